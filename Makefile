@@ -1,0 +1,88 @@
+# Each target makes what it needs: the environment, what is installed into it, then the work.
+#
+#   make demo          examples/digits.py: trains a network on handwritten digits
+#   make test          the tests                          ARGS="-k name" goes to pytest
+#   make smoke         the half-minute selection of them
+#   make lint          ruff and pyright
+#   make format        lets ruff repair what it can
+#   make bench         sagax beside jax                   ARGS=--quick: the three-minute selection
+#   make test-engines  the tests on the oldest and the newest engine, where their Pythons exist
+#   make clean         removes every environment made here
+#
+# PYTHON=/path/to/python chooses the interpreter of a new .venv; otherwise scripts/find_python.sh does.
+
+VENV := .venv
+PY := $(VENV)/bin/python
+PIP := -m pip -qq --disable-pip-version-check
+JOBS ?= 2
+ARGS :=
+PYTHON :=
+
+.NOTPARALLEL:
+.DELETE_ON_ERROR:
+help:
+	@sed -n '/^$$/q; s/^# \{0,1\}//p' Makefile
+
+.PHONY: help demo test smoke lint format bench test-engines seeds diagnose coverage clean
+
+demo: $(VENV)/.with-examples
+	$(PY) examples/digits.py $(ARGS)
+
+test: $(VENV)/.with-examples $(VENV)/.with-test
+	$(PY) -m pytest -n $(JOBS) $(ARGS)
+
+smoke: $(VENV)/.with-examples $(VENV)/.with-test
+	$(PY) -m pytest -n $(JOBS) -m smoke -q $(ARGS)
+
+lint: $(VENV)/.with-examples $(VENV)/.with-test $(VENV)/.with-dev
+	$(PY) -m ruff check .
+	$(PY) -m ruff format --check .
+	$(PY) -m pyright
+
+format: $(VENV)/.with-dev
+	$(PY) -m ruff check --fix --exit-zero --quiet .
+	$(PY) -m ruff format .
+
+bench: $(VENV)/.with-bench .venv-jax/.done
+	$(PY) -m benchmarks --jax-python .venv-jax/bin/python $(ARGS)
+
+test-engines:
+	sh scripts/test_engines.sh $(ARGS)
+
+clean:
+	rm -rf $(VENV) .venv-jax .venv-engine-*
+
+# The environment. It stays when pyproject.toml changes; what is installed in it is brought up to date.
+$(PY):
+	@python="$(PYTHON)"; [ -n "$$python" ] || python=$$(sh scripts/find_python.sh) || exit 1; \
+	echo "making $(VENV) with $$python"; \
+	"$$python" -m venv --clear $(VENV) || { rm -rf $(VENV); exit 1; }
+
+# One stamp for each extra: .with-test = "this project with its extra test is installed".
+$(VENV)/.with-%: pyproject.toml | $(PY)
+	@echo "installing sagax[$*]"
+	@$(PY) $(PIP) install --editable '.[$*]'
+	@touch $@
+
+# jax, to compare with, in an environment of its own with the interpreter of $(VENV).
+.venv-jax/.done: pyproject.toml | $(PY)
+	@echo "making .venv-jax with jax 0.12"
+	@base=$$($(PY) -c 'import sys; print(sys._base_executable)'); \
+	"$$base" -m venv --clear .venv-jax
+	@.venv-jax/bin/python $(PIP) install 'jax==0.12.*' scikit-learn matplotlib rich
+	@touch $@
+
+# Reports on a collection of pages, programs and names that may lie beside the project. They inform:
+# whatever they find, the build goes on, after the given seconds at the latest.
+SHARED := ../shared
+report = if [ -d $(SHARED) ]; then timeout -k 10 $(1) $(2) || echo "$@: exit status $$? (a report, fails nothing)"; \
+	else echo "$@: nothing to report on here"; fi
+
+seeds: $(VENV)/.with-examples
+	@$(call report,300,$(PY) $(SHARED)/tools/seed_examples.py --seeds $(SHARED)/seeds --python $(abspath $(PY)) $(ARGS))
+
+diagnose: $(VENV)/.with-examples
+	@$(call report,300,$(PY) $(SHARED)/broken/score.py --python $(abspath $(PY)) --dir $(SHARED)/broken $(ARGS))
+
+coverage: $(VENV)/.with-examples
+	@$(call report,60,$(PY) $(SHARED)/tools/api_coverage.py $(ARGS))

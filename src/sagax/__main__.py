@@ -1,0 +1,41 @@
+"""The command: `python -m sagax run SCRIPT.py [args]`."""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import os
+import runpy
+import sys
+from collections.abc import Sequence
+
+import sagax
+
+
+def run(script: str, args: Sequence[str]) -> None:
+    """Run a program, written for jax or for sagax, as `__main__`, with `jax` meaning sagax."""
+    importlib.import_module("sagax.as_jax")  # here: only this command makes `jax` mean sagax
+    sys.argv = [script, *args]
+    sys.path[0] = os.path.dirname(os.path.abspath(script))
+    runpy.run_path(script, run_name="__main__")
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Parse the command line and do what it asks; the exit status."""
+    parser = argparse.ArgumentParser(
+        prog="python -m sagax", description="sagax: function transformations on XLA"
+    )
+    parser.add_argument("--version", action="version", version=f"sagax {sagax.__version__}")
+    commands = parser.add_subparsers(dest="command", required=True)
+    runner = commands.add_parser("run", help="run a program with `import jax` meaning sagax")
+    runner.add_argument("script")
+    runner.add_argument("args", nargs=argparse.REMAINDER)
+    options = parser.parse_args(argv)
+    if not os.path.isfile(options.script):
+        parser.error(f"there is no file {options.script}")
+    run(options.script, options.args)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

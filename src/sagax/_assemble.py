@@ -1,0 +1,19 @@
+"""The composition root: plugs the runtime and the methods of arrays into core's sockets."""
+
+from __future__ import annotations
+
+import sagax.numpy._methods as _methods
+from sagax._src import xla
+from sagax._src.control import call
+from sagax._src.core import dims, trace, value
+from sagax._src.diagnostics import hook
+from sagax._src.primitives import shaping
+from sagax._src.runtime import array, compile, eager
+
+trace.evaluation.evaluate = eager.evaluate
+value.sockets.concrete = staticmethod(array.as_array)
+call.jit_p.impl = compile.run_jaxpr
+_methods.install(value.Array)
+dims.set_dim_as_value(shaping.size_as_value)
+dims.set_locator(xla.get_traceback)
+hook.install()

@@ -1,0 +1,1 @@
+"""The public transformations: argument handling and caches."""

@@ -1,0 +1,248 @@
+"""Arguments of transformed functions: numbers to names, checks, and how messages name them."""
+
+from __future__ import annotations
+
+import inspect
+import operator
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+from sagax._src.control.names import (
+    flatten_named,
+    leaf_paths,
+    named_arguments,
+    positional_names,
+    signature,
+)
+from sagax._src.control.words import kind_of, unusable_leaf
+from sagax._src.core.value import Array, is_operand
+from sagax._src.diagnostics.boundary import function_name
+from sagax._src.diagnostics.errors import (
+    ArgumentError,
+    ArgumentValueError,
+    SagaxError,
+    describe,
+)
+
+__all__ = [
+    "check_argnums",
+    "check_callable",
+    "check_operands",
+    "flatten_arguments",
+    "flatten_named",
+    "is_index",
+    "leaf_paths",
+    "named_arguments",
+    "pick_all",
+    "positional_names",
+    "shown",
+    "static_arguments",
+]
+
+_GIVES_NO_RESULT = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
+
+
+def check_callable(fun: Any, transform: str) -> None:
+    """Raise unless `fun` can be called and returns its result when it is."""
+    if not callable(fun):
+        hint = (
+            "pass the function itself, without calling it"
+            if isinstance(fun, Array) or fun is None
+            else "pass a function"
+        )
+        raise ArgumentError(
+            f"Expected a callable value, got {describe(fun)}",
+            function=transform,
+            argument="fun",
+            expected="a function",
+            got=kind_of(fun),
+            fix=hint,
+        )
+    code = getattr(fun, "__code__", None)
+    if code is not None and code.co_flags & _GIVES_NO_RESULT:
+        generator = code.co_flags & inspect.CO_GENERATOR
+        raise ArgumentError(
+            f"Expected a function, got a {'generator' if generator else 'coroutine'} function: "
+            f"{function_name(fun)}",
+            function=transform,
+            argument="fun",
+            expected="a function that returns its result",
+            got=f"a function with {'yield' if generator else 'async def'}",
+            fix="return arrays, or a list of them",
+        )
+
+
+def is_index(value: Any) -> bool:
+    """Whether `value` is a single integer, as opposed to several or something else."""
+    try:
+        operator.index(value)
+    except TypeError:
+        return False
+    return True
+
+
+def check_argnums(value: Any, transform: str, argument: str) -> tuple[int, ...]:
+    """`argnums`-like values as a tuple of ints."""
+    try:
+        single = isinstance(value, str) or is_index(value) or not isinstance(value, Iterable)
+        given: Any = (value,) if single else value
+        return tuple([operator.index(v) for v in given])
+    except TypeError:
+        raise ArgumentError(
+            function=transform,
+            argument=argument,
+            got=shown(value),
+            expected="an int or a sequence of ints: positions of arguments",
+        ) from None
+
+
+def _check_names(value: Any, argument: str) -> tuple[str, ...]:
+    single = isinstance(value, (str, bytes)) or not isinstance(value, Iterable)
+    names: Any = (value,) if single else tuple(value)
+    if not all(isinstance(name, str) for name in names):
+        raise ArgumentError(
+            function="jit",
+            argument=argument,
+            got=shown(value),
+            expected="a string or a sequence of strings: names of arguments",
+        )
+    return names
+
+
+def shown(value: Any) -> Any:
+    """`value` as the fact `got` of an error shows it: text in quotes, others as they are."""
+    return repr(value) if isinstance(value, (str, bytes)) else value
+
+
+def static_arguments(
+    fun: Any, argnums: Any, argnames: Any, kind: str
+) -> tuple[tuple[int, ...], tuple[str, ...]]:
+    """Positions and names of marked parameters, each derived from the other where only one is given.
+
+    `kind` is "static" or "donate", for messages.
+    """
+    nums = () if argnums is None else check_argnums(argnums, "jit", f"{kind}_argnums")
+    names = () if argnames is None else _check_names(argnames, f"{kind}_argnames")
+    sig = signature(fun)
+    if sig is None:
+        return nums, names
+    params = list(sig.parameters.values())
+    positional = [p for p in params if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
+    variadic = any(p.kind is p.VAR_POSITIONAL for p in params)
+    n = len(positional)
+    if not variadic:
+        for k in nums:
+            if not -n <= k < n:
+                raise ArgumentValueError(
+                    function="jit",
+                    argument=f"{kind}_argnums",
+                    got=k,
+                    expected=f"a position from {-n} to {n - 1}: {function_name(fun)} takes {_counted(n)}"
+                    if n
+                    else f"left out: {function_name(fun)} takes {_counted(n)}",
+                )
+    accepts_any = any(p.kind is p.VAR_KEYWORD for p in params)
+    known = [p.name for p in params if p.kind in (p.POSITIONAL_OR_KEYWORD, p.KEYWORD_ONLY)]
+    for name in names:
+        if name not in known and not accepts_any:
+            raise ArgumentValueError(
+                f"jitted function has invalid argnames {{{name!r}}} in {kind}_argnames",
+                function="jit",
+                argument=f"{kind}_argnames",
+                got=repr(name),
+                expected=f"names of parameters of {function_name(fun)}: {', '.join(known) or 'it has none that can be named'}",
+            )
+    if nums and argnames is None:
+        names = tuple(
+            positional[k].name
+            for k in nums
+            if -n <= k < n and positional[k].kind is not inspect.Parameter.POSITIONAL_ONLY
+        )
+    elif names and argnums is None:
+        nums = tuple(
+            i
+            for i, p in enumerate(positional)
+            if p.name in names and p.kind is not inspect.Parameter.POSITIONAL_ONLY
+        )
+    return nums, names
+
+
+def _counted(n: int) -> str:
+    return f"{n} positional argument{'s' if n != 1 else ''}"
+
+
+def _pick(value: int, n: int, transform: str, fun: Any, beyond: type[SagaxError]) -> int:
+    """Position `value`, one of `argnums`, of a call with `n` positional arguments, made non-negative.
+
+    `beyond` is the error for a position that is too large.
+    """
+    if -n <= value < n:
+        return value % n
+    kind = beyond if value >= n else ArgumentValueError
+    raise kind(
+        f"argnums={value} does not fit: {function_name(fun)} was called with {_counted(n)}",
+        function=transform,
+        argument="argnums",
+        got=value,
+        expected=f"a position from {-n} to {n - 1}" if n else "arguments passed by position",
+        fix="pass by position what is differentiated; keyword arguments have no position"
+        if value >= n
+        else None,
+    )
+
+
+def pick_all(
+    values: Sequence[int],
+    n: int,
+    transform: str,
+    fun: Any,
+    beyond: type[SagaxError] = ArgumentValueError,
+) -> list[int]:
+    """`argnums` of a call with `n` positional arguments, non-negative and all different."""
+    places = [_pick(k, n, transform, fun, beyond) for k in values]
+    if len(set(places)) != len(places):
+        raise ArgumentError(
+            function=transform,
+            argument="argnums",
+            got=values,
+            expected="positions without repetition",
+        )
+    return places
+
+
+def flatten_arguments(
+    transform: str, fun: Any, args: tuple, places: Sequence[int] | None = None
+) -> tuple[list, Any]:
+    """Leaves and structure of the positional arguments of a call, all or those at `places`."""
+    chosen = args if places is None else tuple([args[k] for k in places])
+
+    def parts() -> list[tuple[str, Any]]:
+        named = named_arguments(fun, args, {})
+        return named if places is None else [named[k] for k in places]
+
+    return flatten_named(f"{transform} of {function_name(fun)}", chosen, parts)
+
+
+def check_operands(
+    leaves: Sequence[Any], paths: Callable[[], Sequence[str]], transform: str, fun: Any
+) -> None:
+    """Raise, naming the leaf, unless every leaf is an array or a number."""
+    for i, x in enumerate(leaves):
+        if not is_operand(x):
+            path = paths()[i]
+            raise unusable_leaf(
+                x, f"{transform} of {function_name(fun)}", path, _other_way(transform, path)
+            )
+
+
+def _other_way(transform: str, path: str) -> str:
+    """How to pass a value that is no array."""
+    root = path.split("[")[0].split(".")[0]
+    if path != root:
+        where = "in an argument that is static" if transform == "jit" else "in another argument"
+        return f"keep it out of {root}: {where}, or closed over"
+    if transform == "jit":
+        return f"mark the argument static: jit(..., static_argnames={root!r})"
+    return (
+        f"bind the argument first, {transform}(functools.partial(f, {root}=...)), or close over it"
+    )

@@ -1,0 +1,503 @@
+"""Derivatives: jvp, linearize, vjp, grad."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from sagax._src import trees
+from sagax._src.api import arguments
+from sagax._src.api.flat import Flat, as_value, check_inputs, has_derivative, of_some, vjp_flat
+from sagax._src.api.jacobians import hessian, jacfwd, jacrev
+from sagax._src.api.jit import is_shaped, shaped
+from sagax._src.control.words import kind_of, structure_error, unusable_leaf
+from sagax._src.core import dims, dtypes, kinds
+from sagax._src.core.primitive import MissingRuleError
+from sagax._src.core.stage import stage_closed
+from sagax._src.core.tangents import Linear, Zero
+from sagax._src.core.value import aval_of, is_operand
+from sagax._src.diagnostics.boundary import function_name, tracing
+from sagax._src.diagnostics.errors import (
+    ArgumentError,
+    ArgumentValueError,
+    DtypeError,
+    ShapeError,
+    TreeError,
+)
+from sagax._src.primitives.makers import scalar_like
+from sagax._src.primitives.structural import instantiate
+from sagax._src.transforms.jvp import jvp_flat
+from sagax._src.transforms.linearize import linearize_flat
+from sagax._src.transforms.transpose import backward
+
+__all__ = [
+    "grad",
+    "hessian",
+    "jacfwd",
+    "jacrev",
+    "jvp",
+    "linear_transpose",
+    "linearize",
+    "value_and_grad",
+    "vjp",
+]
+
+
+# Tangents and cotangents as users give them ------------------------------------------------------
+
+
+def _is_float0(t: Any) -> bool:
+    return isinstance(t, np.ndarray) and t.dtype == dtypes.float0
+
+
+def _check_tangents(
+    leaves: Sequence[Any], paths: Callable[[], Sequence[str]], function: str
+) -> None:
+    """Raise, naming the leaf, unless every leaf is an array or a number; float0 arrays are allowed."""
+    for i, x in enumerate(leaves):
+        if not (is_operand(x) or _is_float0(x)):
+            raise unusable_leaf(x, function, paths()[i], "pass an array or a number")
+
+
+def _tangent_paths(paths: Callable[[], Sequence[str]]) -> Callable[[], Sequence[str]]:
+    return lambda: [f"the tangent of {p}" for p in paths()]
+
+
+def _cotangent_paths(cotangent: Any) -> Callable[[], Sequence[str]]:
+    return lambda: [trees.argument_path("cotangent", p) for p in trees.key_paths(cotangent)]
+
+
+def _only_cotangent(function: str, fun: Any, given: tuple) -> Any:
+    """The one argument of a function of cotangents."""
+    if len(given) != 1:
+        raise ArgumentError(
+            f"the function takes one argument, the cotangent of the output of {function_name(fun)}; it was "
+            f"called with {len(given)}",
+            function=function,
+            argument="cotangent",
+            got=f"{len(given)} arguments",
+            expected="one argument of the structure of the output",
+            fix="where the output is a tuple pass one tuple: f((ct1, ct2))",
+        )
+    return given[0]
+
+
+def aval_of_tangent(t: Any) -> Any:
+    """The aval of a tangent; float0 arrays are NumPy's."""
+    if _is_float0(t):
+        from_shape = aval_of(np.zeros(t.shape, bool))
+        return from_shape.with_dtype(dtypes.float0)
+    return aval_of(t)
+
+
+# jvp ---------------------------------------------------------------------------------------------
+
+
+def jvp(
+    fun: Callable, primals: Sequence[Any], tangents: Sequence[Any], has_aux: bool = False
+) -> tuple:
+    """The value of `fun` at `primals` and its derivative in the direction `tangents`.
+
+    Args:
+      primals: positional arguments of `fun`: arrays, numbers or pytrees of them.
+      tangents: the same structure, shapes and dtypes; float0 where a primal is an integer or boolean.
+      has_aux: `fun` returns (output, auxiliary data); the data comes back as a third result.
+
+    Raises:
+      TypeError: the tangents do not fit the primals; the message names the leaf.
+
+    >>> import sagax, sagax.numpy as np
+    >>> value, slope = sagax.jvp(lambda x: x * x, (3.0,), (1.0,))
+    >>> float(value), float(slope)
+    (9.0, 6.0)
+    """
+    arguments.check_callable(fun, "jvp")
+    for label, given in (("primals", primals), ("tangents", tangents)):
+        if not isinstance(given, (tuple, list)):
+            raise ArgumentError(
+                "primal and tangent arguments to jax.jvp must be tuples or lists",
+                function="jvp",
+                argument=label,
+                got=kind_of(given),
+                expected="a tuple of arguments",
+                fix="write jvp(fun, (x,), (t,)), with one-element tuples for one argument",
+            )
+    primals, tangents = tuple(primals), tuple(tangents)
+    leaves, tree = trees.flatten_argument("jvp", "primals", primals)
+    tangent_leaves, tangent_tree = trees.flatten_argument("jvp", "tangents", tangents)
+    if tree != tangent_tree:
+        found = trees.structure_mismatch(primals, tangents, "primals", "tangents")
+        raise structure_error(
+            "jvp",
+            "primals and tangents differ in structure",
+            found,
+            "give each array in primals a tangent; zeros where there is no change",
+        )
+    paths = functools.cache(lambda: arguments.leaf_paths(fun, primals, {}))
+    arguments.check_operands(leaves, paths, "jvp", fun)
+    _check_tangents(tangent_leaves, _tangent_paths(paths), f"jvp of {function_name(fun)}")
+    ins = []
+    for i, (p, t) in enumerate(zip(leaves, tangent_leaves, strict=True)):
+        want, have = aval_of(p).to_tangent_aval(), aval_of_tangent(t)
+        if have.dtype != want.dtype or not dims.same_shape(have.shape, want.shape):
+            kind = ArgumentError if have.dtype != want.dtype else ArgumentValueError
+            raise kind(
+                "primal and tangent arguments to jax.jvp do not match",
+                function="jvp",
+                argument=f"the tangent of {paths()[i]}",
+                expected=f"{want.str_short(short_dtypes=False)}, the tangent type of {aval_of(p).str_short(short_dtypes=False)}",
+                got=have,
+                fix="for integer or boolean primals pass numpy.zeros(shape, dtype=sagax.dtypes.float0)"
+                if want.dtype == dtypes.float0
+                else "convert the tangent to the dtype and shape of its primal",
+            )
+        ins.append(Zero(want) if want.dtype == dtypes.float0 else as_value(t))
+    flat = Flat(fun, tree, "jvp", has_aux)
+    with tracing(fun, "jvp"):
+        outs, out_tangents = jvp_flat(flat, [as_value(p) for p in leaves], ins)
+    outs, aux = flat.split(outs)
+    out_tangents = out_tangents[: len(outs)]
+    result = (
+        flat.out_tree.unflatten(outs),
+        flat.out_tree.unflatten([instantiate(t) for t in out_tangents]),
+    )
+    return (*result, aux) if has_aux else result
+
+
+# linearize ---------------------------------------------------------------------------------------
+
+
+def linearize(fun: Callable, *primals: Any, has_aux: bool = False) -> tuple:
+    """The value of `fun` at `primals` and its derivative there as a linear function of tangents.
+
+    The derivative is computed once and can be applied to many tangents.
+
+    >>> import sagax
+    >>> value, f_jvp = sagax.linearize(lambda x: x ** 3, 2.0)
+    >>> float(f_jvp(1.0))
+    12.0
+    """
+    arguments.check_callable(fun, "linearize")
+    leaves, tree = arguments.flatten_arguments("linearize", fun, primals)
+    paths = functools.cache(lambda: arguments.leaf_paths(fun, primals, {}))
+    arguments.check_operands(leaves, paths, "linearize", fun)
+    flat = Flat(fun, tree, "linearize", has_aux)
+    values = [as_value(x) for x in leaves]
+    marks = [has_derivative(x) for x in values]
+    with tracing(fun, "linearize"):
+        outs, program = linearize_flat(flat, values, marks)
+    outs, aux = flat.split(outs)
+    out_tree = flat.out_tree
+    avals = [aval_of(x).to_tangent_aval() for x in values]
+    name = f"the linearized {function_name(fun)}"
+
+    def apply(*tangents: Any) -> Any:
+        given, given_tree = trees.flatten_argument("linearize", "tangents", tangents)
+        if given_tree != tree:
+            found = trees.structure_mismatch(primals, tangents, "primals", "tangents")
+            raise structure_error(
+                name,
+                "tangents differ in structure from primals",
+                found,
+                "call it with a tangent for each argument that was given to linearize",
+            )
+        _check_tangents(given, _tangent_paths(paths), name)
+        for i, (t, want) in enumerate(zip(given, avals, strict=True)):
+            have = aval_of_tangent(t)
+            if have.dtype != want.dtype or not dims.same_shape(have.shape, want.shape):
+                raise ArgumentValueError(
+                    "linearized function called on tangent values inconsistent with the original primal values",
+                    function=name,
+                    argument=f"the tangent of {paths()[i]}",
+                    expected=want,
+                    got=have,
+                    fix="convert the tangent to the dtype and shape of its primal",
+                )
+        found = program.apply([as_value(t) for t, m in zip(given, marks, strict=True) if m])
+        return out_tree.unflatten([instantiate(t) for t in found[: len(outs)]])
+
+    value = out_tree.unflatten(outs)
+    return (value, trees.Partial(apply), aux) if has_aux else (value, trees.Partial(apply))
+
+
+def linear_transpose(fun: Callable, *primals: Any, reduce_axes: Any = ()) -> Callable:
+    """The transpose of the linear function `fun`, as a function of cotangents of its result.
+
+    `primals` only give shapes and dtypes of the arguments: arrays or `ShapeDtypeStruct`s. The result
+    takes one argument of the structure of `fun`'s output and returns a tuple of cotangents.
+
+    Raises TypeError if `fun` is not linear in its arguments.
+
+    >>> import sagax, sagax.numpy as np
+    >>> double = sagax.linear_transpose(lambda x: 2 * x, np.float32(0))
+    >>> float(double(np.float32(1))[0])
+    2.0
+    """
+    arguments.check_callable(fun, "linear_transpose")
+    leaves, tree = arguments.flatten_arguments("linear_transpose", fun, primals)
+    paths = functools.cache(lambda: arguments.leaf_paths(fun, primals, {}))
+    arguments.check_operands(
+        [0 if is_shaped(x) else x for x in leaves], paths, "linear_transpose", fun
+    )
+    avals = [shaped(x) for x in leaves]
+    flat = Flat(fun, tree, "linear_transpose")
+    with tracing(fun, "linear_transpose"):
+        closed = stage_closed(flat, avals)
+    out_tree = flat.out_tree
+    _check_transposable(fun, avals, closed.out_avals)
+    name = f"the transpose of {function_name(fun)}"
+
+    def transposed(*given: Any) -> Any:
+        cotangent = _only_cotangent(name, fun, given)
+        cts, ct_tree = trees.flatten_argument(name, "cotangent", cotangent)
+        if ct_tree != out_tree:
+            found = trees.structure_mismatch(out_tree, cotangent, "output", "cotangent")
+            raise structure_error(
+                name,
+                f"cotangent tree does not match function output: it differs from that of {function_name(fun)}",
+                found,
+                "give a cotangent for each array in the output, in the same containers",
+            )
+        ct_paths = _cotangent_paths(cotangent)
+        _check_tangents(cts, ct_paths, name)
+        for i, (ct, aval) in enumerate(zip(cts, closed.out_avals, strict=True)):
+            have = aval_of_tangent(ct)
+            if have.dtype != aval.dtype or not dims.same_shape(have.shape, aval.shape):
+                raise ArgumentError(
+                    "cotangent type does not match function output",
+                    function=name,
+                    argument=ct_paths()[i],
+                    expected=aval,
+                    got=have,
+                    fix=_convert(ct_paths()[i], aval, have),
+                )
+        try:
+            found = backward(
+                closed.jaxpr, closed.consts, [Linear(a) for a in avals], [as_value(c) for c in cts]
+            )
+        except MissingRuleError as error:
+            error.attach(function="linear_transpose", expected=f"{function_name(fun)} to be linear")
+            raise
+        return tree.unflatten([instantiate(c) for c in found])
+
+    return trees.Partial(transposed)
+
+
+def _check_transposable(fun: Any, ins: Sequence[Any], outs: Sequence[Any]) -> None:
+    """Linear functions map numbers with derivatives to such, or integers to integers."""
+    for fits in (dtypes.is_inexact, kinds.is_integer):
+        if all(fits(a.dtype) for a in (*ins, *outs)):
+            return
+    raise DtypeError(
+        "linear_transpose only supports [float or complex] -> [float or complex], and integer -> integer functions",
+        function="linear_transpose",
+        argument="fun",
+        got=f"{function_name(fun)}, which maps {_types(ins)} to {_types(outs)}",
+        fix="pass floating point primals, and transpose the part between floating point values",
+    )
+
+
+def _types(avals: Sequence[Any]) -> str:
+    return f"[{', '.join([a.str_short(short_dtypes=False) for a in avals])}]"
+
+
+def _convert(path: str, want: Any, have: Any) -> str:
+    """How to give a value the expected type."""
+    if dims.same_shape(have.shape, want.shape):
+        return f"convert it: {path}.astype({dtypes.name(want.dtype)!r})"
+    return f"give it the shape of the output, {want.shape}"
+
+
+# vjp ---------------------------------------------------------------------------------------------
+
+
+def vjp(fun: Callable, *primals: Any, has_aux: bool = False, reduce_axes: Any = ()) -> tuple:
+    """The value of `fun` at `primals` and a function that pulls cotangents of it back to the primals.
+
+    The function takes one argument of the structure of the value and returns a tuple with one cotangent
+    for each primal. Integer and boolean primals get cotangents of dtype float0.
+
+    >>> import sagax
+    >>> value, pull = sagax.vjp(lambda x, y: x * y, 3.0, 4.0)
+    >>> tuple(map(float, pull(1.0)))
+    (4.0, 3.0)
+    """
+    arguments.check_callable(fun, "vjp")
+    leaves, tree = arguments.flatten_arguments("vjp", fun, primals)
+    arguments.check_operands(leaves, lambda: arguments.leaf_paths(fun, primals, {}), "vjp", fun)
+    outs, pull, out_tree, aux = vjp_flat(fun, leaves, tree, "vjp", has_aux)
+    name = f"the function returned by vjp of {function_name(fun)}"
+
+    def pullback(*given: Any) -> Any:
+        cotangent = _only_cotangent(name, fun, given)
+        cts, ct_tree = trees.flatten_argument(name, "cotangent", cotangent)
+        if ct_tree != out_tree:
+            found = trees.structure_mismatch(out_tree, cotangent, "output", "cotangent")
+            raise structure_error(
+                name,
+                f"unexpected tree structure of argument: it differs from the output of {function_name(fun)}",
+                found,
+                "give a cotangent for each array in the output, in the same containers",
+                kind=TreeError,
+            )
+        paths = _cotangent_paths(cotangent)
+        _check_tangents(cts, paths, name)
+        checked = []
+        for i, (ct, out) in enumerate(zip(cts, outs, strict=True)):
+            want, have = aval_of(out).to_tangent_aval(), aval_of_tangent(ct)
+            # nothing is pulled back from integers: any cotangent of their shape will do
+            fits = have.dtype == want.dtype or want.dtype == dtypes.float0
+            if not fits or not dims.same_shape(have.shape, want.shape):
+                raise ArgumentValueError(
+                    "unexpected JAX type (e.g. shape/dtype) for argument to vjp function",
+                    function=name,
+                    argument=paths()[i],
+                    expected=want,
+                    got=have,
+                    fix=_convert(paths()[i], want, have),
+                )
+            checked.append(Zero(want) if want.dtype == dtypes.float0 else as_value(ct))
+        return tree.unflatten(pull(checked))
+
+    value = out_tree.unflatten(outs)
+    return (value, trees.Partial(pullback), aux) if has_aux else (value, trees.Partial(pullback))
+
+
+# grad --------------------------------------------------------------------------------------------
+
+
+def value_and_grad(
+    fun: Callable,
+    argnums: int | Sequence[int] = 0,
+    has_aux: bool = False,
+    holomorphic: bool = False,
+    allow_int: bool = False,
+    reduce_axes: Any = (),
+) -> Callable:
+    """A function that computes `fun` and its gradient together.
+
+    `fun` returns a real scalar (a complex one with `holomorphic`). The result returns (value, gradient),
+    or ((value, aux), gradient) with `has_aux`; the gradient has the structure of the argument `argnums`,
+    and is a tuple of such for a sequence of argnums.
+
+    >>> import sagax
+    >>> value, slope = sagax.value_and_grad(lambda x: x ** 2)(3.0)
+    >>> float(value), float(slope)
+    (9.0, 6.0)
+    """
+    return _value_and_grad("value_and_grad", fun, argnums, has_aux, holomorphic, allow_int)
+
+
+def grad(
+    fun: Callable,
+    argnums: int | Sequence[int] = 0,
+    has_aux: bool = False,
+    holomorphic: bool = False,
+    allow_int: bool = False,
+    reduce_axes: Any = (),
+) -> Callable:
+    """A function that computes the gradient of `fun`, which returns a real scalar.
+
+    Args:
+      argnums: the positional argument(s) to differentiate; pytrees of floating point arrays.
+      has_aux: `fun` returns (scalar, auxiliary data), and the result (gradient, auxiliary data).
+      holomorphic: `fun` is complex differentiable and takes and returns complex numbers.
+      allow_int: integer arguments are allowed; their gradient has dtype float0.
+
+    Raises:
+      TypeError: the output is no scalar, or input or output have a dtype without derivatives.
+
+    >>> import sagax, sagax.numpy as np
+    >>> float(sagax.grad(np.tanh)(0.0))
+    1.0
+    """
+    both = _value_and_grad("grad", fun, argnums, has_aux, holomorphic, allow_int)
+
+    @functools.wraps(fun, updated=())
+    def gradient(*args: Any, **kwargs: Any) -> Any:
+        value, g = both(*args, **kwargs)
+        return (g, value[1]) if has_aux else g
+
+    return gradient
+
+
+def _one(aval: Any) -> Any:
+    """The number 1 as a cotangent of a scalar of this type."""
+    one = scalar_like(1, aval.dtype)
+    return one.item() if aval.weak_type else one
+
+
+def _value_and_grad(
+    name: str, fun: Callable, argnums: Any, has_aux: bool, holomorphic: bool, allow_int: bool
+) -> Callable:
+    arguments.check_callable(fun, name)
+    single = arguments.is_index(argnums)
+    nums = arguments.check_argnums(argnums, name, "argnums")
+
+    @functools.wraps(fun, updated=())
+    def both(*args: Any, **kwargs: Any) -> Any:
+        places = arguments.pick_all(nums, len(args), name, fun, beyond=ArgumentError)
+        leaves, tree = arguments.flatten_arguments(name, fun, args, places)
+        check_inputs(name, fun, args, places, leaves, holomorphic, allow_int)
+        some = of_some(fun, args, kwargs, places)
+        outs, pull, out_tree, aux = vjp_flat(some, leaves, tree, name, has_aux)
+        _check_output(name, fun, outs, out_tree, holomorphic, has_aux)
+        (out,) = outs
+        grads = tree.unflatten(pull([_one(aval_of(out))]))
+        value = out_tree.unflatten([out])
+        return ((value, aux) if has_aux else value), (grads[0] if single else grads)
+
+    return both
+
+
+def _check_output(
+    name: str, fun: Any, outs: Sequence[Any], out_tree: Any, holomorphic: bool, has_aux: bool
+) -> None:
+    if not trees.treedef_is_leaf(out_tree) or len(outs) != 1:
+        if has_aux:
+            fix = "return (loss, aux), the loss first"
+        elif len(outs) > 1:
+            fix = "to return more than the loss, pass has_aux=True and return (loss, aux)"
+        else:
+            fix = "return the loss itself, without a container around it"
+        raise ArgumentError(
+            f"Gradient only defined for scalar-output functions. Output was {out_tree}.",
+            function=name,
+            expected=f"{function_name(fun)} to return one scalar",
+            got=kind_of(out_tree.unflatten(outs)),
+            fix=fix,
+        )
+    aval = aval_of(outs[0])
+    if aval.shape != ():
+        raise ShapeError(
+            f"Gradient only defined for scalar-output functions. Output had shape: {aval.shape}.",
+            function=name,
+            expected=f"{function_name(fun)} to return an array of shape ()",
+            got=aval,
+            fix="reduce it, with .sum() or .mean(); or use jacrev, or vmap(grad(...)) for one gradient an example",
+        )
+    if holomorphic:
+        if not kinds.is_complex(aval.dtype):
+            raise DtypeError(
+                f"{name} with holomorphic=True requires outputs with complex dtype",
+                function=name,
+                got=aval,
+                expected="complex numbers",
+            )
+    elif not kinds.is_floating(aval.dtype):
+        fix = (
+            "for holomorphic functions pass holomorphic=True; for others use sagax.vjp directly"
+            if kinds.is_complex(aval.dtype)
+            else "return a floating point value: derivatives of integers are zero everywhere"
+        )
+        raise DtypeError(
+            f"{name} requires real-valued outputs (output dtype that is a sub-dtype of np.floating), but got "
+            f"{dtypes.name(aval.dtype)}",
+            function=name,
+            got=aval,
+            expected="a floating point scalar",
+            fix=fix,
+        )

@@ -1,0 +1,244 @@
+"""Jacobians and Hessians: derivatives of all outputs with respect to all inputs."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from sagax._src import trees
+from sagax._src.api import arguments
+from sagax._src.api.flat import Flat, as_value, check_inputs, of_some, vjp_flat
+from sagax._src.control.words import kind_of
+from sagax._src.core import dtypes, kinds
+from sagax._src.core.value import aval_of, sockets
+from sagax._src.diagnostics.boundary import function_name, tracing
+from sagax._src.diagnostics.errors import ArgumentValueError, DtypeError, SagaxError
+from sagax._src.primitives.slicing import slice_in_dim
+from sagax._src.primitives.structural import instantiate, reshape
+from sagax._src.transforms.batch import BatchAxis, batch_flat, place
+from sagax._src.transforms.jvp import jvp_flat
+
+
+def _basis(leaves: Sequence[Any]) -> list:
+    """For each leaf the standard basis of all leaves together, one example a row."""
+    total = sum(int(aval_of(x).size) for x in leaves)
+    out, start = [], 0
+    for x in leaves:
+        aval = aval_of(x)
+        n = int(aval.size)
+        rows = np.zeros((total, n), aval.dtype)
+        rows[np.arange(start, start + n), np.arange(n)] = 1
+        out.append(sockets.concrete(rows.reshape(total, *aval.shape)))
+        start += n
+    return out
+
+
+def _split_rows(x: Any, leaves: Sequence[Any], axis: int) -> list:
+    """Cut dimension `axis` of `x` into the parts of the leaves, each in the leaf's shape."""
+    parts, start = [], 0
+    shape = aval_of(x).shape
+    for leaf in leaves:
+        aval = aval_of(leaf)
+        n = int(aval.size)
+        part = slice_in_dim(x, start, start + n, 1, axis)
+        parts.append(reshape(part, (*shape[:axis], *aval.shape, *shape[axis + 1 :])))
+        start += n
+    return parts
+
+
+def _no_arrays(name: str, fun: Any, args: tuple, places: Sequence[int]) -> SagaxError:
+    names = arguments.positional_names(fun, len(args))
+    return ArgumentValueError(
+        f"there is nothing to differentiate {function_name(fun)} with respect to",
+        function=name,
+        argument=", ".join([names[k] for k in places]) or "argnums",
+        expected="arrays in the differentiated argument",
+        got=kind_of(args[places[0]]) if places else "no positions",
+    )
+
+
+def _zero_block(out: Any, leaf: Any, dtype: Any) -> Any:
+    """The derivative where one side has integers, which do not change a little."""
+    shape = (*aval_of(out).shape, *aval_of(leaf).shape)
+    return sockets.concrete(np.zeros(shape, dtype))
+
+
+def jacfwd(
+    fun: Callable,
+    argnums: int | Sequence[int] = 0,
+    has_aux: bool = False,
+    holomorphic: bool = False,
+) -> Callable:
+    """A function that computes the Jacobian of `fun` column by column, in forward mode.
+
+    Efficient for few inputs and many outputs. For each array in the output, the result holds (in the
+    structure of the argument) arrays of shape output.shape + input.shape.
+
+    >>> import sagax, sagax.numpy as np
+    >>> sagax.jacfwd(lambda x: x * x)(np.array([1.0, 2.0]))
+    Array([[2., 0.],
+           [0., 4.]], dtype=float32)
+    """
+    return _jacfwd("jacfwd", fun, argnums, has_aux, holomorphic)
+
+
+def _jacfwd(name: str, fun: Callable, argnums: Any, has_aux: bool, holomorphic: bool) -> Callable:
+    arguments.check_callable(fun, name)
+    single = arguments.is_index(argnums)
+    nums = arguments.check_argnums(argnums, name, "argnums")
+
+    @functools.wraps(fun, updated=())
+    def jacobian(*args: Any, **kwargs: Any) -> Any:
+        places = arguments.pick_all(nums, len(args), name, fun)
+        leaves, tree = arguments.flatten_arguments(name, fun, args, places)
+        check_inputs(name, fun, args, places, leaves, holomorphic, forward=True)
+        if not leaves:
+            raise _no_arrays(name, fun, args, places)
+        values = [as_value(x) for x in leaves]
+        flat = Flat(of_some(fun, args, kwargs, places), tree, name, has_aux)
+        moving: list[bool] = []  # which outputs have tangents
+
+        def push(*tangents: Any) -> list:
+            outs, out_tangents = jvp_flat(flat, values, tangents)
+            out_tangents = out_tangents[: flat.out_tree.num_leaves]
+            moving[:] = [t.aval.dtype != dtypes.float0 for t in map(as_value, out_tangents)]
+            pushed = [instantiate(t) for t, m in zip(out_tangents, moving, strict=True) if m]
+            return [*outs, *pushed]
+
+        basis = _basis(values)
+        axis = BatchAxis(aval_of(basis[0]).shape[0])
+        with tracing(fun, name):
+            results, found_dims = batch_flat(push, axis, basis, [0] * len(basis))
+        count = len(results) - sum(moving)
+        outs, aux = flat.split(results[:count])
+        if holomorphic:
+            _check_outputs(name, fun, outs, flat.out_tree, holomorphic)
+        rows = iter(
+            [
+                place(as_value(r), d, aval_of(r).ndim - (d is not None), axis)
+                for r, d in zip(results[count:], found_dims[count:], strict=True)
+            ]
+        )
+        blocks = []
+        for out, moves in zip(outs, moving, strict=True):
+            if moves:
+                row = next(rows)
+                parts = _split_rows(row, values, aval_of(row).ndim - 1)
+            else:
+                parts = [_zero_block(out, x, aval_of(out).dtype) for x in values]
+            block = tree.unflatten(parts)
+            blocks.append(block[0] if single else block)
+        result = flat.out_tree.unflatten(blocks)
+        return (result, aux) if has_aux else result
+
+    return jacobian
+
+
+def _check_outputs(
+    name: str, fun: Any, outs: Sequence[Any], out_tree: Any, holomorphic: bool
+) -> None:
+    """Raise, naming the output, unless all have dtypes that a Jacobian can be made of."""
+    for i, out in enumerate(outs):
+        dtype = aval_of(out).dtype
+        if kinds.is_complex(dtype) if holomorphic else kinds.is_floating(dtype):
+            continue
+        path = trees.argument_path("result", trees.key_paths(out_tree.unflatten(outs))[i])
+        raise DtypeError(
+            f"{name} with holomorphic=True requires outputs with complex dtype"
+            if holomorphic
+            else f"{name} requires real-valued outputs (output dtype that is a sub-dtype of np.floating)",
+            function=f"{name} of {function_name(fun)}",
+            argument=path,
+            got=out,
+            expected="complex numbers" if holomorphic else "floating point numbers",
+            fix="leave out holomorphic"
+            if holomorphic
+            else "for holomorphic functions pass holomorphic=True; for others use sagax.vjp directly",
+        )
+
+
+def jacrev(
+    fun: Callable,
+    argnums: int | Sequence[int] = 0,
+    has_aux: bool = False,
+    holomorphic: bool = False,
+    allow_int: bool = False,
+) -> Callable:
+    """A function that computes the Jacobian of `fun` row by row, in reverse mode.
+
+    Efficient for many inputs and few outputs. Same result as `jacfwd`.
+
+    >>> import sagax, sagax.numpy as np
+    >>> sagax.jacrev(lambda x: x * x)(np.array([1.0, 2.0]))
+    Array([[2., 0.],
+           [0., 4.]], dtype=float32)
+    """
+    return _jacrev("jacrev", fun, argnums, has_aux, holomorphic, allow_int)
+
+
+def _jacrev(
+    name: str,
+    fun: Callable,
+    argnums: Any,
+    has_aux: bool,
+    holomorphic: bool,
+    allow_int: bool = False,
+) -> Callable:
+    arguments.check_callable(fun, name)
+    single = arguments.is_index(argnums)
+    nums = arguments.check_argnums(argnums, name, "argnums")
+
+    @functools.wraps(fun, updated=())
+    def jacobian(*args: Any, **kwargs: Any) -> Any:
+        places = arguments.pick_all(nums, len(args), name, fun)
+        leaves, tree = arguments.flatten_arguments(name, fun, args, places)
+        check_inputs(name, fun, args, places, leaves, holomorphic, allow_int)
+        some = of_some(fun, args, kwargs, places)
+        outs, pull, out_tree, aux = vjp_flat(some, leaves, tree, name, has_aux)
+        if not leaves:
+            raise _no_arrays(name, fun, args, places)
+        _check_outputs(name, fun, outs, out_tree, holomorphic)
+        rows: list = []
+        if outs:
+            basis = _basis(outs)
+            axis = BatchAxis(aval_of(basis[0]).shape[0])
+            with tracing(fun, name):
+                found = batch_flat(lambda *cts: pull.inexact(cts), axis, basis, [0] * len(basis))
+            rows = [place(r, d, 0, axis) for r, d in zip(*found, strict=True)]
+        # rows: for each input leaf, all outputs' elements along the first dimension
+        given = iter(rows)
+        by_input = [
+            _split_rows(next(given), outs, 0)
+            if moves
+            else [_zero_block(out, x, aval_of(x).dtype) for out in outs]
+            for moves, x in zip(pull.marks, leaves, strict=True)
+            if outs
+        ]
+        blocks = []
+        for k in range(len(outs)):
+            parts = tree.unflatten([pieces[k] for pieces in by_input])
+            blocks.append(parts[0] if single else parts)
+        result = out_tree.unflatten(blocks)
+        return (result, aux) if has_aux else result
+
+    return jacobian
+
+
+def hessian(
+    fun: Callable,
+    argnums: int | Sequence[int] = 0,
+    has_aux: bool = False,
+    holomorphic: bool = False,
+) -> Callable:
+    """A function that computes the Hessian of `fun`: forward over reverse mode.
+
+    >>> import sagax, sagax.numpy as np
+    >>> sagax.hessian(lambda x: (x ** 3).sum())(np.array([1.0, 2.0]))
+    Array([[ 6.,  0.],
+           [ 0., 12.]], dtype=float32)
+    """
+    inner = _jacrev("hessian", fun, argnums, has_aux, holomorphic)
+    return _jacfwd("hessian", inner, argnums, has_aux, holomorphic)

@@ -1,0 +1,265 @@
+"""Transformations and helpers that look at values, types and names: make_jaxpr, eval_shape, device_put, ..."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from sagax._src import trees, xla
+from sagax._src.api import arguments
+from sagax._src.api.jit import JitFunction, clear_caches, jit
+from sagax._src.control.words import kind_of, unusable_leaf
+from sagax._src.core.trace import Trace, Tracer, current, evaluation, state
+from sagax._src.core.value import aval_of, is_operand
+from sagax._src.diagnostics.errors import ArgumentError, ArgumentValueError
+from sagax._src.runtime import eager
+from sagax._src.runtime.array import ConcreteArray, as_array
+
+
+def make_jaxpr(
+    fun: Callable,
+    static_argnums: Any = (),
+    axis_env: Any = None,
+    return_shape: bool = False,
+    abstracted_axes: Any = None,
+) -> Callable:
+    """A function that returns the jaxpr of `fun` for its arguments instead of running it.
+
+    Arguments are arrays, numbers, `ShapeDtypeStruct`s or pytrees of them. With `return_shape` the result
+    is (jaxpr, shapes and dtypes of the output).
+
+    >>> import sagax
+    >>> sagax.make_jaxpr(lambda x: x * 2 + 1)(3.0)
+    { lambda ; a:f32[]. let
+        b:f32[] = mul a 2.0:f32[]
+        c:f32[] = add b 1.0:f32[]
+      in (c,) }
+    """
+    arguments.check_callable(fun, "make_jaxpr")
+    jitted = JitFunction(
+        fun,
+        static_argnums=static_argnums or None,
+        static_argnames=None,
+        donate_argnums=None,
+        donate_argnames=None,
+        keep_unused=True,
+        device=None,
+        inline=False,
+    )
+
+    @functools.wraps(fun, updated=())
+    def make(*args: Any, **kwargs: Any) -> Any:
+        traced = jitted.trace(*args, **kwargs)
+        return (traced.jaxpr, traced.out_info) if return_shape else traced.jaxpr
+
+    return make
+
+
+def eval_shape(fun: Callable, *args: Any, **kwargs: Any) -> Any:
+    """Shapes and dtypes of `fun(*args, **kwargs)`, without computing anything.
+
+    >>> import sagax, sagax.numpy as np
+    >>> sagax.eval_shape(np.outer, np.zeros(3), np.zeros(2))
+    ShapeDtypeStruct(shape=(3, 2), dtype=float32)
+    """
+    arguments.check_callable(fun, "eval_shape")
+    try:
+        hash(fun)
+    except TypeError:
+        fun = functools.partial(fun)
+    if isinstance(fun, JitFunction):
+        return fun.eval_shape(*args, **kwargs)
+    return jit(fun).eval_shape(*args, **kwargs)
+
+
+def typeof(x: Any) -> Any:
+    """The type of a value as traced programs see it.
+
+    >>> import sagax
+    >>> sagax.typeof(3.0)
+    ShapedArray(float32[], weak_type=True)
+    """
+    if not is_operand(x) and not hasattr(x, "aval"):
+        raise unusable_leaf(x, "typeof", "x", "pass an array or a number")
+    return aval_of(x)
+
+
+def block_until_ready(x: Any) -> Any:
+    """`x`, once all arrays in the pytree have been computed.
+
+    >>> import sagax, sagax.numpy as np
+    >>> sagax.block_until_ready(np.ones(2) + 1)
+    Array([2., 2.], dtype=float32)
+    """
+    for leaf in trees.leaves(x):
+        if hasattr(leaf, "block_until_ready"):
+            leaf.block_until_ready()
+    return x
+
+
+def device_put(
+    x: Any,
+    device: Any = None,
+    *,
+    src: Any = None,
+    donate: bool = False,
+    may_alias: bool | None = None,
+) -> Any:
+    """`x` (a pytree of arrays or numbers) on a device, and committed to it if one is given.
+
+    Args:
+      device: a device, None (the default one), or a pytree of these that is a prefix of `x`.
+
+    Raises:
+      TypeError: `x` holds something that is neither array nor number; the message names the leaf.
+      ValueError: `device` is no device, or does not fit `x`.
+
+    >>> import sagax
+    >>> sagax.device_put(3, sagax.devices()[0]).committed
+    True
+    """
+    leaves, tree = trees.flatten_argument("device_put", "x", x)
+    for i, leaf in enumerate(leaves):
+        if not is_operand(leaf):
+            path = trees.argument_path("x", trees.key_paths(x)[i])
+            raise unusable_leaf(leaf, "device_put", path, "keep it where it is")
+    devices = _spread_device(device, x) if _is_container(device) else [device] * len(leaves)
+    for where in devices if leaves else [device]:
+        if where is not None and not hasattr(where, "client"):
+            raise ArgumentValueError(
+                function="device_put",
+                argument="device",
+                got=kind_of(where),
+                expected="a device from sagax.devices(), None, or a pytree of these",
+            )
+    return tree.unflatten([_put(leaf, d) for leaf, d in zip(leaves, devices, strict=True)])
+
+
+def _is_container(device: Any) -> bool:
+    return device is not None and trees.is_tree_node(type(device))
+
+
+def _no_leaf(x: Any) -> bool:
+    return x is None
+
+
+def _spread_device(device: Any, x: Any) -> list:
+    """The device for each leaf of `x`."""
+    found = trees.prefix_mismatch(device, x, "device", "x", is_leaf=_no_leaf)
+    if found:
+        raise ArgumentValueError(
+            f"device_put device specification must be a tree prefix of the corresponding value: {found[0]}",
+            function="device_put",
+            argument="device",
+            got=kind_of(device),
+            expected="a prefix of the structure of x",
+        )
+    return trees.broadcast_prefix(device, x, is_leaf=_no_leaf)
+
+
+def _put(x: Any, device: Any) -> Any:
+    if isinstance(x, Tracer):
+        return x
+    array = as_array(x)
+    if device is None or array._device is device:
+        return array
+    buffer = array._buffer
+    if buffer is not None and xla.device_of(buffer) == device:
+        return ConcreteArray(array.aval, array._host, buffer, device)
+    return ConcreteArray(
+        array.aval, array.host(), xla.put(array.host(), device, share=True), device
+    )
+
+
+def device_get(x: Any) -> Any:
+    """`x` with every array in the pytree as a NumPy array.
+
+    >>> import sagax, sagax.numpy as np
+    >>> sagax.device_get({"a": np.arange(2)})
+    {'a': array([0, 1], dtype=int32)}
+    """
+    leaves, tree = trees.flatten_argument("device_get", "x", x)
+    return tree.unflatten([_get(leaf) for leaf in leaves])
+
+
+def _get(x: Any) -> Any:
+    """The numbers of an array; what has none (yet) is left as it is."""
+    return x.__array__() if hasattr(x, "__array__") and not isinstance(x, Tracer) else x
+
+
+@contextmanager
+def named_scope(name: str) -> Iterator[None]:
+    """Context manager: operations traced inside carry `name` in the compiled program and in profiles.
+
+    >>> import sagax
+    >>> with sagax.named_scope("encoder"):
+    ...     pass
+    """
+    if not isinstance(name, str):
+        raise ArgumentError(function="named_scope", argument="name", got=name, expected="a string")
+    before = state.scope
+    state.scope = f"{before}/{name}" if before else name
+    try:
+        yield
+    finally:
+        state.scope = before
+
+
+def named_call(fun: Callable, *, name: str | None = None) -> Callable:
+    """`fun` with its operations in a scope of the given name (default: its own).
+
+    >>> import sagax
+    >>> sagax.named_call(lambda x: x + 1, name="step")(1)
+    2
+    """
+    arguments.check_callable(fun, "named_call")
+    label = name or getattr(fun, "__name__", "fun")
+
+    @functools.wraps(fun, updated=())
+    def inside(*args: Any, **kwargs: Any) -> Any:
+        with named_scope(label):
+            return fun(*args, **kwargs)
+
+    return inside
+
+
+@contextmanager
+def ensure_compile_time_eval() -> Iterator[None]:
+    """Context manager: operations on known values are evaluated at once inside, even while tracing.
+
+    Operations on traced values are traced as outside.
+
+    >>> import sagax, sagax.numpy as np
+    >>> @sagax.jit
+    ... def f(x):
+    ...     with sagax.ensure_compile_time_eval():
+    ...         n = int(np.sum(np.arange(4)))
+    ...     return x * n
+    >>> f(2)
+    Array(12, dtype=int32, weak_type=True)
+    """
+    with current(_KnownValues(state.trace)):
+        yield
+
+
+class _KnownValues(Trace):
+    """Evaluates operations on known values; hands those on traced values to the trace beneath."""
+
+    __slots__ = ()
+
+    def process(self, primitive: Any, args: tuple, params: dict) -> Any:
+        traced = any(isinstance(a, Tracer) for a in args)
+        with current(self.parent if traced else evaluation):
+            return primitive.bind(*args, **params)
+
+
+def clear_all_caches() -> None:
+    """Forget everything traced and compiled, by jitted functions and for single operations.
+
+    >>> import sagax
+    >>> sagax.clear_caches()
+    """
+    clear_caches()
+    eager.clear()

@@ -1,0 +1,751 @@
+"""Settings: one frozen value that says how sagax behaves.
+
+The settings in force are one interned `Settings` value. Interned means that equal settings are the
+same object, so a cache key holds the object itself and compares it by identity. There is one value
+for the process, and each thread lays the `with` blocks it is in over it; a thread that is in none
+reads the value of the process.
+
+Everything is driven by the tables below: an option is one field of `Settings` (or, if it exists
+only because jax has an option of that name, one row of `_IGNORED`).
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import os
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType, TracebackType
+from typing import Any, Final, ParamSpec, TypeVar
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+# --- kinds of values ---------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Kind:
+    """What values an option takes.
+
+    `check` returns the value in its one normal form, or raises ValueError: settings are interned
+    by value, so `1` and `True` must not both get in. `parse` does the same for environment text.
+    """
+
+    words: str  # completes "must be ..."
+    check: Callable[[Any], Any]
+    parse: Callable[[str], Any]
+
+
+_TRUE: Final = frozenset({"1", "true", "t", "yes", "y", "on"})
+_FALSE: Final = frozenset({"0", "false", "f", "no", "n", "off"})
+
+
+def _check_flag(value: Any) -> bool:
+    # numpy.bool and 0/1 are bools in all but type; `in` would let through arrays and 1.0.
+    if isinstance(value, int) or type(value).__name__ in ("bool", "bool_"):
+        if value == 0 or value == 1:
+            return bool(value)
+    raise ValueError
+
+
+def _parse_flag(text: str) -> bool:
+    word = text.lower()
+    if word in _TRUE:
+        return True
+    if word in _FALSE:
+        return False
+    raise ValueError
+
+
+def _check_int(value: Any) -> int:
+    if isinstance(value, bool) or not hasattr(value, "__index__"):
+        raise ValueError
+    return value.__index__()
+
+
+def _check_number(value: Any) -> float:
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        raise ValueError
+    return float(value)
+
+
+def _check_text(value: Any) -> str:
+    if isinstance(value, os.PathLike):
+        value = os.fspath(value)
+    if not isinstance(value, str):
+        raise ValueError
+    return value
+
+
+def _check_device(value: Any) -> Any:
+    # Devices belong to the runtime, far above this module, so they are known by what they have.
+    if isinstance(value, str) and value.replace("_", "").isalnum():
+        return value.lower()
+    if not isinstance(value, type) and (hasattr(value, "platform") or hasattr(value, "device_set")):
+        return value
+    raise ValueError
+
+
+def choice(*values: str) -> Kind:
+    """The kind of an option that takes one of a few words (case does not matter)."""
+    normal = {value.lower(): value for value in values}
+
+    def check(value: Any) -> str:
+        if isinstance(value, str) and value.lower() in normal:
+            return normal[value.lower()]
+        raise ValueError
+
+    return Kind("one of " + ", ".join(repr(value) for value in values), check, check)
+
+
+def optional(kind: Kind) -> Kind:
+    """The same kind with None (in the environment: the word `none`) as one more value."""
+
+    def check(value: Any) -> Any:
+        return None if value is None else kind.check(value)
+
+    def parse(text: str) -> Any:
+        return None if text.lower() == "none" else kind.parse(text)
+
+    return Kind(f"{kind.words}, or None", check, parse)
+
+
+flag = Kind("True or False", _check_flag, _parse_flag)
+integer = Kind("an int", _check_int, lambda text: int(text))
+number = Kind("a number", _check_number, lambda text: float(text))
+text = Kind("a str", _check_text, lambda text: text)
+device = Kind("a device, a sharding or a platform name such as 'cpu'", _check_device, _check_device)
+
+# fmt: off
+_precision = choice(
+    "default", "high", "highest", "bfloat16", "tensorfloat32", "float32",
+    "ANY_F8_ANY_F8_F32", "ANY_F8_ANY_F8_F32_FAST_ACCUM", "ANY_F8_ANY_F8_ANY",
+    "ANY_F8_ANY_F8_ANY_FAST_ACCUM", "F16_F16_F16", "F16_F16_F32", "BF16_BF16_BF16",
+    "BF16_BF16_F32", "BF16_BF16_F32_X3", "BF16_BF16_F32_X6", "BF16_BF16_F32_X9",
+    "TF32_TF32_F32", "TF32_TF32_F32_X3", "F32_F32_F32", "F64_F64_F64",
+)
+# fmt: on
+_prng = choice("threefry2x32", "threefry4x32", "rbg", "unsafe_rbg", "philox2x32", "philox4x32")
+_guard = optional(choice("allow", "log", "disallow", "log_explicit", "disallow_explicit"))
+_level = choice("UNKNOWN", "O0", "O1", "O2", "O3")
+_reaction = choice("ignore", "raise")
+
+# --- the table of options ----------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Option:
+    """One row of the table: what is known about an option besides its value.
+
+    `name` is ours (a field of `Settings`, unless the option is ignored), `jax_name` is jax's.
+    `staged`: the value changes what is traced or compiled, so it is in the key of the caches.
+    `sets`: the options that are set in place of this one, which has no value of its own.
+    """
+
+    name: str
+    jax_name: str
+    kind: Kind
+    default: Any
+    doc: str
+    staged: bool = False
+    ignored: bool = False
+    sets: tuple[str, ...] = ()
+
+
+def _row(kind: Kind, default: Any, doc: str) -> Any:
+    """A field of `Settings`: an option of the kind; `doc` completes "`with name(value):` sets"."""
+    return field(default=default, metadata={"row": (kind, doc, False)})
+
+
+def _staged(kind: Kind, default: Any, doc: str) -> Any:
+    """As `_row`, of an option whose value changes what is traced or compiled."""
+    return field(default=default, metadata={"row": (kind, doc, True)})
+
+
+# Our names where jax's are others.
+_JAX_NAMES: Final = {
+    "x64": "enable_x64",
+    "matmul_precision": "default_matmul_precision",
+    "prng_impl": "default_prng_impl",
+}
+
+
+@dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
+class Settings:
+    """All options as one immutable, interned value: equal settings are the same object.
+
+    Get one from `current()` and others from it with `replace`; do not call the class. `key` is
+    the Settings that has the same staged options and the defaults for all others: what belongs
+    in the key of a cache of traced or compiled programs.
+    """
+
+    # numbers
+    x64: bool = _staged(flag, False, "64-bit types, and 64 bits for Python numbers")
+    explicit_x64_dtypes: str = _staged(
+        choice("warn", "error", "allow"),
+        "warn",
+        "when a 64-bit type is asked for by name while x64 is off",
+    )
+    numpy_dtype_promotion: str = _staged(
+        choice("standard", "strict"), "standard", "strict: operands of different types are refused"
+    )
+    numpy_rank_promotion: str = _staged(
+        choice("allow", "warn", "raise"), "allow", "when operands of different rank are broadcast"
+    )
+    matmul_precision: str | None = _staged(
+        optional(_precision), None, "of matrix products that state none"
+    )
+    check_static_indices: bool = _staged(
+        flag, False, "refuse constant indices that are out of bounds"
+    )
+    # random numbers
+    prng_impl: str = _staged(_prng, "threefry2x32", "generator of keys that name none")
+    threefry_partitionable: bool = _staged(
+        flag, True, "bits that do not depend on how an array is divided"
+    )
+    random_seed_offset: int = _staged(integer, 0, "added to every seed")
+    enable_custom_prng: bool = _staged(flag, False, "PRNGKey returns typed keys")
+    legacy_prng_key: str = _staged(
+        choice("allow", "warn", "error"), "allow", "when an untyped key is used"
+    )
+    high_dynamic_range_gumbel: bool = _staged(
+        flag, False, "two draws for each gumbel sample, for its far tail"
+    )
+    debug_key_reuse: bool = _staged(flag, False, "refuse keys that were used before")
+    # checks of values
+    debug_nans: bool = _row(flag, False, "raise where a computation first gives NaN")
+    debug_infs: bool = _row(flag, False, "raise where a computation first gives an infinity")
+    error_checking_behavior_nan: str = _staged(_reaction, "ignore", "on NaN, in checked code")
+    error_checking_behavior_divide: str = _staged(
+        _reaction, "ignore", "on division by zero, in checked code"
+    )
+    error_checking_behavior_oob: str = _staged(
+        _reaction, "ignore", "on indices out of bounds, in checked code"
+    )
+    # tracing
+    disable_jit: bool = _row(flag, False, "run jitted functions operation by operation")
+    check_tracer_leaks: bool = _row(flag, False, "look for tracers that outlive their trace")
+    enable_checks: bool = _row(flag, False, "check programs between passes")
+    no_tracing: bool = _row(flag, False, "refuse to trace for compilation")
+    no_execution: bool = _row(flag, False, "refuse to execute")
+    captured_constants_warn_bytes: int = _row(
+        integer, 2_000_000_000, "warn when a program captures more bytes of constants; -1: never"
+    )
+    # reports
+    log_compiles: bool = _row(flag, False, "log each compilation")
+    explain_cache_misses: bool = _row(flag, False, "log why a function is traced again")
+    traceback_filtering: str = _row(
+        choice("auto", "off", "tracebackhide", "remove_frames", "quiet_remove_frames"),
+        "auto",
+        "how internal frames are left out of tracebacks",
+    )
+    pprint_use_color: bool = _row(flag, True, "colour in programs printed on a terminal")
+    dump_ir_to: str = _row(text, "", "directory that gets each lowered program as text")
+    # devices
+    default_device: Any = _row(
+        optional(device), None, "where values that are not bound to a device go"
+    )
+    platforms: str | None = _row(
+        optional(text), None, "platforms to start, the default one first: 'cuda,cpu'"
+    )
+    platform_name: str = _row(text, "", "older form of platforms, for one platform")
+    num_cpu_devices: int = _row(integer, -1, "number of CPU devices; -1: as XLA_FLAGS says")
+    cuda_visible_devices: str = _row(
+        text, "all", "'all', or the ids of the CUDA devices to use: '0,1'"
+    )
+    cpu_enable_async_dispatch: bool = _row(flag, True, "let CPU programs run in the background")
+    cpu_collectives_implementation: str | None = _row(
+        optional(choice("gloo", "mpi", "megascale")), "gloo", "how CPU processes talk to each other"
+    )
+    transfer_guard_host_to_device: str | None = _row(_guard, None, "on implicit copies to a device")
+    transfer_guard_device_to_device: str | None = _row(
+        _guard, None, "on implicit copies between devices"
+    )
+    transfer_guard_device_to_host: str | None = _row(_guard, None, "on implicit copies to the host")
+    # compilation
+    optimization_level: str = _staged(_level, "UNKNOWN", "effort of XLA for speed")
+    memory_fitting_level: str = _staged(_level, "O2", "effort of XLA to save memory")
+    disable_most_optimizations: bool = _staged(flag, False, "compile quickly rather than well")
+    enable_compilation_cache: bool = _row(
+        flag, True, "use the cache on disk, if it has a directory"
+    )
+    compilation_cache_dir: str | None = _row(
+        optional(text), None, "directory of the cache of compiled programs"
+    )
+    compilation_cache_max_size: int = _row(integer, -1, "bytes that cache may take; -1: no bound")
+    persistent_cache_min_compile_time_secs: float = _row(
+        number, 1.0, "keep programs that took this long to compile (s)"
+    )
+    persistent_cache_min_entry_size_bytes: int = _row(
+        integer, 0, "keep programs of this size and larger (bytes)"
+    )
+    raise_persistent_cache_errors: bool = _row(
+        flag, False, "raise when that cache fails, instead of a warning"
+    )
+    # values of the options in _IGNORED that are not at their defaults: (name, value), by name
+    ignored: tuple[tuple[str, Any], ...] = ()
+
+    key: Settings = field(init=False, repr=False)
+
+    def replace(self, **changes: Any) -> Settings:
+        """The settings with these fields changed (the values are taken unchecked)."""
+        return _interned(tuple(changes.get(n, getattr(self, n)) for n in _FIELDS))
+
+    def __repr__(self) -> str:
+        changed = (n for n, d in zip(_FIELDS, _DEFAULTS, strict=True) if getattr(self, n) != d)
+        return f"Settings({', '.join(f'{n}={getattr(self, n)!r}' for n in changed)})"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _interned, (tuple(getattr(self, n) for n in _FIELDS),)
+
+
+# What jax 0.12 has and sagax has no use for. Programs may set these: the value is checked and can
+# be read back, and nothing else happens. Names as in jax, without the `jax_` where there is one.
+_IGNORED: dict[str, tuple[Kind, Any]] = {
+    "jax2tf_associative_scan_reductions": (flag, False),
+    "jax2tf_default_native_serialization": (flag, True),
+    "serialization_version": (integer, 0),
+    "export_calling_convention_version": (integer, 10),
+    "export_ignore_forward_compatibility": (flag, False),
+    "export_deserialize_expired_versions": (flag, False),
+    "pjrt_client_create_options": (optional(text), None),
+    "use_hlo_logistic_lowering": (optional(flag), None),
+    "captured_constants_report_frames": (integer, 0),
+    "raise_on_ppermute_sort_diff": (flag, True),
+    "debug_leaked_clients_on_clear_backends": (flag, False),
+    "log_checkpoint_residuals": (flag, False),
+    "scan3": (flag, False),
+    "remat3": (flag, False),
+    "custom_vjp3": (flag, False),
+    "custom_jvp3": (flag, False),
+    "remat_barrier_no_cotangents": (flag, False),
+    "distributed_debug": (flag, False),
+    "threefry_gpu_kernel_lowering": (flag, False),
+    "use_direct_linearize": (flag, True),
+    "use_simplified_jaxpr_constants": (flag, False),
+    "embedded_constants_max_bytes": (integer, 32),
+    "remove_size_one_mesh_axis_from_type": (flag, False),
+    "check_vma": (flag, False),
+    "softmax_custom_jvp": (flag, False),
+    "persistent_cache_enable_xla_caches": (text, "xla_gpu_per_fusion_autotune_cache_dir"),
+    "compilation_cache_include_metadata_in_key": (flag, False),
+    "hlo_source_file_canonicalization_regex": (optional(text), None),
+    "source_url_schema": (optional(text), None),
+    "include_full_tracebacks_in_locations": (flag, True),
+    "traceback_in_locations_limit": (integer, 100),
+    "share_binary_between_hosts": (flag, False),
+    "share_binary_between_hosts_timeout_ms": (integer, 1200000),
+    "enable_pgle": (flag, False),
+    "pgle_profiling_runs": (integer, 3),
+    "pgle_aggregation_percentile": (integer, 90),
+    "compilation_cache_check_contents": (flag, False),
+    "compilation_cache_expect_pgle": (flag, False),
+    "remove_custom_partitioning_ptr_from_cache_key": (flag, False),
+    "disallow_mesh_context_manager": (flag, False),
+    "auto_pcast": (flag, True),
+    "allow_f16_reductions": (flag, True),
+    "use_emit_pipeline_primitive": (flag, False),
+    "bcoo_cusparse_lowering": (flag, False),
+    "eager_constant_folding": (flag, False),
+    "compiler_enable_remat_pass": (flag, True),
+    "disable_vmap_shmap_error": (flag, False),
+    "mutable_array_checks": (flag, True),
+    "disable_bwd_checks": (flag, False),
+    "use_rgv3": (flag, True),
+    "experimental_unsafe_xla_runtime_errors": (flag, False),
+    "xla_profile_version": (integer, 0),
+    "array_garbage_collection_guard": (optional(choice("allow", "log", "fatal")), None),
+    "thread_guard": (flag, False),
+    "send_traceback_to_runtime": (choice("off", "on", "full"), "off"),
+    "debug_log_modules": (text, ""),
+    "logging_level": (
+        optional(choice("NOTSET", "DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL")),
+        "NOTSET",
+    ),
+    "use_shardy_partitioner": (flag, True),
+    "use_cpp_shard_args": (flag, False),
+    "use_magma": (choice("off", "on", "auto"), "auto"),
+    "include_debug_info_in_dumps": (flag, True),
+    "dump_ir_modes": (text, "stablehlo"),
+    "ragged_dot_use_ragged_dot_instruction": (flag, True),
+    "pallas_verbose_errors": (flag, False),
+    "pallas_enable_debug_checks": (flag, False),
+    "mosaic_allow_hlo": (flag, False),
+    "mosaic_unzip_debug_locations": (flag, True),
+    "pallas_poison_buffers": (flag, False),
+    "pallas_auto_assign_collective_ids": (choice("no", "yes", "override"), "no"),
+    "pallas_auto_assign_collective_ids_limit": (integer, 25),
+    "mtls_cert_file": (optional(text), None),
+    "mtls_key_file": (optional(text), None),
+    "mtls_ca_file": (optional(text), None),
+    "mtls_peer_uri_prefix": (optional(text), None),
+    "distributed_verify_secure_credentials": (flag, False),
+    "accurate_erf_inv": (flag, False),
+    "check_proxy_envs": (flag, True),
+    "enable_recoverability": (flag, False),
+    "enable_preemption_service": (flag, True),
+    "xla_backend": (text, ""),
+    "backend_target": (text, ""),
+    "rocm_visible_devices": (text, "all"),
+    "oneapi_visible_devices": (text, "all"),
+    "mock_num_gpu_processes": (integer, 0),
+    "mock_gpu_topology": (text, ""),
+    "force_dcn_cross_host_transfers": (flag, False),
+    "sort_devices_by_process_index": (flag, True),
+    "cross_host_transfer_socket_address": (text, ""),
+    "cross_host_transport_addresses": (text, ""),
+    "cross_host_transfer_timeout_seconds": (optional(integer), None),
+    "cross_host_transfer_transfer_size": (optional(integer), None),
+    "cpu_get_local_topology_timeout_minutes": (integer, 2),
+    "cpu_get_global_topology_timeout_minutes": (integer, 5),
+    "tracer_error_num_traceback_frames": (integer, 5),
+    "compiler_detailed_logging_min_ops": (integer, 10),
+}
+
+_FIELDS = tuple(f.name for f in dataclasses.fields(Settings) if f.init)
+_DEFAULTS = tuple(f.default for f in dataclasses.fields(Settings) if f.init)
+
+
+def _options() -> list[Option]:
+    live = []
+    for f in dataclasses.fields(Settings):
+        if "row" in f.metadata:
+            kind, doc, staged = f.metadata["row"]
+            jax_name = f"jax_{_JAX_NAMES.get(f.name, f.name)}"
+            live.append(Option(f.name, jax_name, kind, f.default, doc, staged))
+    guards = tuple(option.name for option in live if option.kind is _guard)
+    all_guards = Option(
+        "transfer_guard", "jax_transfer_guard", _guard, None, "of all directions", sets=guards
+    )
+    # jax gives four of these no prefix; both spellings are taken, so all can be treated alike
+    ignored = [
+        Option(name, f"jax_{name}", kind, default, "no effect in sagax", ignored=True)
+        for name, (kind, default) in _IGNORED.items()
+    ]
+    return [*live, all_guards, *ignored]
+
+
+OPTIONS: Final = MappingProxyType({option.name: option for option in _options()})
+_BY_NAME: Final = {
+    spelling.removeprefix(prefix): option
+    for option in OPTIONS.values()
+    for spelling in (f"jax_{option.name}", option.jax_name)
+    for prefix in ("jax_", "")
+}
+_STAGED = frozenset(option.name for option in OPTIONS.values() if option.staged)
+
+_instances: dict[tuple[Any, ...], Settings] = {}
+
+
+def _interned(values: tuple[Any, ...]) -> Settings:
+    found = _instances.get(values)
+    if found is None:
+        made = Settings(*values)
+        rows = zip(_FIELDS, values, _DEFAULTS, strict=True)
+        staged = tuple(value if name in _STAGED else default for name, value, default in rows)
+        object.__setattr__(made, "key", made if staged == values else _interned(staged))
+        found = _instances.setdefault(values, made)  # two threads may have made it: one stays
+    return found
+
+
+# --- names and values, checked -----------------------------------------------------------------
+
+
+def _find(name: str) -> Option:
+    option = _BY_NAME.get(name) if isinstance(name, str) else None
+    if option is None:
+        raise AttributeError(_unknown(name))
+    return option
+
+
+def _unknown(name: Any) -> str:
+    import difflib  # 2 ms, for this message only
+
+    near = difflib.get_close_matches(str(name), _BY_NAME, 3, 0.7)
+    near = list(dict.fromkeys(_BY_NAME[n].name for n in near))
+    advice = f"did you mean {' or '.join(map(repr, near))}?" if near else "see sagax.config.values"
+    return f"sagax has no option {name!r}: {advice}"
+
+
+Changes = tuple[tuple[str, Any], ...]
+
+
+def _changes(name: str, value: Any) -> Changes:
+    """What setting an option does, as (name of an option, value in its normal form)."""
+    option = _find(name)
+    return _set(option, _checked(option, value))
+
+
+def _set(option: Option, value: Any) -> Changes:
+    return tuple((name, value) for name in option.sets or (option.name,))
+
+
+def _checked(option: Option, value: Any) -> Any:
+    try:
+        return option.kind.check(value)
+    except ValueError:
+        raise ValueError(
+            f"the option {option.name!r} must be {option.kind.words}; got {value!r}"
+            f" of type {type(value).__name__}"
+        ) from None
+
+
+@functools.lru_cache(maxsize=1024)
+def _applied(settings: Settings, changes: Changes) -> Settings:
+    fields = {name: value for name, value in changes if not OPTIONS[name].ignored}
+    ignored = dict(settings.ignored)
+    ignored.update((name, value) for name, value in changes if OPTIONS[name].ignored)
+    kept = sorted((n, v) for n, v in ignored.items() if v != OPTIONS[n].default)
+    return settings.replace(**fields, ignored=tuple(kept))
+
+
+def from_environment(environ: Mapping[str, str]) -> Settings:
+    """The defaults, changed as environment variables say; SAGAX_X64 wins over JAX_ENABLE_X64."""
+    settings = _interned(_DEFAULTS)
+    for prefix in ("JAX_", "SAGAX_"):
+        for variable, words in environ.items():
+            if variable.startswith(prefix):
+                option = _BY_NAME.get(variable.removeprefix(prefix).lower())
+                if option is not None:
+                    settings = _applied(settings, _set(option, _parsed(variable, option, words)))
+    return settings
+
+
+def _parsed(variable: str, option: Option, words: str) -> Any:
+    try:
+        return option.kind.parse(words.strip())
+    except ValueError:
+        raise ValueError(
+            f"the environment variable {variable} must be {option.kind.words}; it is {words!r}"
+        ) from None
+
+
+# --- the settings in force ---------------------------------------------------------------------
+
+
+class _Thread(threading.local):
+    # Class attributes are what every thread sees until it is inside a `with` block, so that the
+    # class holds the value of the process and reading it costs one attribute look-up either way.
+    settings: Settings = from_environment(os.environ)
+    entered: tuple[Context, ...] = ()
+
+
+thread: Final = _Thread()
+_lock = threading.Lock()
+
+
+def current() -> Settings:
+    """The settings in force in this thread. (The hottest callers read `thread.settings`.)"""
+    return thread.settings
+
+
+def update(name: str, value: Any) -> None:
+    """Sets an option for the process.
+
+    Threads inside a `with` block of settings go on with what they entered it with, and see the
+    change when they enter or leave one; in the calling thread the change shows at once, unless
+    the same option is set by a `with` block it is in.
+
+    Raises AttributeError if there is no such option, ValueError if it does not take the value.
+    """
+    changes = _changes(name, value)
+    with _lock:
+        _Thread.settings = _applied(_Thread.settings, changes)
+    _refresh()
+
+
+def _refresh() -> None:
+    settings = _Thread.settings
+    for entered in thread.entered:
+        settings = _applied(settings, entered.changes)
+    if thread.entered:
+        thread.settings = settings
+    else:
+        thread.__dict__.pop("settings", None)
+
+
+class Context:
+    """Settings for a `with` block, or as a decorator for the calls of a function.
+
+    It may be entered several times, also one inside the other, and by several threads.
+    """
+
+    __slots__ = ("changes",)
+
+    def __init__(self, changes: Changes) -> None:
+        self.changes = changes
+
+    def __enter__(self) -> None:
+        thread.entered += (self,)
+        _refresh()
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        # Generators leave their blocks in any order, so it need not be the last one entered.
+        entered = thread.entered
+        for i in reversed(range(len(entered))):
+            if entered[i] is self:
+                thread.entered = entered[:i] + entered[i + 1 :]
+                _refresh()
+                return
+        raise RuntimeError(
+            f"{self!r} was left by a thread that had not entered it. A generator that is inside"
+            " a `with` block of settings must be finished by the thread that started it"
+        )
+
+    def __call__(self, function: Callable[P, R]) -> Callable[P, R]:
+        @functools.wraps(function)
+        def wrapper(*args: P.args, **kwargs: P.kwargs) -> R:
+            with self:
+                return function(*args, **kwargs)
+
+        return wrapper
+
+    def __repr__(self) -> str:
+        return f"context({', '.join(f'{name}={value!r}' for name, value in self.changes)})"
+
+
+def context(**settings: Any) -> Context:
+    """Settings for a `with` block (or, as a decorator, for the calls of a function).
+
+    Raises AttributeError if there is no such option, ValueError if it does not take the value.
+
+    >>> with context(x64=True, debug_nans=True):
+    ...     current().x64
+    True
+    """
+    return Context(tuple(c for name, value in settings.items() for c in _changes(name, value)))
+
+
+class State:
+    """An option as an object: `state(value)` is a context for it, `state.value` its value."""
+
+    def __init__(self, name: str) -> None:
+        option = self._option = _find(name)
+        self.__doc__ = f"Sets the option {option.name!r} in a `with` block: {option.doc}."
+
+    @property
+    def name(self) -> str:
+        return self._option.jax_name
+
+    @property
+    def value(self) -> Any:
+        return _value(current(), self._option)
+
+    def __call__(self, new_val: Any = True) -> Context:
+        return Context(_set(self._option, _checked(self._option, new_val)))
+
+    def __bool__(self) -> bool:
+        raise TypeError(
+            f"the option {self._option.name!r} as an object is neither true nor false; its value"
+            f" is sagax.config.{self._option.name}"
+        )
+
+    def __repr__(self) -> str:
+        return f"<option {self._option.name} = {self.value!r}>"
+
+
+def _value(settings: Settings, option: Option) -> Any:
+    if option.ignored:
+        return dict(settings.ignored).get(option.name, option.default)
+    if option.sets:
+        values = {getattr(settings, name) for name in option.sets}
+        return values.pop() if len(values) == 1 else None
+    return getattr(settings, option.name)
+
+
+class Config:
+    """The options, as attributes; set with `update` for the process, `context` for a block."""
+
+    __slots__ = ()
+
+    update = staticmethod(update)
+    context = staticmethod(context)
+
+    def read(self, name: str) -> Any:
+        """The value of an option in this thread."""
+        return _value(current(), _find(name))
+
+    @property
+    def values(self) -> dict[str, Any]:
+        """The values of all options in this thread, by jax's names."""
+        settings = current()
+        return {option.jax_name: _value(settings, option) for option in OPTIONS.values()}
+
+    def __getattr__(self, name: str) -> Any:
+        return _value(current(), _find(name))
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        raise AttributeError(
+            f"options are not set as attributes: use sagax.config.update({name!r}, {value!r}),"
+            f" or, for a block, `with sagax.config.context({name}={value!r}):`"
+        )
+
+    def __dir__(self) -> Iterator[str]:
+        yield from super().__dir__()
+        yield from _BY_NAME
+
+    def __repr__(self) -> str:
+        return f"<sagax.config: {current()!r}>"
+
+
+config: Final = Config()
+
+# The options that jax has as context managers.
+allow_f16_reductions = State("allow_f16_reductions")
+array_garbage_collection_guard = State("array_garbage_collection_guard")
+auto_pcast = State("auto_pcast")
+check_tracer_leaks = State("check_tracer_leaks")
+debug_infs = State("debug_infs")
+debug_key_reuse = State("debug_key_reuse")
+debug_nans = State("debug_nans")
+default_device = State("default_device")
+default_matmul_precision = State("default_matmul_precision")
+default_prng_impl = State("default_prng_impl")
+enable_checks = State("enable_checks")
+enable_custom_prng = State("enable_custom_prng")
+enable_x64 = State("enable_x64")
+explain_cache_misses = State("explain_cache_misses")
+jax2tf_associative_scan_reductions = State("jax2tf_associative_scan_reductions")
+legacy_prng_key = State("legacy_prng_key")
+log_compiles = State("log_compiles")
+no_execution = State("no_execution")
+no_tracing = State("no_tracing")
+numpy_dtype_promotion = State("numpy_dtype_promotion")
+numpy_rank_promotion = State("numpy_rank_promotion")
+remove_size_one_mesh_axis_from_type = State("remove_size_one_mesh_axis_from_type")
+softmax_custom_jvp = State("softmax_custom_jvp")
+thread_guard = State("thread_guard")
+threefry_partitionable = State("threefry_partitionable")
+transfer_guard = State("transfer_guard")
+transfer_guard_device_to_device = State("transfer_guard_device_to_device")
+transfer_guard_device_to_host = State("transfer_guard_device_to_host")
+transfer_guard_host_to_device = State("transfer_guard_host_to_device")
+
+
+def disable_jit(disable: bool = True) -> Context:
+    """Runs jitted functions operation by operation, in a `with` block.
+
+    >>> import sagax
+    >>> with sagax.disable_jit():
+    ...     print(sagax.jit(lambda x: type(x).__name__)(1))
+    int
+    """
+    return context(disable_jit=disable)
+
+
+def checking_leaks() -> Context:
+    """Looks for tracers that outlive their trace, in a `with` block.
+
+    >>> import sagax
+    >>> with sagax.checking_leaks():
+    ...     pass
+    """
+    return context(check_tracer_leaks=True)

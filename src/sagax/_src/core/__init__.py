@@ -1,0 +1,1 @@
+"""What a program is: abstract values, primitives, traces and jaxprs."""

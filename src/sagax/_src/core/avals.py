@@ -1,0 +1,196 @@
+"""Abstract values: what is known of an array while a program is traced.
+
+`ShapedArray` objects are interned: two equal ones are the same object. Comparing types of
+values is therefore an identity test, and a tuple of avals is a cheap cache key.
+"""
+
+from __future__ import annotations
+
+import collections
+import threading
+import weakref
+from typing import Any
+
+import numpy as np
+
+from sagax._src.core import dims, dtypes
+
+# key -> weak reference. Weak, so that a program that meets ever new shapes does not grow for ever.
+_table: dict[tuple, weakref.ref[ShapedArray]] = {}
+_lock = threading.Lock()
+# An aval that died with its only array would be made again in each round of an eager loop.
+_recent: collections.deque[ShapedArray] = collections.deque(maxlen=2048)
+
+
+class ShapedArray:
+    """Shape, dtype and weakness of an array; interned.
+
+    `shape` is a tuple of ints or symbolic dimensions, `dtype` a NumPy or extended dtype. `weak_type`
+    says that the dtype came from a Python scalar, so that it gives way when it meets another.
+
+    >>> from sagax.core import ShapedArray
+    >>> import numpy as np
+    >>> ShapedArray((3,), np.float32) is ShapedArray((3,), np.float32)
+    True
+    """
+
+    __slots__ = ("__weakref__", "dtype", "ndim", "shape", "sharding", "weak_type", "_tangent")
+
+    shape: tuple
+    dtype: Any
+    weak_type: bool
+    ndim: int
+    sharding: Any
+    _tangent: ShapedArray | None
+
+    def __new__(
+        cls, shape: Any, dtype: Any, weak_type: bool = False, sharding: Any = None
+    ) -> ShapedArray:
+        return intern_aval(
+            dims.canonical_shape(shape), dtypes.as_dtype(dtype), bool(weak_type), sharding
+        )
+
+    @property
+    def size(self) -> Any:
+        return dims.size(self.shape)
+
+    @property
+    def named_shape(self) -> dict:
+        return {}
+
+    def update(self, **changes: Any) -> ShapedArray:
+        """The same aval with some fields replaced."""
+        fields = {
+            "shape": self.shape,
+            "dtype": self.dtype,
+            "weak_type": self.weak_type,
+            "sharding": self.sharding,
+        }
+        return ShapedArray(**(fields | changes))
+
+    def strip_weak_type(self) -> ShapedArray:
+        """The same aval with `weak_type=False`."""
+        return (
+            self
+            if not self.weak_type
+            else intern_aval(self.shape, self.dtype, False, self.sharding)
+        )
+
+    def with_dtype(self, dtype: Any, weak_type: bool = False) -> ShapedArray:
+        return intern_aval(self.shape, dtype, weak_type, None)
+
+    def to_tangent_aval(self) -> ShapedArray:
+        """The aval of tangents of such values: itself for inexact dtypes, float0 otherwise."""
+        tangent = self._tangent
+        if tangent is None:
+            dtype = dtypes.tangent_dtype(self.dtype)
+            weak = self.weak_type and dtype is self.dtype
+            tangent = intern_aval(self.shape, dtype, weak, None)
+            self._tangent = tangent if tangent is not self else self
+        return tangent
+
+    # jax's later name for the same thing
+    def to_cotangent_aval(self) -> ShapedArray:
+        return self.to_tangent_aval()
+
+    def str_short(self, short_dtypes: bool = True, **_: Any) -> str:
+        """`f32[3,4]`, the form in which jaxprs and messages show an aval."""
+        name = dtypes.short_name(self.dtype) if short_dtypes else dtypes.name(self.dtype)
+        return f"{name}[{','.join(map(str, self.shape))}]"
+
+    def __str__(self) -> str:
+        return ("~" if self.weak_type else "") + self.str_short(short_dtypes=False)
+
+    def __repr__(self) -> str:
+        weak = ", weak_type=True" if self.weak_type else ""
+        return f"ShapedArray({self.str_short(short_dtypes=False)}{weak})"
+
+    def __len__(self) -> int:
+        if not self.shape:
+            raise TypeError("len() of a scalar: the value has shape ()")
+        return self.shape[0]
+
+    def __reduce__(self) -> tuple:
+        return ShapedArray, (self.shape, self.dtype, self.weak_type)
+
+
+_new = object.__new__
+_set = object.__setattr__
+
+
+def intern_aval(
+    shape: tuple, dtype: Any, weak_type: bool = False, sharding: Any = None
+) -> ShapedArray:
+    """The aval of these fields, which must already be canonical (tuple of ints or dims, dtype, bool)."""
+    key = (shape, dtype, weak_type, sharding)
+    ref = _table.get(key)
+    found = ref() if ref is not None else None
+    return found if found is not None else _make(key)
+
+
+def _make(key: tuple) -> ShapedArray:
+    with _lock:
+        ref = _table.get(key)
+        found = ref() if ref is not None else None
+        if found is not None:
+            return found
+        aval = _new(ShapedArray)
+        aval.shape, aval.dtype, aval.weak_type, aval.sharding = key
+        aval.ndim = len(aval.shape)
+        aval._tangent = None
+
+        def forget(dead: weakref.ref, key: tuple = key) -> None:
+            if _table.get(key) is dead:  # a newer aval may have taken the place meanwhile
+                _table.pop(key, None)
+
+        _table[key] = weakref.ref(aval, forget)
+        _recent.append(aval)
+        return aval
+
+
+class AbstractToken:
+    """The type of the token that orders effects."""
+
+    __slots__ = ()
+    shape = ()
+    weak_type = False
+
+    def str_short(self, short_dtypes: bool = True, **_: Any) -> str:
+        return "Tok"
+
+    def strip_weak_type(self) -> AbstractToken:
+        return self
+
+    def to_tangent_aval(self) -> AbstractToken:
+        return self
+
+    def __repr__(self) -> str:
+        return "AbstractToken()"
+
+
+abstract_token = AbstractToken()
+
+
+def scalar_aval(kind: type, x64: bool) -> ShapedArray:
+    """The (weakly typed) aval of a Python scalar of type `kind`; bool is never weak."""
+    return _SCALARS[kind, x64]
+
+
+_SCALARS = {
+    (kind, x64): intern_aval((), np.dtype(name), kind is not bool)
+    for kind, x64, name in [
+        (bool, False, "bool"),
+        (bool, True, "bool"),
+        (int, False, "int32"),
+        (int, True, "int64"),
+        (float, False, "float32"),
+        (float, True, "float64"),
+        (complex, False, "complex64"),
+        (complex, True, "complex128"),
+    ]
+}
+
+
+def same_type(a: ShapedArray, b: ShapedArray) -> bool:
+    """Whether values of the two avals may stand for one another: equal but for weakness."""
+    return a is b or (a.shape == b.shape and a.dtype == b.dtype)

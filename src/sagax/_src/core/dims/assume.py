@@ -1,0 +1,135 @@
+"""Assumptions: what a traced program took for granted about symbolic sizes.
+
+An undecidable ``==`` between sizes is answered "not equal" so that ordinary programs keep tracing.
+Such an answer may be wrong for some sizes, so it is written down here, in the collector of the
+current context, and whoever runs the program later checks it against the real sizes.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import contextvars
+import operator
+from collections.abc import Callable, Generator, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+_RELATIONS: dict[str, Callable[[int, int], bool]] = {
+    "==": operator.eq,
+    "!=": operator.ne,
+    ">=": operator.ge,
+    "<=": operator.le,
+    ">": operator.gt,
+    "<": operator.lt,
+}
+
+
+@dataclass(frozen=True)
+class Assumption:
+    """``lhs kind rhs``, taken to hold although it could not be proved.
+
+    ``kind`` is one of ``== != >= <= > <``; ``lhs`` and ``rhs`` are sizes (int or Dim); ``where`` is
+    whatever the location socket gave (None without one).
+    """
+
+    kind: str
+    lhs: Any
+    rhs: Any
+    where: Any = field(default=None, compare=False)
+
+    def holds(self, env: Mapping[str, int]) -> bool:
+        """True if the assumption is right when the variables have the values in ``env``."""
+        lhs, rhs = (x if isinstance(x, int) else x.evaluate(env) for x in (self.lhs, self.rhs))
+        return _RELATIONS[self.kind](lhs, rhs)
+
+    def __str__(self) -> str:
+        return f"{self.lhs} {self.kind} {self.rhs}"
+
+
+class Assumptions:
+    """The distinct assumptions made inside one ``assumptions()`` block, in order of appearance."""
+
+    def __init__(self, strict: bool = False):
+        self.strict = strict
+        self._items: dict[Assumption, None] = {}
+
+    def add(self, assumption: Assumption) -> None:
+        self._items.setdefault(assumption)
+
+    def __iter__(self) -> Iterator[Assumption]:
+        return iter(list(self._items))
+
+    def __len__(self) -> int:
+        return len(self._items)
+
+    def __contains__(self, assumption: object) -> bool:
+        return assumption in self._items
+
+
+_collector: contextvars.ContextVar[Assumptions | None] = contextvars.ContextVar(
+    "sagax_dim_assumptions", default=None
+)
+
+# Socket: who can name the user's line installs a function without arguments here. It runs once for
+# each new assumption.
+_locate: Callable[[], Any] | None = None
+
+
+def set_locator(locate: Callable[[], Any] | None) -> None:
+    """Install what gives ``Assumption.where``: called once for each recorded assumption."""
+    global _locate
+    _locate = locate
+
+
+@contextlib.contextmanager
+def assumptions(strict: bool = False) -> Generator[Assumptions, None, None]:
+    """Collect the assumptions made in the block; with ``strict`` the first one raises instead.
+
+    >>> from sagax._src.core import dims
+    >>> (b,) = dims.symbolic_shape("b")
+    >>> with dims.assumptions() as made:
+    ...     b == 1
+    False
+    >>> [str(a) for a in made]
+    ['b != 1']
+    """
+    collector = Assumptions(strict)
+    token = _collector.set(collector)
+    try:
+        yield collector
+    finally:
+        _collector.reset(token)
+
+
+@contextlib.contextmanager
+def no_assumptions() -> Generator[None, None, None]:
+    """A block whose undecided equalities are not recorded.
+
+    For displaying and searching, where no result depends on them.
+    """
+    token = _collector.set(None)
+    try:
+        yield
+    finally:
+        _collector.reset(token)
+
+
+def note_assumption(kind: str, lhs: Any, rhs: Any) -> None:
+    """Record that ``lhs kind rhs`` was taken for granted, if anybody collects in this context.
+
+    One of the two is a Dim. Under a strict collector the question is refused instead: raises
+    InconclusiveDimensionOperation.
+    """
+    collector = _collector.get()
+    if collector is None:
+        return
+    assumption = Assumption(kind, lhs, rhs, None)
+    if collector.strict:
+        scope = (rhs if isinstance(lhs, int) else lhs).scope
+        raise scope.inconclusive(lhs, _ASKED.get(kind, kind), rhs)
+    if assumption not in collector:
+        where = _locate() if _locate is not None else None
+        collector.add(Assumption(kind, lhs, rhs, where))
+
+
+_ASKED = {"!=": "=="}  # "not equal" is assumed when `==` was asked

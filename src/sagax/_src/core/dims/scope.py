@@ -1,0 +1,282 @@
+"""Scopes: dimension variables, what is known about them, and what follows from that."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import sagax._src.core.dims.expression as expression
+from sagax._src.core.dims.decide import Knowledge, Relation
+from sagax._src.core.dims.expression import Dim, Size
+from sagax._src.core.dims.interval import Interval
+from sagax._src.core.dims.monomial import Rule, Tables
+from sagax._src.core.dims.parse import parse_constraint, parse_dimension, parse_shape
+from sagax._src.diagnostics import errors
+
+
+class SymbolicScope:
+    """Dimension variables that belong together, with constraints on them.
+
+    ``constraints_str`` is a sequence of texts ``"x >= y"``, ``"x <= y"`` or ``"x == y"`` over
+    dimension expressions. Every variable is at least 1. The same name in two scopes means two
+    sizes, which cannot be combined. ValueError for a text that is no constraint, and for one that
+    no sizes satisfy.
+
+    >>> from sagax._src.core import dims
+    >>> scope = dims.SymbolicScope(["a >= 4"])
+    >>> (a,) = dims.symbolic_shape("a", scope=scope)
+    >>> a >= 3
+    True
+    """
+
+    def __init__(self, constraints_str: Sequence[str] = ()):
+        given: Any = constraints_str
+        texts: tuple[Any, ...] | None = None if isinstance(given, str) else tuple(given)
+        if texts is None or not all(isinstance(text, str) for text in texts):
+            raise errors.ArgumentValueError(
+                function="SymbolicScope",
+                argument="constraints",
+                got=repr(constraints_str),
+                expected="a sequence of strings",
+                fix='write for example constraints=["a >= 2"]',
+            )
+        self.constraints = texts
+        self.tables = Tables()
+        self.rules: list[Rule] = []
+        self.name = f"the scope with {list(texts)}" if texts else "a scope without constraints"
+        self.knowledge = Knowledge(self)
+        for text in self.constraints:
+            self._constrain(text)
+
+    def _constrain(self, text: str) -> None:
+        lhs, op, rhs = parse_constraint(self, text)
+        relation = Relation.of(text, lhs, op, rhs)
+        difference = relation.difference
+        if type(difference) is not Dim:
+            possible = difference == 0 if relation.op == "==" else difference >= 0
+        else:
+            possible = self.knowledge.add([relation])
+        if not possible:
+            others = [t for t in self.constraints if t != text]
+            raise errors.ArgumentValueError(
+                f"Unsatisfiable constraint {text!r}: no sizes satisfy it"
+                + (f" together with the other constraints {others}" if others else "")
+                + "; every dimension variable is at least 1",
+                function="SymbolicScope",
+            )
+        if relation.op == "==" and type(difference) is Dim:
+            self._add_rule(lhs, rhs)
+        # Simplifications from before the constraint was known may not go far enough now.
+        self.tables.operations.clear()
+
+    def _add_rule(self, lhs: Size, rhs: Size) -> None:
+        """Make the two sides of an equality the same expression, if one can replace the other.
+
+        A variable or an operation that the other side does not contain is replaced everywhere. A
+        product is replaced by what comes before it in the graded order of monomials. So rewriting
+        ends. An equality of another form just stays known.
+        """
+        rule = _rule(lhs, rhs) or _rule(rhs, lhs)
+        if rule is None:
+            return
+        self.rules.append(rule)
+        for other in self.rules:
+            other.value = expression.substitute(other.value, {})  # in the normal form of today
+        replaced = {r.monomial for r in self.rules if r.eliminates}
+        self.rules = [
+            r
+            for r in self.rules
+            if r.eliminates or not any(m.divides(r.monomial) for m in replaced)
+        ]
+
+    # A copy that is another scope could not be combined with the original.
+    def __copy__(self) -> SymbolicScope:
+        return self
+
+    def __deepcopy__(self, memo: Any) -> SymbolicScope:
+        return self
+
+    def __reduce__(self) -> Any:
+        return SymbolicScope, (self.constraints,)
+
+    def __repr__(self) -> str:
+        return f"SymbolicScope({list(self.constraints)})"
+
+    @property
+    def relations(self) -> tuple[Relation, ...]:
+        """The constraints, to be checked where the program meets real sizes."""
+        return tuple(self.knowledge.relations)
+
+    def complete(self, env: Mapping[str, int]) -> dict[str, int]:
+        """``env`` with the values of the variables that equality constraints express by others."""
+        result = dict(env)
+        for rule in self.rules:
+            atom = rule.monomial.atom
+            if rule.eliminates and atom is not None and atom.kind == "var":
+                if expression.variables(rule.value) <= env.keys():
+                    result[atom.name] = expression.evaluate(rule.value, env)
+        return result
+
+    def read(self, text: str) -> Size:
+        """The size that one dimension of a specification describes."""
+        return parse_dimension(self, text)
+
+    def decide(self, e: Dim, op: str) -> bool | None:
+        """Whether ``e op 0`` (``>=`` or ``==``) holds for all sizes, none, or some (None)."""
+        return self.knowledge.decide(e, op)
+
+    def bounds(self, e: Size) -> Interval:
+        """The least and the greatest value of ``e``; None = unbounded."""
+        return self.knowledge.bounds(e)
+
+    def inconclusive(self, lhs: Size, op: str, rhs: Size) -> errors.InconclusiveDimensionOperation:
+        """The error for a comparison that depends on the sizes, with a constraint that settles it.
+
+        Its ``facts`` are ``lhs``, ``op``, ``rhs`` and ``constraint``, a text for `symbolic_shape`
+        that has been verified to settle the comparison, or None.
+        """
+        equality = op in ("==", "!=")
+        gap = expression.subtract(rhs, lhs) if op in ("<=", "<") else expression.subtract(lhs, rhs)
+        if op in ("<", ">"):
+            gap = expression.subtract(gap, 1)
+        assert type(gap) is Dim  # constants compare
+        lines = [
+            f"Symbolic dimension comparison '{lhs}' {op} '{rhs}' is inconclusive:"
+            f" the answer depends on the sizes."
+        ]
+        for holds in (True, False):
+            example = self.knowledge.example(gap, "==" if equality else ">=", holds)
+            if example is not None:
+                sizes = ", ".join(f"{name} = {value}" for name, value in example.items())
+                lines.append(f"  {'true' if holds != (op == '!=') else 'false'} for {sizes}")
+        if self.constraints:
+            lines.append(f"  known: {', '.join(self.constraints)}")
+        constraint = self._settling(gap, equality)
+        fix = None
+        if constraint is not None:
+            fix = (
+                "if it always holds, say so where the dimensions are made:"
+                f' constraints=["{constraint}"]'
+            )
+        return errors.InconclusiveDimensionOperation(
+            "\n".join(lines), lhs=lhs, op=op, rhs=rhs, constraint=constraint, fix=fix
+        )
+
+    def _settling(self, gap: Dim, equality: bool) -> str | None:
+        """A constraint that decides ``gap >= 0`` (or ``== 0``), verified in a scope that has it."""
+        if equality:  # equal sizes are the exception, so one side of the other is proposed
+            sides = (expression.subtract(gap, 1), expression.subtract(expression.scale(gap, -1), 1))
+        else:
+            sides = (gap,)
+        for side in sides:
+            for text in _proposals(side):
+                try:
+                    scope = SymbolicScope((*self.constraints, text))
+                except ValueError:
+                    continue
+                names = expression.variables(gap)
+                there = expression.substitute(
+                    gap, {name: expression.variable(scope, name) for name in names}
+                )
+                if expression.compare(there, "==" if equality else ">=", 0) is not None:
+                    return text
+        return None
+
+
+def _rule(lhs: Size, rhs: Size) -> Rule | None:
+    if type(lhs) is not Dim or lhs.const or len(lhs.terms) != 1:
+        return None
+    monomial, coefficient = lhs.terms[0]
+    value = expression.scale(rhs, 1 if coefficient > 0 else -1)
+    coefficient = abs(coefficient)
+    if coefficient == 1 and monomial.atom is not None:
+        if monomial.atom in expression.atoms(value):
+            return None
+        return Rule(1, monomial, value, eliminates=True)
+    if type(value) is Dim:
+        if coefficient > 1 and not value.const and len(value.terms) == 1 and value.terms[0][1] == 1:
+            swapped = value.terms[0][0]  # 2*b == a is said better as a == 2*b
+            if swapped.atom is not None and swapped.atom not in expression.atoms(lhs):
+                return Rule(1, swapped, lhs, eliminates=True)
+        if any(m.order >= monomial.order for m, _ in value.terms):
+            return None
+    return Rule(coefficient, monomial, value, eliminates=False)
+
+
+def _proposals(gap: Size) -> Iterator[str]:
+    """Constraints that say ``gap >= 0``, the most readable first."""
+    if type(gap) is not Dim:
+        return
+    if len(gap.terms) == 1:
+        monomial, c = gap.terms[0]
+        if c > 0:
+            yield f"{monomial} >= {-(gap.const // c)}"
+        else:
+            yield f"{monomial} <= {gap.const // -c}"
+        return
+    positive: Size = 0
+    negative: Size = 0
+    for monomial, c in gap.terms:
+        term = expression.scale(expression.from_monomial(gap.scope, monomial), c)
+        if c > 0:
+            positive = expression.add(positive, term)
+        else:
+            negative = expression.subtract(negative, term)
+    if gap.const > 0:
+        positive = expression.add(positive, gap.const)
+    else:
+        negative = expression.subtract(negative, gap.const)
+    yield f"{positive} >= {negative}"
+    yield f"{gap} >= 0"
+
+
+def symbolic_shape(
+    shape_spec: str | None,
+    *,
+    constraints: Sequence[str] = (),
+    scope: SymbolicScope | None = None,
+    like: Sequence[Any] | None = None,
+) -> tuple[Size, ...]:
+    """The shape that a specification such as ``"b, 2*n, 3"`` describes: a tuple of ints and Dims.
+
+    Entries are separated by commas: sums and products of integers and variables, ``a^2``,
+    ``floordiv(x, y)``, ``mod(x, y)``, ``max(x, y)``, ``min(x, y)``; ``_`` and a final ``...`` (or
+    None for the whole specification) are filled in from ``like``.
+
+    The variables belong to ``scope``, or to a new scope with the given ``constraints``, texts such
+    as ``"a >= 2*b"`` (see `SymbolicScope`). ValueError shows where a specification is wrong.
+
+    >>> from sagax._src.core import dims
+    >>> dims.symbolic_shape("b, _, 2*n", like=(None, 8, None))
+    (b, 8, 2*n)
+    """
+    text: Any = "..." if shape_spec is None else shape_spec
+    if not isinstance(text, str):
+        raise errors.ArgumentValueError(
+            function="symbolic_shape",
+            argument="shape_spec",
+            got=shape_spec,
+            expected="a string such as 'b, 2*n', or None",
+        )
+    if scope is None:
+        scope = SymbolicScope(constraints)
+    elif constraints:
+        raise errors.ArgumentValueError(
+            "Cannot specify both a scope and constraints: a scope has its own constraints",
+            function="symbolic_shape",
+            fix="give the constraints where the scope is made: SymbolicScope(constraints)",
+        )
+    return parse_shape(scope, text, like)
+
+
+def bounds(x: Size) -> Interval:
+    """The least and the greatest value that ``x`` can have; None on a side that is unbounded.
+
+    Attained if the expression and the constraints are linear, else possibly wider than that.
+
+    >>> from sagax._src.core import dims
+    >>> a, b = dims.symbolic_shape("a, b", constraints=["a >= b + 2", "b <= 7"])
+    >>> dims.bounds(a - b), dims.bounds(b % 3)
+    ((2, None), (0, 2))
+    """
+    return x.scope.bounds(x) if type(x) is Dim else (x, x)

@@ -1,0 +1,485 @@
+"""Values of dimension variables from the sizes of actual arguments.
+
+The specifications of the arguments are equations ``expression == size``. Equations with one unknown
+are solved directly: linear ones by division, polynomials by bisection between their turning points.
+What is left goes, as a whole, to the decision procedure, which knows the scope's constraints and
+narrows the unknowns; finite rests are tried out. All solutions count, so a value is reported only
+if it is the only one.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+import sagax._src.core.dims.expression as expression
+from sagax._src.core.dims.decide import Knowledge, Relation
+from sagax._src.core.dims.expression import Dim, Scope, Size
+from sagax._src.core.dims.scope import SymbolicScope
+from sagax._src.core.dims.shapes import Shape, shape_text
+
+_VALUES = 4096  # tried for one unknown
+_STEPS = 4096  # of one search; one takes from 10 us to 1 ms
+_CANDIDATES = 6  # solutions listed when there are several
+
+
+@dataclass(frozen=True)
+class Equation:
+    """One dimension of one argument: ``expression`` has to be ``size``."""
+
+    expression: Size
+    size: int
+    place: str  # args[0].shape[1]
+
+
+@dataclass
+class Solution:
+    """What the sizes say about the variables.
+
+    ``env`` has the values of all variables if ``error`` is None. Otherwise ``env`` has those found
+    so far, ``error`` is the text to show, ``kind`` one of ``rank constant remainder positive
+    inconsistent constraint unsolved ambiguous``, and ``candidates`` up to 6 solutions for the other
+    variables if there are several.
+    """
+
+    env: dict[str, int]
+    kind: str | None = None
+    error: str | None = None
+    candidates: list[dict[str, int]] = field(default_factory=list[dict[str, int]])
+
+
+class _Failure(Exception):
+    def __init__(self, kind: str, text: str, candidates: Iterable[dict[str, int]] = ()):
+        super().__init__(text)
+        self.kind = kind
+        self.text = text
+        self.candidates = list(candidates)
+
+
+def solve_dims(
+    specs: Sequence[tuple[Shape, Sequence[int]]],
+    labels: Sequence[str] | None = None,
+    known: Mapping[str, int] | None = None,
+) -> Solution:
+    """The values of the variables for which every symbolic shape becomes the concrete one.
+
+    ``specs`` are pairs (symbolic shape, concrete shape), ``labels`` their names (``args[0]``, ...),
+    ``known`` values that are given directly. The result satisfies all shapes and all constraints of
+    the scope, and no other values do; else it has an error text that shows the specifications and
+    what was found so far.
+
+    >>> from sagax._src.core import dims
+    >>> a, b = dims.symbolic_shape("a, b")
+    >>> dims.solve_dims([((a * b, a + b), (12, 8)), ((a - b,), (4,))]).env
+    {'a': 6, 'b': 2}
+    """
+    names = list(labels) if labels is not None else [f"args[{i}]" for i in range(len(specs))]
+    solver = _Solver(names, specs, dict(known or {}))
+    try:
+        try:
+            solver.run()
+        except ZeroDivisionError as error:
+            raise solver.mismatch("A specification divides by zero for these sizes.") from error
+    except _Failure as failure:
+        text = f"{failure.text}\n{solver.context()}"
+        return Solution(solver.env, failure.kind, text, failure.candidates)
+    return Solution(solver.env)
+
+
+class _Solver:
+    def __init__(
+        self,
+        labels: Sequence[str],
+        specs: Sequence[tuple[Shape, Sequence[int]]],
+        known: dict[str, int],
+    ):
+        self.labels = labels
+        self.specs = specs
+        self.env = known
+        self.sources = [f"{name!r} = {value} as given" for name, value in known.items()]
+        self.scope: Scope | None = next(
+            (d.scope for shape, _ in specs for d in shape if type(d) is Dim), None
+        )
+
+    def run(self) -> None:
+        equations = self.equations()
+        unknown = {name for e in equations for name in expression.variables(e.expression)}
+        unknown -= self.env.keys()
+        while unknown and self.solve_one(equations, unknown):
+            pass
+        if unknown and self.scope is not None:
+            self.solve_together(self.scope, equations, unknown)
+        self.check(equations)
+
+    def context(self) -> str:
+        shapes = ",\n".join(
+            f"  {label}.shape = {shape_text(shape)}"
+            for label, (shape, _) in zip(self.labels, self.specs)
+        )
+        text = f"Using the following polymorphic shapes specifications:\n{shapes}."
+        if self.sources:
+            text += f"\nObtained dimension variables: {', '.join(self.sources)}."
+        return text
+
+    def equations(self) -> list[Equation]:
+        equations: list[Equation] = []
+        for label, (shape, sizes) in zip(self.labels, self.specs):
+            if len(shape) != len(sizes):
+                raise _Failure(
+                    "rank",
+                    f"Rank mismatch for {label}: expected {shape_text(shape)} and called with"
+                    f" {shape_text(sizes)}",
+                )
+            for i, (d, size) in enumerate(zip(shape, sizes)):
+                if type(d) is Dim:
+                    equations.append(Equation(d, int(size), f"{label}.shape[{i}]"))
+                elif d != size:
+                    raise _Failure(
+                        "constant",
+                        f"Shape mismatch for {label}.shape[{i}] (expected same constant): expected"
+                        f" {shape_text(shape)} and called with {shape_text(sizes)}",
+                    )
+        return equations
+
+    # -- one unknown at a time --
+
+    def solve_one(self, equations: list[Equation], unknown: set[str]) -> bool:
+        """Solve every equation with one unknown that has one solution; whether there was any."""
+        found = False
+        for equation in equations:
+            names = expression.variables(equation.expression) & unknown
+            if len(names) != 1:
+                continue
+            (name,) = names
+            rest = self.partly(equation.expression)
+            roots = self.roots(rest, equation, name)
+            if roots is None or len(roots) > 1:
+                continue
+            if not roots:
+                raise self.mismatch(
+                    f"No value of '{name}' gives the size {equation.size} of {equation.place},"
+                    f" which is specified as '{equation.expression}'."
+                )
+            self.assign(name, roots[0], equation)
+            unknown.discard(name)
+            found = True
+        return found
+
+    def partly(self, e: Size) -> Size:
+        """``e`` with the known values put in."""
+        return expression.substitute(e, self.env) if self.env else e
+
+    def roots(self, e: Size, equation: Equation, name: str) -> list[int] | None:
+        """The values of ``name`` that give ``e`` the equation's size; None if not a polynomial."""
+        coefficients = _polynomial(e, name)
+        if coefficients is None or len(coefficients) < 2:
+            return None
+        coefficients[0] -= equation.size
+        if len(coefficients) == 2:
+            # A linear one is answered whatever its sign, for the sake of the message.
+            constant, slope = coefficients
+            value, remainder = divmod(-constant, slope)
+            if remainder:
+                raise self.mismatch(
+                    f"Division had remainder {abs(remainder)} when computing the value of '{name}'."
+                    f"\nThe size {equation.size} of {equation.place} is specified as"
+                    f" '{equation.expression}'.",
+                    "remainder",
+                )
+            return [value]
+        return positive_roots(coefficients)
+
+    def assign(self, name: str, value: int, equation: Equation) -> None:
+        self.env[name] = value
+        self.sources.append(
+            f"'{name}' = {value} from specification '{equation.expression}' for dimension"
+            f" {equation.place} (= {equation.size})"
+        )
+        if value < 1:
+            raise self.mismatch(f"Expected value >= 1 for dimension variable '{name}'.", "positive")
+
+    def mismatch(self, what: str, kind: str = "inconsistent") -> _Failure:
+        return _Failure(
+            kind, f"Input shapes do not match the polymorphic shapes specification.\n{what}"
+        )
+
+    # -- everything that is left --
+
+    def solve_together(self, scope: Scope, equations: list[Equation], unknown: set[str]) -> None:
+        rest = [
+            Relation.of("", self.partly(e.expression), "==", e.size)
+            for e in equations
+            if expression.variables(e.expression) & unknown
+        ]
+        solutions, complete = _Search(scope, rest, sorted(unknown), self.env).run()
+        places = ", ".join(
+            f"'{e.expression}' = {e.size} for {e.place}"
+            for e in equations
+            if expression.variables(e.expression) & unknown
+        )
+        if len(solutions) == 1 and complete:
+            for name, value in solutions[0].items():
+                self.env[name] = value
+                self.sources.append(f"'{name}' = {value} from {places}")
+            return
+        names = "{" + ", ".join(f"'{name}'" for name in sorted(unknown)) + "}"
+        if not solutions and complete:
+            raise self.mismatch(f"No values of {names} give the sizes {places}.")
+        if not solutions or len(solutions) == 1:
+            raise _Failure(
+                "unsolved",
+                f"Cannot solve for values of dimension variables {names}."
+                f"\nThe sizes leave infinitely many or too many possibilities: {places}.",
+                solutions,
+            )
+        listed = "; ".join(
+            ", ".join(f"{name} = {value}" for name, value in s.items())
+            for s in solutions[:_CANDIDATES]
+        )
+        more = "" if complete and len(solutions) <= _CANDIDATES else "; ..."
+        raise _Failure(
+            "ambiguous",
+            f"Cannot solve for values of dimension variables {names}."
+            f"\nSeveral values give the sizes {places}: {listed}{more}."
+            "\nGive the values directly, or pass an argument in whose shape a variable is alone.",
+            solutions[:_CANDIDATES],
+        )
+
+    # -- afterwards --
+
+    def check(self, equations: list[Equation]) -> None:
+        """Raise unless the values satisfy everything there is to satisfy."""
+        env = self.env
+        if isinstance(self.scope, SymbolicScope):
+            env = self.scope.complete(env)
+        for name, value in self.env.items():
+            if value < 1:
+                raise self.mismatch(
+                    f"Expected value >= 1 for dimension variable '{name}'.", "positive"
+                )
+            if env[name] != value:
+                raise self.mismatch(
+                    f"Found inconsistency between the value {value} of '{name}' as given and what"
+                    f" the constraints make of it (= {env[name]})."
+                )
+        for equation in equations:
+            value = expression.evaluate(equation.expression, self.env)
+            if value != equation.size:
+                raise self.mismatch(
+                    f"Found inconsistency between dimension size {equation.place}"
+                    f" (= {equation.size}) and the specification '{equation.expression}'"
+                    f" (= {value})."
+                )
+        if isinstance(self.scope, SymbolicScope):
+            for relation in self.scope.relations:
+                if relation.names <= env.keys() and not relation.holds(env):
+                    value = expression.evaluate(relation.difference, env)
+                    wanted = "0" if relation.op == "==" else ">= 0"
+                    raise _Failure(
+                        "constraint",
+                        f"Input shapes do not match the symbolic shape constraint {relation.text}."
+                        f"\nExpected '{relation.difference}' to be {wanted}, but found {value}.",
+                    )
+
+
+def _polynomial(e: Size, name: str) -> list[int] | None:
+    """The coefficients of ``e`` by powers of the variable, if it is a polynomial in it alone."""
+    if type(e) is not Dim:
+        return None
+    coefficients = [e.const]
+    for monomial, c in e.terms:
+        if len(monomial.factors) != 1:
+            return None
+        atom, exponent = monomial.factors[0]
+        if atom.kind != "var" or atom.name != name:
+            return None
+        coefficients.extend([0] * (exponent + 1 - len(coefficients)))
+        coefficients[exponent] += c
+    return coefficients
+
+
+def positive_roots(coefficients: Sequence[int]) -> list[int]:
+    """The integers >= 1 at which the polynomial (coefficients by ascending power) is zero.
+
+    >>> from sagax._src.core.dims.solve import positive_roots
+    >>> positive_roots([6, -5, 1])
+    [2, 3]
+    """
+    # Cauchy's bound: no root is larger.
+    highest = 1 + max(abs(c) for c in coefficients[:-1]) // abs(coefficients[-1])
+    crossings = _crossings(coefficients, _turns(coefficients, highest), highest)
+    return [x for x in crossings if _value(coefficients, x) == 0]
+
+
+def _value(coefficients: Sequence[int], x: int) -> int:
+    result = 0
+    for c in reversed(coefficients):
+        result = result * x + c
+    return result
+
+
+def _turns(coefficients: Sequence[int], highest: int) -> list[int]:
+    """Integers up to ``highest`` between which the polynomial is monotone, in ascending order.
+
+    Each begins a stretch that ends before the next. Turns of the derivative count as turns too: two
+    zeros of the derivative between neighbouring integers show there only.
+    """
+    if len(coefficients) <= 2:
+        return [1]
+    slope = [i * c for i, c in enumerate(coefficients)][1:]
+    bends = _turns(slope, highest)
+    crossings = _crossings(slope, bends, highest)
+    turns = {*bends, *crossings, *[x + 1 for x in crossings]}
+    return sorted(x for x in turns if x <= highest)
+
+
+def _crossings(coefficients: Sequence[int], turns: Sequence[int], highest: int) -> list[int]:
+    """Where the polynomial is first zero, or beyond, in each of its monotone stretches."""
+    found: list[int] = []
+    for lo, after in zip(turns, [*turns[1:], highest + 1]):
+        hi = after - 1
+        sign = 1 if _value(coefficients, lo) <= _value(coefficients, hi) else -1
+        if sign * _value(coefficients, lo) > 0 or sign * _value(coefficients, hi) < 0:
+            continue
+        while lo < hi:
+            middle = (lo + hi) // 2
+            if sign * _value(coefficients, middle) >= 0:
+                hi = middle
+            else:
+                lo = middle + 1
+        found.append(lo)
+    return found
+
+
+class _Search:
+    """All solutions of a few equations, as far as they are finitely many and not too many."""
+
+    def __init__(
+        self,
+        scope: Scope,
+        equations: Sequence[Relation],
+        unknown: Sequence[str],
+        known: Mapping[str, int],
+    ):
+        self.scope = scope
+        self.equations = equations
+        self.unknown = unknown
+        self.known = known
+        self.steps = _STEPS
+        self.found: list[dict[str, int]] = []
+        self.complete = True
+
+    def run(self) -> tuple[list[dict[str, int]], bool]:
+        """The solutions, and whether these are all."""
+        self.branch({})
+        return self.found, self.complete
+
+    def branch(self, env: dict[str, int]) -> None:
+        """Find the solutions that extend ``env``."""
+        if self.steps <= 0 or len(self.found) > _CANDIDATES:
+            self.complete = False
+            return
+        self.steps -= 1
+        try:
+            equations = [expression.substitute(e.difference, env) for e in self.equations]
+        except ZeroDivisionError:
+            return
+        if any(type(e) is not Dim and e != 0 for e in equations):
+            return
+        left = [name for name in self.unknown if name not in env]
+        if not left:
+            if self.allowed(env):
+                self.found.append({name: env[name] for name in self.unknown})
+            return
+        for e in equations:
+            for name in left:
+                coefficients = _polynomial(e, name)
+                if coefficients is not None and len(coefficients) > 1:
+                    for root in positive_roots(coefficients):
+                        self.branch({**env, name: root})
+                    return
+        knowledge = Knowledge(self.scope)
+        if not knowledge.add(self.facts(equations, env)):
+            return
+        name, values = self.choose(knowledge, equations, left)
+        if values is None:
+            self.complete = False
+            return
+        for value in values:
+            self.branch({**env, name: value})
+
+    def allowed(self, env: Mapping[str, int]) -> bool:
+        if not isinstance(self.scope, SymbolicScope):
+            return True
+        values = self.scope.complete({**self.known, **env})
+        return all(r.holds(values) for r in self.scope.relations if r.names <= values.keys())
+
+    def facts(self, equations: Sequence[Size], env: Mapping[str, int]) -> Iterable[Relation]:
+        """The scope's constraints, the values so far, and the equations."""
+        if isinstance(self.scope, SymbolicScope):
+            yield from self.scope.relations
+        for name, value in {**self.known, **env}.items():
+            yield Relation.of("", expression.variable(self.scope, name), "==", value)
+        for e in equations:
+            if type(e) is Dim:
+                yield Relation.of("", e, "==", 0)
+
+    def choose(
+        self, knowledge: Knowledge, equations: Sequence[Size], left: Sequence[str]
+    ) -> tuple[str, Iterable[int] | None]:
+        """The unknown with the fewest possible values, and these; None if they are too many."""
+        best: tuple[int, str, Iterable[int] | None] = (_VALUES + 1, left[0], None)
+        for name in left:
+            lo, hi = knowledge.bounds(expression.variable(self.scope, name))
+            lo = 1 if lo is None else max(lo, 1)
+            values: Sequence[int] | None = None
+            if hi is not None and hi - lo < _VALUES:
+                values = range(lo, hi + 1)
+            for e in equations:
+                divisors = _divisor_values(e, name)
+                if divisors is not None and (values is None or len(divisors) < len(values)):
+                    values = [d for d in divisors if lo <= d and (hi is None or d <= hi)]
+            if values is not None and len(values) < best[0]:
+                best = len(values), name, values
+                if len(values) <= 1:
+                    break
+        return best[1], best[2]
+
+
+def _divisor_values(e: Size, name: str) -> list[int] | None:
+    """What a variable may be that divides all of ``e`` but its constant, where ``e`` is zero."""
+    if type(e) is not Dim or not e.const or abs(e.const) > 1 << 40:
+        return None
+    for monomial, _ in e.terms:
+        if not any(atom.kind == "var" and atom.name == name for atom, _ in monomial.factors):
+            return None
+    n = abs(e.const)
+    small = [d for d in range(1, math.isqrt(n) + 1) if n % d == 0]
+    return sorted({*small, *(n // d for d in small)})
+
+
+def unsolvable(specs: Sequence[Shape], given: Iterable[str] = ()) -> list[str]:
+    """The variables that the sizes of arguments of these shapes can never determine.
+
+    Found by trial: sizes that the constraints allow are put in and solved for. ``given`` are
+    variables whose values are passed directly. A variable that is determined, or narrowed to
+    finitely many values, for some sizes is not listed.
+    """
+    given = set(given)
+    scope = next((d.scope for shape in specs for d in shape if type(d) is Dim), None)
+    if not isinstance(scope, SymbolicScope):
+        return []
+    names = frozenset[str]().union(*(expression.variables(d) for shape in specs for d in shape))
+    stuck: set[str] | None = None
+    for env in scope.knowledge.some_sizes(sorted(names | given)):
+        try:
+            pairs = [(shape, [expression.evaluate(d, env) for d in shape]) for shape in specs]
+        except ZeroDivisionError:
+            continue
+        result = solve_dims(pairs, known={name: env[name] for name in given & names})
+        if result.kind != "unsolved":
+            return []
+        missing = set(names - result.env.keys())
+        stuck = missing if stuck is None else stuck & missing
+    return sorted(stuck or ())

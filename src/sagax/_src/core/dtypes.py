@@ -1,0 +1,803 @@
+"""Element types of arrays, and which one a mixture of them gives.
+
+A dtype is a NumPy dtype (ml_dtypes supplies the narrow ones), or an `ExtendedDType` for elements
+that are made of several numbers, such as PRNG keys. `as_dtype` gives for each the one object that
+stands for it.
+
+What depends on the settings takes `x64` or `mode` as an argument; only the functions in the last
+section, which serve public functions directly, read the settings themselves.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import sys
+import warnings
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any, Final
+
+import ml_dtypes
+import numpy as np
+
+from sagax._src import config
+from sagax._src.diagnostics import errors, spans
+
+# --- the types ---------------------------------------------------------------------------------
+
+# Kind of number -> names. bfloat16 comes first since all dtypes of ml_dtypes have the same hash:
+# the first in a dict is found at once. An older ml_dtypes lacks the 1-bit integers.
+_NAMES: Final = {
+    "f": "bfloat16 float4_e2m1fn float6_e2m3fn float6_e3m2fn"
+    " float8_e3m4 float8_e4m3 float8_e4m3b11fnuz float8_e4m3fn float8_e4m3fnuz"
+    " float8_e5m2 float8_e5m2fnuz float8_e8m0fnu"
+    " float16 float32 float64",
+    "i": "int1 int2 int4 int8 int16 int32 int64",
+    "u": "uint1 uint2 uint4 uint8 uint16 uint32 uint64",
+    "c": "complex64 complex128",
+    "b": "bool",
+}
+
+
+def _find(name: str) -> np.dtype | None:
+    scalar = getattr(ml_dtypes, name, None) or getattr(np, name, None)
+    return None if scalar is None else np.dtype(scalar)
+
+
+_KINDS: Final[dict[Any, str]] = {
+    dtype: kind
+    for kind, names in _NAMES.items()
+    for dtype in map(_find, names.split())
+    if dtype is not None
+}
+
+bool_: Final = np.dtype("bool")
+int32: Final = np.dtype("int32")
+int64: Final = np.dtype("int64")
+uint32: Final = np.dtype("uint32")
+uint64: Final = np.dtype("uint64")
+bfloat16: Final = np.dtype(ml_dtypes.bfloat16)
+float32: Final = np.dtype("float32")
+float64: Final = np.dtype("float64")
+complex64: Final = np.dtype("complex64")
+complex128: Final = np.dtype("complex128")
+
+# The dtype of tangents of integers: they have nothing to say, and take no space to say it.
+float0: Final = np.dtype([("float0", np.void, 0)])
+
+_NARROW: Final[dict[Any, np.dtype]] = {
+    int64: int32,
+    uint64: uint32,
+    float64: float32,
+    complex128: complex64,
+}
+
+# What Python's own types of numbers mean; `canonicalize` narrows them unless x64 is on.
+_PYTHON: Final[dict[type, np.dtype]] = {
+    bool: bool_,
+    int: int64,
+    float: float64,
+    complex: complex128,
+}
+_PYTHON_OF_KIND: Final[dict[str, type]] = {
+    "b": bool,
+    "i": int,
+    "u": int,
+    "f": float,
+    "c": complex,
+}
+
+
+class extended(np.generic):
+    """Base of the scalar types of extended dtypes, for `issubdtype`."""
+
+
+class prng_key(extended):
+    """The scalar type of all dtypes of PRNG keys, for `issubdtype`."""
+
+
+@dataclass(frozen=True, repr=False)
+class ExtendedDType:
+    """A dtype whose elements are small arrays of numbers, seen from outside as single elements.
+
+    `type` is its scalar type (a subclass of `extended`), `name` how programs print it. An element
+    is stored as an array of `physical_shape` and `physical_dtype`. Equal by value; subclasses add
+    fields, as dataclasses do.
+    """
+
+    name: str
+    type: type
+    physical_shape: tuple[int, ...]
+    physical_dtype: np.dtype
+
+    @property
+    def kind(self) -> str:
+        return "x"  # no NumPy dtype has this one
+
+    @property
+    def itemsize(self) -> int:
+        """Bytes of one element."""
+        return int(np.prod(self.physical_shape, dtype=int)) * self.physical_dtype.itemsize
+
+    def __hash__(self) -> int:  # in the keys of hot caches; a str knows its hash
+        return hash(self.name)
+
+    def __repr__(self) -> str:
+        return self.name
+
+
+DType = np.dtype | ExtendedDType
+
+_ABSTRACT: Final = (
+    np.generic, np.number, np.integer, np.signedinteger, np.unsignedinteger, np.inexact,
+    np.floating, np.complexfloating, np.flexible, np.character, np.void,
+)  # fmt: skip
+
+
+def _is_abstract(x: Any) -> bool:
+    return isinstance(x, type) and (x in _ABSTRACT or issubclass(x, extended))
+
+
+# --- what is meant by a dtype argument ---------------------------------------------------------
+
+_KNOWN: Final[dict[Any, DType]] = {
+    **{dtype: dtype for dtype in _KINDS},
+    **{dtype.type: dtype for dtype in _KINDS},
+    **{dtype.name: dtype for dtype in _KINDS},
+    **_PYTHON,
+    float0: float0,
+}
+
+
+def as_dtype(x: Any) -> Any:
+    """The dtype that `x` means: a dtype, scalar type, name, Python type of numbers, or array.
+
+    Python's int, float and complex mean 64-bit types here; `canonicalize` narrows them with x64
+    off. Raises DtypeError if `x` means no dtype, or one that holds no numbers.
+    """
+    try:
+        return _KNOWN[x]
+    except (KeyError, TypeError):  # TypeError: not hashable, as arrays are
+        return _parsed(x)
+
+
+def _parsed(x: Any) -> DType:
+    given: Any = getattr(x, "dtype", x)
+    if not isinstance(given, (np.dtype, ExtendedDType)):
+        given = x  # its attribute `dtype` is something else, as that of NumPy's scalar types
+    if isinstance(given, ExtendedDType):
+        return given
+    if not isinstance(given, (str, type, np.dtype)) or _is_abstract(given):
+        raise _not_a_dtype(x)
+    try:
+        dtype: Any = np.dtype(given)
+    except TypeError:
+        raise _not_a_dtype(x) from None
+    known = _KNOWN.get(dtype if dtype.isnative else dtype.newbyteorder("="))
+    if known is None:
+        raise errors.DtypeError(
+            f"the elements of dtype {dtype} are not numbers of a kind that arrays can hold",
+            fix="use bool, or int, uint, float or complex of some width, such as float32",
+            dtype=dtype,
+        )
+    return known
+
+
+def _not_a_dtype(x: Any) -> errors.DtypeError:
+    return errors.DtypeError(
+        f"{x!r}, of type {type(x).__name__}, does not name a dtype",
+        fix="give a dtype such as 'float32', numpy.float32 or float",
+    )
+
+
+def canonicalize(dtype: Any, x64: bool) -> Any:
+    """The dtype that is used for `dtype`: with x64 off, 32-bit types in place of 64-bit ones."""
+    dtype = as_dtype(dtype)
+    return dtype if x64 else _NARROW.get(dtype, dtype)
+
+
+def default_int(x64: bool) -> np.dtype:
+    """The dtype of Python ints."""
+    return int64 if x64 else int32
+
+
+def default_float(x64: bool) -> np.dtype:
+    """The dtype of Python floats."""
+    return float64 if x64 else float32
+
+
+def default_complex(x64: bool) -> np.dtype:
+    """The dtype of Python complex numbers."""
+    return complex128 if x64 else complex64
+
+
+# --- facts about a dtype -----------------------------------------------------------------------
+
+
+def kind(dtype: Any) -> str:
+    """'b', 'i', 'u', 'f' or 'c' for numbers of any width; 'V' for float0, 'x' for extended."""
+    return _KINDS.get(dtype) or dtype.kind
+
+
+def is_numeric_dtype(dtype: Any) -> bool:
+    """Whether it is a dtype of numbers (bool among them) that arrays can hold."""
+    return dtype in _KINDS
+
+
+def is_inexact(dtype: Any) -> bool:
+    """Whether it is floating or complex: a dtype whose values have derivatives."""
+    return kind(dtype) in "fc"
+
+
+def is_complex(dtype: Any) -> bool:
+    return kind(dtype) == "c"
+
+
+def is_narrow_float(dtype: Any) -> bool:
+    """Whether it is a floating dtype of fewer than 32 bits."""
+    return kind(dtype) == "f" and dtype.itemsize < 4
+
+
+def is_extended(dtype: Any) -> bool:
+    return isinstance(dtype, ExtendedDType)
+
+
+def itemsize(dtype: Any) -> int:
+    """Bytes of one element on the host, where narrow types take a whole byte."""
+    return dtype.itemsize
+
+
+@functools.cache
+def itemsize_bits(dtype: Any) -> int:
+    """Bits of one element: 4 for int4. Raises DtypeError for dtypes that hold no numbers."""
+    dtype = as_dtype(dtype)
+    match kind(dtype):
+        case "i" | "u":
+            return iinfo(dtype).bits
+        case "f":
+            return finfo(dtype).bits
+        case "b" | "c":
+            return 8 * dtype.itemsize
+        case _:
+            raise errors.DtypeError(f"the elements of dtype {name(dtype)} are not numbers")
+
+
+def name(dtype: Any) -> str:
+    """'float32', 'bfloat16', 'key<fry>', 'float0'."""
+    return "float0" if dtype == float0 else dtype.name
+
+
+_LETTERS: Final = {"bfloat": "bf", "float": "f", "uint": "u", "int": "i", "complex": "c"}
+
+
+@functools.cache
+def short_name(dtype: Any) -> str:
+    """The name in printed programs: 'f32', 'bf16', 'i4', 'f8_e4m3fn', 'bool', 'key<fry>'."""
+    full = name(dtype)
+    if dtype in _KINDS:
+        for word, letter in _LETTERS.items():
+            if full.startswith(word):
+                return letter + full.removeprefix(word)
+    return full
+
+
+def tangent_dtype(dtype: Any) -> Any:
+    """The dtype of the tangents of such values: the same if inexact, else float0."""
+    return dtype if kind(dtype) in "fc" else float0
+
+
+def real_part_dtype(dtype: Any) -> Any:
+    """The dtype of the real part: float32 for complex64; a real dtype is its own."""
+    if kind(dtype) != "c":
+        return dtype
+    return float64 if dtype == complex128 else float32
+
+
+def to_numeric(dtype: Any) -> Any:
+    """The dtype in which such values are added up: int32 for bool, else the same."""
+    return int32 if dtype == bool_ else dtype
+
+
+def to_inexact(dtype: Any) -> Any:
+    """The floating dtype for values of an integer dtype, 64 bits wide for 64; inexact stay."""
+    if kind(dtype) in "fc":
+        return dtype
+    return float64 if dtype.itemsize == 8 else float32
+
+
+def to_complex(dtype: Any) -> Any:
+    """The complex dtype for values of a dtype, of 64-bit parts for 64-bit types."""
+    if kind(dtype) == "c":
+        return dtype
+    return complex128 if dtype.itemsize == 8 else complex64
+
+
+def is_python_scalar(x: Any) -> bool:
+    """Whether it is a bool, int, float or complex of Python's own (not NumPy's subclasses)."""
+    return type(x) in _PYTHON
+
+
+def dtype_and_weak(x: Any, x64: bool) -> tuple[Any, bool]:
+    """The dtype of a value, and whether it is weak as that of Python numbers is.
+
+    Raises ArgumentError if the value is neither an array nor a number.
+    """
+    aval = getattr(x, "aval", None)
+    if aval is not None:
+        return aval.dtype, aval.weak_type
+    dtype = getattr(x, "dtype", None)
+    if isinstance(dtype, (np.dtype, ExtendedDType)):
+        return canonicalize(dtype, x64), bool(getattr(x, "weak_type", False))
+    for python in _PYTHON:  # by isinstance, for IntEnum and the like; bool comes before int
+        if isinstance(x, python):
+            return canonicalize(python, x64), python is not bool
+    raise errors.ArgumentError(got=x, expected="an array or a number")
+
+
+# --- promotion ---------------------------------------------------------------------------------
+# The common dtype of several is their least upper bound in a partial order. The weak types of
+# Python numbers are nodes of their own, low in the order, so that they give way to array types.
+# Narrow types are dead ends: they mix with Python numbers, and with nothing else by accident.
+
+_INT, _FLOAT, _COMPLEX = "int*", "float*", "complex*"
+_WEAK: Final = {"i": _INT, "u": _INT, "f": _FLOAT, "c": _COMPLEX}  # kind -> node
+_DEFAULTS: Final = {_INT: default_int, _FLOAT: default_float, _COMPLEX: default_complex}
+_Node = np.dtype | str
+
+_STANDARD: Final = {  # node -> the nodes directly above it
+    "bool": _INT,
+    _INT: "uint1 uint2 uint4 uint8 int1 int2 int4 int8",
+    "uint8": "uint16 int16",
+    "uint16": "uint32 int32",
+    "uint32": "uint64 int64",
+    "int8": "int16",
+    "int16": "int32",
+    "int32": "int64",
+    "uint64": _FLOAT,
+    "int64": _FLOAT,
+    _FLOAT: f"{_COMPLEX} {_NAMES['f'].removesuffix(' float32 float64')}",
+    "bfloat16": "float32",
+    "float16": "float32",
+    "float32": "float64 complex64",
+    "float64": "complex128",
+    _COMPLEX: "complex64",
+    "complex64": "complex128",
+}
+_STRICT: Final = {  # only Python numbers are converted, and only upwards
+    _INT: f"{_FLOAT} {_NAMES['i']} {_NAMES['u']}",
+    _FLOAT: f"{_COMPLEX} {_NAMES['f']}",
+    _COMPLEX: _NAMES["c"],
+}
+
+
+def _upper_bounds(above: dict[str, str]) -> dict[Any, frozenset[Any]]:
+    """For each node: itself and everything above it."""
+    nodes: dict[str, _Node | None] = {name: name for name in _DEFAULTS}
+    nodes |= {name: _find(name) for names in _NAMES.values() for name in names.split()}
+
+    @functools.cache
+    def closure(name: str) -> frozenset[str]:
+        return frozenset({name}).union(*map(closure, above.get(name, "").split()))
+
+    return {
+        node: frozenset(up for n in closure(name) if (up := nodes[n]) is not None)
+        for name, node in nodes.items()
+        if node is not None
+    }
+
+
+_BOUNDS: Final = {"standard": _upper_bounds(_STANDARD), "strict": _upper_bounds(_STRICT)}
+
+
+@functools.cache
+def _join(nodes: frozenset[Any], mode: str) -> _Node | None:
+    """The least upper bound; None if there is none."""
+    bounds = _BOUNDS[mode]
+    common: frozenset[Any] = frozenset[Any].intersection(*(bounds[node] for node in nodes))
+    return next((node for node in common if common <= bounds[node]), None)
+
+
+@functools.lru_cache(maxsize=8192)
+def promote(
+    operands: tuple[tuple[Any, bool], ...], x64: bool, mode: str = "standard"
+) -> tuple[Any, bool]:
+    """The (dtype, weak) to which operands of these (dtype, weak) are brought to be combined.
+
+    `mode` is the option numpy_dtype_promotion. Raises TypePromotionError if they have no common
+    dtype, or if `mode` is "strict" and an operand other than a Python number would be converted.
+    """
+    dtypes = {dtype for dtype, _ in operands}
+    weak = all(weak for _, weak in operands)
+    keep_widths = (weak and mode == "standard") or len(operands) == 1
+    if len(dtypes) == 1 and float0 not in dtypes and (keep_widths or not weak):
+        (dtype,) = dtypes
+        return dtype, weak and dtype != bool_
+    if not dtypes <= _KINDS.keys():
+        raise _no_numbers(operands)
+    if keep_widths:
+        node = _join(frozenset(dtypes), mode)
+    else:
+        node = _join(frozenset(_WEAK.get(_KINDS[d], d) if w else d for d, w in operands), mode)
+        weak = node in _DEFAULTS
+    if node is None:
+        raise _no_common(operands, x64, mode)
+    if isinstance(node, str):
+        return _DEFAULTS[node](x64), True
+    # With x64 off there are 64-bit operands only if asked for; the join made this one 64 bits.
+    made_wide = not x64 and _NARROW.keys().isdisjoint(dtypes)
+    return _NARROW.get(node, node) if made_wide else node, weak
+
+
+def _shown(operands: Iterable[tuple[Any, bool]]) -> str:
+    words = [
+        f"a Python {_PYTHON_OF_KIND[kind(dtype)].__name__}" if weak else name(dtype)
+        for dtype, weak in operands
+    ]
+    return " and ".join(dict.fromkeys(words))
+
+
+def _no_numbers(operands: tuple[tuple[Any, bool], ...]) -> errors.TypePromotionError:
+    dtype = next(dtype for dtype, _ in operands if dtype not in _KINDS)
+    why = f"the elements of {name(dtype)} are not numbers"
+    if dtype == float0:
+        why = "float0 is the dtype of derivatives of integers, and holds no numbers"
+    return errors.TypePromotionError(
+        f"{_shown(operands)}: no common dtype, since {why}", operands=operands
+    )
+
+
+def _no_common(
+    operands: tuple[tuple[Any, bool], ...], x64: bool, mode: str
+) -> errors.TypePromotionError:
+    target = max((dtype for dtype, _ in operands), key=itemsize_bits)
+    also = ""
+    if mode == "strict":
+        why = "are not combined implicitly, since numpy_dtype_promotion is 'strict'"
+        with contextlib.suppress(errors.TypePromotionError):
+            target, _ = promote(operands, x64)
+        also = ", or sagax.config.update('numpy_dtype_promotion', 'standard')"
+    else:
+        why = (
+            "have no common dtype: floats of 8 bits and fewer, and integers of fewer than 8,"
+            " are converted only explicitly"
+        )
+    return errors.TypePromotionError(
+        f"{_shown(operands)} {why}",
+        fix=f"convert first, for example x.astype({name(target)!r}){also}",
+        operands=operands,
+    )
+
+
+# --- questions about types ---------------------------------------------------------------------
+
+_CATEGORY: Final = {
+    "b": np.bool_,
+    "i": np.signedinteger,
+    "u": np.unsignedinteger,
+    "f": np.floating,
+    "c": np.complexfloating,
+    "V": np.void,
+}
+
+
+def issubdtype(a: Any, b: Any) -> bool:
+    """Whether the dtype or type `a` is `b` or, in the hierarchy of scalar types, below it.
+
+    Narrow types count as what they are: bfloat16 is a floating, int4 a signedinteger.
+
+    >>> issubdtype("bfloat16", np.floating)
+    True
+    """
+    a, b = (x if isinstance(x, type) else _any_dtype(x) for x in (a, b))
+    return _issubdtype(a, b)
+
+
+def _any_dtype(x: Any) -> Any:
+    """As `as_dtype`, but since it is only a question, text, dates and records are let through."""
+    try:
+        return as_dtype(x)
+    except errors.DtypeError:
+        given: Any = getattr(x, "dtype", x)
+        if isinstance(given, (np.dtype, str, type)):
+            with contextlib.suppress(TypeError):
+                return np.dtype(given)
+        raise
+
+
+@functools.lru_cache(maxsize=1024)
+def _issubdtype(a: Any, b: Any) -> bool:
+    if not _is_abstract(a):
+        a = _any_dtype(a)
+    if not _is_abstract(b):
+        return a == _any_dtype(b)
+    if not isinstance(a, type):
+        a = _CATEGORY[_KINDS[a]] if a in _KINDS else a.type
+    return issubclass(a, b)
+
+
+_ISDTYPE: Final = {
+    "bool": "b",
+    "signed integer": "i",
+    "unsigned integer": "u",
+    "integral": "iu",
+    "real floating": "f",
+    "complex floating": "c",
+    "numeric": "iufc",
+}
+
+
+def isdtype(dtype: Any, kind: Any) -> bool:
+    """Whether a dtype is of a kind: a dtype, a kind of the array API standard, or a tuple of them.
+
+    Raises ArgumentValueError for a kind that there is not, ArgumentError for what is no kind.
+
+    >>> isdtype("bfloat16", ("bool", "real floating"))
+    True
+    """
+    dtype = as_dtype(dtype)
+    kinds: tuple[Any, ...] = kind if isinstance(kind, tuple) else (kind,)
+    return any([_is_of_kind(dtype, k) for k in kinds])  # noqa: C419  (so that all are checked)
+
+
+def _is_of_kind(dtype: Any, wanted: Any) -> bool:
+    if isinstance(wanted, str) and wanted in _ISDTYPE:
+        return kind(dtype) in _ISDTYPE[wanted]
+    if not _is_abstract(wanted):
+        with contextlib.suppress(errors.DtypeError):
+            return dtype == as_dtype(wanted)
+    error = errors.ArgumentValueError if isinstance(wanted, str) else errors.ArgumentError
+    raise error(
+        function="isdtype",
+        argument="kind",
+        expected=f"a dtype, one of {', '.join(map(repr, _ISDTYPE))}, or a tuple of these",
+        got=repr(wanted),
+    )
+
+
+_CASTINGS: Final = ("no", "equiv", "safe", "same_kind", "unsafe")
+
+
+def can_cast(from_: Any, to: Any, casting: str = "safe") -> bool:
+    """Whether values of one dtype may be converted to another under NumPy's casting rules.
+
+    >>> can_cast("int4", "int8"), can_cast("float32", "int8")
+    (True, False)
+    """
+    if is_python_scalar(from_):
+        raise errors.ArgumentError(
+            function="can_cast",
+            argument="from_",
+            expected="a dtype or an array, since whether a Python number fits is up to its value",
+            got=from_,
+        )
+    if casting not in _CASTINGS:
+        expected = f"one of {', '.join(map(repr, _CASTINGS))}"
+        raise errors.ArgumentValueError(
+            function="can_cast", argument="casting", expected=expected, got=repr(casting)
+        )
+    from_, to = as_dtype(from_), as_dtype(to)
+    if is_extended(from_) or is_extended(to):
+        return from_ == to
+    return np.can_cast(from_, to, casting)  # type: ignore[call-overload]
+
+
+def finfo(dtype: Any) -> Any:
+    """Limits of a floating dtype (or of the parts of a complex one): bits, eps, max, min, tiny.
+
+    Raises ArgumentValueError for other dtypes.
+
+    >>> finfo("bfloat16").bits
+    16
+    """
+    dtype = real_part_dtype(as_dtype(dtype))
+    if kind(dtype) != "f":
+        raise _not_of("finfo", dtype, "a floating or complex dtype", "iinfo")
+    limits: Any = ml_dtypes.finfo(dtype)
+    return limits
+
+
+def iinfo(dtype: Any) -> Any:
+    """Limits of an integer dtype: bits, min, max.
+
+    Raises ArgumentValueError for other dtypes.
+
+    >>> iinfo("int4").max
+    7
+    """
+    dtype = as_dtype(dtype)
+    if kind(dtype) not in "iu":
+        raise _not_of("iinfo", dtype, "an integer dtype", "finfo")
+    return ml_dtypes.iinfo(dtype)
+
+
+def _not_of(function: str, dtype: Any, expected: str, other: str) -> errors.ArgumentValueError:
+    return errors.ArgumentValueError(
+        function=function,
+        argument="dtype",
+        expected=expected,
+        got=name(dtype),
+        fix=f"use {other}" if kind(dtype) in "iufc" else None,
+    )
+
+
+def scalar_type_of(x: Any) -> type:
+    """Python's type for such values: bool, int, float or complex. `x`: a value or a dtype.
+
+    >>> scalar_type_of("bfloat16")
+    <class 'float'>
+    """
+    if isinstance(x, tuple(_PYTHON)):
+        return next(python for python in _PYTHON if isinstance(x, python))
+    dtype = as_dtype(x)
+    if dtype not in _KINDS:
+        raise errors.DtypeError(f"the elements of dtype {name(dtype)} are not numbers")
+    return _PYTHON_OF_KIND[_KINDS[dtype]]
+
+
+# --- values ------------------------------------------------------------------------------------
+
+
+class IntegerOverflow(errors.SagaxError, OverflowError):
+    """A Python int that does not fit the dtype it is to have."""
+
+
+def check_python_int(value: int, dtype: Any) -> None:
+    """Raises IntegerOverflow (an OverflowError) if an int does not fit an integer dtype."""
+    if kind(dtype) not in "iu":
+        return
+    low, high = _range(dtype)
+    if not low <= value <= high:
+        shown = f"the Python int {value}" if abs(value) < 1 << 128 else "a Python int"
+        raise IntegerOverflow(
+            f"{shown} does not fit {name(dtype)}, which holds {low} to {high}",
+            fix=_fitting(value, dtype),
+            value=value,
+            dtype=dtype,
+        )
+
+
+@functools.cache
+def _range(dtype: Any) -> tuple[int, int]:
+    info = ml_dtypes.iinfo(dtype)
+    return int(info.min), int(info.max)
+
+
+def _fitting(value: int, dtype: Any) -> str:
+    names = _NAMES["i"] if value < 0 or kind(dtype) == "i" else _NAMES["u"]
+    for wider in names.split()[3:]:
+        low, high = _range(np.dtype(wider))
+        if low <= value <= high:
+            switch = " (64-bit types need sagax.config.update('x64', True))" * wider.endswith("64")
+            return f"use dtype {wider}{switch}, or a float"
+    return "use a float: 1.0 * value"
+
+
+def convert_numpy(x: Any, dtype: np.dtype) -> np.ndarray:
+    """A NumPy array as another dtype of numbers, converted as XLA converts.
+
+    That is as NumPy's astype does, but without its undefined cases and warnings: complex numbers
+    lose their imaginary part; floats that an integer type cannot hold become the nearest it can,
+    and NaN 0.
+    """
+    x = np.asarray(x)
+    source, target = kind(x.dtype), kind(dtype)
+    with np.errstate(all="ignore"):
+        if target == "b":
+            return x.astype(bool) if source != "f" else x.astype(np.float64) != 0
+        if source == "c" and target != "c":
+            x, source = x.real, "f"
+        if source == "f" and target in "iu":
+            return _saturated(x.astype(np.float64), dtype)
+        return x.astype(dtype)
+
+
+def _saturated(x: np.ndarray, dtype: np.dtype) -> np.ndarray:
+    low, high = _range(dtype)
+    # float(high) may be high + 1, and values between the two do not exist in float64 either.
+    above, below = x >= float(high), x <= float(low)
+    wide = np.zeros(x.shape, np.int64 if low else np.uint64)
+    np.copyto(wide, x, casting="unsafe", where=~(above | below | np.isnan(x)))
+    wide[above], wide[below] = high, low
+    return wide.astype(dtype)
+
+
+# --- with the settings in force ----------------------------------------------------------------
+
+
+class DtypeTruncationWarning(UserWarning):
+    """A 64-bit dtype was asked for, and x64 is off."""
+
+
+def requested_dtype(dtype: Any, function: str) -> Any:
+    """The dtype to use where a user asks for `dtype` in a call of `function`.
+
+    With x64 off a 64-bit type that is asked for by name gives the 32-bit one and a warning at the
+    user's line (or as the option explicit_x64_dtypes says); Python's int, float and complex just
+    mean the 32-bit ones. Raises DtypeError, naming `function`, for what is no dtype.
+    """
+    settings = config.current()
+    try:
+        wide = as_dtype(dtype)
+    except errors.DtypeError as error:
+        error.attach(function=function)
+        raise
+    if settings.x64 or wide not in _NARROW:
+        return wide
+    narrow = _NARROW[wide]
+    if _is_weak_type(dtype):
+        return narrow
+    if settings.explicit_x64_dtypes == "allow":
+        return wide
+    message = f"Explicitly requested dtype {wide} in {function} is not available"
+    fix = "sagax.config.update('x64', True), at the start of the program, allows 64-bit types"
+    if settings.explicit_x64_dtypes == "error":
+        raise errors.ArgumentValueError(f"{message} while x64 is off", fix=fix, dtype=wide)
+    warnings.warn(
+        f"{message} and will be truncated to {narrow}, since x64 is off. {fix};"
+        f" dtype={narrow} says that {narrow} is meant",
+        DtypeTruncationWarning,
+        stacklevel=_users_level(),
+    )
+    return narrow
+
+
+def _users_level() -> int:
+    """The stacklevel, seen from the caller, of the innermost frame of user code."""
+    level, frame = 1, sys._getframe(1)  # pyright: ignore[reportPrivateUsage]
+    while frame.f_back is not None and not spans.is_users(frame.f_code.co_filename):
+        level, frame = level + 1, frame.f_back
+    return level
+
+
+def _is_weak_type(x: Any) -> bool:
+    return x is int or x is float or x is complex
+
+
+def promote_types(a: Any, b: Any) -> Any:
+    """The common dtype of two dtypes; Python's int, float and complex give way to array types.
+
+    Raises TypePromotionError if there is none.
+
+    >>> promote_types("bfloat16", "float16"), promote_types("int8", float)
+    (dtype('float32'), dtype('float64'))
+    """
+    settings = config.current()
+    operands = tuple((as_dtype(x), _is_weak_type(x)) for x in (a, b))
+    dtype, _ = promote(operands, True, settings.numpy_dtype_promotion)
+    made_wide = not settings.x64 and not any(given in _NARROW for given, _ in operands)
+    return _NARROW.get(dtype, dtype) if made_wide else dtype
+
+
+def result_type(*args: Any, return_weak_type_flag: bool = False) -> Any:
+    """The dtype that arrays, numbers and dtypes have in common; with the flag, (dtype, weak).
+
+    Raises TypePromotionError if there is none.
+
+    >>> result_type(np.zeros(3, "int8"), 2), result_type("int8", 1.5)
+    (dtype('int8'), dtype('float32'))
+    """
+    if not args:
+        raise errors.ArgumentValueError(
+            function="result_type", argument="args", expected="at least one array or dtype"
+        )
+    settings = config.current()
+    x64 = settings.x64
+    operands = tuple(_operand(x, x64) for x in args)
+    dtype, weak = promote(operands, x64, settings.numpy_dtype_promotion)
+    if weak:
+        dtype = _DEFAULTS[_WEAK[kind(dtype)]](x64)
+    return (dtype, weak) if return_weak_type_flag else dtype
+
+
+def _operand(x: Any, x64: bool) -> tuple[Any, bool]:
+    """The (dtype, weak) of a value or of a dtype."""
+    if x is None:
+        return default_float(x64), False  # as in NumPy
+    if isinstance(x, (type, str, np.dtype, ExtendedDType)):
+        return canonicalize(x, x64), _is_weak_type(x)
+    try:
+        return dtype_and_weak(x, x64)
+    except errors.ArgumentError as error:
+        error.attach(function="result_type", argument="args")
+        raise

@@ -1,0 +1,25 @@
+"""Side effects of programs: part of a jaxpr's type, so that no pass drops or reorders them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Effect:
+    """A kind of side effect. `ordered` ones keep their order among themselves across programs."""
+
+    name: str
+    ordered: bool = False
+
+    def __str__(self) -> str:
+        return self.name
+
+
+no_effects: frozenset[Effect] = frozenset()
+
+
+def join(*sets: frozenset[Effect]) -> frozenset[Effect]:
+    """The union of several effect sets."""
+    some = [s for s in sets if s]
+    return frozenset().union(*some) if some else no_effects

@@ -1,0 +1,248 @@
+"""Jaxprs: typed programs made of applications of primitives, in A-normal form."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from sagax._src.core import show
+from sagax._src.core.effects import no_effects
+from sagax._src.core.trace import state
+from sagax._src.core.value import aval_of
+
+
+class Var:
+    """A variable. It has a type and an identity; names are given when a jaxpr is printed."""
+
+    __slots__ = ("__weakref__", "aval")
+
+    def __init__(self, aval: Any) -> None:
+        self.aval = aval
+
+    def __repr__(self) -> str:
+        return f"Var({self.aval.str_short()})"
+
+
+class Literal:
+    """A scalar written into an equation."""
+
+    __slots__ = ("aval", "val")
+
+    def __init__(self, val: Any, aval: Any) -> None:
+        self.val = val
+        self.aval = aval
+
+    def __repr__(self) -> str:
+        return f"{self.val}:{self.aval.str_short()}"
+
+
+Atom = Var | Literal
+
+
+class Eqn:
+    """One application of a primitive."""
+
+    __slots__ = ("effects", "invars", "outvars", "params", "primitive", "scope", "traceback")
+
+    def __init__(
+        self,
+        primitive: Any,
+        invars: list,
+        outvars: list,
+        params: dict,
+        effects: frozenset = no_effects,
+        traceback: Any = None,
+        scope: str = "",
+    ) -> None:
+        self.primitive = primitive
+        self.invars = invars
+        self.outvars = outvars
+        self.params = params
+        self.effects = effects
+        self.traceback = traceback
+        self.scope = scope
+
+    def replace(self, **changes: Any) -> Eqn:
+        """The same equation with some fields replaced."""
+        fields = {name: getattr(self, name) for name in Eqn.__slots__}
+        return Eqn(**(fields | changes))
+
+
+class DebugInfo:
+    """What a user calls the parts of a traced function: its name, and the paths of arguments and results."""
+
+    __slots__ = ("arg_names", "func_name", "result_paths", "traced_for")
+
+    def __init__(
+        self,
+        func_name: str = "",
+        arg_names: Sequence[str] = (),
+        result_paths: Sequence[str] = (),
+        traced_for: str = "",
+    ) -> None:
+        self.func_name = func_name
+        self.arg_names = tuple(arg_names)
+        self.result_paths = tuple(result_paths)
+        self.traced_for = traced_for
+
+
+no_debug_info = DebugInfo()
+
+
+class Jaxpr:
+    """A program: inputs (`constvars` then `invars`), equations in order, outputs.
+
+    Never changed once made, which lets `memo` hold what was derived from it (its derivative, its
+    transpose, its lowering) for as long as it lives.
+    """
+
+    __slots__ = (
+        "__weakref__",
+        "constvars",
+        "debug_info",
+        "effects",
+        "eqns",
+        "invars",
+        "memo",
+        "outvars",
+    )
+
+    def __init__(
+        self,
+        constvars: Sequence[Var],
+        invars: Sequence[Var],
+        outvars: Sequence[Atom],
+        eqns: Sequence[Eqn],
+        effects: frozenset | None = None,
+        debug_info: DebugInfo = no_debug_info,
+    ) -> None:
+        self.constvars = list(constvars)
+        self.invars = list(invars)
+        self.outvars = list(outvars)
+        self.eqns = list(eqns)
+        if effects is None:
+            found = [e.effects for e in self.eqns if e.effects]
+            effects = frozenset().union(*found) if found else no_effects
+        self.effects = effects
+        self.debug_info = debug_info
+        self.memo: dict = {}
+
+    @property
+    def in_avals(self) -> list:
+        return [v.aval for v in self.invars]
+
+    @property
+    def out_avals(self) -> list:
+        return [v.aval for v in self.outvars]
+
+    def replace(self, **changes: Any) -> Jaxpr:
+        """The same jaxpr with some fields replaced."""
+        names = ("constvars", "invars", "outvars", "eqns", "effects", "debug_info")
+        return Jaxpr(**({n: getattr(self, n) for n in names} | changes))
+
+    def pretty_print(self, **_: Any) -> str:
+        return show.jaxpr_text(self)
+
+    def __repr__(self) -> str:
+        return show.jaxpr_text(self)
+
+    def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
+        printer.text(show.jaxpr_text(self))
+
+
+class ClosedJaxpr:
+    """A jaxpr together with the values of its `constvars`."""
+
+    __slots__ = ("__weakref__", "consts", "jaxpr")
+
+    def __init__(self, jaxpr: Jaxpr, consts: Sequence[Any]) -> None:
+        self.jaxpr = jaxpr
+        self.consts = list(consts)
+
+    in_avals = property(lambda self: self.jaxpr.in_avals)
+    out_avals = property(lambda self: self.jaxpr.out_avals)
+    literals = property(lambda self: self.consts)
+    eqns = property(lambda self: self.jaxpr.eqns)
+    effects = property(lambda self: self.jaxpr.effects)
+
+    def map_jaxpr(self, f: Callable[[Jaxpr], Jaxpr]) -> ClosedJaxpr:
+        return ClosedJaxpr(f(self.jaxpr), self.consts)
+
+    def replace(
+        self, *, jaxpr: Jaxpr | None = None, consts: Sequence[Any] | None = None
+    ) -> ClosedJaxpr:
+        return ClosedJaxpr(
+            self.jaxpr if jaxpr is None else jaxpr, self.consts if consts is None else consts
+        )
+
+    def pretty_print(self, **_: Any) -> str:
+        return show.jaxpr_text(self.jaxpr)
+
+    def __repr__(self) -> str:
+        return show.jaxpr_text(self.jaxpr)
+
+    def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
+        printer.text(show.jaxpr_text(self.jaxpr))
+
+
+def eval_jaxpr(jaxpr: Jaxpr, consts: Sequence[Any], *args: Any) -> list:
+    """Run the equations of `jaxpr` under the current trace; the list of its outputs."""
+    env: dict[Any, Any] = dict(zip(jaxpr.constvars, consts, strict=True))
+    env.update(zip(jaxpr.invars, args, strict=True))
+    last = _last_uses(jaxpr)
+    scope = state.scope
+    try:
+        for i, eqn in enumerate(jaxpr.eqns):
+            ins = [v.val if type(v) is Literal else env[v] for v in eqn.invars]
+            if eqn.scope:
+                state.scope = f"{scope}/{eqn.scope}" if scope else eqn.scope
+            out = eqn.primitive.bind(*ins, **eqn.params)
+            state.scope = scope
+            if eqn.primitive.multiple_results:
+                env.update(zip(eqn.outvars, out, strict=True))
+            else:
+                env[eqn.outvars[0]] = out
+            for v in last.get(i, ()):
+                del env[v]
+    finally:
+        state.scope = scope
+    return [v.val if type(v) is Literal else env[v] for v in jaxpr.outvars]
+
+
+def _last_uses(jaxpr: Jaxpr) -> dict[int, list[Var]]:
+    """For each equation the variables that nothing later reads, so that their memory can go."""
+    found = jaxpr.memo.get("last uses")
+    if found is None:
+        found, seen = {}, {v for v in jaxpr.outvars if type(v) is Var}
+        for i in range(len(jaxpr.eqns) - 1, -1, -1):
+            eqn = jaxpr.eqns[i]
+            for v in (*eqn.invars, *eqn.outvars):
+                if type(v) is Var and v not in seen:
+                    seen.add(v)
+                    found.setdefault(i, []).append(v)
+        jaxpr.memo["last uses"] = found
+    return found
+
+
+def typed_like(x: Any, aval: Any) -> bool:
+    """Whether `x` has the shape and dtype of `aval`."""
+    have = aval_of(x)
+    return have is aval or (have.shape == aval.shape and have.dtype == aval.dtype)
+
+
+def subjaxprs(params: dict) -> list[Jaxpr]:
+    """The jaxprs that an equation holds among its parameters."""
+    found: list[Jaxpr] = []
+
+    def look(value: Any) -> None:
+        if isinstance(value, ClosedJaxpr):
+            found.append(value.jaxpr)
+        elif isinstance(value, Jaxpr):
+            found.append(value)
+        elif isinstance(value, (tuple, list)):
+            for v in value:
+                look(v)
+
+    for value in params.values():
+        look(value)
+    return found

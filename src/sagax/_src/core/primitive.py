@@ -1,0 +1,173 @@
+"""Primitives: the operations of the language, each with all its rules side by side.
+
+A rule is a slot of the primitive, filled by a decorator where the primitive is defined:
+
+    abstract(*avals, **params)            -> aval, or a list of avals
+    reference(*arrays, **params)          -> NumPy result(s): the truth in tests
+    jvp(primals, tangents, **params)      -> (out, tangent out); tangents may be `Zero`
+    linearize(primals, tangents, **params)   same form; its linear part must be separate binds
+    transpose(ct, *operands, **params)    -> a cotangent (or None) for each operand; `Linear` marks the unknown
+    batch(axis, args, dims, **params)     -> (out, dim out); dims are ints or None
+    lower(b, *operands, **params)         -> value(s) made with the module builder `b`
+    composite(*operands, **params)        -> the same function in other primitives; stands in for any missing rule
+    show(params)                          -> the parameters to print
+    stage(trace, args, params)            -> outputs, for what is recorded in another form than it is bound in
+
+With `multiple_results` the outputs (and their tangents and dims) are lists. `impl` overrides how a
+primitive is evaluated outside of any tracing, `effects` tells the side effects of an application.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from sagax._src.core.effects import no_effects
+from sagax._src.core.trace import state
+from sagax._src.diagnostics import errors
+
+_CACHE_LIMIT = 8192
+
+
+class MissingRuleError(errors.SagaxError, NotImplementedError):
+    """A transformation met a primitive that has no rule for it."""
+
+    code = "SX0120"
+
+    def __init__(self, primitive: str, rule: str) -> None:
+        super().__init__(
+            f"the primitive '{primitive}' has no {rule} rule",
+            fix=f"define one, or a `composite` of other primitives, on '{primitive}'",
+            primitive=primitive,
+            rule=rule,
+        )
+
+
+Rule = Callable[..., Any]
+_RULES = (
+    "abstract_rule",
+    "reference_rule",
+    "jvp_rule",
+    "linearize_rule",
+    "transpose_rule",
+    "batch_rule",
+    "lower_rule",
+    "composite_rule",
+    "show_rule",
+    "stage_rule",
+    "effects_rule",
+    "impl",
+)
+
+
+class Primitive:
+    """An operation that transformations know. `bind` applies it under the current trace."""
+
+    __slots__ = (
+        "name",
+        "multiple_results",
+        "multilinear",
+        "exact",
+        "samples",
+        "elementwise",
+        "holds_program",
+        "batch_collective",
+        "lower_on",
+        "entries",
+        "_abstract_cache",
+        "__weakref__",
+        "__dict__",  # what a library that defines primitives of its own keeps with them
+        *_RULES,
+    )
+
+    abstract_rule: Rule | None
+    reference_rule: Rule | None
+    jvp_rule: Rule | None
+    linearize_rule: Rule | None
+    transpose_rule: Rule | None
+    batch_rule: Rule | None
+    lower_rule: Rule | None
+    composite_rule: Rule | None
+    show_rule: Rule | None
+    stage_rule: Rule | None
+    effects_rule: Rule | None
+    impl: Rule | None
+
+    def __init__(
+        self,
+        name: str,
+        *,
+        multiple_results: bool = False,
+        multilinear: bool = False,
+        exact: bool | Callable[[tuple], bool] = False,
+        holds_program: bool = False,
+        samples: Sequence[Any] = (),
+    ) -> None:
+        self.name = name
+        self.multiple_results = multiple_results
+        self.multilinear = multilinear
+        # the NumPy reference gives, bit for bit, what the compiled program gives (maybe for some avals)
+        self.exact = exact
+        self.holds_program = holds_program
+        self.samples = samples
+        self.elementwise = False
+        self._abstract_cache: dict = {}
+        self.entries: dict = {}  # of the evaluator: signature -> how to run it
+        for slot in _RULES:
+            setattr(self, slot, None)
+        # under a batch trace with a named axis: handles the axis, or returns NotImplemented
+        self.batch_collective: Rule | None = None
+        # platform -> lower rule that is used there instead of the general one
+        self.lower_on: dict[str, Rule] = {}
+
+    def bind(self, *args: Any, **params: Any) -> Any:
+        """Apply the primitive to operands under the current trace."""
+        return state.trace.process(self, args, params)
+
+    def __repr__(self) -> str:
+        return self.name
+
+    def abstract_eval(self, in_avals: tuple, params: dict) -> Any:
+        """Aval(s) of the result(s); cached where the parameters can be hashed."""
+        cache = self._abstract_cache
+        try:
+            key = (in_avals, *params.items()) if params else in_avals
+            found = cache.get(key)
+        except TypeError:  # an unhashable parameter, of a primitive from outside
+            return self.rule("abstract")(*in_avals, **params)
+        if found is None:
+            found = self.rule("abstract")(*in_avals, **params)
+            if len(cache) >= _CACHE_LIMIT:
+                cache.clear()
+            cache[key] = found
+        return found
+
+    def rule(self, slot: str) -> Callable[..., Any]:
+        """The rule in `slot`; an error that names primitive and rule when there is none."""
+        rule = getattr(self, slot + "_rule")
+        if rule is None:
+            raise MissingRuleError(self.name, slot)
+        return rule
+
+    def effects(self, params: dict) -> frozenset:
+        return self.effects_rule(**params) if self.effects_rule is not None else no_effects
+
+    def _slot(slot: str) -> Callable[[Any, Callable], Callable]:  # type: ignore[misc]
+        def define(self: Primitive, rule: Callable) -> Callable:
+            setattr(self, slot, rule)
+            return rule
+
+        return define
+
+    abstract = _slot("abstract_rule")
+    reference = _slot("reference_rule")
+    jvp = _slot("jvp_rule")
+    linearize = _slot("linearize_rule")
+    transpose = _slot("transpose_rule")
+    batch = _slot("batch_rule")
+    lower = _slot("lower_rule")
+    composite = _slot("composite_rule")
+    show = _slot("show_rule")
+    stage = _slot("stage_rule")
+    effect = _slot("effects_rule")
+    del _slot

@@ -1,0 +1,287 @@
+"""Traces and tracers: how operations find the transformation that is at work.
+
+There is one current trace. `bind` hands every operation to it; it knows the trace beneath (`parent`),
+where it sends what it does not handle. Nested transformations are therefore ordinary Python nesting
+and need no level numbers. The trace at the bottom evaluates.
+"""
+
+from __future__ import annotations
+
+import threading
+from typing import Any
+
+import numpy as np
+
+from sagax._src.core.value import Array, aval_of
+from sagax._src.diagnostics import errors
+
+
+class Trace:
+    """An interpreter of operations. `process` handles one; results are values of this trace."""
+
+    __slots__ = ("__weakref__", "alive", "axis", "parent")
+
+    parent: Any  # the trace beneath; None at the bottom
+
+    def __init__(self, parent: Trace | None) -> None:
+        self.parent = parent
+        self.alive = True
+        # (name, size) of the named axis that this trace introduces, or None
+        self.axis: Any = None
+
+    def process(self, primitive: Any, args: tuple, params: dict) -> Any:
+        raise NotImplementedError(type(self).__name__)
+
+    def encloses(self, other: Trace | None) -> bool:
+        """Whether this trace is `other` or lies beneath it."""
+        while other is not None:
+            if other is self:
+                return True
+            other = other.parent
+        return False
+
+
+class EvalTrace(Trace):
+    """The bottom: evaluates at once. How, is plugged in when sagax is assembled."""
+
+    __slots__ = ("evaluate",)
+
+    def __init__(self) -> None:
+        super().__init__(None)
+        self.evaluate = evaluate_by_reference
+
+    def process(self, primitive: Any, args: tuple, params: dict) -> Any:
+        return self.evaluate(primitive, args, params)
+
+
+def evaluate_by_reference(primitive: Any, args: tuple, params: dict) -> Any:
+    """Evaluate with the NumPy reference rule; what core does before a runtime is plugged in."""
+    for a in args:
+        if isinstance(a, Tracer):
+            raise leaked(a)
+    avals = tuple([aval_of(a) for a in args])
+    out = primitive.abstract_eval(avals, params)
+    values = [np.asarray(a, dtype=v.dtype) for a, v in zip(args, avals, strict=True)]
+    with np.errstate(all="ignore"):
+        result = primitive.rule("reference")(*values, **params)
+    if primitive.multiple_results:
+        return [np.asarray(r, dtype=v.dtype) for r, v in zip(result, out, strict=True)]
+    return np.asarray(result, dtype=out.dtype)
+
+
+evaluation = EvalTrace()
+
+
+class _State(threading.local):
+    trace: Trace = evaluation
+    scope: str = ""  # names given by named_scope, joined by "/"
+
+
+state = _State()
+
+
+class current:
+    """Context manager: `trace` is the current trace inside."""
+
+    __slots__ = ("before", "trace")
+
+    def __init__(self, trace: Trace) -> None:
+        self.trace = trace
+
+    def __enter__(self) -> Trace:
+        self.before = state.trace
+        state.trace = self.trace
+        return self.trace
+
+    def __exit__(self, *_: Any) -> None:
+        state.trace = self.before
+
+
+class entered:
+    """Context manager: a new trace is current inside and dead afterwards.
+
+    A tracer of it that is used later has leaked; the dead trace is how that is noticed.
+    """
+
+    __slots__ = ("before", "trace")
+
+    def __init__(self, trace: Trace) -> None:
+        self.trace = trace
+
+    def __enter__(self) -> Any:
+        self.before = state.trace
+        state.trace = self.trace
+        return self.trace
+
+    def __exit__(self, *_: Any) -> None:
+        state.trace = self.before
+        self.trace.alive = False
+
+
+def axis_environment() -> tuple:
+    """The named axes in scope, innermost first: a tuple of (name, size)."""
+    found = []
+    trace: Trace | None = state.trace
+    while trace is not None:
+        if trace.axis is not None:
+            found.extend(trace.axis)
+        trace = trace.parent
+    return tuple(found)
+
+
+def axis_size(name: Any) -> int:
+    """The size of the named axis; NameError when it is not in scope."""
+    for known, size in axis_environment():
+        if known == name:
+            return size
+    raise UnboundAxisError(name, [known for known, _ in axis_environment()])
+
+
+class UnboundAxisError(errors.SagaxError, NameError):
+    """A named axis that no enclosing transformation introduces."""
+
+    code = "SX0121"
+
+    def __init__(self, name: Any, known: list) -> None:
+        among = (
+            f"the axes in scope are {', '.join(map(repr, known))}"
+            if known
+            else "no named axis is in scope"
+        )
+        super().__init__(
+            f"unbound axis name: {name}; {among}",
+            fix=f"call it under vmap(..., axis_name={name!r}), or another transformation that names the axis",
+        )
+
+
+def leaked(tracer: Tracer) -> errors.UnexpectedTracerError:
+    """The error for a tracer that is used where its trace is not at work."""
+    return errors.UnexpectedTracerError.of(tracer)
+
+
+class Tracer(Array):
+    """Stands for a value while a function is being transformed."""
+
+    __slots__ = ("__weakref__", "_trace", "aval")
+
+    _trace: Trace
+
+    @property
+    def trace(self) -> Trace:
+        return self._trace
+
+    @property
+    def inner(self) -> Any:
+        """The value this one wraps, for tracers that wrap one; None otherwise."""
+        return None
+
+    def concrete(self) -> Any:
+        """The concrete value, where the transformation knows it (derivatives of plain code); else None."""
+        inner = self.inner
+        if inner is None:
+            return None
+        return inner.concrete() if isinstance(inner, Tracer) else inner
+
+    def _known(self, error: type, *context: Any) -> Any:
+        value = self.concrete()
+        if value is None:
+            raise error(self, *context)
+        return value
+
+    def __bool__(self) -> bool:
+        return bool(self._known(errors.TracerBoolConversionError))
+
+    def __int__(self) -> int:
+        return int(
+            self._known(
+                errors.ConcretizationTypeError, "The problem arose with the `int` function."
+            )
+        )
+
+    def __float__(self) -> float:
+        return float(
+            self._known(
+                errors.ConcretizationTypeError, "The problem arose with the `float` function."
+            )
+        )
+
+    def __complex__(self) -> complex:
+        return complex(
+            self._known(
+                errors.ConcretizationTypeError, "The problem arose with the `complex` function."
+            )
+        )
+
+    def __index__(self) -> int:
+        return self._known(errors.TracerIntegerConversionError).__index__()
+
+    def __array__(self, *args: Any, **kwargs: Any) -> np.ndarray:
+        raise errors.TracerArrayConversionError(self)
+
+    def __dlpack__(self, *args: Any, **kwargs: Any) -> Any:
+        raise errors.ConcretizationTypeError(
+            self, "A traced value has no memory to share through DLPack."
+        )
+
+    def item(self, *args: Any) -> Any:
+        return self._known(
+            errors.ConcretizationTypeError, "The problem arose with `.item()`."
+        ).item(*args)
+
+    def tolist(self) -> Any:
+        return self._known(
+            errors.ConcretizationTypeError, "The problem arose with `.tolist()`."
+        ).tolist()
+
+    def tobytes(self, order: str = "C") -> bytes:
+        return self._known(
+            errors.ConcretizationTypeError, "The problem arose with `.tobytes()`."
+        ).tobytes(order)
+
+    def block_until_ready(self) -> Tracer:
+        return self
+
+    def copy_to_host_async(self) -> None:
+        return None
+
+    def __hash__(self) -> int:
+        raise errors.ArgumentError(
+            "a traced value cannot be hashed: its content is not known yet",
+            function="hash",
+            got=self,
+            fix="do not use it in a set, as a dict key or as a static argument; compare shapes or names instead",
+        )
+
+    def __len__(self) -> int:
+        return len(self.aval)
+
+    def __deepcopy__(self, memo: Any) -> Tracer:
+        return self
+
+    def __copy__(self) -> Tracer:
+        return self
+
+    def __reduce__(self) -> Any:
+        raise errors.ConcretizationTypeError(self, "A traced value cannot be pickled.")
+
+    def __format__(self, spec: str) -> str:
+        if not spec:
+            return str(self)
+        value = self.concrete()
+        if value is None:
+            raise errors.ArgumentError(
+                "a traced value has no digits to format yet",
+                function="format",
+                got=self,
+                expected="no format specification",
+                fix="print it when the compiled program runs: sagax.debug.print('{x:"
+                + spec
+                + "}', x=x)",
+            )
+        return format(value, spec)
+
+    def _parts(self) -> str:
+        return self.aval.str_short(short_dtypes=False)
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self._parts()})"

@@ -1,0 +1,177 @@
+"""What every array-like value of sagax has in common, concrete or traced.
+
+Concrete arrays and tracers derive from `Array`, so `isinstance(x, sagax.Array)` holds for both and
+their operators cannot drift apart: the numpy layer puts them here once, when sagax is assembled.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from sagax._src import config, trees
+from sagax._src.core import avals, dtypes
+from sagax._src.core.avals import ShapedArray
+from sagax._src.diagnostics import errors
+
+_SCALAR_TYPES = (bool, int, float, complex)
+
+
+class Array:
+    """The type of all arrays: those that hold data and those that stand for it while tracing.
+
+    Use it for `isinstance` checks and annotations; make arrays with `sagax.numpy`.
+    """
+
+    __slots__ = ()
+    # NumPy must leave `np_array + x` to our reflected operators
+    __array_priority__ = 100
+
+    aval: ShapedArray
+
+    @property
+    def shape(self) -> tuple:
+        return self.aval.shape
+
+    @property
+    def dtype(self) -> Any:
+        return self.aval.dtype
+
+    @property
+    def ndim(self) -> int:
+        return self.aval.ndim
+
+    @property
+    def size(self) -> Any:
+        return self.aval.size
+
+    @property
+    def weak_type(self) -> bool:
+        return self.aval.weak_type
+
+    @property
+    def itemsize(self) -> int:
+        return dtypes.itemsize(self.aval.dtype)
+
+    @property
+    def nbytes(self) -> Any:
+        return self.aval.size * dtypes.itemsize(self.aval.dtype)
+
+    if TYPE_CHECKING:  # operators and methods come from the numpy layer when sagax is assembled
+
+        def __add__(self, other: Any) -> Any: ...
+        def __radd__(self, other: Any) -> Any: ...
+        def __sub__(self, other: Any) -> Any: ...
+        def __rsub__(self, other: Any) -> Any: ...
+        def __mul__(self, other: Any) -> Any: ...
+        def __rmul__(self, other: Any) -> Any: ...
+        def __truediv__(self, other: Any) -> Any: ...
+        def __rtruediv__(self, other: Any) -> Any: ...
+        def __floordiv__(self, other: Any) -> Any: ...
+        def __rfloordiv__(self, other: Any) -> Any: ...
+        def __mod__(self, other: Any) -> Any: ...
+        def __rmod__(self, other: Any) -> Any: ...
+        def __divmod__(self, other: Any) -> Any: ...
+        def __rdivmod__(self, other: Any) -> Any: ...
+        def __pow__(self, other: Any) -> Any: ...
+        def __rpow__(self, other: Any) -> Any: ...
+        def __matmul__(self, other: Any) -> Any: ...
+        def __rmatmul__(self, other: Any) -> Any: ...
+        def __and__(self, other: Any) -> Any: ...
+        def __rand__(self, other: Any) -> Any: ...
+        def __or__(self, other: Any) -> Any: ...
+        def __ror__(self, other: Any) -> Any: ...
+        def __xor__(self, other: Any) -> Any: ...
+        def __rxor__(self, other: Any) -> Any: ...
+        def __lshift__(self, other: Any) -> Any: ...
+        def __rlshift__(self, other: Any) -> Any: ...
+        def __rshift__(self, other: Any) -> Any: ...
+        def __rrshift__(self, other: Any) -> Any: ...
+        def __lt__(self, other: Any) -> Any: ...
+        def __le__(self, other: Any) -> Any: ...
+        def __gt__(self, other: Any) -> Any: ...
+        def __ge__(self, other: Any) -> Any: ...
+        def __getitem__(self, other: Any) -> Any: ...
+        def __neg__(self) -> Any: ...
+        def __pos__(self) -> Any: ...
+        def __abs__(self) -> Any: ...
+        def __invert__(self) -> Any: ...
+        def __iter__(self) -> Any: ...
+        def __eq__(self, other: object) -> Any: ...
+        def __ne__(self, other: object) -> Any: ...
+        def __getattr__(self, name: str) -> Any: ...
+
+    def __setitem__(self, index: Any, value: Any) -> None:
+        raise errors.ArgumentError(
+            "arrays are immutable, so an item cannot be assigned in place",
+            function="x[index] = value",
+            got=self,
+            fix="use the updated copy: x = x.at[index].set(value)",
+            index=index,
+            value=value,
+        )
+
+
+class Sockets:
+    """Places where later layers plug in what core must call but may not import."""
+
+    @staticmethod
+    def concrete(x: Any) -> Any:
+        """`x` (array or scalar) as a concrete value with an aval; the runtime plugs in its arrays."""
+        return np.asarray(x)
+
+
+sockets = Sockets
+
+
+def aval_of(x: Any) -> ShapedArray:
+    """The aval of any value that may be an operand: array, tracer, NumPy array, Python scalar.
+
+    Raises a TypeError that names the type when `x` is none of these.
+    """
+    try:
+        return x.aval
+    except AttributeError:
+        pass
+    kind = type(x)
+    if kind in _SCALAR_TYPES:
+        return avals.scalar_aval(kind, config.current().x64)
+    if isinstance(x, (np.ndarray, np.generic)):
+        return numpy_aval(x, config.current().x64)
+    if hasattr(x, "__jax_array__"):
+        return aval_of(x.__jax_array__())
+    for scalar in _SCALAR_TYPES:  # subclasses: IntEnum, np.float64 is handled above
+        if isinstance(x, scalar):
+            return avals.scalar_aval(scalar, config.current().x64)
+    raise not_an_array(x)
+
+
+def numpy_aval(x: Any, x64: bool) -> ShapedArray:
+    """The aval under which a NumPy array or scalar enters: 64-bit types narrow unless `x64`."""
+    dtype = x.dtype
+    if dtype.kind in "OSUMmVc" and not dtypes.is_numeric_dtype(dtype):
+        raise not_an_array(x)
+    return avals.intern_aval(x.shape, dtypes.canonicalize(dtype, x64), False, None)
+
+
+def not_an_array(x: Any) -> errors.SagaxError:
+    """The error for a value that cannot be an operand."""
+    error = errors.NotAnArrayError(x)
+    if isinstance(x, (list, tuple)):
+        return error.attach(fix="make an array of it first: sagax.numpy.asarray(...)")
+    return error
+
+
+def is_operand(x: Any) -> bool:
+    """Whether `x` can be an operand: an array, a tracer, a NumPy array or scalar, a Python number."""
+    if isinstance(x, (Array, *_SCALAR_TYPES)):
+        return True
+    if isinstance(x, (np.ndarray, np.generic)):
+        return dtypes.is_numeric_dtype(x.dtype)
+    return hasattr(x, "__jax_array__")
+
+
+def argument_paths(name: str, tree: Any) -> list[str]:
+    """How a user names each leaf of the argument `name`: `params['w'][0]`."""
+    return [trees.argument_path(name, path) for path in trees.key_paths(tree)]

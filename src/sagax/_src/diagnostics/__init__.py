@@ -1,0 +1,1 @@
+"""Errors as data: facts are raised, explained when someone looks, and rendered in one layout."""

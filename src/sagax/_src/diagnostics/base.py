@@ -1,0 +1,186 @@
+"""`SagaxError`: an exception that holds facts, and explains itself when somebody looks."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any, ClassVar, NamedTuple, Self
+
+from sagax._src import xla
+from sagax._src.diagnostics import render
+from sagax._src.diagnostics.model import Diagnostic, Label, Suggestion, Trust, type_text
+from sagax._src.diagnostics.provenance import is_tracer, provenance_of_all, trace_names
+from sagax._src.diagnostics.spans import user_span
+
+__all__ = ["Details", "SagaxError", "describe"]
+
+_capture = xla.get_traceback
+_MOST_TEXT = 80
+
+
+def describe(value: object) -> str:
+    """Short text for `value`: the types of arrays, never their contents, and one line at most."""
+    if isinstance(value, str):
+        return value
+    if isinstance(value, type):
+        return value.__name__
+    if type(value) in (tuple, list) and len(value) <= 8:  # type: ignore[arg-type]
+        inner = [repr(v) if isinstance(v, str) else describe(v) for v in value]  # type: ignore[attr-defined]
+        if type(value) is list:
+            return f"[{', '.join(inner)}]"
+        return f"({', '.join(inner)}{',' if len(inner) == 1 else ''})"
+    try:
+        return type_text(value) or _short_repr(value)
+    except Exception:  # whatever a user's own attribute or repr raises
+        return f"a {type(value).__name__}"
+
+
+def _short_repr(value: object) -> str:
+    text = " ".join(repr(value).split())
+    if len(text) <= _MOST_TEXT:
+        return text
+    return f"{text[: _MOST_TEXT - 20]}... (a {type(value).__name__})"
+
+
+def _compose(message: str | None, facts: dict[str, Any]) -> str:
+    shown = {n: describe(facts[n]) for n in ("argument", "expected", "got") if n in facts}
+    if path := facts.get("path"):
+        shown["argument"] = f"{shown.get('argument', '')}{path}"
+    if message is None:
+        message = _sentence(shown)
+        shown = {}
+    if function := facts.get("function"):
+        message = f"{function}: {message}"
+    return "\n".join([message, *(f"  {name}: {text}" for name, text in shown.items())])
+
+
+def _sentence(shown: dict[str, str]) -> str:
+    subject = f"argument {shown['argument']}" if "argument" in shown else "the value"
+    if "expected" not in shown:
+        return f"{subject} is not accepted" + (f": {shown['got']}" if "got" in shown else "")
+    got = f"; got {shown['got']}" if "got" in shown else ""
+    return f"{subject} must be {shown['expected']}{got}"
+
+
+class Details(NamedTuple):
+    """What a class of errors has to say beyond what is known of every error."""
+
+    notes: tuple[str, ...] = ()
+    labels: tuple[Label, ...] = ()
+    suggestions: tuple[Suggestion, ...] = ()
+
+
+class SagaxError(Exception):
+    """Base of every error that sagax raises; each also derives from the builtin people expect.
+
+    `str(error)` is the explanation as text, `error.explain()` the same as data. Both are made when
+    they are first asked for; until then an error is a message and a handle to the stack.
+
+    Attributes:
+      code: stable name of the kind of error.
+      facts: what was known when it was raised.
+    """
+
+    code: str = "SX0001"
+    advice: ClassVar[str] = ""  # general; shown unless there is a better suggestion
+    during_tracing: ClassVar[bool] = True  # a tracer among the facts tells what was going on
+    _revived = False
+
+    def __init__(self, message: str | None = None, /, **facts: Any) -> None:
+        super().__init__(_compose(message, facts))
+        self.facts = facts
+        if "code" in facts:
+            self.code = facts["code"]
+        self._message = message
+        self._stack = _capture()
+        self._context: tuple[str, ...] = ()
+        self._explained: Diagnostic | None = None
+
+    def attach(self, **facts: Any) -> Self:
+        """The same error with facts added; a fact that is already known stays.
+
+        An error that came out of a pickle is complete: it stays as it is.
+        """
+        if self._revived:
+            return self
+        self.facts = {**facts, **self.facts}
+        self.args = (_compose(self._message, self.facts),)
+        self._explained = None
+        return self
+
+    def in_context(self, context: tuple[str, ...]) -> None:
+        """Record what was going on, outermost first, each a phrase that follows "while"."""
+        self._context = context
+        if self._explained is not None:
+            self._explained = dataclasses.replace(self._explained, context=context)
+
+    def details(self) -> Details:
+        """What this class of errors adds to the explanation."""
+        return Details()
+
+    def explain(self) -> Diagnostic:
+        """The error as data: where, from which arguments, through which steps, and what to do."""
+        if self._explained is None:
+            self._explained = self._make_explanation()
+        return self._explained
+
+    def shown(self) -> Diagnostic:
+        """The part of the explanation that the text of the error shows."""
+        d = self.explain()
+        # Python's traceback ends with the expression that failed. The text repeats it only where
+        # it goes on from there: to the steps by which a value came about, or to another place.
+        if d.chain or d.depends or "traceback" in self.facts or len(d.labels) > 1:
+            return d
+        return dataclasses.replace(d, labels=())
+
+    def _make_explanation(self) -> Diagnostic:
+        facts = self.facts
+        tracers = [value for value in facts.values() if is_tracer(value)]
+        origin = provenance_of_all(tracers)
+        span = user_span(facts.get("traceback") or self._stack)
+        context = self._context
+        if not context and tracers and self.during_tracing:
+            context = trace_names(tracers[0])
+        details = self.details()
+        suggestions = details.suggestions
+        if fix := facts.get("fix") or ("" if suggestions else self.advice):
+            suggestions = (*suggestions, Suggestion("advice", fix, trust=Trust.TEMPLATE))
+        return Diagnostic(
+            code=self.code,
+            error=type(self).__name__,
+            message=self.args[0],
+            labels=(*([Label(span, primary=True)] if span else []), *details.labels),
+            depends=origin.arguments,
+            function=origin.function,
+            chain=origin.steps,
+            context=context,
+            notes=details.notes,
+            suggestions=suggestions,
+        )
+
+    def __str__(self) -> str:
+        try:
+            return render.plain(self.shown())
+        except Exception:  # an error that cannot be explained still has its message
+            return str(self.args[0])
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # Facts may hold anything, tracers among them: what goes on the way is the explanation.
+        state = {
+            "facts": {"traceback": None} if "traceback" in self.facts else {},
+            "code": self.code,
+            "_message": self._message,
+            "_stack": None,
+            "_context": self._context,
+            "_explained": self.explain(),
+            "_revived": True,
+            "__notes__": [str(note) for note in getattr(self, "__notes__", ())],
+        }
+        return _revive, (type(self), self.args[0], state)
+
+
+def _revive(cls: type[SagaxError], message: str, state: dict[str, Any]) -> SagaxError:
+    error = cls.__new__(cls, message)
+    error.__dict__.update(state)
+    if not error.__notes__:
+        del error.__notes__
+    return error

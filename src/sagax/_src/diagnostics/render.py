@@ -1,0 +1,228 @@
+"""Diagnostics as text, colour and JSON. There is one layout; the renderers differ in ink only.
+
+message
+  --> file.py:14:8 in function
+14 | if size < delta:
+   |    ^^^^^^^^^^^^
+  depends on: weights, batch['x'] (arguments of loss)
+  through:
+    file.py:22  batch["x"] @ weights   dot_general   float32[3]
+  while tracing `loss` for jit
+  note: ...
+  fix: ...
+"""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+from sagax._src.diagnostics.edits import diff
+from sagax._src.diagnostics.model import (
+    Diagnostic,
+    Label,
+    Severity,
+    Span,
+    Step,
+    Suggestion,
+    Trust,
+)
+from sagax._src.diagnostics.spans import excerpt, shown_path
+
+__all__ = ["ansi", "as_json", "plain"]
+
+
+class _Piece(NamedTuple):
+    """Some text and the role it plays: what a renderer colours by."""
+
+    text: str
+    role: str = ""
+
+
+_Line = list[_Piece]
+
+_WIDTH = 96
+_AS_IS: dict[str, Any] = {"break_long_words": False, "break_on_hyphens": False}
+_MOST_EXPRESSION = 56
+_UNCHECKED = {Trust.PLAUSIBLE: " (not tried)", Trust.TEMPLATE: "", Trust.VERIFIED: ""}
+
+
+def plain(diagnostic: Diagnostic) -> str:
+    """The text of a diagnostic: deterministic, and what `str(error)` gives."""
+    return "\n".join("".join(p.text for p in line).rstrip() for line in _layout(diagnostic))
+
+
+# --- the layout ----------------------------------------------------------------------------------
+
+
+def _layout(d: Diagnostic) -> Iterator[_Line]:
+    head, *facts = d.message.split("\n")
+    yield [_Piece(head, d.severity.value)]
+    for fact in facts:
+        yield [_Piece(fact)]
+    for label in sorted(d.labels, key=lambda label: not label.primary):
+        yield from _label(label)
+    yield from _origin(d)
+    if d.context:
+        yield [_Piece("  while " + ", ".join(d.context), "context")]
+    for note in d.notes:
+        yield from _paragraph("note", note)
+    for suggestion in d.suggestions:
+        yield from _suggestion(suggestion)
+
+
+def _paragraph(title: str, text: str) -> Iterator[_Line]:
+    first, *rest = text.split("\n")
+    head, *more = textwrap.wrap(first, _WIDTH - len(title), **_AS_IS) or [""]
+    yield [_Piece(f"  {title}: ", title), _Piece(head)]
+    for line in more:
+        yield [_Piece("    " + line)]
+    for line in rest:
+        yield [_Piece("    " + line)]
+
+
+def _where(span: Span) -> str:
+    column = "" if span.column is None else f":{span.column + 1}"
+    return f"{shown_path(span.file)}:{span.line}{column}"
+
+
+def _label(label: Label) -> Iterator[_Line]:
+    span = label.span
+    inside = f" in {span.function}" if span.function and span.function != "<module>" else ""
+    yield [_Piece("  --> ", "frame"), _Piece(f"{_where(span)}{inside}", "place")]
+    lines = excerpt(span)
+    if not lines:
+        known = "" if span.file.startswith("<") else " (this source is missing or has changed)"
+        if label.text or known:
+            yield [_Piece(f"      {label.text}{known}".rstrip(), "frame")]
+        return
+    gutter = len(str(max(line.number or 0 for line in lines)))
+    mark = "primary" if label.primary else "secondary"
+    for i, line in enumerate(lines):
+        number = "" if line.number is None else str(line.number)
+        yield [_Piece(f"{number:>{gutter}} | ", "frame"), _Piece(line.text, "source")]
+        if line.marks.strip():
+            text = f" {label.text}" if label.text and i == len(lines) - 1 else ""
+            yield [_Piece(" " * gutter + " | ", "frame"), _Piece(line.marks + text, mark)]
+
+
+def _origin(d: Diagnostic) -> Iterator[_Line]:
+    if d.depends:
+        noun = "argument" if len(d.depends) == 1 else "arguments"
+        of = f" ({noun} of {d.function})" if d.function else ""
+        yield [_Piece("  depends on: ", "note"), _Piece(_listed(d.depends) + of)]
+    # the last step is often the offending expression itself, which an excerpt shows already
+    excerpts = [label.span for label in d.labels]
+    chain = [step for step in d.chain if step.span not in excerpts]
+    if not chain:
+        return
+    yield [_Piece("  through:", "note")]
+    rows = [(_where_line(step), _expression(step), _work(step), step.aval) for step in chain]
+    widths = [max(len(row[i]) for row in rows) for i in range(3)]
+    for row in rows:
+        place, text, what = (cell.ljust(width) for cell, width in zip(row, widths, strict=False))
+        yield [
+            _Piece(f"    {place}  ", "place"),
+            _Piece(f"{text}  ", "source"),
+            _Piece(f"{what}  {row[3]}", "frame"),
+        ]
+
+
+def _listed(names: tuple[str, ...], most: int = 8) -> str:
+    shown = ", ".join(names[:most])
+    return shown if len(names) <= most else f"{shown} and {len(names) - most} more"
+
+
+def _where_line(step: Step) -> str:
+    return f"{shown_path(step.span.file)}:{step.span.line}"
+
+
+def _expression(step: Step) -> str:
+    text = " ".join(step.span.text.split()) or f"in {step.span.function}"
+    return text if len(text) <= _MOST_EXPRESSION else text[: _MOST_EXPRESSION - 3] + "..."
+
+
+def _work(step: Step) -> str:
+    names = step.what.split(", ")
+    what = step.what if len(names) <= 3 else f"{names[0]}, ..., {names[-1]}"
+    return what if step.times < 3 else f"{what} ({step.times} times)"
+
+
+def _suggestion(suggestion: Suggestion) -> Iterator[_Line]:
+    title = suggestion.title + _UNCHECKED[suggestion.trust]
+    if suggestion.checked:
+        title += f" (checked: {suggestion.checked})"
+    yield from _paragraph("fix", title)
+    for line in diff(suggestion.edits).splitlines():
+        if not line.startswith(("---", "+++", "@@")):
+            role = {"+": "added", "-": "removed"}.get(line[:1], "source")
+            yield [_Piece("    " + line, role)]
+
+
+# --- colour --------------------------------------------------------------------------------------
+
+_STYLES = {
+    Severity.ERROR.value: "bold red", Severity.WARNING.value: "bold yellow", "frame": "dim",
+    "place": "cyan", "primary": "bold red", "secondary": "yellow", "context": "magenta",
+    "note": "bold", "fix": "bold green", "added": "green", "removed": "red",
+}  # fmt: skip
+
+
+def ansi(diagnostic: Diagnostic, file: Any) -> None:
+    """Print a diagnostic to `file` in colour, if it is a terminal and NO_COLOR is not set."""
+    from rich.console import Console  # loads slowly, and only people who look at a terminal need it
+    from rich.text import Text
+
+    console = Console(file=file, highlight=False, soft_wrap=True)
+    for line in _layout(diagnostic):
+        text = Text()
+        for piece in line:
+            text.append(piece.text, _STYLES.get(piece.role, ""))
+        text.rstrip()
+        console.print(text)
+
+
+# --- JSON ----------------------------------------------------------------------------------------
+
+
+def as_json(diagnostic: Diagnostic) -> dict[str, Any]:
+    """A diagnostic as a JSON object. Lines count from 1, columns from 0 in characters."""
+    d = diagnostic
+    return {
+        "error": d.error,
+        "code": d.code,
+        "severity": d.severity.value,
+        "message": d.message,
+        "primary": None if d.primary is None else _span_json(d.primary),
+        "labels": [
+            {**_span_json(label.span), "text": label.text}
+            for label in d.labels
+            if not label.primary
+        ],
+        "depends": list(d.depends),
+        "function": d.function,
+        "chain": [
+            {"op": s.what, "file": s.span.file, "line": s.span.line, "column": s.span.column,
+             "text": s.span.text, "aval": s.aval, "times": s.times}
+            for s in d.chain
+        ],
+        "context": list(d.context),
+        "notes": list(d.notes),
+        "suggestions": [
+            {"kind": s.kind, "title": s.title, "diff": diff(s.edits), "trust": s.trust.value,
+             "verified": s.trust is Trust.VERIFIED, "checked": s.checked}
+            for s in d.suggestions
+        ],
+    }  # fmt: skip
+
+
+def _span_json(span: Span) -> dict[str, Any]:
+    return {
+        "file": span.file,
+        "line": span.line,
+        "column": span.column,
+        "end_line": span.end_line,
+        "end_column": span.end_column,
+        "function": span.function,
+    }

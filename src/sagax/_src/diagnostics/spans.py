@@ -1,0 +1,306 @@
+"""From a captured stack to the user's own expression: which frame, columns, source text.
+
+A captured stack is what `xla.get_traceback()` returns (code objects and instruction offsets, so it
+keeps no local variable alive) or a Python traceback. All work is done when somebody looks.
+"""
+
+from __future__ import annotations
+
+import functools
+import linecache
+import os
+import re
+import sys
+import unicodedata
+from collections.abc import Iterator
+from types import CodeType, TracebackType
+from typing import Any, NamedTuple
+
+from sagax._src.diagnostics.model import Span
+from sagax._src.diagnostics.syntax import part
+
+__all__ = [
+    "ExcerptLine",
+    "Place",
+    "excerpt",
+    "hide",
+    "is_hidden",
+    "is_sagax",
+    "is_users",
+    "shown_path",
+    "span_at",
+    "user_place",
+    "user_span",
+    "user_spans",
+]
+
+# --- whose code is it --------------------------------------------------------------------------
+
+_PACKAGE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))) + os.sep
+_STANDARD = os.path.dirname(os.__file__) + os.sep
+_INSTALLED = re.compile(r".*[/\\](?:site|dist)-packages[/\\](\w+)", re.DOTALL)
+
+# Libraries that are handed the user's values and call back into sagax: a mistake that shows inside
+# them was made by whoever called them.
+_BETWEEN = {"numpy", "scipy", "opt_einsum", "ml_dtypes", "jaxlib"}
+
+_hidden: set[str] = {_PACKAGE}
+
+
+def hide(path: str) -> None:
+    """Treat the code in a file, or in a folder (end it with a separator), as not the user's.
+
+    For libraries built on sagax whose users should see their own line instead of the library's.
+    """
+    _hidden.add(path)
+    is_hidden.cache_clear()
+    is_users.cache_clear()
+
+
+@functools.cache
+def is_sagax(file: str) -> bool:
+    """Whether this file is a part of sagax itself."""
+    return file.startswith(_PACKAGE)
+
+
+@functools.cache
+def is_hidden(file: str) -> bool:
+    """Whether tracebacks leave this file out: it is of sagax or of a library that hid itself."""
+    return file in _hidden or any(p.endswith(os.sep) and file.startswith(p) for p in _hidden)
+
+
+@functools.cache
+def is_users(file: str) -> bool:
+    """Whether code of this file is shown: not that of sagax, a hidden library, or Python itself."""
+    if file.startswith("<frozen ") or is_hidden(file):
+        return False
+    if installed := _INSTALLED.match(file):  # before the standard library, which may lie around it
+        return installed[1] not in _BETWEEN
+    return not file.startswith(_STANDARD)
+
+
+# --- from stacks to places ---------------------------------------------------------------------
+
+
+class Place(NamedTuple):
+    """One instruction of one function."""
+
+    code: CodeType
+    offset: int
+
+
+def _stack(traceback: Any) -> Iterator[Place]:
+    """The instructions on a captured stack, innermost first."""
+    if not isinstance(traceback, TracebackType):
+        return map(Place, *traceback.raw_frames())
+    found: list[Place] = []
+    entry: TracebackType | None = traceback
+    while entry is not None:
+        found.append(Place(entry.tb_frame.f_code, entry.tb_lasti))
+        entry = entry.tb_next
+    return reversed(found)
+
+
+def user_place(traceback: Any) -> Place | None:
+    """The user's innermost instruction on a captured stack; None when there is none.
+
+    Generated code without source (the `__init__` of a dataclass) counts only where there is nothing
+    else of the user's.
+    """
+    if traceback is None:
+        return None
+    generated = None
+    if not isinstance(traceback, TracebackType):  # each lowered operation asks: no object a frame
+        codes, offsets = traceback.raw_frames()
+        for i, code in enumerate(codes):
+            file = code.co_filename
+            if is_users(file) and not file.startswith("<"):
+                return Place(code, offsets[i])
+    for place in _stack(traceback):
+        file = place.code.co_filename
+        if is_users(file):
+            if not file.startswith("<") or linecache.getlines(file):
+                return place
+            generated = generated or place
+    return generated
+
+
+def user_span(traceback: Any) -> Span | None:
+    """The user's innermost expression on a captured stack; None when there is none."""
+    place = user_place(traceback)
+    return None if place is None else span_at(place)
+
+
+def user_spans(traceback: Any, limit: int = 5) -> list[Span]:
+    """The user's innermost `limit` calls on a captured stack, outermost first."""
+    if traceback is None:
+        return []
+    places = [place for place in _stack(traceback) if is_users(place.code.co_filename)]
+    return [span_at(place) for place in reversed(places[:limit])]
+
+
+# --- from places to source ---------------------------------------------------------------------
+
+
+def span_at(place: Place) -> Span:
+    """The expression that an instruction belongs to, with its source text."""
+    code, offset = place
+    line, end_line, column, end_column = _positions(code)[offset // 2]
+    line = line or code.co_firstlineno
+    end_line = end_line or line
+    file, function = code.co_filename, _function_name(code)
+    lines = _source_lines(file)
+    if not (_defines(lines, code) and end_line <= len(lines)):
+        return Span(file, line, None, end_line, None, function)
+    source = tuple(text.rstrip("\r\n") for text in lines[line - 1 : end_line])
+    if column is None or end_column is None:
+        return Span(file, line, None, end_line, None, function, source)
+    start, end = _characters(source[0], column), _characters(source[-1], end_column)
+    span = Span(file, line, start, end_line, end, function, source)
+    if start is None or end is None or not _is_whole(span):
+        return Span(file, line, None, end_line, None, function)
+    found = part(code, offset, span.text, start)
+    if found is None:
+        return span
+    source = source[found.line : found.end_line + 1]
+    line, end_line = line + found.line, line + found.end_line
+    return Span(file, line, found.column, end_line, found.end_column, function, source)
+
+
+@functools.lru_cache(maxsize=256)
+def _positions(code: CodeType) -> list[tuple[int | None, int | None, int | None, int | None]]:
+    return list(code.co_positions())
+
+
+def _function_name(code: CodeType) -> str:
+    return code.co_qualname.replace("<locals>.", "")
+
+
+def _source_lines(file: str) -> list[str]:
+    linecache.checkcache(file)  # read again what was edited; whether it fits is checked below
+    lines = linecache.getlines(file)
+    if not lines and not file.startswith("<"):  # a module that came out of an archive
+        for module in list(sys.modules.values()):
+            if getattr(module, "__file__", None) == file:
+                return linecache.getlines(file, vars(module))
+    return lines
+
+
+def _defines(lines: list[str], code: CodeType) -> bool:
+    """Whether `code` can be what these lines define: not if the file was edited meanwhile."""
+    if not lines:
+        return False
+    name, first = code.co_name, code.co_firstlineno - 1
+    if name == "<lambda>":
+        return first < len(lines) and "lambda" in lines[first]
+    if name.startswith("<"):
+        return True
+    definition = re.compile(rf"\s*(async\s+)?(def|class)\s+{re.escape(name)}\b")
+    if first < len(lines) and not lines[first].lstrip().startswith("@"):
+        return definition.match(lines[first]) is not None
+    return any(definition.match(line) for line in lines[first : first + 60])
+
+
+def _characters(line: str, column: int) -> int | None:
+    """Python counts columns in UTF-8 bytes; the same in characters, None if out of range."""
+    if line.isascii():
+        return column if column <= len(line) else None
+    encoded = line.encode()
+    if column > len(encoded):
+        return None
+    return len(encoded[:column].decode(errors="replace"))
+
+
+def _is_whole(span: Span) -> bool:
+    """Whether a span begins and ends between words, as it does unless the file was edited."""
+    first, last = span.source[0], span.source[-1]
+    start, end = span.column or 0, span.end_column or 0
+    if len(span.source) == 1 and start >= end:
+        return False
+
+    def joined(text: str, at: int) -> bool:
+        return 0 < at < len(text) and all(c.isalnum() or c == "_" for c in text[at - 1 : at + 1])
+
+    text = span.text
+    return text == text.strip() and not joined(first, start) and not joined(last, end)
+
+
+# --- how source is shown -----------------------------------------------------------------------
+
+_WIDTH = 96
+_TAB = 4
+
+
+class ExcerptLine(NamedTuple):
+    """A line of source and the marks beneath it. Where lines are left out, `number` is None."""
+
+    number: int | None
+    text: str
+    marks: str
+
+
+def excerpt(span: Span, limit: int = 6) -> list[ExcerptLine]:
+    """The lines of a span with its expression marked, without their common indentation.
+
+    Marks are aligned for wide characters and tabs. At most `limit` lines are shown.
+    """
+    if not span.source:
+        return []
+    indent = min((len(s) - len(s.lstrip()) for s in span.source if s.strip()), default=0)
+    shown: list[ExcerptLine] = []
+    for i, text in enumerate(span.source):
+        start, end = len(text) - len(text.lstrip()), len(text.rstrip())
+        if i == 0 and span.column is not None:
+            start = span.column
+        if i == len(span.source) - 1 and span.end_column is not None:
+            end = span.end_column
+        shown.append(ExcerptLine(span.line + i, *_marked(text, indent, start, end)))
+    if len(shown) > limit:
+        head, tail = (limit + 1) // 2, limit // 2
+        shown = [*shown[:head], ExcerptLine(None, "...", ""), *shown[len(shown) - tail :]]
+    return shown
+
+
+def _marked(text: str, indent: int, start: int, end: int) -> tuple[str, str]:
+    left, right = indent, len(text)
+    before = after = ""
+    if _width(text[left:]) > _WIDTH:
+        if end - left > _WIDTH:
+            left, before = max(left, start - 20), "..."
+        if right - left > _WIDTH:
+            right, after = left + _WIDTH, "..."
+    start, end = max(start, left), min(end, right)
+    pad = _width(before + text[left:start])
+    marks = " " * pad + "^" * max(_width(before + text[left:end]) - pad, 0)
+    return before + _expand(text[left:right].rstrip()) + after, marks
+
+
+def _expand(text: str) -> str:
+    out = ""
+    for c in text:
+        out += " " * (_TAB - _width(out) % _TAB) if c == "\t" else c
+    return out
+
+
+def _width(text: str) -> int:
+    """Columns that `text` takes on a terminal."""
+    if text.isascii() and "\t" not in text:
+        return len(text)
+    width = 0
+    for c in text:
+        if c == "\t":
+            width += _TAB - width % _TAB
+        elif not unicodedata.combining(c):
+            width += 2 if unicodedata.east_asian_width(c) in "WF" else 1
+    return width
+
+
+def shown_path(file: str) -> str:
+    """How a file is called in messages: from the working directory if it lies in it."""
+    if os.path.basename(os.path.dirname(file)).startswith("ipykernel_"):
+        return "notebook cell"
+    try:
+        here = os.getcwd() + os.sep
+    except OSError:  # the working directory is gone
+        return file
+    return file.removeprefix(here)

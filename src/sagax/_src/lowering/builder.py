@@ -1,0 +1,482 @@
+"""The one builder of StableHLO text. Lower rules call it; nothing else writes MLIR.
+
+`b.op("sine", [x], out_aval)` appends an operation in generic form and returns its value. Attributes
+are keyword arguments holding MLIR text. Rules find the type of their result in `b.out` (a list in
+`b.outs`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from sagax._src.core import dims, dtypes, kinds
+from sagax._src.core.avals import intern_aval
+from sagax._src.core.jaxpr import Jaxpr, Literal
+from sagax._src.core.stage import stage
+from sagax._src.lowering.text import (
+    dense,
+    physical,
+    quote,
+    scalar_text,
+    tensor_type,
+    type_text,
+)
+
+_BOOL = np.dtype(bool)
+_I32 = np.dtype(np.int32)
+
+
+class Value:
+    """An SSA value: its name, its type as sagax sees it and as MLIR spells it.
+
+    `splat` is the scalar that every element is, for constants.
+    """
+
+    __slots__ = ("aval", "name", "splat", "type")
+
+    def __init__(self, name: str, aval: Any, spelled: str | None = None, splat: Any = None) -> None:
+        self.name = name
+        self.aval = aval
+        self.type = type_text(aval) if spelled is None else spelled
+        self.splat = splat
+
+    shape = property(lambda self: self.aval.shape)
+    dtype = property(lambda self: self.aval.dtype)
+    ndim = property(lambda self: self.aval.ndim)
+
+
+class Builder:
+    """Writes the body of one function (and, through `module`, the functions it calls)."""
+
+    def __init__(self, module: Any) -> None:
+        self.module = module
+        self.lines: list[str] = []
+        self.depth = 2
+        self.pad = "  " * self.depth
+        self.types: dict[Any, str] = module.types
+        self.counter = 0
+        self.location = ""
+        self.outs: Sequence[Any] = ()
+        self.constants: dict[Any, Value] = {}
+        self.literals: dict[Any, Any] = {}
+        self.dim_values: dict[Any, Value] = {}
+
+    # -- operations ---------------------------------------------------------------------------------
+
+    @property
+    def out(self) -> Any:
+        """The aval of the (single) result of the equation being lowered."""
+        return self.outs[0]
+
+    def fresh(self) -> str:
+        self.counter += 1
+        return f"%{self.counter}"
+
+    def op(
+        self,
+        name: str,
+        operands: Sequence[Value],
+        out: Any,
+        *,
+        regions: Sequence[str] = (),
+        **attributes: str,
+    ) -> Any:
+        """Append an operation; its result, or the list of them where `out` is a list of avals.
+
+        `name` without a dot is in the stablehlo dialect.
+        """
+        several = isinstance(out, (list, tuple))
+        avals = out if several else (out,)
+        ins = ", ".join([x.name for x in operands])
+        in_types = ", ".join([x.type for x in operands])
+        out_types = [self.spell(a) for a in avals]
+        attrs = ""
+        if attributes:
+            pairs = [f"{k.replace('__', '.')} = {v}" if v else k for k, v in attributes.items()]
+            attrs = f" {{{', '.join(pairs)}}}"
+        region = f" ({', '.join(regions)})" if regions else ""
+        result = out_types[0] if len(out_types) == 1 else f"({', '.join(out_types)})"
+        self.counter += 1
+        first = f"%{self.counter}"
+        bind = f"{first} = " if len(avals) == 1 else (f"{first}:{len(avals)} = " if avals else "")
+        dialect = "" if "." in name else "stablehlo."
+        self.lines.append(
+            f'{self.pad}{bind}"{dialect}{name}"({ins}){region}{attrs} : ({in_types}) -> {result}{self.location}'
+        )
+        if not several:
+            return Value(first, out, out_types[0])
+        if len(avals) == 1:
+            return [Value(first, avals[0], out_types[0])]
+        return [Value(f"{first}#{i}", a, t) for i, (a, t) in enumerate(zip(avals, out_types))]
+
+    def spell(self, aval: Any) -> str:
+        """The MLIR type of an aval."""
+        known = self.types.get(aval)
+        if known is None:
+            known = self.types[aval] = type_text(aval)
+        return known
+
+    def elementwise(
+        self, name: str, operands: Sequence[Value], out: Any = None, **attributes: str
+    ) -> Value:
+        """An elementwise operation, its operands broadcast to the shape of the result."""
+        if out is None:
+            out = self.outs[0]
+        shape = out.shape
+        stretched = [x if x.aval.shape == shape else self.stretch(x, shape) for x in operands]
+        return self.op(name, stretched, out, **attributes)
+
+    def stretch(self, x: Value, shape: tuple) -> Value:
+        """`x` (a scalar, or of the same rank with sizes 1) broadcast to `shape`."""
+        if x.aval.shape == shape:
+            return x
+        if x.splat is not None and dims.is_static(shape):
+            return self._splat(x.splat, shape)
+        return self.broadcast_in_dim(x, shape, tuple(range(x.aval.ndim)))
+
+    # -- constants ----------------------------------------------------------------------------------
+
+    def constant(self, value: Any, dtype: Any = None) -> Value:
+        """A constant: a scalar or (small) array of `dtype` (default: its own)."""
+        x = np.asarray(value, dtype)
+        if x.ndim == 0:
+            return self._splat(x[()], ())
+        key = (x.dtype, x.shape, x.tobytes())
+        return self._constant(key, x.dtype, x.shape, lambda: dense(x))
+
+    def _splat(self, scalar: Any, shape: tuple) -> Value:
+        """A constant whose every element is the NumPy scalar `scalar`."""
+        key = (scalar.dtype, shape, scalar.tobytes())
+        found = self._constant(key, scalar.dtype, shape, lambda: f"dense<{scalar_text(scalar)}>")
+        found.splat = scalar
+        return found
+
+    def _constant(self, key: tuple, dtype: Any, shape: tuple, text: Callable[[], str]) -> Value:
+        found = self.constants.get(key)
+        if found is None:
+            aval = intern_aval(shape, dtype, False, None)
+            if 0 in shape:
+                body = "dense<>"
+            else:
+                body = text()
+            found = self.op("constant", [], aval, value=f"{body} : {tensor_type(shape, dtype)}")
+            self.constants[key] = (
+                found  # a region works on a copy: outside, its constants are not seen
+            )
+        return found
+
+    def full(self, value: Any, aval: Any) -> Value:
+        """An array of type `aval` whose every element is the scalar `value`."""
+        return self.stretch(self.constant(value, aval.dtype), aval.shape)
+
+    def full_like(self, x: Value, value: Any) -> Value:
+        return self.full(value, x.aval)
+
+    # -- shapes, static or symbolic -------------------------------------------------------------------
+
+    def dim(self, size: Any) -> Value:
+        """A size as a scalar int32 value; symbolic ones are computed from the arguments' shapes."""
+        if not dims.is_dim(size):
+            return self.constant(size, _I32)
+        found = self.dim_values.get(size)
+        if found is None:
+            found = self.dim_values[size] = self.module.dim_value(self, size)
+        return found
+
+    def shape_value(self, shape: tuple) -> Value:
+        """A shape as a rank-1 int32 value."""
+        one = intern_aval((1,), _I32, False, None)
+        parts = [self.op("reshape", [self.dim(s)], one) for s in shape]
+        whole = intern_aval((len(shape),), _I32, False, None)
+        if not parts:
+            return self.op("constant", [], whole, value="dense<> : tensor<0xi32>")
+        return self.op("concatenate", parts, whole, dimension="0 : i64")
+
+    def broadcast_in_dim(self, x: Value, shape: tuple, mapping: Sequence[int]) -> Value:
+        stored = physical(x.aval)
+        extra = stored.shape[x.aval.ndim :]
+        out = intern_aval(shape, x.aval.dtype, x.aval.weak_type, None)
+        full_shape = (*shape, *extra)
+        mapping = (*mapping, *range(len(shape), len(full_shape)))
+        if dims.is_static(full_shape):
+            return self.op("broadcast_in_dim", [x], out, broadcast_dimensions=self.ints(mapping))
+        return self.op(
+            "dynamic_broadcast_in_dim",
+            [x, self.shape_value(full_shape)],
+            out,
+            broadcast_dimensions=self.ints(mapping),
+        )
+
+    def reshape(self, x: Value, shape: tuple) -> Value:
+        out = intern_aval(shape, x.aval.dtype, x.aval.weak_type, None)
+        full_shape = physical(out).shape
+        if dims.is_static(full_shape):
+            return self.op("reshape", [x], out)
+        return self.op("dynamic_reshape", [x, self.shape_value(full_shape)], out)
+
+    def transpose(self, x: Value, permutation: Sequence[int]) -> Value:
+        out = x.aval.update(shape=tuple(x.aval.shape[p] for p in permutation))
+        full = (*permutation, *range(x.aval.ndim, physical(x.aval).ndim))
+        return self.op("transpose", [x], out, permutation=self.ints(full))
+
+    def iota(self, aval: Any, dimension: int) -> Value:
+        text = f"{dimension} : i64"
+        if dims.is_static(aval.shape):
+            return self.op("iota", [], aval, iota_dimension=text)
+        return self.op("dynamic_iota", [self.shape_value(aval.shape)], aval, iota_dimension=text)
+
+    def slice(
+        self,
+        x: Value,
+        start: Sequence[Any],
+        limit: Sequence[Any],
+        strides: Sequence[Any] | None = None,
+    ) -> Value:
+        """The elements from `start` up to `limit`, each `strides`-th; any of them may be symbolic."""
+        strides = (1,) * len(start) if strides is None else strides
+        shape = tuple(
+            [dims.slice_size(lo, hi, st) for lo, hi, st in zip(start, limit, strides, strict=True)]
+        )
+        out = intern_aval(shape, x.aval.dtype, x.aval.weak_type, None)
+        extra = physical(x.aval).shape[x.aval.ndim :]
+        start, limit, strides = (
+            (*start, *(0 for _ in extra)),
+            (*limit, *extra),
+            (*strides, *(1 for _ in extra)),
+        )
+        if dims.is_static(start) and dims.is_static(limit) and dims.is_static(strides):
+            return self.op(
+                "slice",
+                [x],
+                out,
+                start_indices=self.ints(start),
+                limit_indices=self.ints(limit),
+                strides=self.ints(strides),
+            )
+        return self.op(
+            "real_dynamic_slice", [x, *(self.shape_value(s) for s in (start, limit, strides))], out
+        )
+
+    @staticmethod
+    def physical(aval: Any) -> Any:
+        """The type in which a value is stored: extended dtypes have dimensions of their own."""
+        return physical(aval)
+
+    def padded(
+        self,
+        x: Value,
+        value: Value,
+        low: Sequence[Any],
+        high: Sequence[Any],
+        interior: Sequence[Any] | None = None,
+    ) -> Value:
+        """`x` with `value` before, after and between its elements; negative amounts remove some."""
+        interior = (0,) * len(low) if interior is None else interior
+        shape = tuple(
+            [
+                lo + hi + dims.dilate_dim(size, between + 1)
+                for size, lo, hi, between in zip(x.aval.shape, low, high, interior, strict=True)
+            ]
+        )
+        out = intern_aval(shape, x.aval.dtype, x.aval.weak_type, None)
+        if dims.is_static((*low, *high, *interior)):
+            return self.op(
+                "pad",
+                [x, value],
+                out,
+                edge_padding_low=self.ints(low),
+                edge_padding_high=self.ints(high),
+                interior_padding=self.ints(interior),
+            )
+        amounts = [self.shape_value(tuple(p)) for p in (low, high, interior)]
+        return self.op("dynamic_pad", [x, value, *amounts], out)
+
+    def concatenate(self, xs: Sequence[Value], dimension: int) -> Value:
+        size = xs[0].aval.shape[dimension]
+        for x in xs[1:]:
+            size = size + x.aval.shape[dimension]
+        shape = (*xs[0].aval.shape[:dimension], size, *xs[0].aval.shape[dimension + 1 :])
+        return self.op(
+            "concatenate", xs, xs[0].aval.update(shape=shape), dimension=f"{dimension} : i64"
+        )
+
+    def view(self, x: Value, aval: Any) -> Value:
+        """`x` as a value of another type that is stored in the same way: keys as their numbers."""
+        return Value(x.name, aval)
+
+    # -- elements -----------------------------------------------------------------------------------
+
+    def convert(self, x: Value, dtype: Any) -> Value:
+        """`x` with its elements converted; to boolean by comparison with zero."""
+        if x.aval.dtype == dtype:
+            return x
+        out = intern_aval(x.aval.shape, dtype, False, None)
+        if dtype == _BOOL:
+            return self.compare("NE", x, self.full_like(x, 0))
+        if kinds.is_complex(x.aval.dtype) and not kinds.is_complex(dtype):
+            x = self.op("real", [x], x.aval.with_dtype(kinds.real_part_dtype(x.aval.dtype)))
+        return self.op("convert", [x], out)
+
+    def compare(self, direction: str, x: Value, y: Value, *, total_order: bool = False) -> Value:
+        """Elementwise comparison of values of one type: EQ NE LT LE GT GE."""
+        kind = dtypes.kind(x.aval.dtype)
+        how = "FLOAT" if kind in "fc" else "SIGNED" if kind == "i" else "UNSIGNED"
+        if total_order and kind == "f":
+            how = "TOTALORDER"
+        out = intern_aval(x.aval.shape, _BOOL, False, None)
+        return self.op(
+            "compare",
+            [x, y],
+            out,
+            comparison_direction=f"#stablehlo<comparison_direction {direction}>",
+            compare_type=f"#stablehlo<comparison_type {how}>",
+        )
+
+    def select(self, which: Value, on_true: Value, on_false: Value) -> Value:
+        return self.op("select", [which, on_true, on_false], on_true.aval)
+
+    # -- regions and calls ----------------------------------------------------------------------------
+
+    def region(
+        self,
+        arg_avals: Sequence[Any],
+        body: Callable[..., Sequence[Value]],
+        *,
+        terminator: str = "return",
+    ) -> str:
+        """The text of a region; `body` gets its arguments as values and returns its results."""
+        saved_lines, saved_constants, saved_dims = self.lines, self.constants, self.dim_values
+        # inside, what was defined outside can be used, but not the other way round
+        self.lines, self.constants, self.dim_values = [], dict(saved_constants), dict(saved_dims)
+        self.depth += 2
+        self.pad = "  " * self.depth
+        args = [Value(self.fresh().replace("%", "%a"), a) for a in arg_avals]
+        results = body(*args)
+        pad = "  " * self.depth
+        ins = ", ".join(r.name for r in results)
+        types = ", ".join(type_text(r.aval) for r in results)
+        name = terminator if "." in terminator else "stablehlo." + terminator
+        self.lines.append(f'{pad}"{name}"({ins}) : ({types}) -> ()')
+        head = ", ".join(f"{a.name}: {type_text(a.aval)}" for a in args)
+        outer = "  " * (self.depth - 1)
+        label = f"{outer}^bb0({head}):\n" if args else ""
+        text = "{\n" + label + "\n".join(self.lines) + "\n" + "  " * (self.depth - 2) + "}"
+        self.depth -= 2
+        self.pad = "  " * self.depth
+        self.lines, self.constants, self.dim_values = saved_lines, saved_constants, saved_dims
+        return text
+
+    def while_loop(
+        self,
+        init: Sequence[Value],
+        condition: Callable[..., Value],
+        body: Callable[..., Sequence[Value]],
+    ) -> list[Value]:
+        """The last state of a loop over values: `body` makes the next state while `condition` holds."""
+        avals = [x.aval for x in init]
+        regions = [
+            self.region(avals, lambda *xs: [condition(*xs)]),
+            self.region(avals, body),
+        ]
+        return self.op("while", init, avals, regions=regions)
+
+    def region_of(self, jaxpr: Jaxpr, arg_avals: Sequence[Any] | None = None) -> str:
+        """A region that runs a jaxpr without constvars."""
+        return self.region(
+            jaxpr.in_avals if arg_avals is None else arg_avals, lambda *xs: self.inline(jaxpr, xs)
+        )
+
+    def reduce(self, combine: str, x: Value, init: Any, axes: Sequence[int]) -> Value:
+        """Reduce `x` over `axes` with a binary operation and its neutral element."""
+        scalar = intern_aval((), x.aval.dtype, False, None)
+        body = self.region([scalar, scalar], lambda p, q: [self.op(combine, [p, q], scalar)])
+        shape = tuple(s for i, s in enumerate(x.aval.shape) if i not in axes)
+        return self.op(
+            "reduce",
+            [x, self.constant(init, x.aval.dtype)],
+            x.aval.update(shape=shape),
+            regions=[body],
+            dimensions=self.ints(axes),
+        )
+
+    def inline(
+        self, jaxpr: Jaxpr, args: Sequence[Value], consts: Sequence[Value] = ()
+    ) -> list[Value]:
+        """Append the equations of a jaxpr here; the values of its outputs."""
+        env: dict[Any, Value] = dict(zip(jaxpr.constvars, consts, strict=True))
+        env.update(zip(jaxpr.invars, args, strict=True))
+        outer_location, outer_outs = self.location, self.outs
+        for eqn in jaxpr.eqns:
+            ins = [self.atom(env, v) for v in eqn.invars]
+            self.location = self.module.location_of(eqn)
+            self.outs = [v.aval for v in eqn.outvars]
+            results = self.apply(eqn.primitive, ins, eqn.params)
+            if not eqn.primitive.multiple_results:
+                results = [results]
+            for v, r in zip(eqn.outvars, results, strict=True):
+                # rules may be careless about weakness, not about types
+                env[v] = r if r.aval is v.aval else Value(r.name, v.aval, r.type, r.splat)
+        self.location, self.outs = outer_location, outer_outs
+        return [self.atom(env, v) for v in jaxpr.outvars]
+
+    def atom(self, env: dict, v: Any) -> Value:
+        if type(v) is Literal:
+            dtype = v.aval.dtype
+            key = (v.val, dtype)
+            known = self.literals.get(key) if v.val else None  # 0.0 equals -0.0
+            if known is None:
+                if dtype == dtypes.float0:
+                    return self.full(False, v.aval.with_dtype(_BOOL))
+                known = np.asarray(v.val, dtype)[()]
+                if v.val:
+                    self.literals[key] = known
+            return self._splat(known, ())
+        return env[v]
+
+    def apply(self, primitive: Any, operands: Sequence[Value], params: dict) -> Any:
+        """Lower one application: by the primitive's rule, or that of its composite."""
+        rule = self.module.rule(primitive)
+        if rule is not None:
+            return rule(self, *operands, **params)
+        composite = primitive.composite_rule
+        if composite is None:
+            return primitive.rule("lower")
+
+        def fun(*xs: Any) -> Sequence[Any]:
+            out = composite(*xs, **params)
+            return out if primitive.multiple_results else [out]
+
+        jaxpr, consts = stage(fun, [x.aval for x in operands])
+        outs = self.inline(jaxpr, operands, [self.constant(c) for c in consts])
+        return outs if primitive.multiple_results else outs[0]
+
+    def call(self, jaxpr: Jaxpr, args: Sequence[Value], name: str) -> list[Value]:
+        """Call the (shared) function of a jaxpr."""
+        return self.module.call(self, jaxpr, args, name)
+
+    def custom_call(
+        self, target: str, operands: Sequence[Value], outs: Sequence[Any], **attributes: str
+    ) -> list[Value]:
+        """A call of a registered kernel; `attributes` as MLIR text."""
+        return self.op(
+            "custom_call", operands, list(outs), call_target_name=quote(target), **attributes
+        )
+
+    # -- attribute texts ------------------------------------------------------------------------------
+
+    @staticmethod
+    def ints(values: Sequence[int]) -> str:
+        """`array<i64: 1, 0>`."""
+        inner = ", ".join(map(str, values))
+        return f"array<i64: {inner}>" if inner else "array<i64>"
+
+    @staticmethod
+    def dense_ints(values: Any) -> str:
+        """A constant int64 tensor as an attribute."""
+        x = np.asarray(values, np.int64)
+        if x.size == 0:
+            return f"dense<> : {tensor_type(x.shape, x.dtype)}"
+        return f"dense<{np.array2string(x, separator=', ', threshold=10**9).replace(chr(10), '')}> : {tensor_type(x.shape, x.dtype)}"

@@ -1,0 +1,112 @@
+"""StableHLO's spelling of types and constants."""
+
+from __future__ import annotations
+
+import functools
+from typing import Any
+
+import numpy as np
+
+from sagax._src.core import dims, dtypes
+from sagax._src.core.avals import AbstractToken, intern_aval
+
+
+@functools.cache
+def element_type(dtype: Any) -> str:
+    """`f32`, `i1`, `ui8`, `complex<f32>`, `f8E4M3FN`: MLIR's name of an element type."""
+    kind = dtypes.kind(dtype)
+    if kind == "b":
+        return "i1"
+    name = dtypes.name(dtype)
+    if kind == "i":
+        return "i" + name.removeprefix("int")
+    if kind == "u":
+        return "ui" + name.removeprefix("uint")
+    if kind == "c":
+        return "complex<f32>" if dtype.itemsize == 8 else "complex<f64>"
+    if name == "bfloat16":
+        return "bf16"
+    if "_" in name:  # float8_e4m3fn -> f8E4M3FN
+        width, form = name.removeprefix("float").split("_")
+        return f"f{width}{form.upper()}"
+    return "f" + name.removeprefix("float")
+
+
+def physical(aval: Any) -> Any:
+    """The type in which a value is stored: extended dtypes become arrays of their numbers, float0 booleans."""
+    dtype = aval.dtype
+    if dtypes.is_extended(dtype):
+        return intern_aval((*aval.shape, *dtype.physical_shape), dtype.physical_dtype, False, None)
+    if dtype == dtypes.float0:
+        return intern_aval(aval.shape, dtypes.bool_, False, None)
+    return aval
+
+
+@functools.lru_cache(maxsize=65536)
+def tensor_type(shape: tuple, dtype: Any) -> str:
+    """`tensor<3x?xf32>`."""
+    sizes = "".join(f"{'?' if dims.is_dim(s) else s}x" for s in shape)
+    return f"tensor<{sizes}{element_type(dtype)}>"
+
+
+def type_text(aval: Any) -> str:
+    """The MLIR type of a value."""
+    if isinstance(aval, AbstractToken):
+        return "!stablehlo.token"
+    aval = physical(aval)
+    return tensor_type(aval.shape, aval.dtype)
+
+
+def scalar_text(x: Any) -> str:
+    """One number, exactly."""
+    dtype = x.dtype
+    kind = dtypes.kind(dtype)
+    if kind == "b":
+        return "true" if x else "false"
+    if kind in "iu":
+        return str(int(x))
+    if kind == "c":
+        part = np.dtype(f"f{dtype.itemsize // 2}")
+        return f"({scalar_text(part.type(x.real))}, {scalar_text(part.type(x.imag))})"
+    bits = dtypes.itemsize_bits(dtype)
+    raw = int(np.asarray(x).view(f"u{dtype.itemsize}")) & ((1 << bits) - 1)
+    return f"0x{raw:0{max(bits // 4, 1)}X}"
+
+
+def dense(x: np.ndarray) -> str:
+    """The value of a constant, as `dense<...>`."""
+    if x.size == 0:
+        return "dense<>"
+    first = x.reshape(-1)[0]
+    if x.size == 1 or bool(
+        np.all(
+            x.reshape(-1).view(f"V{x.dtype.itemsize}")
+            == np.asarray(first).view(f"V{x.dtype.itemsize}")
+        )
+    ):
+        return f"dense<{scalar_text(first)}>"
+    if dtypes.itemsize_bits(x.dtype) >= 8 and x.dtype != np.bool_:
+        raw = np.ascontiguousarray(x).tobytes().hex().upper()
+        return f'dense<"0x{raw}">'
+    return f"dense<{_nested(x)}>"
+
+
+def _nested(x: np.ndarray) -> str:
+    return (
+        "[" + ", ".join(_nested(row) if row.ndim else scalar_text(row[()]) for row in x) + "]"
+        if x.ndim
+        else scalar_text(x[()])
+    )
+
+
+def quote(text: str) -> str:
+    """A string attribute."""
+    out = []
+    for c in text:
+        if c in '"\\':
+            out.append("\\" + c)
+        elif c.isprintable() and ord(c) < 128:
+            out.append(c)
+        else:
+            out.extend(f"\\{byte:02X}" for byte in c.encode("utf-8", "surrogateescape"))
+    return '"' + "".join(out) + '"'

@@ -1,0 +1,1 @@
+"""First-order primitives, one file a family, all rules of a primitive side by side."""

@@ -1,0 +1,98 @@
+"""How exactly to compute: the `accuracy` of roots and transcendental functions."""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from sagax._src.core import dtypes, kinds
+from sagax._src.core.primitive import Primitive
+from sagax._src.diagnostics.errors import ArgumentError, ArgumentValueError
+from sagax._src.primitives.makers import elementwise
+
+
+class AccuracyMode(enum.Enum):
+    """A choice among implementations: the most exact one, or the usual one."""
+
+    HIGHEST = 1
+    DEFAULT = 2
+
+
+@dataclass(frozen=True)
+class Tolerance:
+    """Bounds on the error of a result: absolute, relative, and in units of the last place.
+
+    At least one is positive, none is negative. Devices that have no choice ignore it.
+
+    >>> from sagax import lax
+    >>> lax.Tolerance(rtol=1e-5)
+    Tolerance(atol=0.0, rtol=1e-05, ulps=0)
+    """
+
+    atol: float = 0.0
+    rtol: float = 0.0
+    ulps: int = 0
+
+    def __post_init__(self) -> None:
+        bounds = (self.atol, self.rtol, self.ulps)
+        if min(bounds) < 0:
+            raise ArgumentValueError(
+                function="Tolerance",
+                got=bounds,
+                expected="atol, rtol and ulps that are not negative",
+            )
+        if max(bounds) == 0:
+            raise ArgumentValueError(
+                function="Tolerance", got=bounds, expected="a positive atol, rtol or ulps"
+            )
+
+
+def accurate_elementwise(
+    name: str, *, numpy: Callable[..., Any], hlo: str, **rest: Any
+) -> Primitive:
+    """A unary elementwise primitive with an accuracy; `bind_accurately` applies it.
+
+    Narrow floats are computed in float32 and rounded once: left to themselves, some engines round
+    after each step of an expansion.
+    """
+    p = elementwise(name, numpy=lambda x, accuracy=None: numpy(x), **rest)
+
+    @p.lower
+    def _(b: Any, x: Any, *, accuracy: Any = None) -> Any:
+        dtype = x.aval.dtype
+        x = b.convert(x, dtypes.float32 if kinds.is_narrow_float(dtype) else dtype)
+        attributes = {} if accuracy is None else {"result_accuracy": _attribute(accuracy)}
+        return b.convert(b.op(hlo, [x], x.aval, **attributes), dtype)
+
+    return p
+
+
+def bind_accurately(primitive: Primitive, x: Any, accuracy: Any) -> Any:
+    """Apply `primitive` to `x`; without an accuracy its parameter is left out."""
+    if accuracy is None:
+        return primitive.bind(x)
+    if not isinstance(accuracy, (AccuracyMode, Tolerance)):
+        raise ArgumentError(
+            function=primitive.name,
+            argument="accuracy",
+            got=accuracy,
+            expected="an AccuracyMode, a Tolerance or None",
+        )
+    return primitive.bind(x, accuracy=accuracy)
+
+
+def _attribute(accuracy: AccuracyMode | Tolerance) -> str:
+    """The accuracy as StableHLO writes it."""
+    if isinstance(accuracy, AccuracyMode):
+        fields, mode = "", accuracy.name
+    else:
+        # not repr: MLIR wants a point in front of an exponent
+        atol, rtol = f"{float(accuracy.atol):.17e}", f"{float(accuracy.rtol):.17e}"
+        fields = f"atol = {atol}, rtol = {rtol}, ulps = {int(accuracy.ulps)}, "
+        mode = "TOLERANCE"
+    return f"#stablehlo.result_accuracy<{fields}mode = #stablehlo.result_accuracy_mode<{mode}>>"
+
+
+__all__ = ["AccuracyMode", "Tolerance", "accurate_elementwise", "bind_accurately"]

@@ -1,0 +1,252 @@
+"""Running sums, products, extrema and log-sum-exps.
+
+Each is a composite: an associative scan of logarithmic depth in ordinary operations, so that it runs
+in parallel and its rules follow.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from sagax._src.core import dims, dtypes, kinds
+from sagax._src.core.avals import ShapedArray
+from sagax._src.core.primitive import Primitive
+from sagax._src.core.samples import Sample, c64, f32, i32
+from sagax._src.core.tangents import Zero, is_zero
+from sagax._src.core.value import aval_of
+from sagax._src.diagnostics.errors import ArgumentError, DtypeError
+from sagax._src.primitives import arithmetic as ar
+from sagax._src.primitives import comparison, selection
+from sagax._src.primitives import structural as s
+from sagax._src.primitives import transcendental as tr
+from sagax._src.primitives.makers import Accepts, number, real
+from sagax._src.primitives.shaping import concatenate, rev
+from sagax._src.primitives.slicing import slice_in_dim
+from sagax._src.primitives.structural import canonical_axis
+
+Combine = Callable[[Sequence[Any], Sequence[Any]], Sequence[Any]]
+
+
+def prefix_scan(combine: Combine, xs: Sequence[Any], axis: int) -> list:
+    """All prefixes of `xs` along `axis` under an associative operation on tuples of arrays.
+
+    Pairs of neighbours are combined, the half as long sequence is scanned, and the other prefixes take
+    one more combination each: about 2n operations in 2 log n steps (Blelloch, 1990).
+    """
+    n = aval_of(xs[0]).shape[axis]
+    if dims.is_dim(n):
+        raise ArgumentError(
+            "a running operation along a dimension of symbolic size is not supported",
+            got=xs[0],
+            argument="axis",
+            expected="a known size",
+        )
+    if n < 2:
+        return list(xs)
+    left = [slice_in_dim(x, 0, n - n % 2, 2, axis) for x in xs]
+    right = [slice_in_dim(x, 1, n, 2, axis) for x in xs]
+    odd = prefix_scan(combine, combine(left, right), axis)
+    first = [slice_in_dim(x, 0, 1, 1, axis) for x in xs]
+    if n == 2:
+        return [concatenate([a, b], axis) for a, b in zip(first, odd, strict=True)]
+    before = [slice_in_dim(o, 0, (n - 1) // 2, 1, axis) for o in odd]
+    rest = combine(before, [slice_in_dim(x, 2, n, 2, axis) for x in xs])
+    even = [concatenate([a, b], axis) for a, b in zip(first, rest, strict=True)]
+    return [_interleave(a, b, n, axis) for a, b in zip(even, odd, strict=True)]
+
+
+def _interleave(even: Any, odd: Any, n: int, axis: int) -> Any:
+    """even[0], odd[0], even[1], odd[1], ...: `n` in all."""
+    half = n // 2
+    shape = aval_of(odd).shape
+    pair = (*shape[:axis], half, 1, *shape[axis + 1 :])
+    both = concatenate(
+        [s.reshape(slice_in_dim(even, 0, half, 1, axis), pair), s.reshape(odd, pair)], axis + 1
+    )
+    mixed = s.reshape(both, (*shape[:axis], 2 * half, *shape[axis + 1 :]))
+    if n % 2:
+        mixed = concatenate([mixed, slice_in_dim(even, half, half + 1, 1, axis)], axis)
+    return mixed
+
+
+def _directed(combine: Combine, xs: Sequence[Any], axis: int, reverse: bool) -> list:
+    if reverse:
+        return [rev(y, (axis,)) for y in prefix_scan(combine, [rev(x, (axis,)) for x in xs], axis)]
+    return prefix_scan(combine, xs, axis)
+
+
+def _cumulative(
+    name: str,
+    accepts: Accepts,
+    combine: Callable[[Any, Any], Any],
+    numpy: Callable,
+    jvp_combine: Combine | None,
+    samples: Sequence[Any],
+) -> Primitive:
+    p = Primitive(name, samples=samples, exact=lambda avals: not dtypes.is_inexact(avals[0].dtype))
+
+    @p.abstract
+    def _(x: ShapedArray, *, axis: int, reverse: bool) -> ShapedArray:
+        if not accepts.test(x.dtype):
+            raise DtypeError(function=name, argument="operand", got=x, expected=accepts.words)
+        return x
+
+    @p.reference
+    def _(x: np.ndarray, *, axis: int, reverse: bool) -> np.ndarray:
+        wide = x.astype(np.float32) if kinds.is_narrow_float(x.dtype) else x
+        if reverse:
+            return np.flip(numpy(np.flip(wide, axis), axis), axis).astype(x.dtype)
+        return numpy(wide, axis).astype(x.dtype)
+
+    @p.composite
+    def _(x: Any, *, axis: int, reverse: bool) -> Any:
+        return _directed(lambda a, b: [combine(a[0], b[0])], [x], axis, reverse)[0]
+
+    @p.batch
+    def _(
+        axis_: Any, args: Sequence[Any], in_dims: Sequence[Any], *, axis: int, reverse: bool
+    ) -> tuple:
+        d = in_dims[0]
+        return p.bind(args[0], axis=axis + (axis >= d), reverse=reverse), d
+
+    if jvp_combine is not None:
+
+        @p.jvp
+        def _(
+            primals: Sequence[Any], tangents: Sequence[Any], *, axis: int, reverse: bool
+        ) -> tuple:
+            (x,), (t,) = primals, tangents
+            if is_zero(t):
+                out = p.bind(x, axis=axis, reverse=reverse)
+                return out, Zero.like(aval_of(out))
+            out, tangent = _directed(jvp_combine, [x, t], axis, reverse)
+            return out, tangent
+
+    return p
+
+
+_samples = [Sample(f32(5, 2), axis=0, reverse=False), Sample(f32(2, 4), axis=1, reverse=True), Sample(i32(6), axis=0, reverse=False),
+            Sample(f32(1), axis=0, reverse=False), Sample(f32(7, unique=True), axis=0, reverse=False)]  # fmt: skip
+
+cumsum_p = _cumulative(
+    "cumsum", number, lambda a, b: ar.add(a, b), lambda x, axis: np.cumsum(x, axis=axis, dtype=x.dtype), None,
+    [*_samples, Sample(c64(3), axis=0, reverse=False)],
+)  # fmt: skip
+s.linear_rules(cumsum_p)
+
+
+@cumsum_p.transpose
+def _(ct: Any, x: Any, *, axis: int, reverse: bool) -> tuple:
+    return (cumsum_p.bind(ct, axis=axis, reverse=not reverse),)
+
+
+def _product_rule(a: Sequence[Any], b: Sequence[Any]) -> list:
+    return [ar.mul(a[0], b[0]), ar.add(ar.mul(a[1], b[0]), ar.mul(b[1], a[0]))]
+
+
+cumprod_p = _cumulative(
+    "cumprod",
+    number,
+    lambda a, b: ar.mul(a, b),
+    lambda x, axis: np.cumprod(x, axis=axis, dtype=x.dtype),
+    _product_rule,
+    _samples,
+)
+
+
+def _extremum_rule(choose: Callable) -> Combine:
+    """Of two, the tangent of the one chosen; where they are equal, half of each."""
+
+    def combine(a: Sequence[Any], b: Sequence[Any]) -> list:
+        out = choose(a[0], b[0])
+        dtype = aval_of(out).dtype
+        first, second = (
+            s.convert(comparison.eq(out, a[0]), dtype),
+            s.convert(comparison.eq(out, b[0]), dtype),
+        )
+        total = ar.add(first, second)
+        return [
+            out,
+            ar.add(ar.mul(a[1], ar.div(first, total)), ar.mul(b[1], ar.div(second, total))),
+        ]
+
+    return combine
+
+
+cummax_p = _cumulative(
+    "cummax", real, lambda a, b: ar.max(a, b), lambda x, axis: np.maximum.accumulate(x, axis), _extremum_rule(lambda a, b: ar.max(a, b)),
+    _samples,
+)  # fmt: skip
+cummin_p = _cumulative(
+    "cummin", real, lambda a, b: ar.min(a, b), lambda x, axis: np.minimum.accumulate(x, axis), _extremum_rule(lambda a, b: ar.min(a, b)),
+    _samples,
+)  # fmt: skip
+
+
+def _logaddexp(a: Any, b: Any) -> Any:
+    high = ar.max(a, b)
+    finite = selection.select_n(
+        comparison.eq(high, _infinity(high)), high, s.full_of(aval_of(high), 0)
+    )
+    return ar.add(finite, tr.log(ar.add(tr.exp(ar.sub(a, finite)), tr.exp(ar.sub(b, finite)))))
+
+
+def _infinity(like: Any) -> Any:
+    return np.asarray(-np.inf, aval_of(like).dtype)[()]
+
+
+def _logaddexp_rule(a: Sequence[Any], b: Sequence[Any]) -> list:
+    out = _logaddexp(a[0], b[0])
+    finite = selection.select_n(comparison.eq(out, _infinity(out)), out, s.full_of(aval_of(out), 0))
+    weights = [tr.exp(ar.sub(v[0], finite)) for v in (a, b)]
+    return [out, ar.add(ar.mul(a[1], weights[0]), ar.mul(b[1], weights[1]))]
+
+
+cumlogsumexp_p = _cumulative(
+    "cumlogsumexp", Accepts("real floating point numbers", kinds.is_floating), _logaddexp,
+    lambda x, axis: np.logaddexp.accumulate(x, axis), _logaddexp_rule, [x for x in _samples if x.operands[0].dtype == np.float32],
+)  # fmt: skip
+
+
+def _public(p: Primitive, what: str, example: str) -> Callable:
+    def function(operand: Any, axis: int = 0, reverse: bool = False) -> Any:
+        axis = canonical_axis(axis, aval_of(operand).ndim, p.name)
+        return p.bind(operand, axis=axis, reverse=bool(reverse))
+
+    function.__name__ = function.__qualname__ = p.name
+    function.__doc__ = f"""{what} along `axis`, from the end with `reverse`; same shape and dtype.
+
+    >>> from sagax import lax
+    >>> import numpy as np
+    {example}
+    """
+    return function
+
+
+cumsum = _public(
+    cumsum_p,
+    "Running sums",
+    ">>> lax.cumsum(np.array([1, 2, 3]))\n    Array([1, 3, 6], dtype=int32)",
+)
+cumprod = _public(
+    cumprod_p,
+    "Running products",
+    ">>> lax.cumprod(np.array([1, 2, 3]))\n    Array([1, 2, 6], dtype=int32)",
+)
+cummax = _public(
+    cummax_p,
+    "Running maxima",
+    ">>> lax.cummax(np.array([1, 3, 2]))\n    Array([1, 3, 3], dtype=int32)",
+)
+cummin = _public(
+    cummin_p,
+    "Running minima",
+    ">>> lax.cummin(np.array([3, 1, 2]))\n    Array([3, 1, 1], dtype=int32)",
+)
+cumlogsumexp = _public(
+    cumlogsumexp_p, "Running logarithms of sums of exponentials",
+    ">>> lax.cumlogsumexp(np.array([0.0]))\n    Array([0.], dtype=float32)",
+)  # fmt: skip

@@ -1,0 +1,336 @@
+"""Formulas as lower rules: values of a module under construction that can be computed with.
+
+A rule decorated with `formula` gets `Number`s and returns one. It is written once for both precisions:
+where `double` is false, the result needs the digits of float32 only, and series may stop early.
+`lower_to` makes the rule of a primitive that is one operation.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from sagax._src.core import dtypes, kinds
+from sagax._src.core.avals import intern_aval
+from sagax._src.core.primitive import Primitive
+
+_INDEX = np.dtype(np.int32)
+
+
+class Number:
+    """An array of the module that builder `b` writes, with the operators of arithmetic and logic.
+
+    Python numbers beside it stand for arrays of its type.
+    """
+
+    __slots__ = ("b", "double", "value")
+
+    def __init__(self, b: Any, value: Any, double: bool) -> None:
+        self.b = b
+        self.value = value
+        self.double = double
+
+    def like(self, x: Any) -> Number:
+        """The scalar `x` as a number of this type."""
+        if isinstance(x, Number):
+            return x
+        return Number(self.b, self.b.full_like(self.value, x), self.double)
+
+    def apply(self, name: str, *others: Any) -> Number:
+        """An operation on this and other numbers of its type."""
+        values = [self.value, *[self.like(x).value for x in others]]
+        return Number(self.b, self.b.op(name, values, self.value.aval), self.double)
+
+    def __add__(self, y: Any) -> Number:
+        return self.apply("add", y)
+
+    def __sub__(self, y: Any) -> Number:
+        return self.apply("subtract", y)
+
+    def __mul__(self, y: Any) -> Number:
+        return self.apply("multiply", y)
+
+    def __truediv__(self, y: Any) -> Number:
+        return self.apply("divide", y)
+
+    def __radd__(self, x: Any) -> Number:
+        return self.like(x) + self
+
+    def __rsub__(self, x: Any) -> Number:
+        return self.like(x) - self
+
+    def __rmul__(self, x: Any) -> Number:
+        return self.like(x) * self
+
+    def __rtruediv__(self, x: Any) -> Number:
+        return self.like(x) / self
+
+    def __neg__(self) -> Number:
+        return self.apply("negate")
+
+    def __and__(self, y: Any) -> Number:
+        return self.apply("and", y)
+
+    def __or__(self, y: Any) -> Number:
+        return self.apply("or", y)
+
+    def __invert__(self) -> Number:
+        return self.apply("not")
+
+    def _compare(self, direction: str, y: Any) -> Number:
+        value = self.b.compare(direction, self.value, self.like(y).value)
+        return Number(self.b, value, self.double)
+
+    def __lt__(self, y: Any) -> Number:
+        return self._compare("LT", y)
+
+    def __le__(self, y: Any) -> Number:
+        return self._compare("LE", y)
+
+    def __gt__(self, y: Any) -> Number:
+        return self._compare("GT", y)
+
+    def __ge__(self, y: Any) -> Number:
+        return self._compare("GE", y)
+
+    def equals(self, y: Any) -> Number:
+        return self._compare("EQ", y)
+
+    def is_nan(self) -> Number:
+        return self._compare("NE", self)
+
+    def as_number(self, like: Number) -> Number:
+        """Truth values as the numbers 0 and 1 of the type of `like`."""
+        return Number(self.b, self.b.convert(self.value, like.value.dtype), self.double)
+
+    def with_low_bits_cleared(self) -> Number:
+        """The number with half of its mantissa, so that its square is exact."""
+        b, aval = self.b, self.value.aval
+        mantissa, _, bits = _layout(aval.dtype)
+        mask = -(1 << (mantissa + 2) // 2)
+        raw = b.op("bitcast_convert", [self.value], aval.with_dtype(bits))
+        raw = b.op("and", [raw, b.full_like(raw, mask)], raw.aval)
+        return Number(b, b.op("bitcast_convert", [raw], aval), self.double)
+
+    def times_power_of_2(self, exponent: Number) -> Number:
+        """This times 2**exponent, which is whole."""
+        b, aval = self.b, self.value.aval
+        mantissa, bias, bits = _layout(aval.dtype)
+        # Two factors of half the exponent each: one alone cannot reach the ends of the range from
+        # beyond. Whatever exceeds twice the bias overflows, or vanishes, all the same.
+        limit = 2.0 * bias - 2
+        exponent = maximum(minimum(exponent, limit), -limit)
+        n = b.convert(exponent.value, bits)
+        half = b.op("shift_right_arithmetic", [n, b.full_like(n, 1)], n.aval)
+        out = self
+        for k in (half, b.op("subtract", [n, half], n.aval)):
+            raw = b.op("add", [k, b.full_like(k, bias)], k.aval)
+            raw = b.op("shift_left", [raw, b.full_like(k, mantissa)], k.aval)
+            out = out * Number(b, b.op("bitcast_convert", [raw], aval), self.double)
+        return out
+
+
+def _layout(dtype: Any) -> tuple[int, int, Any]:
+    """Bits of the mantissa, bias of the exponent, and the integers of the width of a float dtype."""
+    if dtype == dtypes.float32:
+        return 23, 127, dtypes.int32
+    return 52, 1023, dtypes.int64
+
+
+def exp(x: Number) -> Number:
+    return x.apply("exponential")
+
+
+def expm1(x: Number) -> Number:
+    return x.apply("exponential_minus_one")
+
+
+def log(x: Number) -> Number:
+    return x.apply("log")
+
+
+def log1p(x: Number) -> Number:
+    return x.apply("log_plus_one")
+
+
+def sqrt(x: Number) -> Number:
+    return x.apply("sqrt")
+
+
+def sin(x: Number) -> Number:
+    return x.apply("sine")
+
+
+def sign(x: Number) -> Number:
+    """-1, 0 or 1; keeps the sign of zero."""
+    return x.apply("sign")
+
+
+def floor(x: Number) -> Number:
+    return x.apply("floor")
+
+
+def absolute(x: Number) -> Number:
+    return x.apply("abs")
+
+
+def power(x: Number, y: Any) -> Number:
+    return x.apply("power", y)
+
+
+def minimum(x: Number, y: Any) -> Number:
+    return x.apply("minimum", y)
+
+
+def maximum(x: Number, y: Any) -> Number:
+    return x.apply("maximum", y)
+
+
+def where(condition: Number, x: Any, y: Any) -> Number:
+    """`x` where the condition holds, `y` elsewhere; one of them may be a Python number."""
+    like = x if isinstance(x, Number) else y
+    b = condition.b
+    return Number(b, b.select(condition.value, like.like(x).value, like.like(y).value), like.double)
+
+
+def polynomial(x: Number, coefficients: Sequence[float]) -> Number:
+    """coefficients[0] + coefficients[1] x + ..., by Horner's rule."""
+    total = x.like(coefficients[-1])
+    for c in reversed(coefficients[:-1]):
+        total = total * x + c
+    return total
+
+
+def exact_product(x: Number, y: Number) -> tuple[Number, Number]:
+    """x y as a rounded product and what it lacks, after T. J. Dekker, Numer. Math. 18 (1971)."""
+    xh, yh = x.with_low_bits_cleared(), y.with_low_bits_cleared()
+    xl, yl = x - xh, y - yh
+    product = x * y
+    return product, ((xh * yh - product) + xh * yl + xl * yh) + xl * yl
+
+
+def exact_sum(x: Number, y: Number) -> tuple[Number, Number]:
+    """x + y as a rounded sum and what it lacks, after D. E. Knuth, TAOCP 4.2.2."""
+    total = x + y
+    part = total - x
+    return total, (x - (total - part)) + (y - part)
+
+
+# Branches and loops ----------------------------------------------------------------------------------
+
+
+def _any(condition: Number) -> Any:
+    b, value = condition.b, condition.value
+    return b.reduce("or", value, False, range(value.ndim)) if value.ndim else value
+
+
+def where_rare(condition: Number, rare: Callable[[], Number], usual: Number) -> Number:
+    """`rare()` where the condition holds, `usual` elsewhere; `rare` is not computed if it holds nowhere."""
+    b = condition.b
+    branches = [
+        b.region([], lambda: [where(condition, rare(), usual).value]),
+        b.region([], lambda: [usual.value]),
+    ]
+    (out,) = b.op("if", [_any(condition)], [usual.value.aval], regions=branches)
+    return Number(b, out, usual.double)
+
+
+def repeat(
+    count: int,
+    needed: Number,
+    state: Sequence[Number],
+    body: Callable[..., Sequence[Number]],
+    tables: Sequence[Sequence[float]] = (),
+) -> list[Number]:
+    """The state after `count` rounds of `body`, or at once where `needed` holds for no element.
+
+    `body` gets the state and, for each of the `tables` of `count` numbers, the one of its round.
+    """
+    b, like = needed.b, state[0]
+    scalar = intern_aval((), _INDEX, False, None)
+    last = b.constant(count, _INDEX)
+    start = b.op("select", [_any(needed), b.constant(0, _INDEX), last], scalar)
+    dtype = like.value.dtype
+    held = [b.constant(np.asarray(table, dtype)) for table in tables]
+
+    def entry(table: Any, i: Any) -> Number:
+        one = intern_aval((1,), dtype, False, None)
+        cut = b.op("dynamic_slice", [table, i], one, slice_sizes=b.ints((1,)))
+        return Number(b, b.stretch(b.reshape(cut, ()), like.value.shape), like.double)
+
+    def step(i: Any, *values: Any) -> list:
+        numbers = [Number(b, v, like.double) for v in values]
+        after = body(*numbers, *[entry(t, i) for t in held])
+        return [b.op("add", [i, b.constant(1, _INDEX)], scalar), *[x.value for x in after]]
+
+    out = b.while_loop(
+        [start, *[x.value for x in state]], lambda i, *_: b.compare("LT", i, last), step
+    )
+    return [Number(b, v, like.double) for v in out[1:]]
+
+
+def repeat_while(
+    limit: int, going: Number, state: Sequence[Number], body: Callable[..., Sequence[Number]]
+) -> list[Number]:
+    """The state after rounds of `body` as long as elements are `going`, at most `limit` rounds.
+
+    `body` gets the number of the round, from 1, and the state; it returns which elements go on, and
+    their state. Elements that have stopped keep theirs.
+    """
+    b, like = going.b, state[0]
+    scalar = intern_aval((), like.value.dtype, False, None)
+    last = b.constant(limit, scalar.dtype)
+    one = b.constant(1, scalar.dtype)
+
+    def condition(i: Any, go: Any, *_: Any) -> Any:
+        more = _any(Number(b, go, like.double))
+        return b.op("and", [b.compare("LE", i, last), more], more.aval)
+
+    def step(i: Any, go: Any, *values: Any) -> list:
+        mask = Number(b, go, like.double)
+        before = [Number(b, v, like.double) for v in values]
+        goes_on, *after = body(Number(b, b.stretch(i, like.value.shape), like.double), *before)
+        kept = [where(mask, x, y).value for x, y in zip(after, before, strict=True)]
+        return [b.op("add", [i, one], scalar), (mask & goes_on).value, *kept]
+
+    out = b.while_loop([one, going.value, *[x.value for x in state]], condition, step)
+    return [Number(b, v, like.double) for v in out[2:]]
+
+
+# Lower rules -----------------------------------------------------------------------------------------
+
+
+def formula(
+    p: Primitive, *, widen: bool = True, complex_hlo: str | None = None
+) -> Callable[[Callable[..., Number]], Callable[..., Number]]:
+    """Decorator: make a function of numbers the lower rule of the elementwise primitive `p`.
+
+    Narrow floats are computed in float32. With `widen` float32 is computed in float64 on CPUs, where
+    that is cheap and saves the digits that intermediate results lose; elsewhere in float32.
+    `complex_hlo` is the operation for complex operands, if it is another one.
+    """
+
+    def define(rule: Callable[..., Number]) -> Callable[..., Number]:
+        def lower(b: Any, *xs: Any, **_: Any) -> Any:
+            out = b.out
+            xs = tuple([b.stretch(x, out.shape) for x in xs])
+            if complex_hlo is not None and kinds.is_complex(out.dtype):
+                return b.op(complex_hlo, xs, out)
+            dtype = dtypes.float32 if kinds.is_narrow_float(out.dtype) else out.dtype
+            double = dtype == dtypes.float64
+            if widen and dtype == out.dtype and b.module.platform == "cpu":
+                dtype = dtypes.float64
+            result = rule(*[Number(b, b.convert(x, dtype), double) for x in xs])
+            return b.convert(result.value, out.dtype)
+
+        p.lower(lower)
+        return rule
+
+    return define
+
+
+def lower_to(p: Primitive, hlo: str) -> None:
+    """Let the elementwise primitive `p` be one operation, in float32 for narrower floats."""
+    formula(p, widen=False)(lambda x, *others: x.apply(hlo, *others))

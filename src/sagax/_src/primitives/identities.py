@@ -1,0 +1,102 @@
+"""Primitives that give their operand back, and mean something to a transformation or to the compiler."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from sagax._src import trees
+from sagax._src.core import dtypes
+from sagax._src.core.primitive import Primitive
+from sagax._src.core.samples import Sample, f32, i32
+from sagax._src.core.tangents import Zero, is_zero
+from sagax._src.core.value import aval_of
+from sagax._src.primitives.structural import instantiate
+
+# stop_gradient ------------------------------------------------------------------------------------
+
+stop_gradient_p = Primitive(
+    "stop_gradient", exact=True, samples=[Sample(f32(3), derivatives=False)]
+)
+stop_gradient_p.abstract_rule = lambda x: x
+stop_gradient_p.reference_rule = lambda x: x
+stop_gradient_p.lower_rule = lambda b, x: x
+
+
+@stop_gradient_p.jvp
+def _(primals: Sequence[Any], tangents: Sequence[Any]) -> tuple:
+    out = stop_gradient_p.bind(*primals)
+    return out, Zero.like(aval_of(out))
+
+
+@stop_gradient_p.batch
+def _(axis: Any, args: Sequence[Any], in_dims: Sequence[Any]) -> tuple:
+    return stop_gradient_p.bind(*args), in_dims[0]
+
+
+def stop_gradient(x: Any) -> Any:
+    """`x` (a pytree), with derivatives that do not flow through it.
+
+    >>> import sagax
+    >>> float(sagax.grad(lambda x: x * sagax.lax.stop_gradient(x))(3.0))
+    3.0
+    """
+
+    def stop(leaf: Any) -> Any:
+        if not dtypes.is_inexact(aval_of(leaf).dtype):
+            return leaf
+        return stop_gradient_p.bind(leaf)
+
+    return trees.map(stop, x)
+
+
+# optimization_barrier --------------------------------------------------------------------------------
+
+optimization_barrier_p = Primitive(
+    "optimization_barrier", multiple_results=True, exact=True, samples=[Sample(f32(3), i32(2))]
+)
+
+
+@optimization_barrier_p.abstract
+def _(*avals: Any) -> list:
+    return list(avals)
+
+
+@optimization_barrier_p.reference
+def _(*xs: Any) -> list:
+    return list(xs)
+
+
+@optimization_barrier_p.jvp
+def _(primals: Sequence[Any], tangents: Sequence[Any]) -> tuple:
+    # the fence is for primals and for tangents each, so that neither waits for the other
+    outs = optimization_barrier_p.bind(*primals)
+    live = [t for t in tangents if not is_zero(t)]
+    fenced = iter(optimization_barrier_p.bind(*live) if live else [])
+    return outs, [t if is_zero(t) else next(fenced) for t in tangents]
+
+
+@optimization_barrier_p.transpose
+def _(cts: Sequence[Any], *args: Any) -> list:
+    return optimization_barrier_p.bind(*[instantiate(c) for c in cts])
+
+
+@optimization_barrier_p.batch
+def _(axis: Any, args: Sequence[Any], in_dims: Sequence[Any]) -> tuple:
+    return optimization_barrier_p.bind(*args), list(in_dims)
+
+
+@optimization_barrier_p.lower
+def _(b: Any, *xs: Any) -> list:
+    return b.op("optimization_barrier", list(xs), list(b.outs)) if xs else []
+
+
+def optimization_barrier(operand: Any, /) -> Any:
+    """`operand` (a pytree), across which the compiler moves and merges no computation.
+
+    >>> import sagax
+    >>> float(sagax.lax.optimization_barrier(2.0))
+    2.0
+    """
+    leaves, tree = trees.flatten_argument("optimization_barrier", "operand", operand)
+    return tree.unflatten(optimization_barrier_p.bind(*leaves))

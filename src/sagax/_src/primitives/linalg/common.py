@@ -1,0 +1,363 @@
+"""What the factorisations share: checks, products of stacked matrices, LAPACK calls, batching.
+
+A matrix is the last two dimensions of an operand; all dimensions before them are a stack.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from sagax._src.core import dims, dtypes, kinds
+from sagax._src.core.avals import ShapedArray, intern_aval
+from sagax._src.core.primitive import Primitive
+from sagax._src.core.value import aval_of
+from sagax._src.diagnostics.errors import ArgumentValueError, DtypeError, SagaxError, ShapeError
+from sagax._src.primitives.arithmetic import add, div
+from sagax._src.primitives.comparison import eq, ge
+from sagax._src.primitives.complex_numbers import conj
+from sagax._src.primitives.contraction import Precision, batch_matmul
+from sagax._src.primitives.gathering import GatherDimensionNumbers, gather
+from sagax._src.primitives.selection import select_n
+from sagax._src.primitives.shaping import broadcasted_iota
+from sagax._src.primitives.structural import (
+    broadcast,
+    broadcast_in_dim,
+    convert,
+    expand_dims,
+    full_of,
+    moveaxis,
+    transpose,
+    zeros_of,
+)
+
+_I32 = np.dtype(np.int32)
+_BOOL = np.dtype(bool)
+_LETTER = {
+    np.dtype(np.float32): "s",
+    np.dtype(np.float64): "d",
+    np.dtype(np.complex64): "c",
+    np.dtype(np.complex128): "z",
+}
+
+
+class UnsupportedError(SagaxError, NotImplementedError):
+    """What a factorisation does not do: on this platform, with these options, for this derivative."""
+
+    code = "SX0120"
+
+
+# Checks --------------------------------------------------------------------------------------------
+
+
+def is_lapack_dtype(dtype: Any) -> bool:
+    """Whether LAPACK computes with the dtype: single and double precision, real and complex."""
+    return dtype in _LETTER
+
+
+def check_matrix(
+    function: str, x: ShapedArray, argument: str, *, square: bool = False, any_float: bool = False
+) -> None:
+    """An error that names the operand unless `x` is a stack of (square) matrices LAPACK can take."""
+    check_dtype(function, x, argument, any_float=any_float)
+    if x.ndim < 2 or (square and not dims.same(x.shape[-1], x.shape[-2])):
+        raise ArgumentValueError(
+            function=function,
+            argument=argument,
+            got=x,
+            expected=f"{'square ' if square else ''}matrices: shape "
+            + ("(..., n, n)" if square else "(..., m, n)"),
+            operand=x,
+        )
+
+
+def check_dtype(function: str, x: ShapedArray, argument: str, *, any_float: bool = False) -> None:
+    good = dtypes.is_inexact(x.dtype) if any_float else is_lapack_dtype(x.dtype)
+    if not good:
+        raise DtypeError(
+            f"{argument} has dtype {dtypes.name(x.dtype)}",
+            function=function,
+            argument=argument,
+            got=x,
+            expected="floating point or complex numbers"
+            if any_float
+            else "float32, float64, complex64 or complex128",
+            fix="convert it first, with x.astype(...)",
+        )
+
+
+def check_same_dtype(function: str, **operands: ShapedArray) -> None:
+    """An error that names the operands unless all have one dtype."""
+    if len({x.dtype for x in operands.values()}) > 1:
+        have = ", ".join(f"{k} {dtypes.name(x.dtype)}" for k, x in operands.items())
+        raise DtypeError(
+            f"lax.{function} requires arguments to have the same dtypes, got {have}",
+            function=function,
+            fix="convert one of them, with x.astype(...)",
+        )
+
+
+def check_same_stack(function: str, cores: Sequence[int], **operands: ShapedArray) -> None:
+    """An error that names the operands unless their shapes without the core dimensions agree."""
+    stacks = [x.shape[: x.ndim - c] for c, x in zip(cores, operands.values(), strict=True)]
+    for other in stacks[1:]:
+        if not dims.same_shape(stacks[0], other):
+            shown = " and ".join(f"{k} {x.shape}" for k, x in operands.items())
+            raise ShapeError(
+                "the operands are stacks of different shapes",
+                function=function,
+                got=shown,
+                expected="equal dimensions in front of the matrices",
+                fix="broadcast them first, or use sagax.vmap",
+                **operands,
+            )
+
+
+def of(x: ShapedArray, *core: Any, dtype: Any = None, batch: int | None = None) -> ShapedArray:
+    """The type of a result: the stack of `x` (its first `batch` dimensions), then `core`."""
+    n = x.ndim - 2 if batch is None else batch
+    return intern_aval((*x.shape[:n], *core), dtype or x.dtype, x.weak_type, None)
+
+
+# Matrix algebra in primitives ------------------------------------------------------------------------
+
+
+def mT(x: Any) -> Any:
+    """Matrices transposed."""
+    n = aval_of(x).ndim
+    return transpose(x, (*range(n - 2), n - 1, n - 2))
+
+
+def mH(x: Any) -> Any:
+    """Matrices conjugated and transposed."""
+    return mT(conj_of(x))
+
+
+def conj_of(x: Any) -> Any:
+    return conj(x) if kinds.is_complex(aval_of(x).dtype) else x
+
+
+def matmul(x: Any, y: Any) -> Any:
+    """Products of the matrices of two equal stacks, in full precision everywhere."""
+    return batch_matmul(x, y, Precision.HIGHEST)
+
+
+def hermitian_part(x: Any) -> Any:
+    """(x + x^H) / 2."""
+    return div(add(x, mH(x)), 2)
+
+
+def triangle_mask(shape: Sequence[Any], offset: int = 0) -> Any:
+    """True on and below the diagonal number `offset` of matrices of the given shape."""
+    rows, columns = _indices(shape)
+    below = ge(add(rows, np.int32(offset)) if offset else rows, columns)
+    return _stacked(below, shape)
+
+
+def diagonal_mask(shape: Sequence[Any]) -> Any:
+    return _stacked(eq(*_indices(shape)), shape)
+
+
+def _indices(shape: Sequence[Any]) -> tuple[Any, Any]:
+    core = tuple(shape[-2:])
+    return broadcasted_iota(_I32, core, 0), broadcasted_iota(_I32, core, 1)
+
+
+def _stacked(x: Any, shape: Sequence[Any]) -> Any:
+    n = len(shape)
+    return x if n == 2 else broadcast_in_dim(x, tuple(shape), (n - 2, n - 1))
+
+
+def lower_part(x: Any, offset: int = 0) -> Any:
+    """`x` with zeros above the diagonal number `offset`."""
+    aval = aval_of(x)
+    return select_n(triangle_mask(aval.shape, offset), zeros_of(aval), x)
+
+
+def upper_part(x: Any, offset: int = 0) -> Any:
+    """`x` with zeros below the diagonal number `offset`."""
+    aval = aval_of(x)
+    return select_n(triangle_mask(aval.shape, offset - 1), x, zeros_of(aval))
+
+
+def diagonal_part(x: Any) -> Any:
+    """`x` with zeros off the diagonal."""
+    aval = aval_of(x)
+    return select_n(diagonal_mask(aval.shape), zeros_of(aval), x)
+
+
+def with_diagonal(x: Any, value: Any) -> Any:
+    """Matrices `x` with the number `value` all along their diagonals."""
+    aval = aval_of(x)
+    return select_n(diagonal_mask(aval.shape), x, full_of(aval, value))
+
+
+def identity(shape: Sequence[Any], dtype: Any) -> Any:
+    """Identity matrices of the given shape."""
+    return convert(diagonal_mask(shape), dtype)
+
+
+def columns(x: Any, shape: Sequence[Any]) -> Any:
+    """The vectors `x` as factors of the columns of matrices of `shape`: x[..., None, :]."""
+    n = len(shape)
+    return broadcast_in_dim(x, tuple(shape), (*range(n - 2), n - 1))
+
+
+def rows(x: Any, shape: Sequence[Any]) -> Any:
+    """The vectors `x` as factors of the rows of matrices of `shape`: x[..., :, None]."""
+    return broadcast_in_dim(x, tuple(shape), tuple(range(len(shape) - 1)))
+
+
+def take_rows(x: Any, order: Any) -> Any:
+    """Rows of matrices in a new order, one order for each matrix."""
+    aval = aval_of(x)
+    n = aval.ndim - 2
+    stack = tuple(range(n))
+    numbers = GatherDimensionNumbers((n + 1,), (n,), (n,), stack, stack)
+    sizes = (*[1] * (n + 1), aval.shape[-1])
+    return gather(x, expand_dims(order, (n + 1,)), numbers, sizes)
+
+
+# Batching --------------------------------------------------------------------------------------------
+
+
+def batch_in_front(p: Primitive) -> None:
+    """Map a primitive that works on stacks by one more dimension in front of all operands."""
+
+    def batch(axis: Any, args: Sequence[Any], in_dims: Sequence[Any], **params: Any) -> tuple:
+        moved = [
+            broadcast(x, (axis.size,)) if d is None else moveaxis(x, d, 0)
+            for x, d in zip(args, in_dims, strict=True)
+        ]
+        out = p.bind(*moved, **params)
+        return (out, [0] * len(out)) if p.multiple_results else (out, 0)
+
+    p.batch_rule = batch
+
+
+def each(function: Callable[..., tuple], cores: Sequence[int], *stacks: np.ndarray) -> list:
+    """NumPy: `function` of every matrix of the stacks, its results stacked again.
+
+    `cores` are the numbers of dimensions of one example of every operand.
+    """
+    shape = stacks[0].shape[: stacks[0].ndim - cores[0]]
+    count = int(np.prod(shape, dtype=int))
+    flat = [x.reshape(count, *x.shape[x.ndim - c :]) for c, x in zip(cores, stacks, strict=True)]
+    results = [function(*xs) for xs in zip(*flat, strict=True)]
+    return [np.stack(r).reshape(*shape, *r[0].shape) for r in zip(*results, strict=True)]
+
+
+# Lowering --------------------------------------------------------------------------------------------
+
+
+def uses_lapack(b: Any, *operands: Any) -> bool:
+    """Whether a native operation should give way to the faster LAPACK kernel."""
+    return b.module.platform == "cpu" and all(
+        is_lapack_dtype(x.aval.dtype) and dims.is_static(x.aval.shape) for x in operands
+    )
+
+
+def kernel(
+    b: Any,
+    name: str,
+    operands: Sequence[Any],
+    outs: Sequence[ShapedArray],
+    *,
+    batch: int,
+    in_place: Sequence[tuple[int, int]] = (),
+    target: str | None = None,
+    **attributes: Any,
+) -> list[Any]:
+    """Call a LAPACK kernel on stacks with `batch` leading dimensions.
+
+    `name` is the routine without the letter of its type: a pair where real and complex differ.
+    Attributes: characters as str, numbers as int, flags as bool. `in_place` holds pairs (operand,
+    result) that may share memory. Matrices are column-major, as LAPACK wants them.
+    """
+    what = target or (name if isinstance(name, str) else name[0])
+    if b.module.platform != "cpu":
+        raise UnsupportedError(
+            f"the factorisation behind '{what}' exists only on the CPU so far",
+            function=what,
+            got=f"platform '{b.module.platform}'",
+            fix="run this function under sagax.jit on a CPU device",
+        )
+    if not all(dims.is_static(x.aval.shape) for x in operands):
+        raise UnsupportedError(
+            "a LAPACK kernel needs sizes that are numbers",
+            function=what,
+            got=" and ".join(str(x.aval.shape) for x in operands),
+            fix="export the function for concrete shapes",
+        )
+    if any(0 in x.aval.shape for x in operands):
+        return [_of_nothing(b, out, batch) for out in outs]
+    if target is None:
+        target = f"lapack_{_LETTER[operands[0].aval.dtype]}{name}_ffi"
+    return b.custom_call(
+        target,
+        operands,
+        outs,
+        api_version="4 : i32",
+        backend_config="{" + ", ".join(f"{k} = {_text(v)}" for k, v in attributes.items()) + "}",
+        operand_layouts=_layouts([x.aval for x in operands], batch),
+        result_layouts=_layouts(outs, batch),
+        output_operand_aliases="["
+        + ", ".join(
+            f"#stablehlo.output_operand_alias<output_tuple_indices = {[r] if len(outs) > 1 else []}, "
+            f"operand_index = {o}, operand_tuple_indices = []>"
+            for o, r in in_place
+        )
+        + "]",
+        mhlo__frontend_attributes=f'{{num_batch_dims = "{batch}"}}',
+    )
+
+
+def _of_nothing(b: Any, out: ShapedArray, batch: int) -> Any:
+    """The factor of matrices without elements: as much of an identity matrix as its shape holds."""
+    if out.ndim - batch != 2:
+        return b.full(0, out)
+    index = out.with_dtype(_I32)
+    places = [b.iota(index, out.ndim - 2), b.iota(index, out.ndim - 1)]
+    return b.convert(b.compare("EQ", *places), out.dtype)
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, str):
+        return f"{ord(value)} : ui8"
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return f"{value} : i32"
+
+
+def _layouts(avals: Sequence[Any], batch: int) -> str:
+    return "[" + ", ".join(_layout(a.ndim, batch) for a in avals) + "]"
+
+
+def _layout(ndim: int, batch: int) -> str:
+    order = list(range(ndim - 1, -1, -1))
+    if ndim - batch == 2:
+        order[:2] = [ndim - 2, ndim - 1]
+    return f"dense<{order}> : tensor<{ndim}xindex>"
+
+
+def info_of(x: ShapedArray, batch: int) -> ShapedArray:
+    """The type of LAPACK's report: one int32 for each matrix."""
+    return intern_aval(x.shape[:batch], _I32, False, None)
+
+
+def nan_where_failed(b: Any, info: Any, xs: Sequence[Any], *, direction: str = "EQ") -> list[Any]:
+    """The results `xs`, all NaN for those matrices whose report is not zero (or not `direction` zero)."""
+    ok = b.compare(direction, info, b.full_like(info, 0))
+    n = info.aval.ndim
+    return [
+        b.select(
+            b.broadcast_in_dim(ok, x.aval.shape, range(n)), x, b.full(_nan(x.aval.dtype), x.aval)
+        )
+        for x in xs
+    ]
+
+
+def _nan(dtype: Any) -> Any:
+    return np.asarray(complex(np.nan, np.nan) if kinds.is_complex(dtype) else np.nan, dtype)[()]

@@ -1,0 +1,260 @@
+"""Singular values and vectors."""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from sagax._src.core import dims, kinds
+from sagax._src.core.avals import ShapedArray
+from sagax._src.core.primitive import Primitive
+from sagax._src.core.samples import Sample, c64, f32
+from sagax._src.core.tangents import Zero, is_zero
+from sagax._src.core.value import aval_of
+from sagax._src.diagnostics.errors import ArgumentValueError
+from sagax._src.primitives.arithmetic import add, mul, reciprocal, sub
+from sagax._src.primitives.comparison import eq
+from sagax._src.primitives.complex_numbers import real
+from sagax._src.primitives.linalg.common import (
+    UnsupportedError,
+    batch_in_front,
+    check_matrix,
+    columns,
+    diagonal_part,
+    each,
+    info_of,
+    kernel,
+    matmul,
+    mH,
+    nan_where_failed,
+    of,
+    rows,
+    with_diagonal,
+)
+from sagax._src.primitives.linalg.eigen import _diagonal, _whole_range
+from sagax._src.primitives.selection import select_n
+from sagax._src.primitives.structural import convert, zeros_of
+
+
+class SvdAlgorithm(enum.Enum):
+    """How singular values are computed. The CPU has all but JACOBI and POLAR."""
+
+    DEFAULT = "default"
+    QR = "QR"
+    JACOBI = "Jacobi"
+    POLAR = "polar"
+    DIVIDE_AND_CONQUER = "divide_and_conquer"
+
+
+svd_p = Primitive("svd", multiple_results=True)
+
+
+def svd(
+    x: Any,
+    *,
+    full_matrices: bool = True,
+    compute_uv: bool = True,
+    subset_by_index: tuple[int, int] | None = None,
+    algorithm: SvdAlgorithm | None = None,
+) -> Any:
+    """U, s and V^H with x = U diag(s) V^H, or s alone without `compute_uv`.
+
+    Args:
+      x: matrices of shape (..., m, n); k is the lesser of m and n.
+      full_matrices: U of shape (..., m, m) and V^H of shape (..., n, n), in place of (..., m, k) and
+        (..., k, n).
+      subset_by_index: only all of them, None or (0, k), can be computed.
+      algorithm: on the CPU QR, or divide and conquer (the default).
+
+    s of shape (..., k) descends. NaN where LAPACK finds none, as for matrices with NaNs. The derivative
+    of singular vectors is infinite or NaN where singular values coincide, and they have none with
+    full matrices unless m = n.
+
+    >>> from sagax import lax
+    >>> import numpy as np
+    >>> lax.linalg.svd(np.array([[0., 2.], [1., 0.]]), compute_uv=False)
+    Array([2., 1.], dtype=float32)
+    """
+    aval = aval_of(x)
+    check_matrix("svd", aval, "x")
+    if subset_by_index is not None and tuple(subset_by_index) == (
+        0,
+        dims.min_dim(*aval.shape[-2:]),
+    ):
+        subset_by_index = None
+    if subset_by_index is not None and full_matrices and compute_uv:
+        raise ArgumentValueError(
+            function="svd",
+            argument="subset_by_index",
+            got=subset_by_index,
+            expected="None where full_matrices is set",
+        )
+    out = svd_p.bind(
+        x,
+        full_matrices=bool(full_matrices),
+        compute_uv=bool(compute_uv),
+        subset_by_index=None if subset_by_index is None else tuple(subset_by_index),
+        algorithm=None if algorithm is None else SvdAlgorithm(algorithm),
+    )
+    if not compute_uv:
+        return out[0]
+    s, u, vh = out
+    return u, s, vh
+
+
+def _options(full: bool, uv: bool, algorithm: Any = None) -> dict:
+    return {
+        "full_matrices": full,
+        "compute_uv": uv,
+        "subset_by_index": None,
+        "algorithm": algorithm,
+    }
+
+
+# the signs of singular vectors are LAPACK's choice, which follows small changes: real ones differ well
+svd_p.samples = [
+    Sample(f32(3, 3), **_options(True, True)),
+    Sample(f32(4, 2), **_options(False, True)),
+    Sample(f32(2, 2, 3), **_options(False, True)),
+    Sample(f32(2, 3), **_options(True, False)),
+    Sample(c64(3, 2), **_options(False, False)),
+    Sample(f32(3, 2), derivatives=False, **_options(True, True)),
+    Sample(c64(2, 3), derivatives=False, **_options(False, True)),  # phases: tests of their own
+    Sample(f32(0, 3), **_options(True, True)),
+    Sample(f32(2, 3, 0), **_options(False, False)),
+]
+
+
+@svd_p.abstract
+def _(
+    x: ShapedArray, *, full_matrices: bool, compute_uv: bool, subset_by_index: Any, algorithm: Any
+) -> list:
+    check_matrix("svd", x, "x")
+    m, n = x.shape[-2:]
+    k = dims.min_dim(m, n)
+    _whole_range("svd", subset_by_index, k)
+    s = of(x, k, dtype=kinds.real_part_dtype(x.dtype))
+    if not compute_uv:
+        return [s]
+    return [s, of(x, m, m if full_matrices else k), of(x, n if full_matrices else k, n)]
+
+
+@svd_p.reference
+def _(x: np.ndarray, *, full_matrices: bool, compute_uv: bool, **_: Any) -> list:
+    import scipy.linalg
+
+    def values(a: Any) -> tuple:
+        m, n = a.shape
+        k = min(m, n)
+        if a.size == 0:
+            u = np.eye(m, m if full_matrices else k)
+            s, vh = np.zeros(k, a.real.dtype), np.eye(n if full_matrices else k, n)
+        else:
+            u, s, vh = scipy.linalg.svd(a, full_matrices=full_matrices)
+        return (s, u.astype(a.dtype), vh.astype(a.dtype)) if compute_uv else (s,)
+
+    return each(values, (2,), x)
+
+
+@svd_p.jvp
+def _(
+    primals: Sequence[Any],
+    tangents: Sequence[Any],
+    *,
+    full_matrices: bool,
+    compute_uv: bool,
+    **params: Any,
+) -> tuple:
+    # P = U^H dA V = Wu S + dS - S Wv, with Wu = U^H dU and Wv = V^H dV skew: off the diagonal P and P^H
+    # give two equations for both. On it they leave a phase, which goes to U. What dA moves out of the
+    # ranges of U and V comes on top (J. Townsend, 2016; Z.-Q. Wan and S.-X. Zhang, 2019).
+    (x,), (t,) = primals, tangents
+    aval = aval_of(x)
+    m, n = aval.shape[-2:]
+    if compute_uv and full_matrices and not dims.same(m, n) and 0 not in aval.shape:
+        raise UnsupportedError(
+            "full matrices of singular vectors have no derivative unless m = n: the added vectors are "
+            "arbitrary",
+            function="svd",
+            argument="full_matrices",
+            got=f"full_matrices=True for matrices of shape {aval.shape}",
+            fix="pass full_matrices=False",
+        )
+    if not compute_uv:
+        full_matrices = False
+    s, u, vh = outs = svd_p.bind(x, full_matrices=full_matrices, compute_uv=True, **params)
+    kept = outs if compute_uv else outs[:1]
+    if is_zero(t) or 0 in aval.shape:
+        return kept, [Zero.like(aval_of(o)) for o in kept]
+    v = mH(vh)
+    moved = matmul(t, v)
+    inner = matmul(mH(u), moved)
+    ts = _diagonal(inner)
+    ts = real(ts) if kinds.is_complex(aval.dtype) else ts
+    if not compute_uv:
+        return kept, [ts]
+    shape = aval_of(inner).shape
+    inverse = convert(_safe_reciprocal(s), aval.dtype)
+    by_column, by_row = (convert(f(s, shape), aval.dtype) for f in (columns, rows))
+    gaps = mul(sub(columns(s, shape), rows(s, shape)), add(columns(s, shape), rows(s, shape)))
+    gaps = convert(with_diagonal(reciprocal(with_diagonal(gaps, 1)), 0), aval.dtype)
+    right, left = mul(inner, by_column), mul(by_row, inner)
+    skew_u = mul(gaps, add(right, mH(right)))
+    skew_v = mul(gaps, add(left, mH(left)))
+    if kinds.is_complex(aval.dtype):
+        phase = mul(diagonal_part(sub(inner, mH(inner))), 0.5)
+        skew_u = add(skew_u, mul(phase, columns(inverse, shape)))
+    tu, tv = matmul(u, skew_u), matmul(v, skew_v)
+    if not dims.same(m, shape[-1]):
+        outside = sub(moved, matmul(u, inner))
+        tu = add(tu, mul(outside, columns(inverse, aval_of(outside).shape)))
+    if not dims.same(n, shape[-1]):
+        back = matmul(mH(t), u)
+        outside = sub(back, matmul(v, mH(inner)))
+        tv = add(tv, mul(outside, columns(inverse, aval_of(outside).shape)))
+    return kept, [ts, tu, mH(tv)]
+
+
+def _safe_reciprocal(s: Any) -> Any:
+    """1 / s, and zero where s is zero."""
+    zero = zeros_of(aval_of(s))
+    vanishes = eq(s, zero)
+    return select_n(vanishes, reciprocal(select_n(vanishes, s, add(zero, 1))), zero)
+
+
+batch_in_front(svd_p)
+
+
+@svd_p.lower
+def _(b: Any, x: Any, *, full_matrices: bool, compute_uv: bool, algorithm: Any, **_: Any) -> list:
+    if algorithm in (SvdAlgorithm.JACOBI, SvdAlgorithm.POLAR):
+        raise UnsupportedError(
+            f"the {algorithm.name} algorithm does not exist on the CPU",
+            function="svd",
+            argument="algorithm",
+            got=algorithm,
+            expected="None, DEFAULT, QR or DIVIDE_AND_CONQUER",
+        )
+    s = b.outs[0]
+    n = s.ndim - 1
+    rows_, columns_ = x.aval.shape[-2:]
+    k = s.shape[-1]
+    full = full_matrices and compute_uv
+    u = of(x.aval, rows_, rows_ if full else k)
+    vh = of(x.aval, columns_ if full else k, columns_)
+    _, values, left, right, info = kernel(
+        b,
+        "gesvd" if algorithm is SvdAlgorithm.QR else "gesdd",
+        [x],
+        [x.aval, s, u, vh, info_of(s, n)],
+        batch=n,
+        in_place=[(0, 0)],
+        mode="N" if not compute_uv else "A" if full_matrices else "S",
+    )
+    return nan_where_failed(b, info, [values, left, right] if compute_uv else [values])
+
+
+__all__ = ["SvdAlgorithm", "svd", "svd_p"]

@@ -1,0 +1,482 @@
+"""Keys as an element type, the operations on them, and the engine's own generators.
+
+A key array is an array whose elements are keys: an `ExtendedDType` that knows its implementation. The
+operations on keys (`random_bits`, `random_split`, ...) are primitives, so that a program shows what
+it does with its keys; what they compute is said by the implementation (random_implementations.py), in
+terms of the numbers that a key is stored as (`random_unwrap`).
+"""
+
+from __future__ import annotations
+
+import enum
+import functools
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from sagax._src.core import dims, dtypes, kinds
+from sagax._src.core.avals import ShapedArray, intern_aval
+from sagax._src.core.dtypes import ExtendedDType, prng_key
+from sagax._src.core.primitive import Primitive
+from sagax._src.core.tangents import Zero
+from sagax._src.core.value import aval_of
+from sagax._src.diagnostics.errors import ArgumentError, ArgumentValueError, DtypeError, ShapeError
+from sagax._src.primitives.makers import (
+    Accepts,
+    broadcast_to,
+    elementwise,
+    elementwise_shape,
+    integer,
+)
+from sagax._src.primitives.shaping import concatenate
+from sagax._src.primitives.slicing import slice as slice_
+from sagax._src.primitives.structural import convert, expand_dims, moveaxis, reshape
+
+_U8, _U16, _U32, _U64 = (np.dtype(f"uint{bits}") for bits in (8, 16, 32, 64))
+OF_WIDTH = {8: _U8, 16: _U16, 32: _U32, 64: _U64}
+
+
+# implementations and dtypes -------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class PRNGImpl:
+    """A kind of keys: how they are made and used, as functions of their numbers.
+
+    The functions take the numbers of an array of keys, uint32[*keys, *key_shape]:
+
+        seed(seeds: int[*keys])                  -> uint32[*keys, *key_shape]
+        split(data, shape)                       -> uint32[*keys, *shape, *key_shape]
+        random_bits(data, bit_width, shape)      -> uint<bit_width>[*keys, *shape]
+        fold_in(data, numbers: uint32[*keys])    -> uint32[*keys, *key_shape]
+
+    In `fold_in` one of the two may be for a single key (or number), which then goes with all of the
+    other. `name` selects it, `tag` is how dtypes show it. Two implementations are equal when they are the
+    same object.
+    """
+
+    name: str
+    tag: str
+    key_shape: tuple[int, ...]
+    seed: Callable[..., Any]
+    split: Callable[..., Any]
+    random_bits: Callable[..., Any]
+    fold_in: Callable[..., Any]
+
+    def __str__(self) -> str:
+        return self.tag
+
+    def __repr__(self) -> str:
+        return f"PRNGImpl({self.name!r})"
+
+
+@dataclass(frozen=True, repr=False)
+class KeyDType(ExtendedDType):
+    """The dtype of keys of one implementation; made by `key_dtype`."""
+
+    impl: PRNGImpl
+
+    __hash__ = ExtendedDType.__hash__
+
+    def __reduce__(self) -> tuple:
+        return _named_dtype, (self.impl.name,)
+
+
+@functools.cache
+def key_dtype(impl: PRNGImpl) -> KeyDType:
+    """The dtype of keys of an implementation."""
+    return KeyDType(f"key<{impl.tag}>", prng_key, impl.key_shape, _U32, impl)
+
+
+# Written by `register_impl` when implementations are defined, read by name afterwards.
+_implementations: dict[str, PRNGImpl] = {}
+
+
+def register_impl(impl: PRNGImpl) -> PRNGImpl:
+    """Let `impl` be found by its name."""
+    if impl.name in _implementations:
+        raise ArgumentValueError(
+            function="register_impl",
+            argument="impl",
+            got=repr(impl.name),
+            expected="a name that is not taken yet",
+        )
+    _implementations[impl.name] = impl
+    return impl
+
+
+def implementation(name: str) -> PRNGImpl | None:
+    """The implementation registered under a name, or None."""
+    return _implementations.get(name)
+
+
+def implementation_names() -> list[str]:
+    """The names of all registered implementations."""
+    return list(_implementations)
+
+
+def _named_dtype(name: str) -> KeyDType:
+    return key_dtype(_implementations[name])
+
+
+def is_key_dtype(dtype: Any) -> bool:
+    """Whether it is a dtype of PRNG keys."""
+    return isinstance(dtype, KeyDType)
+
+
+# operations on keys ---------------------------------------------------------------------------------
+
+_keys = Accepts("PRNG keys", is_key_dtype)
+
+
+def _check_keys(name: str, keys: ShapedArray) -> KeyDType:
+    if not is_key_dtype(keys.dtype):
+        raise DtypeError(
+            function=name,
+            argument="keys",
+            got=keys,
+            expected="an array of PRNG keys",
+            fix="make keys with random.key(seed), or of raw numbers with random.wrap_key_data",
+        )
+    return keys.dtype
+
+
+def _on_keys(name: str) -> Primitive:
+    """A primitive whose first operand has one element for each key, and which has no derivative."""
+    p = Primitive(name)
+
+    def jvp(primals: Sequence[Any], tangents: Sequence[Any], **params: Any) -> tuple:
+        out = p.bind(*primals, **params)
+        return out, Zero.like(aval_of(out))
+
+    def batch(axis: Any, args: Sequence[Any], in_dims: Sequence[Any], **params: Any) -> tuple:
+        (x,), (d,) = args, in_dims
+        return p.bind(moveaxis(x, d, 0), **params), 0
+
+    p.jvp_rule, p.batch_rule = jvp, batch
+    return p
+
+
+random_seed_p = _on_keys("random_seed")
+
+
+@random_seed_p.abstract
+def _(seeds: ShapedArray, *, impl: PRNGImpl) -> ShapedArray:
+    if not kinds.is_integer(seeds.dtype):
+        raise DtypeError(
+            function="random_seed", argument="seeds", got=seeds, expected="an array of integers"
+        )
+    return intern_aval(seeds.shape, key_dtype(impl), False, None)
+
+
+@random_seed_p.composite
+def _(seeds: Any, *, impl: PRNGImpl) -> Any:
+    return random_wrap_p.bind(impl.seed(seeds), impl=impl)
+
+
+random_split_p = _on_keys("random_split")
+
+
+@random_split_p.abstract
+def _(keys: ShapedArray, *, shape: tuple) -> ShapedArray:
+    dtype = _check_keys("random_split", keys)
+    return intern_aval((*keys.shape, *shape), dtype, False, None)
+
+
+@random_split_p.composite
+def _(keys: Any, *, shape: tuple) -> Any:
+    impl = aval_of(keys).dtype.impl
+    return random_wrap_p.bind(impl.split(random_unwrap_p.bind(keys), shape), impl=impl)
+
+
+random_bits_p = _on_keys("random_bits")
+
+
+@random_bits_p.abstract
+def _(keys: ShapedArray, *, bit_width: int, shape: tuple) -> ShapedArray:
+    _check_keys("random_bits", keys)
+    dtype = OF_WIDTH.get(bit_width)
+    if dtype is None:
+        raise ArgumentValueError(
+            function="random_bits", argument="bit_width", got=bit_width, expected="8, 16, 32 or 64"
+        )
+    return intern_aval((*keys.shape, *shape), dtype, False, None)
+
+
+@random_bits_p.composite
+def _(keys: Any, *, bit_width: int, shape: tuple) -> Any:
+    impl = aval_of(keys).dtype.impl
+    return impl.random_bits(random_unwrap_p.bind(keys), bit_width, shape)
+
+
+def _no_numpy(*_: Any, **__: Any) -> Any:
+    raise NotImplementedError("NumPy has no arrays of keys")
+
+
+random_fold_in_p = elementwise(
+    "random_fold_in", 2, numpy=_no_numpy, accepts=(_keys, integer), same_dtype=False
+)
+random_fold_in_p.reference_rule = None
+
+
+@random_fold_in_p.composite
+def _(keys: Any, numbers: Any) -> Any:
+    aval, number_aval = aval_of(keys), aval_of(numbers)
+    if aval.ndim and number_aval.ndim:
+        shape = elementwise_shape("random_fold_in", [aval.shape, number_aval.shape])
+        keys, numbers = broadcast_to(keys, shape), broadcast_to(numbers, shape)
+    impl = aval.dtype.impl
+    data = impl.fold_in(random_unwrap_p.bind(keys), convert(numbers, _U32))
+    return random_wrap_p.bind(data, impl=impl)
+
+
+random_clone_p = _on_keys("random_clone")
+
+
+@random_clone_p.abstract
+def _(keys: ShapedArray) -> ShapedArray:
+    _check_keys("random_clone", keys)
+    return keys
+
+
+@random_clone_p.lower
+def _(b: Any, keys: Any) -> Any:
+    return keys
+
+
+# keys and the numbers they are stored as: the same values under another type ------------------------
+
+random_wrap_p = _on_keys("random_wrap")
+
+
+@random_wrap_p.abstract
+def _(data: ShapedArray, *, impl: PRNGImpl) -> ShapedArray:
+    split = data.ndim - len(impl.key_shape)
+    if data.dtype != _U32 or split < 0 or data.shape[split:] != impl.key_shape:
+        raise ShapeError(
+            function="random_wrap",
+            argument="key_data",
+            got=data,
+            expected=f"uint32 numbers of shape (..., {', '.join(map(str, impl.key_shape))})",
+            fix=f"the implementation {impl.name!r} stores a key so; give the one the numbers come from as impl",
+        )
+    return intern_aval(data.shape[:split], key_dtype(impl), False, None)
+
+
+@random_wrap_p.lower
+def _(b: Any, data: Any, *, impl: PRNGImpl) -> Any:
+    return b.view(data, b.out)
+
+
+random_unwrap_p = _on_keys("random_unwrap")
+
+
+@random_unwrap_p.abstract
+def _(keys: ShapedArray) -> ShapedArray:
+    dtype = _check_keys("random_unwrap", keys)
+    return intern_aval((*keys.shape, *dtype.physical_shape), dtype.physical_dtype, False, None)
+
+
+@random_unwrap_p.lower
+def _(b: Any, keys: Any) -> Any:
+    return b.view(keys, b.out)
+
+
+for _p in (random_seed_p, random_wrap_p):
+    _p.show_rule = lambda *, impl: {"impl": impl.tag}
+
+
+# the generators of the engine -------------------------------------------------------------------------
+
+
+class RandomAlgorithm(enum.IntEnum):
+    """Which generator `rng_bit_generator` uses."""
+
+    RNG_DEFAULT = 0
+    RNG_THREE_FRY = 1
+    RNG_PHILOX = 2
+
+    def __str__(self) -> str:
+        return self.name
+
+
+_ALGORITHMS = {
+    RandomAlgorithm.RNG_DEFAULT: "DEFAULT",
+    RandomAlgorithm.RNG_THREE_FRY: "THREE_FRY",
+    RandomAlgorithm.RNG_PHILOX: "PHILOX",
+}
+
+rng_bit_generator_p = Primitive("rng_bit_generator", multiple_results=True)
+
+
+def rng_bit_generator(
+    key: Any,
+    shape: Sequence[int],
+    dtype: Any = np.uint32,
+    algorithm: RandomAlgorithm = RandomAlgorithm.RNG_DEFAULT,
+    *,
+    out_sharding: Any = None,
+) -> tuple[Any, Any]:
+    """The state that follows `key`, and random bits as unsigned integers of the given shape.
+
+    `key` is uint32[4] or, as the algorithm wants it, uint64[2] (uint64[3] for PHILOX). The bits may
+    differ between devices and versions of the engine.
+
+    >>> from sagax import lax
+    >>> import numpy as np
+    >>> lax.rng_bit_generator(np.zeros(4, np.uint32), (3,))[1].dtype
+    dtype('uint32')
+    """
+    if out_sharding is not None:
+        raise ArgumentValueError(
+            function="rng_bit_generator", argument="out_sharding", got=out_sharding, expected="None"
+        )
+    try:
+        algorithm = RandomAlgorithm(algorithm)
+    except ValueError:
+        raise ArgumentValueError(
+            function="rng_bit_generator",
+            argument="algorithm",
+            got=repr(algorithm),
+            expected="a member of lax.RandomAlgorithm",
+        ) from None
+    dtype = dtypes.requested_dtype(dtype, "rng_bit_generator")
+    if dtype not in OF_WIDTH.values():
+        raise DtypeError(
+            function="rng_bit_generator",
+            argument="dtype",
+            got=dtypes.name(dtype),
+            expected="uint8, uint16, uint32 or uint64",
+        )
+    sizes = dims.canonical_shape(shape, "shape")
+    state, bits = rng_bit_generator_p.bind(key, shape=sizes, dtype=dtype, algorithm=algorithm)
+    return state, bits
+
+
+@rng_bit_generator_p.abstract
+def _(key: ShapedArray, *, shape: tuple, dtype: Any, algorithm: RandomAlgorithm) -> list:
+    accepted = ((4,),) if key.dtype == _U32 else ((2,), (3,)) if key.dtype == _U64 else ()
+    if key.shape not in accepted:
+        raise ShapeError(
+            function="rng_bit_generator",
+            argument="key",
+            got=key,
+            expected="uint32[4], or uint64[2] or uint64[3]",
+            fix="random.bits takes keys made by random.key",
+        )
+    return [key.strip_weak_type(), intern_aval(shape, dtype, False, None)]
+
+
+@rng_bit_generator_p.jvp
+def _(primals: Sequence[Any], tangents: Sequence[Any], **params: Any) -> tuple:
+    outs = rng_bit_generator_p.bind(*primals, **params)
+    return outs, [Zero.like(aval_of(out)) for out in outs]
+
+
+def first_of(arrays: Any, ndim: int) -> Any:
+    """The first of the arrays with `ndim` dimensions that an array consists of."""
+    shape = aval_of(arrays).shape
+    kept = shape[len(shape) - ndim :]
+    limit = (*(1 for _ in shape[: len(shape) - ndim]), *kept)
+    return reshape(slice_(arrays, (0,) * len(shape), limit), kept)
+
+
+@rng_bit_generator_p.batch
+def _(
+    axis: Any, args: Sequence[Any], in_dims: Sequence[Any], *, shape: tuple, **params: Any
+) -> tuple:
+    # The state of the first example makes the bits of all: they are still independent of each other.
+    states = moveaxis(args[0], in_dims[0], 0)
+    count = aval_of(states).shape[0]
+    first = first_of(states, 1)
+    state, bits = rng_bit_generator_p.bind(first, shape=(count, *shape), **params)
+    size = aval_of(states).shape[1]
+    others = slice_(states, (1, 0), (count, size))
+    return [concatenate([expand_dims(state, (0,)), others], 0), bits], [0, 0]
+
+
+@rng_bit_generator_p.lower
+def _(b: Any, key: Any, *, shape: tuple, dtype: Any, algorithm: RandomAlgorithm) -> list:
+    narrow = key.dtype == _U32
+    state = key
+    if narrow:  # the engine wants pairs of words as 64-bit numbers
+        pairs = b.reshape(key, (2, 2))
+        state = b.op("bitcast_convert", [pairs], intern_aval((2,), _U64, False, None))
+    attribute = f"#stablehlo<rng_algorithm {_ALGORITHMS[algorithm]}>"
+    outs = [state.aval, intern_aval(shape, dtype, False, None)]
+    state, bits = b.op("rng_bit_generator", [state], outs, rng_algorithm=attribute)
+    if narrow:
+        pairs = b.op("bitcast_convert", [state], intern_aval((2, 2), _U32, False, None))
+        state = b.reshape(pairs, (4,))
+    return [state, bits]
+
+
+rng_uniform_p = Primitive("rng_uniform")
+
+
+def rng_uniform(a: Any, b: Any, shape: Sequence[int]) -> Any:
+    """Numbers uniform in [a, b) from a generator that keeps its own state: they differ run by run.
+
+    `a` and `b` are scalars of the dtype of the result. Use `sagax.random` for numbers that follow
+    from a key.
+
+    >>> from sagax import lax
+    >>> import numpy as np
+    >>> lax.rng_uniform(np.float32(0), np.float32(1), (3,)).shape
+    (3,)
+    """
+    return rng_uniform_p.bind(a, b, shape=dims.canonical_shape(shape, "shape"))
+
+
+@rng_uniform_p.abstract
+def _(a: ShapedArray, b: ShapedArray, *, shape: tuple) -> ShapedArray:
+    if a.shape or b.shape:
+        raise ArgumentValueError(
+            function="rng_uniform", got=f"shapes {a.shape} and {b.shape}", expected="scalar bounds"
+        )
+    if a.dtype != b.dtype or dtypes.is_extended(a.dtype):
+        raise ArgumentError(
+            function="rng_uniform",
+            got=f"{dtypes.name(a.dtype)} and {dtypes.name(b.dtype)}",
+            expected="bounds of one dtype of numbers",
+        )
+    return intern_aval(shape, a.dtype, False, None)
+
+
+@rng_uniform_p.jvp
+def _(primals: Sequence[Any], tangents: Sequence[Any], *, shape: tuple) -> tuple:
+    out = rng_uniform_p.bind(*primals, shape=shape)
+    return out, Zero.like(aval_of(out))
+
+
+@rng_uniform_p.lower
+def _(b: Any, low: Any, high: Any, *, shape: tuple) -> Any:
+    distribution = "#stablehlo<rng_distribution UNIFORM>"
+    return b.op("rng", [low, high, b.shape_value(shape)], b.out, rng_distribution=distribution)
+
+
+__all__ = [
+    "OF_WIDTH",
+    "KeyDType",
+    "PRNGImpl",
+    "RandomAlgorithm",
+    "first_of",
+    "implementation",
+    "implementation_names",
+    "is_key_dtype",
+    "key_dtype",
+    "random_bits_p",
+    "random_clone_p",
+    "random_fold_in_p",
+    "random_seed_p",
+    "random_split_p",
+    "random_unwrap_p",
+    "random_wrap_p",
+    "register_impl",
+    "rng_bit_generator",
+    "rng_bit_generator_p",
+    "rng_uniform",
+    "rng_uniform_p",
+]

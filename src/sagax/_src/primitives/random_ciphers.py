@@ -1,0 +1,202 @@
+"""Block ciphers that make random bits of counters: threefry and philox.
+
+They are those of J. Salmon, M. Moraes, R. Dror, D. Shaw, "Parallel random numbers: as easy as 1, 2,
+3", SC 2011, on 2 or 4 words of 32 bits. A block depends on the key and on what is enciphered only: a
+large array of random numbers can be made in pieces, on any device.
+
+Each cipher is a primitive whose operands are the words of the key and those of the block: uint32
+scalars, or arrays of one rank whose sizes are equal or 1.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from sagax._src.core.avals import ShapedArray, intern_aval
+from sagax._src.core.jaxpr import Jaxpr
+from sagax._src.core.primitive import Primitive
+from sagax._src.core.samples import Sample, u32
+from sagax._src.core.stage import stage
+from sagax._src.core.tangents import Zero
+from sagax._src.core.value import aval_of
+from sagax._src.diagnostics.errors import DtypeError
+from sagax._src.primitives.arithmetic import add, mul
+from sagax._src.primitives.bitwise import bitwise_or, bitwise_xor, shift_left, shift_right_logical
+from sagax._src.primitives.makers import elementwise_shape
+from sagax._src.primitives.structural import convert, expand_dims, moveaxis
+
+_U32, _U64 = np.dtype(np.uint32), np.dtype(np.uint64)
+
+
+def wide(value: int) -> Any:
+    """An int as a uint64 scalar, in programs where literals have at most 32 bits as well."""
+    low = convert(np.uint32(value & 0xFFFFFFFF), _U64)
+    if value < 1 << 32:
+        return low
+    return bitwise_or(shift_left(convert(np.uint32(value >> 32), _U64), wide(32)), low)
+
+
+# the ciphers, written with the operations that `ops` has -----------------------------------------------
+
+Words = list[Any]
+
+_PARITY = 0x1BD11BDA
+# for each of eight rounds, the rotation of each pair of words
+_ROTATIONS = {
+    2: ((13,), (15,), (26,), (6,), (17,), (29,), (16,), (24,)),
+    4: ((10, 26), (11, 21), (13, 27), (23, 5), (6, 20), (17, 11), (25, 10), (18, 20)),
+}
+
+
+def _threefry(key: Words, block: Words, ops: Any) -> Words:
+    """20 rounds of adding, rotating and xor; after each four the key is added, shifted by a word."""
+    n = len(block)
+    parity = functools.reduce(ops.xor, key, ops.word(_PARITY))
+    schedule = [*key, parity]
+    x = [ops.add(b, k) for b, k in zip(block, key, strict=True)]
+    for i in range(20):
+        for pair, distance in enumerate(_ROTATIONS[n][i % 8]):
+            left, right = 2 * pair, 2 * pair + 1
+            x[left] = ops.add(x[left], x[right])
+            x[right] = ops.xor(x[left], ops.rotate(x[right], distance))
+        if n == 4:
+            x[1], x[3] = x[3], x[1]
+        if i % 4 == 3:
+            s = i // 4 + 1
+            subkey = [schedule[(s + j) % (n + 1)] for j in range(n)]
+            subkey[-1] = ops.add(subkey[-1], ops.word(s))
+            x = [ops.add(w, k) for w, k in zip(x, subkey, strict=True)]
+    return x
+
+
+_MULTIPLIERS = {2: (0xD256D193,), 4: (0xD2511F53, 0xCD9E8D57)}
+_STEPS = (0x9E3779B9, 0xBB67AE85)
+
+
+def _philox(key: Words, block: Words, ops: Any) -> Words:
+    """10 rounds of long multiplication, whose halves are spread over the block; the key takes steps."""
+    x, key = list(block), list(key)
+    for i in range(10):
+        if i:
+            key = [ops.add(k, ops.word(s)) for k, s in zip(key, _STEPS, strict=False)]
+        products = [ops.multiply(x[2 * j], m) for j, m in enumerate(_MULTIPLIERS[len(x)])]
+        turned = products[1:] + products[:1]
+        out = []
+        for j, (high, low) in enumerate(turned):
+            out += [ops.xor(ops.xor(high, x[2 * j + 1]), key[j]), low]
+        x = out
+    return x
+
+
+class _Lax:
+    """The operations of the ciphers on traced values."""
+
+    word = np.uint32
+    add = staticmethod(add)
+    xor = staticmethod(bitwise_xor)
+
+    @staticmethod
+    def rotate(x: Any, distance: int) -> Any:
+        right = shift_right_logical(x, np.uint32(32 - distance))
+        return bitwise_or(shift_left(x, np.uint32(distance)), right)
+
+    @staticmethod
+    def multiply(x: Any, factor: int) -> tuple[Any, Any]:
+        product = mul(convert(x, _U64), wide(factor))
+        return convert(shift_right_logical(product, wide(32)), _U32), convert(product, _U32)
+
+
+class _Numpy:
+    """The operations of the ciphers on NumPy arrays."""
+
+    word = np.uint32
+    add = staticmethod(np.add)
+    xor = staticmethod(np.bitwise_xor)
+
+    @staticmethod
+    def rotate(x: Any, distance: int) -> Any:
+        return (x << np.uint32(distance)) | (x >> np.uint32(32 - distance))
+
+    @staticmethod
+    def multiply(x: Any, factor: int) -> tuple[Any, Any]:
+        product = x.astype(np.uint64) * np.uint64(factor)
+        return (product >> np.uint64(32)).astype(np.uint32), product.astype(np.uint32)
+
+
+# as primitives --------------------------------------------------------------------------------------------
+
+
+def _cipher(
+    name: str, key_words: int, block_words: int, rounds: Callable[[Words, Words, Any], Words]
+) -> Primitive:
+    p = Primitive(name, multiple_results=True, exact=True)
+    count = key_words + block_words
+
+    def apply(operands: Sequence[Any], ops: Any) -> Words:
+        return rounds(list(operands[:key_words]), list(operands[key_words:]), ops)
+
+    @functools.lru_cache(maxsize=1024)
+    def unrolled(avals: tuple) -> Jaxpr:
+        # XLA fuses it with what makes the counters and with what uses the bits
+        return stage(lambda *xs: apply(xs, _Lax), avals)[0]
+
+    @p.abstract
+    def _(*avals: ShapedArray) -> list:
+        if len(avals) != count or any(a.dtype != _U32 for a in avals):
+            raise DtypeError(
+                function=name,
+                got=", ".join(a.str_short() for a in avals),
+                expected=f"{count} operands of dtype uint32",
+            )
+        shape = elementwise_shape(name, [a.shape for a in avals])
+        return [intern_aval(shape, _U32, False, None)] * block_words
+
+    @p.reference
+    def _(*operands: np.ndarray) -> list:
+        shape = np.broadcast_shapes(*[x.shape for x in operands])
+        with np.errstate(over="ignore"):
+            return [np.broadcast_to(x, shape) for x in apply(operands, _Numpy)]
+
+    @p.jvp
+    def _(primals: Sequence[Any], tangents: Sequence[Any]) -> tuple:
+        outs = p.bind(*primals)
+        return outs, [Zero.like(aval_of(out)) for out in outs]
+
+    @p.batch
+    def _(axis: Any, args: Sequence[Any], in_dims: Sequence[Any]) -> tuple:
+        ndims = [aval_of(x).ndim - (d is not None) for x, d in zip(args, in_dims, strict=True)]
+        rank = max(ndims)
+        aligned = []
+        for x, d, ndim in zip(args, in_dims, ndims, strict=True):
+            if d is not None:
+                x = moveaxis(x, d, 0)
+                if ndim < rank:  # a scalar of each example
+                    x = expand_dims(x, tuple(range(1, rank + 1)))
+            elif ndim:
+                x = expand_dims(x, (0,))
+            aligned.append(x)
+        return p.bind(*aligned), [0] * block_words
+
+    @p.lower
+    def _(b: Any, *operands: Any) -> list:
+        shape = b.outs[0].shape
+        outs = b.call(unrolled(tuple([x.aval for x in operands])), operands, name)
+        return [b.stretch(x, shape) for x in outs]
+
+    p.samples = [
+        Sample(*[u32()] * key_words, *[u32(3)] * block_words),
+        Sample(*[u32(2, 1)] * key_words, u32(1, 3), *[u32()] * (block_words - 1)),
+    ]
+    return p
+
+
+threefry2x32_p = _cipher("threefry2x32", 2, 2, _threefry)
+threefry4x32_p = _cipher("threefry4x32", 4, 4, _threefry)
+philox2x32_p = _cipher("philox2x32", 1, 2, _philox)
+philox4x32_p = _cipher("philox4x32", 2, 4, _philox)
+
+__all__ = ["philox2x32_p", "philox4x32_p", "threefry2x32_p", "threefry4x32_p", "wide"]

@@ -1,0 +1,569 @@
+"""Reductions: sums, products, extrema, logical ones, positions of extrema, and any other monoid."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from sagax._src.core import dims, dtypes, kinds
+from sagax._src.core.avals import ShapedArray, intern_aval
+from sagax._src.core.jaxpr import ClosedJaxpr, eval_jaxpr
+from sagax._src.core.primitive import Primitive
+from sagax._src.core.samples import Sample, boolean, c64, f32, i32, u8
+from sagax._src.core.stage import stage
+from sagax._src.core.tangents import Zero, is_zero
+from sagax._src.core.value import aval_of
+from sagax._src.diagnostics.errors import ArgumentError, ArgumentValueError, DtypeError, ShapeError
+from sagax._src.primitives import arithmetic as ar
+from sagax._src.primitives import comparison
+from sagax._src.primitives import structural as s
+from sagax._src.primitives.makers import Accepts, integer_or_bool, number, operands, real
+from sagax._src.primitives.shaping import concatenate
+from sagax._src.primitives.slicing import slice_in_dim
+from sagax._src.primitives.structural import (
+    batch_reduction,
+    canonical_axis,
+    reduce_sum,
+    reduce_sum_p,
+)
+
+reduce_sum_p.samples = [
+    Sample(f32(3, 4), axes=(0,)),
+    Sample(f32(3, 4), axes=(0, 1)),
+    Sample(c64(2, 3), axes=(1,)),
+    Sample(i32(4), axes=(0,)),
+    Sample(f32(2, 3), axes=()),
+    Sample(f32(0, 3), axes=(0,)),
+]
+
+
+def axes_of(operand: Any, axes: Sequence[int] | int | None, function: str) -> tuple[int, ...]:
+    """`axes` as sorted non-negative ints; None means all."""
+    ndim = aval_of(operand).ndim
+    if axes is None:
+        return tuple(range(ndim))
+    if isinstance(axes, (int, np.integer)):
+        axes = (int(axes),)
+    found = tuple(sorted(canonical_axis(a, ndim, function, "axes") for a in axes))
+    if len(set(found)) != len(found):
+        raise ArgumentValueError(
+            f"duplicate value in 'axis': {tuple(axes)}",
+            function=function,
+            argument="axes",
+            got=tuple(axes),
+            expected="axes without repetition",
+        )
+    return found
+
+
+def _reduction(
+    name: str,
+    accepts: Accepts,
+    reference: Callable,
+    combine: str,
+    neutral: Callable[[Any], Any],
+    exact: Any,
+    samples: Sequence[Any],
+) -> Primitive:
+    """A primitive that combines elements over `axes` with an XLA operation and its neutral element."""
+    p = Primitive(name, exact=exact, samples=samples)
+
+    @p.abstract
+    def _(x: ShapedArray, *, axes: tuple) -> ShapedArray:
+        if not accepts.test(x.dtype):
+            raise DtypeError(
+                f"the operand has dtype {dtypes.name(x.dtype)}",
+                function=name,
+                got=x,
+                expected=accepts.words,
+            )
+        return intern_aval(s.reduced_shape(x.shape, axes, name), x.dtype, x.weak_type, None)
+
+    @p.reference
+    def _(x: np.ndarray, *, axes: tuple) -> np.ndarray:
+        return reference(x, axes)
+
+    @p.batch
+    def _(axis: Any, args: Sequence[Any], in_dims: Sequence[Any], *, axes: tuple) -> tuple:
+        return batch_reduction(p, args[0], in_dims[0], axes, {})
+
+    @p.lower
+    def _(b: Any, x: Any, *, axes: tuple) -> Any:
+        return b.reduce(combine, x, neutral(x.aval.dtype), axes)
+
+    return p
+
+
+def _exact_unless_inexact(avals: tuple) -> bool:
+    return not dtypes.is_inexact(avals[0].dtype)
+
+
+def _extremum(numpy: Any, ufunc: Any, pick: int) -> Callable:
+    def reference(x: np.ndarray, axes: tuple) -> np.ndarray:
+        if kinds.is_complex(x.dtype):
+            return _complex_extremum(x, axes, largest=pick == 0)
+        return numpy(x, axis=axes, initial=kinds.bounds(x.dtype)[pick])
+
+    return reference
+
+
+def _complex_extremum(x: np.ndarray, axes: tuple, *, largest: bool) -> np.ndarray:
+    kept = [i for i in range(x.ndim) if i not in axes]
+    flat = np.transpose(x, (*kept, *axes)).reshape(*[x.shape[i] for i in kept], -1)
+    order = np.sort_complex(flat) if flat.ndim == 1 else np.sort(flat, axis=-1)
+    return order[..., -1 if largest else 0]
+
+
+_extremum_samples = [
+    Sample(f32(3, 4, unique=True), axes=(0,)),
+    Sample(f32(3, 4, unique=True), axes=(0, 1)),
+    Sample(i32(4), axes=(0,)),
+    Sample(u8(2, 3), axes=(1,)),
+    Sample(boolean(4), axes=(0,)),
+]
+reduce_max_p = _reduction(
+    "reduce_max",
+    real,
+    _extremum(np.max, np.maximum, 0),
+    "maximum",
+    lambda d: kinds.bounds(d)[0],
+    _exact_unless_inexact,
+    _extremum_samples,
+)
+reduce_min_p = _reduction(
+    "reduce_min",
+    real,
+    _extremum(np.min, np.minimum, 1),
+    "minimum",
+    lambda d: kinds.bounds(d)[1],
+    _exact_unless_inexact,
+    _extremum_samples,
+)
+
+
+def _extremum_show(*, axes: tuple) -> dict:
+    return {"axes": axes, "out_sharding": None}
+
+
+def _extremum_jvp(p: Primitive) -> None:
+    def jvp(primals: Sequence[Any], tangents: Sequence[Any], *, axes: tuple) -> tuple:
+        (x,), (t,) = primals, tangents
+        out = p.bind(x, axes=axes)
+        aval = aval_of(x)
+        if is_zero(t) or not dtypes.is_inexact(aval.dtype):
+            return out, Zero.like(aval_of(out))
+        # where several elements attain the extremum, each gets an equal share
+        kept = s.reshape(out, tuple(1 if i in axes else d for i, d in enumerate(aval.shape)))
+        chosen = s.convert(comparison.eq(x, kept), aval.dtype)
+        count = reduce_sum(chosen, axes)
+        return out, ar.div(reduce_sum(ar.mul(t, chosen), axes), count)
+
+    p.jvp_rule = jvp
+    p.show_rule = _extremum_show
+
+
+_extremum_jvp(reduce_max_p)
+_extremum_jvp(reduce_min_p)
+
+
+def _bitwise(ufunc: Any, logical: Any) -> Callable:
+    def reference(x: np.ndarray, axes: tuple) -> np.ndarray:
+        return (logical if x.dtype == np.bool_ else ufunc).reduce(x, axis=axes)
+
+    return reference
+
+
+_bit_samples = [
+    Sample(boolean(3, 4), axes=(0,)),
+    Sample(i32(3, 4), axes=(0, 1)),
+    Sample(u8(5), axes=(0,)),
+]
+reduce_and_p = _reduction(
+    "reduce_and",
+    integer_or_bool,
+    _bitwise(np.bitwise_and, np.logical_and),
+    "and",
+    lambda d: np.array(-1).astype(d)[()] if d != np.bool_ else True,
+    True,
+    _bit_samples,
+)
+reduce_or_p = _reduction(
+    "reduce_or",
+    integer_or_bool,
+    _bitwise(np.bitwise_or, np.logical_or),
+    "or",
+    lambda d: 0,
+    True,
+    _bit_samples,
+)
+reduce_xor_p = _reduction(
+    "reduce_xor",
+    integer_or_bool,
+    _bitwise(np.bitwise_xor, np.logical_xor),
+    "xor",
+    lambda d: 0,
+    True,
+    _bit_samples,
+)
+
+
+def _no_derivative(p: Primitive) -> None:
+    def jvp(primals: Sequence[Any], tangents: Sequence[Any], **params: Any) -> tuple:
+        out = p.bind(*primals, **params)
+        return out, Zero.like(aval_of(out))
+
+    p.jvp_rule = jvp
+
+
+for _p in (reduce_and_p, reduce_or_p, reduce_xor_p):
+    _no_derivative(_p)
+
+
+def _prod_reference(x: np.ndarray, axes: tuple) -> np.ndarray:
+    if kinds.is_narrow_float(x.dtype):
+        return np.prod(x.astype(np.float32), axis=axes).astype(x.dtype)
+    return np.prod(x, axis=axes, dtype=x.dtype)
+
+
+reduce_prod_p = _reduction(
+    "reduce_prod", number, _prod_reference, "multiply", lambda d: 1, _exact_unless_inexact,
+    [Sample(f32(3, 4), axes=(0,)), Sample(f32(5), axes=(0,)), Sample(c64(3), axes=(0,)), Sample(i32(4), axes=(0,)),
+     Sample(f32(2, 3), axes=(0, 1))],
+)  # fmt: skip
+
+
+@reduce_prod_p.jvp
+def _(primals: Sequence[Any], tangents: Sequence[Any], *, axes: tuple) -> tuple:
+    (x,), (t,) = primals, tangents
+    out = reduce_prod_p.bind(x, axes=axes)
+    if is_zero(t):
+        return out, Zero.like(aval_of(out))
+    # Multiply pairs, and their tangents by the product rule: no division, so zeros are no special case.
+    aval = aval_of(x)
+    kept = tuple(i for i in range(aval.ndim) if i not in axes)
+    n = dims.size(tuple(aval.shape[a] for a in axes))
+    shape = (n, *(aval.shape[i] for i in kept))
+    x, t = (s.reshape(s.transpose(v, (*axes, *kept)), shape) for v in (x, t))
+    if n == 0:
+        return out, Zero.like(aval_of(out))
+    while n > 1:
+        half = n // 2
+        a, b, c = (slice_in_dim(x, i, j) for i, j in ((0, half), (half, 2 * half), (2 * half, n)))
+        ta, tb, tc = (
+            slice_in_dim(t, i, j) for i, j in ((0, half), (half, 2 * half), (2 * half, n))
+        )
+        x, t = ar.mul(a, b), ar.add(ar.mul(ta, b), ar.mul(tb, a))
+        if n % 2:
+            x, t = concatenate([x, c], 0), concatenate([t, tc], 0)
+        n = half + n % 2
+    return out, s.reshape(t, aval_of(out).shape)
+
+
+# positions of extrema ------------------------------------------------------------------------------
+
+
+def _position(name: str, numpy: Any, direction: str) -> Primitive:
+    p = Primitive(
+        name, exact=True,
+        samples=[Sample(f32(3, 4), axes=(1,), index_dtype=np.dtype(np.int32)), Sample(i32(5), axes=(0,), index_dtype=np.dtype(np.int32)),
+                 Sample(boolean(4), axes=(0,), index_dtype=np.dtype(np.uint8))],
+    )  # fmt: skip
+
+    @p.abstract
+    def _(x: ShapedArray, *, axes: tuple, index_dtype: Any) -> ShapedArray:
+        (axis,) = axes
+        if not real.test(x.dtype):
+            raise DtypeError(
+                function=name, argument="operand", got=x, expected="real numbers or booleans"
+            )
+        if not kinds.is_integer(index_dtype):
+            raise DtypeError(
+                f"{name} requires an integer index_dtype", function=name, argument="index_dtype", got=dtypes.name(index_dtype),
+                expected="an integer dtype",
+            )  # fmt: skip
+        if dims.same(x.shape[axis], 0):
+            raise ArgumentValueError(
+                f"attempt to get {name} of an empty sequence", function=name, argument="operand", got=x,
+                expected=f"at least one element along axis {axis}",
+            )  # fmt: skip
+        return intern_aval(s.reduced_shape(x.shape, axes, name), index_dtype, False, None)
+
+    @p.reference
+    def _(x: np.ndarray, *, axes: tuple, index_dtype: Any) -> np.ndarray:
+        wide = x.astype(np.float32) if kinds.is_narrow_float(x.dtype) else x
+        return numpy(wide, axis=axes[0]).astype(index_dtype)
+
+    @p.batch
+    def _(
+        axis: Any, args: Sequence[Any], in_dims: Sequence[Any], *, axes: tuple, index_dtype: Any
+    ) -> tuple:
+        return batch_reduction(p, args[0], in_dims[0], axes, {"index_dtype": index_dtype})
+
+    @p.lower
+    def _(b: Any, x: Any, *, axes: tuple, index_dtype: Any) -> Any:
+        (axis,) = axes
+        value, index = x.aval.update(shape=()), intern_aval((), index_dtype, False, None)
+        low, high = kinds.bounds(x.aval.dtype)
+        positions = b.iota(intern_aval(x.aval.shape, index_dtype, False, None), axis)
+
+        def better(v: Any, i: Any, w: Any, j: Any) -> list:
+            first = b.compare(direction, v, w)
+            if kinds.is_floating(x.aval.dtype):  # NaN wins over any number
+                first = b.op("or", [first, b.compare("NE", v, v)], first.aval)
+            tie = b.op("and", [b.compare("EQ", v, w), b.compare("LT", i, j)], first.aval)
+            return [b.select(first, v, w), b.select(b.op("or", [first, tie], first.aval), i, j)]
+
+        start = [
+            b.constant(low if direction == "GT" else high, x.aval.dtype),
+            b.constant(0, index_dtype),
+        ]
+        body = b.region([value, index, value, index], better)
+        outs = [x.aval.update(shape=b.out.shape), b.out]
+        return b.op(
+            "reduce", [x, positions, *start], outs, regions=[body], dimensions=b.ints(axes)
+        )[1]
+
+    _no_derivative(p)
+    return p
+
+
+argmax_p = _position("argmax", np.argmax, "GT")
+argmin_p = _position("argmin", np.argmin, "LT")
+
+
+# any other monoid ------------------------------------------------------------------------------------
+
+reduce_p = Primitive("reduce", multiple_results=True, holds_program=True)
+
+
+@reduce_p.abstract
+def _(*avals: ShapedArray, jaxpr: ClosedJaxpr, dimensions: tuple, computation: Any) -> list:
+    values, inits = avals[: len(avals) // 2], avals[len(avals) // 2 :]
+    for i, (x, init) in enumerate(zip(values, inits, strict=True)):
+        if init.shape != () or init.dtype != x.dtype:
+            raise ShapeError(
+                function="reduce",
+                argument=f"init_values[{i}]",
+                got=init,
+                expected=f"a scalar of dtype {dtypes.name(x.dtype)}",
+            )
+        if not dims.same_shape(x.shape, values[0].shape):
+            raise ShapeError(
+                function="reduce",
+                argument=f"operands[{i}]",
+                got=x,
+                expected=f"shape {values[0].shape}, as operands[0]",
+            )
+    shape = s.reduced_shape(values[0].shape, dimensions, "reduce")
+    return [intern_aval(shape, x.dtype, x.weak_type, None) for x in values]
+
+
+@reduce_p.reference
+def _(*xs: np.ndarray, jaxpr: ClosedJaxpr, dimensions: tuple, computation: Any) -> list:
+    values, inits = xs[: len(xs) // 2], xs[len(xs) // 2 :]
+    kept = [i for i in range(values[0].ndim) if i not in dimensions]
+    shape = [values[0].shape[i] for i in kept]
+    flat = [np.transpose(v, (*dimensions, *kept)).reshape(-1, *shape) for v in values]
+    out = [np.broadcast_to(i, shape).copy() for i in inits]
+    for index in np.ndindex(*shape):
+        acc = [o[index] for o in out]
+        for k in range(flat[0].shape[0]):
+            acc = eval_jaxpr(jaxpr.jaxpr, jaxpr.consts, *acc, *[f[(k, *index)] for f in flat])
+        for o, a in zip(out, acc, strict=True):
+            o[index] = a
+    return out
+
+
+@reduce_p.batch
+def _(
+    axis: Any, args: Sequence[Any], in_dims: Sequence[Any], *, dimensions: tuple, **params: Any
+) -> tuple:
+    n = len(args) // 2
+    if any(d is not None for d in in_dims[n:]):
+        raise ArgumentError(
+            "initial values that differ from example to example are not supported under vmap", function="reduce",
+            argument="init_values", fix="combine them with the result afterwards",
+        )  # fmt: skip
+    values = [
+        s.moveaxis(x, d, 0) if d is not None else s.broadcast(x, (axis.size,))
+        for x, d in zip(args[:n], in_dims[:n], strict=True)
+    ]
+    outs = reduce_p.bind(*values, *args[n:], dimensions=tuple(d + 1 for d in dimensions), **params)
+    return outs, [0] * n
+
+
+@reduce_p.lower
+def _(b: Any, *xs: Any, jaxpr: ClosedJaxpr, dimensions: tuple, computation: Any) -> list:
+    scalars = [x.aval.update(shape=(), weak_type=False) for x in xs[: len(xs) // 2]]
+    body = b.region(
+        [*scalars, *scalars],
+        lambda *v: b.inline(jaxpr.jaxpr, v, [b.constant(c) for c in jaxpr.consts]),
+    )
+    return b.op("reduce", list(xs), list(b.outs), regions=[body], dimensions=b.ints(dimensions))
+
+
+@reduce_p.jvp
+def _(primals: Sequence[Any], tangents: Sequence[Any], **params: Any) -> tuple:
+    out = reduce_p.bind(*primals, **params)
+    if all(is_zero(t) for t in tangents):
+        return out, [Zero.like(aval_of(o)) for o in out]
+    raise ArgumentError(
+        "a reduction with a computation of your own has no derivative", function="reduce",
+        fix="use reduce_sum, reduce_max and their like, or a scan",
+    )  # fmt: skip
+
+
+def reduce(
+    operands: Any,
+    init_values: Any,
+    computation: Callable,
+    dimensions: Sequence[int],
+    out_sharding: Any = None,
+) -> Any:
+    """`operands` combined over `dimensions` with the monoid `computation`, starting from `init_values`.
+
+    `computation(x, y)` combines two scalars (or two structures of them, for several operands), must be
+    associative, and `init_values` its neutral element. Recognised sums, products, extrema and logical
+    operations become the primitives of that name.
+
+    >>> from sagax import lax
+    >>> import numpy as np
+    >>> lax.reduce(np.arange(5), 0, lax.add, (0,))
+    Array(10, dtype=int32)
+    """
+    from_single = not isinstance(operands, (tuple, list))
+    values = [operands] if from_single else list(operands)
+    inits = [init_values] if not isinstance(init_values, (tuple, list)) else list(init_values)
+    if len(values) != len(inits):
+        raise ArgumentError(
+            function="reduce",
+            argument="init_values",
+            got=f"{len(inits)} values",
+            expected=f"one for each of {len(values)} operands",
+        )
+    axes = axes_of(values[0], dimensions, "reduce")
+    inits = [
+        i if hasattr(i, "dtype") else np.asarray(i, aval_of(x).dtype)[()]
+        for x, i in zip(values, inits, strict=True)
+    ]
+    if from_single:
+        known = _recognised(computation, values[0], inits[0], axes)
+        if known is not None:
+            return known
+    scalars = [aval_of(x).update(shape=(), weak_type=False) for x in values]
+
+    def combine(*xs: Any) -> list:
+        n = len(values)
+        if from_single:
+            return [computation(*xs)]
+        return list(computation(type(operands)(xs[:n]), type(operands)(xs[n:])))
+
+    jaxpr, consts = stage(combine, [*scalars, *scalars])
+    for i, (have, want) in enumerate(zip(jaxpr.out_avals, scalars, strict=True)):
+        if have.shape != () or have.dtype != want.dtype:
+            raise ArgumentError(
+                "computation must return scalars of the operands' dtypes", function="reduce", argument=f"computation (result {i})",
+                got=have, expected=want,
+            )  # fmt: skip
+    outs = reduce_p.bind(
+        *values, *inits, jaxpr=ClosedJaxpr(jaxpr, consts), dimensions=axes, computation=computation
+    )
+    return outs[0] if from_single else type(operands)(outs)
+
+
+def _recognised(computation: Any, x: Any, init: Any, axes: tuple) -> Any:
+    """The result by a primitive, where the monoid is one that has its own."""
+    aval = aval_of(x)
+    name = getattr(computation, "__name__", "")
+    if computation is getattr(ar, name, None) and not hasattr(init, "aval"):
+        low, high = kinds.bounds(aval.dtype) if not kinds.is_complex(aval.dtype) else (None, None)
+        table = {
+            "add": (0, reduce_sum_p),
+            "mul": (1, reduce_prod_p),
+            "max": (low, reduce_max_p),
+            "min": (high, reduce_min_p),
+        }
+        neutral, p = table.get(name, (None, None))
+        if p is not None and neutral is not None and init == neutral and aval.dtype != np.bool_:
+            return p.bind(x, axes=axes)
+    return None
+
+
+# public functions ------------------------------------------------------------------------------------
+
+
+def _public(p: Primitive, what: str, example: str) -> Callable:
+    def function(operand: Any, axes: Sequence[int], *, out_sharding: Any = None) -> Any:
+        return p.bind(operand, axes=axes_of(operand, axes, p.name))
+
+    function.__name__ = function.__qualname__ = p.name
+    function.__doc__ = f"""{what} of `operand` over the dimensions `axes`, which disappear.
+
+    >>> from sagax import lax
+    >>> import numpy as np
+    {example}
+    """
+    return function
+
+
+reduce_max = _public(
+    reduce_max_p,
+    "The greatest element (NaN if there is one)",
+    ">>> int(lax.reduce_max(np.arange(4), (0,)))\n    3",
+)
+reduce_min = _public(
+    reduce_min_p,
+    "The least element (NaN if there is one)",
+    ">>> int(lax.reduce_min(np.arange(4), (0,)))\n    0",
+)
+reduce_prod = _public(
+    reduce_prod_p, "The product", ">>> int(lax.reduce_prod(np.arange(1, 5), (0,)))\n    24"
+)
+reduce_and = _public(
+    reduce_and_p,
+    "The bitwise (for booleans logical) and",
+    ">>> bool(lax.reduce_and(np.array([True, False]), (0,)))\n    False",
+)
+reduce_or = _public(
+    reduce_or_p,
+    "The bitwise (for booleans logical) or",
+    ">>> bool(lax.reduce_or(np.array([True, False]), (0,)))\n    True",
+)
+reduce_xor = _public(
+    reduce_xor_p,
+    "The bitwise (for booleans logical) exclusive or",
+    ">>> bool(lax.reduce_xor(np.array([True, True]), (0,)))\n    False",
+)
+
+
+def argmax(operand: Any, axis: int, index_dtype: Any) -> Any:
+    """The position of the greatest element along `axis`: the first of several, and of NaN before any.
+
+    >>> from sagax import lax
+    >>> import numpy as np
+    >>> int(lax.argmax(np.array([1.0, 3.0, 3.0]), 0, np.int32))
+    1
+    """
+    axis = canonical_axis(axis, aval_of(operand).ndim, "argmax")
+    return argmax_p.bind(operand, axes=(axis,), index_dtype=kinds.requested(index_dtype, "argmax"))
+
+
+def argmin(operand: Any, axis: int, index_dtype: Any) -> Any:
+    """The position of the least element along `axis`: the first of several, and of NaN before any.
+
+    >>> from sagax import lax
+    >>> import numpy as np
+    >>> int(lax.argmin(np.array([3.0, 1.0, 1.0]), 0, np.int32))
+    1
+    """
+    axis = canonical_axis(axis, aval_of(operand).ndim, "argmin")
+    return argmin_p.bind(operand, axes=(axis,), index_dtype=kinds.requested(index_dtype, "argmin"))
+
+
+__all__ = [
+    "argmax", "argmax_p", "argmin", "argmin_p", "axes_of", "operands", "reduce", "reduce_and", "reduce_and_p", "reduce_max",
+    "reduce_max_p", "reduce_min", "reduce_min_p", "reduce_or", "reduce_or_p", "reduce_p", "reduce_prod", "reduce_prod_p",
+    "reduce_sum", "reduce_sum_p", "reduce_xor", "reduce_xor_p",
+]  # fmt: skip

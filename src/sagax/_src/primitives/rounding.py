@@ -1,0 +1,195 @@
+"""Rounding to integers, kept in floating point: floor, ceil, round; and the neighbours of a number.
+
+Constant between their steps, floor, ceil and round have the derivative zero everywhere.
+"""
+
+from __future__ import annotations
+
+import enum
+from typing import Any
+
+import numpy as np
+
+from sagax._src.core import dtypes
+from sagax._src.core.samples import Sample, bf16, f16, f32
+from sagax._src.diagnostics.errors import ArgumentValueError
+from sagax._src.primitives.makers import elementwise, floating, operands
+
+_EDGES = np.array(
+    [
+        -2.5,
+        -1.5,
+        -0.5,
+        -0.4,
+        -0.0,
+        0.0,
+        0.49999997,
+        0.5,
+        1.5,
+        2.5,
+        8388609.0,
+        np.inf,
+        -np.inf,
+        np.nan,
+    ],
+    np.float32,
+)
+_ROUNDED = [Sample(f32(2, 3)), Sample(_EDGES, derivatives=False), Sample(f16(4)), Sample(bf16(4))]
+
+
+class RoundingMethod(enum.IntEnum):
+    """What `round` does with a number halfway between two integers."""
+
+    AWAY_FROM_ZERO = 0
+    TO_NEAREST_EVEN = 1
+
+
+floor_p = elementwise(
+    "floor", numpy=np.floor, accepts=floating, hlo="floor", exact=True, samples=_ROUNDED
+)
+ceil_p = elementwise(
+    "ceil", numpy=np.ceil, accepts=floating, hlo="ceil", exact=True, samples=_ROUNDED
+)
+
+
+def floor(x: Any) -> Any:
+    """The greatest integers not above `x`, in the floating point dtype of `x`.
+
+    >>> from sagax import lax
+    >>> import numpy as np
+    >>> lax.floor(np.array([1.5, -1.5]))
+    Array([ 1., -2.], dtype=float32)
+    """
+    return floor_p.bind(x)
+
+
+def ceil(x: Any) -> Any:
+    """The least integers not below `x`, in the floating point dtype of `x`.
+
+    >>> from sagax import lax
+    >>> import numpy as np
+    >>> lax.ceil(np.array([1.5, -1.5]))
+    Array([ 2., -1.], dtype=float32)
+    """
+    return ceil_p.bind(x)
+
+
+def _round_numpy(x: np.ndarray, *, rounding_method: RoundingMethod) -> Any:
+    if rounding_method == RoundingMethod.TO_NEAREST_EVEN:
+        return np.rint(x)
+    whole = np.trunc(x)
+    # x - whole is exact, unlike x + 0.5
+    up = np.abs(x - whole) >= np.array(0.5, x.dtype)
+    return np.where(up, whole + np.copysign(np.ones((), x.dtype), x), whole)
+
+
+round_p = elementwise(
+    "round",
+    numpy=_round_numpy,
+    accepts=floating,
+    exact=True,
+    samples=[
+        Sample(*s.operands, rounding_method=m, derivatives=s.derivatives)
+        for s in _ROUNDED
+        for m in RoundingMethod
+    ],
+)
+
+
+@round_p.lower
+def _(b: Any, x: Any, *, rounding_method: RoundingMethod) -> Any:
+    even = rounding_method == RoundingMethod.TO_NEAREST_EVEN
+    return b.op("round_nearest_even" if even else "round_nearest_afz", [x], b.out)
+
+
+def round(x: Any, rounding_method: RoundingMethod = RoundingMethod.AWAY_FROM_ZERO) -> Any:
+    """The integers nearest to `x`, in the floating point dtype of `x`.
+
+    Halves are rounded away from zero, or with TO_NEAREST_EVEN to the even neighbour.
+
+    >>> from sagax import lax
+    >>> import numpy as np
+    >>> lax.round(np.array([1.4, 2.5, -2.5]))
+    Array([ 1.,  3., -3.], dtype=float32)
+    >>> lax.round(np.array([1.4, 2.5, -2.5]), lax.RoundingMethod.TO_NEAREST_EVEN)
+    Array([ 1.,  2., -2.], dtype=float32)
+    """
+    try:
+        method = RoundingMethod(rounding_method)
+    except ValueError:
+        raise ArgumentValueError(
+            function="round",
+            argument="rounding_method",
+            got=rounding_method,
+            expected="a RoundingMethod",
+        ) from None
+    return round_p.bind(x, rounding_method=method)
+
+
+# nextafter ----------------------------------------------------------------------------------------
+
+
+def _nextafter_numpy(x: np.ndarray, y: np.ndarray) -> Any:
+    if x.dtype.kind == "f":
+        # NumPy's versions differ in which of two equal zeros they return
+        return np.where(x == y, y, np.nextafter(x, y))
+    return _next_bits(*np.broadcast_arrays(x, y))
+
+
+def _next_bits(x: np.ndarray, y: np.ndarray) -> Any:
+    """nextafter by the order of bit patterns, for floating types that NumPy does not know."""
+    unsigned = np.dtype(f"u{x.dtype.itemsize}")
+    raw = np.asarray(x, order="C").view(unsigned).astype(np.int64)
+    sign = 1 << (dtypes.itemsize_bits(x.dtype) - 1)
+    wide_x, wide_y = x.astype(np.float64), y.astype(np.float64)
+    outward = (wide_y > wide_x) == (raw < sign)
+    step = np.where(outward, raw + 1, raw - 1)
+    step = np.where(wide_x == 0, np.where(wide_y > 0, 1, sign + 1), step)
+    out = step.astype(unsigned).view(x.dtype)
+    out = np.where(wide_x == wide_y, y, out)
+    return np.where(np.isnan(wide_x) | np.isnan(wide_y), np.asarray(np.nan, x.dtype), out)
+
+
+nextafter_p = elementwise(
+    "nextafter",
+    2,
+    numpy=_nextafter_numpy,
+    accepts=floating,
+    hlo="chlo.next_after",
+    exact=True,
+    jvp=(lambda t, out, x, y: t, None),
+    samples=[
+        Sample(f32(3), f32(3), derivatives=False),
+        Sample(f32(2, 3), f32(), derivatives=False),
+        Sample(
+            np.array([0, -0.0, 1, 1, 1, np.inf, np.nan], np.float32),
+            np.array([1, 1, 1, 2, 0, 0, 1], np.float32),
+            derivatives=False,
+        ),
+        Sample(bf16(4), bf16(4), derivatives=False),
+    ],
+)
+
+
+def nextafter(x1: Any, x2: Any) -> Any:
+    """The floating point numbers next to `x1` in the direction of `x2`; `x2` where they are equal.
+
+    >>> from sagax import lax
+    >>> import numpy as np
+    >>> lax.nextafter(np.float32([1, 1]), np.float32([2, 0]))
+    Array([1.0000001 , 0.99999994], dtype=float32)
+    """
+    return nextafter_p.bind(*operands(x1, x2))
+
+
+__all__ = [
+    "RoundingMethod",
+    "ceil",
+    "ceil_p",
+    "floor",
+    "floor_p",
+    "nextafter",
+    "nextafter_p",
+    "round",
+    "round_p",
+]

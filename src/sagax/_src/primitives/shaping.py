@@ -1,0 +1,938 @@
+"""Making arrays of a given shape and content, putting arrays together, taking them apart.
+
+iota, full, empty; concatenate, stack, tile, pad; split, unstack; rev; and functions of shapes.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from sagax._src import config
+from sagax._src.core import dims, dtypes, kinds
+from sagax._src.core.avals import ShapedArray, intern_aval, scalar_aval
+from sagax._src.core.primitive import Primitive
+from sagax._src.core.samples import Sample, boolean, c64, f32, i32
+from sagax._src.core.tangents import Zero, is_linear, is_zero
+from sagax._src.core.value import aval_of, is_operand
+from sagax._src.diagnostics.errors import ArgumentError, ArgumentValueError, DtypeError, ShapeError
+from sagax._src.primitives.structural import (
+    broadcast_in_dim,
+    broadcast_in_dim_p,
+    canonical_axis,
+    convert,
+    instantiate,
+    linear_rules,
+    moveaxis,
+    reduce_sum,
+    reshape,
+)
+
+
+def listed(items: Sequence[Any]) -> str:
+    """Shapes, dtypes or names in a message: `(3, 4), (3, 5) and (2, 4)`."""
+    texts = [str(i) for i in items]
+    return texts[0] if len(texts) == 1 else ", ".join(texts[:-1]) + " and " + texts[-1]
+
+
+def same_dtypes(function: str, avals: Sequence[ShapedArray]) -> None:
+    """DtypeError unless all dtypes are equal."""
+    first = avals[0].dtype
+    for a in avals:
+        if a.dtype != first:
+            names = ", ".join(dtypes.name(a.dtype) for a in avals)
+            raise DtypeError(
+                f"lax.{function} requires arguments to have the same dtypes, got {names}",
+                function=function,
+                fix="convert them to one dtype, or use sagax.numpy, which promotes dtypes",
+            )
+
+
+def linear_in_all(primitive: Primitive) -> None:
+    """Derive the jvp of a primitive that is linear in all its operands together."""
+
+    def jvp(primals: Sequence[Any], tangents: Sequence[Any], **params: Any) -> tuple:
+        out = primitive.bind(*primals, **params)
+        several = primitive.multiple_results
+        if all(map(is_zero, tangents)) or dtypes.float0 in [
+            t.dtype for t in map(_tangent_aval, tangents)
+        ]:
+            zeros = [Zero.like(aval_of(o)) for o in (out if several else [out])]
+            return out, zeros if several else zeros[0]
+        return out, primitive.bind(*map(instantiate, tangents), **params)
+
+    primitive.jvp_rule = jvp
+
+
+def _tangent_aval(t: Any) -> Any:
+    return t.aval if is_zero(t) else aval_of(t)
+
+
+def align_mapped(args: Sequence[Any], in_dims: Sequence[Any], size: Any) -> tuple[list, int]:
+    """Operands of equal rank, all with their examples along one dimension, and that dimension."""
+    mapped = {d for d in in_dims if d is not None}
+    place = mapped.pop() if len(mapped) == 1 else 0
+    aligned = []
+    for x, d in zip(args, in_dims, strict=True):
+        if d is not None:
+            aligned.append(moveaxis(x, d, place))
+            continue
+        shape = aval_of(x).shape
+        kept = tuple(i for i in range(len(shape) + 1) if i != place)
+        aligned.append(broadcast_in_dim(x, (*shape[:place], size, *shape[place:]), kept))
+    return aligned, place
+
+
+# concatenate --------------------------------------------------------------------------------------
+
+concatenate_p = Primitive("concatenate", multilinear=True, exact=True)
+
+
+def concatenate(operands: Sequence[Any], dimension: int) -> Any:
+    """The operands joined along `dimension`.
+
+    They have the same dtype, the same number of dimensions, and the same sizes in all others.
+
+    >>> from sagax import lax
+    >>> import numpy as np
+    >>> lax.concatenate([np.arange(2), np.arange(3)], 0)
+    Array([0, 1, 0, 1, 2], dtype=int32)
+    """
+    if not hasattr(operands, "aval"):
+        operands = tuple(operands)
+    elif aval_of(operands).ndim == 0:
+        raise ArgumentError(
+            function="concatenate",
+            argument="operands",
+            got=operands,
+            expected="a sequence of arrays",
+        )
+    if len(operands) == 0:
+        raise ArgumentValueError(
+            function="concatenate",
+            argument="operands",
+            got="an empty sequence",
+            expected="at least one array",
+        )
+    if len(operands) == 1 and hasattr(operands[0], "aval"):
+        return operands[0]
+    return concatenate_p.bind(*operands, dimension=dimension)
+
+
+@concatenate_p.abstract
+def _(*avals: ShapedArray, dimension: int) -> ShapedArray:
+    same_dtypes("concatenate", avals)
+    first = avals[0]
+    shapes = [a.shape for a in avals]
+    if any(len(s) != first.ndim for s in shapes):
+        raise ShapeError(
+            "the operands differ in their number of dimensions",
+            function="concatenate",
+            got=listed(shapes),
+            expected="equal numbers of dimensions",
+            fix="reshape them, or give them new dimensions with lax.expand_dims",
+        )
+    if not first.ndim:
+        raise ShapeError(
+            "scalars have no dimension to join along",
+            function="concatenate",
+            got=listed(shapes),
+            expected="arrays",
+            fix="use lax.stack",
+        )
+    if not 0 <= dimension < first.ndim:
+        raise ShapeError(
+            function="concatenate",
+            argument="dimension",
+            got=dimension,
+            expected=f"a dimension from 0 to {first.ndim - 1} of shapes {listed(shapes)}",
+        )
+    size = first.shape[dimension]
+    for i, s in enumerate(shapes[1:], 1):
+        for k, (mine, others) in enumerate(zip(s, first.shape, strict=True)):
+            if k != dimension and not dims.same(mine, others):
+                raise ShapeError(
+                    f"operand {i} has size {mine} along dimension {k}, operand 0 has size {others}",
+                    function="concatenate",
+                    got=listed(shapes),
+                    expected=f"equal sizes in all dimensions but {dimension}, the one being joined",
+                )
+        size = size + s[dimension]
+    shape = (*first.shape[:dimension], size, *first.shape[dimension + 1 :])
+    return intern_aval(shape, first.dtype, all(a.weak_type for a in avals), None)
+
+
+@concatenate_p.reference
+def _(*xs: np.ndarray, dimension: int) -> np.ndarray:
+    return np.concatenate(xs, dimension)
+
+
+linear_in_all(concatenate_p)
+
+
+@concatenate_p.transpose
+def _(ct: Any, *xs: Any, dimension: int) -> list:
+    parts = split(
+        ct,
+        [x.shape[dimension] if is_linear(x) else aval_of(x).shape[dimension] for x in xs],
+        dimension,
+    )
+    return [part if is_linear(x) else None for x, part in zip(xs, parts, strict=True)]
+
+
+@concatenate_p.batch
+def _(axis: Any, args: Sequence[Any], in_dims: Sequence[Any], *, dimension: int) -> tuple:
+    xs, d = align_mapped(args, in_dims, axis.size)
+    return concatenate_p.bind(*xs, dimension=dimension + (d <= dimension)), d
+
+
+@concatenate_p.lower
+def _(b: Any, *xs: Any, dimension: int) -> Any:
+    dtype = xs[0].dtype
+    if dtypes.kind(dtype) in "iu" and dtypes.itemsize_bits(dtype) < 4:
+        # XLA's compiler for CPUs ends the process when it meets a concatenation of these
+        wide = [b.convert(x, np.dtype(np.int8)) for x in xs]
+        return b.convert(b.concatenate(wide, dimension), dtype)
+    return b.concatenate(xs, dimension)
+
+
+concatenate_p.samples = [
+    Sample(f32(2, 3), f32(2, 1), dimension=1),
+    Sample(f32(2), f32(0), f32(3), dimension=0),
+    Sample(c64(1, 2), c64(2, 2), dimension=0),
+    Sample(boolean(3), boolean(1), dimension=0),
+    Sample(i32(2, 2), dimension=0),
+]
+
+
+# split --------------------------------------------------------------------------------------------
+
+split_p = Primitive("split", multiple_results=True, multilinear=True, exact=True)
+
+
+def split(operand: Any, sizes: Sequence[dims.Size], axis: int = 0) -> Sequence[Any]:
+    """The pieces of `operand` of the given sizes, one after the other along `axis`; a list.
+
+    The sizes add up to the size of the operand along that axis.
+
+    >>> from sagax import lax
+    >>> import numpy as np
+    >>> lax.split(np.arange(5), (2, 3))
+    [Array([0, 1], dtype=int32), Array([2, 3, 4], dtype=int32)]
+    """
+    axis = canonical_axis(axis, aval_of(operand).ndim, "split")
+    return split_p.bind(
+        operand, sizes=dims.canonical_shape(tuple(sizes), "split: argument sizes"), axis=axis
+    )
+
+
+@split_p.abstract
+def _(x: ShapedArray, *, sizes: tuple, axis: int) -> list:
+    if not dims.same(sum(sizes), x.shape[axis]):
+        raise ArgumentValueError(
+            f"the sizes add up to {sum(sizes)}, axis {axis} has size {x.shape[axis]}",
+            function="split",
+            argument="sizes",
+            got=sizes,
+            expected=f"sizes whose sum is {x.shape[axis]}",
+            operand=x,
+        )
+    return [
+        intern_aval((*x.shape[:axis], s, *x.shape[axis + 1 :]), x.dtype, x.weak_type, None)
+        for s in sizes
+    ]
+
+
+@split_p.reference
+def _(x: np.ndarray, *, sizes: tuple, axis: int) -> list:
+    return [part.copy() for part in np.split(x, np.cumsum(sizes[:-1]), axis)] if sizes else []
+
+
+def _linear_to_many(primitive: Primitive) -> None:
+    def jvp(primals: Sequence[Any], tangents: Sequence[Any], **params: Any) -> tuple:
+        outs = primitive.bind(*primals, **params)
+        (t,) = tangents
+        if is_zero(t):
+            return outs, [Zero.like(aval_of(o)) for o in outs]
+        return outs, primitive.bind(t, **params)
+
+    primitive.jvp_rule = jvp
+
+
+_linear_to_many(split_p)
+
+
+@split_p.transpose
+def _(cts: Sequence[Any], x: Any, *, sizes: tuple, axis: int) -> tuple:
+    return (concatenate([instantiate(ct) for ct in cts], axis),) if cts else (Zero(x.aval),)
+
+
+@split_p.batch
+def _(_axis: Any, args: Sequence[Any], in_dims: Sequence[Any], *, sizes: tuple, axis: int) -> tuple:
+    (x,), (d,) = args, in_dims
+    return split_p.bind(x, sizes=sizes, axis=axis + (d <= axis)), [d] * len(sizes)
+
+
+def _at(axis: int, value: Any, ndim: int) -> tuple:
+    return (0,) * axis + (value,) + (0,) * (ndim - axis - 1)
+
+
+@split_p.lower
+def _(b: Any, x: Any, *, sizes: tuple, axis: int) -> list:
+    parts, start = [], 0
+    for size in sizes:
+        limits = (*x.shape[:axis], start + size, *x.shape[axis + 1 :])
+        parts.append(b.slice(x, _at(axis, start, x.ndim), limits))
+        start = start + size
+    return parts
+
+
+split_p.samples = [
+    Sample(f32(2, 5), sizes=(2, 0, 3), axis=1),
+    Sample(i32(3), sizes=(3,), axis=0),
+    Sample(c64(3, 2), sizes=(1, 2), axis=0),
+]
+
+
+# stack, unstack -----------------------------------------------------------------------------------
+
+stack_p = Primitive("stack", multilinear=True, exact=True)
+
+
+def stack(operands: Sequence[Any], axis: int = 0) -> Any:
+    """The operands, all of one shape and dtype, along a new dimension `axis` of the result.
+
+    >>> from sagax import lax
+    >>> import numpy as np
+    >>> lax.stack([np.arange(2), np.arange(2)], axis=1)
+    Array([[0, 0],
+           [1, 1]], dtype=int32)
+    """
+    operands = tuple(operands)
+    if not operands:
+        raise ArgumentValueError(
+            function="stack",
+            argument="operands",
+            got="an empty sequence",
+            expected="at least one array",
+        )
+    return stack_p.bind(
+        *operands, axis=canonical_axis(axis, aval_of(operands[0]).ndim + 1, "stack")
+    )
+
+
+@stack_p.abstract
+def _(*avals: ShapedArray, axis: int) -> ShapedArray:
+    same_dtypes("stack", avals)
+    first = avals[0]
+    if not all(dims.same_shape(a.shape, first.shape) for a in avals):
+        raise ArgumentValueError(
+            "the operands differ in shape",
+            function="stack",
+            got=listed([a.shape for a in avals]),
+            expected="equal shapes",
+        )
+    shape = (*first.shape[:axis], len(avals), *first.shape[axis:])
+    return intern_aval(shape, first.dtype, all(a.weak_type for a in avals), None)
+
+
+@stack_p.reference
+def _(*xs: np.ndarray, axis: int) -> np.ndarray:
+    return np.stack(xs, axis)
+
+
+linear_in_all(stack_p)
+
+
+@stack_p.transpose
+def _(ct: Any, *xs: Any, axis: int) -> list:
+    return [
+        part if is_linear(x) else None
+        for x, part in zip(xs, unstack_p.bind(ct, axis=axis), strict=True)
+    ]
+
+
+@stack_p.batch
+def _(_axis: Any, args: Sequence[Any], in_dims: Sequence[Any], *, axis: int) -> tuple:
+    xs, d = align_mapped(args, in_dims, _axis.size)
+    if axis <= d:  # the new dimension comes before that of the examples
+        return stack_p.bind(*xs, axis=axis), d + 1
+    return stack_p.bind(*xs, axis=axis + 1), d
+
+
+@stack_p.lower
+def _(b: Any, *xs: Any, axis: int) -> Any:
+    shape = xs[0].shape
+    parts = [b.reshape(x, (*shape[:axis], 1, *shape[axis:])) for x in xs]
+    return b.concatenate(parts, axis)
+
+
+stack_p.samples = [
+    Sample(f32(2, 3), f32(2, 3), axis=1),
+    Sample(f32(), f32(), axis=0),
+    Sample(i32(2), axis=1),
+]
+
+
+unstack_p = Primitive("unstack", multiple_results=True, multilinear=True, exact=True)
+
+
+def unstack(x: Any, axis: int = 0) -> tuple:
+    """The slices of `x` along `axis`, each without that dimension; a tuple.
+
+    >>> from sagax import lax
+    >>> import numpy as np
+    >>> lax.unstack(np.arange(4).reshape(2, 2), axis=1)
+    (Array([0, 2], dtype=int32), Array([1, 3], dtype=int32))
+    """
+    return tuple(unstack_p.bind(x, axis=canonical_axis(axis, aval_of(x).ndim, "unstack")))
+
+
+@unstack_p.abstract
+def _(x: ShapedArray, *, axis: int) -> list:
+    count = x.shape[axis]
+    if dims.is_dim(count):
+        raise ArgumentValueError(
+            f"dimension {axis} has the symbolic size {count}: the number of results is not known",
+            function="unstack",
+            argument="x",
+            got=x,
+            expected="a known size along axis",
+            fix="use lax.scan or vmap to work on each slice",
+        )
+    return [
+        intern_aval((*x.shape[:axis], *x.shape[axis + 1 :]), x.dtype, x.weak_type, None)
+    ] * count
+
+
+@unstack_p.reference
+def _(x: np.ndarray, *, axis: int) -> list:
+    return [np.array(part) for part in np.moveaxis(x, axis, 0)]
+
+
+_linear_to_many(unstack_p)
+
+
+@unstack_p.transpose
+def _(cts: Sequence[Any], x: Any, *, axis: int) -> tuple:
+    return (stack_p.bind(*map(instantiate, cts), axis=axis),) if cts else (Zero(x.aval),)
+
+
+@unstack_p.batch
+def _(_axis: Any, args: Sequence[Any], in_dims: Sequence[Any], *, axis: int) -> tuple:
+    (x,), (d,) = args, in_dims
+    axis += d <= axis
+    outs = unstack_p.bind(x, axis=axis)
+    return outs, [d - (axis < d)] * len(outs)
+
+
+@unstack_p.lower
+def _(b: Any, x: Any, *, axis: int) -> list:
+    parts = []
+    for i, out in enumerate(b.outs):
+        limits = (*x.shape[:axis], i + 1, *x.shape[axis + 1 :])
+        parts.append(b.reshape(b.slice(x, _at(axis, i, x.ndim), limits), out.shape))
+    return parts
+
+
+unstack_p.samples = [Sample(f32(2, 3), axis=1), Sample(f32(2), axis=0), Sample(i32(0, 2), axis=0)]
+
+
+# tile ---------------------------------------------------------------------------------------------
+
+tile_p = Primitive("tile", multilinear=True, exact=True)
+
+
+def tile(operand: Any, reps: Sequence[dims.Size]) -> Any:
+    """`operand` repeated `reps[i]` times along each dimension i.
+
+    >>> from sagax import lax
+    >>> import numpy as np
+    >>> lax.tile(np.arange(3), (2,))
+    Array([0, 1, 2, 0, 1, 2], dtype=int32)
+    """
+    return tile_p.bind(operand, reps=dims.canonical_shape(tuple(reps), "tile: argument reps"))
+
+
+@tile_p.abstract
+def _(x: ShapedArray, *, reps: tuple) -> ShapedArray:
+    if len(reps) != x.ndim:
+        raise ShapeError(
+            function="tile",
+            argument="reps",
+            got=reps,
+            expected=f"one entry for each of the operand's {x.ndim} dimensions",
+            operand=x,
+            fix="sagax.numpy.tile fills up missing ones",
+        )
+    return intern_aval(
+        tuple([s * r for s, r in zip(x.shape, reps, strict=True)]), x.dtype, x.weak_type, None
+    )
+
+
+@tile_p.reference
+def _(x: np.ndarray, *, reps: tuple) -> np.ndarray:
+    return np.tile(x, reps)
+
+
+linear_rules(tile_p)
+
+
+def _interleaved(shape: tuple, reps: tuple) -> tuple:
+    return tuple(size for pair in zip(reps, shape, strict=True) for size in pair)
+
+
+@tile_p.transpose
+def _(ct: Any, x: Any, *, reps: tuple) -> tuple:
+    return (reduce_sum(reshape(ct, _interleaved(x.shape, reps)), range(0, 2 * len(reps), 2)),)
+
+
+@tile_p.batch
+def _(axis: Any, args: Sequence[Any], in_dims: Sequence[Any], *, reps: tuple) -> tuple:
+    (x,), (d,) = args, in_dims
+    return tile_p.bind(x, reps=(*reps[:d], 1, *reps[d:])), d
+
+
+@tile_p.lower
+def _(b: Any, x: Any, *, reps: tuple) -> Any:
+    wide = b.broadcast_in_dim(x, _interleaved(x.shape, reps), range(1, 2 * len(reps), 2))
+    return b.reshape(wide, b.out.shape)
+
+
+tile_p.samples = [
+    Sample(f32(2, 3), reps=(2, 2)),
+    Sample(f32(2), reps=(0,)),
+    Sample(f32(), reps=()),
+    Sample(c64(2, 1), reps=(1, 3)),
+]
+
+
+# rev ----------------------------------------------------------------------------------------------
+
+rev_p = Primitive("rev", multilinear=True, exact=True)
+
+
+def rev(operand: Any, dimensions: Sequence[int]) -> Any:
+    """`operand` with the order of its elements reversed along the given dimensions.
+
+    >>> from sagax import lax
+    >>> import numpy as np
+    >>> lax.rev(np.arange(3), (0,))
+    Array([2, 1, 0], dtype=int32)
+    """
+    try:
+        dimensions = tuple(int(d) for d in dimensions)
+    except TypeError:
+        raise ArgumentError(
+            function="rev",
+            argument="dimensions",
+            got=dimensions,
+            expected="a sequence of ints",
+            fix="pass (axis,)",
+        ) from None
+    return rev_p.bind(operand, dimensions=dimensions)
+
+
+@rev_p.abstract
+def _(x: ShapedArray, *, dimensions: tuple) -> ShapedArray:
+    if len(set(dimensions)) != len(dimensions) or not all(0 <= d < x.ndim for d in dimensions):
+        raise ShapeError(
+            function="rev",
+            argument="dimensions",
+            got=dimensions,
+            expected=f"distinct dimensions of the operand, which has {x.ndim} (no negative ones)",
+            operand=x,
+        )
+    return x
+
+
+@rev_p.reference
+def _(x: np.ndarray, *, dimensions: tuple) -> np.ndarray:
+    return np.flip(x, dimensions).copy()
+
+
+linear_rules(rev_p)
+
+
+@rev_p.transpose
+def _(ct: Any, x: Any, *, dimensions: tuple) -> tuple:
+    return (rev_p.bind(ct, dimensions=dimensions),)
+
+
+@rev_p.batch
+def _(axis: Any, args: Sequence[Any], in_dims: Sequence[Any], *, dimensions: tuple) -> tuple:
+    (x,), (d,) = args, in_dims
+    return rev_p.bind(x, dimensions=tuple(k + (d <= k) for k in dimensions)), d
+
+
+@rev_p.lower
+def _(b: Any, x: Any, *, dimensions: tuple) -> Any:
+    return b.op("reverse", [x], x.aval, dimensions=b.ints(dimensions))
+
+
+rev_p.samples = [
+    Sample(f32(2, 3), dimensions=(1,)),
+    Sample(c64(2, 2), dimensions=(0, 1)),
+    Sample(boolean(3), dimensions=()),
+]
+
+
+# iota ---------------------------------------------------------------------------------------------
+
+iota_p = Primitive("iota", exact=True)
+
+
+def iota(dtype: Any, size: int) -> Any:
+    """The numbers 0, 1, ..., size - 1 as an array of `dtype` (integer, floating point or complex).
+
+    >>> from sagax import lax
+    >>> import numpy as np
+    >>> lax.iota(np.float32, 3)
+    Array([0., 1., 2.], dtype=float32)
+    """
+    return broadcasted_iota(dtype, (size,), 0)
+
+
+def broadcasted_iota(
+    dtype: Any, shape: Sequence[dims.Size], dimension: int, *, out_sharding: Any = None
+) -> Any:
+    """An array of `shape` whose elements are their index along `dimension`.
+
+    >>> from sagax import lax
+    >>> import numpy as np
+    >>> lax.broadcasted_iota(np.int32, (2, 3), 1)
+    Array([[0, 1, 2],
+           [0, 1, 2]], dtype=int32)
+    """
+    _no_sharding("broadcasted_iota", "out_sharding", out_sharding)
+    dtype = kinds.requested(dtype, "iota")
+    return iota_p.bind(
+        dtype=dtype,
+        shape=dims.canonical_shape(shape, "iota: argument shape"),
+        dimension=int(dimension),
+    )
+
+
+def _no_sharding(function: str, argument: str, sharding: Any) -> None:
+    if sharding is not None:
+        raise ArgumentValueError(
+            function=function,
+            argument=argument,
+            got=sharding,
+            expected="None",
+            fix="place the result with sagax.device_put, in jit with lax.with_sharding_constraint",
+        )
+
+
+@iota_p.abstract
+def _(*, dtype: Any, shape: tuple, dimension: int) -> ShapedArray:
+    if dtypes.kind(dtype) not in "iufc":
+        raise DtypeError(
+            f"iota does not accept dtype {dtypes.name(dtype)}",
+            function="iota",
+            argument="dtype",
+            got=dtypes.name(dtype),
+            expected="an integer, floating point or complex dtype",
+        )
+    if not 0 <= dimension < len(shape):
+        raise ArgumentValueError(
+            function="iota",
+            argument="dimension",
+            got=dimension,
+            expected=f"a dimension of shape {shape}: at least 0 and below {len(shape)}",
+        )
+    return intern_aval(shape, dtype, False, None)
+
+
+@iota_p.show
+def _(*, dtype: Any, shape: tuple, dimension: int) -> dict:
+    return {"dimension": dimension, "dtype": dtype, "shape": shape, "sharding": None}
+
+
+@iota_p.reference
+def _(*, dtype: Any, shape: tuple, dimension: int) -> np.ndarray:
+    with np.errstate(over="ignore"):  # narrow floats become infinite where the index is beyond them
+        line = np.arange(shape[dimension]).astype(dtype)
+    if len(shape) == 1:
+        return line
+    line = line.reshape([-1 if i == dimension else 1 for i in range(len(shape))])
+    return np.broadcast_to(line, shape).copy()
+
+
+@iota_p.jvp
+def _(primals: Sequence[Any], tangents: Sequence[Any], **params: Any) -> tuple:
+    out = iota_p.bind(**params)
+    return out, Zero.like(aval_of(out))
+
+
+@iota_p.batch
+def _(axis: Any, args: Sequence[Any], in_dims: Sequence[Any], **params: Any) -> tuple:
+    return iota_p.bind(**params), None
+
+
+@iota_p.lower
+def _(b: Any, *, dtype: Any, shape: tuple, dimension: int) -> Any:
+    return b.iota(b.out, dimension)
+
+
+iota_p.samples = [
+    Sample(dtype=np.dtype(np.int32), shape=(4,), dimension=0),
+    Sample(dtype=np.dtype(np.float32), shape=(2, 3), dimension=1),
+    Sample(dtype=np.dtype(np.complex64), shape=(2, 0, 1), dimension=0),
+    Sample(dtype=np.dtype(np.int8), shape=(300,), dimension=0),
+    Sample(dtype=np.dtype(np.float16), shape=(2100,), dimension=0),
+]
+
+
+# sizes as values ----------------------------------------------------------------------------------
+
+dim_as_value_p = Primitive("dim_as_value")
+
+
+def size_as_value(size: Any) -> Any:
+    """A size as something to compute with: symbolic ones become (weakly typed) integer scalars."""
+    return dim_as_value_p.bind(dim=size) if dims.is_dim(size) else size
+
+
+@dim_as_value_p.abstract
+def _(*, dim: Any) -> ShapedArray:
+    return scalar_aval(int, config.current().x64)
+
+
+@dim_as_value_p.reference
+def _(*, dim: Any) -> np.ndarray:
+    return np.asarray(dim.__index__(), aval_of(0).dtype)
+
+
+@dim_as_value_p.batch
+def _(axis: Any, args: Sequence[Any], in_dims: Sequence[Any], *, dim: Any) -> tuple:
+    return dim_as_value_p.bind(dim=dim), None
+
+
+@dim_as_value_p.lower
+def _(b: Any, *, dim: Any) -> Any:
+    return b.convert(b.dim(dim), b.out.dtype)
+
+
+dim_as_value_p.samples = [Sample(dim=5)]
+
+
+# full ---------------------------------------------------------------------------------------------
+
+
+def full(shape: Sequence[int], fill_value: Any, dtype: Any = None, *, sharding: Any = None) -> Any:
+    """An array of `shape` whose every element is the scalar `fill_value`, of `dtype` (None: its).
+
+    >>> from sagax import lax
+    >>> lax.full((2, 2), 7.0)
+    Array([[7., 7.],
+           [7., 7.]], dtype=float32, weak_type=True)
+    """
+    _no_sharding("full", "sharding", sharding)
+    sizes = dims.canonical_shape(shape, "full: argument shape")
+    value = _filling("full", fill_value, dtype)
+    return broadcast_in_dim_p.bind(value, shape=sizes, broadcast_dimensions=())
+
+
+def _filling(function: str, value: Any, dtype: Any, weak_type: bool = False) -> Any:
+    """The scalar `value` as `dtype`, in the cheapest form that keeps its weakness."""
+    if np.ndim(value) if not hasattr(value, "aval") else value.ndim:
+        raise ArgumentError(
+            function=function, argument="fill_value", got=value, expected="a scalar"
+        )
+    if dtype is None:
+        if not is_operand(value):
+            raise ArgumentError(
+                function=function,
+                argument="fill_value",
+                got=value,
+                expected="a number or scalar array",
+            )
+        return value
+    dtype = kinds.requested(dtype, function)
+    if hasattr(value, "aval") or weak_type or dtypes.is_extended(dtype):
+        return convert(value, dtype, weak_type)
+    if type(value) in (bool, int):
+        return number_as(type(value), value, dtype)
+    number = np.asarray(value)
+    if not dtypes.is_numeric_dtype(number.dtype):
+        raise ArgumentError(
+            function=function, argument="fill_value", got=value, expected="a number"
+        )
+    return kinds.convert_numpy(number, dtype)[()]
+
+
+@functools.lru_cache(maxsize=4096)
+def number_as(kind: type, value: int, dtype: Any) -> Any:
+    """The Python int or bool `value` as a NumPy scalar, as a conversion in a program gives it."""
+    if dtypes.kind(dtype) in "iu":  # from a wide integer: its low bits
+        return np.asarray(value & 0xFFFF_FFFF_FFFF_FFFF, np.uint64).astype(dtype)[()]
+    return kinds.convert_numpy(np.asarray(value), dtype)[()]
+
+
+def full_like(
+    x: Any, fill_value: Any, dtype: Any = None, shape: Any = None, sharding: Any = None
+) -> Any:
+    """An array of the shape and dtype of `x` whose every element is the scalar `fill_value`.
+
+    `x` may be anything that has a shape and a dtype; `dtype` and `shape` replace them.
+
+    >>> from sagax import lax
+    >>> import numpy as np
+    >>> lax.full_like(np.arange(3), 7)
+    Array([7, 7, 7], dtype=int32)
+    """
+    _no_sharding("full_like", "sharding", sharding)
+    like = aval_of(x) if is_operand(x) or not (hasattr(x, "shape") and hasattr(x, "dtype")) else x
+    shape = dims.canonical_shape(
+        like.shape if shape is None else shape, "full_like: argument shape"
+    )
+    weak_type = dtype is None and bool(getattr(like, "weak_type", False))
+    value = _filling("full_like", fill_value, like.dtype if dtype is None else dtype, weak_type)
+    return broadcast_in_dim_p.bind(value, shape=shape, broadcast_dimensions=())
+
+
+def zeros_like_array(x: Any) -> Any:
+    """Zeros in the shape and dtype of `x`."""
+    return full_like(x, 0)
+
+
+def empty(shape: Sequence[int], dtype: Any, *, out_sharding: Any = None) -> Any:
+    """An array of `shape` whose content is not specified.
+
+    It holds zeros, so that a program that reads it by mistake does the same each time.
+
+    >>> from sagax import lax
+    >>> lax.empty((2, 3), "float32").shape
+    (2, 3)
+    """
+    return full(shape, 0, dtype, sharding=out_sharding)
+
+
+# shapes -------------------------------------------------------------------------------------------
+
+
+def broadcast_shapes(*shapes: Any) -> tuple:
+    """The shape that arrays of the given shapes broadcast to, by NumPy's rules.
+
+    Raises a ValueError when they do not fit together.
+
+    >>> from sagax import lax
+    >>> lax.broadcast_shapes((3, 1), (4,), ())
+    (3, 4)
+    """
+    given = [dims.canonical_shape(s, "broadcast_shapes: argument shapes") for s in shapes]
+    out: list = []
+    for k in range(-max(map(len, given), default=0), 0):
+        size: Any = 1
+        for s in given:
+            if len(s) >= -k:
+                size = dims.broadcast_dim(size, s[k])
+                if size is None:
+                    raise ArgumentValueError(
+                        f"the shapes differ in size along axis {k}",
+                        function="broadcast_shapes",
+                        got=listed(given),
+                        expected="equal sizes, or size 1, along each axis counted from the last",
+                    )
+        out.append(size)
+    return tuple(out)
+
+
+def broadcast_to_rank(x: Any, rank: int) -> Any:
+    """`x` with new leading dimensions of size 1, so that it has `rank` dimensions.
+
+    >>> from sagax import lax
+    >>> import numpy as np
+    >>> lax.broadcast_to_rank(np.ones(3), 3).shape
+    (1, 1, 3)
+    """
+    shape = aval_of(x).shape
+    new = rank - len(shape)
+    if new < 0:
+        raise ArgumentValueError(
+            function="broadcast_to_rank",
+            argument="rank",
+            got=rank,
+            expected=f"at least {len(shape)}, the rank of x",
+            x=x,
+        )
+    return broadcast_in_dim(x, (1,) * new + shape, tuple(range(new, rank)))
+
+
+def broadcast_like(arr: Any, like_arr: Any) -> Any:
+    """`arr` broadcast to the shape of `like_arr`, by NumPy's rules; it keeps its dtype.
+
+    >>> from sagax import lax
+    >>> import numpy as np
+    >>> lax.broadcast_like(np.arange(2), np.ones((2, 2)))
+    Array([[0, 1],
+           [0, 1]], dtype=int32)
+    """
+    have, want = aval_of(arr).shape, aval_of(like_arr).shape
+    if len(have) > len(want):
+        raise ArgumentValueError(
+            function="broadcast_like",
+            argument="arr",
+            got=f"shape {have}",
+            expected=f"a shape that broadcasts to {want}",
+        )
+    return broadcast_in_dim(arr, want, tuple(range(len(want) - len(have), len(want))))
+
+
+def collapse(operand: Any, start_dimension: int, stop_dimension: int | None = None) -> Any:
+    """`operand` with the dimensions from `start_dimension` up to `stop_dimension` merged into one.
+
+    Both count as in a Python slice. An empty range gives a new dimension of size 1 there.
+
+    >>> from sagax import lax
+    >>> import numpy as np
+    >>> lax.collapse(np.ones((2, 3, 4)), 1).shape
+    (2, 12)
+    """
+    shape = aval_of(operand).shape
+    lo, hi, _ = slice(start_dimension, stop_dimension).indices(len(shape))
+    if hi < lo:
+        raise ArgumentValueError(
+            function="collapse",
+            got=f"dimensions {start_dimension} to {stop_dimension} of shape {shape}",
+            expected="a range that does not end before it starts",
+        )
+    return reshape(operand, (*shape[:lo], math.prod(shape[lo:hi]), *shape[hi:]))
+
+
+__all__ = [
+    "align_mapped",
+    "broadcast_like",
+    "broadcast_shapes",
+    "broadcast_to_rank",
+    "broadcasted_iota",
+    "collapse",
+    "concatenate",
+    "concatenate_p",
+    "dim_as_value_p",
+    "empty",
+    "full",
+    "full_like",
+    "iota",
+    "iota_p",
+    "linear_in_all",
+    "listed",
+    "rev",
+    "rev_p",
+    "same_dtypes",
+    "size_as_value",
+    "split",
+    "split_p",
+    "stack",
+    "stack_p",
+    "tile",
+    "tile_p",
+    "unstack",
+    "unstack_p",
+    "zeros_like_array",
+]

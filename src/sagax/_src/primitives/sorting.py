@@ -1,0 +1,318 @@
+"""Sorting, and picking the greatest elements."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from sagax._src.core import dims, dtypes, kinds
+from sagax._src.core.avals import ShapedArray, intern_aval
+from sagax._src.core.primitive import Primitive
+from sagax._src.core.samples import Sample, boolean, f32, i32
+from sagax._src.core.tangents import Zero, is_zero
+from sagax._src.core.value import aval_of
+from sagax._src.diagnostics.errors import ArgumentError, ArgumentValueError, DtypeError, ShapeError
+from sagax._src.primitives import gathering
+from sagax._src.primitives import structural as s
+from sagax._src.primitives.shaping import broadcasted_iota
+from sagax._src.primitives.structural import canonical_axis
+
+sort_p = Primitive(
+    "sort", multiple_results=True, exact=True,
+    samples=[
+        Sample(f32(5, unique=True), dimension=0, is_stable=True, num_keys=1),
+        Sample(f32(3, 4, unique=True), i32(3, 4), dimension=1, is_stable=True, num_keys=1),
+        Sample(i32(6), f32(6), dimension=0, is_stable=True, num_keys=2, derivatives=False),
+        Sample(boolean(5), dimension=0, is_stable=True, num_keys=1),
+    ],
+)  # fmt: skip
+
+
+@sort_p.abstract
+def _(*avals: ShapedArray, dimension: int, is_stable: bool, num_keys: int) -> list:
+    for i, a in enumerate(avals):
+        if not dims.same_shape(a.shape, avals[0].shape):
+            raise ShapeError(
+                function="sort",
+                argument=f"operands[{i}]",
+                got=a,
+                expected=f"the shape of operands[0], {avals[0].shape}",
+            )
+    return [a.strip_weak_type() if len(avals) > 1 else a for a in avals]
+
+
+def _key(x: np.ndarray) -> list[np.ndarray]:
+    """Keys for NumPy's sort, most significant first, with zeros of both signs equal and NaN last."""
+    if x.dtype.kind == "c":
+        return [*_key(np.real(x)), *_key(np.imag(x))]
+    if kinds.is_floating(x.dtype):
+        wide = x.astype(np.float64) if x.dtype.itemsize < 8 else x
+        return [wide + 0.0]
+    return [x.astype(np.int16) if x.dtype.type.__module__ == "ml_dtypes" else x]
+
+
+@sort_p.reference
+def _(*xs: np.ndarray, dimension: int, is_stable: bool, num_keys: int) -> list:
+    if xs[0].ndim == 0:
+        return list(xs)
+    keys = [k for x in xs[:num_keys] for k in _key(x)]
+    order = np.lexsort(keys[::-1], axis=dimension)
+    return [np.take_along_axis(x, order, dimension) for x in xs]
+
+
+def _take_along(x: Any, order: Any, axis: int) -> Any:
+    """`x` with its elements along `axis` in the given order (positions within `axis`)."""
+    ndim = aval_of(x).ndim
+    batch = tuple(i for i in range(ndim) if i != axis)
+    numbers = gathering.GatherDimensionNumbers(
+        offset_dims=(),
+        collapsed_slice_dims=(axis,),
+        start_index_map=(axis,),
+        operand_batching_dims=batch,
+        start_indices_batching_dims=batch,
+    )
+    return gathering.gather(
+        x,
+        s.expand_dims(order, (ndim,)),
+        numbers,
+        (1,) * ndim,
+        mode=gathering.GatherScatterMode.PROMISE_IN_BOUNDS,
+    )
+
+
+@sort_p.jvp
+def _(
+    primals: Sequence[Any],
+    tangents: Sequence[Any],
+    *,
+    dimension: int,
+    is_stable: bool,
+    num_keys: int,
+) -> tuple:
+    params = {"dimension": dimension, "is_stable": is_stable, "num_keys": num_keys}
+    if all(is_zero(t) for t in tangents):
+        outs = sort_p.bind(*primals, **params)
+        return outs, [Zero.like(aval_of(o)) for o in outs]
+    # positions travel along, and tell where each element of the result was
+    positions = broadcasted_iota(np.int32, aval_of(primals[0]).shape, dimension)
+    *outs, order = sort_p.bind(*primals, positions, **params)
+    moved = [
+        Zero.like(aval_of(o)) if is_zero(t) else _take_along(t, order, dimension)
+        for o, t in zip(outs, tangents, strict=True)
+    ]  # fmt: skip
+    return outs, moved
+
+
+@sort_p.batch
+def _(
+    axis: Any, args: Sequence[Any], in_dims: Sequence[Any], *, dimension: int, **params: Any
+) -> tuple:
+    xs = [
+        s.moveaxis(x, d, 0) if d is not None else s.broadcast(x, (axis.size,))
+        for x, d in zip(args, in_dims, strict=True)
+    ]
+    return sort_p.bind(*xs, dimension=dimension + 1, **params), [0] * len(xs)
+
+
+@sort_p.lower
+def _(b: Any, *xs: Any, dimension: int, is_stable: bool, num_keys: int) -> list:
+    scalars = [x.aval.update(shape=(), weak_type=False) for x in xs for _ in range(2)]
+
+    def before(*pairs: Any) -> list:
+        keys = [
+            (p, q)
+            for i in range(num_keys)
+            for p, q in _comparable(b, pairs[2 * i], pairs[2 * i + 1])
+        ]
+        result = None
+        for p, q in reversed(keys):
+            less = b.compare("LT", p, q, total_order=True)
+            if result is None:
+                result = less
+            else:
+                equal = b.op("and", [b.compare("EQ", p, q, total_order=True), result], less.aval)
+                result = b.op("or", [less, equal], less.aval)
+        return [result]
+
+    body = b.region(scalars, before)
+    return b.op(
+        "sort",
+        list(xs),
+        list(b.outs),
+        regions=[body],
+        dimension=f"{dimension} : i64",
+        is_stable="true" if is_stable else "false",
+    )
+
+
+def _comparable(b: Any, p: Any, q: Any) -> list:
+    """Pairs of scalars whose total order is the order of sorting: one zero, one NaN, after all numbers."""
+    dtype = p.aval.dtype
+    if kinds.is_complex(dtype):
+        part = p.aval.with_dtype(kinds.real_part_dtype(dtype))
+        return [
+            pair
+            for how in ("real", "imag")
+            for pair in _comparable(b, b.op(how, [p], part), b.op(how, [q], part))
+        ]
+    if not kinds.is_floating(dtype):
+        return [(p, q)]
+    zero, nan = b.constant(0, dtype), b.constant(np.nan, dtype)
+    fixed = []
+    for v in (p, q):
+        v = b.select(b.compare("EQ", v, zero), zero, v)
+        fixed.append(b.select(b.compare("NE", v, v), nan, v))
+    return [tuple(fixed)]
+
+
+def sort(operand: Any, dimension: int = -1, is_stable: bool = True, num_keys: int = 1) -> Any:
+    """`operand` sorted along `dimension`; of several arrays the first `num_keys` decide the order of all.
+
+    NaN comes last, zeros of both signs are equal, complex numbers are ordered by real part first.
+
+    >>> from sagax import lax
+    >>> import numpy as np
+    >>> lax.sort(np.array([3, 1, 2]))
+    Array([1, 2, 3], dtype=int32)
+    """
+    if isinstance(operand, (tuple, list)):
+        if not operand:
+            raise ArgumentError(
+                "Sort requires at least one operand",
+                function="sort",
+                argument="operand",
+                got=operand,
+            )
+        if not 1 <= num_keys <= len(operand):
+            raise ArgumentValueError(
+                function="sort",
+                argument="num_keys",
+                got=num_keys,
+                expected=f"a number from 1 to {len(operand)}, the number of operands",
+            )
+        dimension = canonical_axis(dimension, aval_of(operand[0]).ndim, "sort", "dimension")
+        return tuple(
+            sort_p.bind(*operand, dimension=dimension, is_stable=bool(is_stable), num_keys=num_keys)
+        )
+    dimension = canonical_axis(dimension, aval_of(operand).ndim, "sort", "dimension")
+    return sort_p.bind(operand, dimension=dimension, is_stable=bool(is_stable), num_keys=1)[0]
+
+
+def sort_key_val(
+    keys: Any, values: Any, dimension: int = -1, is_stable: bool = True
+) -> tuple[Any, Any]:
+    """`keys` sorted along `dimension`, and `values` in the same order.
+
+    >>> from sagax import lax
+    >>> import numpy as np
+    >>> lax.sort_key_val(np.array([2, 1]), np.array([5, 6]))[1]
+    Array([6, 5], dtype=int32)
+    """
+    return sort((keys, values), dimension, is_stable, 1)
+
+
+top_k_p = Primitive(
+    "top_k", multiple_results=True,
+    samples=[Sample(f32(5, unique=True), k=2, axis=0, is_stable=True), Sample(f32(2, 6, unique=True), k=3, axis=1, is_stable=True),
+             Sample(i32(4), k=4, axis=0, is_stable=True)],
+)  # fmt: skip
+
+
+@top_k_p.abstract
+def _(x: ShapedArray, *, k: Any, axis: int, is_stable: bool) -> list:
+    if not (kinds.is_floating(x.dtype) or kinds.is_integer(x.dtype) or x.dtype == np.bool_):
+        raise DtypeError(function="top_k", argument="operand", got=x, expected="real numbers")
+    size = x.shape[axis]
+    if not dims.is_dim(size) and not dims.is_dim(k) and k > size:
+        raise ArgumentValueError(
+            f"k argument to top_k must be no larger than size along axis; got k={k} with shape={x.shape} and axis={axis}", function="top_k",
+            argument="k", got=k, expected=f"at most {size}, the size of axis {axis}",
+        )  # fmt: skip
+    shape = (*x.shape[:axis], k, *x.shape[axis + 1 :])
+    return [
+        intern_aval(shape, x.dtype, x.weak_type, None),
+        intern_aval(shape, dtypes.int32, False, None),
+    ]
+
+
+@top_k_p.reference
+def _(x: np.ndarray, *, k: int, axis: int, is_stable: bool) -> list:
+    keys = _key(x)[0]
+    flipped = np.where(np.isnan(keys), -np.inf, -keys) if kinds.is_floating(x.dtype) else ~keys
+    order = np.argsort(flipped, axis=axis, kind="stable")
+    order = np.take(order, np.arange(k), axis)
+    return [np.take_along_axis(x, order, axis), order.astype(np.int32)]
+
+
+@top_k_p.jvp
+def _(primals: Sequence[Any], tangents: Sequence[Any], *, axis: int, **params: Any) -> tuple:
+    (x,), (t,) = primals, tangents
+    values, order = top_k_p.bind(x, axis=axis, **params)
+    tangent = Zero.like(aval_of(values)) if is_zero(t) else _take_along(t, order, axis)
+    return [values, order], [tangent, Zero.like(aval_of(order))]
+
+
+@top_k_p.batch
+def _(
+    axis_: Any, args: Sequence[Any], in_dims: Sequence[Any], *, axis: int, **params: Any
+) -> tuple:
+    d = in_dims[0]
+    return top_k_p.bind(args[0], axis=axis + (axis >= d), **params), [d, d]
+
+
+@top_k_p.lower
+def _(b: Any, x: Any, *, k: int, axis: int, is_stable: bool) -> list:
+    last = x.aval.ndim - 1
+    if axis != last:
+        order = [i for i in range(x.aval.ndim) if i != axis] + [axis]
+        x = b.transpose(x, order)
+    shape = (*x.aval.shape[:-1], k)
+    outs = b.op(
+        "chlo.top_k",
+        [x],
+        [x.aval.update(shape=shape), intern_aval(shape, dtypes.int32, False, None)],
+        k=f"{k} : i64",
+    )
+    if axis != last:
+        back = list(range(last))
+        back.insert(axis, last)
+        outs = [b.transpose(o, back) for o in outs]
+    return outs
+
+
+def top_k(operand: Any, k: int, *, axis: int = -1, is_stable: bool = True) -> tuple[Any, Any]:
+    """The `k` greatest elements along `axis`, in descending order, and their positions (int32).
+
+    Of equal elements the first counts as greater; NaN counts as greatest.
+
+    >>> from sagax import lax
+    >>> import numpy as np
+    >>> lax.top_k(np.array([1, 3, 2]), 2)
+    (Array([3, 2], dtype=int32), Array([1, 2], dtype=int32))
+    """
+    aval = aval_of(operand)
+    if aval.ndim == 0:
+        raise ShapeError(
+            "top_k operand must have >= 1 dimension",
+            function="top_k",
+            argument="operand",
+            got=operand,
+        )
+    if not dims.is_dim(k):
+        try:
+            k = k.__index__()
+        except AttributeError:
+            raise ArgumentError(function="top_k", argument="k", got=k, expected="an int") from None
+        if k < 0:
+            raise ArgumentValueError(
+                f"k argument to top_k must be nonnegative, got {k}",
+                function="top_k",
+                argument="k",
+                got=k,
+                expected="an int of at least 0",
+            )
+    axis = canonical_axis(axis, aval.ndim, "top_k")
+    values, indices = top_k_p.bind(operand, k=k, axis=axis, is_stable=bool(is_stable))
+    return values, indices

@@ -1,0 +1,105 @@
+"""Modified Bessel functions of order 0 and 1, scaled by exp(-|x|).
+
+Up to a bound the power series, whose terms are all positive; beyond, Hankel's expansion, which has full
+accuracy there. DLMF 10.25.2 and 10.40.1.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from sagax._src.core import dtypes
+from sagax._src.core.value import aval_of
+from sagax._src.primitives.arithmetic import abs, add, div, full_like, mul, sign, sub
+from sagax._src.primitives.comparison import le
+from sagax._src.primitives.formulas import (
+    Number,
+    absolute,
+    exp,
+    formula,
+    maximum,
+    minimum,
+    sqrt,
+    where,
+)
+from sagax._src.primitives.formulas import sign as sign_of
+from sagax._src.primitives.makers import elementwise, floating
+from sagax._src.primitives.selection import select_n
+from sagax._src.primitives.special.common import scipy_reference, unary_samples
+
+
+def _scaled(x: Number, order: int) -> Number:
+    """exp(-x) I(x) of the given order for x >= 0."""
+    bound, rounds, terms = (24.0, 48, 24) if x.double else (10.0, 22, 9)
+    near = minimum(x, bound)
+    quarter = 0.25 * near * near
+    series = x.like(1.0)
+    for k in range(rounds, 0, -1):
+        series = 1 + quarter * (1 / (k * (k + order))) * series
+    series = series * exp(-near) * ((0.5 * near) if order else 1.0)
+    far = maximum(x, bound)
+    inverse = 1 / far
+    expansion = x.like(1.0)
+    for k in range(terms, 0, -1):
+        expansion = 1 + inverse * (((2 * k - 1) ** 2 - 4 * order**2) / (8 * k)) * expansion
+    return where(x < bound, series, expansion / sqrt(2 * math.pi * far))
+
+
+bessel_i0e_p = elementwise(
+    "bessel_i0e",
+    numpy=scipy_reference("i0e"),
+    accepts=floating,
+    jvp=lambda t, out, x: mul(t, sub(bessel_i1e(x), mul(sign(x), out))),
+    samples=unary_samples(-12, 12),
+)
+
+
+@formula(bessel_i0e_p)
+def _i0e(x: Number) -> Number:
+    return where(x.is_nan(), x, _scaled(absolute(x), 0))
+
+
+def bessel_i0e(x: Any) -> Any:
+    """exp(-|x|) I0(x): the modified Bessel function of order 0, scaled so that it stays finite.
+
+    >>> from sagax import lax
+    >>> import numpy as np
+    >>> lax.bessel_i0e(np.array([0.0, 1.0])).round(4)
+    Array([1.    , 0.4658], dtype=float32)
+    """
+    return bessel_i0e_p.bind(x)
+
+
+def _i1e_slope(t: Any, out: Any, x: Any) -> Any:
+    """I1' = I0 - I1 / x, and the derivative of the scale; 1/2 at zero."""
+    tiny = dtypes.finfo(aval_of(x).dtype).eps
+    at_zero = le(abs(x), tiny)
+    y = select_n(at_zero, x, full_like(x, tiny))
+    slope = sub(bessel_i0e(y), mul(out, add(sign(y), div(1.0, y))))
+    return mul(t, select_n(at_zero, slope, full_like(x, 0.5)))
+
+
+bessel_i1e_p = elementwise(
+    "bessel_i1e",
+    numpy=scipy_reference("i1e"),
+    accepts=floating,
+    jvp=_i1e_slope,
+    samples=unary_samples(-12, 12),
+)
+
+
+@formula(bessel_i1e_p)
+def _i1e(x: Number) -> Number:
+    return where(x.is_nan(), x, sign_of(x) * _scaled(absolute(x), 1))
+
+
+def bessel_i1e(x: Any) -> Any:
+    """exp(-|x|) I1(x): the modified Bessel function of order 1, scaled so that it stays finite.
+
+    >>> from sagax import lax
+    >>> import numpy as np
+    >>> lax.bessel_i1e(np.array([0.0, 1.0])).round(4)
+    Array([0.    , 0.2079], dtype=float32)
+    """
+    return bessel_i1e_p.bind(x)

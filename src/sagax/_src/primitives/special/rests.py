@@ -1,0 +1,92 @@
+"""Functions less their first terms, without cancellation, and the nodes of Gauss.
+
+Incomplete integrals of large parameters are differences of large numbers when they are written with
+exponentials, logarithms and gamma functions; written with these rests they keep all digits.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+from decimal import Decimal, localcontext
+
+from sagax._src.primitives.formulas import (
+    Number,
+    absolute,
+    expm1,
+    log1p,
+    polynomial,
+    where,
+)
+
+# From here on Stirling's series has the digits of float64 with eight terms.
+LARGE = 8.0
+_STIRLING = (
+    1 / 12,
+    -1 / 360,
+    1 / 1260,
+    -1 / 1680,
+    1 / 1188,
+    -691 / 360360,
+    1 / 156,
+    -3617 / 122400,
+)
+_DIGAMMA = (1 / 12, -1 / 120, 1 / 252, -1 / 240, 1 / 132, -691 / 32760, 1 / 12)
+
+
+def stirling_rest(x: Number) -> Number:
+    """log gamma(x) - ((x - 1/2) log x - x + log(2 pi) / 2), for x >= LARGE. DLMF 5.11.1."""
+    r = 1 / x
+    return r * polynomial(r * r, _STIRLING if x.double else _STIRLING[:4])
+
+
+def log_less_digamma(x: Number) -> Number:
+    """log x - digamma(x), for x >= LARGE. DLMF 5.11.2."""
+    r = 1 / x
+    return r * (0.5 + r * polynomial(r * r, _DIGAMMA if x.double else _DIGAMMA[:4]))
+
+
+def exp_rest(v: Number) -> Number:
+    """exp(v) - 1 - v."""
+    terms = 13 if v.double else 7
+    series = v.like(0.0)
+    for k in range(terms, 2, -1):
+        series = (1 + series) * v * (1 / k)
+    return where(absolute(v) < 0.5, 0.5 * v * v * (1 + series), expm1(v) - v)
+
+
+def log1p_rest(q: Number) -> Number:
+    """q - log(1 + q); with s = q / (2 + q) it is q s - 2 s**3 (1/3 + s**2/5 + s**4/7 + ...)."""
+    terms = 17 if q.double else 8
+    s = q / (2 + q)
+    square = s * s
+    series = polynomial(square, [2 / (2 * k + 3) for k in range(terms)])
+    return where(absolute(q) < 0.5, q * s - s * square * series, q - log1p(q))
+
+
+@functools.cache
+def gauss(count: int) -> tuple[tuple[float, ...], tuple[float, ...]]:
+    """Nodes and weights of Gauss-Legendre quadrature on [0, 1], to the last digit of float64.
+
+    The nodes near 0 decide about integrands that fall steeply; hence the longer numbers inside.
+    """
+    nodes, weights = [], []
+    with localcontext() as context:
+        context.prec = 40
+        for i in range(count):
+            x = Decimal(math.cos(math.pi * (i + 0.75) / (count + 0.5)))
+            for _ in range(5):  # Newton; the guess has three digits, and they double
+                value, slope = _legendre(count, x)
+                x -= value / slope
+            _, slope = _legendre(count, x)
+            nodes.append(float((1 - x) / 2))
+            weights.append(float(1 / ((1 - x * x) * slope * slope)))
+    return tuple(nodes), tuple(weights)
+
+
+def _legendre(n: int, x: Decimal) -> tuple[Decimal, Decimal]:
+    """The Legendre polynomial of degree n at x, and its derivative."""
+    before, value = Decimal(1), x
+    for k in range(2, n + 1):
+        before, value = value, ((2 * k - 1) * x * value - (k - 1) * before) / k
+    return value, n * (x * value - before) / (x * x - 1)

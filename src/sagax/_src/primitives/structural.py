@@ -1,0 +1,714 @@
+"""The primitives that every other family's rules are written with.
+
+Broadcasting, summing, transposing, reshaping and converting: batching needs them to align operands,
+transposition to undo a broadcast. Their own rules refer to one another, so they live together.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from sagax._src.core import dims, dtypes, kinds
+from sagax._src.core.avals import ShapedArray, intern_aval
+from sagax._src.core.primitive import Primitive
+from sagax._src.core.samples import Sample, bf16, boolean, c64, f32, i8, i32, u8
+from sagax._src.core.tangents import Linear, Zero, is_linear, is_zero
+from sagax._src.core.trace import Tracer
+from sagax._src.core.value import aval_of
+from sagax._src.diagnostics.errors import ArgumentError, ArgumentValueError, ShapeError
+
+
+def canonical_axis(axis: Any, ndim: int, function: str, argument: str = "axis") -> int:
+    """`axis` as an int in [0, ndim); an error that names function and argument otherwise."""
+    if isinstance(axis, Tracer):
+        axis = axis.__index__()
+    try:
+        k = axis.__index__()
+    except AttributeError:
+        raise ArgumentError(
+            function=function, argument=argument, got=axis, expected="an int"
+        ) from None
+    if not -ndim <= k < ndim:
+        raise ArgumentValueError(
+            function=function,
+            argument=argument,
+            got=k,
+            expected=f"an axis of an array with {ndim} dimension{'s' if ndim != 1 else ''}"
+            + (f" ({-ndim} to {ndim - 1})" if ndim else ": a scalar has none"),
+        )
+    return k + ndim if k < 0 else k
+
+
+def linear_rules(primitive: Primitive) -> None:
+    """Derive the jvp of a primitive that is linear in its first operand, alone or with fixed others."""
+
+    def jvp(primals: Sequence[Any], tangents: Sequence[Any], **params: Any) -> tuple:
+        out = primitive.bind(*primals, **params)
+        if is_zero(tangents[0]):
+            return out, Zero.like(aval_of(out))
+        return out, primitive.bind(tangents[0], *primals[1:], **params)
+
+    primitive.jvp_rule = jvp
+
+
+# broadcast_in_dim -------------------------------------------------------------------------------
+
+broadcast_in_dim_p = Primitive("broadcast_in_dim", multilinear=True, exact=True)
+
+
+def broadcast_in_dim(
+    operand: Any, shape: Sequence[Any], broadcast_dimensions: Sequence[int] = ()
+) -> Any:
+    """`operand` repeated into `shape`; dimension i of it becomes dimension `broadcast_dimensions[i]`.
+
+    Dimensions of size 1 stretch; all others keep their size. Same dtype as the operand.
+
+    >>> from sagax import lax
+    >>> import numpy as np
+    >>> lax.broadcast_in_dim(np.arange(2), (2, 3), (0,))
+    Array([[0, 0, 0],
+           [1, 1, 1]], dtype=int32)
+    """
+    shape = dims.canonical_shape(shape, "shape")
+    mapping = tuple(int(d) for d in broadcast_dimensions)
+    aval = aval_of(operand)
+    if (
+        len(mapping) == aval.ndim == len(shape)
+        and aval.shape == shape
+        and mapping == tuple(range(aval.ndim))
+    ):
+        if hasattr(operand, "aval"):
+            return operand
+    return broadcast_in_dim_p.bind(operand, shape=shape, broadcast_dimensions=mapping)
+
+
+broadcast_in_dim_p.samples = [
+    Sample(f32(), shape=(2, 3), broadcast_dimensions=()),
+    Sample(f32(3), shape=(2, 3), broadcast_dimensions=(1,)),
+    Sample(f32(2, 1), shape=(2, 4, 3), broadcast_dimensions=(0, 2)),
+    Sample(c64(2), shape=(2, 2), broadcast_dimensions=(0,)),
+    Sample(i32(1), shape=(0,), broadcast_dimensions=(0,)),
+    Sample(boolean(2), shape=(2, 1), broadcast_dimensions=(0,)),
+]
+
+
+@broadcast_in_dim_p.abstract
+def _(x: ShapedArray, *, shape: tuple, broadcast_dimensions: tuple) -> ShapedArray:
+    if len(broadcast_dimensions) != x.ndim:
+        raise ShapeError(
+            function="broadcast_in_dim",
+            argument="broadcast_dimensions",
+            got=broadcast_dimensions,
+            expected=f"one entry for each of the operand's {x.ndim} dimensions",
+            operand=x,
+        )
+    if any(b <= a for a, b in zip(broadcast_dimensions, broadcast_dimensions[1:], strict=False)):
+        raise ShapeError(
+            function="broadcast_in_dim",
+            argument="broadcast_dimensions",
+            got=broadcast_dimensions,
+            expected="strictly increasing dimensions",
+        )
+    for axis, d in enumerate(broadcast_dimensions):
+        if not 0 <= d < len(shape):
+            raise ShapeError(
+                function="broadcast_in_dim",
+                argument="broadcast_dimensions",
+                got=broadcast_dimensions,
+                expected=f"dimensions of the result, from 0 to {len(shape) - 1}",
+            )
+        size = x.shape[axis]
+        if not dims.same(size, 1) and not dims.same(size, shape[d]):
+            raise ShapeError(
+                f"dimension {axis} of the operand has size {size}, which fits neither 1 nor size {shape[d]} of dimension {d} of the result",
+                function="broadcast_in_dim",
+                got=x.shape,
+                expected=f"a shape that broadcasts to {shape}",
+            )
+    return intern_aval(shape, x.dtype, x.weak_type, None)
+
+
+@broadcast_in_dim_p.show
+def _(*, shape: tuple, broadcast_dimensions: tuple) -> dict:
+    return {"broadcast_dimensions": broadcast_dimensions} if broadcast_dimensions else {}
+
+
+@broadcast_in_dim_p.reference
+def _(x: np.ndarray, *, shape: tuple, broadcast_dimensions: tuple) -> np.ndarray:
+    if x.ndim == 0:
+        return np.full(shape, x)
+    full = [1] * len(shape)
+    for size, d in zip(x.shape, broadcast_dimensions, strict=True):
+        full[d] = size
+    return np.broadcast_to(x.reshape(full), shape).copy()
+
+
+linear_rules(broadcast_in_dim_p)
+
+
+@broadcast_in_dim_p.transpose
+def _(ct: Any, x: Any, *, shape: tuple, broadcast_dimensions: tuple) -> tuple:
+    stretched = tuple(
+        d
+        for axis, d in enumerate(broadcast_dimensions)
+        if dims.same(x.shape[axis], 1) and not dims.same(shape[d], 1)
+    )
+    new = tuple(d for d in range(len(shape)) if d not in broadcast_dimensions)
+    summed = reduce_sum(ct, tuple(sorted(new + stretched))) if new or stretched else ct
+    return (reshape(summed, x.shape) if stretched else summed,)
+
+
+@broadcast_in_dim_p.batch
+def _(
+    axis: Any,
+    args: Sequence[Any],
+    in_dims: Sequence[Any],
+    *,
+    shape: tuple,
+    broadcast_dimensions: tuple,
+) -> tuple:
+    (x,), (d,) = args, in_dims
+    x = moveaxis(x, d, 0)
+    mapping = (0, *(b + 1 for b in broadcast_dimensions))
+    return broadcast_in_dim(x, (aval_of(x).shape[0], *shape), mapping), 0
+
+
+@broadcast_in_dim_p.lower
+def _(b: Any, x: Any, *, shape: tuple, broadcast_dimensions: tuple) -> Any:
+    return b.broadcast_in_dim(x, shape, broadcast_dimensions)
+
+
+def broadcast(operand: Any, sizes: Sequence[Any]) -> Any:
+    """`operand` with new leading dimensions of the given sizes, along which it is repeated.
+
+    >>> from sagax import lax
+    >>> import numpy as np
+    >>> lax.broadcast(np.arange(2), (3,)).shape
+    (3, 2)
+    """
+    shape = aval_of(operand).shape
+    n = len(sizes)
+    return broadcast_in_dim(operand, (*sizes, *shape), tuple(range(n, n + len(shape))))
+
+
+def full_of(aval: Any, value: Any) -> Any:
+    """An array of the given type whose every element is the scalar `value`."""
+    scalar = np.asarray(value, aval.dtype)[()]
+    return broadcast_in_dim_p.bind(scalar, shape=aval.shape, broadcast_dimensions=())
+
+
+def zeros_of(aval: Any) -> Any:
+    """An array of zeros of the given type; for float0 a NumPy array, since those hold nothing."""
+    if aval.dtype == dtypes.float0:
+        return np.zeros(aval.shape, dtypes.float0)
+    return full_of(aval, 0)
+
+
+def instantiate(x: Any) -> Any:
+    """`x`, or the array of zeros that the symbolic zero `x` stands for."""
+    return zeros_of(x.aval) if is_zero(x) else x
+
+
+# transpose --------------------------------------------------------------------------------------
+
+transpose_p = Primitive("transpose", multilinear=True, exact=True)
+
+
+def transpose(operand: Any, permutation: Sequence[int]) -> Any:
+    """`operand` with its dimensions reordered: dimension i of the result is `permutation[i]` of it.
+
+    >>> from sagax import lax
+    >>> import numpy as np
+    >>> lax.transpose(np.ones((2, 3, 4)), (2, 0, 1)).shape
+    (4, 2, 3)
+    """
+    permutation = tuple(int(p) for p in permutation)
+    if (
+        permutation == tuple(range(len(permutation)))
+        and hasattr(operand, "aval")
+        and operand.ndim == len(permutation)
+    ):
+        return operand
+    return transpose_p.bind(operand, permutation=permutation)
+
+
+def moveaxis(x: Any, source: int | None, destination: int) -> Any:
+    """`x` with dimension `source` moved to `destination`, the others in their order."""
+    if source == destination or source is None:
+        return x
+    order = [i for i in range(aval_of(x).ndim) if i != source]
+    order.insert(destination, source)
+    return transpose_p.bind(x, permutation=tuple(order))
+
+
+transpose_p.samples = [
+    Sample(f32(2, 3), permutation=(1, 0)),
+    Sample(f32(2, 3, 4), permutation=(2, 0, 1)),
+    Sample(c64(2, 0), permutation=(1, 0)),
+    Sample(i8(), permutation=()),
+]
+
+
+@transpose_p.abstract
+def _(x: ShapedArray, *, permutation: tuple) -> ShapedArray:
+    if sorted(permutation) != list(range(x.ndim)):
+        raise ShapeError(
+            function="transpose",
+            argument="permutation",
+            got=permutation,
+            expected=f"a permutation of the {x.ndim} dimensions of the operand",
+            operand=x,
+        )
+    return intern_aval(tuple([x.shape[p] for p in permutation]), x.dtype, x.weak_type, None)
+
+
+@transpose_p.reference
+def _(x: np.ndarray, *, permutation: tuple) -> np.ndarray:
+    return np.ascontiguousarray(np.transpose(x, permutation)) if permutation else x
+
+
+linear_rules(transpose_p)
+
+
+@transpose_p.transpose
+def _(ct: Any, x: Any, *, permutation: tuple) -> tuple:
+    return (transpose(ct, tuple(int(i) for i in np.argsort(permutation))),)
+
+
+@transpose_p.batch
+def _(axis: Any, args: Sequence[Any], in_dims: Sequence[Any], *, permutation: tuple) -> tuple:
+    (x,), (d,) = args, in_dims
+    order = (d, *(p if p < d else p + 1 for p in permutation))
+    return transpose(x, order), 0
+
+
+@transpose_p.lower
+def _(b: Any, x: Any, *, permutation: tuple) -> Any:
+    shape = tuple(x.aval.shape[p] for p in permutation)
+    return b.op("transpose", [x], x.aval.update(shape=shape), permutation=b.ints(permutation))
+
+
+# reshape ----------------------------------------------------------------------------------------
+
+reshape_p = Primitive("reshape", multilinear=True, exact=True)
+
+
+def reshape(operand: Any, new_sizes: Sequence[Any], dimensions: Sequence[int] | None = None) -> Any:
+    """`operand` with the same elements, in row-major order, in the shape `new_sizes`.
+
+    With `dimensions` its dimensions are transposed into that order first.
+
+    >>> from sagax import lax
+    >>> import numpy as np
+    >>> lax.reshape(np.arange(6), (2, 3))
+    Array([[0, 1, 2],
+           [3, 4, 5]], dtype=int32)
+    """
+    sizes = dims.canonical_shape(new_sizes, "new_sizes")
+    if dimensions is not None:
+        operand = transpose(operand, dimensions)
+    if hasattr(operand, "aval") and operand.aval.shape == sizes:
+        return operand
+    return reshape_p.bind(operand, new_sizes=sizes)
+
+
+reshape_p.samples = [
+    Sample(f32(2, 3), new_sizes=(3, 2)),
+    Sample(f32(4), new_sizes=(2, 1, 2)),
+    Sample(i32(1, 1), new_sizes=()),
+    Sample(bf16(0, 3), new_sizes=(0,)),
+]
+
+
+@reshape_p.abstract
+def _(x: ShapedArray, *, new_sizes: tuple) -> ShapedArray:
+    if not dims.same(dims.size(x.shape), dims.size(new_sizes)):
+        raise ShapeError(
+            f"an array of shape {x.shape} has {dims.size(x.shape)} elements, shape {new_sizes} has {dims.size(new_sizes)}",
+            function="reshape",
+            argument="new_sizes",
+            got=new_sizes,
+            expected=f"sizes whose product is {dims.size(x.shape)}",
+        )
+    return intern_aval(new_sizes, x.dtype, x.weak_type, None)
+
+
+@reshape_p.show
+def _(*, new_sizes: tuple) -> dict:
+    return {"dimensions": None, "new_sizes": new_sizes, "sharding": None}
+
+
+@reshape_p.reference
+def _(x: np.ndarray, *, new_sizes: tuple) -> np.ndarray:
+    return np.reshape(x, new_sizes)
+
+
+linear_rules(reshape_p)
+
+
+@reshape_p.transpose
+def _(ct: Any, x: Any, *, new_sizes: tuple) -> tuple:
+    return (reshape(ct, x.shape),)
+
+
+@reshape_p.batch
+def _(axis: Any, args: Sequence[Any], in_dims: Sequence[Any], *, new_sizes: tuple) -> tuple:
+    x = moveaxis(args[0], in_dims[0], 0)
+    return reshape(x, (aval_of(x).shape[0], *new_sizes)), 0
+
+
+@reshape_p.lower
+def _(b: Any, x: Any, *, new_sizes: tuple) -> Any:
+    return b.reshape(x, new_sizes)
+
+
+# squeeze, expand_dims ---------------------------------------------------------------------------
+
+squeeze_p = Primitive("squeeze", multilinear=True, exact=True)
+
+
+def squeeze(array: Any, dimensions: Sequence[int] | int | None = None) -> Any:
+    """`array` without the given dimensions, each of which must have size 1 (None: all of size 1).
+
+    >>> from sagax import lax
+    >>> import numpy as np
+    >>> lax.squeeze(np.ones((1, 3, 1)), (0,)).shape
+    (3, 1)
+    """
+    aval = aval_of(array)
+    if dimensions is None:
+        given: list[Any] = [i for i, size in enumerate(aval.shape) if size == 1]
+    else:
+        given = list(dimensions) if isinstance(dimensions, (tuple, list)) else [dimensions]
+    places = tuple(sorted({canonical_axis(d, aval.ndim, "squeeze", "dimensions") for d in given}))
+    if not places and hasattr(array, "aval"):
+        return array
+    return squeeze_p.bind(array, dimensions=places)
+
+
+squeeze_p.samples = [
+    Sample(f32(1, 3), dimensions=(0,)),
+    Sample(f32(1, 2, 1), dimensions=(0, 2)),
+    Sample(c64(1), dimensions=(0,)),
+]
+
+
+@squeeze_p.abstract
+def _(x: ShapedArray, *, dimensions: tuple) -> ShapedArray:
+    for d in dimensions:
+        if not dims.same(x.shape[d], 1):
+            raise ArgumentValueError(
+                f"dimension {d} has size {x.shape[d]}; only dimensions of size 1 can be removed",
+                function="squeeze",
+                argument="dimensions",
+                got=dimensions,
+                expected=f"dimensions of size 1 of shape {x.shape}",
+            )
+    return intern_aval(
+        tuple([s for i, s in enumerate(x.shape) if i not in dimensions]), x.dtype, x.weak_type, None
+    )
+
+
+@squeeze_p.reference
+def _(x: np.ndarray, *, dimensions: tuple) -> np.ndarray:
+    return np.squeeze(x, dimensions)
+
+
+linear_rules(squeeze_p)
+
+
+@squeeze_p.transpose
+def _(ct: Any, x: Any, *, dimensions: tuple) -> tuple:
+    return (reshape(ct, x.shape),)
+
+
+@squeeze_p.batch
+def _(axis: Any, args: Sequence[Any], in_dims: Sequence[Any], *, dimensions: tuple) -> tuple:
+    x = moveaxis(args[0], in_dims[0], 0)
+    return squeeze_p.bind(x, dimensions=tuple(d + 1 for d in dimensions)), 0
+
+
+@squeeze_p.lower
+def _(b: Any, x: Any, *, dimensions: tuple) -> Any:
+    return b.reshape(x, tuple(s for i, s in enumerate(x.aval.shape) if i not in dimensions))
+
+
+def expand_dims(array: Any, dimensions: Sequence[int]) -> Any:
+    """`array` with new dimensions of size 1 at the given positions of the result.
+
+    >>> from sagax import lax
+    >>> import numpy as np
+    >>> lax.expand_dims(np.ones(3), (0, 2)).shape
+    (1, 3, 1)
+    """
+    aval = aval_of(array)
+    ndim = aval.ndim + len(dimensions)
+    places = {canonical_axis(d, ndim, "expand_dims", "dimensions") for d in dimensions}
+    if len(places) != len(dimensions):
+        raise ArgumentValueError(
+            function="expand_dims",
+            argument="dimensions",
+            got=tuple(dimensions),
+            expected="dimensions without repetition",
+        )
+    sizes = iter(aval.shape)
+    shape = tuple(1 if i in places else next(sizes) for i in range(ndim))
+    return broadcast_in_dim(array, shape, tuple(i for i in range(ndim) if i not in places))
+
+
+# reduce_sum -------------------------------------------------------------------------------------
+
+reduce_sum_p = Primitive("reduce_sum", multilinear=True)
+
+
+def reduce_sum(operand: Any, axes: Sequence[int]) -> Any:
+    """The sum of `operand` over the dimensions `axes`, which disappear. Same dtype.
+
+    >>> from sagax import lax
+    >>> import numpy as np
+    >>> int(lax.reduce_sum(np.arange(4), (0,)))
+    6
+    """
+    ndim = aval_of(operand).ndim
+    return reduce_sum_p.bind(
+        operand, axes=tuple(sorted(canonical_axis(a, ndim, "reduce_sum", "axes") for a in axes))
+    )
+
+
+def reduced_shape(shape: tuple, axes: tuple, function: str) -> tuple:
+    """`shape` without `axes`, which must be distinct dimensions of it."""
+    if len(set(axes)) != len(axes):
+        raise ArgumentValueError(
+            function=function, argument="axes", got=axes, expected="axes without repetition"
+        )
+    for a in axes:
+        if not 0 <= a < len(shape):
+            raise ArgumentValueError(
+                function=function,
+                argument="axes",
+                got=axes,
+                expected=f"axes of an array of shape {shape}",
+            )
+    return tuple([s for i, s in enumerate(shape) if i not in axes])
+
+
+@reduce_sum_p.abstract
+def _(x: ShapedArray, *, axes: tuple) -> ShapedArray:
+    return intern_aval(reduced_shape(x.shape, axes, "reduce_sum"), x.dtype, x.weak_type, None)
+
+
+@reduce_sum_p.show
+def _(*, axes: tuple) -> dict:
+    return {"axes": axes, "out_sharding": None}
+
+
+@reduce_sum_p.reference
+def _(x: np.ndarray, *, axes: tuple) -> np.ndarray:
+    if x.dtype == bool:
+        return np.any(x, axis=axes)
+    wide = np.float32 if kinds.is_narrow_float(x.dtype) else x.dtype
+    return np.sum(x.astype(wide), axis=axes, dtype=wide).astype(x.dtype)
+
+
+linear_rules(reduce_sum_p)
+
+
+@reduce_sum_p.transpose
+def _(ct: Any, x: Any, *, axes: tuple) -> tuple:
+    kept = tuple(i for i in range(x.ndim) if i not in axes)
+    return (broadcast_in_dim(ct, x.shape, kept),)
+
+
+@reduce_sum_p.batch
+def _(axis: Any, args: Sequence[Any], in_dims: Sequence[Any], *, axes: tuple) -> tuple:
+    return batch_reduction(reduce_sum_p, args[0], in_dims[0], axes, {})
+
+
+def batch_reduction(primitive: Primitive, x: Any, d: int, axes: tuple, params: dict) -> tuple:
+    """Batch a reduction over `axes` of the operand `x`, which is mapped along dimension `d`."""
+    moved = tuple(a if a < d else a + 1 for a in axes)
+    out = primitive.bind(x, axes=moved, **params)
+    return out, d - sum(a < d for a in moved)
+
+
+@reduce_sum_p.lower
+def _(b: Any, x: Any, *, axes: tuple) -> Any:
+    combine = "or" if x.aval.dtype == np.bool_ else "add"
+    return b.reduce(combine, x, 0, axes)
+
+
+# convert_element_type ---------------------------------------------------------------------------
+
+convert_element_type_p = Primitive("convert_element_type", multilinear=True, exact=True)
+
+
+def convert_element_type(operand: Any, new_dtype: Any) -> Any:
+    """`operand` with its elements converted to `new_dtype`, as NumPy's astype does.
+
+    A conversion from complex to real keeps the real part; floats saturate when they become integers.
+
+    >>> from sagax import lax
+    >>> import numpy as np
+    >>> lax.convert_element_type(np.array([1.7, -1.7]), np.int32)
+    Array([ 1, -1], dtype=int32)
+    """
+    return convert(operand, kinds.requested(new_dtype, "convert_element_type"))
+
+
+def convert(x: Any, dtype: Any, weak_type: bool = False) -> Any:
+    """`x` as dtype `dtype` (canonical already), or `x` itself where nothing changes."""
+    aval = aval_of(x)
+    if aval.dtype == dtype and aval.weak_type == weak_type and hasattr(x, "aval"):
+        return x
+    if kinds.is_complex(aval.dtype) and not kinds.is_complex(dtype) and dtype != np.bool_:
+        x = real_p.bind(x)
+        if aval_of(x).dtype == dtype:
+            return x
+    return convert_element_type_p.bind(x, new_dtype=dtype, weak_type=weak_type)
+
+
+convert_element_type_p.samples = [
+    Sample(f32(3), new_dtype=np.dtype(np.int32), weak_type=False),
+    Sample(i32(3), new_dtype=np.dtype(np.float32), weak_type=False),
+    Sample(f32(3), new_dtype=dtypes.bfloat16, weak_type=False, derivatives=False),
+    Sample(f32(3), new_dtype=np.dtype(np.complex64), weak_type=False),
+    Sample(u8(4), new_dtype=np.dtype(bool), weak_type=False),
+    Sample(boolean(4), new_dtype=np.dtype(np.float16), weak_type=False),
+]
+
+
+@convert_element_type_p.abstract
+def _(x: ShapedArray, *, new_dtype: Any, weak_type: bool) -> ShapedArray:
+    if dtypes.is_extended(x.dtype) != dtypes.is_extended(new_dtype):
+        raise ArgumentError(
+            f"cannot convert dtype {dtypes.name(x.dtype)} to dtype {dtypes.name(new_dtype)}",
+            function="convert_element_type",
+            argument="new_dtype",
+            got=dtypes.name(new_dtype),
+            expected="a dtype of the same kind",
+        )
+    return intern_aval(x.shape, new_dtype, weak_type, None)
+
+
+@convert_element_type_p.reference
+def _(x: np.ndarray, *, new_dtype: Any, weak_type: bool) -> np.ndarray:
+    return kinds.convert_numpy(x, new_dtype)
+
+
+@convert_element_type_p.jvp
+def _(primals: Sequence[Any], tangents: Sequence[Any], *, new_dtype: Any, weak_type: bool) -> tuple:
+    out = convert_element_type_p.bind(*primals, new_dtype=new_dtype, weak_type=weak_type)
+    target = aval_of(out).to_tangent_aval()
+    (t,) = tangents
+    if is_zero(t) or target.dtype == dtypes.float0:
+        return out, Zero(target)
+    return out, convert(t, new_dtype)
+
+
+@convert_element_type_p.transpose
+def _(ct: Any, x: Any, *, new_dtype: Any, weak_type: bool) -> tuple:
+    return (convert(ct, x.dtype),)
+
+
+@convert_element_type_p.batch
+def _(axis: Any, args: Sequence[Any], in_dims: Sequence[Any], **params: Any) -> tuple:
+    return convert_element_type_p.bind(args[0], **params), in_dims[0]
+
+
+@convert_element_type_p.lower
+def _(b: Any, x: Any, *, new_dtype: Any, weak_type: bool) -> Any:
+    return b.convert(x, new_dtype)
+
+
+# real: here because a conversion from complex takes it --------------------------------------------
+
+real_p = Primitive("real", multilinear=True, exact=True)
+
+real_p.samples = [
+    Sample(c64(3)),
+    Sample(c64(2, 3)),
+]
+
+
+@real_p.abstract
+def _(x: ShapedArray) -> ShapedArray:
+    if not kinds.is_complex(x.dtype):
+        raise ArgumentError(
+            function="real", argument="x", got=x, expected="an array of complex numbers"
+        )
+    return intern_aval(x.shape, kinds.real_part_dtype(x.dtype), x.weak_type, None)
+
+
+@real_p.reference
+def _(x: np.ndarray) -> np.ndarray:
+    return np.real(x).copy()
+
+
+linear_rules(real_p)
+
+
+@real_p.transpose
+def _(ct: Any, x: Any) -> tuple:
+    return (convert(ct, x.dtype),)
+
+
+@real_p.batch
+def _(axis: Any, args: Sequence[Any], in_dims: Sequence[Any]) -> tuple:
+    return real_p.bind(args[0]), in_dims[0]
+
+
+@real_p.lower
+def _(b: Any, x: Any) -> Any:
+    return b.op("real", [x], x.aval.with_dtype(kinds.real_part_dtype(x.aval.dtype)))
+
+
+# shared by the rules of other families -------------------------------------------------------------
+
+
+def unbroadcast(ct: Any, aval: Any) -> Any:
+    """Sum `ct` down to the shape of `aval`, which was broadcast (scalar, or sizes 1) to that of `ct`."""
+    have, want = aval_of(ct).shape, aval.shape
+    if have == want:
+        return ct
+    if not want:
+        return reduce_sum(ct, range(len(have)))
+    axes = [
+        i
+        for i, (h, w) in enumerate(zip(have, want, strict=True))
+        if dims.same(w, 1) and not dims.same(h, 1)
+    ]
+    return reshape(reduce_sum(ct, axes), want)
+
+
+__all__ = [
+    "Linear",
+    "batch_reduction",
+    "broadcast",
+    "broadcast_in_dim",
+    "broadcast_in_dim_p",
+    "canonical_axis",
+    "convert",
+    "convert_element_type",
+    "convert_element_type_p",
+    "expand_dims",
+    "full_of",
+    "instantiate",
+    "is_linear",
+    "linear_rules",
+    "moveaxis",
+    "real_p",
+    "reduce_sum",
+    "reduce_sum_p",
+    "reduced_shape",
+    "reshape",
+    "reshape_p",
+    "squeeze",
+    "squeeze_p",
+    "transpose",
+    "transpose_p",
+    "unbroadcast",
+    "zeros_of",
+]

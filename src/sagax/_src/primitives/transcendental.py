@@ -1,0 +1,540 @@
+"""Exponentials, logarithms, circular and hyperbolic functions and their inverses, element by element.
+
+All take floating point or complex numbers and keep the dtype; the branches of complex logarithms and
+inverse functions are those of NumPy. Narrow floats are computed in float32 where several operations
+make up a function, and rounded once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from sagax._src.core import dtypes, kinds
+from sagax._src.core.primitive import Primitive
+from sagax._src.core.samples import Sample, bf16, c64, f16, f32
+from sagax._src.core.value import aval_of
+from sagax._src.primitives import formulas as f
+from sagax._src.primitives.accuracy import accurate_elementwise, bind_accurately
+from sagax._src.primitives.arithmetic import (
+    abs,
+    add,
+    div,
+    full_like,
+    max,
+    mul,
+    neg,
+    rsqrt,
+    square,
+    sub,
+)
+from sagax._src.primitives.comparison import eq
+from sagax._src.primitives.complex_numbers import complex, imag, real
+from sagax._src.primitives.formulas import Number, formula, lower_to
+from sagax._src.primitives.makers import elementwise, inexact, operands
+from sagax._src.primitives.selection import clamp, select_n
+from sagax._src.primitives.structural import convert
+
+_LOG_2 = 0.6931471805599453
+
+
+def widened(numpy: Callable[..., Any]) -> Callable[..., Any]:
+    """The NumPy function `numpy` as a reference rule: in float32 for narrower floats, dtype kept."""
+
+    def reference(*xs: np.ndarray, **_: Any) -> Any:
+        dtype = xs[0].dtype
+        if kinds.is_narrow_float(dtype):
+            xs = tuple([x.astype(np.float32) for x in xs])
+        return np.asarray(numpy(*xs)).astype(dtype)
+
+    return reference
+
+
+def _samples(low: float = -2, high: float = 2) -> Sequence[Sample]:
+    return [
+        Sample(f32(2, 3, low=low, high=high)),
+        Sample(f32(low=low, high=high)),
+        Sample(c64(3)),
+        Sample(bf16(3, low=low, high=high)),
+        Sample(f16(3, low=low, high=high)),
+        Sample(f32(0)),
+    ]
+
+
+def _accurate(
+    name: str, numpy: Any, hlo: str, jvp: Callable, low: float = -2, high: float = 2
+) -> Primitive:
+    return accurate_elementwise(
+        name,
+        numpy=widened(numpy),
+        hlo=hlo,
+        accepts=inexact,
+        jvp=jvp,
+        samples=_samples(low, high),
+    )
+
+
+def _plain(name: str, numpy: Any, jvp: Callable, low: float = -2, high: float = 2) -> Primitive:
+    return elementwise(
+        name, numpy=widened(numpy), accepts=inexact, jvp=jvp, samples=_samples(low, high)
+    )
+
+
+# (1 - x)(1 + x), in which derivatives keep their digits near the ends of [-1, 1] -----------------------
+
+one_minus_square_p = _plain(
+    "one_minus_square", lambda x: (1 - x) * (1 + x), lambda t, out, x: mul(t, mul(-2, x))
+)
+
+
+@formula(one_minus_square_p, widen=False)
+def _one_minus_square(x: Number) -> Number:
+    return (1 - x) * (1 + x)
+
+
+def one_minus_square(x: Any) -> Any:
+    """1 - x * x, element by element, without cancellation where `x` is near 1 or -1."""
+    return one_minus_square_p.bind(x)
+
+
+# Exponentials and logarithms ------------------------------------------------------------------------
+
+exp_p = _accurate("exp", np.exp, "exponential", lambda t, out, x, accuracy=None: mul(t, out))
+
+
+def exp(x: Any, *, accuracy: Any = None) -> Any:
+    """e to the power `x`, element by element.
+
+    `accuracy` asks for a `Tolerance` or an `AccuracyMode`, where the device offers a choice.
+
+    >>> from sagax import lax
+    >>> import numpy as np
+    >>> lax.exp(np.array([0.0, 1.0])).round(4)
+    Array([1.    , 2.7183], dtype=float32)
+    """
+    return bind_accurately(exp_p, x, accuracy)
+
+
+exp2_p = accurate_elementwise(
+    "exp2",
+    numpy=widened(np.exp2),
+    hlo="",
+    accepts=inexact,
+    jvp=lambda t, out, x, accuracy=None: mul(_LOG_2, mul(t, out)),
+    samples=_samples(),
+)
+
+
+@formula(exp2_p, widen=False)
+def _exp2(x: Number) -> Number:
+    """2**n e**((x - n) log 2) with n the integer nearest to x, so that powers of 2 are exact."""
+    if kinds.is_complex(x.value.dtype):
+        return (x * _LOG_2).apply("exponential")
+    whole = x.apply("round_nearest_even")
+    out = f.exp((x - whole) * _LOG_2).times_power_of_2(whole)
+    # infinities make the difference NaN
+    return f.where(f.absolute(x).equals(np.inf), f.maximum(x, 0.0), out)
+
+
+def exp2(x: Any, *, accuracy: Any = None) -> Any:
+    """2 to the power `x`, element by element; exact where `x` is an integer.
+
+    `accuracy` is as in `exp`.
+
+    >>> from sagax import lax
+    >>> import numpy as np
+    >>> lax.exp2(np.array([3.0, 0.5])).round(4)
+    Array([8.    , 1.4142], dtype=float32)
+    """
+    return bind_accurately(exp2_p, x, accuracy)
+
+
+expm1_p = _accurate(
+    "expm1",
+    np.expm1,
+    "exponential_minus_one",
+    lambda t, out, x, accuracy=None: mul(t, exp(x, accuracy=accuracy)),
+)
+
+
+def expm1(x: Any, *, accuracy: Any = None) -> Any:
+    """e to the power `x`, less 1, element by element; exact also for small `x`.
+
+    `accuracy` is as in `exp`.
+
+    >>> from sagax import lax
+    >>> import numpy as np
+    >>> lax.expm1(np.array([0.0, 1.0])).round(4)
+    Array([0.    , 1.7183], dtype=float32)
+    """
+    return bind_accurately(expm1_p, x, accuracy)
+
+
+log_p = _accurate("log", np.log, "log", lambda t, out, x, accuracy=None: div(t, x), low=0.1)
+
+
+def log(x: Any, *, accuracy: Any = None) -> Any:
+    """The natural logarithm of `x`, element by element: -inf at 0, NaN for negative real `x`.
+
+    The derivative is 1 / x wherever `x` is. `accuracy` is as in `exp`.
+
+    >>> from sagax import lax
+    >>> import numpy as np
+    >>> lax.log(np.array([1.0, 2.0])).round(4)
+    Array([0.    , 0.6931], dtype=float32)
+    """
+    return bind_accurately(log_p, x, accuracy)
+
+
+log1p_p = _accurate(
+    "log1p",
+    np.log1p,
+    "log_plus_one",
+    lambda t, out, x, accuracy=None: div(t, add(x, 1)),
+    low=-0.8,
+)
+
+
+def log1p(x: Any, *, accuracy: Any = None) -> Any:
+    """The natural logarithm of 1 + x, element by element; exact also for small `x`.
+
+    `accuracy` is as in `exp`.
+
+    >>> from sagax import lax
+    >>> import numpy as np
+    >>> lax.log1p(np.array([0.0, 1.0])).round(4)
+    Array([0.    , 0.6931], dtype=float32)
+    """
+    return bind_accurately(log1p_p, x, accuracy)
+
+
+logistic_p = _accurate(
+    "logistic",
+    lambda x: 1 / (1 + np.exp(-x)),
+    "logistic",
+    lambda t, out, x, accuracy=None: mul(t, mul(out, sub(1, out))),
+)
+
+
+def logistic(x: Any, *, accuracy: Any = None) -> Any:
+    """The logistic function 1 / (1 + exp(-x)), element by element.
+
+    `accuracy` is as in `exp`.
+
+    >>> from sagax import lax
+    >>> import numpy as np
+    >>> lax.logistic(np.array([0.0, 1.0])).round(4)
+    Array([0.5   , 0.7311], dtype=float32)
+    """
+    return bind_accurately(logistic_p, x, accuracy)
+
+
+# Circular functions -----------------------------------------------------------------------------------
+
+sin_p = _accurate(
+    "sin",
+    np.sin,
+    "sine",
+    lambda t, out, x, accuracy=None: mul(t, cos(x, accuracy=accuracy)),
+)
+cos_p = _accurate(
+    "cos",
+    np.cos,
+    "cosine",
+    lambda t, out, x, accuracy=None: neg(mul(t, sin(x, accuracy=accuracy))),
+)
+tan_p = _accurate(
+    "tan",
+    np.tan,
+    "tan",
+    lambda t, out, x, accuracy=None: mul(t, add(1, square(out))),
+    low=-1.2,
+    high=1.2,
+)
+
+
+def sin(x: Any, *, accuracy: Any = None) -> Any:
+    """The sine of `x`, in radians, element by element. `accuracy` is as in `exp`.
+
+    >>> from sagax import lax
+    >>> import numpy as np
+    >>> lax.sin(np.array([0.0, 1.0])).round(4)
+    Array([0.    , 0.8415], dtype=float32)
+    """
+    return bind_accurately(sin_p, x, accuracy)
+
+
+def cos(x: Any, *, accuracy: Any = None) -> Any:
+    """The cosine of `x`, in radians, element by element. `accuracy` is as in `exp`.
+
+    >>> from sagax import lax
+    >>> import numpy as np
+    >>> lax.cos(np.array([0.0, 1.0])).round(4)
+    Array([1.    , 0.5403], dtype=float32)
+    """
+    return bind_accurately(cos_p, x, accuracy)
+
+
+def tan(x: Any, *, accuracy: Any = None) -> Any:
+    """The tangent of `x`, in radians, element by element. `accuracy` is as in `exp`.
+
+    >>> from sagax import lax
+    >>> import numpy as np
+    >>> lax.tan(np.array([0.0, 0.5])).round(4)
+    Array([0.    , 0.5463], dtype=float32)
+    """
+    return bind_accurately(tan_p, x, accuracy)
+
+
+# Inverse circular functions ----------------------------------------------------------------------------
+
+
+asin_p = _plain(
+    "asin",
+    np.arcsin,
+    lambda t, out, x: mul(t, rsqrt(one_minus_square(x))),
+    low=-0.9,
+    high=0.9,
+)
+acos_p = _plain(
+    "acos",
+    np.arccos,
+    lambda t, out, x: mul(t, neg(rsqrt(one_minus_square(x)))),
+    low=-0.9,
+    high=0.9,
+)
+atan_p = _plain(
+    "atan",
+    np.arctan,
+    lambda t, out, x: div(t, add(1, square(x))),
+)
+
+
+lower_to(acos_p, "chlo.acos")
+lower_to(atan_p, "chlo.atan")
+
+
+@formula(asin_p, widen=False, complex_hlo="chlo.asin")
+def _asin(x: Number) -> Number:
+    return x.apply("atan2", f.sqrt((1 - x) * (1 + x)))
+
+
+def asin(x: Any) -> Any:
+    """The angle in [-pi/2, pi/2] whose sine is `x`, element by element; NaN where |x| > 1.
+
+    >>> from sagax import lax
+    >>> import numpy as np
+    >>> lax.asin(np.array([0.0, 1.0])).round(4)
+    Array([0.    , 1.5708], dtype=float32)
+    """
+    return asin_p.bind(x)
+
+
+def acos(x: Any) -> Any:
+    """The angle in [0, pi] whose cosine is `x`, element by element; NaN where |x| > 1.
+
+    >>> from sagax import lax
+    >>> import numpy as np
+    >>> lax.acos(np.array([1.0, -1.0])).round(4)
+    Array([0.    , 3.1416], dtype=float32)
+    """
+    return acos_p.bind(x)
+
+
+def atan(x: Any) -> Any:
+    """The angle in [-pi/2, pi/2] whose tangent is `x`, element by element.
+
+    >>> from sagax import lax
+    >>> import numpy as np
+    >>> lax.atan(np.array([0.0, 1.0])).round(4)
+    Array([0.    , 0.7854], dtype=float32)
+    """
+    return atan_p.bind(x)
+
+
+def _atan2_numpy(y: np.ndarray, x: np.ndarray) -> Any:
+    if y.dtype.kind == "c":
+        return -1j * np.log((x + 1j * y) / np.sqrt(x * x + y * y))
+    return np.arctan2(y, x)
+
+
+atan2_p = elementwise(
+    "atan2",
+    2,
+    numpy=widened(_atan2_numpy),
+    accepts=inexact,
+    jvp=(
+        lambda t, out, y, x: mul(t, div(x, add(square(y), square(x)))),
+        lambda t, out, y, x: mul(t, div(neg(y), add(square(y), square(x)))),
+    ),
+    samples=[
+        Sample(f32(2, 3), f32(2, 3)),
+        Sample(f32(3), f32(low=0.5)),
+        Sample(f32(2, 3), f32(2, 1)),
+        Sample(bf16(3), bf16(3)),
+        Sample(c64(3, low=0.5), c64(3, low=0.5)),
+    ],
+)
+lower_to(atan2_p, "atan2")
+
+
+def atan2(x: Any, y: Any) -> Any:
+    """The angle of the point with abscissa `y` and ordinate `x`: that of x / y in the right quadrant.
+
+    Element by element, in [-pi, pi]. Both derivatives at the origin are NaN: no angle is defined there.
+
+    >>> from sagax import lax
+    >>> import numpy as np
+    >>> lax.atan2(np.array([1.0, -1.0]), np.array([1.0, -1.0])).round(4)
+    Array([ 0.7854, -2.3562], dtype=float32)
+    """
+    return atan2_p.bind(*operands(x, y))
+
+
+# Hyperbolic functions ----------------------------------------------------------------------------------
+
+sinh_p = _plain("sinh", np.sinh, lambda t, out, x: mul(t, cosh(x)))
+cosh_p = _plain("cosh", np.cosh, lambda t, out, x: mul(t, sinh(x)))
+tanh_p = _accurate(
+    "tanh", np.tanh, "tanh", lambda t, out, x, accuracy=None: mul(t, one_minus_square(out))
+)
+
+
+# exp(x / 2) twice: exp(x) itself overflows earlier than the result
+
+
+@formula(sinh_p, widen=False, complex_hlo="chlo.sinh")
+def _sinh(x: Number) -> Number:
+    size = f.absolute(x)
+    e = f.expm1(f.minimum(size, 1.0))
+    half = f.exp(0.5 * size)
+    far = (0.5 * half) * half - (0.5 / half) / half
+    return f.sign(x) * f.where(size < 1, 0.5 * (e + e / (e + 1)), far)
+
+
+@formula(cosh_p, widen=False, complex_hlo="chlo.cosh")
+def _cosh(x: Number) -> Number:
+    half = f.exp(0.5 * f.absolute(x))
+    return (0.5 * half) * half + (0.5 / half) / half
+
+
+def sinh(x: Any) -> Any:
+    """The hyperbolic sine of `x`, element by element.
+
+    >>> from sagax import lax
+    >>> import numpy as np
+    >>> lax.sinh(np.array([0.0, 1.0])).round(4)
+    Array([0.    , 1.1752], dtype=float32)
+    """
+    return sinh_p.bind(x)
+
+
+def cosh(x: Any) -> Any:
+    """The hyperbolic cosine of `x`, element by element.
+
+    >>> from sagax import lax
+    >>> import numpy as np
+    >>> lax.cosh(np.array([0.0, 1.0])).round(4)
+    Array([1.    , 1.5431], dtype=float32)
+    """
+    return cosh_p.bind(x)
+
+
+def tanh(x: Any, *, accuracy: Any = None) -> Any:
+    """The hyperbolic tangent of `x`, element by element. `accuracy` is as in `exp`.
+
+    >>> from sagax import lax
+    >>> import numpy as np
+    >>> lax.tanh(np.array([0.0, 1.0])).round(4)
+    Array([0.    , 0.7616], dtype=float32)
+    """
+    return bind_accurately(tanh_p, x, accuracy)
+
+
+# Inverse hyperbolic functions ---------------------------------------------------------------------------
+
+
+def _inverse_hypotenuse(x: Any) -> Any:
+    """1 / sqrt(1 + x**2), where x**2 alone may overflow.
+
+    It is r / sqrt(r**2 + (r x)**2) for any r > 0, here one over |x| if that exceeds 1. The value does
+    not depend on r, so derivatives may well go through it.
+    """
+    dtype = aval_of(x).dtype
+    largest = float(dtypes.finfo(dtype).max)
+
+    def scale(size: Any) -> Any:
+        """1 / size between 1 and a number so small that r x is finite for all finite x."""
+        return div(1, clamp(1, size, 2 * largest**0.5))
+
+    if not kinds.is_complex(dtype):
+        r = scale(abs(x))
+        return mul(r, rsqrt(add(square(r), square(mul(r, x)))))
+    re, im = real(x), imag(x)
+    size = max(abs(re), abs(im))
+    r = scale(size)
+    re, im = mul(r, re), mul(r, im)
+    whole = complex(add(mul(sub(r, im), add(r, im)), square(re)), mul(2, mul(re, im)))
+    out = mul(convert(r, dtype), rsqrt(whole))
+    return select_n(eq(size, np.inf), out, full_like(out, 0))
+
+
+asinh_p = _plain(
+    "asinh",
+    np.arcsinh,
+    lambda t, out, x: mul(t, _inverse_hypotenuse(x)),
+)
+acosh_p = _plain(
+    "acosh",
+    np.arccosh,
+    lambda t, out, x: mul(t, mul(rsqrt(sub(x, 1)), rsqrt(add(x, 1)))),
+    low=1.2,
+    high=4,
+)
+atanh_p = _plain(
+    "atanh",
+    np.arctanh,
+    lambda t, out, x: div(t, one_minus_square(x)),
+    low=-0.9,
+    high=0.9,
+)
+
+
+lower_to(asinh_p, "chlo.asinh")
+lower_to(acosh_p, "chlo.acosh")
+lower_to(atanh_p, "chlo.atanh")
+
+
+def asinh(x: Any) -> Any:
+    """The number whose hyperbolic sine is `x`, element by element.
+
+    >>> from sagax import lax
+    >>> import numpy as np
+    >>> lax.asinh(np.array([0.0, 1.0])).round(4)
+    Array([0.    , 0.8814], dtype=float32)
+    """
+    return asinh_p.bind(x)
+
+
+def acosh(x: Any) -> Any:
+    """The number, not negative, whose hyperbolic cosine is `x`, element by element; NaN where x < 1.
+
+    >>> from sagax import lax
+    >>> import numpy as np
+    >>> lax.acosh(np.array([1.0, 2.0])).round(4)
+    Array([0.   , 1.317], dtype=float32)
+    """
+    return acosh_p.bind(x)
+
+
+def atanh(x: Any) -> Any:
+    """The number whose hyperbolic tangent is `x`, element by element; NaN where |x| > 1.
+
+    >>> from sagax import lax
+    >>> import numpy as np
+    >>> lax.atanh(np.array([0.0, 0.5])).round(4)
+    Array([0.    , 0.5493], dtype=float32)
+    """
+    return atanh_p.bind(x)

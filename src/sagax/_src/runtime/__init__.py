@@ -1,0 +1,1 @@
+"""What runs programs: devices, arrays, executables."""

@@ -1,0 +1,1 @@
+"""Transformations of programs: one rewrite a file."""

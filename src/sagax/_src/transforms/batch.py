@@ -1,0 +1,183 @@
+"""Batching: one program for one example becomes one program for many."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from sagax._src.core.avals import intern_aval
+from sagax._src.core.jaxpr import ClosedJaxpr, eval_jaxpr
+from sagax._src.core.stage import stage
+from sagax._src.core.trace import Trace, Tracer, entered, state
+from sagax._src.core.value import aval_of
+from sagax._src.primitives.structural import broadcast, moveaxis
+
+
+@dataclass(frozen=True, slots=True)
+class BatchAxis:
+    """The axis that is mapped: its size, and its name for collectives (None: nameless)."""
+
+    size: Any
+    name: Any = None
+
+
+def unmapped(aval: Any, dim: int) -> Any:
+    """The type of one example, of an array of type `aval` mapped along `dim`."""
+    return intern_aval(aval.shape[:dim] + aval.shape[dim + 1 :], aval.dtype, aval.weak_type, None)
+
+
+def mapped(aval: Any, size: Any, dim: int) -> Any:
+    """The type of `size` examples stacked along `dim`."""
+    return intern_aval(
+        (*aval.shape[:dim], size, *aval.shape[dim:]), aval.dtype, aval.weak_type, None
+    )
+
+
+class BatchTracer(Tracer):
+    """One example's value; `val` holds those of all examples along dimension `dim`."""
+
+    __slots__ = ("dim", "val")
+
+    def __init__(self, trace: BatchTrace, val: Any, dim: int) -> None:
+        self._trace = trace
+        self.val = val
+        self.dim = dim
+        self.aval = unmapped(aval_of(val), dim)
+
+    @property
+    def inner(self) -> Any:
+        return self.val
+
+    def concrete(self) -> Any:
+        return None  # one of many examples has no single value
+
+    def __repr__(self) -> str:
+        return f"VmapTracer(aval={self._parts()}, batched={aval_of(self.val).str_short(short_dtypes=False)})"
+
+
+class BatchTrace(Trace):
+    """Applies batching rules; what is not mapped goes straight to the trace beneath."""
+
+    __slots__ = ("batch_axis",)
+
+    def __init__(self, parent: Trace, axis: BatchAxis) -> None:
+        super().__init__(parent)
+        self.batch_axis = axis
+        if axis.name is not None:
+            self.axis = ((axis.name, axis.size),)
+
+    def wrap(self, x: Any, dim: int | None) -> Any:
+        return x if dim is None else BatchTracer(self, x, dim)
+
+    def unwrap(self, x: Any) -> tuple[Any, int | None]:
+        if type(x) is BatchTracer and x._trace is self:
+            return x.val, x.dim
+        return x, None
+
+    def process(self, primitive: Any, args: tuple, params: dict) -> Any:
+        values, in_dims, active = [], [], False
+        for a in args:
+            if type(a) is BatchTracer and a._trace is self:
+                values.append(a.val)
+                in_dims.append(a.dim)
+                active = True
+            else:
+                values.append(a)
+                in_dims.append(None)
+        before = state.trace
+        collective = primitive.batch_collective
+        if collective is not None and self.batch_axis.name is not None:
+            state.trace = self.parent
+            try:
+                handled = collective(self.batch_axis, values, in_dims, **params)
+            finally:
+                state.trace = before
+            if handled is not NotImplemented:
+                return self._wrap_all(primitive, *handled)
+        state.trace = self.parent
+        try:
+            if not active:
+                return primitive.bind(*args, **params)
+            rule = primitive.batch_rule
+            if rule is not None:
+                out, out_dim = rule(self.batch_axis, values, in_dims, **params)
+            else:
+                out, out_dim = _by_composite(primitive, self.batch_axis, values, in_dims, params)
+        finally:
+            state.trace = before
+        return self._wrap_all(primitive, out, out_dim)
+
+    def _wrap_all(self, primitive: Any, out: Any, out_dim: Any) -> Any:
+        if primitive.multiple_results:
+            return [self.wrap(x, d) for x, d in zip(out, out_dim, strict=True)]
+        return self.wrap(out, out_dim)
+
+
+def _by_composite(
+    primitive: Any, axis: BatchAxis, values: list, in_dims: list, params: dict
+) -> tuple:
+    composite = primitive.composite_rule
+    if composite is None:
+        return primitive.rule("batch")(axis, values, in_dims, **params)
+    if primitive.multiple_results:
+        return batch_flat(lambda *xs: composite(*xs, **params), axis, values, in_dims)
+    (out,), (dim,) = batch_flat(lambda *xs: [composite(*xs, **params)], axis, values, in_dims)
+    return out, dim
+
+
+def batch_flat(
+    fun: Callable[..., Sequence[Any]],
+    axis: BatchAxis,
+    args: Sequence[Any],
+    in_dims: Sequence[int | None],
+) -> tuple[list, list]:
+    """Run the flat function `fun` on all examples at once; outputs and where each is mapped (None: not)."""
+    trace = BatchTrace(state.trace, axis)
+    with entered(trace):
+        outs = fun(*[trace.wrap(x, d) for x, d in zip(args, in_dims, strict=True)])
+        pairs = [trace.unwrap(out) for out in outs]
+    return [x for x, _ in pairs], [d for _, d in pairs]
+
+
+def place(x: Any, dim: int | None, wanted: int | None, axis: BatchAxis) -> Any:
+    """`x`, mapped along `dim` (or not), with its examples along dimension `wanted`."""
+    if wanted is None or dim == wanted:
+        return x
+    if dim is None:
+        x, dim = broadcast(x, (axis.size,)), 0
+    return moveaxis(x, dim, wanted)
+
+
+def batch_jaxpr(
+    jaxpr: ClosedJaxpr, axis: BatchAxis, in_dims: tuple, force_out: bool | tuple[bool, ...] = False
+) -> tuple[ClosedJaxpr, tuple]:
+    """The batched form of a jaxpr without constants, and where each output is mapped. Cached.
+
+    Outputs marked in `force_out` are mapped along 0 whether or not they vary.
+    """
+    inner = jaxpr.jaxpr
+    key = ("batch", axis, in_dims, force_out)
+    found = inner.memo.get(key)
+    if found is None:
+        out_dims: list = []
+
+        def fun(*args: Any) -> list:
+            outs, found_dims = batch_flat(
+                lambda *xs: eval_jaxpr(inner, jaxpr.consts, *xs), axis, args, in_dims
+            )
+            forced = (force_out,) * len(outs) if isinstance(force_out, bool) else force_out
+            outs = [
+                place(x, d, 0, axis) if f else x
+                for x, d, f in zip(outs, found_dims, forced, strict=True)
+            ]
+            out_dims[:] = [0 if f else d for d, f in zip(found_dims, forced, strict=True)]
+            return outs
+
+        avals = [
+            v.aval if d is None else mapped(v.aval, axis.size, d)
+            for v, d in zip(inner.invars, in_dims, strict=True)
+        ]
+        batched, consts = stage(fun, avals, inner.debug_info)
+        found = inner.memo[key] = ClosedJaxpr(batched, consts), tuple(out_dims)
+    return found

@@ -1,0 +1,269 @@
+"""Linearisation: run a function and record, beside it, the linear map of its tangents.
+
+Jvp rules run under a trace that splits their work: what depends on no tangent is computed at once by
+the trace beneath; what does is recorded as equations of a linear program, with the computed values as
+its constants (residuals). Transposing that program gives reverse mode.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from sagax._src.core.jaxpr import ClosedJaxpr, Jaxpr, Literal, Var, eval_jaxpr
+from sagax._src.core.stage import StagedTracer, StageTrace, stage
+from sagax._src.core.tangents import Zero
+from sagax._src.core.trace import Trace, Tracer, current, entered, state
+from sagax._src.core.value import aval_of
+from sagax._src.primitives.structural import instantiate
+from sagax._src.transforms.jvp import apply_rule
+from sagax._src.transforms.prune import prune_jaxpr
+
+
+class TangentTrace(StageTrace):
+    """Records operations on tangents; all others go to the trace beneath at once."""
+
+    __slots__ = ()
+
+    def process(self, primitive: Any, args: tuple, params: dict) -> Any:
+        for a in args:
+            if type(a) is StagedTracer and a._trace is self:
+                return StageTrace.process(self, primitive, args, params)
+        before = state.trace
+        state.trace = self.parent
+        try:
+            return primitive.bind(*args, **params)
+        finally:
+            state.trace = before
+
+
+class LinearizeTracer(Tracer):
+    """A primal value with the variable that stands for its tangent."""
+
+    __slots__ = ("primal", "tangent")
+
+    def __init__(self, trace: LinearizeTrace, primal: Any, tangent: Any) -> None:
+        self._trace = trace
+        self.primal = primal
+        self.tangent = tangent
+        self.aval = aval_of(primal)
+
+    @property
+    def inner(self) -> Any:
+        return self.primal
+
+    def __repr__(self) -> str:
+        return f"GradTracer(primal={self.primal}, typeof(tangent)={self.tangent.aval.str_short()})"
+
+
+class LinearizeTrace(Trace):
+    """Applies rules under its `TangentTrace`."""
+
+    __slots__ = ("tangents",)
+
+    def __init__(self, parent: Trace) -> None:
+        super().__init__(parent)
+        self.tangents = TangentTrace(parent)
+
+    def wrap(self, primal: Any, tangent: Any) -> Any:
+        if type(tangent) is Zero:
+            return primal
+        if not (type(tangent) is StagedTracer and tangent._trace is self.tangents):
+            # a tangent that does not depend on the inputs' tangents cannot come from a linear rule,
+            # except as zeros that a rule made concrete
+            tangent = self.tangents.lift(tangent)
+        return LinearizeTracer(self, primal, tangent)
+
+    def unwrap(self, x: Any) -> tuple[Any, Any]:
+        if type(x) is LinearizeTracer and x._trace is self:
+            return x.primal, x.tangent
+        return x, Zero(aval_of(x).to_tangent_aval())
+
+    def process(self, primitive: Any, args: tuple, params: dict) -> Any:
+        primals, tangents, active = [], [], False
+        for a in args:
+            if type(a) is LinearizeTracer and a._trace is self:
+                primals.append(a.primal)
+                tangents.append(a.tangent)
+                active = True
+            else:
+                primals.append(a)
+                tangents.append(Zero(aval_of(a).to_tangent_aval()))
+        before = state.trace
+        if not active:
+            state.trace = self.parent
+            try:
+                return primitive.bind(*args, **params)
+            finally:
+                state.trace = before
+        state.trace = self.tangents
+        try:
+            rule = primitive.linearize_rule
+            if rule is not None:
+                out, out_tangent = rule(primals, tangents, **params)
+            elif primitive.jvp_rule is not None:
+                out, out_tangent = primitive.jvp_rule(primals, tangents, **params)
+            else:
+                out, out_tangent = apply_rule(primitive, primals, tangents, params)
+        finally:
+            state.trace = before
+        if primitive.multiple_results:
+            return [self.wrap(p, t) for p, t in zip(out, out_tangent, strict=True)]
+        return self.wrap(out, out_tangent)
+
+
+class LinearProgram:
+    """The recorded linear map: a jaxpr whose constvars are the residuals, in `residuals`.
+
+    `invars` are the tangents of the inputs that were marked; `outs` holds for each output of the
+    function a variable (or literal), or a `Zero`.
+    """
+
+    __slots__ = ("jaxpr", "out_tangents", "residuals")
+
+    def __init__(self, jaxpr: Jaxpr, residuals: list, out_tangents: list) -> None:
+        self.jaxpr = jaxpr  # its outvars are the nonzero output tangents, in order
+        self.residuals = residuals
+        self.out_tangents = out_tangents  # per output: index into the jaxpr's outputs, or a Zero
+
+    def apply(self, tangents: Sequence[Any]) -> list:
+        """Push tangents forward; `Zero` where an output has none."""
+        outs = eval_jaxpr(self.jaxpr, self.residuals, *tangents)
+        return [t if type(t) is Zero else outs[t] for t in self.out_tangents]
+
+
+def linearize_flat(
+    fun: Callable[..., Sequence[Any]],
+    primals: Sequence[Any],
+    nonzero: Sequence[bool] | None = None,
+    wanted: Sequence[bool] | None = None,
+) -> tuple[list, LinearProgram]:
+    """Outputs of the flat function `fun`, and the linear program of the tangents of its marked inputs.
+
+    Outputs marked in `wanted` get a tangent even where it is zero.
+    """
+    trace = LinearizeTrace(state.trace)
+    marks = nonzero if nonzero is not None else (True,) * len(primals)
+    ins = []
+    for p, nz in zip(primals, marks, strict=True):
+        if nz:
+            ins.append(
+                LinearizeTracer(trace, p, trace.tangents.new_input(aval_of(p).to_tangent_aval()))
+            )
+        else:
+            ins.append(p)
+    try:
+        with entered(trace):
+            pairs = [trace.unwrap(out) for out in fun(*ins)]
+    finally:
+        trace.alive = trace.tangents.alive = False
+    outs = [p for p, _ in pairs]
+    indices: list[Any] = []
+    some = []
+    for i, (_, t) in enumerate(pairs):
+        if type(t) is Zero and wanted is not None and wanted[i]:
+            with current(trace.parent):
+                t = trace.tangents.lift(instantiate(t))
+        if type(t) is Zero:
+            indices.append(t)
+        else:
+            indices.append(len(some))
+            some.append(t)
+    jaxpr, residuals = trace.tangents.finish(some)
+    return outs, LinearProgram(jaxpr, residuals, indices)
+
+
+def linearize_jaxpr(
+    jaxpr: ClosedJaxpr, nonzero: tuple[bool, ...], instantiate_outs: tuple[bool, ...] | None = None
+) -> LinearizedJaxpr:
+    """Split the derivative of a jaxpr without constants into a known and a linear jaxpr. Cached.
+
+    Outputs marked in `instantiate_outs` get a tangent even where it is zero.
+    """
+    key = ("linearize", nonzero, instantiate_outs)
+    found = jaxpr.jaxpr.memo.get(key)
+    if found is None:
+        found = jaxpr.jaxpr.memo[key] = _linearize_jaxpr(jaxpr, nonzero, instantiate_outs)
+    return found
+
+
+class LinearizedJaxpr:
+    """`known`: inputs -> outputs and new residuals; `linear`: residuals and tangents -> tangents.
+
+    A residual that is an input of the jaxpr is not computed again: `residuals[i]` is ("in", k) for
+    input k or ("out", k) for output k of `known`.
+    """
+
+    __slots__ = ("known", "linear", "nonzero_out", "residuals")
+
+    def __init__(
+        self, known: ClosedJaxpr, linear: ClosedJaxpr, residuals: list, nonzero_out: tuple
+    ) -> None:
+        self.known = known
+        self.linear = linear
+        self.residuals = residuals
+        self.nonzero_out = nonzero_out
+
+    def pick(self, inputs: Sequence[Any], outputs: Sequence[Any]) -> list:
+        """The values of the residuals, given the inputs and outputs of `known`."""
+        return [(inputs if where == "in" else outputs)[k] for where, k in self.residuals]
+
+
+def _linearize_jaxpr(
+    jaxpr: ClosedJaxpr, nonzero: tuple[bool, ...], wanted: tuple[bool, ...] | None
+) -> LinearizedJaxpr:
+    inner = jaxpr.jaxpr
+    program: list[LinearProgram] = []
+
+    def run(*args: Any) -> list:
+        outs, linear = linearize_flat(
+            lambda *xs: eval_jaxpr(inner, jaxpr.consts, *xs), args, nonzero, wanted
+        )
+        program.append(linear)
+        return [*outs, *linear.residuals]
+
+    known, consts = stage(run, inner.in_avals, inner.debug_info)
+    (linear,) = program
+    linear_eqns = prune_jaxpr(linear.jaxpr)
+    needed = {v for e in linear_eqns.eqns for v in e.invars if type(v) is Var}
+    needed.update(v for v in linear_eqns.outvars if type(v) is Var)
+    n_out = len(inner.outvars)
+    place: dict[Any, tuple[str, int]] = {v: ("in", i) for i, v in enumerate(known.invars)}
+    for i, v in enumerate(known.outvars[:n_out]):
+        if type(v) is Var:
+            place.setdefault(v, ("out", i))
+    outvars = known.outvars[:n_out]
+    residuals, literals = [], {}
+    kept_constvars = []
+    for var, atom in zip(linear.jaxpr.constvars, known.outvars[n_out:], strict=True):
+        if var not in needed:
+            continue
+        if type(atom) is Literal:
+            literals[var] = atom
+            continue
+        if atom not in place:
+            place[atom] = ("out", len(outvars))
+            outvars.append(atom)
+        residuals.append(place[atom])
+        kept_constvars.append(var)
+    known_jaxpr = prune_jaxpr(known.replace(outvars=outvars))
+    linear_jaxpr = _substitute(linear_eqns, literals, kept_constvars)
+    marks = tuple(type(t) is not Zero for t in linear.out_tangents)
+    return LinearizedJaxpr(
+        ClosedJaxpr(known_jaxpr, consts), ClosedJaxpr(linear_jaxpr, ()), residuals, marks
+    )
+
+
+def _substitute(jaxpr: Jaxpr, literals: dict, constvars: list) -> Jaxpr:
+    """`jaxpr` with some constvars replaced by literals and the others as leading inputs."""
+
+    def sub(atom: Any) -> Any:
+        return literals.get(atom, atom) if type(atom) is Var else atom
+
+    eqns = (
+        [e.replace(invars=[sub(v) for v in e.invars]) for e in jaxpr.eqns]
+        if literals
+        else jaxpr.eqns
+    )
+    outvars = [sub(v) for v in jaxpr.outvars]
+    return Jaxpr((), [*constvars, *jaxpr.invars], outvars, eqns, jaxpr.effects, jaxpr.debug_info)

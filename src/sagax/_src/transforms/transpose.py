@@ -1,0 +1,155 @@
+"""Transposition: from a linear program to the program of its cotangents."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from sagax._src.core.jaxpr import ClosedJaxpr, Jaxpr, Literal, Var, eval_jaxpr
+from sagax._src.core.stage import stage
+from sagax._src.core.tangents import Linear, Zero
+from sagax._src.core.trace import state
+from sagax._src.core.value import aval_of
+from sagax._src.primitives.makers import add_any_p
+from sagax._src.primitives.structural import instantiate
+
+
+def backward(
+    jaxpr: Jaxpr, consts: Sequence[Any], inputs: Sequence[Any], cotangents: Sequence[Any]
+) -> list:
+    """Pull cotangents back through `jaxpr`, under the current trace.
+
+    `inputs` holds `Linear` where the cotangent is wanted and a value elsewhere; `cotangents` one entry
+    an output, maybe `Zero`. Returns a cotangent (or `Zero`) for each linear input, None for the others.
+    """
+    known: dict[Var, Any] = dict(zip(jaxpr.constvars, consts, strict=True))
+    linear: set[Var] = set()
+    for v, x in zip(jaxpr.invars, inputs, strict=True):
+        if type(x) is Linear:
+            linear.add(v)
+        else:
+            known[v] = x
+    # What does not depend on the linear inputs is computed; the rest is walked backwards.
+    work = []
+    for eqn in jaxpr.eqns:
+        if any(type(v) is Var and v in linear for v in eqn.invars):
+            linear.update(eqn.outvars)
+            work.append(eqn)
+        else:
+            out = eqn.primitive.bind(*[_read(known, v) for v in eqn.invars], **eqn.params)
+            if eqn.primitive.multiple_results:
+                known.update(zip(eqn.outvars, out, strict=True))
+            else:
+                known[eqn.outvars[0]] = out
+    cts: dict[Var, Any] = {}
+
+    def add(v: Any, ct: Any) -> None:
+        if ct is None or type(ct) is Zero or type(v) is not Var:
+            return
+        have = cts.get(v)
+        cts[v] = ct if have is None else add_any_p.bind(have, ct)
+
+    for v, ct in zip(jaxpr.outvars, cotangents, strict=True):
+        if type(v) is Var and v in linear:
+            add(v, ct)
+    scope = state.scope
+    for eqn in reversed(work):
+        ct_outs = [cts.pop(v, None) for v in eqn.outvars]
+        if all(ct is None for ct in ct_outs):
+            continue
+        args = [
+            Linear(v.aval) if type(v) is Var and v in linear else _read(known, v)
+            for v in eqn.invars
+        ]
+        primitive = eqn.primitive
+        if primitive.multiple_results:
+            ct_outs = [
+                Zero(v.aval) if ct is None else ct
+                for v, ct in zip(eqn.outvars, ct_outs, strict=True)
+            ]
+            found = transpose_rule(primitive)(ct_outs, *args, **eqn.params)
+        else:
+            found = transpose_rule(primitive)(ct_outs[0], *args, **eqn.params)
+        for v, a, ct in zip(eqn.invars, args, found, strict=True):
+            if type(a) is Linear:
+                add(v, ct)
+    state.scope = scope
+    return [
+        (cts.get(v) if cts.get(v) is not None else Zero(v.aval)) if type(x) is Linear else None
+        for v, x in zip(jaxpr.invars, inputs, strict=True)
+    ]
+
+
+def _read(env: dict, atom: Any) -> Any:
+    return atom.val if type(atom) is Literal else env[atom]
+
+
+def transpose_rule(primitive: Any) -> Any:
+    """The transpose rule of a primitive, or the one that its composite implies."""
+    rule = primitive.transpose_rule
+    if rule is not None:
+        return rule
+    composite = primitive.composite_rule
+    if composite is None:
+        return primitive.rule("transpose")
+
+    def by_composite(ct: Any, *args: Any, **params: Any) -> list:
+        places = [i for i, a in enumerate(args) if type(a) is Linear]
+        known = [a for a in args if type(a) is not Linear]
+
+        def fun(*xs: Any) -> list:
+            given, rest = iter(xs[: len(places)]), iter(xs[len(places) :])
+            full = [next(given) if type(a) is Linear else next(rest) for a in args]
+            out = composite(*full, **params)
+            return out if primitive.multiple_results else [out]
+
+        jaxpr, consts = stage(fun, [args[i].aval for i in places] + [aval_of(x) for x in known])
+        cts = ct if primitive.multiple_results else [ct]
+        inputs = [Linear(args[i].aval) for i in places] + known
+        found = backward(jaxpr, consts, inputs, cts)
+        out: list[Any] = [None] * len(args)
+        for i, c in zip(places, found, strict=False):
+            out[i] = c
+        return out
+
+    return by_composite
+
+
+def transpose_jaxpr(
+    jaxpr: ClosedJaxpr, linear: tuple[bool, ...], nonzero: tuple[bool, ...]
+) -> tuple:
+    """The transpose of a jaxpr without constants, as a jaxpr. Cached.
+
+    `linear` marks the inputs it is linear in, `nonzero` the outputs whose cotangent is given. The result
+    takes the other inputs, then those cotangents, and gives cotangents of linear inputs; returned with
+    the marks of the linear inputs that have one.
+    """
+    inner = jaxpr.jaxpr
+    key = ("transpose", linear, nonzero)
+    found = inner.memo.get(key)
+    if found is None:
+        n_known = linear.count(False)
+        marks: list[bool] = []
+
+        def fun(*args: Any) -> list:
+            values, given = iter(args[:n_known]), iter(args[n_known:])
+            inputs = [
+                Linear(v.aval) if lin else next(values)
+                for v, lin in zip(inner.invars, linear, strict=True)
+            ]
+            cts = [
+                next(given) if nz else Zero(v.aval)
+                for v, nz in zip(inner.outvars, nonzero, strict=True)
+            ]
+            found = [c for c in backward(inner, jaxpr.consts, inputs, cts) if c is not None]
+            marks[:] = [type(c) is not Zero for c in found]
+            return [c for c in found if type(c) is not Zero]
+
+        avals = [v.aval for v, lin in zip(inner.invars, linear, strict=True) if not lin]
+        avals += [v.aval for v, nz in zip(inner.outvars, nonzero, strict=True) if nz]
+        transposed, consts = stage(fun, avals, inner.debug_info)
+        found = inner.memo[key] = ClosedJaxpr(transposed, consts), tuple(marks)
+    return found
+
+
+__all__ = ["backward", "eval_jaxpr", "instantiate", "transpose_jaxpr", "transpose_rule"]

@@ -1,0 +1,118 @@
+"""Pytrees: nested containers taken apart into leaves and structure, and put together again.
+
+The names without `tree_` are for use inside sagax. `flatten`, `unflatten`, `flatten_up_to` and
+`flatten_with_path` are the engine's own methods: for calls that must be fast, with positional
+arguments only and terse errors. `flatten_argument` and the public `tree_*` functions cost 30 ns
+more and say what is wrong and where.
+"""
+
+from sagax._src.trees.differences import (
+    Difference,
+    container_hint,
+    mismatch_error,
+    prefix_mismatch,
+    structure_mismatch,
+)
+from sagax._src.trees.operations import (
+    all_leaves,
+    broadcast_prefix,
+    flatten_argument,
+    key_paths,
+    tree_all,
+    tree_broadcast,
+    tree_flatten,
+    tree_flatten_with_path,
+    tree_leaves,
+    tree_leaves_with_path,
+    tree_map,
+    tree_map_with_path,
+    tree_reduce,
+    tree_reduce_associative,
+    tree_structure,
+    tree_transpose,
+    tree_unflatten,
+    treedef_children,
+    treedef_is_leaf,
+    treedef_tuple,
+)
+from sagax._src.trees.paths import KeyEntry, KeyPath, argument_path, keystr
+from sagax._src.trees.registry import (
+    Partial,
+    PyTreeDef,
+    default_registry,
+    flatten,
+    flatten_one_level,
+    flatten_one_level_with_keys,
+    flatten_up_to,
+    flatten_with_path,
+    is_tree_node,
+    register_dataclass,
+    register_pytree_node,
+    register_pytree_node_class,
+    register_pytree_with_keys,
+    register_pytree_with_keys_class,
+    register_static,
+    static,
+    unflatten,
+)
+from sagax._src.xla import DictKey, FlattenedIndexKey, GetAttrKey, SequenceKey
+
+map = tree_map
+leaves = tree_leaves
+structure = tree_structure
+
+__all__ = [
+    "DictKey",
+    "Difference",
+    "FlattenedIndexKey",
+    "GetAttrKey",
+    "KeyEntry",
+    "KeyPath",
+    "Partial",
+    "PyTreeDef",
+    "SequenceKey",
+    "all_leaves",
+    "argument_path",
+    "broadcast_prefix",
+    "container_hint",
+    "default_registry",
+    "flatten",
+    "flatten_argument",
+    "flatten_one_level",
+    "flatten_one_level_with_keys",
+    "flatten_up_to",
+    "flatten_with_path",
+    "is_tree_node",
+    "key_paths",
+    "keystr",
+    "leaves",
+    "map",
+    "mismatch_error",
+    "prefix_mismatch",
+    "register_dataclass",
+    "register_pytree_node",
+    "register_pytree_node_class",
+    "register_pytree_with_keys",
+    "register_pytree_with_keys_class",
+    "register_static",
+    "static",
+    "structure",
+    "structure_mismatch",
+    "tree_all",
+    "tree_broadcast",
+    "tree_flatten",
+    "tree_flatten_with_path",
+    "tree_leaves",
+    "tree_leaves_with_path",
+    "tree_map",
+    "tree_map_with_path",
+    "tree_reduce",
+    "tree_reduce_associative",
+    "tree_structure",
+    "tree_transpose",
+    "tree_unflatten",
+    "treedef_children",
+    "treedef_is_leaf",
+    "treedef_tuple",
+    "unflatten",
+]

@@ -1,0 +1,126 @@
+"""`import sagax.as_jax`: from then on `import jax`, `jax.numpy`, `from jax import lax` mean sagax.
+
+Programs and libraries written for jax then run on sagax unchanged. Real jax, if installed, is not
+imported. What asks for jax's version, by attribute or through `importlib.metadata`, is told the
+version whose names and semantics sagax has.
+
+>>> import sagax.as_jax
+>>> import jax.numpy as jnp
+>>> jnp.__name__
+'sagax.numpy'
+"""
+
+from __future__ import annotations
+
+import importlib
+import importlib.abc
+import importlib.machinery
+import importlib.metadata
+import importlib.util
+import sys
+from collections.abc import Iterable, Sequence
+from types import ModuleType
+from typing import Any
+
+import sagax
+
+JAX_VERSION = "0.12.0"
+_OWN = {"__version__": JAX_VERSION, "__version_info__": (0, 12, 0), "__sagax_alias__": True}
+
+
+class _Alias(ModuleType):
+    """The module `jax`: sagax with jax's version."""
+
+    def __getattr__(self, name: str) -> Any:
+        try:
+            return getattr(sagax, name)
+        except AttributeError:
+            raise AttributeError(
+                f"module 'jax' (sagax {sagax.__version__} as jax) has no attribute {name!r}"
+            ) from None
+
+    def __dir__(self) -> Iterable[str]:
+        return sorted({*dir(sagax), *_OWN})
+
+
+class _Loader(importlib.abc.Loader):
+    """Gives a module of sagax under its name in jax."""
+
+    def __init__(self, real: str) -> None:
+        self.real = real
+
+    def create_module(self, spec: importlib.machinery.ModuleSpec) -> ModuleType:
+        if spec.name == "jax":
+            alias = _Alias("jax", sagax.__doc__)
+            alias.__dict__.update(_OWN)
+            return alias
+        module = importlib.import_module(self.real)
+        # the import system writes the alias's spec and loader into the module; exec_module undoes it
+        self.before = {
+            k: module.__dict__[k]
+            for k in ("__spec__", "__loader__", "__package__")
+            if k in module.__dict__
+        }
+        return module
+
+    def exec_module(self, module: ModuleType) -> None:
+        if self.real != "sagax":
+            module.__dict__.update(self.before)
+
+
+class _Finder(importlib.abc.MetaPathFinder):
+    """Answers for `jax` and everything below it."""
+
+    def find_spec(
+        self, fullname: str, path: Sequence[str] | None = None, target: ModuleType | None = None
+    ) -> importlib.machinery.ModuleSpec | None:
+        if fullname != "jax" and not fullname.startswith("jax."):
+            return None
+        real = "sagax" + fullname[3:]
+        found = importlib.util.find_spec(real)
+        if found is None:
+            raise ModuleNotFoundError(
+                f"No module named {fullname!r}: `jax` means sagax in this process, and sagax has no module {real!r}",
+                name=fullname,
+            )
+        spec = importlib.machinery.ModuleSpec(
+            fullname, _Loader(real), origin=found.origin, is_package=True
+        )
+        spec.submodule_search_locations = []
+        return spec
+
+
+class _Distribution(importlib.metadata.Distribution):
+    """What `importlib.metadata.version("jax")` finds."""
+
+    def read_text(self, filename: str) -> str | None:
+        if filename == "METADATA":
+            return f"Metadata-Version: 2.1\nName: jax\nVersion: {JAX_VERSION}\nSummary: sagax under the name of jax\n"
+        return None
+
+    def locate_file(self, path: Any) -> Any:
+        return importlib.util.find_spec("sagax").submodule_search_locations[0] + "/" + str(path)  # type: ignore[union-attr,index]
+
+
+class _Metadata(importlib.metadata.DistributionFinder):
+    def find_spec(self, fullname: str, path: Any = None, target: Any = None) -> None:
+        return None
+
+    def find_distributions(self, context: Any = None) -> Iterable[importlib.metadata.Distribution]:
+        name = getattr(context, "name", None)
+        return [_Distribution()] if name is not None and name.lower() == "jax" else []
+
+
+def install() -> None:
+    """Make `jax` mean sagax in this process; does nothing the second time."""
+    known = sys.modules.get("jax")
+    if known is not None and not getattr(known, "__sagax_alias__", False):
+        raise ImportError(
+            "sagax.as_jax must be imported before jax: the real jax is already imported in this process. Put `import sagax.as_jax` "
+            "first, or start the program with `python -m sagax run`"
+        )
+    if not any(isinstance(f, _Finder) for f in sys.meta_path):
+        sys.meta_path[:0] = [_Finder(), _Metadata()]
+
+
+install()

@@ -1,0 +1,33 @@
+"""The errors that sagax raises.
+
+All but `JaxRuntimeError`, which the engine raises, derive from `SagaxError` and from the builtin
+that people expect, such as TypeError.
+
+>>> from sagax import errors
+>>> issubclass(errors.TracerBoolConversionError, TypeError)
+True
+"""
+
+from sagax._src.diagnostics.errors import (
+    ArgumentError,
+    ArgumentValueError,
+    ConcretizationTypeError,
+    DtypeError,
+    InconclusiveDimensionOperation,
+    JAXIndexError,
+    JaxprTypeError,
+    JAXTypeError,
+    KeyReuseError,
+    LeakedTraceError,
+    NonConcreteBooleanIndexError,
+    NotAnArrayError,
+    SagaxError,
+    ShapeError,
+    TracerArrayConversionError,
+    TracerBoolConversionError,
+    TracerIntegerConversionError,
+    TreeError,
+    TypePromotionError,
+    UnexpectedTracerError,
+)
+from sagax._src.xla import EngineError as JaxRuntimeError

@@ -1,0 +1,39 @@
+"""Functions of neural networks: activations, normalizations, attention, and initial weights.
+
+>>> from sagax import nn
+>>> import sagax.numpy as snp
+>>> nn.relu(snp.array([-1.0, 2.0]))
+Array([0., 2.], dtype=float32)
+"""
+
+from sagax.nn import initializers
+from sagax.nn.activations import (
+    celu,
+    elu,
+    gelu,
+    glu,
+    hard_sigmoid,
+    hard_silu,
+    hard_swish,
+    hard_tanh,
+    identity,
+    leaky_relu,
+    log1mexp,
+    log_sigmoid,
+    mish,
+    one_hot,
+    relu,
+    relu6,
+    selu,
+    sigmoid,
+    silu,
+    soft_sign,
+    softplus,
+    sparse_plus,
+    sparse_sigmoid,
+    squareplus,
+    swish,
+    tanh,
+)
+from sagax.nn.attention import dot_product_attention
+from sagax.nn.normalization import log_softmax, logmeanexp, logsumexp, softmax, standardize

@@ -1,0 +1,567 @@
+"""Activation functions, element by element or along one axis.
+
+They are written so that derivatives of every order are finite wherever they have a limit. Products
+such as x sigmoid(x) are the sore point: at infinite x a derivative multiplies infinity by zero. They
+are computed inside of a range beyond which, in every dtype, the function is exactly x or 0.
+
+Integers become floating point, except in functions that only compare (relu and hard_tanh).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+import sagax.numpy as snp
+from sagax._src import config
+from sagax._src.control.custom_derivatives import custom_jvp
+from sagax._src.core import dims, dtypes
+from sagax._src.core.value import Array, aval_of
+from sagax._src.diagnostics.errors import ArgumentError, ArgumentValueError
+from sagax._src.primitives.slicing import slice_in_dim
+from sagax._src.primitives.special.erf import erfc
+from sagax._src.primitives.structural import convert
+from sagax._src.primitives.transcendental import logistic
+from sagax.numpy._arguments import one_axis
+from sagax.numpy._base import as_array, dtype_of, number_beside, operand_inexact, select, strong
+from sagax.numpy._fused import fused
+
+# e^-x is zero, and 1 + e^-x is 1, long before here, in every dtype
+_GATE_RANGE = 1000.0
+# the same of the normal distribution; and the cube of it is a number in float16
+_NORMAL_RANGE = 40.0
+_SELU_ALPHA = 1.6732632423543772848170429916717
+_SELU_SCALE = 1.0507009873554804934193349852946
+
+
+# what they share ----------------------------------------------------------------------------------
+
+
+def _real(function: str, x: Any) -> Any:
+    """`x` as an array of real floating point numbers."""
+    x = operand_inexact(function, x)
+    if dtypes.is_complex(dtype_of(x)):
+        raise ArgumentValueError(
+            function=function,
+            argument="x",
+            got=x,
+            expected="real numbers",
+            fix="take the real part, or apply it to real and imaginary part",
+        )
+    return as_array(function, x)
+
+
+def _lifted(function: str, x: Any) -> Any:
+    """`x` as an array that is floating point as beside a Python float: weakly typed if it was not."""
+    x = as_array(function, x)
+    if dtypes.is_inexact(x.dtype):
+        return x
+    return convert(x, dtypes.canonicalize(float, config.current().x64), True)
+
+
+def _within(x: Any, low: float, high: float) -> Any:
+    """`x` moved into [low, high]; NaN stays. The derivative is 0 at the ends and beyond."""
+    x = select(x >= high, number_beside(high, x), x)
+    return select(x <= low, number_beside(low, x), x)
+
+
+def _gated(x: Any, reach: float, gate: Callable[[Any], Any]) -> Any:
+    """x gate(x) for a gate that is exactly 0 below -reach and 1 above reach."""
+    inside = _within(x, -reach, reach)
+    return select(x >= reach, x, inside * gate(inside))
+
+
+# rectifiers ---------------------------------------------------------------------------------------
+
+
+@fused
+def _relu(x: Any) -> Any:
+    return select(x <= 0, number_beside(0, x), x)
+
+
+def relu(x: Any) -> Array:
+    """`x` where it is positive, else 0. The derivative at 0 is 0. Booleans become integers.
+
+    >>> from sagax import nn
+    >>> import sagax.numpy as snp
+    >>> nn.relu(snp.array([-2.0, 0.0, 3.0]))
+    Array([0., 0., 3.], dtype=float32)
+    """
+    x = as_array("relu", x)
+    if x.dtype == np.bool_:
+        x = convert(x, dtypes.canonicalize(int, config.current().x64), True)
+    return _relu(x)
+
+
+@fused
+def _relu6(x: Any) -> Any:
+    return _within(x, 0.0, 6.0)
+
+
+def relu6(x: Any) -> Array:
+    """`x` moved into [0, 6]. The derivative is 0 at 0 and at 6.
+
+    >>> from sagax import nn
+    >>> import sagax.numpy as snp
+    >>> nn.relu6(snp.array([-2.0, 3.0, 8.0]))
+    Array([0., 3., 6.], dtype=float32)
+    """
+    return _relu6(_lifted("relu6", x))
+
+
+@fused
+def _leaky_relu(x: Any, slope: Any) -> Any:
+    return snp.where(x >= 0, x, slope * x)
+
+
+def leaky_relu(x: Any, negative_slope: Any = 1e-2) -> Array:
+    """`x` where it is not negative, else `negative_slope` times `x`.
+
+    >>> from sagax import nn
+    >>> import sagax.numpy as snp
+    >>> nn.leaky_relu(snp.array([-2.0, 3.0]), 0.5)
+    Array([-1.,  3.], dtype=float32)
+    """
+    return _leaky_relu(as_array("leaky_relu", x), negative_slope)
+
+
+@fused
+def _elu(x: Any, alpha: Any) -> Any:
+    positive = x > 0
+    below = select(positive, number_beside(0, x), x)
+    return snp.where(positive, x, alpha * snp.expm1(below))
+
+
+def elu(x: Any, alpha: Any = 1.0) -> Array:
+    """`x` where it is positive, else alpha (exp(x) - 1): the exponential linear unit.
+
+    >>> from sagax import nn
+    >>> import sagax.numpy as snp
+    >>> nn.elu(snp.array([-snp.inf, 0.0, 3.0]))
+    Array([-1.,  0.,  3.], dtype=float32)
+    """
+    return _elu(_lifted("elu", x), alpha)
+
+
+@fused
+def _celu(x: Any, alpha: Any) -> Any:
+    positive = x > 0
+    below = select(positive, number_beside(0, x), x)
+    return snp.where(positive, x, alpha * snp.expm1(below / alpha))
+
+
+def celu(x: Any, alpha: Any = 1.0) -> Array:
+    """`x` where it is positive, else alpha (exp(x / alpha) - 1): smooth at 0 for every alpha > 0.
+
+    >>> from sagax import nn
+    >>> import sagax.numpy as snp
+    >>> nn.celu(snp.array([-snp.inf, 0.0, 3.0]), 2.0)
+    Array([-2.,  0.,  3.], dtype=float32)
+    """
+    return _celu(as_array("celu", x), alpha)
+
+
+def selu(x: Any) -> Array:
+    """The exponential linear unit, scaled so that normal numbers keep their mean and variance.
+
+    The constants are those of Klambauer et al., Self-Normalizing Neural Networks (2017).
+
+    >>> from sagax import nn
+    >>> import sagax.numpy as snp
+    >>> nn.selu(snp.array([-1.0, 1.0]))
+    Array([-1.1113307,  1.050701 ], dtype=float32)
+    """
+    return _selu(_lifted("selu", x))
+
+
+@fused
+def _selu(x: Any) -> Any:
+    return _SELU_SCALE * _elu(x, number_beside(_SELU_ALPHA, x))
+
+
+# smooth ones --------------------------------------------------------------------------------------
+
+
+def sigmoid(x: Any) -> Array:
+    """1 / (1 + exp(-x)), between 0 and 1.
+
+    >>> from sagax import nn
+    >>> import sagax.numpy as snp
+    >>> nn.sigmoid(snp.array([-snp.inf, 0.0, snp.inf]))
+    Array([0. , 0.5, 1. ], dtype=float32)
+    """
+    return logistic(operand_inexact("sigmoid", x))
+
+
+def tanh(x: Any, /) -> Array:
+    """The hyperbolic tangent, between -1 and 1.
+
+    >>> from sagax import nn
+    >>> import sagax.numpy as snp
+    >>> nn.tanh(snp.array([0.0, snp.inf]))
+    Array([0., 1.], dtype=float32)
+    """
+    return snp.tanh(x)
+
+
+@custom_jvp
+def _softplus(x: Any) -> Any:
+    return snp.maximum(x, 0) + snp.log1p(snp.exp(-abs(x)))
+
+
+@_softplus.defjvp
+def _softplus_jvp(primals: tuple, tangents: tuple) -> tuple:
+    (x,), (t,) = primals, tangents
+    return _softplus(x), t * logistic(x)
+
+
+_softplus_now = fused(lambda x: _softplus(x))
+
+
+def softplus(x: Any) -> Array:
+    """log(1 + exp(x)) without overflow: a smooth `relu`, whose derivative is `sigmoid`.
+
+    >>> from sagax import nn
+    >>> import sagax.numpy as snp
+    >>> nn.softplus(snp.array([-snp.inf, 0.0, 100.0]))
+    Array([  0.       ,   0.6931472, 100.       ], dtype=float32)
+    """
+    return _softplus_now(_real("softplus", x))
+
+
+@fused
+def _log_sigmoid(x: Any) -> Any:
+    return -_softplus(-x)
+
+
+def log_sigmoid(x: Any) -> Array:
+    """The logarithm of `sigmoid`, -log(1 + exp(-x)), exact also where that is near 0 or 1.
+
+    >>> from sagax import nn
+    >>> import sagax.numpy as snp
+    >>> nn.log_sigmoid(snp.array([-100.0, 0.0]))
+    Array([-100.       ,   -0.6931472], dtype=float32)
+    """
+    return _log_sigmoid(_real("log_sigmoid", x))
+
+
+@fused
+def _silu(x: Any) -> Any:
+    return _gated(x, _GATE_RANGE, logistic)
+
+
+def silu(x: Any) -> Array:
+    """x sigmoid(x), which is 0 at -inf. Also called swish.
+
+    >>> from sagax import nn
+    >>> import sagax.numpy as snp
+    >>> nn.silu(snp.array([-1.0, 0.0, 100.0]))
+    Array([ -0.26894143,   0.        , 100.        ], dtype=float32)
+    """
+    return _silu(_real("silu", x))
+
+
+swish = silu
+
+
+@fused
+def _mish(x: Any) -> Any:
+    return _gated(x, _GATE_RANGE, lambda z: snp.tanh(_softplus(z)))
+
+
+def mish(x: Any) -> Array:
+    """x tanh(softplus(x)), which is 0 at -inf.
+
+    >>> from sagax import nn
+    >>> import sagax.numpy as snp
+    >>> nn.mish(snp.array([0.0, 100.0]))
+    Array([  0., 100.], dtype=float32)
+    """
+    return _mish(_real("mish", x))
+
+
+def _normal_gate(x: Any) -> Any:
+    """The normal distribution function."""
+    return 0.5 * erfc(-x * number_beside(math.sqrt(0.5), x))
+
+
+def _normal_gate_near(x: Any) -> Any:
+    """The normal distribution function by a hyperbolic tangent, to three digits."""
+    return 0.5 * (1 + snp.tanh(math.sqrt(2 / math.pi) * (x + 0.044715 * (x * x * x))))
+
+
+@fused
+def _gelu(x: Any, *, approximate: bool) -> Any:
+    return _gated(x, _NORMAL_RANGE, _normal_gate_near if approximate else _normal_gate)
+
+
+def gelu(x: Any, approximate: bool = True) -> Array:
+    """x times the probability that a standard normal number is below x.
+
+    `approximate` computes the probability by a hyperbolic tangent, to about three digits; else it is
+    exact. Formulas: Hendrycks and Gimpel, Gaussian Error Linear Units (2016).
+
+    >>> from sagax import nn
+    >>> import sagax.numpy as snp
+    >>> nn.gelu(snp.array([0.0, 100.0]))
+    Array([  0., 100.], dtype=float32)
+    """
+    return _gelu(strong(_real("gelu", x)), approximate=bool(approximate))
+
+
+@fused
+def _soft_sign(x: Any) -> Any:
+    most = float(dtypes.finfo(dtype_of(x)).max)
+    inside = _within(x, -most, most)
+    return inside / (abs(inside) + 1)
+
+
+def soft_sign(x: Any) -> Array:
+    """x / (1 + abs(x)), between -1 and 1.
+
+    >>> from sagax import nn
+    >>> import sagax.numpy as snp
+    >>> nn.soft_sign(snp.array([-1.0, snp.inf]))
+    Array([-0.5,  1. ], dtype=float32)
+    """
+    return _soft_sign(_real("soft_sign", x))
+
+
+@fused
+def _squareplus(x: Any, b: Any) -> Any:
+    reach = math.sqrt(float(dtypes.finfo(dtype_of(x)).max)) / 2
+    inside = _within(x, -reach, reach)
+    smooth = (inside + snp.sqrt(inside * inside + b)) / 2
+    return snp.where(abs(x) >= reach, _relu(x), smooth)
+
+
+def squareplus(x: Any, b: Any = 4) -> Array:
+    """(x + sqrt(x**2 + b)) / 2: a smooth `relu` without exponentials; `b` is not negative.
+
+    >>> from sagax import nn
+    >>> import sagax.numpy as snp
+    >>> nn.squareplus(snp.array([0.0, 1.5]))
+    Array([1., 2.], dtype=float32)
+    """
+    return _squareplus(_real("squareplus", x), b)
+
+
+@custom_jvp
+def _log1mexp(x: Any) -> Any:
+    near = x < math.log(2.0)
+    # each formula keeps its digits in one part of the range, and sees only numbers of it
+    small = snp.where(near, x, 1)
+    large = snp.where(near, 1, x)
+    return snp.where(near, snp.log(-snp.expm1(-small)), snp.log1p(-snp.exp(-large)))
+
+
+@_log1mexp.defjvp
+def _log1mexp_jvp(primals: tuple, tangents: tuple) -> tuple:
+    (x,), (t,) = primals, tangents
+    return _log1mexp(x), t * (snp.exp(-x) / -snp.expm1(-x))
+
+
+_log1mexp_now = fused(lambda x: _log1mexp(x))
+
+
+def log1mexp(x: Any) -> Array:
+    """log(1 - exp(-x)) for positive `x`, exact for small and large ones; -inf at 0, NaN below.
+
+    >>> from sagax import nn
+    >>> import sagax.numpy as snp
+    >>> nn.log1mexp(snp.array([0.0, 1.0, snp.inf]))
+    Array([       -inf, -0.45867515, -0.        ], dtype=float32)
+    """
+    return _log1mexp_now(_real("log1mexp", x))
+
+
+# of straight pieces and parabolas -----------------------------------------------------------------
+
+
+@fused
+def _hard_tanh(x: Any) -> Any:
+    x = snp.where(x < -1, -1, x)
+    return snp.where(x > 1, 1, x)
+
+
+def hard_tanh(x: Any) -> Array:
+    """`x` moved into [-1, 1].
+
+    >>> from sagax import nn
+    >>> import sagax.numpy as snp
+    >>> nn.hard_tanh(snp.array([-2.0, 0.5, 3.0]))
+    Array([-1. ,  0.5,  1. ], dtype=float32)
+    """
+    return _hard_tanh(as_array("hard_tanh", x))
+
+
+@fused
+def _hard_sigmoid(x: Any) -> Any:
+    return _within(x + 3, 0.0, 6.0) / 6
+
+
+def hard_sigmoid(x: Any) -> Array:
+    """(x + 3) / 6 moved into [0, 1].
+
+    >>> from sagax import nn
+    >>> import sagax.numpy as snp
+    >>> nn.hard_sigmoid(snp.array([-4.0, 0.0, 4.0]))
+    Array([0. , 0.5, 1. ], dtype=float32)
+    """
+    return _hard_sigmoid(_lifted("hard_sigmoid", x))
+
+
+@fused
+def _hard_silu(x: Any) -> Any:
+    return _gated(x, 3.0, lambda z: (z + 3) / 6)
+
+
+def hard_silu(x: Any) -> Array:
+    """x hard_sigmoid(x): 0 below -3, x above 3. Also called hard_swish.
+
+    >>> from sagax import nn
+    >>> import sagax.numpy as snp
+    >>> nn.hard_silu(snp.array([-3.0, 1.5, 4.0]))
+    Array([-0.   ,  1.125,  4.   ], dtype=float32)
+    """
+    return _hard_silu(_lifted("hard_silu", x))
+
+
+hard_swish = hard_silu
+
+
+@fused
+def _sparse_plus(x: Any) -> Any:
+    inside = _within(x, -1.0, 1.0)
+    return select(x >= 1, x, snp.square(inside + 1) / 4)
+
+
+def sparse_plus(x: Any) -> Array:
+    """0 below -1, x above 1, and the parabola (x + 1)**2 / 4 in between.
+
+    >>> from sagax import nn
+    >>> import sagax.numpy as snp
+    >>> nn.sparse_plus(snp.array([-2.0, 0.0, 2.0]))
+    Array([0.  , 0.25, 2.  ], dtype=float32)
+    """
+    return _sparse_plus(_lifted("sparse_plus", x))
+
+
+@fused
+def _sparse_sigmoid(x: Any) -> Any:
+    return 0.5 * snp.clip(x + 1, 0.0, 2.0)
+
+
+def sparse_sigmoid(x: Any) -> Array:
+    """(x + 1) / 2 moved into [0, 1]: the derivative of `sparse_plus`.
+
+    >>> from sagax import nn
+    >>> import sagax.numpy as snp
+    >>> nn.sparse_sigmoid(snp.array([-2.0, 0.0, 2.0]))
+    Array([0. , 0.5, 1. ], dtype=float32)
+    """
+    return _sparse_sigmoid(_lifted("sparse_sigmoid", x))
+
+
+# others -------------------------------------------------------------------------------------------
+
+
+def identity(x: Any) -> Array:
+    """`x` itself, as an array.
+
+    >>> from sagax import nn
+    >>> nn.identity(1.5)
+    Array(1.5, dtype=float32, weak_type=True)
+    """
+    return as_array("identity", x)
+
+
+@fused
+def _glu(x: Any, *, axis: int) -> Any:
+    size = x.shape[axis]
+    first = slice_in_dim(x, 0, size // 2, axis=axis)
+    return first * logistic(slice_in_dim(x, size // 2, size, axis=axis))
+
+
+def glu(x: Any, axis: int = -1) -> Array:
+    """One half of `x` times the sigmoid of the other: the gated linear unit.
+
+    The result is half as large along `axis`, whose size must be even (else ValueError).
+
+    >>> from sagax import nn
+    >>> import sagax.numpy as snp
+    >>> nn.glu(snp.array([1.0, 2.0, 0.0, snp.inf]))
+    Array([0.5, 2. ], dtype=float32)
+    """
+    x = _real("glu", x)
+    axis = one_axis("glu", axis, x.ndim)
+    if x.shape[axis] % 2 != 0:
+        raise ArgumentValueError(
+            f"glu: axis size must be divisible by 2, got {x.shape[axis]} along axis {axis} of an"
+            f" array of shape {x.shape}",
+            function="glu",
+            argument="x",
+        )
+    return _glu(x, axis=axis)
+
+
+def one_hot(
+    x: Any,
+    num_classes: Any,
+    *,
+    dtype: Any = None,
+    axis: int = -1,
+    out_sharding: Any = None,
+) -> Array:
+    """1 at the index that each element of `x` is, else 0: one more axis, of size `num_classes`.
+
+    An element outside of 0 ... num_classes - 1 gives zeros only. `dtype` is that of the result
+    (default: the default float); `axis` is where the new axis stands in the result.
+
+    Raises a TypeError for a number of classes that is no integer, a ValueError for an axis that the
+    result does not have.
+
+    >>> from sagax import nn
+    >>> import sagax.numpy as snp
+    >>> nn.one_hot(snp.array([2, 0]), 3)
+    Array([[0., 0., 1.],
+           [1., 0., 0.]], dtype=float32)
+    """
+    if out_sharding is not None:
+        raise ArgumentValueError(
+            function="one_hot",
+            argument="out_sharding",
+            got=out_sharding,
+            expected="None",
+            fix="place the result with device_put",
+        )
+    x = as_array("one_hot", x)
+    classes = _classes(num_classes)
+    dtype = dtypes.requested_dtype(float if dtype is None else dtype, "one_hot")
+    return _one_hot(x, classes=classes, dtype=dtype, axis=one_axis("one_hot", axis, x.ndim + 1))
+
+
+def _classes(num_classes: Any) -> Any:
+    if dims.is_dim(num_classes):
+        return num_classes
+    try:
+        return num_classes.__index__()
+    except (AttributeError, TypeError):
+        raise ArgumentError(
+            function="one_hot",
+            argument="num_classes",
+            got=num_classes,
+            expected="an integer that is known when the program is traced",
+        ) from None
+
+
+@fused
+def _one_hot(x: Any, *, classes: Any, dtype: Any, axis: int) -> Any:
+    whole = aval_of(x).dtype
+    shape = [1] * (x.ndim + 1)
+    shape[axis] = classes
+    indices = snp.arange(classes, dtype=None if whole == np.bool_ else whole).reshape(shape)
+    return (snp.expand_dims(x, axis) == indices).astype(dtype)

@@ -1,0 +1,356 @@
+"""Functions of all elements along an axis: softmax and its logarithm, log-sum-exp, standardization.
+
+Exponentials are taken of differences from the greatest element, so that none overflows. The greatest
+element itself differs from itself by nothing, even if it is infinite: so infinite elements have the
+limits as results, and derivatives that are finite.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+import sagax.numpy as snp
+from sagax._src.control.custom_derivatives import custom_jvp
+from sagax._src.core import dtypes
+from sagax._src.core.value import Array
+from sagax._src.diagnostics.errors import ArgumentError, ArgumentValueError
+from sagax._src.primitives.arithmetic import rsqrt
+from sagax._src.primitives.identities import stop_gradient
+from sagax.numpy._arguments import axis_tuple
+from sagax.numpy._base import (
+    as_array,
+    as_operand,
+    broadcast_shapes,
+    dtype_of,
+    number_beside,
+    operand_inexact,
+    promote_inexact,
+    select,
+    shape_of,
+)
+from sagax.numpy._fused import fused
+
+Axis = int | Sequence[int] | None
+
+
+# what they share ----------------------------------------------------------------------------------
+
+
+def _mask(function: str, where: Any, shape: tuple) -> tuple:
+    """The mask, if there is one, checked, as operands for a fused function."""
+    if where is None:
+        return ()
+    where = as_array(function, where)
+    if where.dtype != np.bool_:
+        raise ArgumentError(
+            function=function,
+            argument="where",
+            got=where,
+            expected="booleans",
+            fix="compare first, as in where=x > 0",
+        )
+    if broadcast_shapes(function, [shape, where.shape]) != shape:
+        raise ArgumentValueError(
+            function=function,
+            argument="where",
+            got=where,
+            expected=f"a mask that broadcasts to the shape of the array, {shape}",
+        )
+    return (where,)
+
+
+def _masked(x: Any, where: tuple, fill: float) -> Any:
+    """`x` where the mask, if there is one, is true, else `fill`."""
+    return select(where[0], x, number_beside(fill, x)) if where else x
+
+
+def _greatest(x: Any, axes: tuple, beside_nothing: float = -np.inf) -> Any:
+    """The greatest elements, along axes that stay; -inf is replaced by `beside_nothing`.
+
+    Derivatives do not pass, since they cancel in all that follows.
+    """
+    found = snp.max(stop_gradient(x), axis=axes, keepdims=True, initial=-np.inf)
+    if beside_nothing == -np.inf:
+        return found
+    return select(found == -np.inf, number_beside(beside_nothing, found), found)
+
+
+@custom_jvp
+def _less(x: Any, shift: Any) -> Any:
+    """x - shift, which is 0 where they are equal, be it infinities. `shift` has no derivative."""
+    return select(x == shift, number_beside(0.0, x), x - shift)
+
+
+@_less.defjvp
+def _less_jvp(primals: tuple, tangents: tuple) -> tuple:
+    return _less(*primals), tangents[0]
+
+
+# softmax ------------------------------------------------------------------------------------------
+
+
+def _exponentials(x: Any, where: tuple, axes: tuple) -> tuple:
+    """Differences from the greatest element, exponentials of them, and sums of these."""
+    x = _masked(x, where, -np.inf)
+    differences = _less(x, _greatest(x, axes, beside_nothing=np.nan))
+    exponentials = snp.exp(differences)
+    if where:
+        exponentials = _masked(exponentials, where, 0.0)
+    total = snp.sum(exponentials, axis=axes, keepdims=True)
+    if where:  # nothing is chosen: no division by zero, which derivatives would notice
+        none = snp.logical_not(
+            snp.any(snp.broadcast_to(where[0], x.shape), axis=axes, keepdims=True)
+        )
+        total = select(none, number_beside(1.0, total), total)
+    return differences, exponentials, total
+
+
+@fused
+def _softmax(x: Any, *where: Any, axes: tuple) -> Any:
+    _, exponentials, total = _exponentials(x, where, axes)
+    return exponentials / total
+
+
+@fused
+def _log_softmax(x: Any, *where: Any, axes: tuple) -> Any:
+    differences, _, total = _exponentials(x, where, axes)
+    return _masked(differences - snp.log(total), where, -np.inf)
+
+
+def softmax(x: Any, axis: Axis = -1, where: Any = None) -> Array:
+    """exp(x) / sum(exp(x)), with the sum along `axis` (one, several, or None: all).
+
+    `where` chooses the elements that take part (booleans that broadcast to the shape of `x`); others
+    become 0. Several elements that are +inf share the whole; if all are -inf the result is NaN.
+
+    >>> from sagax import nn
+    >>> import sagax.numpy as snp
+    >>> nn.softmax(snp.array([1000.0, 1000.0, -1000.0]))
+    Array([0.5, 0.5, 0. ], dtype=float32)
+    """
+    x = as_array("softmax", operand_inexact("softmax", x))
+    axes = axis_tuple("softmax", axis, x.ndim)
+    return _softmax(x, *_mask("softmax", where, x.shape), axes=axes)
+
+
+def log_softmax(x: Any, axis: Axis = -1, where: Any = None) -> Array:
+    """The logarithm of `softmax`, exact also where that is near 0 or 1.
+
+    `where` chooses the elements that take part (booleans that broadcast to the shape of `x`); others
+    become -inf.
+
+    >>> from sagax import nn
+    >>> import sagax.numpy as snp
+    >>> nn.log_softmax(snp.array([0.0, 1000.0]))
+    Array([-1000.,     0.], dtype=float32)
+    """
+    x = as_array("log_softmax", operand_inexact("log_softmax", x))
+    axes = axis_tuple("log_softmax", axis, x.ndim)
+    return _log_softmax(x, *_mask("log_softmax", where, x.shape), axes=axes)
+
+
+# log-sum-exp --------------------------------------------------------------------------------------
+
+
+@fused
+def _logsumexp(
+    x: Any, *others: Any, axes: tuple, keepdims: bool, weighted: bool, return_sign: bool
+) -> Any:
+    """The function of `x`, of weights if it is `weighted`, and of a mask if there is one more array."""
+    weights = others[0] if weighted else None
+    where = others[1:] if weighted else others
+    if weighted:
+        shape = broadcast_shapes("logsumexp", [x.shape, shape_of(weights)])
+        x = snp.broadcast_to(x, shape)
+        # an element without weight does not count, however great
+        x = select(weights == 0, number_beside(-np.inf, x), x)
+    x = _masked(x, where, -np.inf)
+    if dtypes.is_complex(dtype_of(x)):
+        shift = _greatest(snp.real(x), axes, beside_nothing=0.0)
+        shift = select(shift == np.inf, number_beside(0.0, shift), shift)
+        terms = snp.exp(x - shift)
+    else:
+        # where all are -inf, the sum depends on each of them alike, but there is no sum of weights
+        shift = _greatest(x, axes, beside_nothing=0.0 if weighted else -np.inf)
+        terms = snp.exp(_less(x, shift))
+    if weighted:
+        terms = terms * weights
+    total = snp.sum(_masked(terms, where, 0.0), axis=axes, keepdims=keepdims)
+    shift = shift if keepdims else snp.squeeze(shift, axis=axes)
+    if return_sign:
+        return snp.log(abs(total)) + shift, snp.sign(total)
+    if not dtypes.is_complex(dtype_of(x)) and weighted:
+        # a sum below zero has no logarithm
+        return select(total < 0, number_beside(np.nan, total), snp.log(abs(total)) + shift)
+    return snp.log(total) + shift
+
+
+def logsumexp(
+    a: Any,
+    axis: Axis = None,
+    b: Any = None,
+    keepdims: bool = False,
+    return_sign: bool = False,
+    where: Any = None,
+) -> Any:
+    """log(sum(b exp(a))), with the sum along `axis` (one, several, or None: all), without overflow.
+
+    Args:
+      a: an array; integers become floating point.
+      axis: the axes to sum along.
+      b: weights, which broadcast against `a`; 1 if absent.
+      keepdims: whether the axes stay, with size 1.
+      return_sign: to return the logarithm of the absolute sum and, as a second array, its sign.
+        Otherwise the logarithm of a negative sum is NaN.
+      where: booleans that broadcast to the shape of `a`; only elements where they are true count.
+
+    >>> from sagax import nn
+    >>> import sagax.numpy as snp
+    >>> nn.logsumexp(snp.array([1000.0, 1000.0]))
+    Array(1000.6932, dtype=float32)
+    """
+    name = "logsumexp"
+    if b is None:
+        (a,) = promote_inexact(name, as_operand(name, a))
+        arrays = [as_array(name, a)]
+    else:
+        a, b = promote_inexact(name, as_operand(name, a), as_operand(name, b, 1))
+        arrays = [as_array(name, a), as_array(name, b)]
+    shape = broadcast_shapes(name, [x.shape for x in arrays])
+    axes = axis_tuple(name, axis, len(shape))
+    return _logsumexp(
+        *arrays,
+        *_mask(name, where, shape),
+        axes=axes,
+        keepdims=bool(keepdims),
+        weighted=b is not None,
+        return_sign=bool(return_sign),
+    )
+
+
+def logmeanexp(x: Any, axis: Axis = None, where: Any = None, keepdims: bool = False) -> Array:
+    """log(mean(exp(x))), with the mean along `axis` (one, several, or None: all), without overflow.
+
+    Only elements where `where` is true count (booleans that broadcast to the shape of `x`).
+
+    >>> from sagax import nn
+    >>> import sagax.numpy as snp
+    >>> nn.logmeanexp(snp.array([1000.0, 1000.0]))
+    Array(1000., dtype=float32)
+    """
+    x = as_array("logmeanexp", operand_inexact("logmeanexp", x))
+    axes = axis_tuple("logmeanexp", axis, x.ndim)
+    out = logsumexp(x, axes, keepdims=keepdims, where=where)
+    if where is None:
+        count: Any = 1
+        for i in axes:
+            count = count * x.shape[i]
+        return out - snp.log(snp.asarray(count, dtype_of(out)))
+    chosen = snp.broadcast_to(where, x.shape)
+    count = snp.sum(chosen, axis=axes, keepdims=keepdims, dtype=dtype_of(out))
+    return out - snp.log(count)
+
+
+# standardization ----------------------------------------------------------------------------------
+
+
+def standardize(
+    x: Any,
+    axis: Axis = -1,
+    mean: Any = None,
+    variance: Any = None,
+    epsilon: Any = 1e-5,
+    where: Any = None,
+    *,
+    algorithm: str = "fast",
+) -> Array:
+    """(x - mean) / sqrt(variance + epsilon), with mean and variance along `axis`.
+
+    Args:
+      x: an array; integers become floating point.
+      axis: one axis, several, or None: all.
+      mean: to subtract, if not that of `x`; it broadcasts against `x`, as the variance does.
+      variance: to divide by, if not that of `x` (around `mean`).
+      epsilon: keeps the result finite where elements are equal.
+      where: booleans that broadcast to the shape of `x`; only elements where they are true count in
+        mean and variance.
+      algorithm: "fast" computes the variance from the mean of squares, in one pass; "stable" from the
+        squares of differences, which keeps digits where the mean is great.
+
+    Raises ValueError for another algorithm.
+
+    >>> from sagax import nn
+    >>> import sagax.numpy as snp
+    >>> nn.standardize(snp.array([1.0, 3.0]), epsilon=0.0)
+    Array([-1.,  1.], dtype=float32)
+    """
+    name = "standardize"
+    if algorithm not in ("fast", "stable"):
+        raise ArgumentValueError(
+            f"Unknown algorithm {algorithm!r}. Expected 'fast' or 'stable'.",
+            function=name,
+            argument="algorithm",
+        )
+    x = as_array(name, operand_inexact(name, x))
+    axes = axis_tuple(name, axis, x.ndim)
+    given = [as_operand(name, v) for v in (mean, variance) if v is not None]
+    return _standardize(
+        x,
+        epsilon,
+        *given,
+        *_mask(name, where, x.shape),
+        axes=axes,
+        fast=algorithm == "fast",
+        with_mean=mean is not None,
+        with_variance=variance is not None,
+    )
+
+
+@fused
+def _standardize(
+    x: Any,
+    epsilon: Any,
+    *others: Any,
+    axes: tuple,
+    fast: bool,
+    with_mean: bool,
+    with_variance: bool,
+) -> Any:
+    rest = list(others)
+    mean = rest.pop(0) if with_mean else None
+    variance = rest.pop(0) if with_variance else None
+    where = tuple(rest)
+    average = functools.partial(
+        snp.mean, axis=axes, keepdims=True, where=where[0] if where else None
+    )
+    if variance is None:
+        x, mean, epsilon = _in_range(x, mean, epsilon, where, axes)
+    if mean is None:
+        mean = average(x)
+    if variance is None:
+        if fast:
+            variance = snp.maximum(0, average(snp.square(x)) - snp.square(mean))
+        else:
+            variance = average(snp.square(x - mean))
+    return (x - mean) * rsqrt(variance + epsilon)
+
+
+def _in_range(x: Any, mean: Any, epsilon: Any, where: tuple, axes: tuple) -> tuple:
+    """The arguments, scaled if squares of elements would overflow: the result does not depend on it.
+
+    An infinite element, beside which finite ones vanish, becomes 1 or -1, and these become 0.
+    """
+    info = dtypes.finfo(dtype_of(x))
+    counted = _masked(x, where, 0.0)
+    size = snp.max(abs(stop_gradient(counted)), axis=axes, keepdims=True, initial=0.0)
+    if mean is not None:
+        size = snp.maximum(size, abs(stop_gradient(mean)))
+    great = size > float(info.max) ** 0.5 / 64
+    scale = snp.where(great, 1 / size, 1)
+    small = snp.where(abs(x) == np.inf, snp.sign(x), x * scale)
+    mean = None if mean is None else mean * scale
+    return small, mean, epsilon * (scale * scale)

@@ -1,0 +1,147 @@
+"""What reductions and other functions along axes do with their arguments: axes, `out`, sizes."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from sagax._src.core import dims
+from sagax._src.core.trace import Tracer
+from sagax._src.core.value import Array, aval_of
+from sagax._src.diagnostics.errors import (
+    ArgumentError,
+    ArgumentValueError,
+    ConcretizationTypeError,
+    SagaxError,
+)
+from sagax._src.primitives.structural import canonical_axis
+from sagax.numpy._base import as_operand
+
+
+class UnsupportedArgumentError(SagaxError, NotImplementedError):
+    """An argument that NumPy's function has and that cannot be honoured here."""
+
+    code = "SX0125"
+
+
+def renamed(error: SagaxError, function: str) -> SagaxError:
+    """An error of a function that was called by `function`, as an error of the latter."""
+    error.facts["function"] = function
+    return error.attach()
+
+
+def refuse_out(function: str, out: Any) -> None:
+    """Raise if a place for the result is given: arrays never change."""
+    if out is not None:
+        raise UnsupportedArgumentError(
+            f"The 'out' argument to numpy.{function} is not supported.",
+            fix=f"arrays are immutable: use the result, as in x = {function}(...)",
+        )
+
+
+def refuse_sharding(function: str, out_sharding: Any) -> None:
+    """Raise if a sharding of the result is asked for."""
+    if out_sharding is not None:
+        raise UnsupportedArgumentError(
+            f"The 'out_sharding' argument to numpy.{function} is not supported.",
+            fix="place the result with sagax.device_put(x, sharding), "
+            "or inside jit with lax.with_sharding_constraint",
+        )
+
+
+def checked_shape(function: str, argument: str, value: Any) -> tuple:
+    """A shape given by the user as a tuple of ints and symbolic sizes; an int is one size."""
+    try:
+        return dims.canonical_shape(value, argument)
+    except SagaxError as error:
+        raise error.attach(function=function) from None
+
+
+def with_aval(function: str, x: Any, position: int = 0) -> tuple[Any, Any]:
+    """`x` as something that primitives take, and its aval; an error naming `function` otherwise."""
+    if isinstance(x, Array):
+        return x, x.aval
+    x = as_operand(function, x, position)
+    return x, aval_of(x)
+
+
+def axis_tuple(function: str, axis: Any, ndim: int) -> tuple[int, ...]:
+    """`axis` (an int, several, or None for all) as sorted dimensions without repetition."""
+    if axis is None:
+        return tuple(range(ndim))
+    if type(axis) is int:
+        if -ndim <= axis < ndim:
+            return (axis if axis >= 0 else axis + ndim,)
+        return (canonical_axis(axis, ndim, function),)
+    if isinstance(axis, Tracer):
+        concrete = axis.concrete()
+        if concrete is None:
+            raise ConcretizationTypeError(axis, f"axis argument to numpy.{function}().")
+        axis = concrete
+    if isinstance(axis, (tuple, list)):
+        found = sorted([canonical_axis(a, ndim, function) for a in axis])
+        if len(set(found)) != len(found):
+            raise ArgumentValueError(
+                f"duplicate value in 'axis': {tuple(axis)}",
+                function=function,
+                argument="axis",
+                got=tuple(axis),
+                expected="each axis once",
+            )
+        return tuple(found)
+    return (canonical_axis(axis, ndim, function),)
+
+
+def one_axis(function: str, axis: Any, ndim: int, argument: str = "axis") -> int:
+    """`axis` as a dimension, counted from the start."""
+    if type(axis) is int and -ndim <= axis < ndim:
+        return axis if axis >= 0 else axis + ndim
+    if isinstance(axis, Tracer) and axis.concrete() is None:
+        raise ConcretizationTypeError(axis, f"{argument} argument to numpy.{function}().")
+    return canonical_axis(axis, ndim, function, argument)
+
+
+def axes_in_order(function: str, axes: Any, ndim: int, argument: str = "axes") -> tuple[int, ...]:
+    """Each of `axes` (an int or several) as a dimension, in the order given; no repetition."""
+    given: Any = axes if isinstance(axes, (tuple, list, range, np.ndarray, Array)) else (axes,)
+    found = tuple([one_axis(function, a, ndim, argument) for a in given])
+    if len(set(found)) != len(found):
+        raise ArgumentValueError(
+            f"repeated axis in {argument}",
+            function=function,
+            argument=argument,
+            got=tuple(given),
+            expected="each axis once",
+        )
+    return found
+
+
+def static_int(function: str, argument: str, value: Any, why: str = "") -> Any:
+    """`value` as an int (or symbolic size) that is known while tracing."""
+    if type(value) is int or dims.is_dim(value):
+        return value
+    if isinstance(value, Tracer) and value.concrete() is None:
+        raise ConcretizationTypeError(value, f"{argument} argument to numpy.{function}(). {why}")
+    try:
+        return operator.index(value)
+    except TypeError:
+        raise ArgumentError(
+            function=function, argument=argument, got=value, expected="an int"
+        ) from None
+
+
+def concrete_or_raise(function: str, x: Any, fix: str) -> np.ndarray:
+    """The contents of `x`, which decide about the shape of the result, as a NumPy array."""
+    if isinstance(x, Tracer):
+        value = x.concrete()
+        if value is None:
+            error = ConcretizationTypeError(
+                x,
+                f"The shape of the result of numpy.{function} depends on the values of its argument.",
+            )
+            raise error.attach(fix=fix)
+        x = value
+    return np.asarray(x)

@@ -1,0 +1,478 @@
+"""Arithmetic, element by element: sums, products, quotients, remainders, powers, extremes, signs.
+
+Operands are promoted to a common dtype and broadcast. `add` and its kind are plain functions here; the
+module `_ufunc` makes of some of them the objects of the public namespace that also reduce and accumulate.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+import sagax.numpy._base as _base
+from sagax._src.control.while_loop import while_loop
+from sagax._src.core import dtypes
+from sagax._src.core.value import Array
+from sagax._src.diagnostics.errors import DtypeError
+from sagax._src.primitives.arithmetic import (
+    abs_p,
+    add_p,
+    div_p,
+    integer_pow_p,
+    max_p,
+    min_p,
+    mul_p,
+    neg_p,
+    rem_p,
+    sign_p,
+    square_p,
+    sub_p,
+)
+from sagax._src.primitives.bitwise import and_p, or_p, shift_right_logical_p
+from sagax._src.primitives.comparison import eq_p, gt_p, lt_p, ne_p
+from sagax._src.primitives.complex_numbers import imag_p
+from sagax._src.primitives.power import pow_p
+from sagax._src.primitives.reductions import reduce_or_p
+from sagax._src.primitives.rounding import RoundingMethod, round_p
+from sagax._src.primitives.structural import real_p
+from sagax.numpy._base import (
+    dtype_of,
+    number_beside,
+    operand_inexact,
+    operands2,
+    operands2_inexact,
+    select,
+    zero_beside,
+)
+from sagax.numpy._fused import fused
+
+_BOOL = dtypes.bool_
+_SCALARS = frozenset((bool, int, float, complex))
+
+
+def _numeric(*operands: Any) -> tuple:
+    """Promoted operands, as integers where they are booleans."""
+    if dtype_of(operands[0]) == _BOOL:
+        dtype = dtypes.to_numeric(_BOOL)
+        return tuple([_base.cast(x, dtype, False) for x in operands])
+    return operands
+
+
+def _real_kind(function: str, x: Any) -> str:
+    """The kind of a dtype that is not complex; raises for a complex one."""
+    kind = dtypes.kind(dtype_of(x))
+    if kind == "c":
+        raise DtypeError(
+            f"{function} does not support complex-valued inputs",
+            function=function,
+            got=x,
+            expected="real numbers",
+            fix="take the real part first, with x.real",
+        )
+    return kind
+
+
+# --- sums and products ---------------------------------------------------------------------------
+
+
+def add(x: Any, y: Any, /) -> Array:
+    """x + y, element by element; for booleans the logical or.
+
+    >>> import sagax.numpy as snp
+    >>> snp.add(snp.arange(3), 10)
+    Array([10, 11, 12], dtype=int32)
+    """
+    x, y = operands2("add", x, y)
+    try:
+        return add_p.bind(x, y)
+    except DtypeError:  # asking for their dtype first would slow down all others
+        if dtype_of(x) != _BOOL:
+            raise
+    return or_p.bind(x, y)
+
+
+def subtract(x: Any, y: Any, /) -> Array:
+    """x - y, element by element. Booleans are refused, as in NumPy.
+
+    >>> import sagax.numpy as snp
+    >>> snp.subtract(snp.arange(3), 10)
+    Array([-10,  -9,  -8], dtype=int32)
+    """
+    x, y = operands2("subtract", x, y)
+    return sub_p.bind(x, y)
+
+
+def multiply(x: Any, y: Any, /) -> Array:
+    """x * y, element by element; for booleans the logical and.
+
+    >>> import sagax.numpy as snp
+    >>> snp.multiply(snp.arange(3), 0.5)
+    Array([0. , 0.5, 1. ], dtype=float32, weak_type=True)
+    """
+    x, y = operands2("multiply", x, y)
+    try:
+        return mul_p.bind(x, y)
+    except DtypeError:
+        if dtype_of(x) != _BOOL:
+            raise
+    return and_p.bind(x, y)
+
+
+def negative(x: Any, /) -> Array:
+    """-x, element by element; modulo the width for unsigned integers. Booleans are refused.
+
+    >>> import sagax.numpy as snp
+    >>> snp.negative(snp.array([1.0, -2.0]))
+    Array([-1.,  2.], dtype=float32)
+    """
+    return neg_p.bind(_base.as_operand("negative", x))
+
+
+def positive(x: Any, /) -> Array:
+    """`x` unchanged.
+
+    >>> import sagax.numpy as snp
+    >>> snp.positive(snp.array([1.0, -2.0]))
+    Array([ 1., -2.], dtype=float32)
+    """
+    return _base.as_array("positive", x)
+
+
+def square(x: Any, /) -> Array:
+    """x * x, element by element; booleans become integers.
+
+    >>> import sagax.numpy as snp
+    >>> snp.square(snp.array([1.0, -2.0]))
+    Array([1., 4.], dtype=float32)
+    """
+    (x,) = _numeric(_base.as_operand("square", x))
+    return square_p.bind(x)
+
+
+# --- quotients and remainders --------------------------------------------------------------------
+
+
+def true_divide(x1: Any, x2: Any, /) -> Array:
+    """x1 / x2, element by element, in floating point; integers are converted.
+
+    Division by zero gives inf or NaN.
+
+    >>> import sagax.numpy as snp
+    >>> snp.true_divide(snp.arange(3), 2)
+    Array([0. , 0.5, 1. ], dtype=float32)
+    """
+    x, y = operands2_inexact("true_divide", x1, x2)
+    return div_p.bind(x, y)
+
+
+def divide(x1: Any, x2: Any, /) -> Array:
+    """As `true_divide`.
+
+    >>> import sagax.numpy as snp
+    >>> snp.divide(snp.arange(3), 2)
+    Array([0. , 0.5, 1. ], dtype=float32)
+    """
+    x, y = operands2_inexact("divide", x1, x2)
+    return div_p.bind(x, y)
+
+
+def reciprocal(x: Any, /) -> Array:
+    """1 / x, element by element, in floating point.
+
+    >>> import sagax.numpy as snp
+    >>> snp.reciprocal(snp.array([2.0, -4.0]))
+    Array([ 0.5 , -0.25], dtype=float32)
+    """
+    return integer_pow_p.bind(operand_inexact("reciprocal", x), y=-1)
+
+
+def _known_sign(x: Any) -> int:
+    """1 or -1 for a number that is known to be positive or negative, else 0."""
+    known: Any = x if type(x) in _SCALARS or isinstance(x, np.generic) else 0
+    return 1 if known > 0 else -1 if known < 0 else 0
+
+
+def _remainder(x: Any, y: Any, sign: int) -> tuple[Any, Any]:
+    """What `rem` gives, with the sign of x, and where that is not the sign of y.
+
+    `sign` is that of y if it is known. For integers y = 0 must have been dealt with.
+    """
+    r = rem_p.bind(x, y)
+    zero = zero_beside(r)
+    if sign:
+        return r, (lt_p if sign > 0 else gt_p).bind(r, zero)
+    differ = ne_p.bind(lt_p.bind(r, zero), lt_p.bind(y, zero_beside(y)))
+    return r, and_p.bind(differ, ne_p.bind(r, zero))
+
+
+def _not_zero(y: Any, sign: int) -> Any:
+    """A divisor of integers with 1 in place of 0, for which the remainder is defined to be 0."""
+    if sign or dtypes.is_inexact(dtype_of(y)):
+        return y
+    return select(eq_p.bind(y, zero_beside(y)), number_beside(1, y), y)
+
+
+def floor_divide(x1: Any, x2: Any, /) -> Array:
+    """The floor of x1 / x2, element by element, in the common dtype; booleans become integers.
+
+    Raises DtypeError for complex operands. An integer divided by zero gives a meaningless number.
+
+    >>> import sagax.numpy as snp
+    >>> snp.floor_divide(snp.array([7, -7]), 2)
+    Array([ 3, -4], dtype=int32)
+    """
+    x, y = _numeric(*operands2("floor_divide", x1, x2))
+    kind = _real_kind("floor_divide", x)
+    if kind == "u":
+        return div_p.bind(x, y)
+    if kind == "f":
+        return _floor_divmod(x, y)[0]
+    quotient = div_p.bind(x, y)
+    sign = _known_sign(x2)
+    if sign:
+        _, below = _remainder(x, y, sign)
+    else:
+        rest = ne_p.bind(rem_p.bind(x, y), zero_beside(x))
+        below = and_p.bind(rest, ne_p.bind(sign_p.bind(x), sign_p.bind(y)))
+    return select(below, sub_p.bind(quotient, number_beside(1, quotient)), quotient)
+
+
+def remainder(x1: Any, x2: Any, /) -> Array:
+    """x1 - x2 * floor(x1 / x2), element by element: the remainder with the sign of `x2`.
+
+    For integers and x2 = 0 it is 0. Raises DtypeError for complex operands.
+
+    >>> import sagax.numpy as snp
+    >>> snp.remainder(snp.array([7, -7]), 4)
+    Array([3, 1], dtype=int32)
+    """
+    x, y = _numeric(*operands2("remainder", x1, x2))
+    kind = _real_kind("remainder", x)
+    sign = _known_sign(x2)
+    y = _not_zero(y, sign)
+    if kind == "u":
+        return rem_p.bind(x, y)
+    r, below = _remainder(x, y, sign)
+    return select(below, add_p.bind(r, y), r)
+
+
+mod = remainder
+
+
+def fmod(x1: Any, x2: Any, /) -> Array:
+    """x1 - x2 * trunc(x1 / x2), element by element: the remainder with the sign of `x1`.
+
+    For integers and x2 = 0 it is 0. Raises DtypeError for complex operands.
+
+    >>> import sagax.numpy as snp
+    >>> snp.fmod(snp.array([7, -7]), 4)
+    Array([ 3, -3], dtype=int32)
+    """
+    x, y = _numeric(*operands2("fmod", x1, x2))
+    _real_kind("fmod", x)
+    return rem_p.bind(x, _not_zero(y, _known_sign(x2)))
+
+
+def divmod(x1: Any, x2: Any, /) -> tuple[Array, Array]:
+    """The pair (floor_divide(x1, x2), remainder(x1, x2)).
+
+    >>> import sagax.numpy as snp
+    >>> snp.divmod(snp.array([7, -7]), 4)
+    (Array([ 1, -2], dtype=int32), Array([3, 1], dtype=int32))
+    """
+    x, y = _numeric(*operands2("divmod", x1, x2))
+    if _real_kind("divmod", x) == "f":
+        return _floor_divmod(x, y)
+    if _known_sign(x2):  # a number, of which more is known than of the operand made of it
+        y = x2
+    return floor_divide(x, y), remainder(x, y)
+
+
+@fused
+def _floor_divmod(x: Any, y: Any) -> tuple[Array, Array]:
+    """The floor of x / y, and the remainder that goes with it, in floating point."""
+    r, below = _remainder(x, y, 0)
+    # x - r is a multiple of y, up to rounding that the last step takes away
+    multiple = select(eq_p.bind(y, zero_beside(y)), x, sub_p.bind(x, r))
+    quotient = div_p.bind(multiple, y)
+    quotient = select(below, sub_p.bind(quotient, number_beside(1, quotient)), quotient)
+    quotient = round_p.bind(quotient, rounding_method=RoundingMethod.AWAY_FROM_ZERO)
+    return quotient, select(below, add_p.bind(r, y), r)
+
+
+# --- powers --------------------------------------------------------------------------------------
+
+
+def power(x1: Any, x2: Any, /) -> Array:
+    """x1 ** x2, element by element, in the common dtype; booleans become integers.
+
+    An exponent that is a Python int is a fixed one, computed by repeated multiplication. Integers have
+    no negative powers: a fixed one raises TypeError, and an array of them gives numbers without
+    meaning. Integer powers of integers are exact modulo the width.
+
+    >>> import sagax.numpy as snp
+    >>> snp.power(snp.arange(4), 2)
+    Array([0, 1, 4, 9], dtype=int32)
+    """
+    kind = type(x2)
+    if kind is int or (kind is not bool and isinstance(x2, np.integer)):
+        (x,) = _numeric(_base.as_operand("power", x1))
+        return integer_pow_p.bind(x, y=int(x2))
+    x, y = _base.as_operand("power", x1), _base.as_operand("power", x2, 1)
+    if dtypes.is_inexact(dtype_of(x)) and dtypes.kind(dtype_of(y)) in "iu":
+        dtype, weak = _base.common_dtype("power", (x, y))
+        if dtype == dtype_of(x):  # the exponents may stay integers
+            x = x if type(x) not in _SCALARS or weak else _base.cast(x, dtype, weak)
+            return pow_p.bind(*_base.align_ranks("power", (x, y)))
+    x, y = _numeric(*operands2("power", x, y))
+    if dtypes.is_inexact(dtype_of(x)):
+        return pow_p.bind(x, y)
+    return _base.strong_unless_weak(_integer_power(x, y), x1, x2)
+
+
+pow = power
+
+
+@fused
+def _integer_power(x: Any, y: Any) -> Array:
+    """Integers to integer powers by squaring: one round for each bit of the greatest exponent."""
+    shape = _base.broadcast_shapes("power", [_base.shape_of(x), _base.shape_of(y)])
+    x, y = _base.broadcast_to(x, shape), _base.broadcast_to(y, shape)
+    one, zero = number_beside(1, y), zero_beside(y)
+
+    def unfinished(state: tuple) -> Array:
+        return reduce_or_p.bind(ne_p.bind(state[2], zero), axes=tuple(range(len(shape))))
+
+    def step(state: tuple) -> tuple:
+        out, x, y = state
+        odd = ne_p.bind(and_p.bind(y, one), zero)
+        out = select(odd, mul_p.bind(out, x), out)
+        return out, mul_p.bind(x, x), shift_right_logical_p.bind(y, one)
+
+    start = _base.broadcast_to(_base.as_array("power", number_beside(1, x)), shape)
+    return while_loop(unfinished, step, (start, x, y))[0]
+
+
+def float_power(x1: Any, x2: Any, /) -> Array:
+    """x1 ** x2, element by element, in floating point whatever the operands are.
+
+    >>> import sagax.numpy as snp
+    >>> snp.float_power(snp.arange(1, 4), -1)
+    Array([1.        , 0.5       , 0.33333334], dtype=float32)
+    """
+    x, y = operands2_inexact("float_power", x1, x2)
+    return pow_p.bind(x, y)
+
+
+# --- sizes and signs -----------------------------------------------------------------------------
+
+
+def absolute(x: Any, /) -> Array:
+    """The absolute value of each element; of complex numbers the modulus, which is real.
+
+    >>> import sagax.numpy as snp
+    >>> snp.absolute(snp.array([-1.5, 3 + 4j]))
+    Array([1.5, 5. ], dtype=float32)
+    """
+    x = _base.as_operand("absolute", x)
+    if dtypes.kind(dtype_of(x)) in "bu":
+        return _base.as_array("absolute", x)
+    return abs_p.bind(x)
+
+
+abs = absolute
+
+
+def fabs(x: Any, /) -> Array:
+    """The absolute value of each element, in floating point. Real numbers only.
+
+    >>> import sagax.numpy as snp
+    >>> snp.fabs(snp.array([-1, 2]))
+    Array([1., 2.], dtype=float32)
+    """
+    x = operand_inexact("fabs", x)
+    if dtypes.is_complex(dtype_of(x)):
+        raise DtypeError(
+            "ufunc 'fabs' does not support complex dtypes",
+            function="fabs",
+            got=x,
+            expected="real numbers",
+            fix="use abs",
+        )
+    return abs_p.bind(x)
+
+
+def sign(x: Any, /) -> Array:
+    """-1, 0 or 1, as each element is negative, zero or positive; x / |x| for complex numbers.
+
+    >>> import sagax.numpy as snp
+    >>> snp.sign(snp.array([-1.5, 0.0, 2.0]))
+    Array([-1.,  0.,  1.], dtype=float32)
+    """
+    return sign_p.bind(_base.as_operand("sign", x))
+
+
+# --- extremes ------------------------------------------------------------------------------------
+
+
+def maximum(x: Any, y: Any, /) -> Array:
+    """The greater of x and y, element by element; NaN where either is NaN.
+
+    Complex numbers are compared by their real parts, and by their imaginary parts where those agree.
+
+    >>> import sagax.numpy as snp
+    >>> snp.maximum(snp.array([1.0, -2.0]), 0)
+    Array([1., 0.], dtype=float32)
+    """
+    x, y = operands2("maximum", x, y)
+    return max_p.bind(x, y)
+
+
+def minimum(x: Any, y: Any, /) -> Array:
+    """The smaller of x and y, element by element; NaN where either is NaN.
+
+    Complex numbers are compared by their real parts, and by their imaginary parts where those agree.
+
+    >>> import sagax.numpy as snp
+    >>> snp.minimum(snp.array([1.0, -2.0]), 0)
+    Array([ 0., -2.], dtype=float32)
+    """
+    x, y = operands2("minimum", x, y)
+    return min_p.bind(x, y)
+
+
+def fmax(x1: Any, x2: Any) -> Array:
+    """The greater of x1 and x2, element by element; where one of them is NaN, the other.
+
+    >>> import sagax.numpy as snp
+    >>> snp.fmax(snp.array([1.0, snp.nan]), 0)
+    Array([1., 0.], dtype=float32)
+    """
+    x, y = operands2("fmax", x1, x2)
+    chosen = or_p.bind(_lexicographic(gt_p, x, y), ne_p.bind(y, y))
+    return select(chosen, x, y)
+
+
+def fmin(x1: Any, x2: Any) -> Array:
+    """The smaller of x1 and x2, element by element; where one of them is NaN, the other.
+
+    >>> import sagax.numpy as snp
+    >>> snp.fmin(snp.array([1.0, snp.nan]), 0)
+    Array([0., 0.], dtype=float32)
+    """
+    x, y = operands2("fmin", x1, x2)
+    chosen = or_p.bind(_lexicographic(lt_p, x, y), ne_p.bind(y, y))
+    return select(chosen, x, y)
+
+
+def _lexicographic(compare: Any, x: Any, y: Any) -> Array:
+    """A comparison that orders complex numbers by real parts, then by imaginary parts."""
+    if not dtypes.is_complex(dtype_of(x)):
+        return compare.bind(x, y)
+    (rx, ix), (ry, iy) = _parts(x), _parts(y)
+    return select(eq_p.bind(rx, ry), compare.bind(ix, iy), compare.bind(rx, ry))
+
+
+def _parts(x: Any) -> tuple:
+    return real_p.bind(x), imag_p.bind(x)

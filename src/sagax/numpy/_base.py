@@ -1,0 +1,467 @@
+"""What all functions of the namespace do with their operands: check, promote, align.
+
+Arrays of different dtypes are promoted by the lattice in core.dtypes; Python numbers are weak and
+become scalars of the array's dtype. Arrays of different rank get leading dimensions of size 1, which the
+primitives stretch; scalars stay scalars. So a traced program holds no needless conversions or broadcasts.
+"""
+
+from __future__ import annotations
+
+import functools
+import warnings
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from sagax._src import config
+from sagax._src.core import dims, dtypes
+from sagax._src.core.trace import evaluation as _evaluation
+from sagax._src.core.trace import state as _state
+from sagax._src.core.value import Array, aval_of, not_an_array, sockets
+from sagax._src.diagnostics.errors import ArgumentError, DtypeError, ShapeError
+from sagax._src.primitives.selection import select_n_p
+from sagax._src.primitives.structural import (
+    broadcast_in_dim,
+    broadcast_in_dim_p,
+    convert,
+    expand_dims,
+)
+
+_thread = config.thread
+_KINDS: tuple[Any, ...] = (bool, int, float, complex)
+_SCALARS = frozenset(_KINDS)
+_NUMBERS_LIMIT = 4096
+
+
+# --- what may be an operand ----------------------------------------------------------------------
+
+
+def refused(function: str, x: Any, position: int) -> ArgumentError:
+    """The error for an argument that is no array: lists and tuples above all."""
+    if isinstance(x, (list, tuple)):
+        fix = "make it an array first: numpy.asarray(...)"
+    elif x is None:
+        fix = None
+    else:
+        fix = "convert it to an array first"
+    return ArgumentError(
+        f"{function} requires ndarray or scalar arguments, got {type(x)} at position {position}.",
+        function=function,
+        argument=f"at position {position}",
+        got=x,
+        expected="an array or a number",
+        fix=fix,
+    )
+
+
+def as_operand(function: str, x: Any, position: int = 0) -> Any:
+    """`x` as an array or tracer or scalar that primitives accept."""
+    if isinstance(x, Array) or type(x) in _SCALARS:
+        return x
+    if isinstance(x, (np.ndarray, np.generic)):
+        if not dtypes.is_numeric_dtype(x.dtype):
+            raise not_an_array(x).attach(function=function)
+        return x
+    if hasattr(x, "__jax_array__"):
+        return x.__jax_array__()
+    for kind in _KINDS:  # subclasses, such as IntEnum
+        if isinstance(x, kind):
+            return kind(x)
+    raise refused(function, x, position)
+
+
+def as_array(function: str, x: Any, position: int = 0) -> Any:
+    """`x` as an array or tracer, for functions that return an operand or look at its shape."""
+    if isinstance(x, Array):
+        return x
+    return sockets.concrete(as_operand(function, x, position))
+
+
+def x64() -> bool:
+    """Whether 64-bit dtypes are allowed."""
+    return _thread.settings.x64
+
+
+# --- numbers beside arrays -----------------------------------------------------------------------
+
+_numbers: dict[tuple, tuple] = {}
+_beside: dict[tuple, tuple] = {}
+_pairs: dict[tuple, tuple] = {}
+
+
+def number(value: Any, kind: type, dtype: Any) -> Any:
+    """A Python number of type `kind` as a scalar of `dtype`. Raises if an int does not fit.
+
+    It is a NumPy scalar, which a traced program holds as a literal; where operations are evaluated at
+    once it is an array, made once and kept.
+    """
+    if value or kind is int or kind is bool:
+        key = (value, kind, dtype)
+    else:  # 0.0 and -0.0 are equal, but not the same
+        key = (repr(value), kind, dtype)
+    found = _numbers.get(key)
+    if found is None:
+        found = _both(_new_number(value, kind, dtype))
+        if len(_numbers) >= _NUMBERS_LIMIT:
+            _numbers.clear()
+        _numbers[key] = found
+    return found[1] if _state.trace is _evaluation else found[0]
+
+
+def _new_number(value: Any, kind: type, dtype: Any) -> Any:
+    if not dtypes.is_numeric_dtype(dtype):
+        raise DtypeError(f"the elements of {dtypes.name(dtype)} are not numbers", got=value)
+    if kind is int:
+        dtypes.check_python_int(value, dtype)
+        try:
+            return np.asarray(value, dtype)[()]
+        except OverflowError:  # an int beyond the greatest float
+            return np.asarray(np.inf if value > 0 else -np.inf, dtype)[()]
+    with np.errstate(over="ignore"):
+        return np.asarray(value).astype(dtype)[()]
+
+
+def _beside_array(function: str, a: Any, value: Any, kind: type) -> Any:
+    """A Python number as an operand beside an array, or None if the array must be converted too."""
+    if value or kind is int:
+        key = (a, kind, value, _thread.settings)
+    else:
+        key = (a, kind, repr(value), _thread.settings)
+    found = _beside.get(key)
+    if found is None:
+        found = _new_beside(function, a, value, kind)
+        if len(_beside) >= _NUMBERS_LIMIT:
+            _beside.clear()
+        _beside[key] = found
+    return found[1] if _state.trace is _evaluation else found[0]
+
+
+def _new_beside(function: str, a: Any, value: Any, kind: type) -> tuple:
+    scalar = dtypes.canonicalize(kind, x64()), kind is not bool
+    dtype, weak = common_of(function, ((a.dtype, a.weak_type), scalar))
+    if dtype is not a.dtype:
+        return None, None
+    if weak:
+        same = _python_number(value, dtype)
+        return same, same
+    return _both(_new_number(value, kind, dtype))
+
+
+def _both(scalar: Any) -> tuple:
+    """A scalar for programs that are traced, and the same as an array, for evaluation."""
+    return scalar, sockets.concrete(scalar)
+
+
+def number_beside(value: Any, x: Any) -> Any:
+    """A Python number as a scalar that goes with the operand `x`: in its dtype, and weak if it is."""
+    aval = aval_of(x)
+    if not aval.weak_type:
+        return number(value, type(value), aval.dtype)
+    same = _PYTHON[dtypes.kind(aval.dtype)](value)
+    if aval_of(same).dtype == aval.dtype:
+        return same
+    return convert(sockets.concrete(same), aval.dtype, True)
+
+
+def zero_beside(x: Any) -> Any:
+    """Zero as a scalar that goes with the operand `x`."""
+    return number_beside(0, x)
+
+
+def _common_pair(function: str, a: Any, b: Any, settings: Any) -> tuple:
+    """The common (dtype, weak) of two arrays."""
+    key = (a, b, settings)
+    found = _pairs.get(key)
+    if found is None:
+        found = common_of(function, ((a.dtype, a.weak_type), (b.dtype, b.weak_type)))
+        if len(_pairs) >= _NUMBERS_LIMIT:
+            _pairs.clear()
+        _pairs[key] = found
+    return found
+
+
+# --- promotion -----------------------------------------------------------------------------------
+
+
+@functools.lru_cache(maxsize=4096)
+def _common(operands: tuple, settings: Any) -> tuple[Any, bool]:
+    return dtypes.promote(operands, settings.x64, settings.numpy_dtype_promotion)
+
+
+def _typed(x: Any) -> tuple[Any, bool]:
+    aval = aval_of(x)
+    return aval.dtype, aval.weak_type
+
+
+def cast(x: Any, dtype: Any, weak: bool) -> Any:
+    """An operand as `dtype`; a Python number becomes a scalar of it without any operation."""
+    kind = type(x)
+    if kind in _SCALARS:
+        if weak:  # all operands are weak: a Python number of the right kind stays one
+            return _python_number(x, dtype)
+        return number(x, kind, dtype)
+    if isinstance(x, np.generic) and not weak:
+        return dtypes.convert_numpy(np.asarray(x), dtype)[()]
+    # weakness alone does not matter to an operation whose other operand is strong
+    return x if aval_of(x).dtype == dtype else convert(x, dtype, weak)
+
+
+_PYTHON: dict[str, Any] = {"b": bool, "i": int, "u": int, "f": float, "c": complex}
+
+
+def _python_number(x: Any, dtype: Any) -> Any:
+    """A Python number as one of the kind of `dtype`, which it must fit."""
+    kind = dtypes.kind(dtype)
+    if kind == "i" and type(x) is int:
+        dtypes.check_python_int(x, dtype)
+    return _PYTHON[kind](x)
+
+
+def common_dtype(function: str, args: Sequence[Any]) -> tuple[Any, bool]:
+    """The (dtype, weak) that operands have in common."""
+    return common_of(function, tuple([_typed(x) for x in args]))
+
+
+def common_of(function: str, typed: tuple) -> tuple[Any, bool]:
+    """The (dtype, weak) that several (dtype, weak) have in common."""
+    try:
+        return _common(typed, _thread.settings)
+    except dtypes.errors.TypePromotionError as error:
+        raise error.attach(function=function) from None
+
+
+def promote_dtypes(function: str, *args: Any) -> list:
+    """The operands with their common dtype."""
+    dtype, weak = common_dtype(function, args)
+    return [cast(x, dtype, weak) for x in args]
+
+
+def promote_inexact(function: str, *args: Any) -> list:
+    """The operands with their common dtype, made floating point if it is not."""
+    dtype, weak = common_dtype(function, args)
+    if not dtypes.is_inexact(dtype):
+        if not dtypes.is_numeric_dtype(dtype):
+            raise DtypeError(
+                f"the elements of {dtypes.name(dtype)} are not numbers",
+                function=function,
+                got=args[0],
+            )
+        dtype = inexact(dtype)
+    return [cast(x, dtype, weak) for x in args]
+
+
+def inexact(dtype: Any) -> Any:
+    """The floating point dtype in which numbers of a dtype are computed with."""
+    return dtypes.canonicalize(dtypes.to_inexact(dtype), _thread.settings.x64)
+
+
+def number_type(x: Any, x64: bool) -> tuple[Any, bool]:
+    """The (dtype, weak) of a number: of Python's, of NumPy's, or a symbolic size."""
+    if dims.is_dim(x):
+        return dtypes.default_int(x64), True
+    return dtypes.dtype_and_weak(x, x64)
+
+
+# --- ranks ---------------------------------------------------------------------------------------
+
+
+def rank_of(function: str, args: Sequence[Any]) -> int:
+    """The greatest rank of the operands; speaks up about different ones if the settings ask for that."""
+    ranks = {len(shape_of(x)) for x in args}
+    ranks.discard(0)
+    if len(ranks) > 1:
+        _check_rank_promotion(function, args)
+    return max(ranks, default=0)
+
+
+def check_ranks(function: str, args: Sequence[Any]) -> None:
+    """Speak up about operands of different ranks if the settings ask for that."""
+    if _thread.settings.numpy_rank_promotion != "allow":
+        rank_of(function, args)
+
+
+def align_ranks(function: str, args: Sequence[Any]) -> list:
+    """The operands with equal ranks (or rank 0): leading dimensions of size 1 are added."""
+    rank = rank_of(function, args)
+    if not rank:
+        return list(args)
+    return [
+        expand_dims(x, tuple(range(rank - x.ndim)))
+        if type(x) not in _SCALARS and 0 < x.ndim < rank
+        else x
+        for x in args
+    ]
+
+
+def _check_rank_promotion(function: str, args: Sequence[Any]) -> None:
+    mode = _thread.settings.numpy_rank_promotion
+    if mode == "allow":
+        return
+    shapes = ", ".join(str(np.shape(x)) for x in args)
+    text = f"Operands could not be broadcast together for {function} on shapes {shapes} and with the config option numpy_rank_promotion={mode!r}"
+    if mode == "raise":
+        raise ShapeError(text, fix="give the operands equal ranks, with expand_dims or x[None]")
+    warnings.warn(text, stacklevel=4)
+
+
+# --- operands of the functions -------------------------------------------------------------------
+
+
+def promoted2(function: str, x: Any, y: Any) -> tuple:
+    """Two operands with a common dtype."""
+    if isinstance(x, Array):
+        kind = type(y)
+        if kind in _SCALARS:
+            number = _beside_array(function, x.aval, y, kind)
+            if number is not None:
+                return x, number
+        elif isinstance(y, Array):
+            a, b = x.aval, y.aval
+            if a is b:
+                return x, y
+            dtype, weak = _common_pair(function, a, b, _thread.settings)
+            if a.dtype is not dtype:
+                x = convert(x, dtype, weak)
+            if b.dtype is not dtype:
+                y = convert(y, dtype, weak)
+            return x, y
+    elif isinstance(y, Array) and type(x) in _SCALARS:
+        number = _beside_array(function, y.aval, x, type(x))
+        if number is not None:
+            return number, y
+    x, y = as_operand(function, x), as_operand(function, y, 1)
+    x, y = promote_dtypes(function, x, y)
+    return x, y
+
+
+def operands2(function: str, x: Any, y: Any) -> tuple:
+    """Two operands with a common dtype and equal ranks. The hot path of every binary operation."""
+    if isinstance(x, Array):
+        kind = type(y)
+        if kind in _SCALARS:
+            number = _beside_array(function, x.aval, y, kind)
+            if number is not None:
+                return x, number
+        elif isinstance(y, Array) and x.aval is y.aval:
+            return x, y
+    x, y = promoted2(function, x, y)
+    if type(x) in _SCALARS or type(y) in _SCALARS or x.ndim == y.ndim or not x.ndim or not y.ndim:
+        return x, y
+    x, y = align_ranks(function, (x, y))
+    return x, y
+
+
+_INEXACT = frozenset("fc")
+
+
+def operands2_inexact(function: str, x: Any, y: Any) -> tuple:
+    """As `operands2`, promoted to a floating point (or complex) dtype."""
+    if isinstance(x, Array) and dtypes.kind(x.aval.dtype) in _INEXACT:
+        return operands2(function, x, y)
+    if isinstance(y, Array) and dtypes.kind(y.aval.dtype) in _INEXACT:
+        return operands2(function, x, y)
+    x, y = as_operand(function, x), as_operand(function, y, 1)
+    x, y = align_ranks(function, promote_inexact(function, x, y))
+    return x, y
+
+
+def operands_aligned(function: str, *args: Any) -> list:
+    """Any number of operands with a common dtype and equal ranks."""
+    args = tuple([as_operand(function, x, i) for i, x in enumerate(args)])
+    return align_ranks(function, promote_dtypes(function, *args))
+
+
+def operand_inexact(function: str, x: Any) -> Any:
+    """One operand, as floating point if it is not inexact."""
+    if isinstance(x, Array) and dtypes.kind(x.aval.dtype) in _INEXACT:
+        return x
+    (x,) = promote_inexact(function, as_operand(function, x))
+    return x
+
+
+# --- shapes --------------------------------------------------------------------------------------
+
+
+def dtype_of(x: Any) -> Any:
+    """The dtype of an operand: that of an array, or that of a Python number."""
+    return x.aval.dtype if isinstance(x, Array) else aval_of(x).dtype
+
+
+def shape_of(x: Any) -> tuple:
+    """The shape of an operand."""
+    return () if type(x) in _SCALARS else x.shape
+
+
+def broadcast_shapes(function: str, shapes: Sequence[tuple]) -> tuple:
+    """The shape that arrays of the given shapes broadcast to; an error that shows both otherwise."""
+    first = shapes[0] if shapes else ()
+    if all(s == first for s in shapes):
+        return tuple(first)
+    rank = max((len(s) for s in shapes), default=0)
+    padded = [(1,) * (rank - len(s)) + tuple(s) for s in shapes]
+    out = []
+    for axis in range(rank):
+        size = padded[0][axis]
+        for s in padded[1:]:
+            size = dims.broadcast_dim(size, s[axis]) if size is not None else None
+        if size is None:
+            sizes = " and ".join(str(s[axis]) for s in padded)
+            raise ShapeError(
+                f"Incompatible shapes for broadcasting: {', '.join(map(str, shapes))}",
+                function=function,
+                got=f"sizes {sizes} along axis {axis - rank}",
+                expected="equal sizes, or size 1",
+            )
+        out.append(size)
+    return tuple(out)
+
+
+def broadcast_to(x: Any, shape: tuple) -> Any:
+    """`x` broadcast to `shape`, NumPy's way."""
+    have = shape_of(x)
+    if have == shape:
+        return x
+    if not have:
+        return broadcast_in_dim_p.bind(x, shape=shape, broadcast_dimensions=())
+    if len(have) > len(shape) or broadcast_shapes("broadcast_to", [have, shape]) != shape:
+        raise ShapeError(
+            f"Incompatible shapes for broadcasting: {have} and requested shape {shape}",
+            function="broadcast_to",
+            got=have,
+            expected=f"a shape that broadcasts to {shape}",
+        )
+    return broadcast_in_dim(x, shape, tuple(range(len(shape) - len(have), len(shape))))
+
+
+def select(condition: Any, on_true: Any, on_false: Any) -> Any:
+    """`on_true` where the boolean `condition` holds, else `on_false`; cases of the same dtype, all broadcast."""
+    which, true, false = shape_of(condition), shape_of(on_true), shape_of(on_false)
+    if true == false and (which == true or not which):
+        return select_n_p.bind(condition, on_false, on_true)
+    shape = which or true or false
+    if not (which in ((), shape) and true in ((), shape) and false in ((), shape)):
+        shape = broadcast_shapes("where", (which, true, false))
+        if which and which != shape:
+            condition = broadcast_to(condition, shape)
+    if true != shape:
+        on_true = broadcast_to(on_true, shape)
+    if false != shape:
+        on_false = broadcast_to(on_false, shape)
+    return select_n_p.bind(condition, on_false, on_true)
+
+
+def strong(x: Any) -> Any:
+    """The array without weakness of its type."""
+    aval = x.aval
+    return convert(x, aval.dtype, False) if aval.weak_type else x
+
+
+def strong_unless_weak(x: Any, *operands: Any) -> Any:
+    """The result `x`, not weakly typed unless all the operands were: Python numbers or results of them.
+
+    Promotion makes a strong boolean beside a Python number weak too; some functions see to it that
+    their result is not.
+    """
+    weak = all(type(y) in _SCALARS or aval_of(y).weak_type for y in operands)
+    return x if weak else strong(x)

@@ -1,0 +1,121 @@
+"""Bits packed into bytes, and unpacked."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from sagax._src.core import dims, dtypes
+from sagax._src.core.value import Array, aval_of
+from sagax._src.diagnostics.errors import ArgumentError, ArgumentValueError
+from sagax._src.primitives import structural
+from sagax._src.primitives.bitwise import bitwise_and, shift_left, shift_right_logical
+from sagax._src.primitives.reductions import reduce_or_p
+from sagax._src.primitives.shaping import rev
+from sagax._src.primitives.slicing import pad, slice_in_dim
+from sagax._src.primitives.structural import convert
+from sagax.numpy._arguments import one_axis, static_int, with_aval
+from sagax.numpy._fused import fused
+from sagax.numpy._shaping import moveaxis, ravel
+
+_BYTE = np.dtype(np.uint8)
+_PLACES = np.arange(8, dtype=np.uint8)
+
+
+def _check_order(function: str, bitorder: str) -> None:
+    if bitorder not in ("little", "big"):
+        raise ArgumentValueError(
+            function=function, argument="bitorder", got=repr(bitorder), expected="'little' or 'big'"
+        )
+
+
+def _line(function: str, a: Any, axis: Any) -> tuple[Any, int]:
+    a, aval = with_aval(function, a)
+    if axis is None:
+        return ravel(a), 0
+    return a, one_axis(function, axis, aval.ndim)
+
+
+def packbits(a: Any, axis: int | None = None, bitorder: str = "big") -> Array:
+    """Bytes of which each holds eight elements of `a` along `axis` as bits: 1 where not zero.
+
+    Without an axis `a` is flattened; zeros fill up the last byte. With `bitorder="big"` the first
+    element is the highest bit. The dtype is uint8.
+
+    >>> import sagax.numpy as np
+    >>> np.packbits(np.array([1, 0, 1, 1]))
+    Array([176], dtype=uint8)
+    """
+    _check_order("packbits", bitorder)
+    x, d = _line("packbits", a, axis)
+    if dtypes.kind(aval_of(x).dtype) not in "biu":
+        raise ArgumentError(
+            "Expected an input array of integer or boolean data type",
+            function="packbits",
+            argument="a",
+            got=a,
+        )
+    return _pack(x, axis=d, big=bitorder == "big")
+
+
+@fused
+def _pack(x: Any, *, axis: int, big: bool) -> Array:
+    bits = moveaxis(convert(convert(x, np.dtype(bool)), _BYTE), axis, -1)
+    *front, size = bits.aval.shape
+    count = dims.ceil_div(size, 8)
+    config = [(0, 0, 0)] * len(front) + [(0, 8 * count - size, 0)]
+    octets = structural.reshape(pad(bits, np.uint8(0), config), (*front, count, 8))
+    if big:
+        octets = rev(octets, (len(front) + 1,))
+    places = structural.broadcast_in_dim(_PLACES, octets.aval.shape, (len(front) + 1,))
+    packed = reduce_or_p.bind(shift_left(octets, places), axes=(len(front) + 1,))
+    return moveaxis(packed, -1, axis)
+
+
+def unpackbits(
+    a: Any, axis: int | None = None, count: int | None = None, bitorder: str = "big"
+) -> Array:
+    """The bits of the bytes in `a` (uint8) along `axis`, each 0 or 1 of dtype uint8.
+
+    `count` says how many: more than there are gives zeros, a negative one leaves some out at the end.
+    With `bitorder="big"` the highest bit comes first.
+
+    >>> import sagax.numpy as np
+    >>> np.unpackbits(np.array([176], dtype=np.uint8))
+    Array([1, 0, 1, 1, 0, 0, 0, 0], dtype=uint8)
+    """
+    _check_order("unpackbits", bitorder)
+    x, d = _line("unpackbits", a, axis)
+    if aval_of(x).dtype != _BYTE:
+        raise ArgumentError(
+            "Expected an input array of unsigned byte data type",
+            function="unpackbits",
+            argument="a",
+            got=a,
+            fix="convert it: a.astype(numpy.uint8)",
+        )
+    if count is not None:
+        count = static_int("unpackbits", "count", count)
+    return _unpack(x, axis=d, count=count, big=bitorder == "big")
+
+
+@fused
+def _unpack(x: Any, *, axis: int, count: Any, big: bool) -> Array:
+    x = moveaxis(x, axis, -1)
+    shape = (*aval_of(x).shape, 8)
+    octets = structural.broadcast_in_dim(x, shape, tuple(range(len(shape) - 1)))
+    places = _PLACES[::-1] if big else _PLACES
+    places = structural.broadcast_in_dim(places, shape, (len(shape) - 1,))
+    bits = bitwise_and(shift_right_logical(octets, places), 1)
+    *front, size = shape[:-1]
+    have = 8 * size
+    bits = structural.reshape(bits, (*front, have))
+    if count is not None:
+        wanted = count if count >= 0 else dims.non_negative(have + count)
+        at = len(front)
+        if wanted <= have:
+            bits = slice_in_dim(bits, 0, wanted, 1, at)
+        else:
+            bits = pad(bits, np.uint8(0), [(0, 0, 0)] * at + [(0, wanted - have, 0)])
+    return moveaxis(bits, -1, axis)

@@ -1,0 +1,268 @@
+"""Elements chosen by masks and numbers: compress, extract, place, choose; and filled diagonals."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+import sagax.numpy._base as _base
+from sagax._src import config
+from sagax._src.core import dims, dtypes
+from sagax._src.core.trace import Tracer
+from sagax._src.core.value import Array, aval_of
+from sagax._src.diagnostics.errors import ArgumentValueError
+from sagax._src.primitives import arithmetic, comparison, shaping, structural
+from sagax._src.primitives.selection import select_n
+from sagax._src.primitives.slicing import slice_in_dim
+from sagax.numpy._arguments import (
+    UnsupportedArgumentError,
+    concrete_or_raise,
+    one_axis,
+    refuse_out,
+    static_int,
+    with_aval,
+)
+from sagax.numpy._arithmetic import remainder
+from sagax.numpy._cumulative import cumsum
+from sagax.numpy._fused import fused
+from sagax.numpy._indexing import getitem
+from sagax.numpy._nonzero import first_places
+from sagax.numpy._reductions import as_dtype
+from sagax.numpy._selection import clip, where
+from sagax.numpy._shaping import broadcast_to, ravel
+
+_thread = config.thread
+_BOOL = np.dtype(bool)
+
+
+# compress, extract, place -------------------------------------------------------------------------
+
+
+def compress(
+    condition: Any,
+    a: Any,
+    axis: int | None = None,
+    *,
+    size: int | None = None,
+    fill_value: Any = 0,
+    out: None = None,
+) -> Array:
+    """The slices of `a` along `axis` (without one: the elements) for which `condition` is not zero.
+
+    `condition` is a vector, perhaps shorter than the axis. It must be concrete unless `size` says how
+    many slices to return: the first ones, filled up with `fill_value`.
+
+    >>> import sagax.numpy as np
+    >>> np.compress(np.array([True, False, True]), np.array([5, 6, 7]))
+    Array([5, 7], dtype=int32)
+    """
+    refuse_out("compress", out)
+    return _compress("compress", condition, a, axis, size, fill_value)
+
+
+def _compress(function: str, condition: Any, a: Any, axis: Any, size: Any, fill: Any) -> Array:
+    condition, c_aval = with_aval(function, condition, 0)
+    a, aval = with_aval(function, a, 1)
+    if c_aval.ndim != 1:
+        raise ArgumentValueError(
+            function=function,
+            argument="condition",
+            got=condition,
+            expected="a vector (1 dimension)",
+        )
+    if axis is None:
+        x, d = ravel(a), 0
+    else:
+        x, d = _base.as_array(function, a), one_axis(function, axis, aval.ndim)
+    length = x.aval.shape[d]
+    if size is None:
+        fix = "give size=..., the number of slices that the result should have"
+        places = np.flatnonzero(concrete_or_raise(function, condition, fix))
+        if places.size and places[-1] >= length:
+            raise ArgumentValueError(
+                "condition contains entries that are out of bounds",
+                function=function,
+                got=f"a true one at {places[-1]}, for an axis of size {length}",
+            )
+        return getitem(x, (slice(None),) * d + (places.astype(np.int32),))
+    size = static_int(function, "size", size)
+    return _compress_to(condition, x, fill, size=size, axis=d)
+
+
+@fused
+def _compress_to(condition: Any, x: Any, fill: Any, *, size: int, axis: int) -> Array:
+    dtype = dtypes.int32
+    mask = condition
+    length, given = x.aval.shape[axis], aval_of(mask).shape[0]
+    fill = as_dtype(fill, x.aval.dtype)
+    wanted = (*x.aval.shape[:axis], size, *x.aval.shape[axis + 1 :])
+    if dims.same(length, 0) or dims.same(given, 0):
+        return broadcast_to(fill, wanted)
+    if given > length:
+        mask = slice_in_dim(mask, 0, length)
+    places = first_places(mask, size, dtype)
+    index = (slice(None),) * axis
+    found = getitem(x, (*index, places), mode="clip", wrap_negative_indices=False)
+    end = min(given, length) if not dims.is_dim(length) else length
+    valid = comparison.lt(places, as_dtype(shaping.size_as_value(end), dtype))
+    shape = [1] * x.aval.ndim
+    shape[axis] = size
+    return where(structural.reshape(valid, tuple(shape)), found, fill)
+
+
+def extract(condition: Any, arr: Any, *, size: int | None = None, fill_value: Any = 0) -> Array:
+    """The elements of `arr` for which `condition`, of as many elements, is not zero; a vector.
+
+    `condition` must be concrete unless `size` says how many elements to return: the first ones, filled
+    up with `fill_value`.
+
+    >>> import sagax.numpy as np
+    >>> np.extract(np.array([[1, 0], [0, 1]]), np.array([[5, 6], [7, 8]]))
+    Array([5, 8], dtype=int32)
+    """
+    return _compress("extract", ravel(condition), ravel(arr), 0, size, fill_value)
+
+
+def place(arr: Any, mask: Any, vals: Any, *, inplace: bool = True) -> Array:
+    """`arr` with the elements for which `mask` is not zero replaced by `vals`, in order, repeated.
+
+    Arrays never change: pass `inplace=False`, and use the result.
+
+    >>> import sagax.numpy as np
+    >>> np.place(np.array([1, 2, 3]), np.array([1, 0, 1]), np.array([7, 8]), inplace=False)
+    Array([7, 2, 8], dtype=int32)
+    """
+    if inplace:
+        raise ArgumentValueError(
+            "numpy.place cannot modify arrays in-place, because arrays are immutable.",
+            function="place",
+            fix="pass inplace=False and use the result",
+        )
+    arr, aval = with_aval("place", arr, 0)
+    mask, m_aval = with_aval("place", mask, 1)
+    vals, v_aval = with_aval("place", vals, 2)
+    if not dims.same(aval.size, m_aval.size):
+        raise ArgumentValueError(
+            "arr and mask must be the same size",
+            function="place",
+            got=f"shapes {aval.shape} and {m_aval.shape}",
+        )
+    if dims.same(v_aval.size, 0):
+        if dims.same(aval.size, 0):
+            return _base.as_array("place", arr)
+        raise ArgumentValueError("Cannot place values from an empty array", function="place")
+    return _place(arr, mask, vals)
+
+
+@fused
+def _place(arr: Any, mask: Any, vals: Any) -> Array:
+    arr, vals = _base.as_array("place", arr), ravel(vals)
+    chosen = ravel(structural.convert(_base.as_array("place", mask), _BOOL))
+    rank = cumsum(structural.convert(chosen, dtypes.int32)) - 1
+    values = getitem(vals, (clip(rank, 0) % vals.shape[0],), wrap_negative_indices=False)
+    values = structural.convert(values, arr.dtype)
+    return structural.reshape(where(chosen, values, ravel(arr)), arr.shape)
+
+
+# choose -------------------------------------------------------------------------------------------
+
+
+def choose(a: Any, choices: Any, out: None = None, mode: str = "raise") -> Array:
+    """Element by element the one of `choices` (a sequence of arrays) whose number `a` holds.
+
+    All broadcast. Numbers out of range: 'raise' is an error, for which `a` must be concrete, 'clip'
+    takes the first or last choice, 'wrap' counts around.
+
+    >>> import sagax.numpy as np
+    >>> np.choose(np.array([0, 1, 1]), [np.array([1, 2, 3]), 9])
+    Array([1, 9, 9], dtype=int32)
+    """
+    refuse_out("choose", out)
+    a, aval = with_aval("choose", a, 0)
+    if dtypes.kind(aval.dtype) not in "iub":
+        raise ArgumentValueError(
+            function="choose", argument="a", got=a, expected="integers: the numbers of choices"
+        )
+    if isinstance(choices, (Array, np.ndarray)):
+        choices = shaping.unstack(choices)
+    choices = [_base.as_operand("choose", c, 1) for c in choices]
+    count = len(choices)
+    if not count:
+        raise ArgumentValueError(
+            "invalid entry in choice array", function="choose", got="no choices"
+        )
+    if mode == "raise":
+        if isinstance(a, Tracer) and a.concrete() is None:
+            raise UnsupportedArgumentError(
+                "The 'raise' mode to numpy.choose is not supported for traced values: a compiled"
+                " program cannot raise.",
+                fix="use mode='clip' or mode='wrap'",
+                a=a,
+            )
+        values = np.asarray(concrete_or_raise("choose", a, ""))
+        if values.size and (values.min() < 0 or values.max() >= count):
+            raise ArgumentValueError(
+                "invalid entry in choice array",
+                function="choose",
+                argument="a",
+                got=f"numbers from {values.min()} to {values.max()}",
+                expected=f"numbers from 0 to {count - 1}, since there are {count} choices",
+            )
+    elif mode == "wrap":
+        a = remainder(structural.convert(a, dtypes.int32) if aval.dtype == _BOOL else a, count)
+    elif mode != "clip":
+        raise ArgumentValueError(
+            function="choose", argument="mode", got=repr(mode), expected="'raise', 'clip' or 'wrap'"
+        )
+    if aval.dtype == _BOOL or count == 1:
+        a = structural.convert(a, dtypes.int32)
+    dtype, _ = _base.common_dtype("choose", choices)
+    choices = [_base.cast(c, dtype, False) for c in choices]
+    shapes = [aval_of(x).shape for x in (a, *choices)]
+    shape = _base.broadcast_shapes("choose", shapes)
+    return select_n(*[broadcast_to(x, shape) for x in (a, *choices)])
+
+
+# diagonals ----------------------------------------------------------------------------------------
+
+
+def fill_diagonal(a: Any, val: Any, wrap: bool = False, *, inplace: bool = True) -> Array:
+    """`a` with the elements whose indices are all equal replaced by `val`: a number, or one for each.
+
+    `a` is a matrix, or has several dimensions of one size. Arrays never change: pass `inplace=False`,
+    and use the result. `wrap` is not supported.
+
+    >>> import sagax.numpy as np
+    >>> np.fill_diagonal(np.zeros((2, 2)), 5, inplace=False)
+    Array([[5., 0.],
+           [0., 5.]], dtype=float32)
+    """
+    if inplace:
+        raise UnsupportedArgumentError(
+            "arrays are immutable, numpy.fill_diagonal must use inplace=False",
+            fix="pass inplace=False and use the result",
+        )
+    if wrap:
+        raise UnsupportedArgumentError(
+            "wrap=True is not supported, numpy.fill_diagonal must use wrap=False"
+        )
+    a, aval = with_aval("fill_diagonal", a, 0)
+    val, v_aval = with_aval("fill_diagonal", val, 1)
+    if aval.ndim < 2:
+        raise ArgumentValueError("array must be at least 2-d", function="fill_diagonal", got=a)
+    if aval.ndim > 2 and any(not dims.same(d, aval.shape[0]) for d in aval.shape):
+        raise ArgumentValueError(
+            "All dimensions of input must be of equal length", function="fill_diagonal", got=a
+        )
+    count = dims.min_dim(aval.shape[0], aval.shape[1])
+    if v_aval.ndim:
+        if dims.same(v_aval.size, 0):
+            raise ArgumentValueError(
+                function="fill_diagonal", argument="val", got=val, expected="at least one number"
+            )
+        val = ravel(val)
+        copies = dims.ceil_div(count, v_aval.size)
+        val = slice_in_dim(shaping.tile(val, (copies,)), 0, count)
+    index = shaping.broadcasted_iota(dtypes.int32, (count,), 0)
+    return _base.as_array("fill_diagonal", a).at[(index,) * aval.ndim].set(val)

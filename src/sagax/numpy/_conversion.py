@@ -1,0 +1,302 @@
+"""Arrays from what there is already: numbers, nested lists, other libraries' arrays; other dtypes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+import sagax.numpy._base as _base
+from sagax._src.api.values import device_put
+from sagax._src.core import dtypes
+from sagax._src.core.value import Array, not_an_array, sockets
+from sagax._src.diagnostics.errors import ArgumentError, ArgumentValueError
+from sagax._src.primitives.shaping import stack
+from sagax._src.primitives.structural import convert, expand_dims
+from sagax.numpy._arguments import refuse_sharding
+from sagax.numpy._base import as_operand, number
+
+_SCALARS = frozenset((bool, int, float, complex))
+
+
+def requested(dtype: Any, function: str) -> Any:
+    return None if dtype is None else dtypes.requested_dtype(dtype, function)
+
+
+def placed(x: Any, device: Any) -> Any:
+    """`x`, on the device that was asked for."""
+    return x if device is None else device_put(x, device)
+
+
+def array(
+    object: Any,
+    dtype: Any = None,
+    copy: bool | None = True,
+    order: str | None = "K",
+    ndmin: int = 0,
+    *,
+    device: Any = None,
+    out_sharding: Any = None,
+) -> Array:
+    """An array of `object`: a number, an array, or nested lists and tuples of these.
+
+    A Python number gives a weakly typed array. The elements of lists are promoted to a common dtype.
+    `dtype` converts. `ndmin` adds leading dimensions of size 1. Raises ArgumentValueError, naming
+    the place, for lists whose parts differ in shape.
+
+    >>> import sagax.numpy as snp
+    >>> snp.array([[1, 2], [3, 4.5]])
+    Array([[1. , 2. ],
+           [3. , 4.5]], dtype=float32)
+    """
+    return _array("array", object, dtype, order, ndmin, device, out_sharding)
+
+
+def asarray(
+    a: Any,
+    dtype: Any = None,
+    order: str | None = None,
+    *,
+    copy: bool | None = None,
+    device: Any = None,
+    out_sharding: Any = None,
+) -> Array:
+    """`a` as an array: arrays as they are; numbers, NumPy arrays and nested lists as in `array`.
+
+    >>> import sagax.numpy as snp
+    >>> snp.asarray([1, 2, 3])
+    Array([1, 2, 3], dtype=int32)
+    """
+    if dtype is None and device is None and order is None and out_sharding is None:
+        if isinstance(a, Array):
+            return a
+        kind = type(a)
+        if kind in _SCALARS or kind is np.ndarray:
+            return sockets.concrete(a)
+    return _array("asarray", a, dtype, order, 0, device, out_sharding)
+
+
+def _array(
+    function: str, x: Any, dtype: Any, order: Any, ndmin: int, device: Any, out_sharding: Any
+) -> Array:
+    if order not in (None, "K", "C", "A"):
+        raise ArgumentValueError(
+            function=function,
+            argument="order",
+            got=repr(order),
+            expected="None, 'K' or 'C': the layout of arrays in memory is not for the program to choose",
+        )
+    refuse_sharding(function, out_sharding)
+    dtype = requested(dtype, function)
+    out = _as_array(function, x, dtype)
+    if ndmin and out.ndim < ndmin:
+        out = expand_dims(out, tuple(range(ndmin - out.ndim)))
+    return placed(out, device)
+
+
+def _as_array(function: str, x: Any, dtype: Any) -> Array:
+    """Any value as an array, of the canonical dtype `dtype` if that is not None."""
+    if isinstance(x, Array):
+        return x if dtype is None else convert(x, dtype)
+    kind = type(x)
+    if kind in _SCALARS or isinstance(x, (bool, int, float, complex, np.generic, np.ndarray)):
+        if kind in _SCALARS and dtype is not None:
+            return sockets.concrete(python_number(x, kind, dtype))
+        if isinstance(x, (np.generic, np.ndarray)):
+            if not dtypes.is_numeric_dtype(x.dtype) and x.dtype != dtypes.float0:
+                raise not_an_array(x).attach(function=function)
+            if dtype is not None and x.dtype != dtype:
+                x = dtypes.convert_numpy(x, dtype)
+        return sockets.concrete(x)
+    if isinstance(x, (list, tuple)):
+        return _from_list(function, x, dtype)
+    for method in ("__jax_array__", "__array__"):
+        if hasattr(x, method):
+            return _as_array(function, getattr(x, method)(), dtype)
+    if x is None:
+        raise ArgumentValueError(
+            f"None is not a valid value for {function}",
+            function=function,
+            expected="a number, an array, or nested lists of them",
+            fix="for an array that is filled later, start from zeros(shape)",
+        )
+    return _from_buffer(function, x, dtype)
+
+
+def python_number(x: Any, kind: type, dtype: Any) -> Any:
+    """A Python number as a NumPy scalar of a dtype, which may be of another kind."""
+    if dtypes.kind(dtype) in "iu" and kind is not bool:
+        dtypes.check_python_int(_whole(x), dtype)
+    elif kind is int and abs(x) >= 1 << 63:
+        x = float(x)
+    return dtypes.convert_numpy(np.asarray(x), dtype)[()]
+
+
+def _whole(x: Any) -> int:
+    """A Python number without its fraction; raises for NaN and infinities."""
+    if isinstance(x, complex):
+        x = x.real
+    try:
+        return int(x)
+    except (ValueError, OverflowError):
+        raise ArgumentValueError(
+            f"cannot convert float {x} to an integer",
+            fix="give dtype=float, or choose a number for it",
+        ) from None
+
+
+def _from_buffer(function: str, x: Any, dtype: Any) -> Array:
+    """An array of what shares its memory (bytearray, memoryview) or is a sequence of numbers."""
+    if not isinstance(x, (str, bytes, dict)):
+        try:
+            found = np.asarray(memoryview(x))
+        except TypeError:
+            found = list(x) if hasattr(x, "__getitem__") and hasattr(x, "__len__") else None
+        if found is not None:
+            return _as_array(function, found, dtype)
+    raise ArgumentError(
+        f"Value {_shown(x)} of type {type(x).__name__} is not a valid JAX array type. "
+        "Only arrays of numeric types are supported by JAX.",
+        function=function,
+        expected="a number, an array, or nested lists of them",
+        fix="make a list of it first" if hasattr(x, "__iter__") else None,
+    )
+
+
+def _shown(x: Any) -> str:
+    text = repr(x)
+    return text if len(text) <= 60 else text[:57] + "..."
+
+
+def _from_list(function: str, x: Any, dtype: Any) -> Array:
+    """An array of nested lists: through NumPy where all parts are numbers, else by stacking."""
+    leaves: list[Any] = []
+    shape = _list_shape(function, x, "", leaves)
+    if all(type(leaf) in _SCALARS for leaf in leaves):
+        return sockets.concrete(_numbers(leaves, dtype).reshape(shape))
+    if dtype is None:
+        dtype, _ = _base.common_dtype(function, [_leaf(function, leaf) for leaf in leaves])
+    if any(isinstance(leaf, Array) or hasattr(leaf, "__jax_array__") for leaf in leaves):
+        return _stacked(function, x, dtype)
+    return sockets.concrete(_host(x, dtype).reshape(shape))
+
+
+def _stacked(function: str, x: Any, dtype: Any) -> Array:
+    """Nested lists some of whose parts are arrays or tracers, level by level."""
+    if not isinstance(x, (list, tuple, range)):
+        return _as_array(function, x, dtype)
+    if all(type(part) in _SCALARS for part in x):
+        return sockets.concrete(_numbers(list(x), dtype))
+    return stack([_stacked(function, part, dtype) for part in x], 0)
+
+
+def _host(x: Any, dtype: Any) -> np.ndarray:
+    """Nested lists of numbers and NumPy arrays, as one NumPy array."""
+    if isinstance(x, (list, tuple, range)):
+        return np.stack([_host(part, dtype) for part in x]) if len(x) else np.zeros(0, dtype)
+    if type(x) in _SCALARS:
+        return np.asarray(python_number(x, type(x), dtype))
+    return dtypes.convert_numpy(x, dtype)
+
+
+def _numbers(leaves: list, dtype: Any) -> np.ndarray:
+    """Python numbers as a NumPy array; ints must fit."""
+    kinds_found = {type(leaf) for leaf in leaves}
+    x64 = _base.x64()
+    if dtype is None:
+        for kind in (complex, float, int, bool):
+            if kind in kinds_found:
+                dtype = dtypes.canonicalize(kind, x64)
+                break
+        else:
+            dtype = dtypes.default_float(x64)
+    if dtypes.kind(dtype) in "iu" and leaves:
+        wholes = leaves if kinds_found == {int} else [_whole(leaf) for leaf in leaves]
+        for extreme in (min(wholes), max(wholes)):
+            dtypes.check_python_int(extreme, dtype)
+    try:
+        host = np.array(leaves)
+    except OverflowError:
+        host = np.array([float(leaf) for leaf in leaves])
+    if host.dtype == object or not leaves:  # ints beyond 64 bits; or none at all
+        host = np.array(
+            [complex(leaf) for leaf in leaves]
+            if complex in kinds_found
+            else [float(leaf) for leaf in leaves]
+        )
+    return host if host.dtype == dtype else dtypes.convert_numpy(host, dtype)
+
+
+def _leaf(function: str, x: Any) -> Any:
+    if isinstance(x, Array) or type(x) in _SCALARS or isinstance(x, (np.ndarray, np.generic)):
+        return x
+    return _as_array(function, x, None)
+
+
+def _list_shape(function: str, x: Any, path: str, leaves: list) -> tuple:
+    """The shape of nested lists, whose leaves are appended in order; raises where parts differ."""
+    if not isinstance(x, (list, tuple)):
+        if x is None:
+            raise ArgumentValueError(
+                f"None is not a valid value for {function}",
+                function=function,
+                got=f"None at object{path}",
+                expected="a number or an array",
+            )
+        if isinstance(x, (str, bytes, dict)):
+            raise ArgumentError(
+                f"Value {_shown(x)} of type {type(x).__name__} is not a valid JAX array type. "
+                "Only arrays of numeric types are supported by JAX.",
+                function=function,
+                got=f"{_shown(x)} at object{path}",
+                expected="a number or an array",
+            )
+        if isinstance(x, (range, bytearray, memoryview)):
+            return _list_shape(function, list(x), path, leaves)
+        leaves.append(x)
+        return tuple(np.shape(x)) if not isinstance(x, Array) else x.shape
+    inner: Any = None
+    for i, part in enumerate(x):
+        kind = type(part)
+        if kind in _SCALARS:
+            leaves.append(part)
+            shape: tuple = ()
+        else:
+            shape = _list_shape(function, part, f"{path}[{i}]", leaves)
+        if inner is None:
+            inner = shape
+        elif shape != inner:
+            raise ArgumentValueError(
+                "setting an array element with a sequence: the parts of the nested list differ in shape",
+                function=function,
+                got=f"shape {inner} at object{path}[0], but shape {shape} at object{path}[{i}]",
+                expected="equal shapes",
+                fix="pad the parts to one length, or keep them in a list (a pytree) of arrays",
+            )
+    return (len(x), *(inner or ()))
+
+
+def copy(a: Any, order: str | None = None) -> Array:
+    """An array with the elements of `a`. Arrays never change, so that it may share memory with `a`.
+
+    >>> import sagax.numpy as snp
+    >>> snp.copy(snp.arange(2))
+    Array([0, 1], dtype=int32)
+    """
+    return _array("copy", as_operand("copy", a), None, order, 0, None, None)
+
+
+def astype(x: Any, dtype: Any, /, *, copy: bool = False, device: Any = None) -> Array:
+    """`x` with its elements converted to `dtype`.
+
+    Floats lose their fraction when they become integers, and saturate; complex numbers lose their
+    imaginary part; integers wrap around.
+
+    >>> import sagax.numpy as snp
+    >>> snp.astype(snp.array([1.7, -1.7]), int)
+    Array([ 1, -1], dtype=int32)
+    """
+    del copy
+    x = _base.as_array("astype", x)
+    dtype = dtypes.default_float(_base.x64()) if dtype is None else requested(dtype, "astype")
+    return placed(convert(x, dtype), device)

@@ -1,0 +1,563 @@
+"""Making arrays: filled ones, ranges of numbers, matrices of zeros and ones."""
+
+from __future__ import annotations
+
+import math
+import operator
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+import sagax.numpy._base as _base
+from sagax._src.api.values import device_put
+from sagax._src.core import dims, dtypes, kinds
+from sagax._src.core.trace import Tracer
+from sagax._src.core.value import Array, aval_of, not_an_array, sockets
+from sagax._src.diagnostics.errors import (
+    ArgumentError,
+    ArgumentValueError,
+    ConcretizationTypeError,
+)
+from sagax._src.primitives.arithmetic import add_p, div_p, mul_p, sub_p
+from sagax._src.primitives.comparison import eq_p, ge_p, ne_p
+from sagax._src.primitives.shaping import concatenate, iota_p, stack
+from sagax._src.primitives.slicing import slice_in_dim
+from sagax._src.primitives.structural import (
+    broadcast_in_dim_p,
+    canonical_axis,
+    convert,
+    expand_dims,
+    moveaxis,
+    reshape,
+)
+from sagax.numpy._arguments import refuse_sharding, static_int
+from sagax.numpy._arithmetic import power, sign
+from sagax.numpy._base import as_operand, number
+from sagax.numpy._conversion import (
+    array,
+    asarray,
+    astype,
+    copy,
+    placed,
+    python_number,
+    requested,
+)
+from sagax.numpy._elementary import log10
+from sagax.numpy._floats import floor, rint
+from sagax.numpy._fused import fused
+
+_SCALARS = frozenset((bool, int, float, complex))
+
+
+# --- filled arrays -------------------------------------------------------------------------------
+
+
+def _fill(function: str, shape: Any, value: Any, device: Any = None) -> Array:
+    """An array of `shape` filled with a scalar that has its dtype already."""
+    if type(shape) is int and shape >= 0:
+        shape = (shape,)
+    else:
+        shape = dims.canonical_shape(shape, f"{function}: argument shape")
+    out = broadcast_in_dim_p.bind(value, shape=shape, broadcast_dimensions=())
+    return out if device is None else device_put(out, device)
+
+
+def _filling_dtype(function: str, dtype: Any) -> Any:
+    if dtype is None:
+        return dtypes.default_float(_base.x64())
+    return dtypes.requested_dtype(dtype, function)
+
+
+def zeros(shape: Any, dtype: Any = None, *, device: Any = None, out_sharding: Any = None) -> Array:
+    """An array of `shape` (an int or a sequence of ints) full of zeros; of floats unless `dtype` is given.
+
+    >>> import sagax.numpy as snp
+    >>> snp.zeros((2, 2), int)
+    Array([[0, 0],
+           [0, 0]], dtype=int32)
+    """
+    refuse_sharding("zeros", out_sharding)
+    return _fill("zeros", shape, number(0, int, _filling_dtype("zeros", dtype)), device)
+
+
+def ones(shape: Any, dtype: Any = None, *, device: Any = None, out_sharding: Any = None) -> Array:
+    """An array of `shape` (an int or a sequence of ints) full of ones; of floats unless `dtype` is given.
+
+    >>> import sagax.numpy as snp
+    >>> snp.ones(3)
+    Array([1., 1., 1.], dtype=float32)
+    """
+    refuse_sharding("ones", out_sharding)
+    return _fill("ones", shape, number(1, int, _filling_dtype("ones", dtype)), device)
+
+
+def empty(shape: Any, dtype: Any = None, *, device: Any = None, out_sharding: Any = None) -> Array:
+    """An array of `shape` whose contents do not matter: zeros, so that programs stay deterministic.
+
+    >>> import sagax.numpy as snp
+    >>> snp.empty(2)
+    Array([0., 0.], dtype=float32)
+    """
+    refuse_sharding("empty", out_sharding)
+    return _fill("empty", shape, number(0, int, _filling_dtype("empty", dtype)), device)
+
+
+def full(
+    shape: Any, fill_value: Any, dtype: Any = None, *, device: Any = None, out_sharding: Any = None
+) -> Array:
+    """An array of `shape` filled with `fill_value`, a number or an array that broadcasts to `shape`.
+
+    >>> import sagax.numpy as snp
+    >>> snp.full((2, 2), snp.arange(2))
+    Array([[0, 1],
+           [0, 1]], dtype=int32)
+    """
+    refuse_sharding("full", out_sharding)
+    dtype = requested(dtype, "full")
+    return _full("full", shape, fill_value, dtype, False, device)
+
+
+def _full(function: str, shape: Any, value: Any, dtype: Any, weak: bool, device: Any) -> Array:
+    value = as_operand(function, value, 1)
+    kind = type(value)
+    if kind in _SCALARS:
+        if dtype is not None and weak:
+            value = convert(sockets.concrete(value), dtype, True)
+        elif dtype is not None:
+            simple = kind is int or kind is float and dtypes.is_inexact(dtype)
+            value = (number if simple else python_number)(value, kind, dtype)
+        return _fill(function, shape, value, device)
+    if dtype is not None:
+        value = convert(value, dtype, weak)
+    if value.ndim == 0:
+        return _fill(function, shape, value, device)
+    shape = dims.canonical_shape(shape, f"{function}: argument shape")
+    return placed(_base.broadcast_to(_base.as_array(function, value), shape), device)
+
+
+def _like(function: str, x: Any, dtype: Any, shape: Any) -> tuple:
+    """Dtype, weakness and shape for an array that is like `x` but for what is given."""
+    if isinstance(x, Array):
+        aval = x.aval
+    elif (
+        hasattr(x, "shape") and hasattr(x, "dtype") and not isinstance(x, (np.ndarray, np.generic))
+    ):
+        aval = x  # a description of an array, such as ShapeDtypeStruct
+    else:
+        aval = aval_of(as_operand(function, x))
+    shape = (
+        aval.shape if shape is None else dims.canonical_shape(shape, f"{function}: argument shape")
+    )
+    if dtype is None:
+        found = dtypes.canonicalize(aval.dtype, _base.x64())
+        return found, bool(getattr(aval, "weak_type", False)), shape
+    return dtypes.requested_dtype(dtype, function), False, shape
+
+
+def _filled_like(function: str, x: Any, value: Any, dtype: Any, shape: Any, device: Any) -> Array:
+    dtype, weak, shape = _like(function, x, dtype, shape)
+    return _full(function, shape, value, dtype, weak, device)
+
+
+def zeros_like(
+    a: Any,
+    dtype: Any = None,
+    shape: Any = None,
+    *,
+    device: Any = None,
+    out_sharding: Any = None,
+) -> Array:
+    """Zeros in the shape and dtype of `a`, except where `dtype` or `shape` say otherwise.
+
+    >>> import sagax.numpy as snp
+    >>> snp.zeros_like(snp.arange(3))
+    Array([0, 0, 0], dtype=int32)
+    """
+    refuse_sharding("zeros_like", out_sharding)
+    if isinstance(a, Array) and dtype is None and shape is None:
+        return _fill("zeros_like", a.aval.shape, _base.number_beside(0, a), device)
+    return _filled_like("zeros_like", a, 0, dtype, shape, device)
+
+
+def ones_like(
+    a: Any,
+    dtype: Any = None,
+    shape: Any = None,
+    *,
+    device: Any = None,
+    out_sharding: Any = None,
+) -> Array:
+    """Ones in the shape and dtype of `a`, except where `dtype` or `shape` say otherwise.
+
+    >>> import sagax.numpy as snp
+    >>> snp.ones_like(snp.arange(3))
+    Array([1, 1, 1], dtype=int32)
+    """
+    refuse_sharding("ones_like", out_sharding)
+    if isinstance(a, Array) and dtype is None and shape is None:
+        return _fill("ones_like", a.aval.shape, _base.number_beside(1, a), device)
+    return _filled_like("ones_like", a, 1, dtype, shape, device)
+
+
+def empty_like(
+    prototype: Any, dtype: Any = None, shape: Any = None, *, device: Any = None
+) -> Array:
+    """An array like `prototype` whose contents do not matter: zeros.
+
+    >>> import sagax.numpy as snp
+    >>> snp.empty_like(snp.arange(2))
+    Array([0, 0], dtype=int32)
+    """
+    return _filled_like("empty_like", prototype, 0, dtype, shape, device)
+
+
+def full_like(
+    a: Any,
+    fill_value: Any,
+    dtype: Any = None,
+    shape: Any = None,
+    *,
+    device: Any = None,
+    out_sharding: Any = None,
+) -> Array:
+    """An array like `a` in shape and dtype (unless given), filled with `fill_value`.
+
+    >>> import sagax.numpy as snp
+    >>> snp.full_like(snp.arange(3), 7)
+    Array([7, 7, 7], dtype=int32)
+    """
+    refuse_sharding("full_like", out_sharding)
+    return _filled_like("full_like", a, fill_value, dtype, shape, device)
+
+
+# --- ranges --------------------------------------------------------------------------------------
+
+
+def _concrete_number(function: str, argument: str, x: Any) -> Any:
+    """A bound of a range as a number (or symbolic size) that is known now."""
+    if type(x) in _SCALARS or dims.is_dim(x):
+        return x
+    if isinstance(x, Tracer):
+        value = x.concrete()
+        if value is None:
+            raise ConcretizationTypeError(
+                x,
+                f"It arose in the `{argument}` argument of numpy.{function}, which decides the shape of the result.",
+            )
+        x = value
+    if isinstance(x, (list, tuple)) or x is None or not hasattr(x, "dtype"):
+        x = as_operand(function, x)
+    host = np.asarray(x)
+    if host.ndim:
+        raise ArgumentError(
+            function=function, argument=argument, got=x, expected="a number, not an array"
+        )
+    return host[()]
+
+
+def arange(
+    start: Any,
+    stop: Any = None,
+    step: Any = None,
+    dtype: Any = None,
+    *,
+    device: Any = None,
+    out_sharding: Any = None,
+) -> Array:
+    """The numbers from `start` (0 if only one bound is given) up to but without `stop`, by `step`.
+
+    The bounds must be known while tracing. With a fractional step prefer `linspace`, whose length
+    does not hang on rounding.
+
+    >>> import sagax.numpy as snp
+    >>> snp.arange(2, 10, 3)
+    Array([2, 5, 8], dtype=int32)
+    """
+    refuse_sharding("arange", out_sharding)
+    if type(start) is int and stop is None and step is None and dtype is None:
+        dtypes.check_python_int(start, dtypes.default_int(_base.x64()))
+        return placed(_iota(dtypes.default_int(_base.x64()), max(start, 0)), device)
+    if start is None:
+        raise ArgumentError(function="arange", argument="start", got=start, expected="a number")
+    named = [("start", start), ("stop", stop), ("step", step)]
+    given = [(name, _concrete_number("arange", name, x)) for name, x in named if x is not None]
+    if dtype is None:
+        x64 = _base.x64()
+        typed = tuple([_base.number_type(x, x64) for _, x in named if x is not None])
+        dtype, _ = _base.common_of("arange", typed)
+        if dtypes.is_complex(dtype):
+            raise ArgumentValueError(
+                function="arange", got="complex bounds", expected="real numbers", fix="use linspace"
+            )
+    else:
+        dtype = dtypes.requested_dtype(dtype, "arange")
+    if dtype == dtypes.bool_:
+        raise ArgumentError(
+            "a range of booleans has no meaning",
+            function="arange",
+            expected="numbers",
+            fix="give dtype=int, and convert with astype(bool)",
+        )
+    values = dict(given)
+    step = values.get("step", 1)
+    if stop is None:
+        start, stop = 0, values["start"]
+    else:
+        start, stop = values["start"], values["stop"]
+    if not dims.is_dim(step) and step == 0:
+        raise ArgumentValueError(function="arange", argument="step", got=0, expected="not zero")
+    out = _iota(dtype, _steps(start, stop, step))
+    if not (type(step) is int and step == 1):
+        out = mul_p.bind(_scalar_of(step, dtype), out)
+    if dims.is_dim(start) or start != 0:
+        out = add_p.bind(_scalar_of(start, dtype), out)
+    return placed(out, device)
+
+
+def _scalar_of(x: Any, dtype: Any) -> Any:
+    if type(x) in _SCALARS:
+        return python_number(x, type(x), dtype)
+    return dtypes.convert_numpy(np.asarray(x), dtype)[()]
+
+
+def _steps(start: Any, stop: Any, step: Any) -> Any:
+    """How many numbers there are from start by step up to stop."""
+    if any(dims.is_dim(x) for x in (start, stop, step)):
+        start, stop, step = (
+            x if dims.is_dim(x) else operator.index(x) for x in (start, stop, step)
+        )
+        return dims.non_negative(dims.ceil_div(stop - start, step))
+    start, stop, step = (x if type(x) in _SCALARS else x.item() for x in (start, stop, step))
+    if all(isinstance(x, int) for x in (start, stop, step)):
+        return max(0, -((start - stop) // step))
+    length = math.ceil((stop - start) / step)
+    return max(0, length)
+
+
+def _iota(dtype: Any, size: Any) -> Array:
+    return iota_p.bind(dtype=dtype, shape=(size,), dimension=0)
+
+
+def linspace(
+    start: Any,
+    stop: Any,
+    num: int = 50,
+    endpoint: bool = True,
+    retstep: bool = False,
+    dtype: Any = None,
+    axis: int = 0,
+    *,
+    device: Any = None,
+) -> Any:
+    """`num` numbers from `start` to `stop` in equal steps, `stop` included if `endpoint`.
+
+    The bounds may be arrays: the numbers then run along the new dimension `axis`. With `retstep` the
+    result is (numbers, step). Integer dtypes round down.
+
+    >>> import sagax.numpy as snp
+    >>> snp.linspace(0, 1, 5)
+    Array([0.  , 0.25, 0.5 , 0.75, 1.  ], dtype=float32)
+    """
+    out, step = _linspace("linspace", start, stop, num, endpoint, dtype, axis)
+    out = placed(out, device)
+    return (out, step) if retstep else out
+
+
+def _linspace(
+    function: str, start: Any, stop: Any, num: Any, endpoint: bool, dtype: Any, axis: int
+) -> tuple:
+    num = static_int(function, "num", num)
+    if not dims.is_dim(num) and num < 0:
+        raise ArgumentValueError(
+            f"Number of samples, {num}, must be non-negative.", function=function
+        )
+    if dtype is not None:
+        dtype = dtypes.requested_dtype(dtype, function)
+    start, stop = as_operand(function, start), as_operand(function, stop, 1)
+    computed, _ = _base.common_dtype(function, (start, stop))
+    if not dtypes.is_inexact(computed):
+        computed = _base.inexact(computed)
+    dtype = computed if dtype is None else dtype
+    start, stop = (_base.cast(x, computed, False) for x in (start, stop))
+    start, stop = (convert(_base.as_array(function, x), computed) for x in (start, stop))
+    bounds = _base.broadcast_shapes(function, [start.shape, stop.shape])
+    start, stop = (_base.broadcast_to(x, bounds) for x in (start, stop))
+    out, step = _between(start, stop, num=num, endpoint=bool(endpoint))
+    out = moveaxis(out, 0, canonical_axis(axis, len(bounds) + 1, function))
+    if dtypes.kind(dtype) in "iu" and dtypes.is_inexact(computed):
+        out = floor(out)
+    return convert(out, dtype), step
+
+
+@fused
+def _between(start: Any, stop: Any, *, num: Any, endpoint: bool) -> tuple:
+    """`num` numbers from start to stop along a new first dimension, and the step."""
+    computed, bounds = start.dtype, start.shape
+    count = num - 1 if endpoint else num
+    if dims.is_dim(count) or count > 0:
+        divisor = number(count, int, computed) if not dims.is_dim(count) else count
+        step = div_p.bind(sub_p.bind(stop, start), divisor)
+        part = iota_p.bind(dtype=kinds.real_part_dtype(computed), shape=(count,), dimension=0)
+        part = convert(part, computed)
+        along = reshape(part, (count, *(1,) * len(bounds))) if bounds else part
+        low, high = (expand_dims(x, (0,)) if bounds else x for x in (start, stop))
+        # a weighted mean of the ends
+        one, upper = number(1, int, computed), div_p.bind(high, divisor)
+        lower = mul_p.bind(low, sub_p.bind(one, div_p.bind(along, divisor)))
+        out = add_p.bind(lower, mul_p.bind(upper, along))
+        if endpoint:
+            out = concatenate([out, expand_dims(stop, (0,))], 0)
+    else:
+        nan = number(math.nan, float, computed)
+        step = broadcast_in_dim_p.bind(nan, shape=bounds, broadcast_dimensions=())
+        out = _base.broadcast_to(expand_dims(start, (0,)), (num, *bounds))
+    return out, step
+
+
+def logspace(
+    start: Any,
+    stop: Any,
+    num: int = 50,
+    endpoint: bool = True,
+    base: Any = 10.0,
+    dtype: Any = None,
+    axis: int = 0,
+) -> Array:
+    """`num` numbers from base**start to base**stop, in equal steps of the exponent.
+
+    >>> import sagax.numpy as snp
+    >>> snp.logspace(0, 2, 3)
+    Array([  1.,  10., 100.], dtype=float32)
+    """
+    dtype = requested(dtype, "logspace")
+    base = as_operand("logspace", base)
+    exponents, _ = _linspace("logspace", start, stop, num, endpoint, None, axis)
+    out = power(base, exponents)
+    return out if dtype is None else convert(out, dtype)
+
+
+def geomspace(
+    start: Any, stop: Any, num: int = 50, endpoint: bool = True, dtype: Any = None, axis: int = 0
+) -> Array:
+    """`num` numbers from `start` to `stop`, each the same multiple of the one before.
+
+    >>> import sagax.numpy as snp
+    >>> snp.geomspace(1, 1000, 4)
+    Array([   1.,   10.,  100., 1000.], dtype=float32)
+    """
+    dtype = requested(dtype, "geomspace")
+    ends = _base.promote_inexact(
+        "geomspace", as_operand("geomspace", start), as_operand("geomspace", stop, 1)
+    )
+    computed = _base.dtype_of(ends[0])
+    dtype = computed if dtype is None else dtype
+    start, stop = (convert(_base.as_array("geomspace", x), computed) for x in ends)
+    bounds = _base.broadcast_shapes("geomspace", [start.shape, stop.shape])
+    start, stop = (_base.broadcast_to(x, bounds) for x in (start, stop))
+    # the logarithms of what remains when the sign (or phase) of the start is taken out
+    phase = sign(start)
+    low, high = (log10(div_p.bind(x, phase)) for x in (start, stop))
+    exponents, _ = _linspace("geomspace", low, high, num, endpoint, None, 0)
+    out = power(10.0, exponents)
+    count = out.shape[0]
+    if not dims.is_dim(count) and count > 0:  # the ends are met exactly
+        pieces = [_end(start, phase, add_p.bind(low, high))]
+        if count > 1:
+            pieces.append(slice_in_dim(out, 1, count - 1 if endpoint else count))
+            if endpoint:
+                pieces.append(_end(stop, phase, add_p.bind(low, high)))
+        out = concatenate(pieces, 0)
+    out = mul_p.bind(out, expand_dims(phase, (0,)))
+    rank = len(bounds) + 1
+    out = moveaxis(out, 0, canonical_axis(axis, rank, "geomspace"))
+    if dtypes.kind(dtype) in "iu":
+        out = rint(out)
+    return convert(out, dtype)
+
+
+def _end(x: Any, phase: Any, both: Any) -> Any:
+    """An end of a geometric range, as its first or last item; NaN where the sum of the logarithms is."""
+    value = _base.select(ne_p.bind(both, both), both, div_p.bind(x, phase))
+    return expand_dims(value, (0,))
+
+
+# --- matrices of zeros and ones ------------------------------------------------------------------
+
+
+def eye(N: Any, M: Any = None, k: Any = 0, dtype: Any = None, *, device: Any = None) -> Array:
+    """The N by M matrix (M = N by default) with ones on the diagonal `k` places right of the main one.
+
+    >>> import sagax.numpy as snp
+    >>> snp.eye(2, 3, 1)
+    Array([[0., 1., 0.],
+           [0., 0., 1.]], dtype=float32)
+    """
+    dtype = _filling_dtype("eye", dtype)
+    rows, columns = matrix_indices("eye", N, M, k)
+    return placed(convert(eq_p.bind(rows, columns), dtype), device)
+
+
+def matrix_indices(function: str, n: Any, m: Any, k: Any) -> tuple:
+    """For each element of an n by m matrix its row number moved by k, and its column number."""
+    n = static_int(function, "N", n)
+    m = n if m is None else static_int(function, "M", m)
+    shape = dims.canonical_shape((n, m), f"{function}: arguments N and M")
+    index = dtypes.int32
+    rows = iota_p.bind(dtype=index, shape=shape, dimension=0)
+    columns = iota_p.bind(dtype=index, shape=shape, dimension=1)
+    if type(k) in _SCALARS or isinstance(k, np.integer):
+        offset = static_int(function, "k", k)
+        return (add_p.bind(rows, number(offset, int, index)) if offset else rows), columns
+    return add_p.bind(rows, convert(_base.as_array(function, k), index)), columns
+
+
+def identity(n: Any, dtype: Any = None) -> Array:
+    """The n by n matrix with ones on the diagonal and zeros elsewhere.
+
+    >>> import sagax.numpy as snp
+    >>> snp.identity(2)
+    Array([[1., 0.],
+           [0., 1.]], dtype=float32)
+    """
+    dtype = _filling_dtype("identity", dtype)
+    rows, columns = matrix_indices("identity", n, None, 0)
+    return convert(eq_p.bind(rows, columns), dtype)
+
+
+def tri(N: Any, M: Any = None, k: Any = 0, dtype: Any = None) -> Array:
+    """The N by M matrix with ones on and below the diagonal `k` places right of the main one.
+
+    >>> import sagax.numpy as snp
+    >>> snp.tri(2, 3, 1)
+    Array([[1., 1., 0.],
+           [1., 1., 1.]], dtype=float32)
+    """
+    dtype = _filling_dtype("tri", dtype)
+    rows, columns = matrix_indices("tri", N, M, k)
+    return convert(ge_p.bind(rows, columns), dtype)
+
+
+__all__ = [
+    "arange",
+    "array",
+    "asarray",
+    "astype",
+    "copy",
+    "empty",
+    "empty_like",
+    "eye",
+    "full",
+    "full_like",
+    "geomspace",
+    "identity",
+    "linspace",
+    "logspace",
+    "matrix_indices",
+    "ones",
+    "ones_like",
+    "placed",
+    "tri",
+    "zeros",
+    "zeros_like",
+]

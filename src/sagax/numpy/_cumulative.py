@@ -1,0 +1,149 @@
+"""Running sums and products."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from sagax._src import config
+from sagax._src.core import dtypes
+from sagax._src.core.value import Array, aval_of
+from sagax._src.diagnostics.errors import ArgumentValueError
+from sagax._src.primitives import structural
+from sagax._src.primitives.comparison import eq
+from sagax._src.primitives.cumulative import cumprod_p, cumsum_p
+from sagax._src.primitives.shaping import concatenate
+from sagax._src.primitives.structural import convert
+from sagax.numpy._arguments import one_axis, refuse_out, with_aval
+from sagax.numpy._reductions import as_dtype, masked, sum_dtypes
+from sagax.numpy._shaping import ravel
+
+_thread = config.thread
+_BOOL = np.dtype(bool)
+
+
+def _running(
+    function: str,
+    primitive: Any,
+    a: Any,
+    axis: Any,
+    dtype: Any,
+    out: Any,
+    *,
+    nan: int | None = None,
+    promote_integers: bool = False,
+) -> Array:
+    if out is not None:
+        refuse_out(function, out)
+    a, aval = with_aval(function, a)
+    if axis is None:
+        a, d = ravel(a), 0
+    else:
+        d = one_axis(function, axis, aval.ndim)
+    if nan is not None and dtypes.is_inexact(aval.dtype):
+        a = masked(a, eq(a, a), nan)
+    if dtype is None:
+        _, result = sum_dtypes(aval.dtype, promote_integers, _thread.settings.x64)
+    else:
+        result = dtypes.requested_dtype(dtype, function)
+    working = dtypes.default_int(_thread.settings.x64) if result == _BOOL else result
+    return convert(primitive.bind(as_dtype(a, working), axis=d, reverse=False), result)
+
+
+def cumsum(a: Any, axis: int | None = None, dtype: Any = None, out: None = None) -> Array:
+    """The sums of the first 1, 2, ... elements of `a` along `axis`, without one of all in a row.
+
+    The dtype is that of `a` (booleans: the integer default), or `dtype`.
+
+    >>> import sagax.numpy as np
+    >>> np.cumsum(np.array([1, 2, 3]))
+    Array([1, 3, 6], dtype=int32)
+    """
+    return _running("cumsum", cumsum_p, a, axis, dtype, out)
+
+
+def cumprod(a: Any, axis: int | None = None, dtype: Any = None, out: None = None) -> Array:
+    """The products of the first 1, 2, ... elements of `a` along `axis`; see `cumsum`.
+
+    >>> import sagax.numpy as np
+    >>> np.cumprod(np.array([1, 2, 3]))
+    Array([1, 2, 6], dtype=int32)
+    """
+    return _running("cumprod", cumprod_p, a, axis, dtype, out)
+
+
+def nancumsum(a: Any, axis: int | None = None, dtype: Any = None, out: None = None) -> Array:
+    """As `cumsum`, with NaN counted as 0.
+
+    >>> import sagax.numpy as np
+    >>> np.nancumsum(np.array([1, np.nan, 3]))
+    Array([1., 1., 4.], dtype=float32)
+    """
+    return _running("nancumsum", cumsum_p, a, axis, dtype, out, nan=0)
+
+
+def nancumprod(a: Any, axis: int | None = None, dtype: Any = None, out: None = None) -> Array:
+    """As `cumprod`, with NaN counted as 1.
+
+    >>> import sagax.numpy as np
+    >>> np.nancumprod(np.array([2, np.nan, 3]))
+    Array([2., 2., 6.], dtype=float32)
+    """
+    return _running("nancumprod", cumprod_p, a, axis, dtype, out, nan=1)
+
+
+def cumulative_sum(
+    x: Any, *, axis: int | None = None, dtype: Any = None, include_initial: bool = False
+) -> Array:
+    """The running sums of `x` along `axis`, which only a vector may leave out.
+
+    Integers narrower than 32 bits become that wide. `include_initial` puts a 0 before them.
+
+    >>> import sagax.numpy as np
+    >>> np.cumulative_sum(np.array([1, 2, 3]), include_initial=True)
+    Array([0, 1, 3, 6], dtype=int32)
+    """
+    return _cumulative("cumulative_sum", cumsum_p, 0, x, axis, dtype, include_initial)
+
+
+def cumulative_prod(
+    x: Any, *, axis: int | None = None, dtype: Any = None, include_initial: bool = False
+) -> Array:
+    """The running products of `x` along `axis`, which only a vector may leave out.
+
+    Integers narrower than 32 bits become that wide. `include_initial` puts a 1 before them.
+
+    >>> import sagax.numpy as np
+    >>> np.cumulative_prod(np.array([1, 2, 3]), include_initial=True)
+    Array([1, 1, 2, 6], dtype=int32)
+    """
+    return _cumulative("cumulative_prod", cumprod_p, 1, x, axis, dtype, include_initial)
+
+
+def _cumulative(
+    function: str, primitive: Any, first: int, x: Any, axis: Any, dtype: Any, include_initial: bool
+) -> Array:
+    x, aval = with_aval(function, x)
+    if not aval.ndim:
+        raise ArgumentValueError(
+            "The input must be non-scalar to take a cumulative sum or product, however a scalar"
+            " value or scalar array was given.",
+            function=function,
+        )
+    if axis is None:
+        if aval.ndim > 1:
+            raise ArgumentValueError(
+                f"The input array has rank {aval.ndim}, however axis was not set to an explicit"
+                " value. The axis argument is only optional for one-dimensional arrays.",
+                function=function,
+                x=x,
+            )
+        axis = 0
+    axis = one_axis(function, axis, aval.ndim)
+    found = _running(function, primitive, x, axis, dtype, None, promote_integers=True)
+    if not include_initial:
+        return found
+    shape = tuple([1 if d == axis else n for d, n in enumerate(aval.shape)])
+    start = structural.full_of(aval_of(found).update(shape=shape), first)
+    return concatenate([start, found], axis)

@@ -1,0 +1,565 @@
+"""Elementary functions, element by element: exponentials, logarithms, roots, angles, complex parts.
+
+Integers and booleans become floating point first; Python numbers give weakly typed results.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+import sagax.numpy._base as _base
+from sagax._src.core import dtypes
+from sagax._src.core.value import Array
+from sagax._src.diagnostics.errors import ArgumentValueError
+from sagax._src.primitives import transcendental as t
+from sagax._src.primitives.arithmetic import (
+    abs_p,
+    add_p,
+    cbrt_p,
+    div_p,
+    max_p,
+    mul_p,
+    neg_p,
+    sqrt_p,
+    square_p,
+    sub_p,
+)
+from sagax._src.primitives.bitwise import and_p, or_p
+from sagax._src.primitives.comparison import eq_p, ge_p, is_finite_p, le_p, lt_p, ne_p
+from sagax._src.primitives.complex_numbers import complex_p, conj_p, imag_p
+from sagax._src.primitives.rounding import RoundingMethod, round_p
+from sagax._src.primitives.special import bessel_i0e_p
+from sagax._src.primitives.structural import convert, real_p
+from sagax.numpy._arithmetic import remainder
+from sagax.numpy._base import dtype_of, operand_inexact, operands2_inexact, select
+from sagax.numpy._fused import fused
+
+_abs, _neg = abs_p.bind, neg_p.bind
+
+
+# --- exponentials and logarithms -----------------------------------------------------------------
+
+
+def exp(x: Any, /) -> Array:
+    """e to the power of each element.
+
+    >>> import sagax.numpy as snp
+    >>> snp.exp(snp.array([0.0, 1.0])).round(4)
+    Array([1.    , 2.7183], dtype=float32)
+    """
+    return t.exp_p.bind(operand_inexact("exp", x))
+
+
+def exp2(x: Any, /) -> Array:
+    """2 to the power of each element.
+
+    >>> import sagax.numpy as snp
+    >>> snp.exp2(snp.array([0.0, 3.0])).round(4)
+    Array([1., 8.], dtype=float32)
+    """
+    return t.exp2_p.bind(operand_inexact("exp2", x))
+
+
+def expm1(x: Any, /) -> Array:
+    """exp(x) - 1, precise also where x is small.
+
+    >>> import sagax.numpy as snp
+    >>> snp.expm1(snp.array([0.0, 1e-9]))
+    Array([0.e+00, 1.e-09], dtype=float32)
+    """
+    return t.expm1_p.bind(operand_inexact("expm1", x))
+
+
+def log(x: Any, /) -> Array:
+    """The natural logarithm of each element; NaN for negative real numbers.
+
+    >>> import sagax.numpy as snp
+    >>> snp.log(snp.array([1.0, snp.e])).round(4)
+    Array([0., 1.], dtype=float32)
+    """
+    return t.log_p.bind(operand_inexact("log", x))
+
+
+def log1p(x: Any, /) -> Array:
+    """log(1 + x), precise also where x is small.
+
+    >>> import sagax.numpy as snp
+    >>> snp.log1p(snp.array([0.0, 1e-9]))
+    Array([0.e+00, 1.e-09], dtype=float32)
+    """
+    return t.log1p_p.bind(operand_inexact("log1p", x))
+
+
+def log2(x: Any, /) -> Array:
+    """The logarithm to base 2 of each element.
+
+    >>> import sagax.numpy as snp
+    >>> snp.log2(snp.array([1.0, 8.0])).round(4)
+    Array([0., 3.], dtype=float32)
+    """
+    logs = t.log_p.bind(operand_inexact("log2", x))
+    return _over(logs, math.log(2.0))
+
+
+def log10(x: Any, /) -> Array:
+    """The logarithm to base 10 of each element.
+
+    >>> import sagax.numpy as snp
+    >>> snp.log10(snp.array([1.0, 1000.0])).round(4)
+    Array([0., 3.], dtype=float32)
+    """
+    logs = t.log_p.bind(operand_inexact("log10", x))
+    return _base.strong(_over(logs, math.log(10.0)))
+
+
+def _over(x: Any, divisor: float) -> Array:
+    """x divided by a real number; a complex x part by part, so that infinities stay where they are."""
+    if not dtypes.is_complex(dtype_of(x)):
+        return div_p.bind(x, _base.number_beside(divisor, x))
+    re, im = real_p.bind(x), imag_p.bind(x)
+    divisor = _base.number_beside(divisor, re)
+    return complex_p.bind(div_p.bind(re, divisor), div_p.bind(im, divisor))
+
+
+def sqrt(x: Any, /) -> Array:
+    """The square root of each element; NaN for negative real numbers.
+
+    >>> import sagax.numpy as snp
+    >>> snp.sqrt(snp.array([4, 9]))
+    Array([2., 3.], dtype=float32)
+    """
+    return sqrt_p.bind(operand_inexact("sqrt", x))
+
+
+def cbrt(x: Any, /) -> Array:
+    """The real cube root of each element.
+
+    >>> import sagax.numpy as snp
+    >>> snp.cbrt(snp.array([8, -27])).round(4)
+    Array([ 2., -3.], dtype=float32)
+    """
+    return cbrt_p.bind(operand_inexact("cbrt", x))
+
+
+def logaddexp(x: Any, y: Any, /) -> Array:
+    """log(exp(x) + exp(y)), without overflow; complex results have an imaginary part in [-pi, pi).
+
+    >>> import sagax.numpy as snp
+    >>> snp.logaddexp(1000.0, snp.array([1000.0, 0.0])).round(1)
+    Array([1000.7, 1000. ], dtype=float32)
+    """
+    out = _log_of_sum(*operands2_inexact("logaddexp", x, y), base=math.e)
+    return _base.strong_unless_weak(out, x, y) if dtypes.is_complex(dtype_of(out)) else out
+
+
+def logaddexp2(x: Any, y: Any, /) -> Array:
+    """log2(2**x + 2**y), without overflow.
+
+    >>> import sagax.numpy as snp
+    >>> snp.logaddexp2(1000.0, snp.array([1000.0, 0.0]))
+    Array([1001., 1000.], dtype=float32)
+    """
+    out = _log_of_sum(*operands2_inexact("logaddexp2", x, y), base=2.0)
+    return _base.strong_unless_weak(out, x, y)
+
+
+@fused
+def _log_of_sum(x: Any, y: Any, *, base: float) -> Array:
+    """The logarithm of a sum to base e or 2, as the greater logarithm and a correction to it."""
+    per_nat = 1 / math.log(base)
+    half_turn = math.pi * per_nat
+    greater = max_p.bind(x, y)
+    if dtypes.is_complex(dtype_of(greater)):
+        difference = sub_p.bind(
+            add_p.bind(x, y), mul_p.bind(greater, _base.number_beside(2.0, greater))
+        )
+    else:
+        # equal ones, infinities among them, differ by nothing
+        apart = sub_p.bind(x, y)
+        apart = select(eq_p.bind(x, y), _base.zero_beside(apart), apart)
+        difference = _neg(_abs(apart))
+    natural = base == math.e
+    correction = t.log1p_p.bind((t.exp_p if natural else t.exp2_p).bind(difference))
+    if not natural:
+        correction = mul_p.bind(correction, _base.number_beside(per_nat, correction))
+    out = add_p.bind(greater, correction)
+    if not dtypes.is_complex(dtype_of(out)):
+        return out
+    re, im = real_p.bind(out), imag_p.bind(out)
+    half = _base.number_beside(half_turn, im)
+    turned = remainder(add_p.bind(im, half), 2 * half_turn)
+    return complex_p.bind(re, sub_p.bind(turned, half))
+
+
+def hypot(x1: Any, x2: Any, /) -> Array:
+    """sqrt(x1**2 + x2**2), without overflow or underflow on the way; inf where one is infinite.
+
+    >>> import sagax.numpy as snp
+    >>> snp.hypot(3e30, snp.array([4e30]))
+    Array([5.e+30], dtype=float32)
+    """
+    x, y = operands2_inexact("hypot", x1, x2)
+    dtype = dtype_of(x)
+    if dtypes.is_complex(dtype):
+        raise ArgumentValueError(
+            "hypot is not well defined for complex-valued inputs",
+            function="hypot",
+            expected="real numbers",
+            fix="take abs(x) first",
+        )
+    if dtype.itemsize < 4:
+        wide = [convert(_base.as_array("hypot", v), dtypes.float32) for v in (x, y)]
+        return convert(hypot(*wide), dtype)
+    return _hypotenuse(x, y)
+
+
+@fused
+def _hypotenuse(x: Any, y: Any) -> Array:
+    info = dtypes.finfo(dtype_of(x))
+    size_x, size_y = _abs(x), _abs(y)
+    size = max_p.bind(size_x, size_y)
+
+    def two_to(power: int) -> Any:
+        return _base.number_beside(2.0**power, size)
+
+    # squares stay in range after a multiplication by a power of two, which is exact
+    huge = ge_p.bind(size, two_to(info.maxexp // 2 - 2))
+    tiny = le_p.bind(size, two_to(info.minexp // 2 + info.nmant // 2 + 1))
+    down, up = info.maxexp // 2 + 2, info.nmant + 4 - info.minexp // 2
+    scale = select(huge, two_to(-down), select(tiny, two_to(up), two_to(0)))
+    unscale = select(huge, two_to(down), select(tiny, two_to(-up), two_to(0)))
+    squares = [square_p.bind(mul_p.bind(v, scale)) for v in (x, y)]
+    out = mul_p.bind(sqrt_p.bind(add_p.bind(*squares)), unscale)
+    inf = _base.number_beside(math.inf, size)
+    infinite = or_p.bind(eq_p.bind(size_x, inf), eq_p.bind(size_y, inf))
+    return select(infinite, _base.number_beside(math.inf, out), out)
+
+
+# --- angles --------------------------------------------------------------------------------------
+
+
+def sin(x: Any, /) -> Array:
+    """The sine of each element, in radians.
+
+    >>> import sagax.numpy as snp
+    >>> snp.sin(snp.array([0.0, 1.0])).round(4)
+    Array([0.    , 0.8415], dtype=float32)
+    """
+    return t.sin_p.bind(operand_inexact("sin", x))
+
+
+def cos(x: Any, /) -> Array:
+    """The cosine of each element, in radians.
+
+    >>> import sagax.numpy as snp
+    >>> snp.cos(snp.array([0.0, 1.0])).round(4)
+    Array([1.    , 0.5403], dtype=float32)
+    """
+    return t.cos_p.bind(operand_inexact("cos", x))
+
+
+def tan(x: Any, /) -> Array:
+    """The tangent of each element, in radians.
+
+    >>> import sagax.numpy as snp
+    >>> snp.tan(snp.array([0.0, 1.0])).round(4)
+    Array([0.    , 1.5574], dtype=float32)
+    """
+    return t.tan_p.bind(operand_inexact("tan", x))
+
+
+def arcsin(x: Any, /) -> Array:
+    """The angle in [-pi/2, pi/2] whose sine is x; NaN for real x outside of [-1, 1].
+
+    >>> import sagax.numpy as snp
+    >>> snp.arcsin(snp.array([0.0, 1.0])).round(4)
+    Array([0.    , 1.5708], dtype=float32)
+    """
+    return t.asin_p.bind(operand_inexact("arcsin", x))
+
+
+def arccos(x: Any, /) -> Array:
+    """The angle in [0, pi] whose cosine is x; NaN for real x outside of [-1, 1].
+
+    >>> import sagax.numpy as snp
+    >>> snp.arccos(snp.array([1.0, 0.0])).round(4)
+    Array([0.    , 1.5708], dtype=float32)
+    """
+    return t.acos_p.bind(operand_inexact("arccos", x))
+
+
+def arctan(x: Any, /) -> Array:
+    """The angle in [-pi/2, pi/2] whose tangent is x.
+
+    >>> import sagax.numpy as snp
+    >>> snp.arctan(snp.array([0.0, 1.0])).round(4)
+    Array([0.    , 0.7854], dtype=float32)
+    """
+    return t.atan_p.bind(operand_inexact("arctan", x))
+
+
+def arctan2(x1: Any, x2: Any, /) -> Array:
+    """The angle in [-pi, pi] of the point with ordinate x1 and abscissa x2.
+
+    >>> import sagax.numpy as snp
+    >>> snp.arctan2(1.0, snp.array([1.0, -1.0])).round(4)
+    Array([0.7854, 2.3562], dtype=float32)
+    """
+    return t.atan2_p.bind(*operands2_inexact("arctan2", x1, x2))
+
+
+def sinh(x: Any, /) -> Array:
+    """The hyperbolic sine of each element.
+
+    >>> import sagax.numpy as snp
+    >>> snp.sinh(snp.array([0.0, 1.0])).round(4)
+    Array([0.    , 1.1752], dtype=float32)
+    """
+    return t.sinh_p.bind(operand_inexact("sinh", x))
+
+
+def cosh(x: Any, /) -> Array:
+    """The hyperbolic cosine of each element.
+
+    >>> import sagax.numpy as snp
+    >>> snp.cosh(snp.array([0.0, 1.0])).round(4)
+    Array([1.    , 1.5431], dtype=float32)
+    """
+    return t.cosh_p.bind(operand_inexact("cosh", x))
+
+
+def tanh(x: Any, /) -> Array:
+    """The hyperbolic tangent of each element.
+
+    >>> import sagax.numpy as snp
+    >>> snp.tanh(snp.array([0.0, 1.0])).round(4)
+    Array([0.    , 0.7616], dtype=float32)
+    """
+    return t.tanh_p.bind(operand_inexact("tanh", x))
+
+
+def arcsinh(x: Any, /) -> Array:
+    """The number whose hyperbolic sine is x.
+
+    >>> import sagax.numpy as snp
+    >>> snp.arcsinh(snp.array([0.0, 1.0])).round(4)
+    Array([0.    , 0.8814], dtype=float32)
+    """
+    return t.asinh_p.bind(operand_inexact("arcsinh", x))
+
+
+def arccosh(x: Any, /) -> Array:
+    """The number, not below 0, whose hyperbolic cosine is x; NaN for real x below 1.
+
+    >>> import sagax.numpy as snp
+    >>> snp.arccosh(snp.array([1.0, 2.0])).round(4)
+    Array([0.   , 1.317], dtype=float32)
+    """
+    x = operand_inexact("arccosh", x)
+    y = t.acosh_p.bind(x)
+    if not dtypes.is_complex(dtype_of(y)):
+        return y
+    part = real_p.bind(y)  # of the two complex solutions the one to the right
+    return select(lt_p.bind(part, _base.number_beside(0, part)), _neg(y), y)
+
+
+def arctanh(x: Any, /) -> Array:
+    """The number whose hyperbolic tangent is x; NaN for real x outside of [-1, 1].
+
+    >>> import sagax.numpy as snp
+    >>> snp.arctanh(snp.array([0.0, 0.5])).round(4)
+    Array([0.    , 0.5493], dtype=float32)
+    """
+    return t.atanh_p.bind(operand_inexact("arctanh", x))
+
+
+asin, acos, atan, atan2 = arcsin, arccos, arctan, arctan2
+asinh, acosh, atanh = arcsinh, arccosh, arctanh
+
+
+def deg2rad(x: Any, /) -> Array:
+    """Angles in radians, from degrees.
+
+    >>> import sagax.numpy as snp
+    >>> snp.deg2rad(snp.array([0.0, 180.0])).round(4)
+    Array([0.    , 3.1416], dtype=float32)
+    """
+    x = operand_inexact("deg2rad", x)
+    return mul_p.bind(x, _base.number_beside(math.pi / 180, x))
+
+
+radians = deg2rad
+
+
+def rad2deg(x: Any, /) -> Array:
+    """Angles in degrees, from radians.
+
+    >>> import sagax.numpy as snp
+    >>> snp.rad2deg(snp.array([0.0, snp.pi])).round(4)
+    Array([  0., 180.], dtype=float32)
+    """
+    x = operand_inexact("rad2deg", x)
+    return mul_p.bind(x, _base.number_beside(180 / math.pi, x))
+
+
+degrees = rad2deg
+
+
+def i0(x: Any, /) -> Array:
+    """The modified Bessel function of the first kind, of order 0. Real numbers only.
+
+    >>> import sagax.numpy as snp
+    >>> snp.i0(snp.array([0.0, 1.0])).round(4)
+    Array([1.    , 1.2661], dtype=float32)
+    """
+    x = operand_inexact("i0", x)
+    if dtypes.is_complex(dtype_of(x)):
+        raise ArgumentValueError(
+            f"Unsupported input type to numpy.i0: {dtypes.name(dtype_of(x))}",
+            function="i0",
+            got=x,
+            expected="real numbers",
+        )
+    return mul_p.bind(t.exp_p.bind(_abs(x)), bessel_i0e_p.bind(x))
+
+
+def sinc(x: Any, /) -> Array:
+    """sin(pi x) / (pi x), and 1 at x = 0.
+
+    >>> import sagax.numpy as snp
+    >>> snp.sinc(snp.array([0.0, 0.5])).round(4)
+    Array([1.    , 0.6366], dtype=float32)
+    """
+    x = operand_inexact("sinc", x)
+    return _complex_sinc(x) if dtypes.is_complex(dtype_of(x)) else _real_sinc(x)
+
+
+@fused
+def _real_sinc(x: Any) -> Array:
+    one, pi = _base.number_beside(1.0, x), _base.number_beside(math.pi, x)
+    # sin(pi x) from the distance to the nearest integer, which is exact, and the sign of that integer
+    whole = round_p.bind(x, rounding_method=RoundingMethod.TO_NEAREST_EVEN)
+    infinite = eq_p.bind(_abs(x), _base.number_beside(math.inf, x))
+    rest = select(infinite, _base.zero_beside(x), sub_p.bind(x, whole))
+    half = mul_p.bind(whole, _base.number_beside(0.5, x))
+    odd = ne_p.bind(round_p.bind(half, rounding_method=RoundingMethod.TO_NEAREST_EVEN), half)
+    near = eq_p.bind(whole, _base.zero_beside(x))
+    away = select(near, one, x)
+    quotient = div_p.bind(t.sin_p.bind(mul_p.bind(pi, rest)), mul_p.bind(pi, away))
+    quotient = select(odd, _neg(quotient), quotient)
+    return select(
+        near, _sinc_series(mul_p.bind(pi, select(near, x, _base.zero_beside(x)))), quotient
+    )
+
+
+def _sinc_series(x: Any) -> Array:
+    """sin(x) / x by its power series, for |x| <= pi / 2: smooth at 0 to any order that is asked for."""
+    minus_square = _neg(square_p.bind(x))
+    highest = 15 if dtype_of(x).itemsize <= 4 or dtype_of(x) == dtypes.complex64 else 23
+    out = _base.number_beside(1.0 / math.factorial(highest), x)
+    for k in range(highest - 2, 0, -2):
+        coefficient = _base.number_beside(1.0 / math.factorial(k), x)
+        out = add_p.bind(mul_p.bind(out, minus_square), coefficient)
+    return out
+
+
+@fused
+def _complex_sinc(x: Any) -> Array:
+    re, im = real_p.bind(x), imag_p.bind(x)
+    far = and_p.bind(eq_p.bind(_abs(re), _base.number_beside(math.inf, re)), is_finite_p.bind(im))
+    one = _base.number_beside(1.0, x)
+    x = mul_p.bind(select(far, one, x), _base.number_beside(math.pi, x))
+    near = lt_p.bind(_abs(x), _base.number_beside(1.0, re))
+    away = select(near, one, x)
+    series = _sinc_series(select(near, x, _base.number_beside(0.0, x)))
+    out = select(near, series, div_p.bind(t.sin_p.bind(away), away))
+    return select(far, _base.number_beside(0.0, x), out)
+
+
+# --- complex numbers -----------------------------------------------------------------------------
+
+
+def real(val: Any, /) -> Array:
+    """The real part of each element; real numbers as they are.
+
+    >>> import sagax.numpy as snp
+    >>> snp.real(snp.array([1 + 2j]))
+    Array([1.], dtype=float32)
+    """
+    x = _base.as_operand("real", val)
+    if not dtypes.is_complex(dtype_of(x)):
+        return _base.as_array("real", x)
+    return real_p.bind(x)
+
+
+def imag(val: Any, /) -> Array:
+    """The imaginary part of each element; zeros for real numbers.
+
+    >>> import sagax.numpy as snp
+    >>> snp.imag(snp.array([1 + 2j]))
+    Array([2.], dtype=float32)
+    """
+    x = _base.as_operand("imag", val)
+    if not dtypes.is_complex(dtype_of(x)):
+        return _base.broadcast_to(_base.as_array("imag", _base.zero_beside(x)), _base.shape_of(x))
+    return imag_p.bind(x)
+
+
+def conjugate(x: Any, /) -> Array:
+    """The complex conjugate of each element; real numbers as they are.
+
+    >>> import sagax.numpy as snp
+    >>> snp.conjugate(snp.array([1 + 2j]))
+    Array([1.-2.j], dtype=complex64)
+    """
+    x = _base.as_operand("conjugate", x)
+    if not dtypes.is_complex(dtype_of(x)):
+        return _base.as_array("conjugate", x)
+    return conj_p.bind(x, input_dtype=dtype_of(x))
+
+
+conj = conjugate
+
+
+def iscomplex(x: Any, /) -> Array:
+    """Whether each element has an imaginary part that is not zero.
+
+    >>> import sagax.numpy as snp
+    >>> snp.iscomplex(snp.array([1 + 0j, 1j]))
+    Array([False,  True], dtype=bool)
+    """
+    part = imag(x)
+    return ne_p.bind(part, _base.zero_beside(part))
+
+
+def isreal(x: Any, /) -> Array:
+    """Whether the imaginary part of each element is zero.
+
+    >>> import sagax.numpy as snp
+    >>> snp.isreal(snp.array([1 + 0j, 1j]))
+    Array([ True, False], dtype=bool)
+    """
+    part = imag(x)
+    return eq_p.bind(part, _base.zero_beside(part))
+
+
+def angle(z: Any, deg: bool = False) -> Array:
+    """The angle of each complex number in the plane, in radians, or in degrees if `deg`.
+
+    >>> import sagax.numpy as snp
+    >>> snp.angle(snp.array([1j, -1]), deg=True).round(4)
+    Array([ 90., 180.], dtype=float32)
+    """
+    x = _base.as_operand("angle", z)
+    dtype = dtype_of(x)
+    if dtypes.is_complex(dtype):
+        out = t.atan2_p.bind(imag_p.bind(x), real_p.bind(x))
+    else:
+        if not dtypes.is_inexact(dtype):
+            dtype = dtypes.default_float(_base.x64())
+        x = _base.cast(x, dtype, False)
+        out = _base.strong(t.atan2_p.bind(_base.number(0, int, dtype), x))
+    return rad2deg(out) if deg else out

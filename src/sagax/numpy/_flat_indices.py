@@ -1,0 +1,188 @@
+"""Places in an array as one number, and as an index for each dimension."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+import sagax.numpy._base as _base
+from sagax._src.core import dims, dtypes
+from sagax._src.core.trace import Tracer
+from sagax._src.core.value import Array
+from sagax._src.diagnostics.errors import (
+    ArgumentError,
+    ArgumentValueError,
+    ConcretizationTypeError,
+    DtypeError,
+)
+from sagax._src.primitives.arithmetic import add_p, div_p, mul_p, rem_p
+from sagax._src.primitives.structural import convert
+from sagax.numpy._arithmetic import remainder
+from sagax.numpy._base import as_operand, dtype_of, number_beside
+from sagax.numpy._selection import clip, where3
+
+_MODES = ("raise", "wrap", "clip", "ignore")
+
+
+def _static_shape(function: str, argument: str, shape: Any) -> tuple[int, ...]:
+    sizes = dims.canonical_shape(shape, f"{function}: argument {argument}")
+    known = tuple([size for size in sizes if isinstance(size, int)])
+    if len(known) < len(sizes):
+        raise ArgumentError(
+            function=function,
+            argument=argument,
+            got=f"shape {sizes}",
+            expected="sizes that are known",
+        )
+    return known
+
+
+def _integers(function: str, x: Any, position: int) -> Any:
+    x = as_operand(function, x, position)
+    if dtypes.kind(dtype_of(x)) not in "biu":
+        raise DtypeError(
+            "indices are integers",
+            function=function,
+            argument=f"at position {position}",
+            got=x,
+            fix="convert them first, with x.astype(int)",
+        )
+    return int(x) if type(x) is bool else x
+
+
+def unravel_index(indices: Any, shape: Any) -> tuple[Array, ...]:
+    """The index along each dimension of the elements that have the given places in row-major order.
+
+    Negative places count from the end; what lies beyond the ends is moved to them.
+
+    >>> import sagax.numpy as snp
+    >>> snp.unravel_index(snp.array([5, 7]), (2, 4))
+    (Array([1, 1], dtype=int32), Array([1, 3], dtype=int32))
+    """
+    x = _integers("unravel_index", indices, 0)
+    sizes = _static_shape("unravel_index", "shape", shape)
+    total = math.prod(sizes)
+    if total == 0:
+        raise ArgumentValueError(
+            "an array without elements has no places",
+            function="unravel_index",
+            got=f"shape {sizes}",
+        )
+    dtype = dtype_of(x)
+    if dtype == dtypes.bool_ or total > dtypes.iinfo(dtype).max:
+        x = convert(_base.as_array("unravel_index", x), dtypes.default_int(_base.x64()))
+    if dtypes.kind(dtype_of(x)) == "i":
+        x = clip(x, -total, total - 1)
+        x = where3(x < 0, x + total, x)
+    else:
+        x = clip(x, None, total - 1)
+    out = []
+    for size in reversed(sizes):
+        out.append(rem_p.bind(x, number_beside(size, x)))
+        x = div_p.bind(x, number_beside(size, x))
+    return tuple(reversed(out))
+
+
+def ravel_multi_index(
+    multi_index: Sequence[Any],
+    dims: Sequence[int],
+    mode: str = "raise",
+    order: str = "C",
+    *,
+    dtype: Any = None,
+) -> Array:
+    """The places, in the order of elements, of indices given for each dimension of shape `dims`.
+
+    `mode` says what an index out of bounds means: "raise" (which needs concrete indices), "wrap",
+    "clip", or "ignore" (not looked for). `order` "F" counts with the first dimension fastest.
+
+    >>> import sagax.numpy as snp
+    >>> snp.ravel_multi_index((snp.array([1, 1]), snp.array([1, 3])), (2, 4))
+    Array([5, 7], dtype=int32)
+    """
+    name = "ravel_multi_index"
+    sizes = _static_shape(name, "dims", dims)
+    if mode not in _MODES:
+        raise ArgumentValueError(
+            function=name,
+            argument="mode",
+            got=repr(mode),
+            expected=f"one of {', '.join(map(repr, _MODES))}",
+        )
+    if order not in ("C", "F"):
+        raise ArgumentValueError(
+            function=name, argument="order", got=repr(order), expected="'C' or 'F'"
+        )
+    if len(multi_index) != len(sizes):
+        raise ArgumentValueError(
+            function=name,
+            argument="multi_index",
+            got=f"{len(multi_index)} indices",
+            expected=f"one for each of the {len(sizes)} dimensions",
+        )
+    given = [_integers(name, x, i) for i, x in enumerate(multi_index)]
+    wide = _result_dtype(name, given, sizes, dtype)
+    strides = _strides(sizes, order)
+    total: Any = None
+    for i, (x, size, stride) in enumerate(zip(given, sizes, strides, strict=True)):
+        x = _base.cast(_within(name, x, size, mode, i), wide, False)
+        if stride != 1:
+            x = mul_p.bind(x, _base.number(stride, int, wide))
+        total = x if total is None else add_p.bind(*_base.align_ranks(name, (total, x)))
+    return _base.as_array(name, _base.number(0, int, wide) if total is None else total)
+
+
+def _strides(sizes: tuple[int, ...], order: str) -> list[int]:
+    """How far apart in the order of elements the neighbours along each dimension are."""
+    if order == "F":
+        return [math.prod(sizes[:i]) for i in range(len(sizes))]
+    return [math.prod(sizes[i + 1 :]) for i in range(len(sizes))]
+
+
+def _result_dtype(name: str, given: list, sizes: tuple[int, ...], dtype: Any) -> Any:
+    if dtype is not None:
+        found = dtypes.requested_dtype(dtype, name)
+    elif given:
+        found, _ = _base.common_dtype(name, given)
+        found = dtypes.to_numeric(found)
+    else:
+        found = dtypes.default_int(_base.x64())
+    if dtypes.kind(found) not in "iu":
+        raise ArgumentValueError(
+            function=name, argument="dtype", got=dtypes.name(found), expected="an integer dtype"
+        )
+    if math.prod(sizes) - 1 > dtypes.iinfo(found).max:
+        raise ArgumentValueError(
+            f"{dtypes.name(found)} cannot hold the places in an array of shape {sizes}",
+            function=name,
+            fix="pass a wider dtype, such as dtype='int64' with x64 on",
+        )
+    return found
+
+
+def _within(name: str, x: Any, size: int, mode: str, position: int) -> Any:
+    """An index along a dimension, dealt with as `mode` says where it is out of bounds."""
+    if mode == "wrap":
+        return remainder(x, size)
+    if mode == "clip":
+        return clip(x, 0, size - 1)
+    if mode == "raise":
+        host = x.concrete() if isinstance(x, Tracer) else x
+        if host is None:
+            raise ConcretizationTypeError(
+                x,
+                f"It arose in numpy.{name} with mode='raise'; use mode='wrap' or mode='clip' instead.",
+            )
+        host = np.asarray(host)
+        if host.size and (host.min() < 0 or host.max() >= size):
+            raise ArgumentValueError(
+                "invalid entry in coordinates array",
+                function=name,
+                argument=f"multi_index[{position}]",
+                got=f"indices from {host.min()} to {host.max()}",
+                expected=f"indices from 0 to {size - 1}",
+            )
+    return x

@@ -1,0 +1,500 @@
+"""Floating point numbers: rounding, their parts, their neighbours, and what kind of number each is."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+import sagax.numpy._arithmetic as _arithmetic
+import sagax.numpy._base as _base
+from sagax._src.core import dtypes, kinds
+from sagax._src.core.value import Array
+from sagax._src.diagnostics.errors import ArgumentError, ArgumentValueError, DtypeError
+from sagax._src.primitives.arithmetic import (
+    abs_p,
+    add_p,
+    div_p,
+    max_p,
+    min_p,
+    mul_p,
+    neg_p,
+    sub_p,
+)
+from sagax._src.primitives.bitwise import and_p, or_p, shift_left_p, shift_right_logical_p
+from sagax._src.primitives.casting import bitcast_convert_type_p
+from sagax._src.primitives.comparison import eq_p, gt_p, is_finite_p, lt_p, ne_p
+from sagax._src.primitives.complex_numbers import complex_p, imag_p
+from sagax._src.primitives.rounding import RoundingMethod, ceil_p, floor_p, nextafter_p, round_p
+from sagax._src.primitives.structural import broadcast_in_dim_p, convert, real_p
+from sagax.numpy._arguments import refuse_out
+from sagax.numpy._base import (
+    as_operand,
+    dtype_of,
+    number,
+    operand_inexact,
+    operands2_inexact,
+    select,
+    shape_of,
+)
+from sagax.numpy._fused import fused
+
+_TO_EVEN = RoundingMethod.TO_NEAREST_EVEN
+
+
+def _all(x: Any, value: bool) -> Array:
+    """An array like `x` in shape, whose elements are all True or all False."""
+    return broadcast_in_dim_p.bind(np.bool_(value), shape=shape_of(x), broadcast_dimensions=())
+
+
+# --- rounding ------------------------------------------------------------------------------------
+
+
+def _rounded(function: str, primitive: Any, x: Any, **params: Any) -> Array:
+    """An operand rounded by a primitive; integers are whole already."""
+    x = as_operand(function, x)
+    if dtypes.kind(dtype_of(x)) in "biu":
+        return _base.as_array(function, x)
+    return primitive.bind(x, **params)
+
+
+def floor(x: Any, /) -> Array:
+    """The greatest integer not above each element, in the dtype of `x`.
+
+    >>> import sagax.numpy as snp
+    >>> snp.floor(snp.array([1.7, -1.7]))
+    Array([ 1., -2.], dtype=float32)
+    """
+    return _rounded("floor", floor_p, x)
+
+
+def ceil(x: Any, /) -> Array:
+    """The least integer not below each element, in the dtype of `x`.
+
+    >>> import sagax.numpy as snp
+    >>> snp.ceil(snp.array([1.7, -1.7]))
+    Array([ 2., -1.], dtype=float32)
+    """
+    return _rounded("ceil", ceil_p, x)
+
+
+def trunc(x: Any, /) -> Array:
+    """Each element without its fraction, in the dtype of `x`.
+
+    >>> import sagax.numpy as snp
+    >>> snp.trunc(snp.array([1.7, -1.7]))
+    Array([ 1., -1.], dtype=float32)
+    """
+    x = as_operand("trunc", x)
+    if dtypes.kind(dtype_of(x)) in "biu":
+        return _base.as_array("trunc", x)
+    return _truncated(x)
+
+
+def _truncated(x: Any) -> Array:
+    return select(lt_p.bind(x, _base.zero_beside(x)), ceil_p.bind(x), floor_p.bind(x))
+
+
+def rint(x: Any, /) -> Array:
+    """The integer nearest to each element, halves to the even neighbour, in floating point.
+
+    >>> import sagax.numpy as snp
+    >>> snp.rint(snp.array([1.7, 2.5, -2.5]))
+    Array([ 2.,  2., -2.], dtype=float32)
+    """
+    x = as_operand("rint", x)
+    dtype = dtype_of(x)
+    if not dtypes.is_inexact(dtype):
+        return convert(x, dtypes.default_float(_base.x64()))
+    return _round_parts(x)
+
+
+def _round_parts(x: Any) -> Array:
+    if not kinds.is_complex(dtype_of(x)):
+        return round_p.bind(x, rounding_method=_TO_EVEN)
+    return complex_p.bind(_round_parts(real_p.bind(x)), _round_parts(imag_p.bind(x)))
+
+
+def round(a: Any, decimals: int = 0, out: None = None) -> Array:
+    """Each element rounded to the given number of decimals, halves to the even neighbour.
+
+    The dtype stays. A negative number of decimals rounds to tens, hundreds, ...
+
+    >>> import sagax.numpy as snp
+    >>> snp.round(snp.array([1.234, 5.678]), 1)
+    Array([1.2, 5.7], dtype=float32)
+    """
+    return _round("round", a, decimals, out)
+
+
+def around(a: Any, decimals: int = 0, out: None = None) -> Array:
+    """As `round`.
+
+    >>> import sagax.numpy as snp
+    >>> snp.around(snp.array([1.5, 2.5]))
+    Array([2., 2.], dtype=float32)
+    """
+    return _round("around", a, decimals, out)
+
+
+def _round(function: str, x: Any, decimals: Any, out: Any) -> Array:
+    refuse_out(function, out)
+    x = as_operand(function, x)
+    decimals = _whole(function, "decimals", decimals)
+    dtype = dtype_of(x)
+    if dtype == dtypes.bool_:
+        raise DtypeError(
+            "booleans cannot be rounded",
+            function=function,
+            got=x,
+            expected="numbers",
+            fix="convert it first, with x.astype(float)",
+        )
+    if not dtypes.is_inexact(dtype):
+        return _base.as_array(function, x) if decimals >= 0 else _round_integers(x, -decimals)
+    if decimals == 0:
+        return _round_parts(x)
+    narrow = dtype.itemsize < 4 and not kinds.is_complex(dtype)
+    wide = convert(x, dtypes.float32, False) if narrow else x
+    factor = number(10 ** abs(decimals), int, dtype_of(wide))
+    if decimals > 0:
+        scaled = _round_parts(mul_p.bind(wide, factor))
+        return convert(div_p.bind(scaled, factor), dtype, _base.aval_of(x).weak_type)
+    scaled = _round_parts(div_p.bind(wide, factor))
+    return convert(mul_p.bind(scaled, factor), dtype, _base.aval_of(x).weak_type)
+
+
+def _whole(function: str, argument: str, value: Any) -> int:
+    try:
+        return value.__index__()
+    except AttributeError:
+        raise ArgumentError(
+            function=function, argument=argument, got=value, expected="an int"
+        ) from None
+
+
+def _round_integers(x: Any, digits: int) -> Array:
+    """Integers rounded to a multiple of 10**digits, halves to the even one."""
+    dtype = dtype_of(x)
+    unit = 10**digits
+    if unit > dtypes.iinfo(dtype).max // 2:
+        raise ArgumentValueError(
+            f"10**{digits} is too large for {dtypes.name(dtype)}",
+            function="round",
+            argument="decimals",
+            got=-digits,
+            fix="round as floating point: x.astype(float)",
+        )
+    step, half, two = (number(v, int, dtype) for v in (unit, unit // 2, 2))
+    rest = _arithmetic.remainder(x, step)  # in [0, unit)
+    low = sub_p.bind(x, rest)
+    odd = ne_p.bind(_arithmetic.remainder(_arithmetic.floor_divide(low, step), two), _zero(x))
+    up = or_p.bind(gt_p.bind(rest, half), and_p.bind(eq_p.bind(rest, half), odd))
+    return select(up, add_p.bind(low, step), low)
+
+
+def _zero(x: Any) -> Any:
+    return number(0, int, dtype_of(x))
+
+
+# --- what kind of number -------------------------------------------------------------------------
+
+
+def isfinite(x: Any, /) -> Array:
+    """Whether each element is neither infinite nor NaN.
+
+    >>> import sagax.numpy as snp
+    >>> snp.isfinite(snp.array([1.0, snp.inf, snp.nan]))
+    Array([ True, False, False], dtype=bool)
+    """
+    x = as_operand("isfinite", x)
+    dtype = dtype_of(x)
+    if not dtypes.is_inexact(dtype):
+        return _all(x, True)
+    return _in_both_parts(and_p, is_finite_p.bind, x)
+
+
+def _in_both_parts(combine: Any, question: Any, x: Any) -> Array:
+    """A question about real numbers, asked about both parts of complex ones."""
+    if not kinds.is_complex(dtype_of(x)):
+        return question(x)
+    return combine.bind(question(real_p.bind(x)), question(imag_p.bind(x)))
+
+
+def isinf(x: Any, /) -> Array:
+    """Whether each element is inf or -inf, in one of its parts if it is complex.
+
+    >>> import sagax.numpy as snp
+    >>> snp.isinf(snp.array([1.0, -snp.inf, snp.nan]))
+    Array([False,  True, False], dtype=bool)
+    """
+    x = as_operand("isinf", x)
+    if not dtypes.is_inexact(dtype_of(x)):
+        return _all(x, False)
+
+    def infinite(part: Any) -> Array:
+        return eq_p.bind(abs_p.bind(part), number(float("inf"), float, dtype_of(part)))
+
+    return _in_both_parts(or_p, infinite, x)
+
+
+def isnan(x: Any, /) -> Array:
+    """Whether each element is NaN, in one of its parts if it is complex.
+
+    >>> import sagax.numpy as snp
+    >>> snp.isnan(snp.array([1.0, snp.inf, snp.nan]))
+    Array([False, False,  True], dtype=bool)
+    """
+    x = as_operand("isnan", x)
+    return ne_p.bind(x, x)
+
+
+def _is_infinity(function: str, x: Any, value: float, out: Any) -> Array:
+    refuse_out(function, out)
+    x = as_operand(function, x)
+    dtype = dtype_of(x)
+    if kinds.is_complex(dtype):
+        raise ArgumentValueError(
+            f"{function} is not well defined for complex numbers, which have no sign",
+            function=function,
+            got=x,
+            expected="real numbers",
+            fix="ask about x.real or x.imag",
+        )
+    if not dtypes.is_inexact(dtype):
+        return _all(x, False)
+    return eq_p.bind(x, number(value, float, dtype))
+
+
+def isposinf(x: Any, /, out: None = None) -> Array:
+    """Whether each element is inf. Real numbers only.
+
+    >>> import sagax.numpy as snp
+    >>> snp.isposinf(snp.array([snp.inf, -snp.inf]))
+    Array([ True, False], dtype=bool)
+    """
+    return _is_infinity("isposinf", x, float("inf"), out)
+
+
+def isneginf(x: Any, /, out: None = None) -> Array:
+    """Whether each element is -inf. Real numbers only.
+
+    >>> import sagax.numpy as snp
+    >>> snp.isneginf(snp.array([snp.inf, -snp.inf]))
+    Array([False,  True], dtype=bool)
+    """
+    return _is_infinity("isneginf", x, float("-inf"), out)
+
+
+def signbit(x: Any, /) -> Array:
+    """Whether the sign bit of each element is set: for negative numbers, -0.0 and some NaNs.
+
+    >>> import sagax.numpy as snp
+    >>> snp.signbit(snp.array([1.0, -0.0]))
+    Array([False,  True], dtype=bool)
+    """
+    x = as_operand("signbit", x)
+    dtype = dtype_of(x)
+    kind = dtypes.kind(dtype)
+    if kind == "c":
+        raise ArgumentValueError(
+            f"numpy.signbit is not well defined for {dtypes.name(dtype)}",
+            function="signbit",
+            got=x,
+            expected="real numbers",
+        )
+    if kind in "bu":
+        return _all(x, False)
+    if kind == "f":
+        x = _bits(convert(_base.as_array("signbit", x), dtype))
+    return lt_p.bind(x, _zero(x))
+
+
+def _bits(x: Any) -> Any:
+    """The bits of floating point numbers, as signed integers of their width."""
+    return bitcast_convert_type_p.bind(x, new_dtype=np.dtype(f"int{8 * x.dtype.itemsize}"))
+
+
+# --- parts and neighbours ------------------------------------------------------------------------
+
+
+def copysign(x1: Any, x2: Any, /) -> Array:
+    """The size of x1 with the sign of x2, in floating point.
+
+    >>> import sagax.numpy as snp
+    >>> snp.copysign(3, snp.array([1.0, -0.0]))
+    Array([ 3., -3.], dtype=float32)
+    """
+    x, y = operands2_inexact("copysign", x1, x2)
+    _refuse_complex("copysign", x)
+    size = abs_p.bind(x)
+    return select(signbit(y), neg_p.bind(size), size)
+
+
+def _refuse_complex(function: str, x: Any) -> None:
+    if kinds.is_complex(dtype_of(x)):
+        raise DtypeError(
+            f"{function} does not support complex-valued inputs",
+            function=function,
+            got=x,
+            expected="real numbers",
+            fix="use the parts, x.real and x.imag, or abs(x)",
+        )
+
+
+def nextafter(x: Any, y: Any, /) -> Array:
+    """The floating point number next to x in the direction of y.
+
+    >>> import sagax.numpy as snp
+    >>> snp.nextafter(snp.float32(1), 2) > 1
+    Array(True, dtype=bool)
+    """
+    return nextafter_p.bind(*operands2_inexact("nextafter", x, y))
+
+
+def spacing(x: Any, /) -> Array:
+    """The distance from each element to the next one further from zero, with the sign of the element.
+
+    >>> import sagax.numpy as snp
+    >>> snp.spacing(snp.array([1.0, -4.0]))
+    Array([ 1.1920929e-07, -4.7683716e-07], dtype=float32)
+    """
+    x = operand_inexact("spacing", x)
+    _refuse_complex("spacing", x)
+    dtype = dtype_of(x)
+    x = convert(_base.as_array("spacing", x), dtype)
+    step = sub_p.bind(nextafter_p.bind(x, copysign(number(np.inf, float, dtype), x)), x)
+    # near zero the difference may be flushed to zero
+    least = number(float(dtypes.finfo(dtype).smallest_subnormal), float, dtype)
+    return select(eq_p.bind(step, _zero(x)), copysign(least, x), step)
+
+
+def modf(x: Any, /, out: None = None) -> tuple[Array, Array]:
+    """The pair of the fractional and the whole part of each element, both with its sign.
+
+    >>> import sagax.numpy as snp
+    >>> snp.modf(snp.array([1.5, -2.25]))
+    (Array([ 0.5 , -0.25], dtype=float32), Array([ 1., -2.], dtype=float32))
+    """
+    refuse_out("modf", out)
+    x = operand_inexact("modf", x)
+    _refuse_complex("modf", x)
+    whole = _truncated(x)
+    return sub_p.bind(x, whole), whole
+
+
+def frexp(x: Any, /) -> tuple[Array, Array]:
+    """The pair (m, e) with x = m * 2**e and m in [0.5, 1); e = 0 for zero, infinities and NaN.
+
+    m has the sign and the dtype of x, e is an integer.
+
+    >>> import sagax.numpy as snp
+    >>> snp.frexp(snp.array([3.0, -0.25]))
+    (Array([ 0.75, -0.5 ], dtype=float32), Array([ 2, -1], dtype=int32))
+    """
+    x = operand_inexact("frexp", x)
+    _refuse_complex("frexp", x)
+    dtype = dtype_of(x)
+    x = convert(_base.as_array("frexp", x), dtype)
+    if dtype.itemsize < 4:
+        m, e = _split(convert(x, dtypes.float32))
+        return convert(m, dtype), e
+    return _split(x)
+
+
+@fused
+def _split(x: Any) -> tuple[Array, Array]:
+    """Mantissa and exponent of numbers of 32 or 64 bits."""
+    layout = _Layout(x.dtype)
+    field = and_p.bind(
+        shift_right_logical_p.bind(_bits(x), layout.integer(layout.mantissa)),
+        layout.integer(layout.field),
+    )
+    # zero and subnormal numbers (which compute as zeros), infinities and NaN have no exponent
+    normal = and_p.bind(
+        ne_p.bind(field, layout.integer(0)), ne_p.bind(field, layout.integer(layout.field))
+    )
+    exponent = sub_p.bind(field, layout.integer(layout.bias - 1))
+    exponent = select(normal, exponent, layout.integer(0))
+    index = convert(exponent, dtypes.int32)
+    return _times_power(x, neg_p.bind(exponent)), index
+
+
+class _Layout:
+    """How numbers of a floating dtype of 32 or 64 bits are laid out."""
+
+    def __init__(self, dtype: Any) -> None:
+        info = dtypes.finfo(dtype)
+        self.bits = np.dtype(f"int{info.bits}")
+        self.dtype = dtype
+        self.mantissa = int(info.nmant)
+        self.field = (1 << (info.bits - 1 - self.mantissa)) - 1
+        self.bias = self.field >> 1
+
+    def integer(self, value: int) -> Any:
+        return number(value, int, self.bits)
+
+    def power(self, n: Any) -> Any:
+        """2**n for integers within the range of normal numbers."""
+        biased = shift_left_p.bind(
+            add_p.bind(n, self.integer(self.bias)), self.integer(self.mantissa)
+        )
+        return bitcast_convert_type_p.bind(biased, new_dtype=self.dtype)
+
+
+@fused
+def _times_power(x: Any, n: Any) -> Array:
+    """x * 2**n in three factors, none of which overflows; the last one that matters alone rounds."""
+    layout = _Layout(x.dtype)
+    low, high = layout.integer(layout.mantissa + 1 - layout.bias), layout.integer(layout.bias)
+    for _ in range(2):
+        part = min_p.bind(max_p.bind(n, low), high)
+        x = mul_p.bind(x, layout.power(part))
+        n = sub_p.bind(n, part)
+    return mul_p.bind(x, layout.power(min_p.bind(max_p.bind(n, low), high)))
+
+
+def ldexp(x1: Any, x2: Any, /) -> Array:
+    """x1 * 2**x2, element by element, in floating point; x2 are integers.
+
+    >>> import sagax.numpy as snp
+    >>> snp.ldexp(snp.array([1.0, 1.5]), snp.array([3, -1]))
+    Array([8.  , 0.75], dtype=float32)
+    """
+    x, n = as_operand("ldexp", x1), as_operand("ldexp", x2, 1)
+    if kinds.is_complex(dtype_of(x)) or dtypes.is_inexact(dtype_of(n)):
+        names = tuple(np.dtype(dtype_of(v)) for v in (x, n))
+        raise ArgumentValueError(
+            f"ldexp not supported for input types {names}",
+            function="ldexp",
+            expected="real numbers and integer exponents",
+        )
+    dtype = dtype_of(x) if dtypes.is_inexact(dtype_of(x)) else _base.inexact(dtype_of(x))
+    x, n = convert(_base.as_array("ldexp", x), dtype), _base.as_array("ldexp", n)
+    x, n = _base.align_ranks("ldexp", (x, n))
+    wide = convert(x, dtypes.float32) if dtype.itemsize < 4 else x
+    layout = _Layout(wide.dtype)
+    # exponents of greater size than this give zero or infinity in any case
+    bound = 2 * (layout.bias + layout.mantissa)
+    if dtypes.itemsize_bits(n.dtype) > 8:
+        if dtypes.kind(n.dtype) == "i":
+            n = max_p.bind(n, number(-bound, int, n.dtype))
+        n = min_p.bind(n, number(bound, int, n.dtype))
+    n = convert(n, layout.bits)
+    return convert(_times_power(wide, n), dtype)
+
+
+def heaviside(x1: Any, x2: Any, /) -> Array:
+    """0 where x1 < 0, x2 where x1 = 0, and 1 where x1 > 0; NaN stays.
+
+    >>> import sagax.numpy as snp
+    >>> snp.heaviside(snp.array([-1.0, 0.0, 1.0]), 0.5)
+    Array([0. , 0.5, 1. ], dtype=float32)
+    """
+    x, y = operands2_inexact("heaviside", x1, x2)
+    _refuse_complex("heaviside", x)
+    zero, one = _base.zero_beside(x), _base.number_beside(1, x)
+    at_zero = select(ne_p.bind(x, x), x, y)
+    above = select(gt_p.bind(x, zero), one, at_zero)
+    out = select(lt_p.bind(x, zero), zero, above)
+    return _base.strong_unless_weak(out, x1)

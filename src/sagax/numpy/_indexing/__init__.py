@@ -1,0 +1,32 @@
+"""Indexing: reading and writing parts of arrays by NumPy's rules.
+
+`parse` reads what stands between the brackets, `plan` makes one gather or scatter of it, `get` and
+`update` carry it out, `host` by NumPy where nothing is traced; `windows` are slices that start at a
+traced place; `take` and `grids` are the functions of NumPy that go with indexing.
+"""
+
+from sagax.numpy._indexing.get import array_getitem, getitem
+from sagax.numpy._indexing.grids import c_, index_exp, ix_, mgrid, ogrid, r_, s_
+from sagax.numpy._indexing.take import put, put_along_axis, take, take_along_axis
+from sagax.numpy._indexing.update import IndexUpdateHelper, IndexUpdateRef
+from sagax.numpy._indexing.windows import Slice, ds
+
+__all__ = [
+    "IndexUpdateHelper",
+    "IndexUpdateRef",
+    "Slice",
+    "array_getitem",
+    "c_",
+    "ds",
+    "getitem",
+    "index_exp",
+    "ix_",
+    "mgrid",
+    "ogrid",
+    "put",
+    "put_along_axis",
+    "r_",
+    "s_",
+    "take",
+    "take_along_axis",
+]

@@ -1,0 +1,227 @@
+"""Reading: `x[index]` and `x.at[index].get(...)`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from sagax._src import config
+from sagax._src.core import dims
+from sagax._src.core.trace import evaluation, state
+from sagax._src.core.value import aval_of
+from sagax._src.diagnostics.errors import ArgumentError, ArgumentValueError
+from sagax._src.primitives.gathering import GatherScatterMode, gather
+from sagax._src.primitives.shaping import rev
+from sagax._src.primitives.slicing import dynamic_slice, dynamic_slice_p
+from sagax._src.primitives.slicing import slice as static_slice
+from sagax._src.primitives.structural import expand_dims, reshape, squeeze
+from sagax._src.runtime.array import ConcreteArray
+from sagax.numpy._indexing.host import all_inside, is_concrete, read_known, view_of
+from sagax.numpy._indexing.parse import (
+    ArrayIndexError,
+    Index,
+    Part,
+    Places,
+    Point,
+    clamped,
+    empty_axis,
+    inside,
+    parse,
+)
+from sagax.numpy._indexing.plan import plan_of, traced
+
+_thread = config.thread
+
+
+def array_getitem(x: Any, index: Any) -> Any:
+    """`x[index]`, the operator of arrays."""
+    if type(x) is ConcreteArray and state.trace is evaluation:
+        found = view_of(x, index)
+        if found is not None:
+            return found
+    return getitem(x, index)
+
+
+def getitem(
+    x: Any,
+    index: Any,
+    *,
+    indices_are_sorted: bool = False,
+    unique_indices: bool = False,
+    mode: Any = None,
+    fill_value: Any = None,
+    wrap_negative_indices: bool = True,
+    strategy: str = "auto",
+) -> Any:
+    """The elements of the array `x` that `index` names, by NumPy's rules of indexing.
+
+    An index out of bounds means the closest one in bounds, or with `mode` 'fill' the number
+    `fill_value`; slices are cut to the array, as in Python.
+
+    Raises:
+      IndexError: too many indices, a mask of another shape, an element of an empty axis, a slice
+        whose bounds are traced.
+      TypeError: an index that is no integer, boolean, slice, None, `...` or array of such.
+      ValueError: index arrays that do not broadcast, an unknown mode.
+    """
+    shape = aval_of(x).shape
+    read = parse(shape, index, wrap_negative_indices)
+    how = None if mode is None else GatherScatterMode.from_any(mode)
+    fills = how is GatherScatterMode.FILL_OR_DROP
+    several = moves = False  # several places, or one that is known when the program runs
+    items: list = []
+    for item in read.items:
+        kind = type(item)
+        if kind is Point:
+            if not inside(item.at, shape[item.axis]):
+                if how is None and _thread.settings.check_static_indices:
+                    raise _out_of_bounds(item, shape[item.axis], wrap_negative_indices)
+                several = several or fills
+                if not fills:
+                    item = Point(item.axis, clamped(item.at, shape[item.axis]))
+        elif kind is Places:
+            _check_not_empty(item, shape)
+            moves = True
+            several = several or item.axis is None or item.at.ndim > 0
+        elif kind is Part and item.moves:
+            moves = True
+            several = several or item.step != 1
+        items.append(item)
+    if strategy != "auto":
+        several = _strategy(strategy, several or (moves and fills), moves)
+        moves = moves or strategy == "dynamic_slice"
+    elif is_concrete(x) and (not (fills and several) or all_inside(items, shape)):
+        found = read_known(x, Index(items, read.apart))
+        if found is not None:
+            return found
+    if several or (moves and fills):
+        return _gathered(
+            x, Index(items, read.apart), how, fill_value, indices_are_sorted, unique_indices
+        )
+    return _moving(x, items) if moves else _static(x, items)
+
+
+def _strategy(strategy: Any, several: bool, moves: bool) -> bool:
+    """Whether to gather, for an index that needs it (`several`) or has parts that move."""
+    if strategy not in ("gather", "static_slice", "dynamic_slice"):
+        raise ArgumentValueError(
+            function="ndarray.at[...].get",
+            argument="strategy",
+            got=repr(strategy),
+            expected="'auto', 'gather', 'static_slice' or 'dynamic_slice'",
+        )
+    if strategy != "gather" and (several or (moves and strategy == "static_slice")):
+        kinds = "static" if strategy == "static_slice" else "scalar"
+        raise ArgumentError(
+            f"the strategy '{strategy}' takes an index of {kinds} integers and slices only",
+            function="ndarray.at[...].get",
+            argument="strategy",
+            fix="leave it to strategy='auto'",
+        )
+    return strategy == "gather"
+
+
+def _check_not_empty(item: Places, shape: tuple) -> None:
+    """Raise if an element of an axis is asked for that has none."""
+    if item.axis is not None:
+        size = shape[item.axis]
+        if type(size) is int and size == 0 and 0 not in item.at.shape:
+            raise empty_axis(item.axis)
+
+
+def _out_of_bounds(item: Point, size: Any, wrapped: bool) -> ArrayIndexError:
+    least = -size if wrapped else 0
+    index = item.at if item.at >= 0 or not wrapped else item.at - size
+    return ArrayIndexError(
+        f"index {index} is out of bounds for axis {item.axis} of size {size}",
+        expected=f"an index from {least} to {size - 1}, since check_static_indices is on",
+        fix="to allow it, say what it means: x.at[index].get(mode='clip') or mode='fill'",
+    )
+
+
+def _static(x: Any, items: list) -> Any:
+    """What the items take, if all is known: slice, reverse, drop dimensions, add new ones."""
+    shape = aval_of(x).shape
+    starts, limits, strides = [0] * len(shape), list(shape), [1] * len(shape)
+    reversed_dims, dropped, new = [], [], []
+    rank = 0
+    for item in items:
+        if item is None:
+            new.append(rank)
+            rank += 1
+        elif type(item) is Point:
+            starts[item.axis], limits[item.axis] = item.at, item.at + 1
+            dropped.append(item.axis)
+        else:
+            axis, start, size, step = item
+            rank += 1
+            if step < 0:
+                start, step = start + (size - 1) * step, -step
+                reversed_dims.append(axis)
+            starts[axis], strides[axis] = start, step
+            # a symbolic size may turn out to be 0
+            limits[axis] = dims.max_dim(start + (size - 1) * step + 1, start)
+    if any(step != 1 for step in strides):
+        x = static_slice(x, starts, limits, strides)
+    elif is_concrete(x):
+        # One program for all places: `x[i]` in a loop compiles once.
+        sizes = tuple([stop - start for start, stop in zip(starts, limits)])
+        x = x if sizes == shape else dynamic_slice(x, starts, sizes)
+    else:
+        x = static_slice(x, starts, limits)
+    if reversed_dims:
+        x = rev(x, reversed_dims)
+    if dropped:
+        x = squeeze(x, dropped)
+    return expand_dims(x, new) if new else x
+
+
+def _moving(x: Any, items: list) -> Any:
+    """One window whose place is known when the program runs, then what is static in it."""
+    shape = aval_of(x).shape
+    starts: list[Any] = [0] * len(shape)
+    sizes = list(shape)
+    static: list = []
+    for item in items:
+        if item is None:
+            static.append(None)
+        elif type(item) is not Part:
+            starts[item.axis], sizes[item.axis] = item.at, 1
+            static.append(Point(item.axis, 0))
+        else:
+            axis, start, size, step = item
+            inner = 0  # where the part starts in the window
+            if step < 0:
+                inner = (size - 1) * -step
+                start = start - inner
+            starts[axis], sizes[axis] = start, dims.dilate_dim(size, abs(step))
+            static.append(Part(axis, inner, size, step))
+    found = {s.dtype for s in starts if hasattr(s, "dtype")}
+    dtype = found.pop() if found else np.dtype(np.int32)
+    if found:
+        dtype = np.dtype(np.int64 if any(d.itemsize > 4 for d in (dtype, *found)) else np.int32)
+    starts = [traced(start, dtype) for start in starts]
+    return _static(dynamic_slice_p.bind(x, *starts, slice_sizes=tuple(sizes)), static)
+
+
+def _gathered(
+    x: Any, index: Index, mode: Any, fill_value: Any, is_sorted: bool, is_unique: bool
+) -> Any:
+    shape = aval_of(x).shape
+    plan = plan_of(shape, index)
+    if any(type(s) is int and s == 0 and w == 1 for s, w in zip(shape, plan.window)):
+        return reshape(x, plan.out_shape)  # empty, and so is x
+    out = gather(
+        x,
+        plan.indices(index.items),
+        plan.numbers,
+        plan.window,
+        indices_are_sorted=is_sorted or plan.is_sorted,
+        unique_indices=is_unique or plan.is_unique,
+        mode=mode,
+        fill_value=fill_value,
+    )
+    if plan.reversed_dims:
+        out = rev(out, plan.reversed_dims)
+    return expand_dims(out, plan.new_axes) if plan.new_axes else out

@@ -1,0 +1,191 @@
+"""Arrays on the host, while nothing is traced: NumPy reads and writes them, bit for bit as the engine.
+
+No program is compiled for it, and none is looked up: an index costs about what it costs in NumPy.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from sagax._src.core import dtypes
+from sagax._src.core.avals import intern_aval
+from sagax._src.core.trace import evaluation, state
+from sagax._src.runtime.array import ConcreteArray
+from sagax._src.runtime.eager import HOST_LIMIT
+from sagax.numpy._indexing.parse import Index, Places, Point, inside
+
+_SIMPLE = frozenset((int, slice, type(None), type(Ellipsis)))
+
+# How updates are combined with what is there, where the engine does exactly that
+_WRITES = {"set": None, "add": np.add, "subtract": np.subtract}
+
+
+def is_concrete(x: Any) -> bool:
+    """Whether `x` is an array with contents, and nothing is traced."""
+    return type(x) is ConcreteArray and state.trace is evaluation
+
+
+def view_of(x: ConcreteArray, index: Any) -> Any:
+    """`x[index]`, where the index is static, in bounds and of the plainest kinds; None otherwise."""
+    kind = type(index)
+    if kind is int:
+        key: Any = (index, ...)  # an array of shape () in place of a scalar
+    elif kind is slice:
+        key = index
+    elif kind is tuple and all([type(i) in _SIMPLE for i in index]):  # noqa: C419, the hot path
+        key = index if Ellipsis in index else (*index, ...)
+    else:
+        return None
+    host = x._host
+    if host is None or x._sharding is not None:
+        host = _host_of(x)
+        if host is None:
+            return None
+    aval = x.aval
+    dtype = aval.dtype
+    if host.dtype is not dtype and dtypes.is_extended(dtype) and (kind is tuple or not aval.ndim):
+        return None  # the indices must not reach the dimensions inside of each element
+    try:
+        part = host[key]
+    except (IndexError, TypeError, ValueError):  # wrong indices are explained elsewhere
+        return None
+    if host.size > HOST_LIMIT or host.ndim != aval.ndim:
+        return _part_of(x, host, part)
+    return ConcreteArray(
+        intern_aval(part.shape, dtype, aval.weak_type, None), part, None, x._device
+    )
+
+
+def _host_of(x: ConcreteArray) -> np.ndarray | None:
+    """The contents of `x`, if they are in the memory of the host."""
+    if x._sharding is not None:
+        return None
+    if x._host is None and x.device.platform != "cpu":
+        return None
+    return x.host()
+
+
+def _part_of(x: ConcreteArray, host: np.ndarray, part: np.ndarray) -> ConcreteArray:
+    """A part of the contents of `x` as an array."""
+    aval = x.aval
+    if host.size > HOST_LIMIT and part.size < host.size // 2:
+        part = part.copy()  # a small part must not keep a large array in memory
+        part.flags.writeable = False
+    inner = host.ndim - aval.ndim  # dimensions inside of each element, such as those of a key
+    shape = part.shape[:-inner] if inner else part.shape
+    aval = intern_aval(shape, aval.dtype, aval.weak_type, None)
+    return ConcreteArray(aval, part, None, x._device)
+
+
+def read_known(x: ConcreteArray, index: Index) -> Any:
+    """What the index takes, if all of it is known; None if that is not so, or no gain.
+
+    It is none for index arrays into large arrays, which the engine gathers faster. Places out of
+    bounds are moved into bounds.
+    """
+    host = _host_of(x)
+    if host is None:
+        return None
+    arrays = [item.at for item in index.items if type(item) is Places]
+    if arrays and (host.size > HOST_LIMIT or not _all_small(arrays)):
+        return None
+    key = _key(index, host.shape)
+    if key is None:
+        return None
+    try:
+        part = host[key]
+    except IndexError:  # arrays that do not broadcast are explained elsewhere
+        return None
+    if arrays:
+        if part.size > HOST_LIMIT:
+            return None
+        part = np.ascontiguousarray(part)
+        part.flags.writeable = False
+    return _part_of(x, host, part)
+
+
+def write_known(method: str, x: ConcreteArray, index: Index, values: Any) -> Any:
+    """`x` with its part changed, if all is known, in bounds and small; None otherwise.
+
+    The values have the dtype of `x` and broadcast to the part.
+    """
+    if method not in _WRITES or dtypes.is_extended(x.aval.dtype) or x.aval.size > HOST_LIMIT:
+        return None
+    host = _host_of(x)
+    if host is None:
+        return None
+    if type(values) is ConcreteArray:
+        if values._host is None or values._device is not x._device:
+            return None
+        values = values._host
+    elif not isinstance(values, (np.ndarray, np.generic)) or values.dtype != host.dtype:
+        return None
+    if values.size > HOST_LIMIT or not all_inside(index.items, host.shape):
+        return None
+    key = _key(index, host.shape)
+    if key is None:
+        return None
+    combine = _WRITES[method]
+    if combine is not None and host.dtype == np.bool_:
+        return None  # is refused
+    out = host.copy()
+    if combine is None:
+        out[key] = values
+    elif any(type(item) is Places for item in index.items):
+        with np.errstate(all="ignore"):
+            combine.at(out, key, values)
+    else:
+        with np.errstate(all="ignore"):
+            combine(out[key], values, out=out[key])
+    out.flags.writeable = False
+    return ConcreteArray(x.aval, out, None, x._device)
+
+
+def _all_small(arrays: list) -> bool:
+    return all(isinstance(at, np.ndarray) and at.size <= HOST_LIMIT for at in arrays)
+
+
+def _key(index: Index, shape: tuple) -> tuple | None:
+    """The index for NumPy, with all places in bounds; None if something is not known."""
+    key: list = []
+    for item in index.items:
+        kind = type(item)
+        if item is None:
+            key.append(None)
+        elif kind is Point:
+            key.append(item.at)
+        elif kind is Places:
+            if item.axis is None or not isinstance(item.at, np.ndarray):
+                return None
+            last = max(shape[item.axis] - 1, 0)
+            key.append(np.minimum(np.maximum(item.at, 0), last))
+        elif item.moves:
+            return None
+        else:
+            stop = item.start + item.size * item.step
+            key.append(slice(item.start, stop if stop >= 0 else None, item.step))
+    if index.apart and _looks_adjacent(index):
+        return None
+    return (*key, ...)
+
+
+def _looks_adjacent(index: Index) -> bool:
+    """Whether an ellipsis of no axes keeps the index arrays apart, which the items do not show."""
+    together = [k for k, item in enumerate(index.items) if type(item) in (Point, Places)]
+    return together[-1] - together[0] < len(together)
+
+
+def all_inside(items: list, shape: tuple) -> bool:
+    """Whether all elements are known to be in bounds."""
+    for item in items:
+        if type(item) is Point and not inside(item.at, shape[item.axis]):
+            return False
+        if type(item) is Places and item.axis is not None:
+            at = item.at
+            if not isinstance(at, np.ndarray) or (
+                at.size and (at.min() < 0 or at.max() >= shape[item.axis])
+            ):
+                return False
+    return True

@@ -1,0 +1,420 @@
+"""Writing: `x.at[index].set(values)` and its relatives."""
+
+from __future__ import annotations
+
+import functools
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from sagax._src import config
+from sagax._src.core import dims, dtypes, kinds
+from sagax._src.core.value import Array, aval_of
+from sagax._src.diagnostics.errors import ArgumentError, ArgumentValueError
+from sagax._src.primitives import scattering
+from sagax._src.primitives.gathering import GatherScatterMode
+from sagax._src.primitives.shaping import full_like, rev
+from sagax._src.primitives.slicing import dynamic_update_slice
+from sagax._src.primitives.structural import broadcast_in_dim, convert, expand_dims, squeeze
+from sagax.numpy._arguments import refuse_sharding
+from sagax.numpy._arithmetic import power, true_divide
+from sagax.numpy._base import as_operand, number
+from sagax.numpy._creation import asarray
+from sagax.numpy._indexing.get import getitem
+from sagax.numpy._indexing.host import is_concrete, write_known
+from sagax.numpy._indexing.parse import Index, Part, Point, clamped, inside, parse
+from sagax.numpy._indexing.plan import Plan, plan_of
+
+_SCALARS = (bool, int, float, complex)
+
+
+class IndexUpdateHelper:
+    """What `x.at` is: `x.at[index]` names a part of `x`, to read it or to make a changed copy.
+
+    >>> import sagax.numpy as np
+    >>> np.arange(4).at[1:3].set(7)
+    Array([0, 7, 7, 3], dtype=int32)
+    """
+
+    __slots__ = ("array",)
+
+    def __init__(self, array: Any) -> None:
+        self.array = array
+
+    def __getitem__(self, index: Any) -> IndexUpdateRef:
+        return IndexUpdateRef(self.array, index)
+
+    def __repr__(self) -> str:
+        return f"IndexUpdateHelper({self.array!r})"
+
+
+class IndexUpdateRef:
+    """The part `x[index]` of an array: methods read it, or make a copy of `x` with it changed.
+
+    The methods take `indices_are_sorted` and `unique_indices` (promises), `mode` (what an index out
+    of bounds means: 'drop' or 'fill', 'clip', 'promise_in_bounds'; by default its update is
+    dropped), and `wrap_negative_indices` (whether negative indices count from the end). The values
+    broadcast to the shape of `x[index]`, and take the dtype of `x`. Where an index occurs several
+    times, all its updates are applied, in no defined order; of several `set` one wins.
+    """
+
+    __slots__ = ("array", "index")
+
+    def __init__(self, array: Any, index: Any) -> None:
+        self.array = array
+        self.index = index
+
+    def __repr__(self) -> str:
+        return f"IndexUpdateRef({self.array!r}, {self.index!r})"
+
+    def get(
+        self,
+        *,
+        indices_are_sorted: bool = False,
+        unique_indices: bool = False,
+        mode: Any = None,
+        fill_value: Any = None,
+        out_sharding: Any = None,
+        wrap_negative_indices: bool = True,
+        strategy: str = "auto",
+    ) -> Array:
+        """`x[index]`, with a choice of what indices out of bounds mean.
+
+        Args:
+          mode: 'clip' (and None) takes the closest element; 'fill' gives `fill_value`.
+          fill_value: by default NaN for inexact dtypes, the least value of signed integers, the
+            greatest of unsigned ones, and True.
+          strategy: the operation to read with: 'gather', 'static_slice' or 'dynamic_slice'. The
+            result is the same; those that cannot do it raise TypeError.
+
+        >>> import sagax.numpy as np
+        >>> np.arange(4.).at[np.array([1, 9])].get(mode='fill', fill_value=-1)
+        Array([ 1., -1.], dtype=float32)
+        """
+        refuse_sharding("ndarray.at[...].get", out_sharding)
+        return getitem(
+            self.array,
+            self.index,
+            indices_are_sorted=indices_are_sorted,
+            unique_indices=unique_indices,
+            mode=mode,
+            fill_value=fill_value,
+            wrap_negative_indices=wrap_negative_indices,
+            strategy=strategy,
+        )
+
+    def set(
+        self,
+        values: Any,
+        *,
+        indices_are_sorted: bool = False,
+        unique_indices: bool = False,
+        mode: Any = None,
+        out_sharding: Any = None,
+        wrap_negative_indices: bool = True,
+    ) -> Array:
+        """A copy of `x` in which `x[index]` is `values`.
+
+        >>> import sagax.numpy as np
+        >>> np.zeros(3).at[-1].set(5)
+        Array([0., 0., 5.], dtype=float32)
+        """
+        refuse_sharding("ndarray.at[...].set", out_sharding)
+        flags = (indices_are_sorted, unique_indices, mode, wrap_negative_indices)
+        return _update("set", self.array, self.index, values, flags)
+
+    def add(
+        self,
+        values: Any,
+        *,
+        indices_are_sorted: bool = False,
+        unique_indices: bool = False,
+        mode: Any = None,
+        out_sharding: Any = None,
+        wrap_negative_indices: bool = True,
+    ) -> Array:
+        """A copy of `x` in which `values` are added to `x[index]`.
+
+        >>> import sagax.numpy as np
+        >>> np.zeros(3).at[np.array([0, 0, 2])].add(1)
+        Array([2., 0., 1.], dtype=float32)
+        """
+        refuse_sharding("ndarray.at[...].add", out_sharding)
+        flags = (indices_are_sorted, unique_indices, mode, wrap_negative_indices)
+        return _update("add", self.array, self.index, values, flags)
+
+    def subtract(
+        self,
+        values: Any,
+        *,
+        indices_are_sorted: bool = False,
+        unique_indices: bool = False,
+        mode: Any = None,
+        out_sharding: Any = None,
+        wrap_negative_indices: bool = True,
+    ) -> Array:
+        """A copy of `x` in which `values` are subtracted from `x[index]`."""
+        refuse_sharding("ndarray.at[...].subtract", out_sharding)
+        flags = (indices_are_sorted, unique_indices, mode, wrap_negative_indices)
+        return _update("subtract", self.array, self.index, values, flags)
+
+    def multiply(
+        self,
+        values: Any,
+        *,
+        indices_are_sorted: bool = False,
+        unique_indices: bool = False,
+        mode: Any = None,
+        out_sharding: Any = None,
+        wrap_negative_indices: bool = True,
+    ) -> Array:
+        """A copy of `x` in which `x[index]` is multiplied by `values`."""
+        refuse_sharding("ndarray.at[...].multiply", out_sharding)
+        flags = (indices_are_sorted, unique_indices, mode, wrap_negative_indices)
+        return _update("multiply", self.array, self.index, values, flags)
+
+    mul = multiply
+
+    def divide(
+        self,
+        values: Any,
+        *,
+        indices_are_sorted: bool = False,
+        unique_indices: bool = False,
+        mode: Any = None,
+        out_sharding: Any = None,
+        wrap_negative_indices: bool = True,
+    ) -> Array:
+        """A copy of `x` in which `x[index]` is divided by `values`, of the dtype of `x / x`."""
+        refuse_sharding("ndarray.at[...].divide", out_sharding)
+        flags = (indices_are_sorted, unique_indices, mode, wrap_negative_indices)
+        factors = _update("multiply", full_like(self.array, 1), self.index, values, flags)
+        return true_divide(self.array, factors)
+
+    def power(
+        self,
+        values: Any,
+        *,
+        indices_are_sorted: bool = False,
+        unique_indices: bool = False,
+        mode: Any = None,
+        out_sharding: Any = None,
+        wrap_negative_indices: bool = True,
+    ) -> Array:
+        """A copy of `x` in which `x[index]` is raised to the power `values`."""
+        refuse_sharding("ndarray.at[...].power", out_sharding)
+        flags = (indices_are_sorted, unique_indices, mode, wrap_negative_indices)
+        exponents = _update("multiply", full_like(self.array, 1), self.index, values, flags)
+        return power(self.array, exponents)
+
+    def min(
+        self,
+        values: Any,
+        *,
+        indices_are_sorted: bool = False,
+        unique_indices: bool = False,
+        mode: Any = None,
+        out_sharding: Any = None,
+        wrap_negative_indices: bool = True,
+    ) -> Array:
+        """A copy of `x` in which `x[index]` is the lesser of itself and `values`."""
+        refuse_sharding("ndarray.at[...].min", out_sharding)
+        flags = (indices_are_sorted, unique_indices, mode, wrap_negative_indices)
+        return _update("min", self.array, self.index, values, flags)
+
+    def max(
+        self,
+        values: Any,
+        *,
+        indices_are_sorted: bool = False,
+        unique_indices: bool = False,
+        mode: Any = None,
+        out_sharding: Any = None,
+        wrap_negative_indices: bool = True,
+    ) -> Array:
+        """A copy of `x` in which `x[index]` is the greater of itself and `values`."""
+        refuse_sharding("ndarray.at[...].max", out_sharding)
+        flags = (indices_are_sorted, unique_indices, mode, wrap_negative_indices)
+        return _update("max", self.array, self.index, values, flags)
+
+    def apply(
+        self,
+        func: Callable[[Any], Any],
+        *,
+        indices_are_sorted: bool = False,
+        unique_indices: bool = False,
+        mode: Any = None,
+        out_sharding: Any = None,
+        wrap_negative_indices: bool = True,
+    ) -> Array:
+        """A copy of `x` in which each element of `x[index]` is replaced by `func` of it.
+
+        `func` takes and gives a scalar; it is applied once for each time that an index occurs.
+
+        >>> import sagax.numpy as np
+        >>> np.arange(4).at[np.array([3, 3])].apply(lambda v: v * v)
+        Array([ 0,  1,  2, 81], dtype=int32)
+        """
+        refuse_sharding("ndarray.at[...].apply", out_sharding)
+        flags = (indices_are_sorted, unique_indices, mode, wrap_negative_indices)
+        return _update("apply", self.array, self.index, func, flags)
+
+
+_SCATTERS = {
+    "set": scattering.scatter,
+    "add": scattering.scatter_add,
+    "subtract": scattering.scatter_sub,
+    "multiply": scattering.scatter_mul,
+    "min": scattering.scatter_min,
+    "max": scattering.scatter_max,
+}
+
+
+def _update(method: str, x: Any, index: Any, values: Any, flags: tuple) -> Any:
+    """`x` with its part `index` changed; `values` is a function for the method 'apply'."""
+    is_sorted, is_unique, mode, wrap = flags
+    aval = aval_of(x)
+    function = f"ndarray.at[...].{method}"
+    if method != "apply":
+        values = as_updates(function, values, aval)
+    how = GatherScatterMode.from_any(mode)
+    read = parse(aval.shape, index, wrap)
+    if how is GatherScatterMode.CLIP:
+        read = Index([_clipped(item, aval.shape) for item in read.items], read.apart)
+    items = read.items
+    plan = plan_of(aval.shape, read)
+    if method != "apply":
+        check_shape(function, values, plan.out_shape)
+    if plan.is_empty:
+        return x
+    if is_concrete(x):
+        found = write_known(method, x, read, values)
+        if found is not None:
+            return found
+    if method == "set" and all(_in_place(item, aval.shape) for item in items):
+        return _write(x, values, items, plan)
+    numbers = plan.scatter_numbers
+    options = {
+        "indices_are_sorted": is_sorted or plan.is_sorted,
+        "unique_indices": is_unique or plan.is_unique,
+        "mode": how,
+    }
+    if method == "apply":
+        return scattering.scatter_apply(
+            x, plan.indices(items), values, numbers, update_shape=plan.core_shape, **options
+        )
+    return _SCATTERS[method](x, plan.indices(items), _spread(values, plan), numbers, **options)
+
+
+def _clipped(item: Any, shape: tuple) -> Any:
+    if type(item) is Point:
+        return Point(item.axis, clamped(item.at, shape[item.axis]))
+    return item
+
+
+def _in_place(item: Any, shape: tuple) -> bool:
+    """Whether an item is a static window that lies inside of the array."""
+    if type(item) is Point:
+        return inside(item.at, shape[item.axis])
+    return item is None or (type(item) is Part and not item.moves and abs(item.step) == 1)
+
+
+def _write(x: Any, values: Any, items: list, plan: Plan) -> Any:
+    """`x` with `values` written over a static window."""
+    shape = aval_of(x).shape
+    starts: list[Any] = [0] * len(shape)
+    single = []
+    for item in items:
+        if type(item) is Point:
+            starts[item.axis] = item.at
+            single.append(item.axis)
+        elif item is not None:
+            axis, start, size, step = item
+            starts[axis] = start if step > 0 else start - (size - 1)
+    if not aval_of(values).shape:
+        block = broadcast_in_dim(values, plan.window)
+    else:
+        block = _spread(values, plan)
+        if single:
+            block = expand_dims(block, single)
+    if dims.same_shape(plan.window, shape):  # nothing of x is left
+        return convert(block, aval_of(x).dtype, x.weak_type)
+    return dynamic_update_slice(x, block, starts)
+
+
+# -- the values -----------------------------------------------------------------------------------
+
+
+def as_updates(function: str, values: Any, target: Any) -> Any:
+    """The values in the dtype of the array that is updated."""
+    if values is None:
+        raise ArgumentValueError(
+            "None is not a valid value for an array", function=function, argument="values"
+        )
+    if isinstance(values, (list, tuple)):
+        values = asarray(values)
+    values = as_operand(function, values)
+    aval = aval_of(values)
+    dtype, weak = target.dtype, target.weak_type
+    scalar = type(values) in _SCALARS and not weak
+    if aval.dtype == dtype and not scalar and weak <= aval.weak_type:
+        return values
+    if dtypes.is_extended(dtype) or dtypes.is_extended(aval.dtype):
+        raise ArgumentError(
+            function=function,
+            argument="values",
+            got=values,
+            expected=f"an array of dtype {dtypes.name(dtype)}, as the array to update is",
+        )
+    common = _common((dtype, weak), (aval.dtype, aval.weak_type), config.current())
+    if common != dtype:
+        warnings.warn(
+            f"scatter inputs have incompatible types: {function} casts values of dtype "
+            f"{dtypes.name(aval.dtype)} to {dtypes.name(dtype)}, the dtype of the array, which "
+            "cannot hold all of them. This will be an error one day: cast them with "
+            f".astype({dtypes.name(dtype)}), or the array to {dtypes.name(common)}",
+            FutureWarning,
+            stacklevel=4,
+        )
+    if scalar:
+        try:
+            return number(values, type(values), dtype)
+        except OverflowError:  # its bits are cut to those of the dtype, unless there are too many
+            dtypes.check_python_int(values, aval.dtype)
+        return kinds.convert_numpy(np.asarray(values, aval.dtype), dtype)[()]
+    return convert(values, dtype, weak)
+
+
+@functools.lru_cache(maxsize=1024)
+def _common(x: tuple, y: tuple, settings: Any) -> Any:
+    """The common dtype of two operands, each given as (dtype, weak)."""
+    return dtypes.promote((x, y), settings.x64, settings.numpy_dtype_promotion)[0]
+
+
+def check_shape(function: str, values: Any, shape: tuple) -> None:
+    """Raise unless the values broadcast to the shape of `x[index]`."""
+    have = aval_of(values).shape
+    lead = len(shape) - len(have)
+    if lead < 0 or not all(dims.same(h, s) or dims.same(h, 1) for h, s in zip(have, shape[lead:])):
+        raise ArgumentValueError(
+            f"Incompatible shapes for broadcasting: values of shape {dims.shape_text(have)} and "
+            f"requested shape {dims.shape_text(shape)}, that of x[index]",
+            function=function,
+            argument="values",
+            got=values,
+            expected=f"an array that broadcasts to {dims.shape_text(shape)}",
+        )
+
+
+def _spread(values: Any, plan: Plan) -> Any:
+    """The values in the shape that the scatter of the plan takes."""
+    shape = plan.out_shape
+    have = aval_of(values).shape
+    if not have:
+        return broadcast_in_dim(values, plan.core_shape)
+    values = broadcast_in_dim(values, shape, range(len(shape) - len(have), len(shape)))
+    if plan.new_axes:
+        values = squeeze(values, plan.new_axes)
+    return rev(values, plan.reversed_dims) if plan.reversed_dims else values

@@ -1,0 +1,170 @@
+"""Arrays from other libraries' memory, from bytes and text; arrays in files."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from typing import IO, Any
+
+import numpy as np
+
+import sagax.numpy._base as _base
+from sagax._src import xla
+from sagax._src.core import dtypes
+from sagax._src.core.avals import intern_aval
+from sagax._src.core.value import Array
+from sagax._src.diagnostics.errors import ArgumentError, DtypeError
+from sagax._src.runtime import devices
+from sagax._src.runtime.array import ConcreteArray
+from sagax.numpy._arguments import UnsupportedArgumentError
+from sagax.numpy._creation import asarray, placed
+
+_PLATFORMS = {1: "cpu", 2: "cuda"}  # DLPack's numbers for kinds of devices
+
+
+def from_dlpack(x: Any, /, *, device: Any = None, copy: bool | None = None) -> Array:
+    """The array of another library that supports DLPack, such as PyTorch, sharing its memory if possible.
+
+    While memory is shared, the other library must not write to it. With `copy` True it is copied;
+    with x64 off, 64-bit numbers become 32-bit ones, which copies too.
+
+    >>> import numpy
+    >>> import sagax.numpy as snp
+    >>> snp.from_dlpack(numpy.arange(3, dtype="int32"))
+    Array([0, 1, 2], dtype=int32)
+    """
+    if isinstance(x, Array):
+        return placed(x, device)
+    if not (hasattr(x, "__dlpack__") and hasattr(x, "__dlpack_device__")):
+        raise ArgumentError(
+            "The array passed to from_dlpack must have __dlpack__ and __dlpack_device__ methods.",
+            function="from_dlpack",
+            got=x,
+            fix="asarray takes numbers, lists and whatever has __array__",
+        )
+    kind, index = x.__dlpack_device__()
+    platform = _PLATFORMS.get(int(kind))
+    if platform is None:
+        raise ArgumentError(
+            function="from_dlpack",
+            got=f"memory of DLPack device type {int(kind)}",
+            expected="memory of a CPU or of a CUDA device",
+        )
+    home = devices.devices(platform)[index if platform == "cuda" else 0]
+    try:
+        buffer = xla.from_dlpack(x.__dlpack__(), home)
+    except BufferError:  # not contiguous: NumPy can copy it
+        if platform != "cpu":
+            raise
+        return placed(asarray(np.from_dlpack(x)), device)
+    aval = intern_aval(tuple(buffer.aval.shape), dtypes.as_dtype(buffer.aval.dtype), False, None)
+    array = ConcreteArray(aval, None, buffer)
+    if copy:
+        array = asarray(np.array(array.host()))
+    narrow = dtypes.canonicalize(array.dtype, _base.x64())
+    return placed(array if narrow == array.dtype else array.astype(narrow), device)
+
+
+def frombuffer(buffer: Any, dtype: Any = float, count: int = -1, offset: int = 0) -> Array:
+    """The vector in the memory of `buffer` (bytes, bytearray, ...), from byte `offset` on.
+
+    The bytes are read as `dtype`, of 64 bits too; with x64 off the numbers then become 32-bit ones.
+
+    >>> import sagax.numpy as snp
+    >>> snp.frombuffer(b"ab", dtype=snp.uint8)
+    Array([97, 98], dtype=uint8)
+    """
+    found = np.frombuffer(buffer, dtype=dtypes.as_dtype(dtype), count=count, offset=offset)
+    return asarray(found)
+
+
+def fromstring(string: str, dtype: Any = float, count: int = -1, *, sep: str) -> Array:
+    """The numbers in a text, separated by `sep`.
+
+    >>> import sagax.numpy as snp
+    >>> snp.fromstring("1, 2, 3", dtype=int, sep=",")
+    Array([1, 2, 3], dtype=int32)
+    """
+    return asarray(np.fromstring(string, dtype=dtypes.as_dtype(dtype), count=count, sep=sep))
+
+
+def _impure(name: str) -> Callable[..., Any]:
+    def refuse(*args: Any, **kwargs: Any) -> Array:
+        raise UnsupportedArgumentError(
+            f"numpy.{name}() is not supported: it takes from a source that changes as it is read, which a "
+            "traced program would do once and never again.",
+            fix=f"read with NumPy, outside of jitted functions: asarray(numpy.{name}(...))",
+        )
+
+    refuse.__name__ = refuse.__qualname__ = name
+    refuse.__doc__ = (
+        f"Refused, with advice: read with NumPy's `{name}`, and make an array of the result."
+    )
+    return refuse
+
+
+fromfile = _impure("fromfile")
+fromiter = _impure("fromiter")
+
+
+# --- files ---------------------------------------------------------------------------------------
+
+
+def save(file: str | os.PathLike | IO[bytes], arr: Any, allow_pickle: bool = True) -> None:
+    """Write an array to a file in NumPy's format (.npy).
+
+    >>> import io
+    >>> import sagax.numpy as snp
+    >>> file = io.BytesIO()
+    >>> snp.save(file, snp.arange(3))
+    >>> _ = file.seek(0)
+    >>> snp.load(file)
+    Array([0, 1, 2], dtype=int32)
+    """
+    np.save(file, np.asarray(arr), allow_pickle=allow_pickle)
+
+
+def savez(
+    file: str | os.PathLike | IO[bytes], *args: Any, allow_pickle: bool = True, **kwds: Any
+) -> None:
+    """Write several arrays to one file (.npz), under the given names or arr_0, arr_1, ...
+
+    >>> import io
+    >>> import sagax.numpy as snp
+    >>> file = io.BytesIO()
+    >>> snp.savez(file, x=snp.arange(3))
+    >>> _ = file.seek(0)
+    >>> snp.load(file)["x"]
+    array([0, 1, 2], dtype=int32)
+    """
+    arrays = {name: np.asarray(x) for name, x in kwds.items()}
+    np.savez(file, *[np.asarray(x) for x in args], allow_pickle=allow_pickle, **arrays)
+
+
+def load(file: str | os.PathLike | IO[bytes], *args: Any, **kwargs: Any) -> Any:
+    """The array in a file of NumPy's format (.npy); of a .npz file NumPy's mapping of names to arrays.
+
+    The format does not know bfloat16: two bytes without a type are taken for it. Raises DtypeError for
+    other types that it does not know.
+
+    >>> import io
+    >>> import sagax.numpy as snp
+    >>> file = io.BytesIO()
+    >>> snp.save(file, snp.arange(3))
+    >>> _ = file.seek(0)
+    >>> snp.load(file)
+    Array([0, 1, 2], dtype=int32)
+    """
+    found = np.load(file, *args, **kwargs)
+    if not isinstance(found, np.ndarray):
+        return found
+    if found.dtype == np.dtype("V2"):
+        found = found.view(dtypes.bfloat16)
+    elif found.dtype.kind == "V":
+        raise DtypeError(
+            "the file holds bytes whose type its format could not name",
+            function="load",
+            got=str(found.dtype),
+            fix="load it with NumPy and name the type: asarray(numpy.load(file).view(dtype))",
+        )
+    return asarray(found)

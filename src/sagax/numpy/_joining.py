@@ -1,0 +1,425 @@
+"""Arrays put together and taken apart: concatenate, stack, split, tile, block, append."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+import sagax.numpy._base as _base
+from sagax._src.core import dims, dtypes
+from sagax._src.core.trace import Tracer
+from sagax._src.core.value import Array, aval_of
+from sagax._src.diagnostics.errors import ArgumentError, ArgumentValueError, ShapeError
+from sagax._src.primitives import shaping, slicing, structural
+from sagax._src.primitives.shaping import concatenate_p, split_p, stack_p
+from sagax.numpy._arguments import (
+    checked_shape,
+    concrete_or_raise,
+    one_axis,
+    refuse_out,
+    renamed,
+    static_int,
+    with_aval,
+)
+from sagax.numpy._shaping import (
+    _at_least_1,
+    _at_least_2,
+    _at_least_3,
+    _to_array,
+    moveaxis,
+    ravel,
+)
+
+Arrays = Sequence[Any] | Array
+
+
+def _operands(function: str, arrays: Any) -> list:
+    """The arrays of a sequence (or along the first axis of one array), each checked."""
+    if isinstance(arrays, (Array, np.ndarray)):
+        if not arrays.ndim:
+            raise ArgumentError(
+                function=function, argument="arrays", got=arrays, expected="a sequence of arrays"
+            )
+        return list(shaping.unstack(arrays))
+    if not isinstance(arrays, (list, tuple)):
+        try:
+            arrays = list(arrays)
+        except TypeError:
+            raise ArgumentError(
+                function=function, argument="arrays", got=arrays, expected="a sequence of arrays"
+            ) from None
+    if not arrays:
+        raise ArgumentValueError(
+            f"Need at least one array to {function}.", function=function, argument="arrays"
+        )
+    return [x if isinstance(x, Array) else _checked(function, x, i) for i, x in enumerate(arrays)]
+
+
+def _checked(function: str, x: Any, position: int) -> Any:
+    try:
+        return _base.as_operand(function, x, position)
+    except ArgumentError:
+        if isinstance(x, (list, tuple)):
+            raise ArgumentError(
+                f"{function} requires ndarray or scalar arguments, got {type(x)} at position"
+                f" {position} of the sequence.",
+                function=function,
+                fix="make an array of it first: numpy.asarray(...)",
+            ) from None
+        raise
+
+
+def _one_dtype(function: str, arrays: list, dtype: Any) -> list:
+    """The arrays converted to `dtype`, or to their common dtype when that is None."""
+    if dtype is not None:
+        dtype = dtypes.requested_dtype(dtype, function)
+        return [structural.convert(x, dtype) for x in arrays]
+    first = aval_of(arrays[0]).dtype
+    if all(isinstance(x, Array) and x.aval.dtype is first for x in arrays):
+        return arrays
+    return _base.promote_dtypes(function, *arrays)
+
+
+# concatenate --------------------------------------------------------------------------------------
+
+
+def concatenate(arrays: Arrays, axis: int | None = 0, dtype: Any = None) -> Array:
+    """The arrays joined along `axis`; with None flattened first. They differ in size there alone.
+
+    The result has the common dtype, or `dtype`.
+
+    >>> import sagax.numpy as np
+    >>> np.concatenate([np.arange(2), np.arange(3)])
+    Array([0, 1, 0, 1, 2], dtype=int32)
+    """
+    return _concatenate("concatenate", arrays, axis, dtype)
+
+
+def _concatenate(function: str, arrays: Arrays, axis: int | None, dtype: Any = None) -> Array:
+    given = _one_dtype(function, _operands(function, arrays), dtype)
+    if axis is None:
+        given, axis = [ravel(x) for x in given], 0
+    return _joined(function, given, axis)
+
+
+def _joined(function: str, arrays: list, axis: int) -> Array:
+    """Arrays of one dtype joined along `axis`."""
+    ndim = aval_of(arrays[0]).ndim
+    if not ndim:
+        raise ArgumentValueError(
+            "Zero-dimensional arrays cannot be concatenated.",
+            function=function,
+            fix="use numpy.stack, or numpy.concatenate with axis=None",
+        )
+    axis = one_axis(function, axis, ndim)
+    if len(arrays) == 1:
+        return _to_array(arrays[0], aval_of(arrays[0]))
+    try:
+        return concatenate_p.bind(*arrays, dimension=axis)
+    except ShapeError as error:
+        raise renamed(error, function) from None
+
+
+def concat(arrays: Arrays, *, axis: int | None = 0) -> Array:
+    """The arrays joined along `axis`; `concatenate` by its name in the array API.
+
+    >>> import sagax.numpy as np
+    >>> np.concat([np.arange(2), np.arange(3)])
+    Array([0, 1, 0, 1, 2], dtype=int32)
+    """
+    return _concatenate("concat", arrays, axis)
+
+
+def append(arr: Any, values: Any, axis: int | None = None) -> Array:
+    """`arr` followed by `values` along `axis`; with None both are flattened first.
+
+    >>> import sagax.numpy as np
+    >>> np.append(np.array([1, 2]), 3)
+    Array([1, 2, 3], dtype=int32)
+    """
+    return _concatenate("append", [arr, values], axis)
+
+
+# stack --------------------------------------------------------------------------------------------
+
+
+def stack(arrays: Arrays, axis: int = 0, out: None = None, dtype: Any = None) -> Array:
+    """The arrays, all of one shape, along a new dimension `axis` of the result.
+
+    The result has the common dtype, or `dtype`. Raises a ValueError when shapes differ.
+
+    >>> import sagax.numpy as np
+    >>> np.stack([np.arange(2), np.arange(2)], axis=1)
+    Array([[0, 0],
+           [1, 1]], dtype=int32)
+    """
+    if out is not None:
+        refuse_out("stack", out)
+    if isinstance(arrays, Array) and arrays.ndim:
+        place = one_axis("stack", axis, arrays.ndim)
+        (x,) = _one_dtype("stack", [arrays], dtype)
+        return moveaxis(x, 0, place)
+    given = _one_dtype("stack", _operands("stack", arrays), dtype)
+    return stack_p.bind(*given, axis=one_axis("stack", axis, aval_of(given[0]).ndim + 1))
+
+
+def vstack(tup: Arrays, dtype: Any = None) -> Array:
+    """The arrays one below the other: joined along the first dimension; vectors are rows.
+
+    >>> import sagax.numpy as np
+    >>> np.vstack([np.arange(2), np.arange(2)])
+    Array([[0, 1],
+           [0, 1]], dtype=int32)
+    """
+    arrays = [_at_least_2(x, aval_of(x)) for x in _operands("vstack", tup)]
+    return _joined("vstack", _one_dtype("vstack", arrays, dtype), 0)
+
+
+def hstack(tup: Arrays, dtype: Any = None) -> Array:
+    """The arrays side by side: joined along the second dimension, vectors along their only one.
+
+    >>> import sagax.numpy as np
+    >>> np.hstack([np.ones((2, 1)), np.zeros((2, 2))])
+    Array([[1., 0., 0.],
+           [1., 0., 0.]], dtype=float32)
+    """
+    arrays = [_at_least_1(x, aval_of(x)) for x in _operands("hstack", tup)]
+    axis = 0 if arrays[0].ndim == 1 else 1
+    return _joined("hstack", _one_dtype("hstack", arrays, dtype), axis)
+
+
+def dstack(tup: Arrays, dtype: Any = None) -> Array:
+    """The arrays one behind the other: joined along the third dimension.
+
+    >>> import sagax.numpy as np
+    >>> np.dstack([np.arange(2), np.arange(2)])
+    Array([[[0, 0],
+            [1, 1]]], dtype=int32)
+    """
+    arrays = [_at_least_3(x, aval_of(x)) for x in _operands("dstack", tup)]
+    return _joined("dstack", _one_dtype("dstack", arrays, dtype), 2)
+
+
+def column_stack(tup: Arrays) -> Array:
+    """The arrays as columns of a matrix: vectors are one column each.
+
+    >>> import sagax.numpy as np
+    >>> np.column_stack([np.arange(2), np.ones((2, 2))])
+    Array([[0., 1., 1.],
+           [1., 1., 1.]], dtype=float32)
+    """
+    arrays = [_column(x, aval_of(x)) for x in _operands("column_stack", tup)]
+    return _joined("column_stack", _one_dtype("column_stack", arrays, None), 1)
+
+
+def _column(x: Any, aval: Any) -> Array:
+    new = {0: (0, 1), 1: (1,)}.get(aval.ndim)
+    return structural.expand_dims(x, new) if new else _to_array(x, aval)
+
+
+def block(arrays: Any) -> Array:
+    """An array put together from blocks: a list joins along the last axis, a list of lists too
+    along the one before it, and so on.
+
+    >>> import sagax.numpy as np
+    >>> np.block([[np.ones((1, 1)), np.zeros((1, 2))], [np.zeros((1, 3))]])
+    Array([[1., 0., 0.],
+           [0., 0., 0.]], dtype=float32)
+    """
+    depth = _block_depth(arrays, "arrays")
+    leaves = _block_leaves(arrays)
+    checked = [_base.as_operand("block", x, i) for i, x in enumerate(leaves)]
+    rank = max([depth, *[aval_of(x).ndim for x in checked]])
+    aligned = []
+    for x in _one_dtype("block", checked, None):
+        aval = aval_of(x)
+        new = tuple(range(rank - aval.ndim))
+        aligned.append(structural.expand_dims(x, new) if new else _to_array(x, aval))
+    parts = iter(aligned)
+
+    def assemble(nested: Any, axis: int) -> Array:
+        if not isinstance(nested, list):
+            return next(parts)
+        return _joined("block", [assemble(x, axis + 1) for x in nested], axis)
+
+    return assemble(arrays, rank - depth)
+
+
+def _block_depth(nested: Any, path: str) -> int:
+    """How deeply lists are nested, the same everywhere."""
+    if isinstance(nested, tuple):
+        raise ArgumentError(
+            "blocks are given in lists: a tuple is neither a list of blocks nor an array",
+            function="block",
+            argument=path,
+            got=nested,
+            fix="use lists",
+        )
+    if not isinstance(nested, list):
+        return 0
+    if not nested:
+        raise ArgumentValueError(
+            function="block", argument=path, got="an empty list", expected="at least one block"
+        )
+    depths = [_block_depth(x, f"{path}[{i}]") for i, x in enumerate(nested)]
+    if len(set(depths)) > 1:
+        raise ArgumentValueError(
+            "lists of blocks must be nested equally deep everywhere",
+            function="block",
+            argument=path,
+            got=f"depths {', '.join(map(str, depths))}",
+        )
+    return depths[0] + 1
+
+
+def _block_leaves(nested: Any) -> list:
+    return (
+        [x for one in nested for x in _block_leaves(one)] if isinstance(nested, list) else [nested]
+    )
+
+
+# split --------------------------------------------------------------------------------------------
+
+
+def split(ary: Any, indices_or_sections: Any, axis: int = 0) -> list[Array]:
+    """The pieces of `ary` along `axis`: a number of equal ones, or cut before the given indices.
+
+    Raises a ValueError when it cannot be cut into so many equal pieces (see `array_split`).
+
+    >>> import sagax.numpy as np
+    >>> np.split(np.arange(4), 2)
+    [Array([0, 1], dtype=int32), Array([2, 3], dtype=int32)]
+    >>> np.split(np.arange(4), [1, 3])
+    [Array([0], dtype=int32), Array([1, 2], dtype=int32), Array([3], dtype=int32)]
+    """
+    return _split("split", ary, indices_or_sections, axis)
+
+
+def array_split(ary: Any, indices_or_sections: Any, axis: int = 0) -> list[Array]:
+    """As `split`, but the pieces need not be equal: the first ones may be longer by one.
+
+    >>> import sagax.numpy as np
+    >>> np.array_split(np.arange(3), 2)
+    [Array([0, 1], dtype=int32), Array([2], dtype=int32)]
+    """
+    return _split("array_split", ary, indices_or_sections, axis)
+
+
+def vsplit(ary: Any, indices_or_sections: Any) -> list[Array]:
+    """The pieces of `ary` along its first dimension; see `split`.
+
+    >>> import sagax.numpy as np
+    >>> [x.shape for x in np.vsplit(np.ones((4, 3)), 2)]
+    [(2, 3), (2, 3)]
+    """
+    return _split("vsplit", ary, indices_or_sections, 0)
+
+
+def hsplit(ary: Any, indices_or_sections: Any) -> list[Array]:
+    """The pieces of `ary` along its second dimension, a vector's along its only one; see `split`.
+
+    >>> import sagax.numpy as np
+    >>> [x.shape for x in np.hsplit(np.ones((4, 2)), 2)]
+    [(4, 1), (4, 1)]
+    """
+    ndim = with_aval("hsplit", ary)[1].ndim
+    return _split("hsplit", ary, indices_or_sections, 0 if ndim == 1 else 1)
+
+
+def dsplit(ary: Any, indices_or_sections: Any) -> list[Array]:
+    """The pieces of `ary` along its third dimension; see `split`.
+
+    >>> import sagax.numpy as np
+    >>> [x.shape for x in np.dsplit(np.ones((1, 2, 4)), 2)]
+    [(1, 2, 2), (1, 2, 2)]
+    """
+    return _split("dsplit", ary, indices_or_sections, 2)
+
+
+def _split(function: str, ary: Any, where: Any, axis: Any) -> list[Array]:
+    x, aval = with_aval(function, ary)
+    axis = one_axis(function, axis, aval.ndim)
+    size = aval.shape[axis]
+    if dims.is_dim(where) or np.ndim(where) == 0:
+        count = static_int(function, "indices_or_sections", where)
+        if count < 1:
+            raise ArgumentValueError(
+                function=function,
+                argument="indices_or_sections",
+                got=count,
+                expected="at least one piece",
+            )
+        each, longer = divmod(size, count)
+        if function != "array_split" and not dims.same(longer, 0):
+            raise ArgumentValueError(
+                "array split does not result in an equal division",
+                function=function,
+                argument="indices_or_sections",
+                got=f"{count} pieces of axis {axis}, whose size is {size}",
+                expected=f"a divisor of {size}",
+                fix="array_split allows pieces that differ by one",
+                ary=ary,
+            )
+        sizes = (
+            tuple([each + 1] * longer + [each] * (count - longer)) if longer else (each,) * count
+        )
+        return split_p.bind(x, sizes=sizes, axis=axis)
+    cuts = _cuts(function, where, size)
+    edges = [0, *cuts, size]
+    if any(b < a for a, b in zip(edges, edges[1:])):  # as slices: empty where they run backwards
+        return [
+            slicing.slice_in_dim(_to_array(x, aval), a, max(a, b), 1, axis)
+            for a, b in zip(edges, edges[1:])
+        ]
+    return split_p.bind(x, sizes=tuple([b - a for a, b in zip(edges, edges[1:])]), axis=axis)
+
+
+def _cuts(function: str, where: Any, size: Any) -> list:
+    """The indices to cut before, as a slice would take them: from the end if negative, in range."""
+    if isinstance(where, (Tracer, Array, np.ndarray)):
+        where = concrete_or_raise(
+            function, where, "cut at indices that are known: a list of ints"
+        ).tolist()
+    found = []
+    for i, cut in enumerate(where):
+        cut = static_int(function, f"indices_or_sections[{i}]", cut)
+        if not dims.is_dim(cut) and cut < 0:
+            cut = dims.non_negative(cut + size)
+        found.append(dims.min_dim(cut, size))
+    return found
+
+
+def unstack(x: Any, *, axis: int = 0) -> tuple[Array, ...]:
+    """The slices of `x` along `axis`, each without that dimension; a tuple.
+
+    >>> import sagax.numpy as np
+    >>> np.unstack(np.array([[1, 2], [3, 4]]), axis=1)
+    (Array([1, 3], dtype=int32), Array([2, 4], dtype=int32))
+    """
+    x, aval = with_aval("unstack", x)
+    if not aval.ndim:
+        raise ArgumentValueError(
+            function="unstack", argument="x", got=x, expected="an array with at least one dimension"
+        )
+    return tuple(shaping.unstack_p.bind(x, axis=one_axis("unstack", axis, aval.ndim)))
+
+
+# tile ---------------------------------------------------------------------------------------------
+
+
+def tile(A: Any, reps: Any) -> Array:
+    """`A` repeated `reps[i]` times along each dimension i; missing leading ones are added to either.
+
+    >>> import sagax.numpy as np
+    >>> np.tile(np.array([1, 2]), (2, 2))
+    Array([[1, 2, 1, 2],
+           [1, 2, 1, 2]], dtype=int32)
+    """
+    x, aval = with_aval("tile", A)
+    counts = checked_shape("tile", "reps", reps)
+    missing = len(counts) - aval.ndim
+    if missing > 0:
+        x = structural.expand_dims(x, tuple(range(missing)))
+    return shaping.tile_p.bind(x, reps=(1,) * -missing + counts)

@@ -1,0 +1,282 @@
+"""Comparisons, logic, operations on bits, and questions about single numbers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+import sagax.numpy._base as _base
+from sagax._src.core import dtypes
+from sagax._src.core.value import Array
+from sagax._src.diagnostics.errors import DtypeError
+from sagax._src.primitives.arithmetic import abs_p
+from sagax._src.primitives.bitwise import (
+    and_p,
+    not_p,
+    or_p,
+    population_count_p,
+    shift_left_p,
+    shift_right_arithmetic_p,
+    shift_right_logical_p,
+    xor_p,
+)
+from sagax._src.primitives.comparison import eq_p, ge_p, gt_p, le_p, lt_p, ne_p
+from sagax._src.primitives.complex_numbers import imag_p
+from sagax._src.primitives.structural import convert, real_p
+from sagax.numpy._base import dtype_of, operands2, select
+
+_BOOL = dtypes.bool_
+_COMPLEX = frozenset((dtypes.complex64, dtypes.complex128))
+
+
+# --- comparisons ---------------------------------------------------------------------------------
+
+
+def equal(x: Any, y: Any, /) -> Array:
+    """Whether x equals y, element by element. NaN equals nothing.
+
+    >>> import sagax.numpy as snp
+    >>> snp.equal(snp.arange(3), 1)
+    Array([False,  True, False], dtype=bool)
+    """
+    x, y = operands2("equal", x, y)
+    return eq_p.bind(x, y)
+
+
+def not_equal(x: Any, y: Any, /) -> Array:
+    """Whether x differs from y, element by element. NaN differs from everything.
+
+    >>> import sagax.numpy as snp
+    >>> snp.not_equal(snp.arange(3), 1)
+    Array([ True, False,  True], dtype=bool)
+    """
+    x, y = operands2("not_equal", x, y)
+    return ne_p.bind(x, y)
+
+
+def _by_parts(compare: Any, x: Any, y: Any) -> Array:
+    """A comparison of complex numbers: by real parts, and where those are equal by imaginary parts."""
+    rx, ry = real_p.bind(x), real_p.bind(y)
+    by_imag = compare.bind(imag_p.bind(x), imag_p.bind(y))
+    return select(eq_p.bind(rx, ry), by_imag, compare.bind(rx, ry))
+
+
+def less(x: Any, y: Any, /) -> Array:
+    """Whether x < y, element by element; complex numbers by their real, then imaginary parts.
+
+    >>> import sagax.numpy as snp
+    >>> snp.less(snp.arange(3), 1)
+    Array([ True, False, False], dtype=bool)
+    """
+    x, y = operands2("less", x, y)
+    try:
+        return lt_p.bind(x, y)
+    except DtypeError:  # asking for their dtype first would slow down all others
+        if dtype_of(x) not in _COMPLEX:
+            raise
+    return _by_parts(lt_p, x, y)
+
+
+def less_equal(x: Any, y: Any, /) -> Array:
+    """Whether x <= y, element by element; complex numbers by their real, then imaginary parts.
+
+    >>> import sagax.numpy as snp
+    >>> snp.less_equal(snp.arange(3), 1)
+    Array([ True,  True, False], dtype=bool)
+    """
+    x, y = operands2("less_equal", x, y)
+    try:
+        return le_p.bind(x, y)
+    except DtypeError:  # asking for their dtype first would slow down all others
+        if dtype_of(x) not in _COMPLEX:
+            raise
+    return _by_parts(le_p, x, y)
+
+
+def greater(x: Any, y: Any, /) -> Array:
+    """Whether x > y, element by element; complex numbers by their real, then imaginary parts.
+
+    >>> import sagax.numpy as snp
+    >>> snp.greater(snp.arange(3), 1)
+    Array([False, False,  True], dtype=bool)
+    """
+    x, y = operands2("greater", x, y)
+    try:
+        return gt_p.bind(x, y)
+    except DtypeError:  # asking for their dtype first would slow down all others
+        if dtype_of(x) not in _COMPLEX:
+            raise
+    return _by_parts(gt_p, x, y)
+
+
+def greater_equal(x: Any, y: Any, /) -> Array:
+    """Whether x >= y, element by element; complex numbers by their real, then imaginary parts.
+
+    >>> import sagax.numpy as snp
+    >>> snp.greater_equal(snp.arange(3), 1)
+    Array([False,  True,  True], dtype=bool)
+    """
+    x, y = operands2("greater_equal", x, y)
+    try:
+        return ge_p.bind(x, y)
+    except DtypeError:  # asking for their dtype first would slow down all others
+        if dtype_of(x) not in _COMPLEX:
+            raise
+    return _by_parts(ge_p, x, y)
+
+
+# --- logic ---------------------------------------------------------------------------------------
+
+
+def truth(x: Any) -> Any:
+    """The operand as booleans: whether each element differs from zero."""
+    dtype = dtype_of(x)
+    return x if dtype == _BOOL else ne_p.bind(x, _base.zero_beside(x))
+
+
+def _truths(function: str, x: Any, y: Any) -> list:
+    x, y = _base.as_operand(function, x), _base.as_operand(function, y, 1)
+    if _base.common_dtype(function, (x, y))[1]:  # a Python bool beside another number is one too
+        x, y = (int(v) if type(v) is bool else v for v in (x, y))
+    return _base.align_ranks(function, (truth(x), truth(y)))
+
+
+def logical_and(x: Any, y: Any, /) -> Array:
+    """Whether both x and y differ from zero, element by element.
+
+    >>> import sagax.numpy as snp
+    >>> snp.logical_and(snp.arange(3), snp.array([1, 0, 1]))
+    Array([False, False,  True], dtype=bool)
+    """
+    return and_p.bind(*_truths("logical_and", x, y))
+
+
+def logical_or(x: Any, y: Any, /) -> Array:
+    """Whether x or y or both differ from zero, element by element.
+
+    >>> import sagax.numpy as snp
+    >>> snp.logical_or(snp.arange(3), snp.array([1, 0, 1]))
+    Array([ True,  True,  True], dtype=bool)
+    """
+    return or_p.bind(*_truths("logical_or", x, y))
+
+
+def logical_xor(x: Any, y: Any, /) -> Array:
+    """Whether exactly one of x and y differs from zero, element by element.
+
+    >>> import sagax.numpy as snp
+    >>> snp.logical_xor(snp.arange(3), snp.array([1, 0, 1]))
+    Array([ True,  True, False], dtype=bool)
+    """
+    return xor_p.bind(*_truths("logical_xor", x, y))
+
+
+def logical_not(x: Any, /) -> Array:
+    """Whether x is zero, element by element.
+
+    >>> import sagax.numpy as snp
+    >>> snp.logical_not(snp.arange(3))
+    Array([ True, False, False], dtype=bool)
+    """
+    x = _base.as_operand("logical_not", x)
+    if dtype_of(x) == _BOOL:
+        return not_p.bind(x)
+    return eq_p.bind(x, _base.zero_beside(x))
+
+
+# --- bits ----------------------------------------------------------------------------------------
+
+
+def bitwise_and(x: Any, y: Any, /) -> Array:
+    """The bits set in both x and y, integers or booleans.
+
+    >>> import sagax.numpy as snp
+    >>> snp.bitwise_and(snp.array([12, 7]), 10)
+    Array([8, 2], dtype=int32)
+    """
+    return and_p.bind(*operands2("bitwise_and", x, y))
+
+
+def bitwise_or(x: Any, y: Any, /) -> Array:
+    """The bits set in x or y or both, integers or booleans.
+
+    >>> import sagax.numpy as snp
+    >>> snp.bitwise_or(snp.array([12, 7]), 10)
+    Array([14, 15], dtype=int32)
+    """
+    return or_p.bind(*operands2("bitwise_or", x, y))
+
+
+def bitwise_xor(x: Any, y: Any, /) -> Array:
+    """The bits set in exactly one of x and y, integers or booleans.
+
+    >>> import sagax.numpy as snp
+    >>> snp.bitwise_xor(snp.array([12, 7]), 10)
+    Array([ 6, 13], dtype=int32)
+    """
+    return xor_p.bind(*operands2("bitwise_xor", x, y))
+
+
+def invert(x: Any, /) -> Array:
+    """The inverse of every bit: -1 - x for signed integers, the negation of booleans.
+
+    >>> import sagax.numpy as snp
+    >>> snp.invert(snp.array([0, 5]))
+    Array([-1, -6], dtype=int32)
+    """
+    return not_p.bind(_base.as_operand("invert", x))
+
+
+bitwise_not = bitwise_invert = invert
+
+
+def bitwise_count(x: Any, /) -> Array:
+    """The number of bits set in the absolute value of each integer, as uint8.
+
+    >>> import sagax.numpy as snp
+    >>> snp.bitwise_count(snp.array([0, 7, -7]))
+    Array([0, 3, 3], dtype=uint8)
+    """
+    x = _base.as_operand("bitwise_count", x)
+    if dtype_of(x) == _BOOL:
+        return convert(x, np.dtype(np.uint8))
+    if dtypes.kind(dtype_of(x)) == "i":
+        x = abs_p.bind(x)
+    return convert(population_count_p.bind(x), np.dtype(np.uint8))
+
+
+def _shift(function: str, x: Any, y: Any) -> tuple:
+    x, y = operands2(function, x, y)
+    if dtype_of(x) == _BOOL:
+        dtype = dtypes.to_numeric(_BOOL)
+        return _base.cast(x, dtype, False), _base.cast(y, dtype, False)
+    return x, y
+
+
+def left_shift(x: Any, y: Any, /) -> Array:
+    """The bits of x moved up by y places: x * 2**y, modulo the width.
+
+    >>> import sagax.numpy as snp
+    >>> snp.left_shift(1, snp.arange(4))
+    Array([1, 2, 4, 8], dtype=int32)
+    """
+    return shift_left_p.bind(*_shift("left_shift", x, y))
+
+
+bitwise_left_shift = left_shift
+
+
+def right_shift(x1: Any, x2: Any, /) -> Array:
+    """The bits of x1 moved down by x2 places: floor(x1 / 2**x2).
+
+    >>> import sagax.numpy as snp
+    >>> snp.right_shift(snp.array([16, -16]), 2)
+    Array([ 4, -4], dtype=int32)
+    """
+    x, y = _shift("right_shift", x1, x2)
+    unsigned = dtypes.kind(dtype_of(x)) == "u"
+    return (shift_right_logical_p if unsigned else shift_right_arithmetic_p).bind(x, y)
+
+
+bitwise_right_shift = right_shift

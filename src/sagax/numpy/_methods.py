@@ -1,0 +1,330 @@
+"""The methods and properties of arrays, and `install`, which puts them and the operators on the class."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+
+import sagax.numpy._choosing as _choosing
+import sagax.numpy._contraction as _contraction
+import sagax.numpy._creation as _creation
+import sagax.numpy._cumulative as _cumulative
+import sagax.numpy._elementary as _elementary
+import sagax.numpy._floats as _floats
+import sagax.numpy._joining as _joining
+import sagax.numpy._logic as _logic
+import sagax.numpy._nonzero as _nonzero
+import sagax.numpy._operators as _operators
+import sagax.numpy._reductions as _reductions
+import sagax.numpy._repeating as _repeating
+import sagax.numpy._selection as _selection
+import sagax.numpy._shaping as _shaping
+import sagax.numpy._sorting as _sorting
+from sagax._src.api.values import device_put
+from sagax._src.core import dtypes
+from sagax._src.core.value import Array
+from sagax._src.diagnostics.errors import ArgumentError, ArgumentValueError
+from sagax._src.primitives.casting import bitcast_convert_type
+from sagax._src.primitives.shaping import unstack
+from sagax.numpy._array_api import __array_api_version__
+from sagax.numpy._indexing import IndexUpdateHelper, array_getitem, take
+
+
+def _reshape(self: Any, *args: Any, order: str = "C", out_sharding: Any = None) -> Array:
+    """The elements in a new shape, given as one tuple or as several sizes; one may be -1.
+
+    >>> import sagax.numpy as snp
+    >>> snp.arange(6).reshape(2, -1)
+    Array([[0, 1, 2],
+           [3, 4, 5]], dtype=int32)
+    """
+    if out_sharding is None:
+        return _shaping.reshape(self, args[0] if len(args) == 1 else args, order)
+    return _shaping.reshape(
+        self, args[0] if len(args) == 1 else args, order, out_sharding=out_sharding
+    )
+
+
+def _transpose(self: Any, *args: Any) -> Array:
+    """The array with its dimensions in the given order; reversed if none is given.
+
+    >>> import sagax.numpy as snp
+    >>> snp.zeros((2, 3, 4)).transpose(0, 2, 1).shape
+    (2, 4, 3)
+    """
+    if len(args) == 1 and not isinstance(args[0], (int, np.integer)):
+        return _shaping.transpose(self, args[0])
+    return _shaping.transpose(self, args or None)
+
+
+def _flatten(self: Any, order: str = "C", *, out_sharding: Any = None) -> Array:
+    """The elements in one dimension.
+
+    >>> import sagax.numpy as snp
+    >>> snp.ones((2, 2)).flatten()
+    Array([1., 1., 1., 1.], dtype=float32)
+    """
+    return _shaping.ravel(self, order, out_sharding=out_sharding)
+
+
+def _astype(self: Any, dtype: Any, copy: bool = False, device: Any = None) -> Array:
+    """The array with its elements converted to `dtype`; see `numpy.astype`.
+
+    >>> import sagax.numpy as snp
+    >>> snp.array([1.7, -1.7]).astype(int)
+    Array([ 1, -1], dtype=int32)
+    """
+    return _creation.astype(self, dtype, copy=copy, device=device)
+
+
+def _clip(self: Any, min: Any = None, max: Any = None) -> Array:
+    """Each element moved into the interval from `min` to `max`; see `numpy.clip`.
+
+    >>> import sagax.numpy as snp
+    >>> snp.arange(5).clip(1, 3)
+    Array([1, 1, 2, 3, 3], dtype=int32)
+    """
+    return _selection.clip(self, min, max)
+
+
+def _compress(
+    self: Any,
+    condition: Any,
+    axis: int | None = None,
+    *,
+    out: None = None,
+    size: int | None = None,
+    fill_value: Any = 0,
+) -> Array:
+    """The parts of the array along `axis` where `condition` holds; see `numpy.compress`.
+
+    >>> import sagax.numpy as snp
+    >>> snp.arange(3).compress(snp.array([True, False, True]))
+    Array([0, 2], dtype=int32)
+    """
+    return _choosing.compress(condition, self, axis, size=size, fill_value=fill_value, out=out)
+
+
+def _copy(self: Any) -> Array:
+    """An array with the same elements.
+
+    >>> import sagax.numpy as snp
+    >>> snp.arange(2).copy()
+    Array([0, 1], dtype=int32)
+    """
+    return _creation.copy(self)
+
+
+def _round_method(self: Any, decimals: int = 0, out: None = None) -> Array:
+    """Each element rounded to `decimals`; see `numpy.round`.
+
+    >>> import sagax.numpy as snp
+    >>> snp.array([1.25, 2.5]).round()
+    Array([1., 2.], dtype=float32)
+    """
+    return _floats.round(self, decimals, out)
+
+
+def _to_device(self: Any, device: Any, *, stream: Any = None) -> Array:
+    """The array on another device.
+
+    >>> import sagax
+    >>> import sagax.numpy as snp
+    >>> snp.arange(2).to_device(sagax.devices()[0])
+    Array([0, 1], dtype=int32)
+    """
+    if stream is not None:
+        raise ArgumentError(function="to_device", argument="stream", got=stream, expected="None")
+    return device_put(self, device)
+
+
+def _view(self: Any, dtype: Any = None, type: None = None) -> Array:
+    """The memory of the elements read as another dtype; the last dimension changes with its width.
+
+    >>> import sagax.numpy as snp
+    >>> snp.array([1.0]).view(int)
+    Array([1065353216], dtype=int32)
+    """
+    if type is not None:
+        raise ArgumentError(function="view", argument="type", got=type, expected="None")
+    have = self.dtype
+    want = dtypes.requested_dtype(float if dtype is None else dtype, "view")
+    if want == have:
+        return self
+    if dtypes.bool_ in (have, want):
+        stored = self.astype(np.uint8) if have == dtypes.bool_ else self
+        out = _view(stored, np.uint8 if want == dtypes.bool_ else want)
+        return out.astype(bool) if want == dtypes.bool_ else out
+    if dtypes.is_complex(have):
+        part = dtypes.real_part_dtype(have)
+        parts = _join_last(self.real, self.imag)
+        return parts if want == part else _view(parts, want)
+    if dtypes.is_complex(want):
+        parts = _view(self, dtypes.real_part_dtype(want))
+        return _complex_of_pairs(parts)
+    old, new = dtypes.itemsize_bits(have), dtypes.itemsize_bits(want)
+    if old == new:
+        return bitcast_convert_type(self, want)
+    if not self.ndim:
+        raise ArgumentValueError(
+            "the dtype of an array of shape () can only be replaced by one of the same width",
+            function="view",
+            got=self,
+            fix="give it a dimension first, with x[None]",
+        )
+    if old > new:
+        out = bitcast_convert_type(self, want)  # one more dimension
+        return out.reshape(*self.shape[:-1], self.shape[-1] * (old // new))
+    ratio = new // old
+    if self.shape[-1] % ratio:
+        raise ArgumentValueError(
+            "the last dimension does not hold a whole number of elements of the new dtype",
+            function="view",
+            got=self,
+            expected=f"a last dimension that is a multiple of {ratio}",
+        )
+    grouped = self.reshape(*self.shape[:-1], self.shape[-1] // ratio, ratio)
+    return bitcast_convert_type(grouped, want)
+
+
+def _join_last(re: Any, im: Any) -> Any:
+    pairs = _joining.stack([re, im], re.ndim)
+    return pairs.reshape(*re.shape[:-1], 2 * re.shape[-1]) if re.ndim else pairs
+
+
+def _complex_of_pairs(parts: Any) -> Any:
+    if not parts.ndim or parts.shape[-1] % 2:
+        raise ArgumentValueError(
+            "the last dimension does not hold pairs of real and imaginary parts",
+            function="view",
+            got=parts,
+            expected="a last dimension of even size",
+        )
+    return _selection.complex_p.bind(parts[..., 0::2], parts[..., 1::2])
+
+
+def _byteswap(self: Any) -> Array:
+    """The elements with their bytes in reverse order.
+
+    >>> import sagax.numpy as snp
+    >>> snp.array([1, 256], dtype=snp.int16).byteswap()
+    Array([256,   1], dtype=int16)
+    """
+    if self.dtype.itemsize == 1:
+        return self
+    if dtypes.is_complex(self.dtype):
+        return _selection.complex_p.bind(_byteswap(self.real), _byteswap(self.imag))
+    bytes_ = bitcast_convert_type(self, np.uint8)
+    return bitcast_convert_type(_shaping.flip(bytes_, -1), self.dtype)
+
+
+def _namespace(self: Any, *, api_version: str | None = None) -> Any:
+    """The module `sagax.numpy`, for code that is written by the array API standard.
+
+    >>> import sagax.numpy as snp
+    >>> snp.arange(2).__array_namespace__() is snp
+    True
+    """
+    if api_version not in (None, __array_api_version__):
+        raise ArgumentValueError(
+            f"api_version={api_version!r} is not available; available versions are: "
+            f"[{__array_api_version__!r}]",
+            function="__array_namespace__",
+        )
+    return sys.modules["sagax.numpy"]
+
+
+def _iterate(self: Any) -> Iterator[Any]:
+    if not self.ndim:
+        raise TypeError("iteration over a 0-d array")
+    return iter(unstack(self))
+
+
+def _reversed(self: Any) -> Iterator[Any]:
+    return reversed(list(self))
+
+
+def _contains(self: Any, item: Any) -> bool:
+    return bool(_reductions.any(_logic.equal(self, item)))
+
+
+def _flat(self: Any) -> Any:
+    raise ArgumentError(
+        "arrays have no `flat`, since they cannot be written to",
+        got=self,
+        fix="use x.ravel()",
+    )
+
+
+METHODS: dict[str, Callable[..., Any]] = {
+    "__array_namespace__": _namespace,
+    "__getitem__": array_getitem,
+    "__iter__": _iterate,
+    "__reversed__": _reversed,
+    "__contains__": _contains,
+    "all": _reductions.all,
+    "any": _reductions.any,
+    "argmax": _reductions.argmax,
+    "argmin": _reductions.argmin,
+    "argpartition": _sorting.argpartition,
+    "argsort": _sorting.argsort,
+    "astype": _astype,
+    "byteswap": _byteswap,
+    "choose": _choosing.choose,
+    "clip": _clip,
+    "compress": _compress,
+    "conj": _elementary.conjugate,
+    "conjugate": _elementary.conjugate,
+    "copy": _copy,
+    "cumprod": _cumulative.cumprod,
+    "cumsum": _cumulative.cumsum,
+    "diagonal": _contraction.diagonal,
+    "dot": _contraction.dot,
+    "flatten": _flatten,
+    "max": _reductions.max,
+    "mean": _reductions.mean,
+    "min": _reductions.min,
+    "nonzero": _nonzero.nonzero,
+    "prod": _reductions.prod,
+    "ptp": _reductions.ptp,
+    "ravel": _shaping.ravel,
+    "repeat": _repeating.repeat,
+    "reshape": _reshape,
+    "round": _round_method,
+    "searchsorted": _sorting.searchsorted,
+    "sort": _sorting.sort,
+    "squeeze": _shaping.squeeze,
+    "std": _reductions.std,
+    "sum": _reductions.sum,
+    "swapaxes": _shaping.swapaxes,
+    "take": take,
+    "to_device": _to_device,
+    "trace": _contraction.trace,
+    "transpose": _transpose,
+    "var": _reductions.var,
+    "view": _view,
+}
+
+PROPERTIES: dict[str, Callable[[Any], Any]] = {
+    "T": _shaping.transpose,
+    "at": IndexUpdateHelper,
+    "flat": _flat,
+    "imag": _elementary.imag,
+    "mT": _shaping.matrix_transpose,
+    "real": _elementary.real,
+}
+
+
+def install(cls: type) -> None:
+    """Give a class of arrays its operators, methods and properties; what it defines itself stays."""
+    for name, function in (_operators.OPERATORS | METHODS).items():
+        if name not in cls.__dict__:
+            setattr(cls, name, function)
+    for name, function in PROPERTIES.items():
+        if name not in cls.__dict__:
+            setattr(cls, name, property(function))
+    if not hasattr(cls, "__array_priority__"):
+        cls.__array_priority__ = 100  # NumPy leaves `np_array + x` to the reflected operators

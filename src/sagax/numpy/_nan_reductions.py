@@ -1,0 +1,255 @@
+"""Reductions that leave out NaN: as those of the same name, where NaN is not there."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+import sagax.numpy._reductions as _reductions
+from sagax._src import config
+from sagax._src.core import dtypes
+from sagax._src.core.value import Array, aval_of
+from sagax._src.diagnostics.errors import ArgumentValueError
+from sagax._src.primitives import arithmetic, structural
+from sagax._src.primitives.bitwise import bitwise_and
+from sagax._src.primitives.comparison import eq
+from sagax._src.primitives.selection import select_n_p
+from sagax.numpy._arguments import one_axis, refuse_out, with_aval
+from sagax.numpy._fused import fused
+from sagax.numpy._reductions import Axis, checked_where, masked
+
+_thread = config.thread
+
+
+def _there(function: str, a: Any, where: Any) -> tuple[Any, Any]:
+    """`a`, and which of its elements count (None: all)."""
+    a, aval = with_aval(function, a)
+    if where is not None:
+        where = checked_where(function, where, aval.shape)
+    if not dtypes.is_inexact(aval.dtype):
+        return a, where
+    numbers = eq(a, a)
+    return a, numbers if where is None else bitwise_and(numbers, where)
+
+
+# sums and products --------------------------------------------------------------------------------
+
+
+def nansum(
+    a: Any,
+    axis: Axis = None,
+    dtype: Any = None,
+    out: None = None,
+    keepdims: bool = False,
+    initial: Any = None,
+    where: Any = None,
+) -> Array:
+    """As `sum`, with NaN counted as 0.
+
+    >>> import sagax.numpy as np
+    >>> float(np.nansum(np.array([1, np.nan, 2])))
+    3.0
+    """
+    refuse_out("nansum", out)
+    a, mask = _there("nansum", a, where)
+    return _reductions.sum(a, axis, dtype, None, keepdims, initial, mask)
+
+
+def nanprod(
+    a: Any,
+    axis: Axis = None,
+    dtype: Any = None,
+    out: None = None,
+    keepdims: bool = False,
+    initial: Any = None,
+    where: Any = None,
+) -> Array:
+    """As `prod`, with NaN counted as 1.
+
+    >>> import sagax.numpy as np
+    >>> float(np.nanprod(np.array([3, np.nan, 2])))
+    6.0
+    """
+    refuse_out("nanprod", out)
+    a, mask = _there("nanprod", a, where)
+    return _reductions.prod(a, axis, dtype, None, keepdims, initial, mask)
+
+
+# extrema ------------------------------------------------------------------------------------------
+
+
+def nanmax(
+    a: Any,
+    axis: Axis = None,
+    out: None = None,
+    keepdims: bool = False,
+    initial: Any = None,
+    where: Any = None,
+) -> Array:
+    """As `max`, with NaN left out; NaN where there is nothing else.
+
+    >>> import sagax.numpy as np
+    >>> float(np.nanmax(np.array([1, np.nan, 2])))
+    2.0
+    """
+    return _nan_extremum("nanmax", a, axis, out, keepdims, initial, where)
+
+
+def nanmin(
+    a: Any,
+    axis: Axis = None,
+    out: None = None,
+    keepdims: bool = False,
+    initial: Any = None,
+    where: Any = None,
+) -> Array:
+    """As `min`, with NaN left out; NaN where there is nothing else.
+
+    >>> import sagax.numpy as np
+    >>> float(np.nanmin(np.array([1, np.nan, 2])))
+    1.0
+    """
+    return _nan_extremum("nanmin", a, axis, out, keepdims, initial, where)
+
+
+def _nan_extremum(
+    function: str, a: Any, axis: Axis, out: Any, keepdims: bool, initial: Any, where: Any
+) -> Array:
+    refuse_out(function, out)
+    a, aval = with_aval(function, a)
+    reduce = _reductions.max if function == "nanmax" else _reductions.min
+    axes = _reductions.axis_tuple(function, axis, aval.ndim)
+    if initial is None:
+        _reductions.check_not_empty(function, aval, axes)
+    if not dtypes.is_inexact(aval.dtype) or initial is not None:
+        a, mask = _there(function, a, where)
+        return reduce(a, axes, None, keepdims, initial, mask)
+    if where is not None:
+        raise ArgumentValueError(
+            f"reduction operation {function} does not have an identity, so to use a where mask one"
+            " has to specify 'initial'",
+            function=function,
+        )
+    return _extremum_of_numbers(
+        a, axes=axes, greatest=function == "nanmax", keepdims=bool(keepdims)
+    )
+
+
+@fused
+def _extremum_of_numbers(a: Any, *, axes: tuple, greatest: bool, keepdims: bool) -> Array:
+    reduce = _reductions.max if greatest else _reductions.min
+    numbers = eq(a, a)
+    found = reduce(masked(a, numbers, -np.inf if greatest else np.inf), axes, None, keepdims)
+    some = _reductions.any(numbers, axes, None, keepdims)
+    return select_n_p.bind(some, structural.full_of(aval_of(found), np.nan), found)
+
+
+def nanargmax(
+    a: Any, axis: int | None = None, out: None = None, keepdims: bool | None = None
+) -> Array:
+    """As `argmax`, with NaN left out; -1 where there is nothing else.
+
+    >>> import sagax.numpy as np
+    >>> int(np.nanargmax(np.array([1, np.nan, 2])))
+    2
+    """
+    return _nan_position("nanargmax", a, axis, out, keepdims)
+
+
+def nanargmin(
+    a: Any, axis: int | None = None, out: None = None, keepdims: bool | None = None
+) -> Array:
+    """As `argmin`, with NaN left out; -1 where there is nothing else.
+
+    >>> import sagax.numpy as np
+    >>> int(np.nanargmin(np.array([1, np.nan, 2])))
+    0
+    """
+    return _nan_position("nanargmin", a, axis, out, keepdims)
+
+
+def _nan_position(function: str, a: Any, axis: int | None, out: Any, keepdims: Any) -> Array:
+    refuse_out(function, out)
+    a, aval = with_aval(function, a)
+    find = _reductions.argmax if function == "nanargmax" else _reductions.argmin
+    if axis is not None:
+        axis = one_axis(function, axis, aval.ndim or 1)
+    if not dtypes.is_inexact(aval.dtype) or not aval.size:
+        return find(a, axis, None, keepdims)
+    return _position_of_number(
+        a, axis=axis, greatest=function == "nanargmax", keepdims=bool(keepdims)
+    )
+
+
+@fused
+def _position_of_number(a: Any, *, axis: int | None, greatest: bool, keepdims: bool) -> Array:
+    find = _reductions.argmax if greatest else _reductions.argmin
+    numbers = eq(a, a)
+    found = find(masked(a, numbers, -np.inf if greatest else np.inf), axis, None, keepdims)
+    some = _reductions.any(numbers, axis if aval_of(a).ndim else None, None, keepdims)
+    return select_n_p.bind(some, structural.full_of(aval_of(found), -1), found)
+
+
+# mean and variance --------------------------------------------------------------------------------
+
+
+def nanmean(
+    a: Any,
+    axis: Axis = None,
+    dtype: Any = None,
+    out: None = None,
+    keepdims: bool = False,
+    where: Any = None,
+) -> Array:
+    """As `mean`, with NaN left out; NaN where there is nothing else.
+
+    >>> import sagax.numpy as np
+    >>> float(np.nanmean(np.array([1, np.nan, 2])))
+    1.5
+    """
+    refuse_out("nanmean", out)
+    a, mask = _there("nanmean", a, where)
+    return _reductions.mean(a, axis, dtype, None, keepdims, where=mask)
+
+
+def nanvar(
+    a: Any,
+    axis: Axis = None,
+    dtype: Any = None,
+    out: None = None,
+    ddof: Any = 0,
+    keepdims: bool = False,
+    where: Any = None,
+    mean: Any = None,
+) -> Array:
+    """As `var`, with NaN left out; NaN where too little else is left.
+
+    >>> import sagax.numpy as np
+    >>> float(np.nanvar(np.array([1, np.nan, 3])))
+    1.0
+    """
+    refuse_out("nanvar", out)
+    a, mask = _there("nanvar", a, where)
+    return _reductions.var(a, axis, dtype, None, ddof, keepdims, where=mask, mean=mean)
+
+
+def nanstd(
+    a: Any,
+    axis: Axis = None,
+    dtype: Any = None,
+    out: None = None,
+    ddof: Any = 0,
+    keepdims: bool = False,
+    where: Any = None,
+    mean: Any = None,
+) -> Array:
+    """As `std`, with NaN left out; NaN where too little else is left.
+
+    >>> import sagax.numpy as np
+    >>> float(np.nanstd(np.array([1, np.nan, 3])))
+    1.0
+    """
+    refuse_out("nanstd", out)
+    a, mask = _there("nanstd", a, where)
+    return _reductions.std(a, axis, dtype, None, ddof, keepdims, where=mask, mean=mean)

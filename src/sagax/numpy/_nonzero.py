@@ -1,0 +1,154 @@
+"""The positions of the elements that are not zero."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+import sagax.numpy._base as _base
+from sagax._src import config
+from sagax._src.core import dims, dtypes
+from sagax._src.core.avals import intern_aval
+from sagax._src.core.value import Array, aval_of
+from sagax._src.diagnostics.errors import ArgumentValueError
+from sagax._src.primitives import arithmetic, comparison, shaping, structural
+from sagax._src.primitives.selection import select_n_p
+from sagax._src.primitives.slicing import pad, slice_in_dim
+from sagax._src.primitives.sorting import sort_p
+from sagax._src.primitives.structural import convert
+from sagax.numpy._arguments import concrete_or_raise, static_int, with_aval
+from sagax.numpy._fused import fused
+from sagax.numpy._reductions import as_dtype
+from sagax.numpy._shaping import atleast_1d, ravel
+
+_thread = config.thread
+_FIX = "give size=..., the number of positions that the result should have"
+
+
+def nonzero(a: Any, *, size: int | None = None, fill_value: Any = None) -> tuple[Array, ...]:
+    """The indices of the elements of `a` that are not zero: a vector of integers for each dimension.
+
+    How many there are depends on the contents of `a`, which must be concrete therefore, unless `size`
+    says how many to return: the first ones, filled up with `fill_value` (a number, or a tuple of one
+    for each dimension; by default 0).
+
+    >>> import sagax.numpy as np
+    >>> np.nonzero(np.array([0, 5, 0, 7]))
+    (Array([1, 3], dtype=int32),)
+    """
+    return indices_of("nonzero", a, size, fill_value)
+
+
+def indices_of(function: str, a: Any, size: Any, fill_value: Any) -> tuple[Array, ...]:
+    """`nonzero`, for the function that is named in errors."""
+    a, aval = with_aval(function, a)
+    if not aval.ndim:
+        raise ArgumentValueError(
+            "a scalar has no positions",
+            function=function,
+            got=a,
+            fix="make it an array first: numpy.atleast_1d(...)",
+        )
+    dtype = dtypes.default_int(_thread.settings.x64)
+    if size is None:
+        found = np.nonzero(concrete_or_raise(function, a, _FIX))
+        return tuple([_base.as_array(function, i.astype(dtype)) for i in found])
+    size = static_int(function, "size", size)
+    if not dims.is_dim(size) and size < 0:
+        raise ArgumentValueError(
+            function=function, argument="size", got=size, expected="at least 0"
+        )
+    fills = _fills(function, fill_value, aval.ndim)
+    found = _first_indices(a, *fills, size=size, dtype=dtype)
+    return tuple(found)
+
+
+def _fills(function: str, fill_value: Any, ndim: int) -> list:
+    """The fill value for each dimension."""
+    if fill_value is None:
+        return [0] * ndim
+    if isinstance(fill_value, (tuple, list)):
+        if len(fill_value) != ndim:
+            raise ArgumentValueError(
+                f"fill_value tuple must have length equal to number of axes ({ndim}); got"
+                f" {len(fill_value)}",
+                function=function,
+            )
+        return [_base.as_operand(function, v) for v in fill_value]
+    value, aval = with_aval(function, fill_value)
+    if aval.ndim == 1:
+        return _fills(function, list(shaping.unstack(value)), ndim)
+    if aval.ndim:
+        raise ArgumentValueError(
+            function=function,
+            argument="fill_value",
+            got=fill_value,
+            expected="a number for each axis",
+        )
+    return [value] * ndim
+
+
+@fused
+def _first_indices(a: Any, *fills: Any, size: Any, dtype: Any) -> list:
+    aval = aval_of(a)
+    count = aval.size
+    if dims.same(count, 0):
+        wanted = intern_aval((size,), dtype, False, None)
+        return [structural.broadcast_in_dim(as_dtype(f, dtype), wanted.shape) for f in fills]
+    flat = first_places(ravel(a), size, dtype)
+    valid = comparison.lt(flat, as_dtype(shaping.size_as_value(count), dtype))
+    found, rest = [], flat
+    for extent in aval.shape[:0:-1]:  # the last index changes fastest
+        extent = as_dtype(shaping.size_as_value(extent), dtype)
+        found.append(arithmetic.rem(rest, extent))
+        rest = arithmetic.div(rest, extent)
+    found.append(rest)
+    return [
+        select_n_p.bind(
+            valid,
+            structural.broadcast_in_dim(as_dtype(f, dtype), (size,)),
+            index,
+        )
+        for index, f in zip(found[::-1], fills)
+    ]
+
+
+def first_places(mask: Any, size: Any, dtype: Any) -> Array:
+    """The first `size` positions at which a vector is not zero, then its own size over and over."""
+    count = aval_of(mask).shape[0]
+    places = shaping.broadcasted_iota(dtype, (count,), 0)
+    beyond = structural.broadcast_in_dim(as_dtype(shaping.size_as_value(count), dtype), (count,))
+    chosen = convert(mask, np.dtype(bool))
+    (ordered,) = sort_p.bind(
+        select_n_p.bind(chosen, beyond, places), dimension=0, is_stable=False, num_keys=1
+    )
+    if size <= count:
+        return slice_in_dim(ordered, 0, size)
+    end = as_dtype(shaping.size_as_value(count), dtype)
+    return pad(ordered, end, ((0, size - count, 0),))
+
+
+def flatnonzero(a: Any, *, size: int | None = None, fill_value: Any = None) -> Array:
+    """The positions of the elements of `a`, flattened, that are not zero; see `nonzero`.
+
+    >>> import sagax.numpy as np
+    >>> np.flatnonzero(np.array([[0, 5], [7, 0]]))
+    Array([1, 2], dtype=int32)
+    """
+    return indices_of("flatnonzero", ravel(a), size, fill_value)[0]
+
+
+def argwhere(a: Any, *, size: int | None = None, fill_value: Any = None) -> Array:
+    """The indices of the elements of `a` that are not zero, a row for each; see `nonzero`.
+
+    >>> import sagax.numpy as np
+    >>> np.argwhere(np.array([[0, 5], [7, 0]]))
+    Array([[0, 1],
+           [1, 0]], dtype=int32)
+    """
+    a, aval = with_aval("argwhere", a)
+    columns = indices_of("argwhere", atleast_1d(a), size, fill_value)
+    if not aval.ndim:
+        return slice_in_dim(structural.expand_dims(columns[0], (1,)), 0, 0, 1, 1)
+    return shaping.stack(columns, 1)

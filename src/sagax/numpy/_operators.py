@@ -1,0 +1,101 @@
+"""The operators of arrays: Python's special methods, from the functions of the namespace."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+import sagax.numpy._arithmetic as _arithmetic
+import sagax.numpy._contraction as _contraction
+import sagax.numpy._floats as _floats
+import sagax.numpy._logic as _logic
+from sagax._src.core.value import Array
+from sagax._src.diagnostics.errors import ArgumentError
+from sagax.numpy._creation import astype
+
+_SCALARS = frozenset((bool, int, float, complex))
+_NUMPY = (np.ndarray, np.generic)
+
+
+def _refused(symbol: str, x: Any, other: Any) -> ArgumentError:
+    left, right = type(x).__name__, type(other).__name__
+    return ArgumentError(
+        f"unsupported operand type(s) for {symbol}: '{left}' and '{right}'",
+        got=other,
+        expected="an array or a number",
+        fix="make an array of it first: numpy.asarray(...)",
+    )
+
+
+def _binary(symbol: str, function: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
+    """A method for `x <symbol> other`."""
+
+    def operator(self: Any, other: Any) -> Any:
+        if type(other) in _SCALARS or isinstance(other, Array) or _is_operand(other):
+            return function(self, other)
+        if isinstance(other, (list, tuple)):
+            raise _refused(symbol, self, other)
+        return NotImplemented
+
+    return operator
+
+
+def _reflected(symbol: str, function: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
+    """A method for `other <symbol> x`."""
+
+    def operator(self: Any, other: Any) -> Any:
+        if type(other) in _SCALARS or isinstance(other, Array) or _is_operand(other):
+            return function(other, self)
+        if isinstance(other, (list, tuple)):
+            raise _refused(symbol, other, self)
+        return NotImplemented
+
+    return operator
+
+
+def _is_operand(x: Any) -> bool:
+    return isinstance(x, (*_NUMPY, bool, int, float, complex)) or hasattr(x, "__jax_array__")
+
+
+def _round(self: Any, ndigits: int | None = None) -> Any:
+    if ndigits is None:  # as for Python's numbers, an integer
+        return astype(_floats.round(self), int)
+    return _floats.round(self, ndigits)
+
+
+_BINARY = {
+    "add": ("+", _arithmetic.add),
+    "sub": ("-", _arithmetic.subtract),
+    "mul": ("*", _arithmetic.multiply),
+    "truediv": ("/", _arithmetic.true_divide),
+    "floordiv": ("//", _arithmetic.floor_divide),
+    "mod": ("%", _arithmetic.remainder),
+    "divmod": ("divmod", _arithmetic.divmod),
+    "pow": ("**", _arithmetic.power),
+    "matmul": ("@", _contraction.matmul),
+    "and": ("&", _logic.bitwise_and),
+    "or": ("|", _logic.bitwise_or),
+    "xor": ("^", _logic.bitwise_xor),
+    "lshift": ("<<", _logic.left_shift),
+    "rshift": (">>", _logic.right_shift),
+}
+_COMPARISONS = {
+    "eq": ("==", _logic.equal),
+    "ne": ("!=", _logic.not_equal),
+    "lt": ("<", _logic.less),
+    "le": ("<=", _logic.less_equal),
+    "gt": (">", _logic.greater),
+    "ge": (">=", _logic.greater_equal),
+}
+
+OPERATORS: dict[str, Callable[..., Any]] = {
+    **{f"__{name}__": _binary(symbol, f) for name, (symbol, f) in (_BINARY | _COMPARISONS).items()},
+    **{f"__r{name}__": _reflected(symbol, f) for name, (symbol, f) in _BINARY.items()},
+    "__neg__": lambda self: _arithmetic.negative(self),
+    "__pos__": lambda self: _arithmetic.positive(self),
+    "__abs__": lambda self: _arithmetic.absolute(self),
+    "__invert__": lambda self: _logic.invert(self),
+    "__round__": _round,
+}

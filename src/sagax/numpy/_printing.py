@@ -1,0 +1,75 @@
+"""How arrays are shown: texts of them, and NumPy's options, which hold for both libraries."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+import sagax.numpy._base as _base
+
+
+def array_repr(
+    arr: Any,
+    max_line_width: int | None = None,
+    precision: int | None = None,
+    suppress_small: bool | None = None,
+) -> str:
+    """The text that `repr` gives for an array, with other options.
+
+    >>> import sagax.numpy as snp
+    >>> snp.array_repr(snp.array([1.23456, 2.0]), precision=2)
+    'Array([1.23, 2.  ], dtype=float32)'
+    """
+    x = _base.as_array("array_repr", arr)
+    options = {"linewidth": max_line_width, "precision": precision, "suppress": suppress_small}
+    with np.printoptions(**{k: v for k, v in options.items() if v is not None}):
+        return repr(x)
+
+
+def array_str(
+    a: Any,
+    max_line_width: int | None = None,
+    precision: int | None = None,
+    suppress_small: bool | None = None,
+) -> str:
+    """The text that `str` gives for an array, with other options.
+
+    >>> import sagax.numpy as snp
+    >>> snp.array_str(snp.array([1.23456, 2.0]), precision=2)
+    '[1.23 2.  ]'
+    """
+    x = _base.as_array("array_str", a)
+    options = {"linewidth": max_line_width, "precision": precision, "suppress": suppress_small}
+    with np.printoptions(**{k: v for k, v in options.items() if v is not None}):
+        return str(x)
+
+
+def get_printoptions() -> Any:
+    """The options with which arrays are shown, a dict: NumPy's.
+
+    >>> import sagax.numpy as snp
+    >>> snp.get_printoptions()["precision"]
+    8
+    """
+    return np.get_printoptions()
+
+
+def set_printoptions(*args: Any, **kwargs: Any) -> None:
+    """Set options with which arrays are shown, such as precision=3: NumPy's, for its arrays too.
+
+    >>> import sagax.numpy as snp
+    >>> snp.set_printoptions(precision=8)
+    """
+    np.set_printoptions(*args, **kwargs)
+
+
+def printoptions(*args: Any, **kwargs: Any) -> Any:
+    """Context manager: arrays are shown with other options inside.
+
+    >>> import sagax.numpy as snp
+    >>> with snp.printoptions(precision=2):
+    ...     print(snp.array([1.23456]))
+    [1.23]
+    """
+    return np.printoptions(*args, **kwargs)

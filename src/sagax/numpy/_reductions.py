@@ -1,0 +1,815 @@
+"""Reductions: sums, products, extrema, logical ones, means, variances, positions of extrema.
+
+Sums and means of narrow floats are accumulated in float32. `where` chooses the elements that take
+part, `initial` takes part as one more element.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+import sagax.numpy._base as _base
+from sagax._src import config
+from sagax._src.core import dims, dtypes
+from sagax._src.core.avals import intern_aval
+from sagax._src.core.value import Array, aval_of
+from sagax._src.diagnostics.errors import ArgumentError, ArgumentValueError
+from sagax._src.primitives import arithmetic, comparison, structural
+from sagax._src.primitives.bitwise import bitwise_and, bitwise_or
+from sagax._src.primitives.complex_numbers import complex as complex_of_parts
+from sagax._src.primitives.complex_numbers import imag, real
+from sagax._src.primitives.reductions import (
+    argmax_p,
+    argmin_p,
+    reduce_and_p,
+    reduce_max_p,
+    reduce_min_p,
+    reduce_or_p,
+    reduce_prod_p,
+    reduce_sum_p,
+)
+from sagax._src.primitives.selection import select_n_p
+from sagax._src.primitives.shaping import size_as_value
+from sagax._src.primitives.structural import broadcast_in_dim_p, convert
+from sagax.numpy._arguments import axis_tuple, one_axis, refuse_out, with_aval
+from sagax.numpy._fused import fused
+from sagax.numpy._shaping import ravel
+
+Axis = int | Sequence[int] | None
+
+_thread = config.thread
+_BOOL = np.dtype(bool)
+
+
+# what the reductions share ------------------------------------------------------------------------
+
+
+@functools.lru_cache(maxsize=1024)
+def sum_dtypes(given: Any, promote_integers: bool, x64: bool) -> tuple[Any, Any]:
+    """The dtypes to sum numbers of dtype `given` in, and of the result.
+
+    Narrow floats are summed as float32; integers narrower than the default one become as wide.
+    """
+    kind = dtypes.kind(given)
+    if kind == "b":
+        given = dtypes.default_int(x64)
+    elif promote_integers and kind in "iu" and given.itemsize < dtypes.default_int(x64).itemsize:
+        given = dtypes.canonicalize(np.int64 if kind == "i" else np.uint64, x64)
+    return (dtypes.float32 if dtypes.is_narrow_float(given) else given), given
+
+
+@functools.lru_cache(maxsize=1024)
+def mean_dtypes(given: Any, x64: bool) -> tuple[Any, Any]:
+    """The dtypes to compute a mean of numbers of dtype `given` in, and of the result."""
+    result = dtypes.canonicalize(dtypes.to_inexact(given), x64)
+    return (dtypes.float32 if dtypes.is_narrow_float(result) else result), result
+
+
+def as_dtype(x: Any, dtype: Any) -> Any:
+    """`x` as a strongly typed array of `dtype`; a number without any operation."""
+    if isinstance(x, (bool, int, float, complex, np.generic)):
+        return dtypes.convert_numpy(np.asarray(x), dtype)[()]
+    return convert(x, dtype)
+
+
+def checked_where(function: str, where: Any, shape: tuple) -> Any:
+    """The mask of a reduction as booleans of the shape of its operand."""
+    where = _base.as_operand(function, where)
+    aval = aval_of(where)
+    if aval.dtype != _BOOL:
+        raise ArgumentValueError(
+            f"numpy.{function}: where must be None or a boolean array; got"
+            f" where.dtype={dtypes.name(aval.dtype)}",
+            fix="compare first, as in where=x > 0",
+            where=where,
+        )
+    if aval.shape == shape:
+        return where
+    new = len(shape) - aval.ndim
+    if new < 0 or not _fits(aval.shape, shape[new:]):
+        raise ArgumentValueError(
+            function=function,
+            argument="where",
+            got=where,
+            expected=f"a mask that broadcasts to the shape of the array, {shape}",
+        )
+    return broadcast_in_dim_p.bind(
+        where, shape=shape, broadcast_dimensions=tuple(range(new, len(shape)))
+    )
+
+
+def masked(x: Any, mask: Any, fill: Any) -> Array:
+    """`x` where `mask` (booleans of the same shape) is true, the scalar `fill` elsewhere."""
+    aval = aval_of(x)
+    filled = broadcast_in_dim_p.bind(
+        as_dtype(fill, aval.dtype), shape=aval.shape, broadcast_dimensions=()
+    )
+    return select_n_p.bind(mask, filled, x)
+
+
+def checked_initial(function: str, initial: Any, dtype: Any) -> Any:
+    """The initial value of a reduction as a scalar of `dtype`."""
+    aval = aval_of(initial)
+    if aval.ndim:
+        raise ArgumentValueError(
+            f"initial value must be a scalar. Got array of shape {aval.shape}", function=function
+        )
+    if type(initial) is int:
+        if dtypes.kind(dtype) in "iu":
+            dtypes.check_python_int(initial, dtype)
+    return as_dtype(initial, dtype)
+
+
+def keep(out: Any, aval: Any, axes: tuple) -> Array:
+    """`out`, reduced over `axes` from a value of type `aval`, with these as dimensions of size 1."""
+    if not axes:
+        return out
+    shape = tuple([1 if i in axes else d for i, d in enumerate(aval.shape)])
+    kept = tuple([i for i in range(aval.ndim) if i not in axes])
+    return broadcast_in_dim_p.bind(out, shape=shape, broadcast_dimensions=kept)
+
+
+def reduced(
+    kind: str,
+    a: Any,
+    axes: tuple,
+    working: Any,
+    result: Any,
+    keepdims: bool,
+    mask: Any = None,
+    initial: Any = None,
+) -> Array:
+    """The reduction `kind` of `a` over `axes`, computed in one dtype and converted to another."""
+    aval = aval_of(a)
+    given = tuple([n for n, x in (("mask", mask), ("initial", initial)) if x is not None])
+    plain = not given and not keepdims and working is result
+    if plain and aval.dtype is working and not aval.weak_type and not dtypes.is_complex(working):
+        return _KINDS[kind][0].bind(a, axes=axes)
+    return _reduced(
+        a, *[x for x in (mask, initial) if x is not None],
+        given=given, kind=kind, axes=axes, working=working, result=result, keepdims=bool(keepdims),
+    )  # fmt: skip
+
+
+@fused
+def _reduced(
+    a: Any,
+    *arrays: Any,
+    given: tuple[str, ...],
+    kind: str,
+    axes: tuple,
+    working: Any,
+    result: Any,
+    keepdims: bool,
+) -> Array:
+    """As `reduced`; `given` names the `arrays`."""
+    more = dict(zip(given, arrays))
+    primitive, combine, neutral = _KINDS[kind]
+    aval = aval_of(a)
+    a, initial = as_dtype(a, working), more.get("initial")
+    if "mask" in more:
+        a = masked(a, more["mask"], initial if neutral is None else neutral)
+    if neutral is None and dtypes.is_complex(working):
+        found = _complex_extremum(a, axes, kind == "max")
+    else:
+        found = primitive.bind(a, axes=axes)
+    if initial is not None:
+        found = combine(initial, found)
+    found = convert(found, result)
+    return keep(found, aval, axes) if keepdims else found
+
+
+# kind -> primitive, how to combine two results, and what changes nothing (None: only an initial value)
+_KINDS: dict[str, tuple] = {
+    "sum": (reduce_sum_p, arithmetic.add, 0),
+    "prod": (reduce_prod_p, arithmetic.mul, 1),
+    "max": (reduce_max_p, arithmetic.max, None),
+    "min": (reduce_min_p, arithmetic.min, None),
+    "any": (reduce_or_p, bitwise_or, False),
+    "all": (reduce_and_p, bitwise_and, True),
+}
+
+
+# sums and products --------------------------------------------------------------------------------
+
+
+def _total(
+    function: str,
+    a: Any,
+    axis: Axis,
+    dtype: Any,
+    out: Any,
+    keepdims: bool,
+    initial: Any,
+    where: Any,
+    promote_integers: bool,
+) -> Array:
+    if out is not None:
+        refuse_out(function, out)
+    if not isinstance(a, Array):
+        a = _base.as_operand(function, a)
+    aval = aval_of(a)
+    if dtype is None:
+        working, result = sum_dtypes(aval.dtype, promote_integers, _thread.settings.x64)
+    else:
+        result = dtypes.requested_dtype(dtype, function)
+        working = dtypes.default_int(_thread.settings.x64) if result == _BOOL else result
+    axes = axis_tuple(function, axis, aval.ndim)
+    if where is not None:
+        where = checked_where(function, where, aval.shape)
+    if initial is not None:
+        initial = checked_initial(function, initial, working)
+    return reduced(function, a, axes, working, result, keepdims, where, initial)
+
+
+def sum(
+    a: Any,
+    axis: Axis = None,
+    dtype: Any = None,
+    out: None = None,
+    keepdims: bool = False,
+    initial: Any = None,
+    where: Any = None,
+    promote_integers: bool = True,
+) -> Array:
+    """The sum of the elements of `a` along `axis` (one, several, or None: all).
+
+    Args:
+      dtype: of the result, and to add in. By default that of `a`, where booleans are added as
+        integers, integers narrower than 32 bits become that wide (unless `promote_integers` is
+        False) and narrow floats are added in float32.
+      keepdims: whether the axes stay, with size 1.
+      initial: a scalar to add.
+      where: booleans that broadcast to the shape of `a`; only elements where they are true count.
+
+    The sum of nothing is zero.
+
+    >>> import sagax.numpy as np
+    >>> np.sum(np.array([[1, 2], [3, 4]]), axis=0)
+    Array([4, 6], dtype=int32)
+    """
+    return _total("sum", a, axis, dtype, out, keepdims, initial, where, promote_integers)
+
+
+def prod(
+    a: Any,
+    axis: Axis = None,
+    dtype: Any = None,
+    out: None = None,
+    keepdims: bool = False,
+    initial: Any = None,
+    where: Any = None,
+    promote_integers: bool = True,
+) -> Array:
+    """The product of the elements of `a` along `axis` (one, several, or None: all).
+
+    Dtypes, `keepdims`, `initial` (a factor) and `where` as in `sum`. The product of nothing is one.
+
+    >>> import sagax.numpy as np
+    >>> np.prod(np.array([[1, 2], [3, 4]]), axis=0)
+    Array([3, 8], dtype=int32)
+    """
+    return _total("prod", a, axis, dtype, out, keepdims, initial, where, promote_integers)
+
+
+# extrema ------------------------------------------------------------------------------------------
+
+
+def max(
+    a: Any,
+    axis: Axis = None,
+    out: None = None,
+    keepdims: bool = False,
+    initial: Any = None,
+    where: Any = None,
+) -> Array:
+    """The greatest element of `a` along `axis` (one, several, or None: all); NaN if there is one.
+
+    Complex numbers are ordered by their real parts, equal ones by their imaginary parts. `initial`
+    is one more element, needed where there may be none and with `where`, which chooses elements.
+    Same dtype. Raises a ValueError for the greatest of nothing.
+
+    >>> import sagax.numpy as np
+    >>> np.max(np.array([[1, 5], [3, 4]]), axis=1)
+    Array([5, 4], dtype=int32)
+    """
+    return _extremum("max", a, axis, out, keepdims, initial, where)
+
+
+def min(
+    a: Any,
+    axis: Axis = None,
+    out: None = None,
+    keepdims: bool = False,
+    initial: Any = None,
+    where: Any = None,
+) -> Array:
+    """The least element of `a` along `axis` (one, several, or None: all); NaN if there is one.
+
+    Everything else as in `max`.
+
+    >>> import sagax.numpy as np
+    >>> np.min(np.array([[1, 5], [3, 4]]), axis=1)
+    Array([1, 3], dtype=int32)
+    """
+    return _extremum("min", a, axis, out, keepdims, initial, where)
+
+
+def amax(
+    a: Any,
+    axis: Axis = None,
+    out: None = None,
+    keepdims: bool = False,
+    initial: Any = None,
+    where: Any = None,
+) -> Array:
+    """The greatest element of `a` along `axis`: another name of `max`.
+
+    >>> import sagax.numpy as np
+    >>> int(np.amax(np.array([1, 5, 3])))
+    5
+    """
+    return _extremum("amax", a, axis, out, keepdims, initial, where)
+
+
+def amin(
+    a: Any,
+    axis: Axis = None,
+    out: None = None,
+    keepdims: bool = False,
+    initial: Any = None,
+    where: Any = None,
+) -> Array:
+    """The least element of `a` along `axis`: another name of `min`.
+
+    >>> import sagax.numpy as np
+    >>> int(np.amin(np.array([1, 5, 3])))
+    1
+    """
+    return _extremum("amin", a, axis, out, keepdims, initial, where)
+
+
+def _extremum(
+    function: str, a: Any, axis: Axis, out: Any, keepdims: bool, initial: Any, where: Any
+) -> Array:
+    if out is not None:
+        refuse_out(function, out)
+    a, aval = with_aval(function, a)
+    axes = axis_tuple(function, axis, aval.ndim)
+    if initial is not None:
+        initial = checked_initial(function, initial, aval.dtype)
+    else:
+        check_not_empty(function, aval, axes)
+        if where is not None:
+            raise ArgumentValueError(
+                f"reduction operation {function} does not have an identity, so to use a where mask"
+                " one has to specify 'initial'",
+                function=function,
+            )
+    if where is not None:
+        where = checked_where(function, where, aval.shape)
+    return reduced(function[-3:], a, axes, aval.dtype, aval.dtype, keepdims, where, initial)
+
+
+def check_not_empty(function: str, aval: Any, axes: tuple) -> None:
+    """Raise if there is nothing to choose from: one of the reduced axes has size 0."""
+    for d in axes:
+        if dims.same(aval.shape[d], 0):
+            raise ArgumentValueError(
+                f"zero-size array to reduction operation {function} which has no identity",
+                function=function,
+                got=f"shape {aval.shape}, where axis {d} has size 0",
+                fix="give a value for this case: initial=...",
+            )
+
+
+def _complex_extremum(x: Any, axes: tuple, greatest: bool) -> Array:
+    """By real parts, and of those with the extreme real part by imaginary parts."""
+    primitive = reduce_max_p if greatest else reduce_min_p
+    re, im = real(x), imag(x)
+    aval = aval_of(re)
+    found = primitive.bind(re, axes=axes)
+    # NaN equals nothing: then no element stands out, and the imaginary parts are all looked at
+    chosen = bitwise_or(comparison.eq(re, keep(found, aval, axes)), comparison.ne(re, re))
+    worst = -np.inf if greatest else np.inf
+    return complex_of_parts(found, primitive.bind(masked(im, chosen, worst), axes=axes))
+
+
+# logical ------------------------------------------------------------------------------------------
+
+
+def any(
+    a: Any, axis: Axis = None, out: None = None, keepdims: bool = False, *, where: Any = None
+) -> Array:
+    """Whether any element of `a` along `axis` (one, several, or None: all) is not zero.
+
+    Boolean; False for nothing. `where` (booleans) chooses the elements to look at.
+
+    >>> import sagax.numpy as np
+    >>> np.any(np.array([[0, 1], [0, 0]]), axis=1)
+    Array([ True, False], dtype=bool)
+    """
+    return _logical("any", a, axis, out, keepdims, where)
+
+
+def all(
+    a: Any, axis: Axis = None, out: None = None, keepdims: bool = False, *, where: Any = None
+) -> Array:
+    """Whether all elements of `a` along `axis` (one, several, or None: all) are not zero.
+
+    Boolean; True for nothing. `where` (booleans) chooses the elements to look at.
+
+    >>> import sagax.numpy as np
+    >>> np.all(np.array([[1, 1], [0, 1]]), axis=1)
+    Array([ True, False], dtype=bool)
+    """
+    return _logical("all", a, axis, out, keepdims, where)
+
+
+def _logical(function: str, a: Any, axis: Axis, out: Any, keepdims: bool, where: Any) -> Array:
+    if out is not None:
+        refuse_out(function, out)
+    a, aval = with_aval(function, a)
+    axes = axis_tuple(function, axis, aval.ndim)
+    if where is not None:
+        where = checked_where(function, where, aval.shape)
+    return reduced(function, a, axes, _BOOL, _BOOL, keepdims, where)
+
+
+# mean and variance --------------------------------------------------------------------------------
+
+
+def mean(
+    a: Any,
+    axis: Axis = None,
+    dtype: Any = None,
+    out: None = None,
+    keepdims: bool = False,
+    *,
+    where: Any = None,
+) -> Array:
+    """The arithmetic mean of the elements of `a` along `axis` (one, several, or None: all).
+
+    Floating point (or complex) unless `dtype` says otherwise; narrow floats are added in float32.
+    `where` (booleans) chooses the elements that count. The mean of nothing is NaN.
+
+    >>> import sagax.numpy as np
+    >>> np.mean(np.array([[1, 2], [3, 4]]), axis=0)
+    Array([2., 3.], dtype=float32)
+    """
+    if out is not None:
+        refuse_out("mean", out)
+    if not isinstance(a, Array):
+        a = _base.as_operand("mean", a)
+    aval = aval_of(a)
+    working, result = _mean_dtypes("mean", aval.dtype, dtype)
+    axes = axis_tuple("mean", axis, aval.ndim)
+    if where is None:
+        return _mean(a, axes=axes, working=working, result=result, keepdims=bool(keepdims))
+    mask = checked_where("mean", where, aval.shape)
+    return _mean(a, mask, axes=axes, working=working, result=result, keepdims=bool(keepdims))
+
+
+@fused
+def _mean(
+    a: Any, mask: Any = None, *, axes: tuple, working: Any, result: Any, keepdims: bool
+) -> Array:
+    aval = aval_of(a)
+    a = as_dtype(a, working)
+    if mask is None:
+        count = counted(aval.shape, axes, working)
+    else:
+        count = reduce_sum_p.bind(convert(mask, working), axes=axes)
+        a = masked(a, mask, 0)
+    total = reduce_sum_p.bind(a, axes=axes)
+    if isinstance(count, np.integer) and not count:
+        # the engine's quotient of integers by 0, which older engines cannot evaluate while compiling
+        found = structural.full_of(aval_of(total), -1)
+    else:
+        found = arithmetic.div_p.bind(total, count)
+    found = convert(found, result)
+    return keep(found, aval, axes) if keepdims else found
+
+
+def _mean_dtypes(function: str, given: Any, requested: Any) -> tuple[Any, Any]:
+    if requested is None:
+        return mean_dtypes(given, _thread.settings.x64)
+    result = dtypes.requested_dtype(requested, function)
+    return (dtypes.float32 if result == _BOOL else result), result
+
+
+def counted(shape: tuple, axes: tuple, dtype: Any) -> Any:
+    """The number of elements along `axes` as a scalar of `dtype`."""
+    size = dims.size([shape[i] for i in axes])
+    return convert(size_as_value(size), dtype) if dims.is_dim(size) else _scalar(size, dtype)
+
+
+@functools.lru_cache(maxsize=1024)
+def _scalar(value: int, dtype: Any) -> Any:
+    with np.errstate(over="ignore"):
+        return np.asarray(value).astype(dtype)[()]
+
+
+def var(
+    a: Any,
+    axis: Axis = None,
+    dtype: Any = None,
+    out: None = None,
+    ddof: Any = 0,
+    keepdims: bool = False,
+    *,
+    where: Any = None,
+    mean: Any = None,
+    correction: Any = None,
+) -> Array:
+    """The variance of the elements of `a` along `axis` (one, several, or None: all).
+
+    That is the mean squared distance from the mean, with the number of elements less `ddof` (or
+    `correction`, which is the same) as divisor; NaN where that is not positive. For complex numbers
+    it is real. Computed in two passes; narrow floats in float32.
+
+    Args:
+      dtype: of the result, floating point.
+      where: booleans that choose the elements that count.
+      mean: the mean, if it is known, with the axes kept as dimensions of size 1.
+
+    >>> import sagax.numpy as np
+    >>> np.var(np.array([[1.0, 3.0], [2.0, 6.0]]), axis=1)
+    Array([1., 4.], dtype=float32)
+    """
+    return _variance("var", a, axis, dtype, out, ddof, keepdims, where, mean, correction)
+
+
+def std(
+    a: Any,
+    axis: Axis = None,
+    dtype: Any = None,
+    out: None = None,
+    ddof: Any = 0,
+    keepdims: bool = False,
+    *,
+    where: Any = None,
+    mean: Any = None,
+    correction: Any = None,
+) -> Array:
+    """The standard deviation of the elements of `a` along `axis`: the root of the variance.
+
+    All arguments as in `var`.
+
+    >>> import sagax.numpy as np
+    >>> np.std(np.array([[1.0, 3.0], [2.0, 6.0]]), axis=1)
+    Array([1., 2.], dtype=float32)
+    """
+    return _variance("std", a, axis, dtype, out, ddof, keepdims, where, mean, correction)
+
+
+def _variance(
+    function: str,
+    a: Any,
+    axis: Axis,
+    dtype: Any,
+    out: Any,
+    ddof: Any,
+    keepdims: bool,
+    where: Any,
+    mean: Any,
+    correction: Any,
+) -> Array:
+    if out is not None:
+        refuse_out(function, out)
+    if correction is not None:
+        if not isinstance(ddof, int) or ddof != 0:
+            raise ArgumentValueError(
+                "ddof and correction can't be provided simultaneously.", function=function
+            )
+        ddof = correction
+    a, aval = with_aval(function, a)
+    working, result = variance_dtypes(function, aval.dtype, dtype)
+    axes = axis_tuple(function, axis, aval.ndim)
+    mask = None if where is None else checked_where(function, where, aval.shape)
+    if mean is not None:
+        mean = _given_mean(function, mean, working, aval, axes)
+    if type(ddof) not in (int, float):
+        ddof = as_dtype(_base.as_operand(function, ddof), dtypes.real_part_dtype(working))
+        known = None
+    else:
+        ddof, known = None, ddof
+    given = {"mask": mask, "mean": mean, "ddof": ddof}
+    given = {name: x for name, x in given.items() if x is not None}
+    return _spread(
+        a, *given.values(), given=tuple(given), ddof=known, root=function == "std", axes=axes,
+        working=working, result=result, keepdims=bool(keepdims),
+    )  # fmt: skip
+
+
+@fused
+def _spread(
+    a: Any,
+    *arrays: Any,
+    given: tuple[str, ...],
+    ddof: Any,
+    root: bool,
+    axes: tuple,
+    working: Any,
+    result: Any,
+    keepdims: bool,
+) -> Array:
+    """The variance, or its root; `given` names the `arrays`."""
+    more = dict(zip(given, arrays))
+    mask, mean = more.get("mask"), more.get("mean")
+    aval = aval_of(a)
+    a = as_dtype(a, working)
+    parts = dtypes.real_part_dtype(working)
+    if mask is None:
+        count = counted(aval.shape, axes, parts)
+    else:
+        count = reduce_sum_p.bind(convert(mask, parts), axes=axes)
+        a = masked(a, mask, 0)  # before anything else, so that NaN there has no derivative either
+    if mean is None:
+        total = reduce_sum_p.bind(a, axes=axes)
+        mean = keep(arithmetic.div(total, convert_scalar(count, working)), aval, axes)
+    squares = squared_distance(arithmetic.sub(a, mean))
+    if mask is not None:
+        squares = masked(squares, mask, 0)
+    total = reduce_sum_p.bind(squares, axes=axes)
+    found = normalised(total, count, more.get("ddof", ddof))
+    found = convert(arithmetic.sqrt(found) if root else found, result)
+    return keep(found, aval, axes) if keepdims else found
+
+
+def variance_dtypes(function: str, given: Any, requested: Any) -> tuple[Any, Any]:
+    """The dtypes to compute a variance in, and of the result."""
+    if requested is None:
+        working, result = mean_dtypes(given, _thread.settings.x64)
+        return working, dtypes.real_part_dtype(result)
+    result = dtypes.requested_dtype(requested, function)
+    if dtypes.is_complex(given) and not dtypes.is_complex(result):
+        raise ArgumentValueError(
+            f"the variance of complex numbers cannot be computed in the real dtype {result}",
+            function=function,
+            argument="dtype",
+            fix="leave it out (the result is real), or take the variance of x.real and of x.imag",
+            a=given,
+        )
+    working, _ = mean_dtypes(result, _thread.settings.x64)
+    if not dtypes.is_inexact(result):
+        result = working
+    return (working if dtypes.is_narrow_float(result) else result), result
+
+
+def _given_mean(function: str, mean: Any, dtype: Any, aval: Any, axes: tuple) -> Any:
+    mean, given = with_aval(function, mean)
+    kept = tuple([1 if i in axes else d for i, d in enumerate(aval.shape)])
+    if given.ndim not in (0, aval.ndim) or (given.ndim and not _fits(given.shape, kept)):
+        raise ArgumentValueError(
+            function=function,
+            argument="mean",
+            got=mean,
+            expected=f"shape {kept}: the reduced axes with size 1 (as keepdims=True gives)",
+        )
+    return as_dtype(mean, dtype)
+
+
+def _fits(shape: tuple, kept: tuple) -> bool:
+    for d, k in zip(shape, kept):
+        if not (dims.same(d, k) or dims.same(d, 1)):
+            return False
+    return True
+
+
+def squared_distance(x: Any) -> Any:
+    """|x| squared, element by element; real."""
+    if dtypes.is_complex(aval_of(x).dtype):
+        return arithmetic.add(arithmetic.square(real(x)), arithmetic.square(imag(x)))
+    return arithmetic.square(x)
+
+
+def convert_scalar(count: Any, dtype: Any) -> Any:
+    """A count as `dtype`."""
+    return count.astype(dtype) if isinstance(count, np.generic) else convert(count, dtype)
+
+
+def normalised(total: Any, count: Any, ddof: Any) -> Any:
+    """`total` divided by `count - ddof`; NaN where that is not positive."""
+    aval = aval_of(total)
+    known = type(ddof) in (int, float)
+    if isinstance(count, np.generic) and known:
+        freedom = count - np.asarray(ddof, aval.dtype)
+        if freedom > 0:
+            return arithmetic.div(total, freedom)
+        return structural.full_of(aval, np.nan)
+    freedom = arithmetic.sub(count, as_dtype(ddof, aval.dtype)) if not known or ddof else count
+    quotient = arithmetic.div(*_base.align_ranks("var", (total, freedom)))
+    aval = aval_of(quotient)
+    positive = comparison.gt(freedom, as_dtype(0, aval.dtype))
+    if aval_of(positive).shape not in ((), aval.shape):
+        positive = _base.broadcast_to(positive, aval.shape)
+    return select_n_p.bind(positive, structural.full_of(aval, np.nan), quotient)
+
+
+# positions of extrema -----------------------------------------------------------------------------
+
+
+def argmax(
+    a: Any, axis: int | None = None, out: None = None, keepdims: bool | None = None
+) -> Array:
+    """The position of the greatest element of `a` along `axis`, without one in the flattened array.
+
+    The first of several; that of a NaN before all others. An integer array. Raises a ValueError for
+    an empty axis.
+
+    >>> import sagax.numpy as np
+    >>> np.argmax(np.array([[1, 5], [4, 3]]), axis=1)
+    Array([1, 0], dtype=int32)
+    """
+    return _position("argmax", argmax_p, a, axis, out, keepdims)
+
+
+def argmin(
+    a: Any, axis: int | None = None, out: None = None, keepdims: bool | None = None
+) -> Array:
+    """The position of the least element of `a` along `axis`, without one in the flattened array.
+
+    The first of several; that of a NaN before all others. An integer array. Raises a ValueError for
+    an empty axis.
+
+    >>> import sagax.numpy as np
+    >>> np.argmin(np.array([[1, 5], [4, 3]]), axis=1)
+    Array([0, 1], dtype=int32)
+    """
+    return _position("argmin", argmin_p, a, axis, out, keepdims)
+
+
+def _position(
+    function: str, primitive: Any, a: Any, axis: int | None, out: Any, keepdims: bool | None
+) -> Array:
+    if out is not None:
+        refuse_out(function, out)
+    a, aval = with_aval(function, a)
+    flat = ravel(a) if axis is None or not aval.ndim else a
+    if axis is None:
+        d = 0
+    else:
+        d = one_axis(function, axis, aval.ndim or 1)
+    size = aval_of(flat).shape[d]
+    if dims.same(size, 0):
+        raise ArgumentValueError(
+            f"attempt to get {function} of an empty sequence",
+            function=function,
+            got=f"shape {aval.shape}",
+        )
+    if dtypes.is_complex(aval.dtype):
+        flat, primitive = _standing_out(flat, d, function == "argmax"), argmax_p
+    found = primitive.bind(flat, axes=(d,), index_dtype=dtypes.default_int(_thread.settings.x64))
+    if not keepdims:
+        return found
+    axes = tuple(range(aval.ndim)) if axis is None else (d,) if aval.ndim else ()
+    return keep(found, aval, axes)
+
+
+def _standing_out(x: Any, axis: int, greatest: bool) -> Array:
+    """Which complex elements are the extreme one along `axis`, or NaN."""
+    best = keep(_complex_extremum(x, (axis,), greatest), aval_of(x), (axis,))
+    return bitwise_or(comparison.eq(x, best), comparison.ne(x, x))
+
+
+def count_nonzero(a: Any, axis: Axis = None, keepdims: bool = False) -> Array:
+    """How many elements of `a` along `axis` (one, several, or None: all) are not zero; integers.
+
+    >>> import sagax.numpy as np
+    >>> np.count_nonzero(np.array([[0, 1], [2, 3]]), axis=1)
+    Array([1, 2], dtype=int32)
+    """
+    a, aval = with_aval("count_nonzero", a)
+    axes = axis_tuple("count_nonzero", axis, aval.ndim)
+    integer = dtypes.default_int(_thread.settings.x64)
+    return _counts(a, axes=axes, dtype=integer, keepdims=bool(keepdims))
+
+
+@fused
+def _counts(a: Any, *, axes: tuple, dtype: Any, keepdims: bool) -> Array:
+    counts = convert(as_dtype(a, _BOOL), dtype)
+    found = reduce_sum_p.bind(counts, axes=axes)
+    return keep(found, aval_of(a), axes) if keepdims else found
+
+
+def ptp(a: Any, axis: Axis = None, out: None = None, keepdims: bool = False) -> Array:
+    """The distance from the least to the greatest element of `a` along `axis`. Same dtype.
+
+    >>> import sagax.numpy as np
+    >>> np.ptp(np.array([[1, 5], [4, 3]]), axis=1)
+    Array([4, 1], dtype=int32)
+    """
+    if out is not None:
+        refuse_out("ptp", out)
+    a, aval = with_aval("ptp", a)
+    if aval.dtype is _BOOL:
+        raise ArgumentError(
+            function="ptp", argument="a", got=a, expected="numbers", fix="convert it: a.astype(int)"
+        )
+    check_not_empty("ptp", aval, axis_tuple("ptp", axis, aval.ndim))
+    return arithmetic.sub(max(a, axis, keepdims=keepdims), min(a, axis, keepdims=keepdims))

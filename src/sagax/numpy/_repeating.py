@@ -1,0 +1,288 @@
+"""Elements repeated, inserted and deleted."""
+
+from __future__ import annotations
+
+import operator
+from typing import Any
+
+import numpy as np
+
+import sagax.numpy._base as _base
+from sagax._src import config
+from sagax._src.core import dims, dtypes
+from sagax._src.core.trace import Tracer
+from sagax._src.core.value import Array, aval_of
+from sagax._src.diagnostics.errors import (
+    ArgumentError,
+    ArgumentValueError,
+    ConcretizationTypeError,
+    SagaxError,
+)
+from sagax._src.primitives import structural
+from sagax._src.primitives.shaping import broadcasted_iota
+from sagax.numpy._arguments import (
+    axes_in_order,
+    concrete_or_raise,
+    one_axis,
+    refuse_sharding,
+    static_int,
+    with_aval,
+)
+from sagax.numpy._cumulative import cumsum
+from sagax.numpy._indexing import getitem, take
+from sagax.numpy._joining import concatenate
+from sagax.numpy._reductions import sum as sum_along
+from sagax.numpy._selection import clip, where
+from sagax.numpy._shaping import broadcast_to, moveaxis, ravel
+from sagax.numpy._sorting import argsort, searchsorted
+
+_thread = config.thread
+
+
+class OutOfBoundsError(SagaxError, IndexError):
+    """A position that the axis does not have."""
+
+
+def _line(function: str, a: Any, axis: Any) -> tuple[Any, int]:
+    """`a` and the axis to work along: flattened, and its only one, where that is None."""
+    x, aval = with_aval(function, a)
+    if axis is None:
+        return ravel(x), 0
+    return _base.as_array(function, x), one_axis(function, axis, aval.ndim)
+
+
+# repeat -------------------------------------------------------------------------------------------
+
+
+def repeat(
+    a: Any,
+    repeats: Any,
+    axis: int | None = None,
+    *,
+    total_repeat_length: int | None = None,
+    out_sharding: Any = None,
+) -> Array:
+    """`a` with each element repeated along `axis`; without one, flattened.
+
+    `repeats` is a number, or one for each element. The size of the result is their sum, so that they
+    must be known while tracing, unless `total_repeat_length` says the size: then what is more is cut
+    off, and the last element fills up what is less.
+
+    >>> import sagax.numpy as np
+    >>> np.repeat(np.array([5, 6, 7]), np.array([1, 0, 2]))
+    Array([5, 7, 7], dtype=int32)
+    """
+    refuse_sharding("repeat", out_sharding)
+    x, d = _line("repeat", a, axis)
+    size = x.aval.shape[d]
+    if total_repeat_length is not None:
+        total_repeat_length = static_int("repeat", "total_repeat_length", total_repeat_length)
+    if dims.is_dim(repeats):
+        return _repeat_all(x, repeats, d)
+    times, aval = with_aval("repeat", repeats, 1)
+    if dtypes.kind(aval.dtype) not in "iub":
+        raise ArgumentError(function="repeat", argument="repeats", got=repeats, expected="integers")
+    if aval.ndim > 1 or (aval.ndim == 1 and not _fits(aval.shape[0], size)):
+        raise ArgumentValueError(
+            function="repeat",
+            argument="repeats",
+            got=repeats,
+            expected=f"a number, or a vector of {size}: one for each element along axis {d}",
+        )
+    traced = isinstance(times, Tracer) and times.concrete() is None
+    if total_repeat_length is not None:
+        each = broadcast_to(times, (size,))
+        return _repeat_up_to(x, each, total_repeat_length, d)
+    if traced:
+        error = ConcretizationTypeError(
+            times, "The size of the result of numpy.repeat depends on the values of repeats."
+        )
+        raise error.attach(fix="give total_repeat_length=..., the size that the result should have")
+    times = np.asarray(concrete_or_raise("repeat", times, ""))
+    if (times < 0).any():
+        raise ArgumentValueError(
+            function="repeat", argument="repeats", got=repeats, expected="numbers of at least 0"
+        )
+    if times.size == 1:
+        return _repeat_all(x, int(times.reshape(())), d)
+    positions = np.repeat(np.arange(size, dtype=np.int32), times)
+    return getitem(x, (slice(None),) * d + (positions,), wrap_negative_indices=False)
+
+
+def _fits(count: Any, size: Any) -> bool:
+    return dims.same(count, 1) or dims.same(count, size)
+
+
+def _repeat_all(x: Any, times: Any, axis: int) -> Array:
+    """Each element `times` times."""
+    shape = x.aval.shape
+    wide = (*shape[: axis + 1], times, *shape[axis + 1 :])
+    kept = tuple([i for i in range(len(wide)) if i != axis + 1])
+    x = structural.broadcast_in_dim(x, dims.canonical_shape(wide, "repeat"), kept)
+    return structural.reshape(x, (*shape[:axis], shape[axis] * times, *shape[axis + 1 :]))
+
+
+def _repeat_up_to(x: Any, repeats: Any, total: int, axis: int) -> Array:
+    size = x.aval.shape[axis]
+    if dims.same(size, 0):
+        if not dims.same(total, 0):
+            raise ArgumentValueError(
+                "there is no element to repeat", function="repeat", got=f"size 0 along axis {axis}"
+            )
+        return x
+    ends = cumsum(repeats)  # element i fills the places up to ends[i]
+    places = searchsorted(ends, broadcasted_iota(dtypes.int32, (total,), 0), side="right")
+    places = clip(places, None, size - 1)
+    return getitem(x, (slice(None),) * axis + (places,), wrap_negative_indices=False)
+
+
+# delete and insert --------------------------------------------------------------------------------
+
+
+def delete(
+    arr: Any, obj: Any, axis: int | None = None, *, assume_unique_indices: bool = False
+) -> Array:
+    """`arr` without the elements at `obj` along `axis`; without one, flattened.
+
+    `obj` is an int, a slice, an array of ints or a boolean mask. How many elements are deleted must be
+    known: an array of ints has to be concrete, unless `assume_unique_indices` promises that none
+    occurs twice; an int may be traced.
+
+    >>> import sagax.numpy as np
+    >>> np.delete(np.array([5, 6, 7]), np.array([0, 2]))
+    Array([6], dtype=int32)
+    """
+    x, d = _line("delete", arr, axis)
+    size = x.aval.shape[d]
+    if isinstance(obj, slice):
+        kept = np.delete(np.arange(size, dtype=np.int32), obj)
+        return _at(x, kept, d)
+    places, aval = with_aval("delete", obj, 1)
+    kind = dtypes.kind(aval.dtype)
+    if kind not in "biu":
+        raise ArgumentValueError(
+            function="delete",
+            argument="obj",
+            got=obj,
+            expected="an int, a slice, an array of integers or a boolean mask",
+        )
+    traced = isinstance(places, Tracer) and places.concrete() is None
+    if kind == "b":
+        mask = concrete_or_raise("delete", places, "give the positions of the elements to delete")
+        if mask.shape != (size,):
+            raise ArgumentValueError(
+                function="delete",
+                argument="obj",
+                got=obj,
+                expected=f"a mask of shape ({size},), one for each element along axis {d}",
+            )
+        return _at(x, np.flatnonzero(~mask).astype(np.int32), d)
+    if not traced:
+        places = np.asarray(concrete_or_raise("delete", places, ""))
+        _check_bounds("delete", places, size, d)
+        return _at(x, np.delete(np.arange(size, dtype=np.int32), places.ravel()), d)
+    if aval.ndim == 0:
+        place = where(places < 0, places + size, places)
+        index = broadcasted_iota(dtypes.int32, (size - 1,), 0)
+        return _at(x, where(index < place, index, index + 1), d)
+    if not assume_unique_indices:
+        error = ConcretizationTypeError(
+            places, "How many elements numpy.delete leaves depends on the values of obj."
+        )
+        raise error.attach(fix="give assume_unique_indices=True if no position occurs twice")
+    places = ravel(places)
+    places = where(places < 0, places + size, places)
+    # the positions that are left, in order: those that are not deleted sort before those that are
+    index = broadcasted_iota(dtypes.int32, (size, places.shape[0]), 0)
+    gone = (index == places).any(1)
+    left = argsort(gone)[: size - places.shape[0]]
+    return _at(x, left, d)
+
+
+def _at(x: Any, places: Any, axis: int) -> Array:
+    return getitem(x, (slice(None),) * axis + (places,), wrap_negative_indices=False)
+
+
+def _check_bounds(function: str, places: np.ndarray, size: int, axis: int) -> None:
+    wrong = places[(places < -size) | (places >= size)]
+    if wrong.size:
+        raise OutOfBoundsError(
+            f"index {int(wrong.flat[0])} is out of bounds for axis {axis} with size {size}",
+            function=function,
+        )
+
+
+def insert(arr: Any, obj: Any, values: Any, axis: int | None = None) -> Array:
+    """`arr` with `values` inserted along `axis` before the positions `obj`; without one, flattened.
+
+    `obj` is an int, a slice or an array of ints, which count in `arr` as it is. `values` broadcasts to
+    what is inserted and takes the dtype of `arr`.
+
+    >>> import sagax.numpy as np
+    >>> np.insert(np.array([1, 2, 3]), np.array([1, 3]), 9)
+    Array([1, 9, 2, 3, 9], dtype=int32)
+    """
+    x, d = _line("insert", arr, axis)
+    values, v_aval = with_aval("insert", values, 2)
+    size = x.aval.shape[d]
+    if isinstance(obj, slice):
+        obj = np.arange(size, dtype=np.int32)[obj]
+    places, aval = with_aval("insert", obj, 1)
+    if dtypes.kind(aval.dtype) not in "iub":
+        raise ArgumentValueError(
+            function="insert", argument="obj", got=obj, expected="an int, a slice or integers"
+        )
+    if aval.ndim > 1:
+        raise ArgumentValueError(
+            function="insert", argument="obj", got=obj, expected="an int or a vector of ints"
+        )
+    values = structural.convert(values, x.aval.dtype)
+    if v_aval.ndim < x.aval.ndim:
+        values = structural.expand_dims(values, range(x.aval.ndim - v_aval.ndim))
+    if not aval.ndim:  # one place: the first axis of values is the axis of insertion
+        values = moveaxis(values, 0, d)
+    count = aval.shape[0] if aval.ndim else values.aval.shape[d]
+    new = broadcast_to(values, (*x.aval.shape[:d], count, *x.aval.shape[d + 1 :]))
+    places = _base.as_array("insert", places)
+    if dtypes.kind(aval.dtype) == "b":
+        places = structural.convert(places, dtypes.int32)
+    places = clip(where(places < 0, places + size, places), 0, size)
+    places = broadcast_to(places, (count,))
+    # Where each element of `x` followed by `new` goes: sort by place, what is new before what was there.
+    index = broadcasted_iota(dtypes.int32, (size,), 0)
+    order = argsort(concatenate([2 * index + 1, 2 * places]))
+    return _at(concatenate([x, new], d), order, d)
+
+
+def trim_zeros(filt: Any, trim: str = "fb", axis: Any = None) -> Array:
+    """`filt` without the zeros at its front ('f') and its back ('b').
+
+    An array of several dimensions is cut to the smallest part that holds all its non-zero elements,
+    along `axis` (None: all axes). Its contents must be known while tracing.
+
+    >>> import sagax.numpy as np
+    >>> np.trim_zeros(np.array([0, 1, 0, 2, 0]))
+    Array([1, 0, 2], dtype=int32)
+    """
+    x, aval = with_aval("trim_zeros", filt)
+    sides = trim.lower() if isinstance(trim, str) else ""
+    if not sides or set(sides) - set("fb"):
+        raise ArgumentValueError(
+            function="trim_zeros", argument="trim", got=repr(trim), expected="'f', 'b' or 'fb'"
+        )
+    axes = tuple(range(aval.ndim)) if axis is None else axes_in_order("trim_zeros", axis, aval.ndim)
+    values = concrete_or_raise(
+        "trim_zeros", x, "leave the zeros in place, or trim before the traced function"
+    )
+    found = np.nonzero(values)
+    index = []
+    for d in range(aval.ndim):
+        low, high = 0, aval.shape[d]
+        if d in axes:
+            if not len(found[d]):
+                high = 0
+            else:
+                low = int(found[d].min()) if "f" in sides else 0
+                high = int(found[d].max()) + 1 if "b" in sides else high
+        index.append(slice(low, high))
+    return getitem(_base.as_array("trim_zeros", x), tuple(index))

@@ -1,0 +1,188 @@
+"""Choosing between values element by element: where, clip, select, piecewise, and what stands for NaN."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import sagax.numpy._base as _base
+from sagax._src.core import dtypes, kinds
+from sagax._src.core.value import Array
+from sagax._src.diagnostics.errors import ArgumentError, ArgumentValueError
+from sagax._src.primitives.arithmetic import max_p, min_p
+from sagax._src.primitives.comparison import eq_p, ne_p
+from sagax._src.primitives.complex_numbers import complex_p, imag_p
+from sagax._src.primitives.selection import select_n_p
+from sagax._src.primitives.structural import convert, real_p
+from sagax.numpy._base import as_operand, dtype_of, operands2, promoted2
+from sagax.numpy._logic import truth
+from sagax.numpy._nonzero import nonzero
+
+
+def where3(condition: Any, x: Any, y: Any) -> Array:
+    """`x` where `condition` holds and `y` elsewhere; `where` with all its operands."""
+    if not isinstance(condition, Array) or condition.aval.dtype is not dtypes.bool_:
+        condition = truth(as_operand("where", condition))
+    if isinstance(x, Array) and isinstance(y, Array):
+        if x.aval is not y.aval:
+            x, y = promoted2("where", x, y)
+        elif condition.shape == x.aval.shape:
+            return select_n_p.bind(condition, y, x)
+    else:
+        x, y = promoted2("where", as_operand("where", x, 1), as_operand("where", y, 2))
+    _base.check_ranks("where", (condition, x, y))
+    return _base.select(condition, x, y)
+
+
+def where(
+    condition: Any,
+    x: Any = None,
+    y: Any = None,
+    /,
+    *,
+    size: int | None = None,
+    fill_value: Any = None,
+) -> Any:
+    """`x` where `condition` holds and `y` elsewhere, element by element.
+
+    All three broadcast; x and y are promoted to a common dtype. With the condition alone, the indices
+    at which it holds, as `nonzero` gives them.
+
+    >>> import sagax.numpy as snp
+    >>> snp.where(snp.arange(3) > 0, 10, snp.arange(3))
+    Array([ 0, 10, 10], dtype=int32)
+    """
+    if x is not None and y is not None and size is None and fill_value is None:
+        return where3(condition, x, y)
+    if x is None and y is None:
+        return nonzero(condition, size=size, fill_value=fill_value)
+    if x is None or y is None:
+        raise ArgumentError(
+            "Either both or neither of the x and y arguments should be provided to numpy.where",
+            function="where",
+        )
+    raise ArgumentValueError(
+        "size and fill_value arguments cannot be used in three-term where function.",
+        function="where",
+    )
+
+
+def clip(arr: Any = None, /, min: Any = None, max: Any = None) -> Array:
+    """Each element of `arr` moved into the interval from `min` to `max`; None is no bound.
+
+    Where the bounds contradict, the result is `max`. Real numbers only.
+
+    >>> import sagax.numpy as snp
+    >>> snp.clip(snp.arange(5), 1, 3)
+    Array([1, 1, 2, 3, 3], dtype=int32)
+    """
+    x = as_operand("clip", arr)
+    if min is not None:
+        x = max_p.bind(*_ordered("clip", min, x))
+    if max is not None:
+        x = min_p.bind(*_ordered("clip", max, x))
+    return _base.as_array("clip", x)
+
+
+def _ordered(function: str, bound: Any, x: Any) -> tuple:
+    bound, x = operands2(function, bound, x)
+    if dtypes.is_complex(dtype_of(x)):
+        raise ArgumentValueError(
+            "Clip received a complex value either through the input or the min/max keywords. "
+            "Complex values have no ordering and cannot be clipped.",
+            function=function,
+            fix="clip the real and imaginary parts, or the absolute value",
+        )
+    return bound, x
+
+
+def nan_to_num(
+    x: Any, copy: bool = True, nan: Any = 0.0, posinf: Any = None, neginf: Any = None
+) -> Array:
+    """`x` with finite numbers in place of NaN and infinities; without `posinf`, the greatest there are.
+
+    >>> import sagax.numpy as snp
+    >>> snp.nan_to_num(snp.array([1.0, snp.nan, snp.inf]), posinf=9.0)
+    Array([1., 0., 9.], dtype=float32)
+    """
+    del copy  # arrays never change, so that none is needed
+    x = _base.as_array("nan_to_num", x)
+    dtype = x.dtype
+    if not dtypes.is_inexact(dtype):
+        return x
+    if kinds.is_complex(dtype):
+        return complex_p.bind(
+            nan_to_num(real_p.bind(x), True, nan, posinf, neginf),
+            nan_to_num(imag_p.bind(x), True, nan, posinf, neginf),
+        )
+    info = dtypes.finfo(dtype)
+    posinf = info.max if posinf is None else posinf
+    neginf = info.min if neginf is None else neginf
+    for question, value in (
+        (ne_p.bind(x, x), nan),
+        (eq_p.bind(x, _base.number(float("inf"), float, dtype)), posinf),
+        (eq_p.bind(x, _base.number(float("-inf"), float, dtype)), neginf),
+    ):
+        replacement = _base.cast(as_operand("nan_to_num", value), dtype, False)
+        x = _base.select(question, *_base.align_ranks("nan_to_num", (replacement, x)))
+    return x
+
+
+def select(condlist: Sequence[Any], choicelist: Sequence[Any], default: Any = 0) -> Array:
+    """Element by element the choice that goes with the first condition that holds, else `default`.
+
+    Conditions and choices broadcast; the choices and the default are promoted to a common dtype.
+
+    >>> import sagax.numpy as snp
+    >>> x = snp.arange(5)
+    >>> snp.select([x < 2, x < 4], [x, 10 * x], default=-1)
+    Array([ 0,  1, 20, 30, -1], dtype=int32)
+    """
+    if len(condlist) != len(choicelist):
+        raise ArgumentValueError(
+            f"condlist must have length equal to choicelist ({len(condlist)} vs {len(choicelist)})",
+            function="select",
+        )
+    if len(condlist) == 0:
+        raise ArgumentValueError("condlist must be non-empty", function="select")
+    conditions = [truth(as_operand("select", c, i)) for i, c in enumerate(condlist)]
+    cases = [as_operand("select", c, i) for i, c in enumerate((default, *choicelist))]
+    out, *choices = _base.promote_dtypes("select", *cases)
+    _base.check_ranks("select", (*conditions, out, *choices))
+    for condition, choice in zip(reversed(conditions), reversed(choices), strict=True):
+        out = _base.select(condition, choice, out)
+    return out
+
+
+def piecewise(x: Any, condlist: Any, funclist: Sequence[Any], *args: Any, **kw: Any) -> Array:
+    """Element by element of `x` the function of it that goes with the last condition that holds.
+
+    A function more than there are conditions serves where none holds; without one the result is 0
+    there. Functions get `x` whole, `args` and `kw`, and work element by element; numbers stand for
+    constant functions. The result has the dtype of `x`.
+
+    >>> import sagax.numpy as snp
+    >>> x = snp.arange(-2.0, 3.0)
+    >>> snp.piecewise(x, [x < 0, x >= 0], [lambda v: -v, lambda v: 10 * v])
+    Array([ 2.,  1.,  0., 10., 20.], dtype=float32)
+    """
+    x = _base.as_array("piecewise", x)
+    one = not isinstance(condlist, (list, tuple)) and len(_base.shape_of(condlist)) == x.ndim
+    conditions = [truth(as_operand("piecewise", c)) for c in ([condlist] if one else condlist)]
+    functions = list(funclist)
+    if len(functions) == len(conditions):
+        functions.append(0)
+    elif len(functions) != len(conditions) + 1:
+        count = len(conditions)
+        raise ArgumentValueError(
+            f"with {count} condition(s), either {count} or {count + 1} functions are expected; got {len(functions)}",
+            function="piecewise",
+        )
+    *pieces, rest = [
+        convert(_base.as_array("piecewise", f(x, *args, **kw) if callable(f) else f), x.dtype)
+        for f in functions
+    ]
+    out = rest
+    for condition, piece in zip(conditions, pieces, strict=True):
+        out = _base.select(condition, piece, out)
+    return _base.broadcast_to(out, x.shape)

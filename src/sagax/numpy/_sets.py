@@ -1,0 +1,486 @@
+"""Vectors as sets: their distinct elements, unions, intersections, differences, membership.
+
+How many elements such a set has depends on the contents of the arguments, which must be concrete
+therefore; with `size` the result has that many elements, and the functions can be traced.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+import sagax.numpy._base as _base
+from sagax._src import config
+from sagax._src.core import dims, dtypes
+from sagax._src.core.trace import Tracer
+from sagax._src.core.value import Array, aval_of
+from sagax._src.diagnostics.errors import ArgumentValueError, ConcretizationTypeError
+from sagax._src.primitives import shaping, structural
+from sagax._src.primitives.slicing import pad, slice_in_dim
+from sagax._src.primitives.sorting import sort_p
+from sagax.numpy._arguments import one_axis, static_int, with_aval
+from sagax.numpy._cumulative import cumsum
+from sagax.numpy._fused import fused
+from sagax.numpy._indexing import getitem, take
+from sagax.numpy._joining import concatenate
+from sagax.numpy._logic import logical_not
+from sagax.numpy._nonzero import first_places
+from sagax.numpy._selection import clip, where
+from sagax.numpy._shaping import broadcast_to, moveaxis, ravel, reshape
+from sagax.numpy._sorting import searchsorted
+
+_thread = config.thread
+_COMPARE_ALL = 1 << 16  # membership is found by comparing everything up to so many comparisons
+
+
+def _host(function: str, *arrays: Any) -> list[np.ndarray]:
+    """The contents of concrete arrays of one dtype."""
+    for x in arrays:
+        if isinstance(x, Tracer) and x.concrete() is None:
+            error = ConcretizationTypeError(
+                x,
+                f"The size of the result of numpy.{function} depends on the values of its argument.",
+            )
+            raise error.attach(fix="give size=..., the number of elements of the result")
+    return [np.asarray(x.concrete() if isinstance(x, Tracer) else x) for x in arrays]
+
+
+def _size(function: str, size: Any) -> Any:
+    size = static_int(function, "size", size)
+    if not dims.is_dim(size) and size < 0:
+        raise ArgumentValueError(
+            function=function, argument="size", got=size, expected="at least 0"
+        )
+    return size
+
+
+def _integers(x: np.ndarray) -> Array:
+    return _base.as_array("unique", x.astype(dtypes.default_int(_thread.settings.x64)))
+
+
+# unique -------------------------------------------------------------------------------------------
+
+
+def unique(
+    ar: Any,
+    return_index: bool = False,
+    return_inverse: bool = False,
+    return_counts: bool = False,
+    axis: int | None = None,
+    *,
+    equal_nan: bool = True,
+    size: int | None = None,
+    fill_value: Any = None,
+    sorted: bool = True,
+) -> Any:
+    """The distinct elements of `ar` in ascending order; with `axis` the distinct slices along it.
+
+    Args:
+      return_index: also return where each element occurs first.
+      return_inverse: also return the position of each element of `ar` among the distinct ones.
+      return_counts: also return how often each occurs.
+      equal_nan: whether all NaN are one element.
+      size: how many elements to return: the first ones, filled up with `fill_value`, by default the
+        least element. Without it `ar` must be concrete.
+      sorted: accepted for compatibility; the elements are always sorted.
+
+    >>> import sagax.numpy as np
+    >>> np.unique(np.array([3, 1, 3]), return_counts=True)
+    (Array([1, 3], dtype=int32), Array([1, 2], dtype=int32))
+    """
+    ar = _base.as_array("unique", ar)
+    aval = ar.aval
+    flags = (bool(return_index), bool(return_inverse), bool(return_counts))
+    if axis is not None:
+        axis = one_axis("unique", axis, aval.ndim)
+    if size is None:
+        found = _unique_here(_host("unique", ar)[0], axis, equal_nan, aval.weak_type)
+    else:
+        found = _unique_sized("unique", ar, aval, axis, bool(equal_nan), size, fill_value, flags)
+    values, *others = found
+    chosen = [x for x, wanted in zip(others, flags) if wanted]
+    return (values, *chosen) if chosen else values
+
+
+def _unique_here(x: np.ndarray, axis: int | None, equal_nan: bool, weak: bool) -> tuple:
+    """Values, first positions, inverse and counts, by NumPy."""
+    dtype = x.dtype
+    if dtypes.is_narrow_float(dtype) or dtype.type.__module__ == "ml_dtypes":
+        # exact, and in the same order
+        x = x.astype(np.float32 if dtypes.kind(dtype) == "f" else np.int32)
+    values, index, inverse, counts = np.unique(
+        x,
+        return_index=True,
+        return_inverse=True,
+        return_counts=True,
+        axis=axis,
+        equal_nan=equal_nan,
+    )
+    inverse = inverse.reshape(x.shape if axis is None else (x.shape[axis],))
+    array = _base.as_array("unique", values.astype(dtype))
+    if weak:
+        array = structural.convert(array, dtype, True)
+    return array, _integers(index), _integers(inverse), _integers(counts)
+
+
+def _unique_sized(
+    function: str,
+    ar: Any,
+    aval: Any,
+    axis: Any,
+    equal_nan: bool,
+    size: Any,
+    fill_value: Any,
+    flags: tuple = (False, False, False),
+) -> tuple:
+    """As `_unique_here` for a result of known size; what `flags` do not ask for is None."""
+    size = _size(function, size)
+    if dims.same(aval.size, 0):
+        if fill_value is None and not dims.same(size, 0):
+            raise ArgumentValueError(
+                "for zero-sized input with nonzero size argument, fill_value must be specified",
+                function=function,
+                got=ar,
+            )
+        kept = aval.shape if axis is None else (aval.shape[axis],)
+        shape = (size,) if axis is None else (*aval.shape[:axis], size, *aval.shape[axis + 1 :])
+        fill = structural.convert(_base.as_array(function, fill_value or 0), aval.dtype)
+        nothing = _integers(np.zeros(size, np.int32))
+        return broadcast_to(fill, shape), nothing, _integers(np.zeros(kept, np.int32)), nothing
+    fill = [] if fill_value is None else [_base.as_operand(function, fill_value)]
+    return _unique_traced(ar, *fill, axis=axis, equal_nan=equal_nan, size=size, flags=flags)
+
+
+@fused
+def _unique_traced(
+    ar: Any, *fill: Any, axis: int | None, equal_nan: bool, size: int, flags: tuple
+) -> tuple:
+    wants_index, wants_inverse, wants_counts = flags
+    ar = _base.as_array("unique", ar)
+    x = ravel(ar) if axis is None else moveaxis(ar, axis, 0)
+    count, *rest = x.shape
+    rows = reshape(x, (count, -1)) if rest else x
+    order, new = _distinct(rows, equal_nan)
+    integer = order.dtype
+    # where each distinct element starts; `count` where there are no more
+    starts = first_places(new, size + 1 if wants_counts else size, integer)
+    first = starts[:size] if wants_counts else starts
+    valid = first < count
+    index = where(valid, take(order, first, mode="clip"), order[0])
+    values = getitem(x, (index,), wrap_negative_indices=False)
+    if fill:  # without one the least element, the one at order[0], fills up
+        other = structural.convert(_base.as_array("unique", fill[0]), x.dtype)
+        values = where(reshape(valid, (size, *[1] * len(rest))), values, other)
+    if axis is not None:
+        values = moveaxis(values, 0, axis)
+    inverse = counts = None
+    if wants_inverse:
+        rank = cumsum(structural.convert(new, integer)) - 1
+        inverse = structural.full_of(rank.aval, 0).at[order].set(rank, unique_indices=True)
+        inverse = reshape(inverse, ar.shape if axis is None else (count,))
+    if wants_counts:
+        counts = where(valid, starts[1:] - first, 0)
+    return values, index if wants_index else None, inverse, counts
+
+
+def _distinct(rows: Any, equal_nan: bool) -> tuple[Any, Any]:
+    """The order that sorts a vector, or the rows of a matrix; and which differ from the one before."""
+    count = rows.shape[0]
+    integer = dtypes.default_int(_thread.settings.x64)
+    places = shaping.broadcasted_iota(integer, (count,), 0)
+    columns = [rows]
+    if rows.ndim > 1:
+        columns = [reshape(c, (count,)) for c in shaping.split(rows, (1,) * rows.shape[1], 1)]
+    keys = len(columns)
+    *ordered, order = sort_p.bind(*columns, places, dimension=0, is_stable=True, num_keys=keys)
+    new = _differs(ordered[0], equal_nan)
+    for column in ordered[1:]:
+        new = new | _differs(column, equal_nan)
+    return order, new
+
+
+def _differs(x: Any, equal_nan: bool) -> Any:
+    """Which elements of a sorted vector differ from the one before; the first one does."""
+    n = x.shape[0]
+    left, right = slice_in_dim(x, 0, n - 1), slice_in_dim(x, 1, n)
+    step = left != right
+    if equal_nan and dtypes.is_inexact(x.dtype):
+        # only NaN follows a NaN, unless it is one part of a complex number
+        both = (left != left) & (right != right) if dtypes.is_complex(x.dtype) else left != left
+        step = step & logical_not(both)
+    return pad(step, np.True_, ((1, 0, 0),))
+
+
+class UniqueAllResult(NamedTuple):
+    """What `unique_all` returns."""
+
+    values: Array
+    indices: Array
+    inverse_indices: Array
+    counts: Array
+
+
+class UniqueCountsResult(NamedTuple):
+    """What `unique_counts` returns."""
+
+    values: Array
+    counts: Array
+
+
+class UniqueInverseResult(NamedTuple):
+    """What `unique_inverse` returns."""
+
+    values: Array
+    inverse_indices: Array
+
+
+def unique_all(x: Any, /, *, size: int | None = None, fill_value: Any = None) -> UniqueAllResult:
+    """The distinct elements of `x`, where each occurs first, positions of all, and counts.
+
+    NaN are all distinct. `size` and `fill_value` as in `unique`.
+
+    >>> import sagax.numpy as np
+    >>> np.unique_all(np.array([3, 1, 3])).indices
+    Array([1, 0], dtype=int32)
+    """
+    return UniqueAllResult(
+        *unique(x, True, True, True, equal_nan=False, size=size, fill_value=fill_value)
+    )
+
+
+def unique_counts(
+    x: Any, /, *, size: int | None = None, fill_value: Any = None
+) -> UniqueCountsResult:
+    """The distinct elements of `x`, and how often each occurs. NaN are all distinct.
+
+    >>> import sagax.numpy as np
+    >>> np.unique_counts(np.array([3, 1, 3])).counts
+    Array([1, 2], dtype=int32)
+    """
+    return UniqueCountsResult(
+        *unique(x, return_counts=True, equal_nan=False, size=size, fill_value=fill_value)
+    )
+
+
+def unique_inverse(
+    x: Any, /, *, size: int | None = None, fill_value: Any = None
+) -> UniqueInverseResult:
+    """The distinct elements of `x`, and the positions of its elements among them; NaN all distinct.
+
+    >>> import sagax.numpy as np
+    >>> np.unique_inverse(np.array([3, 1, 3])).inverse_indices
+    Array([1, 0, 1], dtype=int32)
+    """
+    return UniqueInverseResult(
+        *unique(x, return_inverse=True, equal_nan=False, size=size, fill_value=fill_value)
+    )
+
+
+def unique_values(x: Any, /, *, size: int | None = None, fill_value: Any = None) -> Array:
+    """The distinct elements of `x` in ascending order. NaN are all distinct.
+
+    >>> import sagax.numpy as np
+    >>> np.unique_values(np.array([3, 1, 3]))
+    Array([1, 3], dtype=int32)
+    """
+    return unique(x, equal_nan=False, size=size, fill_value=fill_value)
+
+
+# sets ---------------------------------------------------------------------------------------------
+
+
+def _two(function: str, ar1: Any, ar2: Any) -> tuple[Array, Array]:
+    """Both arguments as vectors of a common dtype."""
+    a, b = with_aval(function, ar1, 0)[0], with_aval(function, ar2, 1)[0]
+    a, b = _base.promote_dtypes(function, a, b)
+    return ravel(_base.as_array(function, a)), ravel(_base.as_array(function, b))
+
+
+def union1d(ar1: Any, ar2: Any, *, size: int | None = None, fill_value: Any = None) -> Array:
+    """The distinct elements of both arguments, in ascending order.
+
+    `size` and `fill_value` as in `unique`.
+
+    >>> import sagax.numpy as np
+    >>> np.union1d(np.array([3, 1]), np.array([1, 2]))
+    Array([1, 2, 3], dtype=int32)
+    """
+    both = concatenate(_two("union1d", ar1, ar2))
+    if size is None:
+        return _unique_here(_host("union1d", both)[0], None, True, False)[0]
+    return _unique_sized("union1d", both, both.aval, None, True, size, fill_value)[0]
+
+
+def _picked(values: Any, mask: Any, size: Any, fill: Any) -> tuple[Any, Any, Any]:
+    """The first `size` of `values` at which `mask` holds, filled up; their places, which are valid."""
+    count = values.shape[0]
+    places = first_places(mask, size, dtypes.default_int(_thread.settings.x64))
+    valid = places < count
+    found = getitem(values, (clip(places, 0, count - 1),), wrap_negative_indices=False)
+    return where(valid, found, found[:1] if fill is None else fill), places, valid
+
+
+def _sorted_places(x: Any) -> tuple[Any, Any]:
+    """A vector sorted, and the positions that sort it."""
+    places = shaping.broadcasted_iota(dtypes.default_int(_thread.settings.x64), x.shape, 0)
+    ordered, order = sort_p.bind(x, places, dimension=0, is_stable=True, num_keys=1)
+    return ordered, order
+
+
+def _filling(function: str, fill_value: Any, dtype: Any) -> Any:
+    if fill_value is None:
+        return None
+    return structural.convert(_base.as_array(function, fill_value), dtype)
+
+
+def intersect1d(
+    ar1: Any,
+    ar2: Any,
+    assume_unique: bool = False,
+    return_indices: bool = False,
+    *,
+    size: Any = None,
+    fill_value: Any = None,
+) -> Any:
+    """The distinct elements that occur in both arguments, in ascending order.
+
+    With `return_indices` also where each occurs first in either. With `size` the result has that many
+    elements, filled up with `fill_value`, by default its least element.
+
+    >>> import sagax.numpy as np
+    >>> np.intersect1d(np.array([3, 1, 1]), np.array([1, 2, 3]))
+    Array([1, 3], dtype=int32)
+    """
+    a, b = _two("intersect1d", ar1, ar2)
+    if size is None:
+        x, y = _host("intersect1d", a, b)
+        common, i, j = np.intersect1d(x, y, assume_unique=False, return_indices=True)
+        values = _base.as_array("intersect1d", common.astype(x.dtype))
+        return (values, _integers(i), _integers(j)) if return_indices else values
+    size = _size("intersect1d", size)
+    n, m = a.shape[0], b.shape[0]
+    if not n or not m:
+        fill = _filling("intersect1d", 0 if fill_value is None else fill_value, a.dtype)
+        values = broadcast_to(fill, (size,))
+        places = [_integers(np.full((size,), k, np.int32)) for k in (n, m)]
+        return (values, *places) if return_indices else values
+    first, order = _sorted_places(a)
+    second, other = _sorted_places(b)
+    mask = _differs(first, True) & isin(first, b)
+    values, places, valid = _picked(first, mask, size, _filling("intersect1d", fill_value, a.dtype))
+    if not return_indices:
+        return values
+    i = where(valid, order[clip(places, 0, n - 1)], n)
+    j = where(valid, other[clip(searchsorted(second, values), 0, m - 1)], m)
+    return values, i, j
+
+
+def setdiff1d(
+    ar1: Any,
+    ar2: Any,
+    assume_unique: bool = False,
+    *,
+    size: int | None = None,
+    fill_value: Any = None,
+) -> Array:
+    """The distinct elements of `ar1` that do not occur in `ar2`, in ascending order.
+
+    With `assume_unique` they stay in the order of `ar1`. With `size` the result has that many
+    elements, filled up with `fill_value`, by default 0.
+
+    >>> import sagax.numpy as np
+    >>> np.setdiff1d(np.array([3, 1, 1, 5]), np.array([1, 2]))
+    Array([3, 5], dtype=int32)
+    """
+    a, b = _two("setdiff1d", ar1, ar2)
+    if size is None:
+        x, y = _host("setdiff1d", a, b)
+        return _base.as_array("setdiff1d", np.setdiff1d(x, y, assume_unique).astype(x.dtype))
+    size = _size("setdiff1d", size)
+    fill = _filling("setdiff1d", 0 if fill_value is None else fill_value, a.dtype)
+    if not a.shape[0]:
+        return broadcast_to(fill, (size,))
+    if assume_unique:
+        return _picked(a, isin(a, b, invert=True), size, fill)[0]
+    ordered, _ = _sorted_places(a)
+    mask = _differs(ordered, False) & isin(ordered, b, invert=True)
+    return _picked(ordered, mask, size, fill)[0]
+
+
+def setxor1d(
+    ar1: Any,
+    ar2: Any,
+    assume_unique: bool = False,
+    *,
+    size: int | None = None,
+    fill_value: Any = None,
+) -> Array:
+    """The distinct elements that occur in just one of the arguments, in ascending order.
+
+    With `size` the result has that many elements, filled up with `fill_value`, by default its least
+    element.
+
+    >>> import sagax.numpy as np
+    >>> np.setxor1d(np.array([3, 1, 1]), np.array([1, 2]))
+    Array([2, 3], dtype=int32)
+    """
+    a, b = _two("setxor1d", ar1, ar2)
+    if size is None:
+        x, y = _host("setxor1d", a, b)
+        return _base.as_array("setxor1d", np.setxor1d(x, y).astype(x.dtype))
+    size = _size("setxor1d", size)
+    both = concatenate([a, b])
+    if not both.shape[0]:
+        fill = _filling("setxor1d", 0 if fill_value is None else fill_value, a.dtype)
+        return broadcast_to(fill, (size,))
+    ordered, _ = _sorted_places(both)
+    mask = _differs(ordered, False) & (isin(ordered, a) != isin(ordered, b))
+    return _picked(ordered, mask, size, _filling("setxor1d", fill_value, a.dtype))[0]
+
+
+def isin(
+    element: Any,
+    test_elements: Any,
+    assume_unique: bool = False,
+    invert: bool = False,
+    *,
+    method: str = "auto",
+) -> Array:
+    """Whether each of `element` occurs in `test_elements` (with `invert`: does not); boolean.
+
+    NaN occurs nowhere. `method` is one of 'auto', 'compare_all', 'binary_search', 'sort'; all give the
+    same result.
+
+    >>> import sagax.numpy as np
+    >>> np.isin(np.array([1, 2, 3]), np.array([2, 5]))
+    Array([False,  True, False], dtype=bool)
+    """
+    methods = ("auto", "compare_all", "binary_search", "sort")
+    if method not in methods:
+        raise ArgumentValueError(
+            function="isin", argument="method", got=repr(method), expected=f"one of {methods}"
+        )
+    x, aval = with_aval("isin", element, 0)
+    test, _ = with_aval("isin", test_elements, 1)
+    x, test = (_base.as_array("isin", v) for v in _base.promote_dtypes("isin", x, test))
+    test = ravel(test)
+    if dims.same(test.shape[0], 0):
+        found = structural.full_of(aval.update(dtype=np.dtype(bool), weak_type=False), False)
+    else:
+        amount = aval.size * test.shape[0]
+        few = dims.is_dim(amount) or amount <= _COMPARE_ALL
+        found = _compared(x, test) if method == "compare_all" or few else _searched(x, test)
+    return logical_not(found) if invert else found
+
+
+@fused
+def _compared(x: Any, test: Any) -> Array:
+    return (structural.expand_dims(x, (x.ndim,)) == test).any(-1)
+
+
+@fused
+def _searched(x: Any, test: Any) -> Array:
+    (ordered,) = sort_p.bind(test, dimension=0, is_stable=False, num_keys=1)
+    places = clip(searchsorted(ordered, x), None, test.shape[0] - 1)
+    return getitem(ordered, (places,), wrap_negative_indices=False) == x

@@ -1,0 +1,639 @@
+"""The same elements in another shape or order: reshape, transpose, squeeze, broadcast, flip, roll."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from sagax._src.core import dims, dtypes
+from sagax._src.core.trace import Tracer
+from sagax._src.core.value import Array, aval_of
+from sagax._src.diagnostics.errors import ArgumentError, ArgumentValueError, ShapeError
+from sagax._src.primitives import arithmetic, comparison, shaping, slicing, structural
+from sagax._src.primitives.selection import select_n
+from sagax._src.primitives.structural import reshape_p, transpose_p
+from sagax.numpy._arguments import (
+    UnsupportedArgumentError,
+    axes_in_order,
+    axis_tuple,
+    checked_shape,
+    one_axis,
+    refuse_sharding,
+    renamed,
+    static_int,
+    with_aval,
+)
+
+Axes = int | Sequence[int] | None
+
+
+def shape(a: Any) -> tuple:
+    """The sizes of the dimensions of `a`, an array, a number or nested lists; a tuple.
+
+    >>> import sagax.numpy as np
+    >>> np.shape(np.ones((2, 3)))
+    (2, 3)
+    """
+    return np.shape(a) if isinstance(a, (list, tuple)) else with_aval("shape", a)[1].shape
+
+
+def ndim(a: Any) -> int:
+    """The number of dimensions of `a`, an array, a number or nested lists.
+
+    >>> import sagax.numpy as np
+    >>> np.ndim(np.ones((2, 3)))
+    2
+    """
+    return np.ndim(a) if isinstance(a, (list, tuple)) else with_aval("ndim", a)[1].ndim
+
+
+def size(a: Any, axis: Axes = None) -> Any:
+    """The number of elements of `a`, or the size of one axis (the product of those of several).
+
+    >>> import sagax.numpy as np
+    >>> np.size(np.ones((2, 3))), np.size(np.ones((2, 3)), 1)
+    (6, 3)
+    """
+    aval = with_aval("size", a)[1]
+    if axis is None:
+        return aval.size
+    return dims.size([aval.shape[d] for d in axis_tuple("size", axis, aval.ndim)])
+
+
+# reshape ------------------------------------------------------------------------------------------
+
+
+def reshape(
+    a: Any, shape: Any, order: str = "C", *, copy: bool | None = None, out_sharding: Any = None
+) -> Array:
+    """The elements of `a` in the given `shape`, an int or a tuple; one size may be -1: the rest.
+
+    With `order="F"` elements are read and written with the first index changing fastest, as in
+    Fortran. Arrays never change, so `copy` makes no difference. Same dtype. Raises a TypeError when
+    the numbers of elements differ.
+
+    >>> import sagax.numpy as np
+    >>> np.reshape(np.arange(6), (2, -1))
+    Array([[0, 1, 2],
+           [3, 4, 5]], dtype=int32)
+    """
+    a, aval = with_aval("reshape", a)
+    if order == "C":
+        return _reshape(a, aval, shape)
+    if order != "F":
+        _bad_order("reshape", order)
+    flipped = structural.transpose(a, range(aval.ndim)[::-1])
+    sizes = _new_shape(aval, shape)
+    out = structural.reshape(flipped, sizes[::-1])
+    return structural.transpose(out, range(len(sizes))[::-1])
+
+
+def _reshape(a: Any, aval: Any, shape: Any) -> Array:
+    sizes = _new_shape(aval, shape)
+    if sizes == aval.shape and hasattr(a, "aval"):
+        return a
+    try:
+        return reshape_p.bind(a, new_sizes=sizes)
+    except ShapeError:
+        raise ShapeError(
+            f"cannot reshape array of shape {aval.shape} (size {aval.size}) into shape {sizes} (size"
+            f" {dims.size(sizes)})",
+            function="reshape",
+            fix="one size may be -1: whatever is left",
+            a=a,
+        ) from None
+
+
+def _new_shape(aval: Any, shape: Any) -> tuple:
+    """`shape` with -1 replaced by the size that is left."""
+    if type(shape) is not tuple:
+        shape = tuple(shape) if isinstance(shape, (list, range)) else _sizes(shape)
+    rest = None
+    for i, d in enumerate(shape):
+        if type(d) is not int:
+            if dims.is_dim(d):
+                continue
+            return _new_shape(
+                aval,
+                tuple([static_int("reshape", f"shape[{k}]", s) for k, s in enumerate(shape)]),
+            )
+        if d == -1:
+            if rest is not None:
+                raise ShapeError(
+                    "only one size can be -1, which stands for whatever is left",
+                    function="reshape",
+                    argument="shape",
+                    got=shape,
+                )
+            rest = i
+    if rest is not None:
+        known = dims.size([d for i, d in enumerate(shape) if i != rest])
+        if type(aval.size) is int and type(known) is int and (not known or aval.size % known):
+            if known or aval.size:
+                raise ShapeError(
+                    f"cannot reshape array of shape {aval.shape} (size {aval.size}) into shape"
+                    f" {shape}: the sizes that are given have the product {known}, which does not"
+                    f" divide {aval.size}",
+                    function="reshape",
+                    x=aval,
+                )
+        left = dims.divide_sizes(aval.shape, shape)
+        return (*shape[:rest], left, *shape[rest + 1 :])
+    return checked_shape("reshape", "shape", shape)
+
+
+def _sizes(shape: Any) -> tuple:
+    """An argument that is no tuple or list as one."""
+    if isinstance(shape, (np.ndarray, Array)) and shape.ndim == 1:
+        return tuple(shape)
+    if isinstance(shape, Sequence) and not isinstance(shape, str):
+        return tuple(shape)
+    return (static_int("reshape", "shape", shape),)
+
+
+def _bad_order(function: str, order: Any) -> None:
+    if order in ("A", "K"):
+        raise UnsupportedArgumentError(
+            f"numpy.{function} with order={order!r}: arrays have no order in memory",
+            fix="use order='C' (last index fastest) or order='F' (first index fastest)",
+        )
+    raise ArgumentValueError(
+        function=function, argument="order", got=repr(order), expected="'C' or 'F'"
+    )
+
+
+def ravel(a: Any, order: str = "C", *, out_sharding: Any = None) -> Array:
+    """The elements of `a` in one dimension, the last index changing fastest (first: `order="F"`).
+
+    >>> import sagax.numpy as np
+    >>> np.ravel(np.array([[1, 2], [3, 4]]))
+    Array([1, 2, 3, 4], dtype=int32)
+    """
+    refuse_sharding("ravel", out_sharding)
+    a, aval = with_aval("ravel", a)
+    if order == "C":
+        return a if aval.ndim == 1 and hasattr(a, "aval") else _reshape(a, aval, (aval.size,))
+    if order != "F":
+        _bad_order("ravel", order)
+    return reshape(a, (aval.size,), order)
+
+
+def resize(a: Any, new_shape: Any) -> Array:
+    """The elements of `a`, over and over or only the first ones, in the shape `new_shape`.
+
+    >>> import sagax.numpy as np
+    >>> np.resize(np.array([1, 2, 3]), (2, 2))
+    Array([[1, 2],
+           [3, 1]], dtype=int32)
+    """
+    a, aval = with_aval("resize", a)
+    sizes = checked_shape("resize", "new_shape", new_shape)
+    count = dims.size(sizes)
+    flat = _reshape(a, aval, (aval.size,))
+    if not aval.size or not count:
+        return structural.full_of(aval.update(shape=sizes), 0)
+    repeats = dims.ceil_div(count, aval.size)
+    if repeats > 1:
+        flat = shaping.concatenate([flat] * repeats, 0)
+    return _reshape(_first(flat, count), aval.update(shape=(count,)), sizes)
+
+
+def _first(flat: Any, count: dims.Size) -> Any:
+    have = aval_of(flat).shape[0]
+    return flat if have == count else shaping.split(flat, (count, have - count))[0]
+
+
+# order of dimensions ------------------------------------------------------------------------------
+
+
+def transpose(a: Any, axes: Sequence[int] | None = None) -> Array:
+    """`a` with its dimensions in the order `axes`: reversed when that is None.
+
+    >>> import sagax.numpy as np
+    >>> np.transpose(np.ones((2, 3, 4)), (1, 0, 2)).shape
+    (3, 2, 4)
+    """
+    a, aval = with_aval("transpose", a)
+    if axes is None:
+        if aval.ndim < 2 and hasattr(a, "aval"):
+            return a
+        return transpose_p.bind(a, permutation=tuple(range(aval.ndim - 1, -1, -1)))
+    order = axes_in_order("transpose", axes, aval.ndim)
+    if len(order) != aval.ndim:
+        raise ArgumentValueError(
+            function="transpose",
+            argument="axes",
+            got=axes,
+            expected=f"all {aval.ndim} dimensions of the array, each once",
+            a=a,
+        )
+    return structural.transpose(a, order)
+
+
+def permute_dims(a: Any, axes: Sequence[int]) -> Array:
+    """`a` with its dimensions in the order `axes`; `transpose` by its name in the array API.
+
+    >>> import sagax.numpy as np
+    >>> np.permute_dims(np.ones((2, 3, 4)), (1, 0, 2)).shape
+    (3, 2, 4)
+    """
+    return transpose(a, axes)
+
+
+def matrix_transpose(x: Any) -> Array:
+    """`x` with its last two dimensions exchanged.
+
+    Raises a ValueError for fewer than two dimensions.
+
+    >>> import sagax.numpy as np
+    >>> np.matrix_transpose(np.ones((5, 2, 3))).shape
+    (5, 3, 2)
+    """
+    x, aval = with_aval("matrix_transpose", x)
+    n = aval.ndim
+    if n < 2:
+        raise ArgumentValueError(
+            function="matrix_transpose",
+            argument="x",
+            got=x,
+            expected="an array with at least two dimensions",
+        )
+    return transpose_p.bind(x, permutation=(*range(n - 2), n - 1, n - 2))
+
+
+def swapaxes(a: Any, axis1: int, axis2: int) -> Array:
+    """`a` with two of its dimensions exchanged.
+
+    >>> import sagax.numpy as np
+    >>> np.swapaxes(np.ones((2, 3, 4)), 0, 2).shape
+    (4, 3, 2)
+    """
+    a, aval = with_aval("swapaxes", a)
+    i = one_axis("swapaxes", axis1, aval.ndim, "axis1")
+    j = one_axis("swapaxes", axis2, aval.ndim, "axis2")
+    order = list(range(aval.ndim))
+    order[i], order[j] = order[j], order[i]
+    return structural.transpose(a, order)
+
+
+def moveaxis(a: Any, source: int | Sequence[int], destination: int | Sequence[int]) -> Array:
+    """`a` with the dimensions `source` moved to the positions `destination`, the others in order.
+
+    >>> import sagax.numpy as np
+    >>> np.moveaxis(np.ones((2, 3, 4)), 0, -1).shape
+    (3, 4, 2)
+    """
+    a, aval = with_aval("moveaxis", a)
+    src = axes_in_order("moveaxis", source, aval.ndim, "source")
+    dst = axes_in_order("moveaxis", destination, aval.ndim, "destination")
+    if len(src) != len(dst):
+        raise ArgumentValueError(
+            f"Inconsistent number of elements: {len(src)} vs {len(dst)}",
+            function="moveaxis",
+            got=f"source={source} and destination={destination}",
+            expected="as many destinations as sources",
+        )
+    order = [i for i in range(aval.ndim) if i not in src]
+    for to, start in sorted(zip(dst, src)):
+        order.insert(to, start)
+    return structural.transpose(a, order)
+
+
+def rollaxis(a: Any, axis: int, start: int = 0) -> Array:
+    """`a` with the dimension `axis` moved before the one that is at `start`.
+
+    >>> import sagax.numpy as np
+    >>> np.rollaxis(np.ones((2, 3, 4)), 2).shape
+    (4, 2, 3)
+    """
+    a, aval = with_aval("rollaxis", a)
+    n = aval.ndim
+    source = one_axis("rollaxis", axis, n)
+    start = static_int("rollaxis", "start", start)
+    if not -n <= start <= n:
+        raise ArgumentValueError(
+            function="rollaxis",
+            argument="start",
+            got=start,
+            expected=f"a position from {-n} to {n}",
+            a=a,
+        )
+    target = start + n if start < 0 else start
+    return moveaxis(a, source, target - 1 if source < target else target)
+
+
+# dimensions of size 1 -----------------------------------------------------------------------------
+
+
+def expand_dims(a: Any, axis: int | Sequence[int]) -> Array:
+    """`a` with new dimensions of size 1 at the positions `axis` of the result.
+
+    >>> import sagax.numpy as np
+    >>> np.expand_dims(np.ones(3), (0, -1)).shape
+    (1, 3, 1)
+    """
+    a, aval = with_aval("expand_dims", a)
+    if type(axis) is int:
+        n = aval.ndim
+        if -n - 1 <= axis <= n:
+            d = axis if axis >= 0 else axis + n + 1
+            shape = aval.shape
+            return structural.broadcast_in_dim_p.bind(
+                a,
+                shape=(*shape[:d], 1, *shape[d:]),
+                broadcast_dimensions=(*range(d), *range(d + 1, n + 1)),
+            )
+    places = axis if isinstance(axis, (tuple, list)) else (axis,)
+    rank = aval.ndim + len(places)
+    found = axes_in_order("expand_dims", places, rank, "axis")
+    return structural.expand_dims(a, found)
+
+
+def squeeze(a: Any, axis: Axes = None) -> Array:
+    """`a` without its dimensions of size 1, or without those in `axis`, which must have size 1.
+
+    Raises a ValueError for a dimension of another size.
+
+    >>> import sagax.numpy as np
+    >>> np.squeeze(np.ones((1, 3, 1))).shape, np.squeeze(np.ones((1, 3, 1)), 0).shape
+    ((3,), (3, 1))
+    """
+    a, aval = with_aval("squeeze", a)
+    if axis is None:
+        axes = tuple([i for i, d in enumerate(aval.shape) if dims.same(d, 1)])
+    else:
+        axes = axis_tuple("squeeze", axis, aval.ndim)
+    return structural.squeeze(a, axes)
+
+
+def atleast_1d(*arys: Any) -> Array | tuple[Array, ...]:
+    """The argument (several: a tuple of them) with at least one dimension.
+
+    >>> import sagax.numpy as np
+    >>> np.atleast_1d(1.0).shape
+    (1,)
+    """
+    return _each("atleast_1d", arys, _at_least_1)
+
+
+def atleast_2d(*arys: Any) -> Array | tuple[Array, ...]:
+    """The argument (several: a tuple of them) with at least two dimensions, new ones first.
+
+    >>> import sagax.numpy as np
+    >>> np.atleast_2d(np.ones(3)).shape
+    (1, 3)
+    """
+    return _each("atleast_2d", arys, _at_least_2)
+
+
+def atleast_3d(*arys: Any) -> Array | tuple[Array, ...]:
+    """The argument (several: a tuple of them) with at least three dimensions.
+
+    A vector of n elements gets the shape (1, n, 1), a matrix one more dimension at the end.
+
+    >>> import sagax.numpy as np
+    >>> np.atleast_3d(np.ones(3)).shape, np.atleast_3d(np.ones((3, 4))).shape
+    ((1, 3, 1), (3, 4, 1))
+    """
+    return _each("atleast_3d", arys, _at_least_3)
+
+
+def _each(function: str, arrays: tuple, change: Any) -> Any:
+    if len(arrays) == 1:
+        return change(*with_aval(function, arrays[0]))
+    return tuple([change(*with_aval(function, x, i)) for i, x in enumerate(arrays)])
+
+
+def _to_array(x: Any, aval: Any) -> Array:
+    """`x` as one of our arrays, unchanged."""
+    if hasattr(x, "aval"):
+        return x
+    return structural.broadcast_in_dim(x, aval.shape, tuple(range(aval.ndim)))
+
+
+def _at_least_1(x: Any, aval: Any) -> Array:
+    return structural.expand_dims(x, (0,)) if not aval.ndim else _to_array(x, aval)
+
+
+def _at_least_2(x: Any, aval: Any) -> Array:
+    new = tuple(range(2 - aval.ndim))
+    return structural.expand_dims(x, new) if new else _to_array(x, aval)
+
+
+def _at_least_3(x: Any, aval: Any) -> Array:
+    new = {0: (0, 1, 2), 1: (0, 2), 2: (2,)}.get(aval.ndim)
+    return structural.expand_dims(x, new) if new else _to_array(x, aval)
+
+
+# broadcasting -------------------------------------------------------------------------------------
+
+
+def broadcast_shapes(*shapes: Any) -> tuple:
+    """The shape that arrays of the given shapes (tuples or ints) broadcast to.
+
+    Raises a ValueError when they do not fit together.
+
+    >>> import sagax.numpy as np
+    >>> np.broadcast_shapes((2, 1), (3,), 1)
+    (2, 3)
+    """
+    return shaping.broadcast_shapes(*shapes)
+
+
+def broadcast_to(array: Any, shape: Any, *, out_sharding: Any = None) -> Array:
+    """`array` repeated into `shape`: sizes 1 stretch, and missing leading dimensions are added.
+
+    Raises a ValueError when `array` does not fit.
+
+    >>> import sagax.numpy as np
+    >>> np.broadcast_to(np.array([1, 2]), (2, 2))
+    Array([[1, 2],
+           [1, 2]], dtype=int32)
+    """
+    refuse_sharding("broadcast_to", out_sharding)
+    array, aval = with_aval("broadcast_to", array)
+    return _broadcast_to(array, aval, checked_shape("broadcast_to", "shape", shape))
+
+
+def _broadcast_to(x: Any, aval: Any, shape: tuple) -> Array:
+    have = aval.shape
+    if have == shape and hasattr(x, "aval"):
+        return x
+    new = len(shape) - len(have)
+    fits = new >= 0
+    for k, d in enumerate(have if fits else ()):
+        fits = fits and (dims.same(d, shape[new + k]) or dims.same(d, 1))
+    if not fits:
+        raise ArgumentValueError(
+            f"Incompatible shapes for broadcasting: {have} and requested shape {shape}",
+            function="broadcast_to",
+            expected=f"an array whose shape broadcasts to {shape}: equal sizes counted from the "
+            "last dimension, or size 1",
+            x=x,
+        )
+    return structural.broadcast_in_dim_p.bind(
+        x, shape=shape, broadcast_dimensions=tuple(range(new, len(shape)))
+    )
+
+
+def broadcast_arrays(*args: Any) -> tuple[Array, ...]:
+    """The arguments, each repeated into the shape that all of them broadcast to; a tuple.
+
+    Raises a ValueError when they do not fit together.
+
+    >>> import sagax.numpy as np
+    >>> [x.shape for x in np.broadcast_arrays(np.ones((2, 1)), np.ones(3))]
+    [(2, 3), (2, 3)]
+    """
+    found = [with_aval("broadcast_arrays", x, i) for i, x in enumerate(args)]
+    shapes = [aval.shape for _, aval in found]
+    try:
+        common = shaping.broadcast_shapes(*shapes)
+    except ArgumentValueError as error:
+        raise renamed(error, "broadcast_arrays") from None
+    return tuple([_broadcast_to(x, aval, common) for x, aval in found])
+
+
+# flip, rotate, roll -------------------------------------------------------------------------------
+
+
+def flip(m: Any, axis: Axes = None) -> Array:
+    """`m` with the order of its elements reversed along `axis`: one, several, or None for all.
+
+    >>> import sagax.numpy as np
+    >>> np.flip(np.arange(3))
+    Array([2, 1, 0], dtype=int32)
+    """
+    return _flip("flip", m, axis)
+
+
+def _flip(function: str, m: Any, axis: Axes) -> Array:
+    m, aval = with_aval(function, m)
+    return shaping.rev_p.bind(m, dimensions=axis_tuple(function, axis, aval.ndim))
+
+
+def flipud(m: Any) -> Array:
+    """`m` with the order of its rows (its first dimension) reversed.
+
+    >>> import sagax.numpy as np
+    >>> np.flipud(np.array([[1, 2], [3, 4]]))
+    Array([[3, 4],
+           [1, 2]], dtype=int32)
+    """
+    return _flip("flipud", m, 0)
+
+
+def fliplr(m: Any) -> Array:
+    """`m` with the order of its columns (its second dimension) reversed.
+
+    >>> import sagax.numpy as np
+    >>> np.fliplr(np.array([[1, 2], [3, 4]]))
+    Array([[2, 1],
+           [4, 3]], dtype=int32)
+    """
+    return _flip("fliplr", m, 1)
+
+
+def rot90(m: Any, k: int = 1, axes: Sequence[int] = (0, 1)) -> Array:
+    """`m` turned by `k` right angles in the plane of two axes, from the first towards the second.
+
+    >>> import sagax.numpy as np
+    >>> np.rot90(np.array([[1, 2], [3, 4]]))
+    Array([[2, 4],
+           [1, 3]], dtype=int32)
+    """
+    m, aval = with_aval("rot90", m)
+    found = axes_in_order("rot90", axes, aval.ndim)
+    if len(found) != 2:
+        raise ArgumentValueError(
+            function="rot90", argument="axes", got=axes, expected="two different axes"
+        )
+    first, second = found
+    turns = static_int("rot90", "k", k) % 4
+    if turns == 0:
+        return _to_array(m, aval)
+    if turns == 2:
+        return shaping.rev(m, found)
+    order = list(range(aval.ndim))
+    order[first], order[second] = second, first
+    if turns == 1:
+        return structural.transpose(shaping.rev(m, (second,)), order)
+    return shaping.rev(structural.transpose(m, order), (second,))
+
+
+def roll(a: Any, shift: Any, axis: Axes = None) -> Array:
+    """`a` shifted along `axis` by `shift` places; what leaves at the end comes in at the front.
+
+    `shift` may be one number for all axes or one for each; a traced one is allowed. Without an axis
+    the elements are shifted in row-major order.
+
+    >>> import sagax.numpy as np
+    >>> np.roll(np.arange(5), 2)
+    Array([3, 4, 0, 1, 2], dtype=int32)
+    """
+    a, aval = with_aval("roll", a)
+    if axis is None:
+        flat = roll(_reshape(a, aval, (aval.size,)), shift, 0)
+        return _reshape(flat, flat.aval, aval.shape)
+    axes = axis if isinstance(axis, (tuple, list)) else (axis,)
+    found = [one_axis("roll", d, aval.ndim) for d in axes]
+    shifts = _shifts(shift)
+    if len(shifts) == 1:
+        shifts = shifts * len(found)
+    elif len(found) == 1:
+        found = found * len(shifts)
+    if len(shifts) != len(found):
+        raise ArgumentValueError(
+            "shift and axis do not go together",
+            function="roll",
+            got=f"{len(shifts)} shifts and {len(found)} axes",
+            expected="one shift for each axis",
+        )
+    out = _to_array(a, aval)
+    for amount, d in zip(shifts, found):
+        out = _roll_one(out, amount, d)
+    return out
+
+
+def _shifts(shift: Any) -> list:
+    """The shifts as a list; ints where they are known."""
+    if isinstance(shift, (tuple, list)):
+        return [s for one in shift for s in _shifts(one)]
+    if type(shift) is int or dims.is_dim(shift):
+        return [shift]
+    x, aval = with_aval("roll", shift, 1)
+    if dtypes.kind(aval.dtype) not in "iub":
+        raise ArgumentError(function="roll", argument="shift", got=shift, expected="integers")
+    if aval.ndim > 1:
+        raise ArgumentValueError(
+            function="roll", argument="shift", got=shift, expected="an int or a vector of ints"
+        )
+    if isinstance(x, Tracer) and x.concrete() is None:
+        return list(shaping.unstack(x)) if aval.ndim else [x]
+    return [int(v) for v in np.atleast_1d(np.asarray(x))]
+
+
+def _roll_one(x: Any, shift: Any, axis: int) -> Any:
+    aval = x.aval
+    size = aval.shape[axis]
+    if dims.same(size, 0):
+        return x
+    if isinstance(shift, Tracer):
+        return _roll_traced(x, shift, axis)
+    start = -shift % size  # the first element of the result
+    if dims.same(start, 0):
+        return x
+    front, back = shaping.split_p.bind(x, sizes=(start, size - start), axis=axis)
+    return shaping.concatenate_p.bind(back, front, dimension=axis)
+
+
+def _roll_traced(x: Any, shift: Any, axis: int) -> Any:
+    """As `_roll_one` for a shift that is not known: a window onto two copies in a row."""
+    size = x.aval.shape[axis]
+    shift = structural.convert(shift, np.dtype(np.int32))
+    rest = arithmetic.rem(shift, size)  # has the sign of the shift
+    start = select_n(comparison.gt(rest, 0), arithmetic.neg(rest), arithmetic.sub(size, rest))
+    twice = shaping.concatenate_p.bind(x, x, dimension=axis)
+    return slicing.dynamic_slice_in_dim(twice, start, size, axis)

@@ -1,0 +1,383 @@
+"""Sorted arrays, orders, greatest elements, and places in a sorted array.
+
+NaN comes after all numbers; complex numbers are ordered by real parts, equal ones by imaginary parts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+import sagax.numpy._base as _base
+from sagax._src import config
+from sagax._src.core import dims, dtypes, kinds
+from sagax._src.core.avals import intern_aval
+from sagax._src.core.value import Array, aval_of
+from sagax._src.diagnostics.errors import ArgumentError, ArgumentValueError
+from sagax._src.primitives import arithmetic, comparison, shaping, sorting, structural
+from sagax._src.primitives.bitwise import bitwise_and, bitwise_not, bitwise_or
+from sagax._src.primitives.complex_numbers import imag, real
+from sagax._src.primitives.reductions import reduce_sum_p
+from sagax._src.primitives.selection import select_n
+from sagax._src.primitives.slicing import slice_in_dim
+from sagax._src.primitives.sorting import sort_p
+from sagax._src.primitives.structural import convert
+from sagax.numpy._arguments import UnsupportedArgumentError, one_axis, static_int, with_aval
+from sagax.numpy._fused import fused
+from sagax.numpy._indexing import getitem
+from sagax.numpy._shaping import ravel
+
+_thread = config.thread
+_COMPARE_ALL = 1 << 14  # places are found by comparing everything up to so many comparisons
+
+
+def _integer() -> Any:
+    """The dtype of positions."""
+    return dtypes.default_int(_thread.settings.x64)
+
+
+def _along(function: str, a: Any, axis: Any) -> tuple[Any, int]:
+    """`a` and the axis to work along: flattened, and its only one, where that is None."""
+    a, aval = with_aval(function, a)
+    if axis is None:
+        return ravel(a), 0
+    return a, one_axis(function, axis, aval.ndim)
+
+
+def _refuse_numpys(function: str, kind: Any, order: Any) -> None:
+    if kind is not None:
+        raise ArgumentError(
+            f"'kind' argument to {function} is not supported. Use stable=True or stable=False to"
+            " specify sort stability.",
+            function=function,
+        )
+    if order is not None:
+        raise ArgumentError(
+            f"'order' argument to {function} is not supported: arrays have no fields.",
+            function=function,
+        )
+
+
+# sorting ------------------------------------------------------------------------------------------
+
+
+def sort(
+    a: Any,
+    axis: int | None = -1,
+    *,
+    kind: None = None,
+    order: None = None,
+    stable: bool = True,
+    descending: bool = False,
+) -> Array:
+    """`a` with its elements in ascending order along `axis`, None: flattened first. Same dtype.
+
+    NaN comes last, with `descending` first.
+
+    >>> import sagax.numpy as np
+    >>> np.sort(np.array([3, 1, 2]))
+    Array([1, 2, 3], dtype=int32)
+    """
+    _refuse_numpys("sort", kind, order)
+    a, d = _along("sort", a, axis)
+    (found,) = sort_p.bind(a, dimension=d, is_stable=bool(stable), num_keys=1)
+    return shaping.rev(found, (d,)) if descending else found
+
+
+def argsort(
+    a: Any,
+    axis: int | None = -1,
+    *,
+    kind: None = None,
+    order: None = None,
+    stable: bool = True,
+    descending: bool = False,
+    dtype: Any = None,
+) -> Array:
+    """The positions of the elements of `a` in the order in which `sort` puts them; integers.
+
+    Equal elements stay in their order if `stable`.
+
+    >>> import sagax.numpy as np
+    >>> np.argsort(np.array([3, 1, 2]))
+    Array([1, 2, 0], dtype=int32)
+    """
+    _refuse_numpys("argsort", kind, order)
+    a, d = _along("argsort", a, axis)
+    numbers = _integer() if dtype is None else dtypes.requested_dtype(dtype, "argsort")
+    positions = shaping.broadcasted_iota(numbers, aval_of(a).shape, d)
+    backwards = descending and stable  # so that reversing the result puts equal elements in order
+    if backwards:
+        a, positions = shaping.rev(a, (d,)), shaping.rev(positions, (d,))
+    _, found = sort_p.bind(a, positions, dimension=d, is_stable=bool(stable), num_keys=1)
+    return shaping.rev(found, (d,)) if descending else found
+
+
+def lexsort(keys: Any, axis: int = -1, *, batch_size: int = 16) -> Array:
+    """The positions that sort by several keys: the last of `keys` first, ties by the one before it.
+
+    `keys` is a sequence of arrays of one shape, or an array whose first dimension counts them.
+
+    >>> import sagax.numpy as np
+    >>> np.lexsort((np.array([1, 2, 1]), np.array([2, 2, 1])))
+    Array([2, 0, 1], dtype=int32)
+    """
+    if isinstance(keys, (Array, np.ndarray)):
+        keys = shaping.unstack(keys) if keys.ndim else ()
+    keys = [with_aval("lexsort", k, i)[0] for i, k in enumerate(keys)]
+    if not keys:
+        raise ArgumentError("need sequence of keys with len > 0 in lexsort", function="lexsort")
+    shape = aval_of(keys[0]).shape
+    for i, k in enumerate(keys):
+        if not dims.same_shape(aval_of(k).shape, shape):
+            raise ArgumentValueError(
+                function="lexsort",
+                argument=f"keys[{i}]",
+                got=k,
+                expected=f"the shape of keys[0], {shape}",
+            )
+    if not shape:
+        return structural.full_of(intern_aval((), _integer(), False, None), 0)
+    d = one_axis("lexsort", axis, len(shape))
+    positions = shaping.broadcasted_iota(_integer(), shape, d)
+    *_, found = sort_p.bind(*keys[::-1], positions, dimension=d, is_stable=True, num_keys=len(keys))
+    return found
+
+
+def sort_complex(a: Any) -> Array:
+    """The elements of `a` along its last axis as complex numbers in ascending order.
+
+    >>> import sagax.numpy as np
+    >>> np.sort_complex(np.array([2 + 1j, 1, 2]))
+    Array([1.+0.j, 2.+0.j, 2.+1.j], dtype=complex64)
+    """
+    a, aval = with_aval("sort_complex", a)
+    dtype = dtypes.canonicalize(dtypes.to_complex(aval.dtype), _thread.settings.x64)
+    return sort(convert(a, dtype))
+
+
+# partitions and greatest elements -----------------------------------------------------------------
+
+
+def _kth(function: str, kth: Any, size: int) -> int:
+    k = static_int(function, "kth", kth)
+    if not -size <= k < size:
+        raise ArgumentValueError(
+            function=function,
+            argument="kth",
+            got=k,
+            expected=f"a position on the axis, whose size is {size}",
+        )
+    return k + size if k < 0 else k
+
+
+def _refuse_complex(function: str, aval: Any) -> None:
+    if dtypes.is_complex(aval.dtype):
+        raise UnsupportedArgumentError(
+            f"numpy.{function} of complex numbers is not supported",
+            fix="use numpy.sort or numpy.argsort",
+            a=aval,
+        )
+
+
+def partition(a: Any, kth: int, axis: int = -1) -> Array:
+    """`a` rearranged along `axis` so that the element at `kth` is the one that sorting puts there.
+
+    Those before it are the smaller ones, those after it the greater ones. NaN counts as greatest.
+
+    >>> import sagax.numpy as np
+    >>> np.partition(np.array([5, 3, 1, 4, 2]), 2)
+    Array([1, 2, 3, 5, 4], dtype=int32)
+    """
+    a, d = _along("partition", a, axis)
+    aval = aval_of(a)
+    _refuse_complex("partition", aval)
+    k = _kth("partition", kth, aval.shape[d])
+    (found,) = sort_p.bind(a, dimension=d, is_stable=True, num_keys=1)
+    small, great = shaping.split(found, (k + 1, aval.shape[d] - k - 1), d)
+    return shaping.concatenate([small, shaping.rev(great, (d,))], d)
+
+
+def argpartition(a: Any, kth: int, axis: int = -1) -> Array:
+    """The positions of the elements of `a` in such an order as `partition` puts them; integers.
+
+    >>> import sagax.numpy as np
+    >>> np.argpartition(np.array([5, 3, 1, 4, 2]), 2)
+    Array([2, 4, 1, 0, 3], dtype=int32)
+    """
+    a, d = _along("argpartition", a, axis)
+    aval = aval_of(a)
+    _refuse_complex("argpartition", aval)
+    k = _kth("argpartition", kth, aval.shape[d])
+    order = argsort(a, d)
+    small, great = shaping.split(order, (k + 1, aval.shape[d] - k - 1), d)
+    return shaping.concatenate([small, sort(great, d)], d)
+
+
+def top_k(
+    a: Any, k: int, *, axis: int = -1, mode: str = "largest", sorted: bool = True
+) -> tuple[Array, Array]:
+    """The `k` greatest elements of `a` along `axis`, greatest first, and their positions.
+
+    With `mode="smallest"` the least ones, least first. Of equal elements the first comes first, and
+    NaN counts as greatest.
+
+    >>> import sagax.numpy as np
+    >>> np.top_k(np.array([5, 3, 1, 4]), 2)
+    (Array([5, 4], dtype=int32), Array([0, 3], dtype=int32))
+    """
+    a, d = _along("top_k", a, axis)
+    k = static_int("top_k", "k", k)
+    if mode == "largest":
+        return sorting.top_k(a, k, axis=d)
+    if mode != "smallest":
+        raise ArgumentValueError(
+            f"mode must be 'largest' or 'smallest', got {mode!r}", function="top_k"
+        )
+    size = aval_of(a).shape[d]
+    if not 0 <= k <= size:
+        raise ArgumentValueError(
+            function="top_k",
+            argument="k",
+            got=k,
+            expected=f"0 to {size}, the size of axis {d}",
+            a=a,
+        )
+    positions = shaping.broadcasted_iota(dtypes.int32, aval_of(a).shape, d)
+    values, places = sort_p.bind(a, positions, dimension=d, is_stable=True, num_keys=1)
+    return slice_in_dim(values, 0, k, 1, d), slice_in_dim(places, 0, k, 1, d)
+
+
+# places in a sorted array -------------------------------------------------------------------------
+
+
+def searchsorted(
+    a: Any, v: Any, side: str = "left", sorter: Any = None, *, method: str = "scan"
+) -> Array:
+    """Where the numbers `v` would have to be inserted into the sorted vector `a` to keep it sorted.
+
+    `side` tells on which side of equal elements. `sorter` are positions that sort `a`. The result is
+    integer, of the shape of `v`. `method` is one of 'scan', 'scan_unrolled', 'sort', 'compare_all':
+    the last compares every number with every element, the others search by bisection where that is
+    less work. All give the same result.
+
+    >>> import sagax.numpy as np
+    >>> np.searchsorted(np.array([1, 2, 3, 3, 5]), np.array([3, 4]))
+    Array([2, 4], dtype=int32)
+    """
+    if side not in ("left", "right"):
+        raise ArgumentValueError(
+            f"invalid argument side={side!r}, expected 'left' or 'right'", function="searchsorted"
+        )
+    methods = ("scan", "scan_unrolled", "sort", "compare_all")
+    if method not in methods:
+        raise ArgumentValueError(
+            f"invalid argument method={method!r}, expected one of {', '.join(methods)}",
+            function="searchsorted",
+        )
+    a, x = with_aval("searchsorted", a, 0)
+    v, y = with_aval("searchsorted", v, 1)
+    if x.ndim != 1:
+        raise ArgumentValueError(
+            function="searchsorted", argument="a", got=a, expected="a vector (one dimension)"
+        )
+    if sorter is not None:
+        a = getitem(a, (_base.as_operand("searchsorted", sorter, 2),))
+    a, v = _base.promote_dtypes("searchsorted", a, v)
+    size = x.shape[0]
+    if dims.same(size, 0):
+        return structural.full_of(intern_aval(y.shape, _integer(), False, None), 0)
+    few = dims.is_dim(size) or (not dims.is_dim(y.size) and size * y.size <= _COMPARE_ALL)
+    if method == "compare_all" or size <= 8 or few:
+        return _count_before(a, v, side=side)
+    return _bisect(a, v, side=side)
+
+
+def before(x: Any, y: Any) -> Array:
+    """Whether `x` comes before `y` in sorted order, element by element, NaN last."""
+    dtype = aval_of(x).dtype
+    if kinds.is_complex(dtype):
+        re, im = (real(x), real(y)), (imag(x), imag(y))
+        less, same = before(*re), bitwise_not(bitwise_or(before(*re), before(*re[::-1])))
+        return bitwise_or(less, bitwise_and(same, before(*im)))
+    less = comparison.lt(x, y)
+    if not kinds.is_floating(dtype):
+        return less
+    return bitwise_or(less, bitwise_and(comparison.ne(y, y), comparison.eq(x, x)))
+
+
+@fused
+def _count_before(a: Any, v: Any, *, side: str) -> Array:
+    """How many elements of `a` come before each of `v` (or are equal to it)."""
+    ndim = aval_of(v).ndim
+    queries = structural.expand_dims(v, (ndim,)) if ndim else v
+    if ndim:
+        a = structural.expand_dims(a, range(ndim))
+    inside = before(a, queries) if side == "left" else bitwise_not(before(queries, a))
+    return reduce_sum_p.bind(convert(inside, _integer()), axes=(ndim,))
+
+
+@fused
+def _bisect(a: Any, v: Any, *, side: str) -> Array:
+    a, v = (_base.as_array("searchsorted", x) for x in (a, v))
+    size = a.aval.shape[0]
+    aval = intern_aval(v.aval.shape, _integer(), False, None)
+    low, high = structural.full_of(aval, 0), structural.full_of(aval, size)
+    for _ in range(size.bit_length()):
+        middle = arithmetic.add(low, arithmetic.div(arithmetic.sub(high, low), 2))
+        # a search that has ended has low == high, perhaps past the end: then nothing may change
+        there = getitem(a, (arithmetic.min(middle, size - 1),), wrap_negative_indices=False)
+        after = before(there, v) if side == "left" else bitwise_not(before(v, there))
+        after = bitwise_and(after, comparison.lt(low, high))
+        low = select_n(after, low, arithmetic.add(middle, 1))
+        high = select_n(after, middle, high)
+    return low
+
+
+def digitize(x: Any, bins: Any, right: bool = False, *, method: str | None = None) -> Array:
+    """The index of the bin that each element of `x` falls into; `bins` are the edges in order.
+
+    With increasing edges, i means bins[i-1] <= x < bins[i], or with `right` bins[i-1] < x <= bins[i];
+    with decreasing ones bins[i-1] > x >= bins[i], or with `right` bins[i-1] >= x > bins[i]. 0 and
+    len(bins) are beyond the first and the last edge. Integer.
+
+    >>> import sagax.numpy as np
+    >>> np.digitize(np.array([0.5, 1.0, 5.0]), np.array([0, 1, 2]))
+    Array([1, 2, 3], dtype=int32)
+    """
+    x, aval = with_aval("digitize", x, 0)
+    bins, edges = with_aval("digitize", bins, 1)
+    if edges.ndim != 1:
+        raise ArgumentValueError(
+            "digitize: bins must be a 1-dimensional array",
+            function="digitize",
+            got=bins,
+            x=x,
+        )
+    count = edges.shape[0]
+    if dims.same(count, 0):
+        return structural.full_of(intern_aval(aval.shape, _integer(), False, None), 0)
+    side = "right" if not right else "left"
+    method = method or "scan"
+    if dims.same(count, 1):
+        return searchsorted(bins, x, side, method=method)
+    first, last = slice_in_dim(bins, 0, 1), slice_in_dim(bins, count - 1, count)
+    falling = structural.reshape(comparison.lt(last, first), ())
+    rising_bins = select_n(falling, bins, shaping.rev(bins, (0,)))
+    places = searchsorted(rising_bins, x, side, method=method)
+    return select_n(falling, places, arithmetic.sub(shaping.size_as_value(count), places))
+
+
+__all__: Sequence[str] = [
+    "argpartition",
+    "argsort",
+    "digitize",
+    "lexsort",
+    "partition",
+    "searchsorted",
+    "sort",
+    "sort_complex",
+    "top_k",
+]

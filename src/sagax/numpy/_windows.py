@@ -1,0 +1,94 @@
+"""Window functions: weights that fade out towards both ends of a signal."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+import sagax.numpy._base as _base
+from sagax._src import config
+from sagax._src.core import dims, dtypes
+from sagax._src.core.trace import Tracer
+from sagax._src.core.value import Array
+from sagax._src.diagnostics.errors import ArgumentValueError
+from sagax.numpy._arguments import UnsupportedArgumentError, static_int, with_aval
+from sagax.numpy._creation import asarray
+from sagax.numpy._elementary import i0, sqrt
+from sagax.numpy._selection import clip
+
+_thread = config.thread
+
+
+def _window(function: str, M: Any, weights: Callable[[int], np.ndarray]) -> Array:
+    size = static_int(function, "M", M)
+    if dims.is_dim(size):
+        raise UnsupportedArgumentError(f"numpy.{function} of a symbolic size is not supported")
+    if size < 0:
+        raise ArgumentValueError(function=function, argument="M", got=size, expected="at least 0")
+    # computed once, in double precision: the size is always known
+    return asarray(weights(size).astype(dtypes.default_float(_thread.settings.x64)))
+
+
+def bartlett(M: int) -> Array:
+    """The triangular window of `M` points, with zeros at both ends.
+
+    >>> import sagax.numpy as np
+    >>> np.bartlett(5)
+    Array([0. , 0.5, 1. , 0.5, 0. ], dtype=float32)
+    """
+    return _window("bartlett", M, np.bartlett)
+
+
+def blackman(M: int) -> Array:
+    """The Blackman window of `M` points: 0.42 - 0.5 cos x + 0.08 cos 2x, x from 0 to 2 pi.
+
+    >>> import sagax.numpy as np
+    >>> float(np.blackman(5)[2])
+    1.0
+    """
+    return _window("blackman", M, np.blackman)
+
+
+def hamming(M: int) -> Array:
+    """The Hamming window of `M` points: 0.54 - 0.46 cos x, x from 0 to 2 pi.
+
+    >>> import sagax.numpy as np
+    >>> np.hamming(3)
+    Array([0.08, 1.  , 0.08], dtype=float32)
+    """
+    return _window("hamming", M, np.hamming)
+
+
+def hanning(M: int) -> Array:
+    """The Hann window of `M` points: 0.5 - 0.5 cos x, x from 0 to 2 pi.
+
+    >>> import sagax.numpy as np
+    >>> np.hanning(3)
+    Array([0., 1., 0.], dtype=float32)
+    """
+    return _window("hanning", M, np.hanning)
+
+
+def kaiser(M: int, beta: Any) -> Array:
+    """The Kaiser window of `M` points; the greater the number `beta`, the narrower it is.
+
+    >>> import sagax.numpy as np
+    >>> float(np.kaiser(3, 14.0)[1])
+    1.0
+    """
+    value, aval = with_aval("kaiser", beta, 1)
+    if aval.ndim:
+        raise ArgumentValueError(function="kaiser", argument="beta", got=beta, expected="a number")
+    if isinstance(value, Tracer) and value.concrete() is None:
+        # 1 - x^2 for x from -1 to 1, under the square root of the definition
+        inside = _window(
+            "kaiser",
+            M,
+            lambda size: 1 - np.linspace(-1, 1, size) ** 2 if size > 1 else np.ones(size),
+        )
+        (value,) = _base.promote_inexact("kaiser", value)
+        return i0(value * sqrt(clip(inside, 0))) / i0(value)
+    value = float(np.asarray(value.concrete() if isinstance(value, Tracer) else value))
+    return _window("kaiser", M, lambda size: np.kaiser(size, value))

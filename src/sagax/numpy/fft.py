@@ -1,0 +1,489 @@
+"""Discrete Fourier transforms, their frequencies, and shifts that bring frequency 0 to the middle.
+
+In all of them `n` (or `s`) is the number of elements to transform along an axis: the input is cut, or
+filled up with zeros, to it. `norm` says where the transform divides by the number n of elements:
+"backward" in the inverse transforms, "forward" in the others, "ortho" by the root of n in both.
+
+>>> import sagax.numpy as np
+>>> np.fft.rfft(np.array([1.0, 2.0, 3.0, 4.0]))
+Array([10.+0.j, -2.+2.j, -2.+0.j], dtype=complex64)
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+import sagax.numpy._base as _base
+from sagax._src import config
+from sagax._src.core import dims, dtypes
+from sagax._src.core.value import Array
+from sagax._src.diagnostics.errors import ArgumentValueError
+from sagax._src.primitives import structural
+from sagax._src.primitives.fourier import FftType
+from sagax._src.primitives.fourier import fft as lax_fft
+from sagax._src.primitives.shaping import size_as_value
+from sagax._src.primitives.slicing import pad, slice_in_dim
+from sagax.numpy._arguments import axes_in_order, one_axis, static_int, with_aval
+from sagax.numpy._creation import asarray
+from sagax.numpy._elementary import conj, sqrt
+from sagax.numpy._shaping import moveaxis, roll
+
+_thread = config.thread
+_AT_ONCE = 3  # dimensions that the engine transforms in one operation
+
+
+# transforms ---------------------------------------------------------------------------------------
+
+
+def _transform(
+    function: str, kind: FftType, a: Any, s: Any, axes: Sequence[int], norm: str | None
+) -> Array:
+    """The transform over `axes`, none of them twice; `s` are the sizes of them, or None."""
+    if norm not in (None, "backward", "ortho", "forward"):
+        raise ArgumentValueError(
+            f'Invalid norm value {norm}; should be "backward", "ortho" or "forward".',
+            function=function,
+        )
+    (x,) = _base.promote_inexact(function, _base.as_operand(function, a))
+    x = _base.as_array(function, x)
+    if dtypes.is_narrow_float(x.dtype):
+        x = structural.convert(x, dtypes.float32)
+    if kind is FftType.RFFT and dtypes.is_complex(x.dtype):
+        raise ArgumentValueError(
+            f"only real valued inputs supported for {function.removeprefix('fft.')}",
+            function=function,
+            got=a,
+            fix="take the transform of complex numbers, fft, or a.real",
+        )
+    sizes = _sizes(function, kind, x, s, axes)
+    for d, size in zip(axes, _input_sizes(kind, sizes)):
+        x = _resized(x, d, size)
+    if axes:
+        last = tuple(range(x.ndim - len(axes), x.ndim))
+        x = moveaxis(x, axes, last)
+        x = _in_parts(kind, x, sizes)
+        x = moveaxis(x, last, axes)
+    elif kind is not FftType.RFFT:
+        x = lax_fft(x, kind, ())
+    return _scaled(x, kind, sizes, norm)
+
+
+def _sizes(function: str, kind: FftType, x: Any, s: Any, axes: Sequence[int]) -> tuple:
+    if s is None:
+        sizes = [x.shape[d] for d in axes]
+        if kind is FftType.IRFFT and axes:
+            sizes[-1] = 2 * (sizes[-1] - 1)
+    else:
+        sizes = [static_int(function, "n", n) for n in s]
+    for size in sizes:
+        if not dims.is_dim(size) and size < 1:
+            raise ArgumentValueError(
+                "a transform needs at least one element along each axis",
+                function=function,
+                got=f"sizes {tuple(sizes)} of axes {tuple(axes)}, from shape {x.shape}",
+            )
+    return tuple(sizes)
+
+
+def _input_sizes(kind: FftType, sizes: tuple) -> tuple:
+    if kind is FftType.IRFFT and sizes:
+        return (*sizes[:-1], sizes[-1] // 2 + 1)
+    return sizes
+
+
+def _resized(x: Any, axis: int, size: Any) -> Any:
+    """The first `size` elements along `axis`, with zeros after them where there are fewer."""
+    have = x.shape[axis]
+    if dims.same(have, size):
+        return x
+    if dims.min_dim(have, size) is have or have < size:
+        config = [(0, 0, 0)] * x.ndim
+        config[axis] = (0, size - have, 0)
+        return pad(x, np.zeros((), x.dtype)[()], config)
+    return slice_in_dim(x, 0, size, 1, axis)
+
+
+def _in_parts(kind: FftType, x: Any, sizes: tuple) -> Any:
+    """The transform over the last dimensions, a few at a time.
+
+    A transform of real numbers begins with the last dimensions, an inverse one to real numbers ends
+    with them; what goes on before or after is complex.
+    """
+    cut = max(len(sizes) - _AT_ONCE, 0)
+    front, back = sizes[:cut], sizes[cut:]
+    around = {FftType.RFFT: FftType.FFT, FftType.IRFFT: FftType.IFFT}.get(kind, kind)
+    if kind is not FftType.IRFFT:
+        x = lax_fft(x, kind, back)
+    if front:
+        last = tuple(range(x.ndim - len(front), x.ndim))
+        inner = tuple(range(x.ndim - len(sizes), x.ndim - len(back)))
+        x = moveaxis(_in_parts(around, moveaxis(x, inner, last), front), last, inner)
+    return lax_fft(x, kind, back) if kind is FftType.IRFFT else x
+
+
+def _scaled(x: Any, kind: FftType, sizes: tuple, norm: str | None) -> Any:
+    """The transform, which divides in the inverse direction, brought to the norm asked for."""
+    if norm in (None, "backward"):
+        return x
+    inverse = kind in (FftType.IFFT, FftType.IRFFT)
+    count = dims.size(sizes)
+    real_dtype = dtypes.real_part_dtype(x.dtype)
+    if dims.is_dim(count):
+        count = structural.convert(size_as_value(count), real_dtype)
+        factor = sqrt(count) if norm == "ortho" else count
+        factor = structural.convert(factor, x.dtype)
+        return x * factor if inverse else x / factor
+    factor = math.sqrt(count) if norm == "ortho" else count
+    return x * (factor if inverse else 1 / factor)
+
+
+def _along(function: str, kind: FftType, a: Any, n: Any, axis: Any, norm: Any) -> Array:
+    name = f"fft.{function}"
+    a, aval = with_aval(name, a)
+    d = one_axis(name, axis, aval.ndim)
+    return _transform(name, kind, a, None if n is None else (n,), (d,), norm)
+
+
+def fft(a: Any, n: int | None = None, axis: int = -1, norm: str | None = None) -> Array:
+    """The discrete Fourier transform of `a` along `axis`: sums of a[j] exp(-2 pi i j k / n); complex.
+
+    >>> import sagax.numpy as np
+    >>> np.fft.fft(np.array([1.0, 0.0, 0.0]))
+    Array([1.+0.j, 1.+0.j, 1.+0.j], dtype=complex64)
+    """
+    return _along("fft", FftType.FFT, a, n, axis, norm)
+
+
+def ifft(a: Any, n: int | None = None, axis: int = -1, norm: str | None = None) -> Array:
+    """The inverse of `fft` along `axis`; complex.
+
+    >>> import sagax.numpy as np
+    >>> np.fft.ifft(np.array([3.0, 0.0, 0.0]))
+    Array([1.+0.j, 1.+0.j, 1.+0.j], dtype=complex64)
+    """
+    return _along("ifft", FftType.IFFT, a, n, axis, norm)
+
+
+def rfft(a: Any, n: int | None = None, axis: int = -1, norm: str | None = None) -> Array:
+    """The first n // 2 + 1 elements of the transform of real numbers: the others are their conjugates.
+
+    >>> import sagax.numpy as np
+    >>> np.fft.rfft(np.array([1.0, 2.0, 3.0, 4.0]))
+    Array([10.+0.j, -2.+2.j, -2.+0.j], dtype=complex64)
+    """
+    return _along("rfft", FftType.RFFT, a, n, axis, norm)
+
+
+def irfft(a: Any, n: int | None = None, axis: int = -1, norm: str | None = None) -> Array:
+    """The inverse of `rfft` along `axis`: `n` real numbers, by default 2 * (m - 1) from m elements.
+
+    >>> import sagax.numpy as np
+    >>> np.fft.irfft(np.array([10, -2 + 2j, -2]))
+    Array([1., 2., 3., 4.], dtype=float32)
+    """
+    return _along("irfft", FftType.IRFFT, a, n, axis, norm)
+
+
+_SWAPPED = {None: "forward", "backward": "forward", "forward": "backward", "ortho": "ortho"}
+
+
+def _swapped(norm: Any) -> Any:
+    return _SWAPPED.get(norm, norm) if isinstance(norm, (str, type(None))) else norm
+
+
+def hfft(a: Any, n: int | None = None, axis: int = -1, norm: str | None = None) -> Array:
+    """The transform of a signal with Hermitian symmetry, of which `a` is the first half; real.
+
+    `n` is the size of the result, by default 2 * (m - 1) from m elements.
+
+    >>> import sagax.numpy as np
+    >>> np.fft.hfft(np.array([1.0, 2.0, 3.0]))
+    Array([ 8., -2.,  0., -2.], dtype=float32)
+    """
+    return _along("hfft", FftType.IRFFT, conj(a), n, axis, _swapped(norm))
+
+
+def ihfft(a: Any, n: int | None = None, axis: int = -1, norm: str | None = None) -> Array:
+    """The inverse of `hfft`: the first half of the signal with Hermitian symmetry; complex.
+
+    >>> import sagax.numpy as np
+    >>> np.fft.ihfft(np.array([8.0, -2.0, 0.0, -2.0])).real
+    Array([1., 2., 3.], dtype=float32)
+    """
+    return conj(_along("ihfft", FftType.RFFT, a, n, axis, _swapped(norm)))
+
+
+def _over(function: str, kind: FftType, a: Any, s: Any, axes: Any, norm: Any) -> Array:
+    name = f"fft.{function}"
+    a, aval = with_aval(name, a)
+    if axes is None:
+        count = aval.ndim if s is None else len(s)
+        axes = range(aval.ndim - count, aval.ndim)
+    found = axes_in_order(name, axes, aval.ndim)
+    if s is not None and len(s) != len(found):
+        raise ArgumentValueError(
+            "Shape and axes have different lengths.", function=name, got=f"s={s} and axes={axes}"
+        )
+    return _transform(name, kind, a, s, found, norm)
+
+
+def fftn(
+    a: Any,
+    s: Sequence[int] | None = None,
+    axes: Sequence[int] | None = None,
+    norm: str | None = None,
+) -> Array:
+    """The transform of `a` over several `axes`: by default the last ones, as many as `s` has, or all.
+
+    >>> import sagax.numpy as np
+    >>> np.fft.fftn(np.ones((2, 2)))
+    Array([[4.+0.j, 0.+0.j],
+           [0.+0.j, 0.+0.j]], dtype=complex64)
+    """
+    return _over("fftn", FftType.FFT, a, s, axes, norm)
+
+
+def ifftn(
+    a: Any,
+    s: Sequence[int] | None = None,
+    axes: Sequence[int] | None = None,
+    norm: str | None = None,
+) -> Array:
+    """The inverse of `fftn`.
+
+    >>> import sagax.numpy as np
+    >>> np.fft.ifftn(np.ones((2, 2)))
+    Array([[1.+0.j, 0.+0.j],
+           [0.+0.j, 0.+0.j]], dtype=complex64)
+    """
+    return _over("ifftn", FftType.IFFT, a, s, axes, norm)
+
+
+def rfftn(
+    a: Any,
+    s: Sequence[int] | None = None,
+    axes: Sequence[int] | None = None,
+    norm: str | None = None,
+) -> Array:
+    """The transform of real numbers over several `axes`, of which the last one is that of `rfft`.
+
+    >>> import sagax.numpy as np
+    >>> np.fft.rfftn(np.ones((2, 2)))
+    Array([[4.+0.j, 0.+0.j],
+           [0.+0.j, 0.+0.j]], dtype=complex64)
+    """
+    return _over("rfftn", FftType.RFFT, a, s, axes, norm)
+
+
+def irfftn(
+    a: Any,
+    s: Sequence[int] | None = None,
+    axes: Sequence[int] | None = None,
+    norm: str | None = None,
+) -> Array:
+    """The inverse of `rfftn`; real.
+
+    >>> import sagax.numpy as np
+    >>> np.fft.irfftn(np.fft.rfftn(np.ones((2, 2))))
+    Array([[1., 1.],
+           [1., 1.]], dtype=float32)
+    """
+    return _over("irfftn", FftType.IRFFT, a, s, axes, norm)
+
+
+def fft2(
+    a: Any,
+    s: Sequence[int] | None = None,
+    axes: Sequence[int] = (-2, -1),
+    norm: str | None = None,
+) -> Array:
+    """The transform of `a` over two axes.
+
+    >>> import sagax.numpy as np
+    >>> np.fft.fft2(np.ones((2, 2)))
+    Array([[4.+0.j, 0.+0.j],
+           [0.+0.j, 0.+0.j]], dtype=complex64)
+    """
+    return _over("fft2", FftType.FFT, a, s, _pair("fft2", axes), norm)
+
+
+def ifft2(
+    a: Any,
+    s: Sequence[int] | None = None,
+    axes: Sequence[int] = (-2, -1),
+    norm: str | None = None,
+) -> Array:
+    """The inverse of `fft2`.
+
+    >>> import sagax.numpy as np
+    >>> np.fft.ifft2(np.ones((2, 2)))
+    Array([[1.+0.j, 0.+0.j],
+           [0.+0.j, 0.+0.j]], dtype=complex64)
+    """
+    return _over("ifft2", FftType.IFFT, a, s, _pair("ifft2", axes), norm)
+
+
+def rfft2(
+    a: Any,
+    s: Sequence[int] | None = None,
+    axes: Sequence[int] = (-2, -1),
+    norm: str | None = None,
+) -> Array:
+    """The transform of real numbers over two axes, of which the second one is that of `rfft`.
+
+    >>> import sagax.numpy as np
+    >>> np.fft.rfft2(np.ones((2, 2)))
+    Array([[4.+0.j, 0.+0.j],
+           [0.+0.j, 0.+0.j]], dtype=complex64)
+    """
+    return _over("rfft2", FftType.RFFT, a, s, _pair("rfft2", axes), norm)
+
+
+def irfft2(
+    a: Any,
+    s: Sequence[int] | None = None,
+    axes: Sequence[int] = (-2, -1),
+    norm: str | None = None,
+) -> Array:
+    """The inverse of `rfft2`; real.
+
+    >>> import sagax.numpy as np
+    >>> np.fft.irfft2(np.fft.rfft2(np.ones((2, 2))))
+    Array([[1., 1.],
+           [1., 1.]], dtype=float32)
+    """
+    return _over("irfft2", FftType.IRFFT, a, s, _pair("irfft2", axes), norm)
+
+
+def _pair(function: str, axes: Sequence[int]) -> Sequence[int]:
+    if axes is None or len(axes) != 2:
+        raise ArgumentValueError(
+            function=f"fft.{function}", argument="axes", got=axes, expected="two axes"
+        )
+    return axes
+
+
+# frequencies --------------------------------------------------------------------------------------
+
+
+def _frequencies(
+    function: str, numbers: np.ndarray, n: int, d: Any, dtype: Any, device: Any
+) -> Array:
+    """numbers / (n * d) as `dtype`."""
+    if dtype is None:
+        dtype = dtypes.default_float(_thread.settings.x64)
+    else:
+        dtype = dtypes.requested_dtype(dtype, f"fft.{function}")
+    if not dtypes.is_inexact(dtype):
+        raise ArgumentValueError(
+            function=f"fft.{function}",
+            argument="dtype",
+            got=dtype,
+            expected="a floating point dtype",
+        )
+    if isinstance(d, (int, float)):
+        if not d:
+            raise ArgumentValueError(
+                function=f"fft.{function}", argument="d", got=d, expected="a distance that is not 0"
+            )
+        return asarray((numbers / (n * d) if n else numbers).astype(dtype), device=device)
+    d, aval = with_aval(f"fft.{function}", d, 1)
+    if aval.ndim:
+        raise ArgumentValueError(
+            function=f"fft.{function}", argument="d", got=d, expected="a number"
+        )
+    return asarray(numbers.astype(dtype), device=device) / (n * asarray(d, dtype))
+
+
+def _count(function: str, n: Any) -> int:
+    n = static_int(f"fft.{function}", "n", n)
+    if n < 0:
+        raise ArgumentValueError(
+            function=f"fft.{function}", argument="n", got=n, expected="at least 0"
+        )
+    return n
+
+
+def fftfreq(n: int, d: Any = 1.0, *, dtype: Any = None, device: Any = None) -> Array:
+    """The frequencies of the elements of a transform of `n` samples that are `d` apart.
+
+    First 0 and the positive ones, then the negative ones, in cycles per unit of `d`.
+
+    >>> import sagax.numpy as np
+    >>> np.fft.fftfreq(5, d=0.2)
+    Array([ 0.,  1.,  2., -2., -1.], dtype=float32)
+    """
+    n = _count("fftfreq", n)
+    middle = (n + 1) // 2
+    numbers = np.concatenate([np.arange(middle), np.arange(-(n // 2), 0)]).astype(np.float64)
+    return _frequencies("fftfreq", numbers, n, d, dtype, device)
+
+
+def rfftfreq(n: int, d: Any = 1.0, *, dtype: Any = None, device: Any = None) -> Array:
+    """The frequencies of the elements of a transform of `n` real samples that are `d` apart.
+
+    >>> import sagax.numpy as np
+    >>> np.fft.rfftfreq(4, d=0.25)
+    Array([0., 1., 2.], dtype=float32)
+    """
+    n = _count("rfftfreq", n)
+    return _frequencies("rfftfreq", np.arange(n // 2 + 1, dtype=np.float64), n, d, dtype, device)
+
+
+# shifts -------------------------------------------------------------------------------------------
+
+
+def fftshift(x: Any, axes: int | Sequence[int] | None = None) -> Array:
+    """`x` with the frequency 0 moved from the start to the middle of `axes` (None: all).
+
+    >>> import sagax.numpy as np
+    >>> np.fft.fftshift(np.array([0, 1, 2, -2, -1]))
+    Array([-2, -1,  0,  1,  2], dtype=int32)
+    """
+    return _shifted("fftshift", x, axes, 1)
+
+
+def ifftshift(x: Any, axes: int | Sequence[int] | None = None) -> Array:
+    """`x` with the frequency 0 moved from the middle back to the start of `axes` (None: all).
+
+    >>> import sagax.numpy as np
+    >>> np.fft.ifftshift(np.array([-2, -1, 0, 1, 2]))
+    Array([ 0,  1,  2, -2, -1], dtype=int32)
+    """
+    return _shifted("ifftshift", x, axes, -1)
+
+
+def _shifted(function: str, x: Any, axes: Any, direction: int) -> Array:
+    x, aval = with_aval(f"fft.{function}", x)
+    chosen = (
+        tuple(range(aval.ndim))
+        if axes is None
+        else axes_in_order(f"fft.{function}", axes, aval.ndim)
+    )
+    return roll(x, [direction * (aval.shape[d] // 2) for d in chosen], chosen)
+
+
+__all__ = [
+    "fft",
+    "fft2",
+    "fftfreq",
+    "fftn",
+    "fftshift",
+    "hfft",
+    "ifft",
+    "ifft2",
+    "ifftn",
+    "ifftshift",
+    "ihfft",
+    "irfft",
+    "irfft2",
+    "irfftn",
+    "rfft",
+    "rfft2",
+    "rfftfreq",
+    "rfftn",
+]

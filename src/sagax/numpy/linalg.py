@@ -1,0 +1,71 @@
+"""Linear algebra: products, norms, factorisations, eigenvalues, systems of equations.
+
+A matrix is the last two dimensions of an array; the dimensions before them are a stack.
+
+>>> import sagax.numpy as np
+>>> np.linalg.solve(np.array([[2.0, 0.0], [1.0, 1.0]]), np.array([2.0, 3.0]))
+Array([1., 2.], dtype=float32)
+"""
+
+from __future__ import annotations
+
+from sagax.numpy._contraction import matmul, vecdot
+from sagax.numpy._linalg.factors import (
+    cholesky,
+    eig,
+    eigh,
+    eigvals,
+    eigvalsh,
+    qr,
+    svd,
+    svdvals,
+)
+from sagax.numpy._linalg.norms import cond, matrix_norm, norm, vector_norm
+from sagax.numpy._linalg.products import cross, diagonal, multi_dot, outer, tensordot, trace
+from sagax.numpy._linalg.systems import (
+    det,
+    inv,
+    lstsq,
+    matrix_power,
+    matrix_rank,
+    pinv,
+    slogdet,
+    solve,
+    tensorinv,
+    tensorsolve,
+)
+from sagax.numpy._shaping import matrix_transpose
+
+__all__ = [
+    "cholesky",
+    "cond",
+    "cross",
+    "det",
+    "diagonal",
+    "eig",
+    "eigh",
+    "eigvals",
+    "eigvalsh",
+    "inv",
+    "lstsq",
+    "matmul",
+    "matrix_norm",
+    "matrix_power",
+    "matrix_rank",
+    "matrix_transpose",
+    "multi_dot",
+    "norm",
+    "outer",
+    "pinv",
+    "qr",
+    "slogdet",
+    "solve",
+    "svd",
+    "svdvals",
+    "tensordot",
+    "tensorinv",
+    "tensorsolve",
+    "trace",
+    "vecdot",
+    "vector_norm",
+]

@@ -1,0 +1,103 @@
+"""Random numbers that follow from keys: the same key gives the same numbers, on every device.
+
+A key is made from a seed with `key`, and more of them from one with `split` or `fold_in`; each is used
+once. Samplers take a key first, and give arrays of the shape and dtype that are asked for.
+
+>>> from sagax import random
+>>> key, part = random.split(random.key(42))
+>>> random.uniform(part, (2,)).shape
+(2,)
+"""
+
+from sagax.random._basic import bernoulli, bits, normal, rademacher, randint, uniform
+from sagax.random._continuous import (
+    cauchy,
+    double_sided_maxwell,
+    exponential,
+    gumbel,
+    laplace,
+    logistic,
+    lognormal,
+    maxwell,
+    pareto,
+    rayleigh,
+    triangular,
+    truncated_normal,
+    wald,
+    weibull_min,
+)
+from sagax.random._counts import binomial, geometric, multinomial, poisson
+from sagax.random._gamma import (
+    ball,
+    beta,
+    chisquare,
+    dirichlet,
+    f,
+    gamma,
+    generalized_normal,
+    loggamma,
+    t,
+)
+from sagax.random._keys import (
+    PRNGKey,
+    clone,
+    fold_in,
+    key,
+    key_data,
+    key_dtype,
+    key_impl,
+    split,
+    wrap_key_data,
+)
+from sagax.random._selection import categorical, choice, permutation
+from sagax.random._vectors import multivariate_normal, orthogonal
+
+__all__ = [
+    "PRNGKey",
+    "ball",
+    "bernoulli",
+    "beta",
+    "binomial",
+    "bits",
+    "categorical",
+    "cauchy",
+    "chisquare",
+    "choice",
+    "clone",
+    "dirichlet",
+    "double_sided_maxwell",
+    "exponential",
+    "f",
+    "fold_in",
+    "gamma",
+    "generalized_normal",
+    "geometric",
+    "gumbel",
+    "key",
+    "key_data",
+    "key_dtype",
+    "key_impl",
+    "laplace",
+    "loggamma",
+    "logistic",
+    "lognormal",
+    "maxwell",
+    "multinomial",
+    "multivariate_normal",
+    "normal",
+    "orthogonal",
+    "pareto",
+    "permutation",
+    "poisson",
+    "rademacher",
+    "randint",
+    "rayleigh",
+    "split",
+    "t",
+    "triangular",
+    "truncated_normal",
+    "uniform",
+    "wald",
+    "weibull_min",
+    "wrap_key_data",
+]

@@ -1,0 +1,448 @@
+"""What all samplers do with their arguments: keys, shapes, dtypes and parameters; and their programs."""
+
+from __future__ import annotations
+
+import difflib
+import functools
+import math
+import warnings
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from sagax._src import config
+from sagax._src.api.jit import jit
+from sagax._src.core import dims, dtypes
+from sagax._src.core.avals import intern_aval
+from sagax._src.core.trace import evaluation, state
+from sagax._src.core.value import Array, aval_of, is_operand
+from sagax._src.diagnostics.errors import (
+    ArgumentError,
+    ArgumentValueError,
+    DtypeError,
+    SagaxError,
+    TypePromotionError,
+)
+from sagax._src.primitives.random_bits import (
+    KeyDType,
+    PRNGImpl,
+    random_unwrap_p,
+    random_wrap_p,
+)
+from sagax._src.primitives.random_implementations import implementation, implementation_names
+from sagax._src.primitives.structural import broadcast_in_dim, convert, reshape
+from sagax._src.runtime.array import ConcreteArray
+
+_thread = config.thread
+_U32 = np.dtype(np.uint32)
+_F32, _F64 = np.dtype(np.float32), np.dtype(np.float64)
+_I32, _I64 = np.dtype(np.int32), np.dtype(np.int64)
+_SCALARS = frozenset((bool, int, float, complex))
+
+
+# keys -----------------------------------------------------------------------------------------------
+
+
+def _relabelled(x: Any, aval: Any) -> ConcreteArray:
+    """The same memory as an array of another type that is stored alike."""
+    return ConcreteArray(aval, x._host, x._buffer, x._device)
+
+
+def _wrap_now(data: Any, *, impl: PRNGImpl) -> ConcreteArray:
+    data = concrete(data)
+    return _relabelled(data, random_wrap_p.abstract_eval((data.aval,), {"impl": impl}))
+
+
+def _unwrap_now(keys: Any) -> ConcreteArray:
+    return _relabelled(keys, random_unwrap_p.abstract_eval((keys.aval,), {}))
+
+
+def implementation_of(function: str, spec: Any) -> PRNGImpl:
+    """The implementation that an `impl` argument means: None (the default), a name, a key dtype."""
+    if spec is None:
+        spec = _thread.settings.prng_impl
+    if isinstance(spec, str):
+        found = implementation(spec)
+        if found is None:
+            names = implementation_names()
+            close = difflib.get_close_matches(spec.lower(), names, 1) or names[:1]
+            raise ArgumentValueError(
+                f"unrecognized PRNG implementation {spec!r}",
+                function=function,
+                argument="impl",
+                got=repr(spec),
+                expected=f"one of {', '.join(map(repr, names))}",
+                fix=f"pass impl={close[0]!r}",
+            )
+        return found
+    if isinstance(spec, KeyDType):
+        return spec.impl
+    if isinstance(spec, PRNGImpl):
+        return spec
+    raise ArgumentError(
+        function=function,
+        argument="impl",
+        got=spec,
+        expected="the name of a PRNG implementation, or a dtype of keys",
+        fix="pass impl='threefry2x32', or leave it out",
+    )
+
+
+def typed_key(function: str, key: Any) -> Any:
+    """`key` as one typed key; raw uint32 numbers are taken for a key of the default implementation.
+
+    Raises TypeError for what is no key, ValueError for an array of several.
+    """
+    aval = getattr(key, "aval", None)
+    if aval is None and hasattr(key, "__jax_array__"):
+        return typed_key(function, key.__jax_array__())
+    if aval is None or type(aval.dtype) is not KeyDType:
+        key = _wrapped(function, key, "key")
+        aval = key.aval
+    if aval.shape:
+        raise ArgumentValueError(
+            f"accepts a single key, but was given a key array of shape {aval.shape} != ()",
+            function=function,
+            argument="key",
+            got=key,
+            expected="a single key",
+            fix=f"use vmap to draw with each of them: sagax.vmap(lambda key: sagax.random.{function}(key, ...))(keys)"
+            if function not in ("split", "fold_in")
+            else f"use vmap: sagax.vmap(sagax.random.{function})(keys)",
+        )
+    return key
+
+
+def is_raw(key: Any) -> bool:
+    """Whether it is an array of raw numbers, so that results are to be given as such."""
+    aval = getattr(key, "aval", None)
+    return aval is None or type(aval.dtype) is not KeyDType
+
+
+def _wrapped(function: str, key: Any, argument: str) -> Any:
+    """Raw numbers as (an array of) typed keys of the default implementation."""
+    setting = _thread.settings.legacy_prng_key
+    impl = implementation_of(function, None)
+    data = raw_numbers(function, key, argument, impl)
+    if setting != "allow":
+        text = (
+            f"{function} was given raw uint32 numbers as a key while the option legacy_prng_key is {setting!r}; "
+            "make typed keys with random.key(seed), or of the numbers with random.wrap_key_data(numbers)"
+        )
+        if setting == "error":
+            raise ArgumentValueError(text, function=function, argument=argument, got=key)
+        warnings.warn(text, stacklevel=4)
+    return random_wrap_p.bind(data, impl=impl)
+
+
+def raw_numbers(function: str, data: Any, argument: str, impl: PRNGImpl) -> Any:
+    """`data`, checked to be the numbers of keys of an implementation."""
+    if not isinstance(data, (Array, np.ndarray)):
+        raise no_key(function, data, argument)
+    aval = aval_of(data)
+    n = len(impl.key_shape)
+    if aval.dtype != _U32 or aval.ndim < n or aval.shape[aval.ndim - n :] != impl.key_shape:
+        sizes = ", ".join(map(str, impl.key_shape))
+        raise ArgumentError(
+            f"the array does not hold the numbers of a key of the implementation {impl.name!r}",
+            function=function,
+            argument=argument,
+            got=data,
+            expected=f"a key, or numbers of dtype uint32 and shape (..., {sizes})",
+            fix="make a key with sagax.random.key(seed)",
+        )
+    return data
+
+
+def no_key(function: str, value: Any, argument: str = "key") -> ArgumentError:
+    """The error for a value in the place of a key: a seed, a shape, nothing."""
+    fix = "make a key with sagax.random.key(seed), and pass it as the first argument"
+    if isinstance(value, int) and not isinstance(value, bool):
+        fix = f"make a key of the seed: sagax.random.key({value})"
+    elif isinstance(value, (tuple, list)):
+        fix = f"the key comes before the shape: sagax.random.{function}(sagax.random.key(seed), {value!r})"
+    return ArgumentError(
+        f"unexpected PRNG key type {type(value)}",
+        function=function,
+        argument=argument,
+        got=repr(value) if isinstance(value, str) else value,
+        expected="a PRNG key",
+        fix=fix,
+    )
+
+
+# shapes and dtypes ----------------------------------------------------------------------------------
+
+
+def shape_of(function: str, shape: Any, argument: str = "shape") -> tuple:
+    """The `shape` argument as a tuple of sizes; a single int means rank one."""
+    if type(shape) is tuple:
+        for size in shape:
+            if type(size) is not int or size < 0:
+                break
+        else:
+            return shape
+    try:
+        return dims.canonical_shape(shape, argument)
+    except SagaxError as error:
+        raise error.attach(function=function) from None
+
+
+def size_of(function: str, argument: str, size: Any) -> int:
+    """An argument that is one size: an int, at least 0."""
+    if isinstance(size, (int, np.integer)) and size >= 0:
+        return int(size)
+    kind = ArgumentValueError if isinstance(size, (int, np.integer)) else ArgumentError
+    raise kind(
+        function=function, argument=argument, got=size, expected="an int that is not negative"
+    )
+
+
+def full_shape(function: str, shape: Any, *params: Any) -> tuple:
+    """The shape of a sample: `shape`, to which the parameters must broadcast, or else theirs."""
+    shapes = [aval_of(p).shape for p in params]
+    if shape is None:
+        return joint_shape(function, shapes)
+    shape = shape_of(function, shape)
+    if any(shapes):
+        check_ends_with(function, shape, joint_shape(function, shapes))
+    return shape
+
+
+def check_ends_with(function: str, shape: tuple, batch: tuple) -> None:
+    """Raise unless parameters of shape `batch` broadcast to the shape of the sample."""
+    try:
+        fits = joint_shape(function, [shape, batch]) == shape
+    except ArgumentValueError:
+        fits = False
+    if not fits:
+        raise ArgumentValueError(
+            f"the parameters, of shape {batch}, do not broadcast to the shape {shape}",
+            function=function,
+            argument="shape",
+            got=shape,
+            expected=f"a shape that ends with {batch}",
+            fix=f"pass shape={batch}, or one with further dimensions before it",
+        )
+
+
+def joint_shape(function: str, shapes: Sequence[tuple]) -> tuple:
+    """The shape that all of `shapes` broadcast to."""
+    rank = max([len(s) for s in shapes], default=0)
+    padded = [(1,) * (rank - len(s)) + tuple(s) for s in shapes]
+    out = []
+    for axis in range(rank):
+        size = padded[0][axis]
+        for s in padded[1:]:
+            size = dims.broadcast_dim(size, s[axis]) if size is not None else None
+        if size is None:
+            raise ArgumentValueError(
+                f"Incompatible shapes for broadcasting: {', '.join(map(str, shapes))}",
+                function=function,
+                argument="the shapes of the parameters",
+                got=f"sizes {' and '.join(str(s[axis]) for s in padded)} along axis {axis - rank}",
+                expected="equal sizes, or size 1",
+            )
+        out.append(size)
+    return tuple(out)
+
+
+def float_dtype(function: str, dtype: Any) -> Any:
+    """The `dtype` argument of a sampler of real numbers; None means the default."""
+    if dtype is None:
+        return _F64 if _thread.settings.x64 else _F32
+    found = dtypes.requested_dtype(dtype, function)
+    if dtypes.kind(found) != "f":
+        raise _refused_dtype(function, found, "a float dtype")
+    return found
+
+
+def inexact_dtype(function: str, dtype: Any) -> Any:
+    """As `float_dtype`, complex ones included."""
+    if dtype is None:
+        return _F64 if _thread.settings.x64 else _F32
+    found = dtypes.requested_dtype(dtype, function)
+    if dtypes.kind(found) not in "fc":
+        raise _refused_dtype(function, found, "a float or complex dtype")
+    return found
+
+
+def integer_dtype(function: str, dtype: Any) -> Any:
+    """The `dtype` argument of a sampler of integers; None means the default."""
+    if dtype is None:
+        return _I64 if _thread.settings.x64 else _I32
+    found = dtypes.requested_dtype(dtype, function)
+    if dtypes.kind(found) not in "iu":
+        raise _refused_dtype(function, found, "an integer dtype", DtypeError)
+    return found
+
+
+def _refused_dtype(
+    function: str, dtype: Any, expected: str, error: type[SagaxError] = ArgumentValueError
+) -> SagaxError:
+    return error(
+        f"dtype argument to `{function}` must be {expected}, got {dtypes.name(dtype)}",
+        function=function,
+        argument="dtype",
+        got=dtypes.name(dtype),
+        expected=expected,
+    )
+
+
+def default_float_of(function: str, *params: Any) -> Any:
+    """The float dtype that parameters have in common; of integers the default one."""
+    x64 = _thread.settings.x64
+    operands = tuple([(aval_of(p).dtype, aval_of(p).weak_type) for p in params])
+    dtype, weak = dtypes.promote(operands, x64, _thread.settings.numpy_dtype_promotion)
+    if dtypes.kind(dtype) != "f":
+        return _F64 if x64 else _F32
+    return (_F64 if x64 else _F32) if weak else dtype
+
+
+# parameters -----------------------------------------------------------------------------------------
+
+
+def concrete(x: np.ndarray | Any) -> Any:
+    """A NumPy array or scalar as an array; arrays and tracers as they are.
+
+    While a program is traced scalars stay as they are: they become literals of it.
+    """
+    if isinstance(x, Array) or (state.trace is not evaluation and not np.ndim(x)):
+        return x
+    host = np.array(x, order="C")
+    host.flags.writeable = False
+    return ConcreteArray(intern_aval(host.shape, host.dtype, False, None), host)
+
+
+def parameter(function: str, argument: str, x: Any, dtype: Any) -> Any:
+    """A numeric parameter as an array (or tracer) of `dtype`."""
+    if type(x) in _SCALARS:
+        if type(x) is complex and dtypes.kind(dtype) != "c":
+            raise ArgumentError(
+                function=function, argument=argument, got=x, expected="a real number"
+            )
+        sign = math.copysign(1.0, x) if type(x) is float else 1.0
+        try:
+            number = _number(x, sign, dtype)
+        except dtypes.IntegerOverflow as error:
+            raise error.attach(function=function, argument=argument) from None
+        # as a scalar it becomes a literal of a program that is being traced
+        return number if state.trace is evaluation else number.host()[()]
+    aval = operand_aval(function, argument, x)
+    if aval.dtype == dtype and isinstance(x, Array):
+        return x if not aval.weak_type else convert(x, dtype)
+    if isinstance(x, (np.ndarray, np.generic)):
+        return concrete(dtypes.convert_numpy(np.asarray(x), dtype))
+    return convert(x, dtype)
+
+
+@functools.lru_cache(maxsize=1024, typed=True)
+def _number(x: Any, sign: float, dtype: Any) -> ConcreteArray:
+    """A Python number as an array; `sign` tells -0.0 from 0.0. Cached: to put it on a device takes
+    longer than to draw a few numbers."""
+    if type(x) is int:
+        dtypes.check_python_int(x, dtype)
+    with np.errstate(over="ignore"):
+        host = np.asarray(x).astype(dtype)
+    host.flags.writeable = False
+    return ConcreteArray(intern_aval((), dtype, False, None), host)
+
+
+def checked_parameter(function: str, argument: str, x: Any, dtype: Any) -> Any:
+    """As `parameter`, refusing what loses range or precision by becoming `dtype`."""
+    if type(x) not in _SCALARS:
+        aval = operand_aval(function, argument, x)
+        settings = _thread.settings
+        given = ((aval.dtype, aval.weak_type), (dtype, False))
+        if dtypes.promote(given, settings.x64, settings.numpy_dtype_promotion)[0] != dtype:
+            raise TypePromotionError(
+                f"cannot safely cast argument of type {dtypes.name(aval.dtype)} to {dtypes.name(dtype)}",
+                function=function,
+                argument=argument,
+                got=x,
+                expected=f"a dtype that {dtypes.name(dtype)} can hold",
+                fix=f"convert it: {argument}.astype({dtypes.name(dtype)!r}), or pass a wider dtype",
+            )
+    return parameter(function, argument, x, dtype)
+
+
+def operand_aval(function: str, argument: str, x: Any) -> Any:
+    """The aval of a parameter; an error that names it when it is no array or number."""
+    if isinstance(x, (list, tuple)) or not is_operand(x) or dtypes.is_extended(aval_of(x).dtype):
+        raise ArgumentError(
+            function=function,
+            argument=argument,
+            got=repr(x) if isinstance(x, str) else x,
+            expected="an array or a number",
+            fix="make it an array: sagax.numpy.asarray(...)"
+            if isinstance(x, (list, tuple))
+            else None,
+        )
+    return aval_of(x)
+
+
+def scalar(value: Any, dtype: Any) -> Any:
+    """A Python number as a scalar of `dtype`, for use inside of programs."""
+    return np.asarray(value).astype(dtype)[()]
+
+
+def stretch(x: Any, shape: tuple) -> Any:
+    """`x` broadcast to `shape`, NumPy's way."""
+    aval = aval_of(x)
+    if aval.shape == shape:
+        return x
+    return broadcast_in_dim(x, shape, tuple(range(len(shape) - aval.ndim, len(shape))))
+
+
+def lift(x: Any, rank: int) -> Any:
+    """`x` with leading dimensions of size 1 up to `rank`; scalars as they are."""
+    aval = aval_of(x)
+    if not aval.ndim or aval.ndim == rank:
+        return x
+    return reshape(x, (*(1 for _ in range(rank - aval.ndim)), *aval.shape))
+
+
+def no_sharding(function: str, sharding: Any) -> None:
+    """Refuse what is not supported: a wanted sharding of the result."""
+    if sharding is not None:
+        raise ArgumentValueError(
+            function=function, argument="out_sharding", got=sharding, expected="None"
+        )
+
+
+def method_of(function: str, method: Any) -> str:
+    """The `method` argument of samplers that can do with an approximation."""
+    if method not in ("exact", "approximate"):
+        raise ArgumentValueError(
+            f"method argument to `{function}` must be one of 'exact', 'approximate', got {method!r}",
+            function=function,
+            argument="method",
+            got=repr(method),
+            expected="'exact' or 'approximate'",
+        )
+    return method
+
+
+# programs -------------------------------------------------------------------------------------------
+
+
+def program(body: Callable[..., Any]) -> Callable[..., Any]:
+    """`body(*static)(*arrays)`, compiled once for each set of static arguments.
+
+    `body(*static)` returns the function of arrays to be compiled. As part of other programs it
+    appears as one call of that function.
+    """
+
+    @functools.lru_cache(maxsize=8192)
+    def specialised(*static: Any) -> Any:
+        function = body(*static)
+        function.__name__ = function.__qualname__ = body.__name__
+        return jit(function)
+
+    functools.update_wrapper(specialised, body)
+    return specialised
+
+
+random_wrap_p.impl = _wrap_now
+random_unwrap_p.impl = _unwrap_now

@@ -1,0 +1,418 @@
+"""Bits, and what is one step away from them: uniform and normal numbers, integers, coin tosses.
+
+The functions without a public name draw inside of a program; other samplers are written with them.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+import ml_dtypes
+import numpy as np
+
+from sagax._src import config
+from sagax._src.core import dtypes
+from sagax._src.core.value import Array, aval_of
+from sagax._src.diagnostics.errors import ArgumentError, ArgumentValueError, DtypeError
+from sagax._src.primitives.arithmetic import add, div, max, min, mul, rem, sub
+from sagax._src.primitives.bitwise import bitwise_and, bitwise_or, shift_right_logical
+from sagax._src.primitives.casting import bitcast_convert_type
+from sagax._src.primitives.comparison import gt, le, lt
+from sagax._src.primitives.complex_numbers import complex
+from sagax._src.primitives.random_bits import random_bits_p, random_split_p
+from sagax._src.primitives.selection import select_n
+from sagax._src.primitives.shaping import unstack
+from sagax._src.primitives.special.erf import erf_inv
+from sagax._src.primitives.structural import convert
+from sagax.random._arguments import (
+    float_dtype,
+    full_shape,
+    inexact_dtype,
+    integer_dtype,
+    lift,
+    no_sharding,
+    operand_aval,
+    parameter,
+    program,
+    scalar,
+    shape_of,
+    stretch,
+    typed_key,
+)
+
+_thread = config.thread
+_UNSIGNED = {
+    1: np.dtype(np.uint8),
+    2: np.dtype(np.uint16),
+    4: np.dtype(np.uint32),
+    8: np.dtype(np.uint64),
+}
+
+
+# inside of programs ---------------------------------------------------------------------------------
+
+
+def draw_bits(key: Any, shape: tuple, bit_width: int) -> Any:
+    """Random bits as unsigned integers of a width."""
+    return random_bits_p.bind(key, bit_width=bit_width, shape=shape)
+
+
+def subkeys(key: Any, count: int) -> tuple:
+    """Keys split off `key`, one by one."""
+    return unstack(random_split_p.bind(key, shape=(count,)))
+
+
+@functools.cache
+def _float_layout(dtype: Any) -> tuple[int, int, Any, Any]:
+    """How numbers in [1, 2) are made of bits: (random bits, bits of them that are cut, the bits of 1,
+    the unsigned dtype of the width)."""
+    info = ml_dtypes.finfo(dtype)
+    if info.bits not in (8, 16, 32, 64):
+        raise DtypeError(
+            function="uniform",
+            argument="dtype",
+            got=dtypes.name(dtype),
+            expected="a float dtype of 8, 16, 32 or 64 bits",
+        )
+    unsigned = _UNSIGNED[dtype.itemsize]
+    one = np.ones((), dtype).view(unsigned)[()]
+    width = 8 if info.nmant < 8 else info.bits  # no more than the mantissa can hold
+    return width, width - info.nmant, one, unsigned
+
+
+def unit(key: Any, shape: tuple, dtype: Any) -> Any:
+    """Numbers uniform in [0, 1): random mantissas make numbers in [1, 2), less 1."""
+    width, cut, one, unsigned = _float_layout(dtype)
+    bits = convert(draw_bits(key, shape, width), unsigned)
+    if cut < width:
+        bits = shift_right_logical(bits, unsigned.type(cut))
+        floats = bitcast_convert_type(bitwise_or(bits, one), dtype)
+    else:  # a dtype without a mantissa has one number in [1, 2)
+        floats = bitcast_convert_type(bitwise_or(bitwise_and(bits, unsigned.type(0)), one), dtype)
+    return sub(floats, scalar(1, dtype))
+
+
+def between(key: Any, shape: tuple, dtype: Any, low: Any, high: Any) -> Any:
+    """Numbers uniform in [low, high); bounds are scalars, or arrays that broadcast to `shape`."""
+    low, high = lift(low, len(shape)), lift(high, len(shape))
+    return max(low, add(mul(unit(key, shape, dtype), sub(high, low)), low))
+
+
+def standard_normal(key: Any, shape: tuple, dtype: Any) -> Any:
+    """Normal numbers, of uniform ones in (-1, 1) by the inverse of the distribution function."""
+    if dtypes.kind(dtype) == "c":
+        part = dtypes.real_part_dtype(dtype)
+        re, im = [standard_normal(k, shape, part) for k in subkeys(key, 2)]
+        return div(complex(re, im), scalar(np.sqrt(2), dtype))
+    low = np.nextafter(scalar(-1, dtype), scalar(0, dtype)).astype(dtype)
+    x = between(key, shape, dtype, low[()], scalar(1, dtype))
+    return mul(scalar(np.sqrt(2), dtype), erf_inv(x))
+
+
+def coin(key: Any, shape: tuple, p: Any) -> Any:
+    """True with probability `p`, which broadcasts to `shape`."""
+    return lt(unit(key, shape, aval_of(p).dtype), lift(p, len(shape)))
+
+
+# bits -----------------------------------------------------------------------------------------------
+
+
+@program
+def _bits(shape: tuple, bit_width: int) -> Callable[..., Any]:
+    return lambda key: draw_bits(key, shape, bit_width)
+
+
+def bits(key: Any, shape: Any = (), dtype: Any = None, *, out_sharding: Any = None) -> Array:
+    """Random bits: unsigned integers of which every value is as likely.
+
+    `dtype` is uint8, uint16, uint32 or uint64 (default: the unsigned integers of the default width).
+
+    Raises TypeError for what is no key, ValueError for an array of keys or another dtype.
+
+    >>> from sagax import random
+    >>> random.bits(random.key(0), (2,), "uint8")
+    Array([167, 146], dtype=uint8)
+    """
+    no_sharding("bits", out_sharding)
+    typed = typed_key("bits", key)
+    if dtype is None:
+        width = 64 if _thread.settings.x64 else 32
+    else:
+        dtype = dtypes.requested_dtype(dtype, "bits")
+        if dtypes.kind(dtype) != "u":
+            raise ArgumentValueError(
+                f"dtype argument to `bits` must be an unsigned int dtype, got {dtypes.name(dtype)}",
+                function="bits",
+                argument="dtype",
+                got=dtypes.name(dtype),
+                expected="uint8, uint16, uint32 or uint64",
+            )
+        width = 8 * dtype.itemsize
+    return _bits(shape_of("bits", shape), width)(typed)
+
+
+# uniform --------------------------------------------------------------------------------------------
+
+
+@program
+def _uniform(shape: tuple, dtype: Any) -> Callable[..., Any]:
+    return lambda key, low, high: between(key, shape, dtype, low, high)
+
+
+@program
+def _unit(shape: tuple, dtype: Any) -> Callable[..., Any]:
+    return lambda key: unit(key, shape, dtype)
+
+
+def uniform(
+    key: Any,
+    shape: Any = (),
+    dtype: Any = None,
+    minval: Any = 0.0,
+    maxval: Any = 1.0,
+    *,
+    out_sharding: Any = None,
+) -> Array:
+    """Numbers uniform in [minval, maxval), of the given shape and float dtype.
+
+    The bounds are numbers, or arrays that broadcast to `shape`.
+
+    Raises TypeError for what is no key, ValueError for an array of keys, a dtype that is not
+    floating, or bounds that do not broadcast.
+
+    >>> from sagax import random
+    >>> random.uniform(random.key(0), (3,))
+    Array([0.947667  , 0.9785799 , 0.33229148], dtype=float32)
+    """
+    no_sharding("uniform", out_sharding)
+    typed = typed_key("uniform", key)
+    dtype = float_dtype("uniform", dtype)
+    shape = shape_of("uniform", shape)
+    if type(minval) is float and type(maxval) is float and minval == 0.0 and maxval == 1.0:
+        return _unit(shape, dtype)(typed)
+    low = parameter("uniform", "minval", minval, dtype)
+    high = parameter("uniform", "maxval", maxval, dtype)
+    if low.shape or high.shape:
+        full_shape("uniform", shape, low, high)
+    return _uniform(shape, dtype)(typed, low, high)
+
+
+# normal ---------------------------------------------------------------------------------------------
+
+
+@program
+def _normal(shape: tuple, dtype: Any) -> Callable[..., Any]:
+    return lambda key: standard_normal(key, shape, dtype)
+
+
+def normal(key: Any, shape: Any = (), dtype: Any = None, *, out_sharding: Any = None) -> Array:
+    """Numbers of the normal distribution with mean 0 and variance 1, of a float or complex dtype.
+
+    The parts of complex ones have variance 1/2.
+
+    Raises TypeError for what is no key, ValueError for an array of keys or another dtype.
+
+    >>> from sagax import random
+    >>> random.normal(random.key(0), (3,))
+    Array([ 1.6226422 ,  2.0252647 , -0.43359444], dtype=float32)
+    """
+    if out_sharding is not None:
+        no_sharding("normal", out_sharding)
+    return _normal(shape_of("normal", shape), inexact_dtype("normal", dtype))(
+        typed_key("normal", key)
+    )
+
+
+# coin tosses ----------------------------------------------------------------------------------------
+
+
+@program
+def _bernoulli(shape: tuple, mode: str) -> Callable[..., Any]:
+    def low(key: Any, p: Any) -> Any:
+        return coin(key, shape, p)
+
+    def high(key: Any, p: Any) -> Any:
+        # u + v * eps with two uniform numbers has twice as many bits
+        dtype = aval_of(p).dtype
+        u, v = unstack(unit(key, (2, *shape), dtype))
+        eps = scalar(float(ml_dtypes.finfo(dtype).eps), dtype)
+        return lt(mul(v, eps), sub(lift(p, len(shape)), u))
+
+    return high if mode == "high" else low
+
+
+def bernoulli(
+    key: Any, p: Any = 0.5, shape: Any = None, mode: str = "low", *, out_sharding: Any = None
+) -> Array:
+    """Booleans that are True with probability `p`.
+
+    `p` is a float, or a float array that broadcasts to `shape` (default: its shape). With
+    `mode="high"` probabilities far below the spacing of floats near 1 are exact, at twice the cost.
+
+    Raises TypeError for what is no key or a `p` that is not floating, ValueError for an array of
+    keys, shapes that do not fit or another mode.
+
+    >>> from sagax import random
+    >>> random.bernoulli(random.key(0), 0.7, (3,))
+    Array([False, False,  True], dtype=bool)
+    """
+    no_sharding("bernoulli", out_sharding)
+    typed = typed_key("bernoulli", key)
+    if mode not in ("low", "high"):
+        raise ArgumentValueError(
+            function="bernoulli", argument="mode", got=repr(mode), expected="'high' or 'low'"
+        )
+    aval = operand_aval("bernoulli", "p", p)
+    if dtypes.kind(aval.dtype) != "f":
+        raise ArgumentError(
+            f"the probability `p` must have a floating dtype, got {dtypes.name(aval.dtype)}",
+            function="bernoulli",
+            argument="p",
+            got=p,
+            expected="a probability as a float",
+            fix=f"pass {float(p)}" if type(p) in (int, bool) else "convert it with astype(float)",
+        )
+    shape = full_shape("bernoulli", shape, p)
+    return _bernoulli(shape, mode)(typed, parameter("bernoulli", "p", p, aval.dtype))
+
+
+def signs(key: Any, shape: tuple, dtype: Any) -> Any:
+    """Numbers that are 1 or -1, inside of a program."""
+    half = scalar(0.5, np.float64 if _thread.settings.x64 else np.float32)
+    heads = convert(coin(key, shape, half), dtype)
+    return sub(mul(scalar(2, dtype), heads), scalar(1, dtype))
+
+
+@program
+def _rademacher(shape: tuple, dtype: Any) -> Callable[..., Any]:
+    return lambda key: signs(key, shape, dtype)
+
+
+def rademacher(key: Any, shape: Any = (), dtype: Any = None, *, out_sharding: Any = None) -> Array:
+    """Numbers that are 1 or -1, each with probability one half; of the default int dtype or `dtype`.
+
+    Raises TypeError for what is no key, ValueError for an array of keys.
+
+    >>> from sagax import random
+    >>> random.rademacher(random.key(0), (3,))
+    Array([-1, -1,  1], dtype=int32)
+    """
+    no_sharding("rademacher", out_sharding)
+    dtype = dtypes.requested_dtype(int if dtype is None else dtype, "rademacher")
+    if dtypes.kind(dtype) not in "ifc":
+        raise ArgumentValueError(
+            function="rademacher",
+            argument="dtype",
+            got=dtypes.name(dtype),
+            expected="a dtype that holds -1: signed, floating or complex",
+        )
+    return _rademacher(shape_of("rademacher", shape), dtype)(typed_key("rademacher", key))
+
+
+# integers -------------------------------------------------------------------------------------------
+
+
+@program
+def _randint(shape: tuple, dtype: Any) -> Callable[..., Any]:
+    return lambda key, low, high: integers(key, shape, dtype, low, high)
+
+
+def integers(key: Any, shape: tuple, dtype: Any, low: Any, high: Any) -> Any:
+    """Integers uniform in [low, high), inside of a program; bounds are integers of any dtype.
+
+    `high` may be one more than `dtype` can hold. Two draws of bits serve as the digits of a number
+    so long that reducing it modulo the number of values hardly prefers any of them.
+    """
+    unsigned = _UNSIGNED[dtype.itemsize]
+    info = np.iinfo(dtype)
+    bounds = aval_of(high).dtype
+    full = gt(high, scalar(_within(int(info.max), bounds), bounds))
+    low, high = [lift(_clipped(x, info, dtype), len(shape)) for x in (low, high)]
+    full = lift(full, len(shape))
+    upper, lower = [draw_bits(k, shape, 8 * dtype.itemsize) for k in subkeys(key, 2)]
+    span = convert(sub(high, low), unsigned)
+    empty = le(high, low)
+    one = unsigned.type(1)
+    span = select_n(empty, span, stretch(one, aval_of(span).shape))
+    # every value of the dtype is possible: the span is 2**width, which is 0 modulo 2**width
+    past = bitwise_and(full, gt(high, low))
+    span = select_n(stretch(past, aval_of(span).shape), span, add(span, one))
+    digit = rem(unsigned.type(1 << (4 * dtype.itemsize)), span)
+    digit = rem(mul(digit, digit), span)
+    offset = add(mul(rem(upper, span), digit), rem(lower, span))
+    return add(low, convert(rem(offset, span), dtype))
+
+
+def _within(value: int, dtype: Any) -> int:
+    info = np.iinfo(dtype)
+    return builtin_clip(value, int(info.min), int(info.max))
+
+
+def builtin_clip(value: int, low: int, high: int) -> int:
+    """A Python int moved into [low, high]."""
+    return low if value < low else high if value > high else value
+
+
+def _clipped(x: Any, info: Any, dtype: Any) -> Any:
+    bounds = aval_of(x).dtype
+    low, high = _within(int(info.min), bounds), _within(int(info.max), bounds)
+    return convert(min(max(scalar(low, bounds), x), scalar(high, bounds)), dtype)
+
+
+def randint(
+    key: Any, shape: Any, minval: Any, maxval: Any, dtype: Any = None, *, out_sharding: Any = None
+) -> Array:
+    """Integers uniform in [minval, maxval), of the given shape and integer dtype.
+
+    The bounds are integers, or integer arrays that broadcast to `shape`. Where maxval is not above
+    minval the result is minval.
+
+    Raises TypeError for what is no key or a dtype that is no integer, ValueError for an array of
+    keys or bounds that do not broadcast, OverflowError for an int beyond the default dtype.
+
+    >>> from sagax import random
+    >>> random.randint(random.key(0), (3,), 0, 10)
+    Array([9, 0, 2], dtype=int32)
+    """
+    no_sharding("randint", out_sharding)
+    typed = typed_key("randint", key)
+    dtype = integer_dtype("randint", dtype)
+    shape = shape_of("randint", shape)
+    low = _bound("minval", minval, dtype)
+    high = _bound("maxval", maxval, dtype)
+    if low.shape or high.shape:
+        full_shape("randint", shape, low, high)
+    if dtype.itemsize < 4:  # drawn as 32-bit integers, and narrowed
+        return _narrow_randint(shape, dtype)(typed, low, high)
+    return _randint(shape, dtype)(typed, low, high)
+
+
+def _bound(argument: str, x: Any, dtype: Any) -> Any:
+    if type(x) is int:
+        x64 = _thread.settings.x64
+        wide = np.dtype(np.int64 if x64 else np.int32)
+        return parameter("randint", argument, x, wide)
+    aval = operand_aval("randint", argument, x)
+    if dtypes.kind(aval.dtype) in "iu" and not aval.weak_type:
+        return parameter("randint", argument, x, aval.dtype)
+    return parameter("randint", argument, x, dtypes.default_int(_thread.settings.x64))
+
+
+@program
+def _narrow_randint(shape: tuple, dtype: Any) -> Callable[..., Any]:
+    wide = np.dtype(np.int32)
+    info = np.iinfo(dtype)
+
+    def draw(key: Any, low: Any, high: Any) -> Any:
+        low, high = convert(low, wide), convert(high, wide)
+        least, most = scalar(int(info.min), wide), scalar(int(info.max), wide)
+        low = min(max(least, low), most)
+        high = min(max(least, high), add(most, np.int32(1)))
+        return convert(integers(key, shape, wide, low, high), dtype)
+
+    return draw
+
+
+__all__ = ["bernoulli", "bits", "normal", "rademacher", "randint", "uniform"]

@@ -1,0 +1,517 @@
+"""Samplers of counts: geometric, Poisson, binomial, multinomial."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import ml_dtypes
+import numpy as np
+
+from sagax._src import config
+from sagax._src.control.scan import scan
+from sagax._src.control.while_loop import while_loop
+from sagax._src.core import dtypes
+from sagax._src.core.value import Array, aval_of
+from sagax._src.diagnostics.errors import ArgumentValueError
+from sagax._src.primitives.arithmetic import (
+    abs,
+    add,
+    div,
+    max,
+    min,
+    mul,
+    neg,
+    sqrt,
+    square,
+    sub,
+)
+from sagax._src.primitives.bitwise import bitwise_and, bitwise_not, bitwise_or
+from sagax._src.primitives.comparison import eq, ge, gt, le, lt, ne
+from sagax._src.primitives.cumulative import cumsum
+from sagax._src.primitives.random_bits import random_split_p
+from sagax._src.primitives.reductions import reduce_or
+from sagax._src.primitives.rounding import ceil, floor
+from sagax._src.primitives.selection import select_n
+from sagax._src.primitives.special.erf import erf, erfc
+from sagax._src.primitives.special.gamma import lgamma
+from sagax._src.primitives.structural import convert, moveaxis
+from sagax._src.primitives.transcendental import exp, log, log1p
+from sagax.random._arguments import (
+    check_ends_with,
+    default_float_of,
+    float_dtype,
+    full_shape,
+    integer_dtype,
+    joint_shape,
+    lift,
+    method_of,
+    no_sharding,
+    operand_aval,
+    parameter,
+    program,
+    scalar,
+    shape_of,
+    stretch,
+    typed_key,
+)
+from sagax.random._basic import standard_normal, subkeys, unit
+from sagax.random._selection import take
+
+_thread = config.thread
+_F32 = np.dtype(np.float32)
+_I32 = np.dtype(np.int32)
+
+
+def _any(x: Any) -> Any:
+    return reduce_or(x, tuple(range(aval_of(x).ndim)))
+
+
+def _not_yet(count: Any, limit: Any) -> Any:
+    """Whether a loop has run fewer times than the greatest number of a dtype."""
+    dtype = aval_of(limit).dtype
+    return lt(convert(count, dtype), limit)
+
+
+# geometric ------------------------------------------------------------------------------------------
+
+
+@program
+def _geometric(shape: tuple, dtype: Any) -> Callable[..., Any]:
+    def draw(key: Any, p: Any) -> Any:
+        weights = aval_of(p).dtype
+        one = scalar(1, weights)
+        u = unit(key, shape, weights)
+        u = select_n(eq(u, scalar(0, weights)), u, stretch(one, shape))
+        failures = floor(div(log(u), stretch(log1p(neg(p)), shape)))
+        return convert(add(failures, one), dtype)
+
+    return draw
+
+
+def geometric(
+    key: Any, p: Any, shape: Any = None, dtype: Any = None, *, out_sharding: Any = None
+) -> Array:
+    """Numbers of the geometric distribution: of trials up to the first success of probability `p`.
+
+    `p` is a number, or an array that broadcasts to `shape` (default: its shape); `dtype` is an
+    integer dtype.
+
+    Raises TypeError for what is no key, ValueError for an array of keys, another dtype, or a `p`
+    that does not broadcast.
+
+    >>> from sagax import random
+    >>> random.geometric(random.key(0), 0.5, (2,)).shape
+    (2,)
+    """
+    name = "geometric"
+    no_sharding(name, out_sharding)
+    typed = typed_key(name, key)
+    dtype = integer_dtype(name, dtype)
+    operand_aval(name, "p", p)
+    p = parameter(name, "p", p, default_float_of(name, p))
+    return _geometric(full_shape(name, shape, p), dtype)(typed, p)
+
+
+# Poisson --------------------------------------------------------------------------------------------
+
+
+def _poisson_by_products(key: Any, lam: Any, dtype: Any) -> Any:
+    """How many uniform numbers can be multiplied until their product falls below exp(-lam): D. Knuth,
+    The Art of Computer Programming, volume 2, section 3.4.1."""
+    shape = aval_of(lam).shape
+    most = scalar(np.iinfo(dtype).max, dtype)
+    bound = neg(lam)
+
+    def more(state: tuple) -> Any:
+        rounds, _, _, log_product = state
+        return bitwise_and(_any(gt(log_product, bound)), _not_yet(rounds, most))
+
+    def body(state: tuple) -> tuple:
+        rounds, count, key, log_product = state
+        key, part = subkeys(key, 2)
+        count = select_n(gt(log_product, bound), count, add(count, scalar(1, dtype)))
+        log_product = add(log_product, log(unit(part, shape, aval_of(lam).dtype)))
+        return add(rounds, scalar(1, aval_of(rounds).dtype)), count, key, log_product
+
+    zero = stretch(scalar(0, aval_of(lam).dtype), shape)
+    start = (_zero_rounds(), stretch(scalar(0, dtype), shape), key, zero)
+    return sub(while_loop(more, body, start)[1], scalar(1, dtype))
+
+
+def _zero_rounds() -> Any:
+    return scalar(0, dtypes.default_int(_thread.settings.x64))
+
+
+def _poisson_by_rejection(key: Any, lam: Any, dtype: Any) -> Any:
+    """W. Hörmann, "The transformed rejection method for generating Poisson random variables",
+    Insurance: Mathematics and Economics 12 (1993), algorithm PTRS; for lam >= 10."""
+    shape, real = aval_of(lam).shape, aval_of(lam).dtype
+    c = _constants(real)
+    most = scalar(np.iinfo(dtype).max, dtype)
+    log_lam = log(lam)
+    b = add(mul(c(2.53), sqrt(lam)), c(0.931))
+    a = add(mul(c(0.02483), b), c(-0.059))
+    inverse_alpha = add(div(c(1.1328), sub(b, c(3.4))), c(1.1239))
+    v_r = sub(c(0.9277), div(c(3.6224), sub(b, c(2))))
+
+    def more(state: tuple) -> Any:
+        rounds, _, accepted, _ = state
+        return bitwise_and(_any(bitwise_not(accepted)), _not_yet(rounds, most))
+
+    def body(state: tuple) -> tuple:
+        rounds, found, accepted, key = state
+        key, first, second = subkeys(key, 3)
+        u = sub(unit(first, shape, real), c(0.5))
+        v = unit(second, shape, real)
+        us = sub(c(0.5), abs(u))
+        k = floor(add(add(mul(add(div(mul(c(2), a), us), b), u), lam), c(0.43)))
+        s = log(div(mul(v, inverse_alpha), add(div(a, mul(us, us)), b)))
+        t = sub(add(neg(lam), mul(k, log_lam)), lgamma(add(k, c(1))))
+        at_once = bitwise_and(ge(us, c(0.07)), le(v, v_r))
+        refused = bitwise_or(lt(k, c(0)), bitwise_and(lt(us, c(0.013)), gt(v, us)))
+        passed = bitwise_or(at_once, bitwise_and(bitwise_not(refused), le(s, t)))
+        # a later passing number replaces one that was found: the loop ends for all at once
+        found = select_n(passed, found, k)
+        one = scalar(1, aval_of(rounds).dtype)
+        return add(rounds, one), found, bitwise_or(accepted, passed), key
+
+    start = (_zero_rounds(), stretch(c(-1), shape), stretch(np.bool_(False), shape), key)
+    return convert(while_loop(more, body, start)[1], dtype)
+
+
+def _constants(dtype: Any) -> Callable[[float], Any]:
+    """Python numbers as scalars of a dtype."""
+    return lambda value: scalar(value, dtype)
+
+
+def _draw_poisson(key: Any, lam: Any, dtype: Any) -> Any:
+    c = _constants(aval_of(lam).dtype)
+    shape = aval_of(lam).shape
+    small = bitwise_or(ne(lam, lam), lt(lam, c(10)))
+    few = _poisson_by_products(key, select_n(small, stretch(c(0), shape), lam), dtype)
+    many = _poisson_by_rejection(key, select_n(small, lam, stretch(c(1e5), shape)), dtype)
+    found = select_n(small, many, few)
+    return select_n(eq(lam, c(0)), found, stretch(scalar(0, dtype), shape))
+
+
+def _probability_below(z: Any) -> Any:
+    """The distribution function of the normal distribution, without loss in either tail."""
+    c = _constants(aval_of(z).dtype)
+    root = c(math.sqrt(0.5))
+    x = mul(z, root)
+    size = abs(x)
+    tail = erfc(size)
+    outside = select_n(gt(x, c(0)), tail, sub(c(2), tail))
+    return mul(c(0.5), select_n(lt(size, root), outside, add(c(1), erf(x))))
+
+
+def _peizer_pratt(k: Any, lam: Any) -> Any:
+    """The normal number to which the probability of at most `k` events belongs, closely.
+
+    D. Peizer, J. Pratt, "A normal approximation for binomial, F, beta, and other common, related tail
+    probabilities", JASA 63 (1968).
+    """
+    c = _constants(aval_of(k).dtype)
+    below = lt(k, c(0))
+    k = max(k, c(0))
+    ratio = div(add(k, c(0.5)), lam)
+    away = sub(ratio, c(1))
+    near = lt(abs(away), c(0.25))
+    series = stretch(c(0), aval_of(away).shape)
+    for n in range(9, 0, -1):  # about 1 the quotient below loses its digits
+        series = mul(away, add(series, c((-1) ** n * 2 / ((n + 1) * (n + 2)))))
+    safe_ratio = select_n(near, ratio, stretch(c(2), aval_of(ratio).shape))
+    safe_away = select_n(near, away, stretch(c(1), aval_of(away).shape))
+    top = add(sub(c(1), square(safe_ratio)), mul(mul(c(2), safe_ratio), log(safe_ratio)))
+    g = select_n(near, div(top, square(safe_away)), series)
+    distance = add(add(sub(k, lam), c(2 / 3)), div(c(0.02), add(k, c(1))))
+    z = mul(distance, sqrt(div(add(c(1), g), lam)))
+    return select_n(below, z, stretch(c(-np.inf), aval_of(z).shape))
+
+
+def _poisson_approximately(key: Any, lam: Any, shape: tuple, dtype: Any) -> Any:
+    """Poisson numbers of normal ones, without a loop.
+
+    Below 7 by the distribution function, summed; from there on by the expansion of its inverse (E.
+    Cornish, R. Fisher, 1938), corrected by at most two with a closer approximation.
+    """
+    real = aval_of(lam).dtype
+    c = _constants(real)
+    lam = lift(lam, len(shape))
+    z = standard_normal(key, shape, real)
+    u = _probability_below(z)
+    term = exp(neg(lam))
+    total, few = term, convert(lt(term, u), real)
+    for n in range(1, 19):
+        term = mul(term, div(lam, c(n)))
+        total = add(total, term)
+        few = add(few, convert(lt(total, u), real))
+    root = sqrt(lam)
+    guess = add(sub(add(lam, mul(root, z)), c(2 / 3)), div(square(z), c(6)))
+    guess = add(guess, div(mul(z, sub(c(1), square(z))), mul(c(72), root)))
+    k = ceil(add(guess, c(0.6)))
+    many = add(k, c(1))
+    for candidate in (k, sub(k, c(1))):
+        many = sub(many, convert(ge(_peizer_pratt(candidate, lam), z), real))
+    found = select_n(stretch(lt(lam, c(7)), shape), max(many, c(0)), few)
+    return convert(found, dtype)
+
+
+@program
+def _poisson(shape: tuple, dtype: Any, method: str) -> Callable[..., Any]:
+    def draw(key: Any, lam: Any) -> Any:
+        if method == "approximate":
+            return _poisson_approximately(key, lam, shape, dtype)
+        return _draw_poisson(key, stretch(lam, shape), dtype)
+
+    return draw
+
+
+def poisson(
+    key: Any,
+    lam: Any,
+    shape: Any = None,
+    dtype: Any = None,
+    *,
+    method: str = "exact",
+    out_sharding: Any = None,
+) -> Array:
+    """Numbers of the Poisson distribution with mean `lam`: of events in a time in which `lam` are usual.
+
+    `lam` is a number, or an array that broadcasts to `shape` (default: its shape); `dtype` is an
+    integer dtype. Numbers that `dtype` cannot hold are cut to it. `method="approximate"` needs no
+    loop, and is a little off.
+
+    Raises TypeError for what is no key, ValueError for an array of keys, another dtype or method, or
+    a `lam` that does not broadcast.
+
+    >>> from sagax import random
+    >>> random.poisson(random.key(0), 4.0, (2,)).shape
+    (2,)
+    """
+    name = "poisson"
+    no_sharding(name, out_sharding)
+    typed = typed_key(name, key)
+    method = method_of(name, method)
+    dtype = integer_dtype(name, dtype)
+    lam = parameter(name, "lam", lam, _F32)
+    return _poisson(full_shape(name, shape, lam), dtype, method)(typed, lam)
+
+
+# binomial -------------------------------------------------------------------------------------------
+
+
+def _binomial_by_waiting(key: Any, count: Any, p: Any, most: Any) -> Any:
+    """How many geometric waiting times fit into `count` trials; good for small count * p."""
+    shape, real = aval_of(count).shape, aval_of(count).dtype
+    one = scalar(1, real)
+    log_failure = log1p(neg(p))
+
+    def more(state: tuple) -> Any:
+        rounds, _, waited, _ = state
+        return bitwise_and(_any(le(waited, count)), _not_yet(rounds, most))
+
+    def body(state: tuple) -> tuple:
+        rounds, successes, waited, key = state
+        part, key = subkeys(key, 2)
+        successes = select_n(le(waited, count), successes, add(successes, one))
+        waited = add(waited, ceil(div(log(unit(part, shape, real)), log_failure)))
+        return add(rounds, scalar(1, aval_of(rounds).dtype)), successes, waited, key
+
+    zero = stretch(scalar(0, real), shape)
+    return sub(while_loop(more, body, (_zero_rounds(), zero, zero, key))[1], one)
+
+
+# What Stirling's formula for log k! lacks, for k from 0 to 9.
+_STIRLING_REST = np.array(
+    [
+        math.lgamma(k + 1) - ((k + 0.5) * math.log(k + 1) - (k + 1) + 0.5 * math.log(2 * math.pi))
+        for k in range(10)
+    ]
+)
+
+
+def _stirling_rest(k: Any) -> Any:
+    dtype = aval_of(k).dtype
+    c = _constants(dtype)
+    small = min(max(c(0), k), c(9))
+    n = add(small, c(1))
+    n2 = mul(n, n)
+    series = div(sub(c(1 / 12), div(sub(c(1 / 360), div(c(1 / 1260), n2)), n2)), n)
+    table = take(_STIRLING_REST.astype(dtype), convert(floor(small), _I32), 0)
+    return select_n(le(k, c(9)), series, table)
+
+
+def _binomial_by_rejection(key: Any, count: Any, p: Any, most: Any) -> Any:
+    """W. Hörmann, "The generation of binomial random variates", Journal of Statistical Computation and
+    Simulation 46 (1993), algorithm BTRS; for count * p >= 10 and p <= 1/2."""
+    shape, real = aval_of(count).shape, aval_of(count).dtype
+    c = _constants(real)
+    one = c(1)
+    deviation = sqrt(mul(mul(count, p), sub(one, p)))
+    b = add(mul(c(2.53), deviation), c(1.15))
+    a = add(add(mul(c(0.0248), b), c(-0.0873)), mul(c(0.01), p))
+    middle = add(mul(count, p), c(0.5))
+    v_r = sub(c(0.92), div(c(4.2), b))
+    odds = div(p, sub(one, p))
+    alpha = mul(add(div(c(5.1), b), c(2.83)), deviation)
+    mode = floor(mul(add(count, one), p))
+
+    def more(state: tuple) -> Any:
+        rounds, _, accepted, _ = state
+        return bitwise_and(_any(bitwise_not(accepted)), _not_yet(rounds, most))
+
+    def body(state: tuple) -> tuple:
+        rounds, found, accepted, key = state
+        key, first, second = subkeys(key, 3)
+        u = sub(unit(first, shape, real), c(0.5))
+        v = unit(second, shape, real)
+        us = sub(c(0.5), abs(u))
+        at_once = bitwise_and(ge(us, c(0.07)), le(v, v_r))
+        k = floor(add(mul(add(div(mul(c(2), a), us), b), u), middle))
+        refused = bitwise_or(lt(k, c(0)), gt(k, count))
+        v = log(div(mul(v, alpha), add(div(a, mul(us, us)), b)))
+        above_mode, above_k = add(sub(count, mode), one), add(sub(count, k), one)
+        limit = mul(add(mode, c(0.5)), log(div(add(mode, one), mul(odds, above_mode))))
+        limit = add(limit, mul(add(count, one), log(div(above_mode, above_k))))
+        limit = add(limit, mul(add(k, c(0.5)), log(div(mul(odds, above_k), add(k, one)))))
+        limit = add(limit, _stirling_rest(mode))
+        limit = add(limit, _stirling_rest(sub(count, mode)))
+        limit = sub(limit, _stirling_rest(k))
+        limit = sub(limit, _stirling_rest(sub(count, k)))
+        passed = bitwise_or(at_once, bitwise_and(bitwise_not(refused), le(v, limit)))
+        # a later passing number replaces one that was found: the loop ends for all at once
+        found = select_n(passed, found, k)
+        counted = add(rounds, scalar(1, aval_of(rounds).dtype))
+        return counted, found, bitwise_or(accepted, passed), key
+
+    start = (_zero_rounds(), stretch(c(-1), shape), stretch(np.bool_(False), shape), key)
+    return while_loop(more, body, start)[1]
+
+
+def draw_binomial(key: Any, n: Any, p: Any, dtype: Any) -> Any:
+    """Binomial numbers, inside of a program; `n` and `p` have the shape of the result."""
+    shape, real = aval_of(n).shape, aval_of(n).dtype
+    c = _constants(real)
+    most = scalar(ml_dtypes.finfo(dtype).max, dtype)
+    likely = lt(p, c(0.5))
+    q = select_n(likely, sub(c(1), p), p)  # successes or failures, whichever are rarer
+    no_count = bitwise_or(ne(n, n), lt(n, c(0)))
+    endless = eq(abs(n), c(np.inf))
+    q_nan, q_negative = ne(q, q), lt(q, c(0))
+    q = select_n(bitwise_or(q_nan, q_negative), q, stretch(c(0.01), shape))
+    few = bitwise_or(no_count, le(mul(n, q), c(10)))
+    whole = floor(n)
+    by_waiting = _binomial_by_waiting(key, select_n(few, stretch(c(0), shape), whole), q, most)
+    by_rejection = _binomial_by_rejection(
+        key,
+        select_n(few, whole, stretch(c(1e4), shape)),
+        select_n(few, q, stretch(c(0.5), shape)),
+        most,
+    )
+    found = select_n(few, convert(by_rejection, dtype), convert(by_waiting, dtype))
+    invalid = bitwise_or(bitwise_or(q_negative, q_nan), no_count)
+    found = select_n(invalid, found, stretch(scalar(np.nan, dtype), shape))
+    endless_valid = bitwise_and(endless, bitwise_not(invalid))
+    found = select_n(endless_valid, found, stretch(scalar(np.inf, dtype), shape))
+    as_it_is = bitwise_or(bitwise_or(bitwise_or(likely, no_count), q_nan), endless)
+    return select_n(as_it_is, sub(convert(whole, dtype), found), found)
+
+
+@program
+def _binomial(shape: tuple, dtype: Any) -> Callable[..., Any]:
+    return lambda key, n, p: draw_binomial(key, stretch(n, shape), stretch(p, shape), dtype)
+
+
+def binomial(key: Any, n: Any, p: Any, shape: Any = None, dtype: Any = None) -> Array:
+    """Numbers of the binomial distribution: of successes in `n` trials of probability `p`.
+
+    The parameters are numbers, or arrays that broadcast to `shape` (default: the shape they have in
+    common). The result has a float dtype; it is NaN where `p` is no probability or `n` negative.
+
+    Raises TypeError for what is no key, ValueError for an array of keys, a dtype that is not
+    floating, or parameters that do not broadcast.
+
+    >>> from sagax import random
+    >>> random.binomial(random.key(0), 10, 0.5, (2,)).shape
+    (2,)
+    """
+    name = "binomial"
+    typed = typed_key(name, key)
+    dtype = float_dtype(name, dtype)
+    real = dtypes.default_float(_thread.settings.x64)
+    n, p = parameter(name, "n", _floated(n), real), parameter(name, "p", p, real)
+    return _binomial(full_shape(name, shape, n, p), dtype)(typed, n, p)
+
+
+def _floated(n: Any) -> Any:
+    return float(n) if type(n) is int else n
+
+
+# multinomial ----------------------------------------------------------------------------------------
+
+
+@program
+def _multinomial(shape: tuple, dtype: Any, unroll: int) -> Callable[..., Any]:
+    def draw(key: Any, n: Any, p: Any) -> Any:
+        # One category after another, each with its probability among those that are left.
+        real = aval_of(p).dtype
+        c = _constants(real)
+        k = aval_of(p).shape[-1]
+        p = moveaxis(stretch(p, (*shape, k)), len(shape), 0)
+        left = cumsum(p, 0, True)
+        left = select_n(eq(left, c(0)), left, stretch(c(1), aval_of(left).shape))
+        conditional = div(p, left)
+
+        def category(remaining: Any, x: tuple) -> tuple:
+            ratio, part = x
+            ratio = min(max(c(0), ratio), c(1))
+            count = draw_binomial(part, remaining, ratio, real)
+            return sub(remaining, count), count
+
+        keys = random_split_p.bind(key, shape=(k,))
+        _, counts = scan(category, stretch(n, shape), (conditional, keys), unroll=unroll)
+        return convert(moveaxis(counts, 0, len(shape)), dtype)
+
+    return draw
+
+
+def multinomial(
+    key: Any, n: Any, p: Any, *, shape: Any = None, dtype: Any = None, unroll: int = 1
+) -> Array:
+    """How often each category comes up in `n` trials, whose probabilities are along the last axis of `p`.
+
+    `n` and the other dimensions of `p` broadcast to `shape` (default: the shape they have in
+    common); the result has that shape, followed by the number of categories. `unroll` is that of
+    `lax.scan`, which goes over the categories.
+
+    Raises TypeError for what is no key, ValueError for an array of keys, a scalar `p`, or shapes
+    that do not broadcast.
+
+    >>> from sagax import random
+    >>> import numpy as np
+    >>> float(random.multinomial(random.key(0), 10, np.array([0.2, 0.3, 0.5])).sum())
+    10.0
+    """
+    name = "multinomial"
+    typed = typed_key(name, key)
+    real = dtypes.default_float(_thread.settings.x64)
+    dtype = dtypes.requested_dtype(float if dtype is None else dtype, name)
+    dtype = dtypes.canonicalize(dtype, _thread.settings.x64)
+    n, p = parameter(name, "n", _floated(n), real), parameter(name, "p", p, real)
+    if not p.shape:
+        raise ArgumentValueError(
+            function=name,
+            argument="p",
+            got=p,
+            expected="an array with the probabilities of the categories along its last axis",
+        )
+    batch = joint_shape(name, [n.shape, p.shape[:-1]])
+    shape = batch if shape is None else shape_of(name, shape)
+    check_ends_with(name, shape, batch)
+    return _multinomial(shape, dtype, unroll)(typed, n, p)
+
+
+__all__ = ["binomial", "geometric", "multinomial", "poisson"]

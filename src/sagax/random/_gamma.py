@@ -1,0 +1,609 @@
+"""The gamma distribution, and those that are made of it: beta, Dirichlet, chi-square, t, F, ball."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import ml_dtypes
+import numpy as np
+
+from sagax._src.control.while_loop import while_loop
+from sagax._src.core.avals import ShapedArray, intern_aval
+from sagax._src.core.primitive import Primitive
+from sagax._src.core.tangents import Zero
+from sagax._src.core.value import Array, aval_of
+from sagax._src.diagnostics.errors import ArgumentValueError, ShapeError
+from sagax._src.primitives.arithmetic import (
+    abs,
+    add,
+    div,
+    max,
+    mul,
+    neg,
+    rsqrt,
+    sqrt,
+    sub,
+)
+from sagax._src.primitives.bitwise import bitwise_and, bitwise_not, bitwise_or
+from sagax._src.primitives.comparison import eq, ge, gt
+from sagax._src.primitives.identities import stop_gradient
+from sagax._src.primitives.power import pow
+from sagax._src.primitives.random_bits import is_key_dtype, random_split_p
+from sagax._src.primitives.reductions import reduce_max, reduce_or
+from sagax._src.primitives.selection import select_n
+from sagax._src.primitives.shaping import iota_p, unstack
+from sagax._src.primitives.special.incomplete import random_gamma_grad
+from sagax._src.primitives.structural import convert, expand_dims, reduce_sum, reshape
+from sagax._src.primitives.transcendental import exp, log
+from sagax.random._arguments import (
+    check_ends_with,
+    checked_parameter,
+    float_dtype,
+    full_shape,
+    lift,
+    method_of,
+    no_sharding,
+    parameter,
+    program,
+    scalar,
+    shape_of,
+    size_of,
+    stretch,
+    typed_key,
+)
+from sagax.random._basic import signs, standard_normal, subkeys, unit
+from sagax.random._continuous import standard_exponential
+
+# the primitive --------------------------------------------------------------------------------------
+
+# As one operation, so that its derivative is the implicit one: that of the inverse of the
+# distribution function. The loop below has no useful derivative of its own.
+random_gamma_p = Primitive("random_gamma")
+
+
+@random_gamma_p.abstract
+def _(key: ShapedArray, alpha: ShapedArray, *, log_space: bool) -> ShapedArray:
+    if not is_key_dtype(key.dtype) or alpha.shape[: key.ndim] != key.shape:
+        raise ShapeError(
+            function="random_gamma",
+            argument="key",
+            got=key,
+            expected=f"a key, or keys for the leading dimensions of {alpha.str_short()}",
+        )
+    return intern_aval(alpha.shape, alpha.dtype, False, None)
+
+
+@random_gamma_p.jvp
+def _(primals: Sequence[Any], tangents: Sequence[Any], *, log_space: bool) -> tuple:
+    out = random_gamma_p.bind(*primals, log_space=log_space)
+    alpha, t = primals[1], tangents[1]
+    if type(t) is Zero:
+        return out, Zero.like(aval_of(out))
+    if not log_space:
+        return out, mul(t, random_gamma_grad(alpha, out))
+    x = exp(out)
+    dtype = aval_of(x).dtype
+    tiny = stretch(scalar(ml_dtypes.finfo(dtype).smallest_normal, dtype), aval_of(x).shape)
+    x = select_n(eq(x, scalar(0, dtype)), x, tiny)  # where the number itself underflows
+    return out, mul(t, div(random_gamma_grad(alpha, x), x))
+
+
+@random_gamma_p.composite
+def _(key: Any, alpha: Any, *, log_space: bool) -> Any:
+    """G. Marsaglia, W. Tsang, "A simple method for generating gamma variables", ACM TOMS 26 (2000).
+
+    For alpha < 1 a number for alpha + 1 is multiplied by u**(1 / alpha).
+    """
+    shape, dtype = aval_of(alpha).shape, aval_of(alpha).dtype
+    inner = shape[aval_of(key).ndim :]
+    keys, boost_keys = _split_all(random_split_p.bind(key, shape=inner), 2)
+    one = scalar(1, dtype)
+    large = ge(alpha, one)
+    third = scalar(1 / 3, dtype)
+    d = sub(select_n(large, add(alpha, one), alpha), third)
+    v = _accepted(keys, d, div(third, sqrt(d)), shape, dtype)
+    if not log_space:
+        u = sub(one, _uniform_each(boost_keys, dtype))
+        boost = select_n(large, pow(u, div(one, alpha)), stretch(one, shape))
+        return mul(mul(d, v), boost)
+    zero = scalar(0, dtype)
+    log_u = _log_uniform_each(boost_keys, dtype)
+    none = bitwise_or(large, eq(log_u, zero))
+    boost = select_n(none, mul(log_u, div(one, alpha)), stretch(zero, shape))
+    return add(add(log(d), log(v)), boost)
+
+
+def _accepted(keys: Any, d: Any, c: Any, shape: tuple, dtype: Any) -> Any:
+    """The numbers v = (1 + c x)**3 that pass, for normal x; a loop until all elements have theirs.
+
+    An element draws from three keys of its own in each trial: the next trial's, that of a chain of
+    normal numbers until 1 + c x is positive, and that of the number which decides.
+    """
+    one = scalar(1, dtype)
+
+    def body(state: tuple) -> tuple:
+        key, normal_key, decision_key, fresh, waiting, found = state
+        next_key, new_normal_key, new_decision_key = _split_all(key, 3)
+        key = select_n(fresh, key, next_key)
+        normal_key = select_n(fresh, normal_key, new_normal_key)
+        decision_key = select_n(fresh, decision_key, new_decision_key)
+        normal_key, part = _split_all(normal_key, 2)
+        x = _normal_each(part, dtype)
+        v = add(one, mul(x, c))
+        positive = gt(v, scalar(0, dtype))
+        x, v = mul(x, x), mul(mul(v, v), v)
+        u = _uniform_each(decision_key, dtype)
+        limit = sub(one, mul(scalar(0.0331, dtype), mul(x, x)))
+        log_limit = add(mul(x, scalar(0.5, dtype)), mul(d, add(sub(one, v), log(v))))
+        refused = bitwise_and(ge(u, limit), ge(log(u), log_limit))
+        passed = bitwise_and(positive, bitwise_not(refused))
+        found = select_n(bitwise_and(waiting, passed), found, v)
+        # refused ones begin a new trial; where 1 + c x was not positive the chain goes on
+        return (
+            key,
+            normal_key,
+            decision_key,
+            positive,
+            bitwise_and(waiting, bitwise_not(passed)),
+            found,
+        )
+
+    yes = stretch(np.bool_(True), shape)
+    start = (keys, keys, keys, yes, yes, stretch(one, shape))
+    return while_loop(lambda state: _any(state[4]), body, start)[5]
+
+
+def _any(x: Any) -> Any:
+    return reduce_or(x, tuple(range(aval_of(x).ndim)))
+
+
+def _split_all(keys: Any, count: int) -> tuple:
+    """`count` arrays of keys, split off each of an array of keys."""
+    return unstack(random_split_p.bind(keys, shape=(count,)), aval_of(keys).ndim)
+
+
+def _uniform_each(keys: Any, dtype: Any) -> Any:
+    """A number uniform in [0, 1) for each key of an array."""
+    return unit(keys, (), dtype)
+
+
+def _log_uniform_each(keys: Any, dtype: Any) -> Any:
+    return neg(standard_exponential(keys, (), dtype))
+
+
+def _normal_each(keys: Any, dtype: Any) -> Any:
+    return standard_normal(keys, (), dtype)
+
+
+# Polynomials in 1 / (2 g), highest power last, that are the coefficients of a polynomial in a normal
+# number divided by sqrt(2 g): the cube root of a gamma number for shape g, over the cube root of g.
+_CUBE_ROOT = (
+    (1.0, -0.22373679280281067, -0.015139039605855942),
+    (0.4713940918445587, 0.02607082948088646, -0.008986007422208786),
+    (0.00013480280176736414, 0.011281860060989857, 0.022776789963245392),
+    (-0.008553069084882736, -0.011537609621882439, -0.01323292963206768),
+    (0.0031255800276994705, 0.005169653799384832, -0.006950356066226959),
+    (-0.0008426812128163874, 0.00253000995144248, 0.0010604379931464791),
+    (9.780498658074066e-05, -0.001450116978958249, 0.0015653260052204132),
+)
+
+
+def _horner(x: Any, coefficients: Sequence[Any]) -> Any:
+    total = coefficients[-1]
+    for c in reversed(coefficients[:-1]):
+        total = add(mul(total, x), c)
+    return total
+
+
+def _log_gamma_approximately(key: Any, alpha: Any, shape: tuple, dtype: Any) -> Any:
+    """Logarithms of gamma numbers without a loop, by a transformation of normal ones.
+
+    After E. Wilson, M. Hilferty, "The distribution of chi-square", PNAS 17 (1931), with a fitted
+    correction. It is good for shapes from 4 on: smaller ones start at alpha + 4, and go down by
+    factors u**(1 / a).
+    """
+    first, second = subkeys(key, 2)
+    steps = 4
+    g = add(alpha, scalar(steps, dtype))
+    twice = mul(scalar(2, dtype), g)
+    normal = standard_normal(first, shape, dtype)
+    inverse = div(scalar(1, dtype), twice)
+    z = mul(normal, rsqrt(twice))
+    terms = [_horner(inverse, [scalar(c, dtype) for c in row]) for row in _CUBE_ROOT]
+    root = max(_horner(z, terms), scalar(ml_dtypes.finfo(dtype).smallest_normal, dtype))
+    start = add(log(g), mul(scalar(3, dtype), log(root)))
+    count = reshape(
+        iota_p.bind(dtype=dtype, shape=(steps,), dimension=0), (steps, *(1 for _ in shape))
+    )
+    e = standard_exponential(second, (steps, *shape), dtype)
+    factors = div(neg(e), add(expand_dims(alpha, (0,)), count))
+    return add(start, reduce_sum(factors, (0,)))
+
+
+# gamma ----------------------------------------------------------------------------------------------
+
+
+def draw_gamma(
+    key: Any, alpha: Any, shape: tuple, dtype: Any, method: str, *, log_space: bool
+) -> Any:
+    """Gamma numbers, or their logarithms, inside of a program; `alpha` broadcasts to `shape`."""
+    alpha = stretch(alpha, shape)
+    if method == "approximate":
+        real = _wide_enough(dtype)
+        x = _log_gamma_approximately(key, convert(alpha, real), shape, real)
+        return convert(x if log_space else exp(x), dtype)
+    return random_gamma_p.bind(key, alpha, log_space=log_space)
+
+
+def _wide_enough(dtype: Any) -> Any:
+    """The dtype in which the approximation works: narrow ones have too few digits for it."""
+    return np.dtype(np.float32) if dtype.itemsize < 4 else dtype
+
+
+@program
+def _gamma(shape: tuple, dtype: Any, method: str, log_space: bool) -> Callable[..., Any]:
+    return lambda key, a: draw_gamma(key, a, shape, dtype, method, log_space=log_space)
+
+
+def _sample_gamma(
+    function: str,
+    key: Any,
+    a: Any,
+    shape: Any,
+    dtype: Any,
+    method: Any,
+    sharding: Any,
+    log_space: bool,
+) -> Array:
+    no_sharding(function, sharding)
+    typed = typed_key(function, key)
+    method = method_of(function, method)
+    dtype = float_dtype(function, dtype)
+    a = parameter(function, "a", a, _wide_enough(dtype) if method == "approximate" else dtype)
+    return _gamma(full_shape(function, shape, a), dtype, method, log_space)(typed, a)
+
+
+def gamma(
+    key: Any,
+    a: Any,
+    shape: Any = None,
+    dtype: Any = None,
+    *,
+    method: str = "exact",
+    out_sharding: Any = None,
+) -> Array:
+    """Numbers of the gamma distribution: density x**(a - 1) exp(-x) / gamma(a) for x >= 0.
+
+    `a` is a number, or an array that broadcasts to `shape` (default: its shape). The result can be
+    differentiated in `a`. `method="approximate"` needs no loop, and is a little off.
+
+    Raises TypeError for what is no key, ValueError for an array of keys, a dtype that is not
+    floating, an `a` that does not broadcast or another method.
+
+    >>> from sagax import random
+    >>> random.gamma(random.key(0), 2.0, (3,)).shape
+    (3,)
+    """
+    return _sample_gamma("gamma", key, a, shape, dtype, method, out_sharding, False)
+
+
+def loggamma(
+    key: Any,
+    a: Any,
+    shape: Any = None,
+    dtype: Any = None,
+    *,
+    method: str = "exact",
+    out_sharding: Any = None,
+) -> Array:
+    """Logarithms of numbers of the gamma distribution, exact where these would underflow.
+
+    Arguments and errors are those of `gamma`.
+
+    >>> from sagax import random
+    >>> bool(random.loggamma(random.key(0), 0.001) < -10)
+    True
+    """
+    return _sample_gamma("loggamma", key, a, shape, dtype, method, out_sharding, True)
+
+
+# of gamma numbers -----------------------------------------------------------------------------------
+
+
+@program
+def _beta(shape: tuple, dtype: Any, method: str) -> Callable[..., Any]:
+    def draw(key: Any, a: Any, b: Any) -> Any:
+        x, y = [
+            draw_gamma(k, p, shape, dtype, method, log_space=True)
+            for k, p in zip(subkeys(key, 2), (a, b), strict=True)
+        ]
+        most = max(x, y)  # so that one of the two is 1, however small they are
+        x, y = exp(sub(x, most)), exp(sub(y, most))
+        return div(x, add(x, y))
+
+    return draw
+
+
+def beta(
+    key: Any,
+    a: Any,
+    b: Any,
+    shape: Any = None,
+    dtype: Any = None,
+    *,
+    method: str = "exact",
+    out_sharding: Any = None,
+) -> Array:
+    """Numbers of the beta distribution: density in proportion to x**(a - 1) (1 - x)**(b - 1).
+
+    The parameters are numbers, or arrays that broadcast to `shape` (default: the shape they have in
+    common); the result can be differentiated in them.
+
+    Raises TypeError for what is no key, ValueError for an array of keys, a dtype that is not
+    floating, another method, or parameters that do not broadcast or have a wider dtype.
+
+    >>> from sagax import random
+    >>> random.beta(random.key(0), 2.0, 3.0, (3,)).shape
+    (3,)
+    """
+    no_sharding("beta", out_sharding)
+    typed = typed_key("beta", key)
+    method = method_of("beta", method)
+    dtype = float_dtype("beta", dtype)
+    a, b = checked_parameter("beta", "a", a, dtype), checked_parameter("beta", "b", b, dtype)
+    return _beta(full_shape("beta", shape, a, b), dtype, method)(typed, a, b)
+
+
+@program
+def _dirichlet(shape: tuple, dtype: Any) -> Callable[..., Any]:
+    def draw(key: Any, alpha: Any) -> Any:
+        x = draw_gamma(key, alpha, shape, dtype, "exact", log_space=True)
+        last = len(shape) - 1
+        most = max(scalar(-np.inf, dtype), reduce_max(x, (last,)))
+        x = exp(sub(x, stop_gradient(expand_dims(most, (last,)))))
+        return div(x, expand_dims(reduce_sum(x, (last,)), (last,)))
+
+    return draw
+
+
+def dirichlet(
+    key: Any, alpha: Any, shape: Any = None, dtype: Any = None, *, out_sharding: Any = None
+) -> Array:
+    """Probability vectors of the Dirichlet distribution: along the last axis they add up to 1.
+
+    `alpha` has the concentrations along its last axis; its other dimensions broadcast to `shape`
+    (default: them). The result has the shape `shape` followed by the length of the vectors, and can
+    be differentiated in `alpha`.
+
+    Raises TypeError for what is no key, ValueError for an array of keys, a dtype that is not
+    floating, an `alpha` that is a scalar or does not broadcast.
+
+    >>> from sagax import random
+    >>> import numpy as np
+    >>> random.dirichlet(random.key(0), np.ones(3), (2,)).shape
+    (2, 3)
+    """
+    name = "dirichlet"
+    no_sharding(name, out_sharding)
+    typed = typed_key(name, key)
+    dtype = float_dtype(name, dtype)
+    alpha = parameter(name, "alpha", alpha, dtype)
+    if not alpha.shape:
+        raise ArgumentValueError(
+            "requires alpha.ndim >= 1, got alpha.ndim == 0",
+            function=name,
+            argument="alpha",
+            got=alpha,
+            expected="a vector of concentrations, or an array of such",
+        )
+    batch = alpha.shape[:-1]
+    shape = batch if shape is None else shape_of(name, shape)
+    check_ends_with(name, shape, batch)
+    return _dirichlet((*shape, alpha.shape[-1]), dtype)(typed, alpha)
+
+
+def _draw_chisquare(key: Any, df: Any, shape: tuple, dtype: Any, method: str) -> Any:
+    two = scalar(2, dtype)
+    return mul(exp(draw_gamma(key, div(df, two), shape, dtype, method, log_space=True)), two)
+
+
+@program
+def _chisquare(shape: tuple, dtype: Any, method: str) -> Callable[..., Any]:
+    return lambda key, df: _draw_chisquare(key, df, shape, dtype, method)
+
+
+def chisquare(
+    key: Any,
+    df: Any,
+    shape: Any = None,
+    dtype: Any = None,
+    *,
+    method: str = "exact",
+    out_sharding: Any = None,
+) -> Array:
+    """Numbers of the chi-square distribution: sums of the squares of `df` normal numbers.
+
+    `df`, which need not be whole, is a number, or an array that broadcasts to `shape` (default: its
+    shape); the result can be differentiated in it.
+
+    Raises TypeError for what is no key, ValueError for an array of keys, a dtype that is not
+    floating, another method, or a `df` that does not broadcast or has a wider dtype.
+
+    >>> from sagax import random
+    >>> random.chisquare(random.key(0), 3.0, (2,)).shape
+    (2,)
+    """
+    name = "chisquare"
+    no_sharding(name, out_sharding)
+    typed = typed_key(name, key)
+    method = method_of(name, method)
+    dtype = float_dtype(name, dtype)
+    df = checked_parameter(name, "df", df, dtype)
+    return _chisquare(full_shape(name, shape, df), dtype, method)(typed, df)
+
+
+@program
+def _f(shape: tuple, dtype: Any) -> Callable[..., Any]:
+    def draw(key: Any, dfnum: Any, dfden: Any) -> Any:
+        below, above = subkeys(key, 2)
+        x = div(_draw_chisquare(above, dfnum, shape, dtype, "exact"), lift(dfnum, len(shape)))
+        y = div(_draw_chisquare(below, dfden, shape, dtype, "exact"), lift(dfden, len(shape)))
+        return div(x, y)
+
+    return draw
+
+
+def f(
+    key: Any,
+    dfnum: Any,
+    dfden: Any,
+    shape: Any = None,
+    dtype: Any = None,
+    *,
+    out_sharding: Any = None,
+) -> Array:
+    """Numbers of the F distribution: quotients of chi-square numbers, each over its degrees of freedom.
+
+    The parameters are numbers, or arrays that broadcast to `shape` (default: the shape they have in
+    common); the result can be differentiated in them.
+
+    Raises TypeError for what is no key, ValueError for an array of keys, a dtype that is not
+    floating, or parameters that do not broadcast or have a wider dtype.
+
+    >>> from sagax import random
+    >>> random.f(random.key(0), 2.0, 3.0, (2,)).shape
+    (2,)
+    """
+    no_sharding("f", out_sharding)
+    typed = typed_key("f", key)
+    dtype = float_dtype("f", dtype)
+    dfnum = checked_parameter("f", "dfnum", dfnum, dtype)
+    dfden = checked_parameter("f", "dfden", dfden, dtype)
+    return _f(full_shape("f", shape, dfnum, dfden), dtype)(typed, dfnum, dfden)
+
+
+@program
+def _t(shape: tuple, dtype: Any) -> Callable[..., Any]:
+    def draw(key: Any, df: Any) -> Any:
+        first, second = subkeys(key, 2)
+        normal = standard_normal(first, shape, dtype)
+        half = div(df, scalar(2, dtype))
+        g = draw_gamma(second, half, shape, dtype, "exact", log_space=False)
+        return mul(normal, sqrt(div(lift(half, len(shape)), g)))
+
+    return draw
+
+
+def t(
+    key: Any, df: Any, shape: Any = None, dtype: Any = None, *, out_sharding: Any = None
+) -> Array:
+    """Numbers of Student's t distribution with `df` degrees of freedom.
+
+    `df` is a number, or an array that broadcasts to `shape` (default: its shape); the result can be
+    differentiated in it.
+
+    Raises TypeError for what is no key, ValueError for an array of keys, a dtype that is not
+    floating, or a `df` that does not broadcast or has a wider dtype.
+
+    >>> from sagax import random
+    >>> random.t(random.key(0), 3.0, (2,)).shape
+    (2,)
+    """
+    no_sharding("t", out_sharding)
+    typed = typed_key("t", key)
+    dtype = float_dtype("t", dtype)
+    df = checked_parameter("t", "df", df, dtype)
+    return _t(full_shape("t", shape, df), dtype)(typed, df)
+
+
+def _draw_generalized_normal(key: Any, p: Any, shape: tuple, dtype: Any) -> Any:
+    first, second = subkeys(key, 2)
+    inverse = div(scalar(1, dtype), p)
+    g = draw_gamma(first, inverse, shape, dtype, "exact", log_space=False)
+    return mul(signs(second, shape, dtype), pow(g, stretch(inverse, shape)))
+
+
+@program
+def _generalized_normal(shape: tuple, dtype: Any) -> Callable[..., Any]:
+    return lambda key, p: _draw_generalized_normal(key, p, shape, dtype)
+
+
+def generalized_normal(
+    key: Any, p: Any, shape: Any = (), dtype: Any = None, *, out_sharding: Any = None
+) -> Array:
+    """Numbers of the generalized normal distribution: density in proportion to exp(-|x|**p).
+
+    `p` is a number, or an array that broadcasts to `shape`.
+
+    Raises TypeError for what is no key, ValueError for an array of keys, a dtype that is not
+    floating, or a `p` that does not broadcast.
+
+    >>> from sagax import random
+    >>> random.generalized_normal(random.key(0), 1.5, (2,)).shape
+    (2,)
+    """
+    name = "generalized_normal"
+    no_sharding(name, out_sharding)
+    typed = typed_key(name, key)
+    dtype = float_dtype(name, dtype)
+    p = parameter(name, "p", p, dtype)
+    return _generalized_normal(full_shape(name, shape_of(name, shape), p), dtype)(typed, p)
+
+
+@program
+def _ball(shape: tuple, d: int, dtype: Any) -> Callable[..., Any]:
+    def draw(key: Any, p: Any) -> Any:
+        # F. Barthe, O. Guédon, S. Mendelson, A. Naor, "A probabilistic approach to the geometry of
+        # the l_p^n ball", Annals of Probability 33 (2005)
+        first, second = subkeys(key, 2)
+        g = _draw_generalized_normal(first, p, (*shape, d), dtype)
+        e = standard_exponential(second, shape, dtype)
+        powers = pow(abs(g), stretch(p, (*shape, d)))
+        norm = add(reduce_sum(powers, (len(shape),)), e)
+        length = pow(norm, stretch(div(scalar(1, dtype), p), shape))
+        return div(g, expand_dims(length, (len(shape),)))
+
+    return draw
+
+
+def ball(
+    key: Any,
+    d: int,
+    p: Any = 2,
+    shape: Any = (),
+    dtype: Any = None,
+    *,
+    out_sharding: Any = None,
+) -> Array:
+    """Points uniform in the unit ball of the p-norm in d dimensions; shape (*shape, d).
+
+    Raises TypeError for what is no key or a `d` that is no int, ValueError for an array of keys, a
+    negative `d`, a dtype that is not floating or a `p` that is no scalar.
+
+    >>> from sagax import random
+    >>> random.ball(random.key(0), 3, shape=(2,)).shape
+    (2, 3)
+    """
+    no_sharding("ball", out_sharding)
+    typed = typed_key("ball", key)
+    d = size_of("ball", "d", d)
+    dtype = float_dtype("ball", dtype)
+    p = parameter("ball", "p", p, dtype)
+    if p.shape:
+        raise ArgumentValueError(function="ball", argument="p", got=p, expected="a number")
+    return _ball(shape_of("ball", shape), d, dtype)(typed, p)
+
+
+__all__ = [
+    "ball",
+    "beta",
+    "chisquare",
+    "dirichlet",
+    "f",
+    "gamma",
+    "generalized_normal",
+    "loggamma",
+    "random_gamma_p",
+    "t",
+]

@@ -1,0 +1,444 @@
+"""Samplers that pick: permutations, choices, categories."""
+
+from __future__ import annotations
+
+import math
+import operator
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from sagax._src import config
+from sagax._src.core import dtypes
+from sagax._src.core.trace import evaluation, state
+from sagax._src.core.value import Array, aval_of
+from sagax._src.diagnostics.errors import ArgumentError, ArgumentValueError
+from sagax._src.primitives.arithmetic import add, min, mul, sub
+from sagax._src.primitives.bitwise import bitwise_and, bitwise_or, shift_left
+from sagax._src.primitives.comparison import le, lt
+from sagax._src.primitives.cumulative import cumsum
+from sagax._src.primitives.gathering import GatherDimensionNumbers, gather
+from sagax._src.primitives.random_ciphers import wide
+from sagax._src.primitives.reductions import argmax
+from sagax._src.primitives.selection import select_n
+from sagax._src.primitives.shaping import iota_p, stack
+from sagax._src.primitives.slicing import slice_in_dim
+from sagax._src.primitives.sorting import sort, top_k
+from sagax._src.primitives.structural import (
+    canonical_axis,
+    convert,
+    expand_dims,
+    moveaxis,
+    reshape,
+)
+from sagax._src.primitives.transcendental import log
+from sagax._src.runtime.array import ConcreteArray, from_host
+from sagax.random._arguments import (
+    check_ends_with,
+    default_float_of,
+    lift,
+    no_sharding,
+    operand_aval,
+    parameter,
+    program,
+    scalar,
+    shape_of,
+    stretch,
+    typed_key,
+)
+from sagax.random._basic import draw_bits, integers, subkeys, unit
+from sagax.random._continuous import draw_gumbel, gumbel_mode
+
+_thread = config.thread
+_U64 = np.dtype(np.uint64)
+_I32 = np.dtype(np.int32)
+# From how many elements on NumPy's sort, which compares many at a time, beats a compiled one.
+_SORT_ON_HOST = 1 << 12
+
+
+def take(x: Any, indices: Any, axis: int) -> Any:
+    """The slices of `x` at indices along `axis`, whose dimensions take the place of that one.
+
+    All indices must lie in the array.
+    """
+    shape, ndim = aval_of(x).shape, aval_of(indices).ndim
+    inner = tuple(range(axis)) + tuple(range(axis + ndim, len(shape) - 1 + ndim))
+    numbers = GatherDimensionNumbers(
+        offset_dims=inner, collapsed_slice_dims=(axis,), start_index_map=(axis,)
+    )
+    sizes = (*shape[:axis], 1, *shape[axis + 1 :])
+    return gather(x, expand_dims(indices, (ndim,)), numbers, sizes, mode="promise_in_bounds")
+
+
+# permutations ---------------------------------------------------------------------------------------
+
+
+def _rounds(size: int) -> int:
+    """How often to sort by random 32-bit numbers so that equal ones among them do not matter."""
+    return math.ceil(3 * math.log(max(1, size)) / math.log(np.iinfo(np.uint32).max))
+
+
+def _sort_keys(key: Any, n: int) -> list:
+    """For each round of sorting, random numbers in the upper halves of 64-bit integers, and the
+    positions in the lower: their order is that of a stable sort by the numbers alone."""
+    positions = iota_p.bind(dtype=_U64, shape=(n,), dimension=0)
+    found = []
+    for _ in range(_rounds(n)):
+        key, part = subkeys(key, 2)
+        bits = convert(draw_bits(part, (n,), 32), _U64)
+        found.append(bitwise_or(shift_left(bits, wide(32)), positions))
+    return found
+
+
+def random_order(key: Any, n: int, dtype: Any) -> Any:
+    """The numbers below `n` in random order, inside of a program."""
+    order = None
+    for keys in _sort_keys(key, n):
+        positions = convert(sort(keys, 0, is_stable=False), np.dtype(np.uint32))
+        step = convert(positions, dtype)
+        order = step if order is None else take(order, step, 0)
+    return iota_p.bind(dtype=dtype, shape=(n,), dimension=0) if order is None else order
+
+
+@program
+def _packed_sort_keys(n: int) -> Callable[..., Any]:
+    return lambda key: stack(_sort_keys(key, n))
+
+
+@program
+def _permuted_range(n: int, dtype: Any) -> Callable[..., Any]:
+    return lambda key: random_order(key, n, dtype)
+
+
+def _order(key: Any, n: int, dtype: Any) -> Any:
+    """The numbers below `n` in random order."""
+    if n >= _SORT_ON_HOST and state.trace is evaluation and isinstance(key, ConcreteArray):
+        if key.device.platform == "cpu":
+            return _order_on_host(key, n, dtype)
+    return _permuted_range(n, dtype)(key)
+
+
+def _order_on_host(key: ConcreteArray, n: int, dtype: Any) -> ConcreteArray:
+    order = None
+    for keys in _packed_sort_keys(n)(key).host():
+        step = np.sort(keys).astype(np.uint32)
+        order = step if order is None else order[step]
+    assert order is not None
+    host = order.astype(dtype)
+    host.flags.writeable = False
+    found = from_host(host)
+    return found if key._device is None else ConcreteArray(found.aval, host, None, key._device)
+
+
+@program
+def _shuffle(axis: int) -> Callable[..., Any]:
+    def draw(key: Any, x: Any) -> Any:
+        shape = aval_of(x).shape
+        for _ in range(_rounds(math.prod(shape))):
+            key, part = subkeys(key, 2)
+            _, x = sort((draw_bits(part, shape, 32), x), axis)
+        return x
+
+    return draw
+
+
+@program
+def _taken(axis: int) -> Callable[..., Any]:
+    return lambda x, indices: take(x, indices, axis)
+
+
+def permutation(
+    key: Any, x: Any, axis: int = 0, independent: bool = False, *, out_sharding: Any = None
+) -> Array:
+    """`x` with its slices along `axis` in random order; for an int the numbers below it.
+
+    With `independent` each vector along the axis is permuted by itself.
+
+    Raises TypeError for what is no key or a scalar that is no integer, ValueError for an array of
+    keys or an axis that `x` does not have.
+
+    >>> from sagax import random
+    >>> random.permutation(random.key(0), 5).shape
+    (5,)
+    """
+    name = "permutation"
+    no_sharding(name, out_sharding)
+    typed = typed_key(name, key)
+    aval = _population_aval(name, "x", x)
+    axis = canonical_axis(axis, aval.ndim or 1, name)
+    if not aval.ndim:
+        n = max(_size(name, "x", x), 0)
+        return _order(typed, n, dtypes.default_int(_thread.settings.x64))
+    if not isinstance(x, Array):
+        x = parameter(name, "x", x, aval.dtype)
+    if independent and aval.ndim > 1:
+        return _shuffle(axis)(typed, x)
+    n = aval.shape[axis]
+    if n < 2 or not math.prod(aval.shape):
+        return x
+    return _taken(axis)(x, _order(typed, n, _I32))
+
+
+def _population_aval(function: str, argument: str, x: Any) -> Any:
+    """The aval of what is picked from: an int, or an array of any dtype."""
+    if isinstance(x, Array):  # keys can be picked from, too
+        return x.aval
+    return operand_aval(function, argument, x)
+
+
+def _size(function: str, argument: str, x: Any) -> int:
+    """A scalar as the size of a population."""
+    if dtypes.kind(aval_of(x).dtype) not in "iu":
+        raise ArgumentError(
+            f"{argument} must be an integer or at least 1-dimensional",
+            function=function,
+            argument=argument,
+            got=x,
+            expected="an int, or an array with at least one dimension",
+        )
+    return operator.index(x)
+
+
+# choices --------------------------------------------------------------------------------------------
+
+
+def count_below(ascending: Any, x: Any) -> Any:
+    """How many elements of an ascending vector lie below each element of `x`, as int32; by bisection."""
+    n = aval_of(ascending).shape[0]
+    found = stretch(np.int32(0), aval_of(x).shape)
+    # `found` elements lie below; try to go on by ever smaller powers of two
+    for bit in reversed(range(n.bit_length())):
+        wanted = add(found, np.int32(1 << bit))
+        place = sub(min(wanted, np.int32(n)), np.int32(1))
+        below = bitwise_and(le(wanted, np.int32(n)), lt(take(ascending, place, 0), x))
+        found = select_n(below, found, wanted)
+    return found
+
+
+@program
+def _weighted(shape: tuple, dtype: Any) -> Callable[..., Any]:
+    def draw(key: Any, p: Any) -> Any:
+        # the inverse of the distribution function at uniform numbers
+        weights, n = aval_of(p).dtype, aval_of(p).shape[0]
+        sums = cumsum(p, 0)
+        whole = reshape(slice_in_dim(sums, n - 1, n), ())
+        u = sub(scalar(1, weights), unit(key, shape, weights))
+        return convert(count_below(sums, mul(whole, u)), dtype)
+
+    return draw
+
+
+@program
+def _weighted_distinct(count: int, mode: str, dtype: Any) -> Callable[..., Any]:
+    def draw(key: Any, p: Any) -> Any:
+        # the greatest of logarithmic weights with Gumbel noise: W. Kool, H. van Hoof, M. Welling,
+        # "Stochastic beams and where to find them", ICML 2019
+        noise = draw_gumbel(key, aval_of(p).shape, aval_of(p).dtype, mode)
+        return convert(top_k(add(noise, log(p)), count)[1], dtype)
+
+    return draw
+
+
+@program
+def _uniform_indices(shape: tuple, n: int, dtype: Any) -> Callable[..., Any]:
+    return lambda key: integers(key, shape, dtype, scalar(0, dtype), scalar(n, dtype))
+
+
+@program
+def _first(count: int) -> Callable[..., Any]:
+    return lambda x: slice_in_dim(x, 0, count)
+
+
+@program
+def _reshaped(shape: tuple) -> Callable[..., Any]:
+    return lambda x: reshape(x, shape)
+
+
+def choice(
+    key: Any,
+    a: Any,
+    shape: Any = (),
+    replace: bool = True,
+    p: Any = None,
+    axis: int = 0,
+    mode: Any = None,
+) -> Array:
+    """Random slices of `a` along an axis (for an int: numbers below it), as many as `shape` says.
+
+    The dimensions of `shape` take the place of that axis.
+
+    Args:
+      replace: whether a slice may be picked several times.
+      p: the probabilities of the slices, a vector; they need not add up to one. Default: all alike.
+      mode: how numbers are drawn for `p` without replacement, as in `gumbel`.
+
+    Raises:
+      TypeError: `key` is no key, `a` no int and no array.
+      ValueError: nothing to pick from, more picks than slices without replacement, a vector `p` of
+        the wrong length, an array of keys.
+
+    >>> from sagax import random
+    >>> random.choice(random.key(0), 10, (3,), replace=False).shape
+    (3,)
+    """
+    name = "choice"
+    typed = typed_key(name, key)
+    shape = shape_of(name, shape)
+    aval = _population_aval(name, "a", a)
+    axis = canonical_axis(axis, aval.ndim or 1, name)
+    n = aval.shape[axis] if aval.ndim else _size(name, "a", a)
+    count = math.prod(shape)
+    if n < 1 and count:
+        raise ArgumentValueError(
+            "a must be greater than 0 unless no samples are taken",
+            function=name,
+            argument="a",
+            got=a if aval.ndim else n,
+            expected="something to pick from",
+        )
+    if not replace and count > n:
+        raise ArgumentValueError(
+            f"Cannot take a larger sample (size {count}) than population (size {n}) when 'replace=False'",
+            function=name,
+            argument="shape",
+            got=shape,
+            expected=f"at most {n} picks",
+            fix="pass replace=True",
+        )
+    if p is not None:
+        p = _weights(p, n)
+    dtype = dtypes.default_int(_thread.settings.x64) if not aval.ndim else _I32
+    indices = _indices(typed, n, shape, count, bool(replace), p, mode, dtype)
+    if not aval.ndim:
+        return indices
+    if not isinstance(a, Array):
+        a = parameter(name, "a", a, aval.dtype)
+    return _taken(axis)(a, indices)
+
+
+def _indices(
+    key: Any, n: int, shape: tuple, count: int, replace: bool, p: Any, mode: Any, dtype: Any
+) -> Any:
+    if not count:
+        return _zeros(shape, dtype)()
+    if replace:
+        return (
+            _uniform_indices(shape, n, dtype)(key) if p is None else _weighted(shape, dtype)(key, p)
+        )
+    if p is None:
+        found = _order(key, n, dtype)
+        found = _first(count)(found) if count < n else found
+    else:
+        found = _weighted_distinct(count, gumbel_mode("choice", mode), dtype)(key, p)
+    return found if shape == (count,) else _reshaped(shape)(found)
+
+
+@program
+def _zeros(shape: tuple, dtype: Any) -> Callable[..., Any]:
+    return lambda: stretch(scalar(0, dtype), shape)
+
+
+def _weights(p: Any, n: int) -> Any:
+    aval = operand_aval("choice", "p", p)
+    if aval.shape != (n,):
+        raise ArgumentValueError(
+            f"p must be None or a 1D vector with the same size as a.shape[axis]. "
+            f"p has shape {aval.shape} and a.shape[axis] is {n}.",
+            function="choice",
+            argument="p",
+            got=p,
+            expected=f"a probability for each of the {n} slices: shape ({n},)",
+        )
+    return parameter("choice", "p", p, default_float_of("choice", p))
+
+
+# categories -----------------------------------------------------------------------------------------
+
+
+@program
+def _categorical(noise_shape: tuple, axis: int, mode: str, dtype: Any) -> Callable[..., Any]:
+    def draw(key: Any, logits: Any) -> Any:
+        noise = draw_gumbel(key, noise_shape, aval_of(logits).dtype, mode)
+        return argmax(add(noise, lift(logits, len(noise_shape))), axis, dtype)
+
+    return draw
+
+
+@program
+def _distinct_categories(shape: tuple, count: int, axis: int, mode: str) -> Callable[..., Any]:
+    def draw(key: Any, logits: Any) -> Any:
+        noise = draw_gumbel(key, aval_of(logits).shape, aval_of(logits).dtype, mode)
+        found = top_k(add(noise, logits), count, axis=axis)[1]
+        return reshape(moveaxis(found, axis, 0), shape)
+
+    return draw
+
+
+def categorical(
+    key: Any,
+    logits: Any,
+    axis: int = -1,
+    shape: Any = None,
+    replace: bool = True,
+    mode: Any = None,
+    *,
+    out_sharding: Any = None,
+) -> Array:
+    """Positions along an axis of `logits`, drawn with probabilities in proportion to exp(logits).
+
+    The result has the shape of `logits` without that axis; or `shape`, which must end so: its
+    leading dimensions are for several draws from each distribution, and without `replace` these
+    differ from each other. `mode` is that of `gumbel`.
+
+    Raises TypeError for what is no key, or logits that are no array; ValueError for an array of
+    keys, integer logits, a shape or axis that does not fit, or more draws without replacement than
+    categories.
+
+    >>> from sagax import random
+    >>> import numpy as np
+    >>> random.categorical(random.key(0), np.log([0.1, 0.0001, 0.9])).shape
+    ()
+    """
+    name = "categorical"
+    no_sharding(name, out_sharding)
+    typed = typed_key(name, key)
+    aval = operand_aval(name, "logits", logits)
+    if dtypes.kind(aval.dtype) != "f":
+        raise ArgumentValueError(
+            function=name,
+            argument="logits",
+            got=logits,
+            expected="logarithms of probabilities, in a float dtype",
+            fix="convert them with astype(float)",
+        )
+    axis = canonical_axis(axis, aval.ndim, name)
+    if not aval.shape[axis]:
+        raise ArgumentValueError(
+            function=name, argument="logits", got=logits, expected="at least one category"
+        )
+    mode = gumbel_mode(name, mode)
+    batch = (*aval.shape[:axis], *aval.shape[axis + 1 :])
+    shape = batch if shape is None else shape_of(name, shape)
+    check_ends_with(name, shape, batch)
+    logits = parameter(name, "logits", logits, aval.dtype)
+    prefix = shape[: len(shape) - len(batch)]
+    dtype = dtypes.default_int(_thread.settings.x64)
+    if replace:
+        inner = shape[len(prefix) :]
+        noise_shape = (*prefix, *inner[:axis], aval.shape[axis], *inner[axis:])
+        return _categorical(noise_shape, len(prefix) + axis, mode, dtype)(typed, logits)
+    count = math.prod(prefix)
+    if count > aval.shape[axis]:
+        raise ArgumentValueError(
+            f"Number of samples without replacement ({count}) cannot exceed number of categories ({aval.shape[axis]}).",
+            function=name,
+            argument="shape",
+            got=shape,
+            expected=f"at most {aval.shape[axis]} draws from each distribution",
+            fix="pass replace=True",
+        )
+    return _distinct_categories(shape, count, axis, mode)(typed, logits)
+
+
+__all__ = ["categorical", "choice", "permutation"]

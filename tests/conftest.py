@@ -1,0 +1,164 @@
+"""What all tests share: the same settings everywhere, golden files, recorded data, subprocesses."""
+
+from __future__ import annotations
+
+import dataclasses
+import difflib
+import functools
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import hypothesis
+import numpy as np
+import pytest
+
+TESTS = Path(__file__).resolve().parent
+ROOT = TESTS.parent
+SOURCE = ROOT / "src"
+DATA = TESTS / "data"
+
+# The suite means the same on every machine: options come from the tests alone (64 bits are off, as
+# by default). Which devices there are, and where compiled programs are kept, stays the machine's.
+for _name in list(os.environ):
+    if _name.startswith(("SAGAX_", "JAX_")) and not _name.endswith(("_PLATFORMS", "_CACHE_DIR")):
+        del os.environ[_name]
+
+# Random programs are the same in every run, and slow machines do not fail them.
+hypothesis.settings.register_profile(
+    "suite",
+    derandomize=True,
+    deadline=None,
+    print_blob=True,
+    suppress_health_check=[hypothesis.HealthCheck.too_slow],
+)
+hypothesis.settings.load_profile("suite")
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption(
+        "--bless",
+        action="store_true",
+        help="rewrite the golden files with what the tests now produce, to be read in the diff",
+    )
+
+
+@pytest.fixture
+def bless(request: pytest.FixtureRequest) -> bool:
+    """Whether golden files are to be rewritten rather than compared."""
+    return request.config.getoption("--bless")
+
+
+@pytest.fixture
+def golden(request: pytest.FixtureRequest, bless: bool) -> Callable[[str | Path, str], None]:
+    """Compares a text with a golden file, or writes the file under `--bless`.
+
+    `golden("grad_of_sin.txt", text)` means the file in the folder `golden` beside the test;
+    an absolute path means that file.
+    """
+
+    def check(name: str | Path, text: str) -> None:
+        path = request.path.parent / "golden" / name
+        text = text if text.endswith("\n") else text + "\n"
+        expected = path.read_text(encoding="utf-8") if path.exists() else None
+        if text == expected:
+            return
+        if bless:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text, encoding="utf-8")
+            return
+        if expected is None:
+            pytest.fail(f"there is no golden file {path}; pytest --bless writes it\n{text}")
+        lines = [t.splitlines(keepends=True) for t in (expected, text)]
+        diff = "".join(difflib.unified_diff(*lines, "golden file", "this run"))
+        pytest.fail(f"not as in {path}; if it should be so: pytest --bless\n{diff}")
+
+    return check
+
+
+@functools.cache
+def _recorded(name: str) -> Any:
+    found = [path for path in (DATA / f"{name}.json", DATA / f"{name}.npz") if path.exists()]
+    if len(found) != 1:
+        raise FileNotFoundError(
+            f"expected one of {name}.json, {name}.npz in {DATA}, found {len(found)};"
+            " the programs in tests/oracle record such files"
+        )
+    if found[0].suffix == ".json":
+        return json.loads(found[0].read_text(encoding="utf-8"))
+    with np.load(found[0], allow_pickle=False) as arrays:
+        return dict(arrays)
+
+
+@pytest.fixture(scope="session")
+def oracle_data() -> Callable[[str], Any]:
+    """Loads what a program in tests/oracle recorded: `oracle_data("digits_losses")`.
+
+    Gives the value of a .json file, or a dict of the arrays of a .npz file.
+    """
+    return _recorded
+
+
+@pytest.fixture(scope="session")
+def run_python() -> Callable[..., subprocess.CompletedProcess[str]]:
+    """Runs this interpreter in a process of its own, with this checkout's sagax: output as text.
+
+    `run_python("-m", "sagax", "doctor", cwd=tmp_path)`; fails on an exit status other than
+    `status`. `env` holds changes to the environment, None to remove a variable.
+    """
+
+    def run(
+        *args: str | os.PathLike[str],
+        cwd: str | os.PathLike[str] | None = None,
+        env: dict[str, str | None] | None = None,
+        status: int = 0,
+        timeout: float = 300,
+    ) -> subprocess.CompletedProcess[str]:
+        path = os.pathsep.join(p for p in (str(SOURCE), os.environ.get("PYTHONPATH")) if p)
+        merged: dict[str, str | None] = {**os.environ, "PYTHONPATH": path, **(env or {})}
+        done = subprocess.run(
+            [sys.executable, *args],
+            cwd=cwd,
+            env={k: v for k, v in merged.items() if v is not None},
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            timeout=timeout,
+        )
+        if done.returncode != status:
+            words = " ".join(map(str, args))
+            pytest.fail(
+                f"python {words}: exit status {done.returncode}, expected {status}\n"
+                f"{done.stdout}{done.stderr}"
+            )
+        return done
+
+    return run
+
+
+def _settings() -> Any:
+    """The current settings, or None before anything has imported sagax."""
+    config = sys.modules.get("sagax._src.config")
+    return config.current() if config is not None else None
+
+
+@pytest.fixture(autouse=True)
+def settings_stay() -> Iterator[None]:
+    """Fails a test that leaves an option changed, and sets it back for the tests that follow."""
+    before = _settings()
+    yield
+    after = _settings()
+    if before is None or after is before:
+        return
+    changed = [
+        field.name
+        for field in dataclasses.fields(before)
+        if getattr(before, field.name) != getattr(after, field.name)
+    ]
+    for name in changed:
+        sys.modules["sagax._src.config"].update(name, getattr(before, name))
+    pytest.fail(f"the test left these options changed: {', '.join(changed)}")

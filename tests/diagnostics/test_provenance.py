@@ -1,0 +1,129 @@
+"""Where a traced value comes from: the arguments and the steps, through nested traces."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from fake_traces import FakeTrace, FakeTracer, FakeVar, Wrapped
+from sagax import errors
+from sagax._src.core.avals import ShapedArray
+from sagax._src.core.jaxpr import DebugInfo
+from sagax._src.core.primitive import Primitive
+from sagax._src.core.stage import stage
+from sagax._src.diagnostics import provenance
+
+pytestmark = pytest.mark.usefixtures("tests_are_a_library")
+
+
+def chain_of(value: Any) -> list[tuple[str, str]]:
+    return [(step.span.text, step.what) for step in provenance.provenance(value).steps]
+
+
+def test_arguments_and_steps(user):
+    trace = FakeTrace("loss", "jit")
+    w, x, unused = (trace.argument(p, 3) for p in ("params['w'][0]", "batch.x", "batch.y"))
+    program = user(
+        "def loss(w, x, y):\n    pred = w * x\n    y.total()\n    return (pred + 1).total()"
+    )
+    found = provenance.provenance(program.loss(w, x, unused))
+    assert found.arguments == ("params['w'][0]", "batch.x")
+    assert found.function == "loss"
+    assert [(s.span.text, s.what, s.aval) for s in found.steps] == [
+        ("w * x", "mul", "float32[3]"),
+        ("(pred + 1).total()", "add, square, reduce_sum", "float32[3]"),
+    ]
+    assert provenance.trace_names(w) == ("tracing `loss` for jit",)
+
+
+def test_an_argument_itself_has_no_steps():
+    trace = FakeTrace("f", "jit")
+    found = provenance.provenance(trace.argument("n"))
+    assert found == (("n",), "f", ())
+
+
+def test_arguments_of_the_innermost_function_that_has_any(user):
+    outer = FakeTrace("train", "jit")
+    scale, data = outer.argument("scale", 3), outer.argument("data", 3)
+    program = user("def body(c):\n    return c + 1\ndef train(s):\n    return s * 2")
+    doubled = program.train(scale)
+    inner = FakeTrace("body", "scan", parent=outer)
+    carry = inner.argument("carry", 3, link=doubled)
+    found = provenance.provenance(program.body(carry))
+    assert (found.arguments, found.function) == (("carry",), "body")
+    assert [step.span.text for step in found.steps] == ["s * 2", "c + 1"]
+    # a closed-over value of the outer function is no argument of the inner one
+    closed = FakeTracer(inner, FakeVar(doubled.aval))
+    inner.captured[id(data)] = (closed.var, data)
+    found = provenance.provenance(program.body(closed))
+    assert (found.arguments, found.function) == (("data",), "train")
+    assert provenance.trace_names(closed) == (
+        "tracing `train` for jit",
+        "tracing `body` for scan",
+    )
+
+
+def test_wrapped_tracers_are_opened(user):
+    trace = FakeTrace("loss", "jit")
+    w = trace.argument("w", 3)
+    value = user("def f(w):\n    return w * 2").f(w)
+    assert chain_of(Wrapped(Wrapped(value))) == [("w * 2", "mul")]
+    assert provenance.provenance(Wrapped(np.zeros(3))) == ((), "", ())
+    circle = Wrapped(np.zeros(3))
+    circle.inner = circle
+    assert provenance.provenance(circle) == ((), "", ())
+
+
+def test_what_no_argument_reaches_is_left_out(user):
+    trace = FakeTrace("f", "jit")
+    w = trace.argument("w", 3)
+    constant = FakeTracer(trace, FakeVar(w.aval))
+    value = user("def f(w, c):\n    k = c * 2\n    return w + k").f(w, constant)
+    assert chain_of(value) == [("w + k", "add")]
+
+
+def test_loops_are_counted_and_only_five_steps_shown(user):
+    trace = FakeTrace("f", "jit")
+    w = trace.argument("w", 3)
+    source = "def f(w):\n    for i in range(100):\n        w = w * 2\n        w = w + w\n"
+    source += "".join(f"    w = w * {i}\n" for i in range(9)) + "    return w"
+    steps = provenance.provenance(user(source).f(w)).steps
+    assert [(s.span.text, s.times) for s in steps] == [
+        ("w * 2", 100),
+        *((f"w * {i}", 1) for i in range(5, 9)),
+    ]
+
+
+def test_operations_that_are_made_of_the_same_twice_ran_once(user):
+    trace = FakeTrace("f", "jit")
+    source = "def f(w):\n    for i in range(3):\n        w = (w * 2).quadruple()\n    return w"
+    steps = provenance.provenance(user(source).f(trace.argument("w", 3))).steps
+    assert [(s.span.text, s.what, s.times) for s in steps] == [
+        ("(w * 2).quadruple()", "mul, add", 3)
+    ]
+
+
+def test_a_deep_trace_does_not_recurse(user):
+    trace = FakeTrace("f", "jit")
+    w = trace.argument("w")
+    value = user("def f(w):\n    for i in range(5000):\n        w = w * 2\n    return w").f(w)
+    (step,) = provenance.provenance(value).steps
+    assert step.times == 5000
+
+
+def test_a_staged_program_of_the_core_has_what_provenance_needs(user):
+    double = Primitive("double")
+    double.abstract(lambda x: x)
+    program = user("def f(x):\n    y = double(x)\n    if y: pass", double=double.bind)
+    aval = ShapedArray((3,), np.float32)
+    with pytest.raises(errors.TracerBoolConversionError) as caught:
+        stage(lambda x: [program.f(x)], [aval], DebugInfo("f", ["batch['x']"], (), "jit"))
+    found = caught.value.explain()
+    assert (found.depends, found.function) == (("batch['x']",), "f")
+    assert [(s.span.text, s.what, s.aval) for s in found.chain] == [
+        ("double(x)", "double", "float32[3]")
+    ]
+    assert found.primary is not None and found.primary.text == "y"
+    assert found.context == ("tracing `f` for jit",)

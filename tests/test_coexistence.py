@@ -1,0 +1,76 @@
+"""sagax under the name of jax, and beside the real one in one process."""
+
+from __future__ import annotations
+
+import importlib.util
+import textwrap
+
+import pytest
+
+
+def test_as_jax_gives_sagax_under_jax_names(run_python):
+    program = """
+        import sagax.as_jax
+        import importlib.metadata, sys
+        import jax, jax.numpy as jnp
+        from jax import lax, random
+        import jax.tree_util as jtu
+        import sagax
+        assert jax.__version__ == "0.12.0" and jax.__version_info__ == (0, 12, 0)
+        assert importlib.metadata.version("jax") == "0.12.0"
+        assert sagax.__version__ != jax.__version__
+        assert jnp is sagax.numpy and jtu is sagax.tree_util and lax is sagax.lax
+        assert isinstance(jnp.ones(2), jax.Array)
+        assert jnp.__spec__.name == "sagax.numpy"  # the alias leaves the module as it was
+        assert float(jax.jit(lambda x: x @ x)(jnp.arange(3.0))) == 5.0
+        x = jnp.arange(4.0)
+        sys.modules["numpy"].asarray(jax.device_put(x, jax.devices()[0]))
+        assert not any(m.startswith("jax._src") for m in sys.modules)
+        try:
+            import jax.no_such_module
+        except ModuleNotFoundError as error:
+            assert "sagax.no_such_module" in str(error)
+        else:
+            raise AssertionError("a missing module was found")
+    """
+    run_python("-c", textwrap.dedent(program))
+
+
+def test_as_jax_refuses_when_the_real_jax_is_there(run_python):
+    program = """
+        import sys, types
+        sys.modules["jax"] = types.ModuleType("jax")
+        try:
+            import sagax.as_jax
+        except ImportError as error:
+            assert "before jax" in str(error)
+        else:
+            raise AssertionError("two meanings of jax in one process")
+    """
+    run_python("-c", textwrap.dedent(program))
+
+
+@pytest.mark.parametrize("first", ["jax", "sagax"])
+def test_beside_jax_in_one_process(run_python, first):
+    """Both are imported and used in turn; only where jax is installed, which this project does not need."""
+    if importlib.util.find_spec("jax") is None:
+        pytest.skip("jax is not installed here; `make test-beside-jax` installs it and runs this")
+    program = f"""
+        import {first}
+        import jax, sagax, numpy as np
+        import jax.numpy as jnp, sagax.numpy as snp
+        for _ in range(3):
+            for lib, num in ((jax, jnp), (sagax, snp)):
+                x = num.arange(6.0).reshape(2, 3)
+                assert np.allclose(lib.jit(lambda x: x @ x.T)(x), np.arange(6.0).reshape(2, 3) @ np.arange(6.0).reshape(2, 3).T)
+                assert np.allclose(lib.grad(lambda x: (x ** 2).sum())(x), 2 * np.arange(6.0).reshape(2, 3))
+                assert np.allclose(lib.vmap(lambda r: r.sum())(x), [3.0, 12.0])
+                assert np.allclose(np.asarray(num.asarray(x, dtype=num.bfloat16)).astype(float), np.arange(6.0).reshape(2, 3))
+        with sagax.enable_x64(True):
+            assert snp.arange(2.0).dtype == np.float64 and jnp.arange(2.0).dtype == np.float32
+        y = snp.asarray(np.asarray(jnp.ones(3)))
+        assert float(y.sum()) == 3.0
+        assert not isinstance(x, jax.Array)
+        assert jax.tree_util.tree_leaves({{"a": 1}}) == sagax.tree_util.tree_leaves({{"a": 1}})
+    """
+    run_python("-c", textwrap.dedent(program))

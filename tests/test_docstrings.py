@@ -1,0 +1,50 @@
+"""The examples in docstrings are run, and every public function has one."""
+
+from __future__ import annotations
+
+import doctest
+import importlib
+import inspect
+import pkgutil
+
+import pytest
+
+import sagax
+
+# They change the process they are imported into; tests/test_coexistence.py runs them in one of their own.
+ELSEWHERE = {"sagax.as_jax", "sagax.__main__"}
+
+MODULES = ["sagax"] + [
+    info.name
+    for info in pkgutil.walk_packages(sagax.__path__, "sagax.")
+    if info.name not in ELSEWHERE
+]
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_examples(name):
+    module = importlib.import_module(name)
+    finder = doctest.DocTestFinder(exclude_empty=True)
+    runner = doctest.DocTestRunner(optionflags=doctest.NORMALIZE_WHITESPACE, verbose=False)
+    failed = 0
+    texts: list[str] = []
+    for test in finder.find(module, name):
+        if test.examples:
+            failed += runner.run(test, out=texts.append).failed
+    assert failed == 0, "".join(texts)
+
+
+PUBLIC = ["sagax", "sagax.lax", "sagax.numpy", "sagax.random", "sagax.tree", "sagax.tree_util"]
+
+
+@pytest.mark.parametrize("name", PUBLIC)
+def test_public_functions_have_an_example(name):
+    module = importlib.import_module(name)
+    bare = []
+    for public, value in vars(module).items():
+        if public.startswith("_") or not inspect.isfunction(value):
+            continue
+        doc = inspect.getdoc(value) or ""
+        if ">>>" not in doc:
+            bare.append(public)
+    assert bare == []
