@@ -1,13 +1,14 @@
 # Each target makes what it needs: the environment, what is installed into it, then the work.
 #
-#   make demo          examples/digits.py: trains a network on handwritten digits
-#   make test          the tests                          ARGS="-k name" goes to pytest
-#   make smoke         the half-minute selection of them
-#   make lint          ruff and pyright
-#   make format        lets ruff repair what it can
-#   make bench         sagax beside jax                   ARGS=--quick: the three-minute selection
-#   make test-engines  the tests on the oldest and the newest engine, where their Pythons exist
-#   make clean         removes every environment made here
+#   make demo             examples/digits.py: trains a network on handwritten digits
+#   make test             the tests                          ARGS="-k name" goes to pytest
+#   make smoke            the half-minute selection of them
+#   make lint             ruff and pyright
+#   make format           lets ruff repair what it can
+#   make bench            sagax beside jax                   ARGS=--quick: the three-minute selection
+#   make test-beside-jax  the tests in which jax is imported in the same process
+#   make test-engines     the tests on the oldest and the newest engine, where their Pythons exist
+#   make clean            removes every environment made here
 #
 # PYTHON=/path/to/python chooses the interpreter of a new .venv; otherwise scripts/find_python.sh does.
 
@@ -23,7 +24,7 @@ PYTHON :=
 help:
 	@sed -n '/^$$/q; s/^# \{0,1\}//p' Makefile
 
-.PHONY: help demo test smoke lint format bench test-engines seeds diagnose coverage clean
+.PHONY: help demo test smoke lint format bench test-engines test-beside-jax seeds diagnose coverage clean
 
 demo: $(VENV)/.with-examples
 	$(PY) examples/digits.py $(ARGS)
@@ -32,7 +33,7 @@ test: $(VENV)/.with-examples $(VENV)/.with-test
 	$(PY) -m pytest -n $(JOBS) $(ARGS)
 
 smoke: $(VENV)/.with-examples $(VENV)/.with-test
-	$(PY) -m pytest -n $(JOBS) -m smoke -q $(ARGS)
+	$(PY) -m pytest -m smoke -q $(ARGS)
 
 lint: $(VENV)/.with-examples $(VENV)/.with-test $(VENV)/.with-dev
 	$(PY) -m ruff check .
@@ -45,6 +46,11 @@ format: $(VENV)/.with-dev
 
 bench: $(VENV)/.with-bench .venv-jax/.done
 	$(PY) -m benchmarks --jax-python .venv-jax/bin/python $(ARGS)
+
+# What both libraries do when they share one process.
+test-beside-jax: .venv-jax/.done
+	@.venv-jax/bin/python $(PIP) install --editable '.[test]'
+	.venv-jax/bin/python -m pytest tests/test_coexistence.py $(ARGS)
 
 test-engines:
 	sh scripts/test_engines.sh $(ARGS)

@@ -89,23 +89,23 @@ class FakeTrace:
     def argument(self, path: str | None, *shape: int, link: Any = None) -> FakeTracer:
         tracer = FakeTracer(self, FakeVar(Stub(*shape).aval))
         if path is not None:
-            self.invar_paths[tracer.var] = path
+            self.invar_paths[tracer._var] = path
         if link is not None:
-            self.argument_links[tracer.var] = link
+            self.argument_links[tracer._var] = link
         return tracer
 
 
 class FakeTracer:
     def __init__(self, trace: FakeTrace, var: FakeVar) -> None:
-        self.trace, self.var, self.aval = trace, var, var.aval
+        self._trace, self._var, self.aval = trace, var, var.aval
 
     def _do(self, name: str, *others: Any, dtype: str = "float32") -> FakeTracer:
-        out = FakeTracer(self.trace, FakeVar(Stub(*self.aval.shape, dtype=dtype).aval))
-        self.trace.equations.append(
+        out = FakeTracer(self._trace, FakeVar(Stub(*self.aval.shape, dtype=dtype).aval))
+        self._trace.equations.append(
             SimpleNamespace(
                 primitive=SimpleNamespace(name=name),
-                invars=[self.var, *(getattr(o, "var", SimpleNamespace(val=o)) for o in others)],
-                outvars=[out.var],
+                invars=[self._var, *(getattr(o, "_var", SimpleNamespace(val=o)) for o in others)],
+                outvars=[out._var],
                 traceback=xla.get_traceback(),
             )
         )
@@ -133,7 +133,7 @@ class FakeTracer:
 class Wrapped:
     """A tracer of a transformation that does not record."""
 
-    trace = None
+    _trace = None
 
     def __init__(self, inner: Any) -> None:
         self.inner, self.aval = inner, getattr(inner, "aval", inner)

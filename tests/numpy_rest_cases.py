@@ -29,6 +29,12 @@ def sections() -> dict[str, list[str]]:
     return found
 
 
+def calls_with_x64() -> list[str]:
+    """A part of the expressions, which are also recorded with 64-bit types allowed."""
+    lines = [line for name, found in sections().items() if name != "small" for line in found]
+    return [line for line in lines[::4] if line not in DIFFERENT]
+
+
 def names(lib: Any) -> dict[str, Any]:
     """What the expressions may use; `lib` is the module jax or sagax."""
     xp = lib.numpy

@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 
 from dims_programs import NAMES, expressions, grid, numeric, symbolic
 from sagax._src.core import dims
+from sagax._src.core.dims import assume, expression
 from sagax._src.diagnostics import errors
 
 Inconclusive = errors.InconclusiveDimensionOperation
@@ -256,9 +257,10 @@ def test_evaluate_variables_substitute(ab):
 @pytest.fixture
 def seven():
     """Sizes become the number 7 in arithmetic with values, as core makes them traced values."""
+    before = expression._dim_as_value
     dims.set_dim_as_value(lambda d: np.float32(7))
     yield
-    dims.set_dim_as_value(None)
+    dims.set_dim_as_value(before)
 
 
 def test_arithmetic_with_values_converts(seven, ab):
@@ -278,7 +280,8 @@ def test_arithmetic_with_values_converts(seven, ab):
         a + "text"
 
 
-def test_arithmetic_with_values_without_a_conversion(a):
+def test_arithmetic_with_values_without_a_conversion(a, monkeypatch):
+    monkeypatch.setattr(expression, "_dim_as_value", None)
     for function in (
         lambda: a * 1.5,
         lambda: 1.5 * a,
@@ -510,6 +513,7 @@ def test_where_comes_from_the_locator(a):
         calls.append(1)
         return f"line {len(calls)}"
 
+    before = assume._locate
     dims.set_locator(locate)
     try:
         with dims.assumptions() as assumed:
@@ -517,7 +521,7 @@ def test_where_comes_from_the_locator(a):
             a == 1  # noqa: B015
             a == 2  # noqa: B015
     finally:
-        dims.set_locator(None)
+        dims.set_locator(before)
     assert [x.where for x in assumed] == ["line 1", "line 2"]
 
 

@@ -21,10 +21,17 @@ MODULES = ["sagax"] + [
 ]
 
 
+class Finder(doctest.DocTestFinder):
+    """Finds the examples of decorated functions too: where a function is from, its original tells."""
+
+    def _from_module(self, module, object):
+        return super()._from_module(module, inspect.unwrap(object) if callable(object) else object)
+
+
 @pytest.mark.parametrize("name", MODULES)
 def test_examples(name):
     module = importlib.import_module(name)
-    finder = doctest.DocTestFinder(exclude_empty=True)
+    finder = Finder(exclude_empty=True)
     runner = doctest.DocTestRunner(optionflags=doctest.NORMALIZE_WHITESPACE, verbose=False)
     failed = 0
     texts: list[str] = []
@@ -34,7 +41,20 @@ def test_examples(name):
     assert failed == 0, "".join(texts)
 
 
-PUBLIC = ["sagax", "sagax.lax", "sagax.numpy", "sagax.random", "sagax.tree", "sagax.tree_util"]
+PUBLIC = [
+    "sagax",
+    "sagax.lax",
+    "sagax.numpy",
+    "sagax.ops",
+    "sagax.image",
+    "sagax.dlpack",
+    "sagax.random",
+    "sagax.tree",
+    "sagax.tree_util",
+    "sagax.nn",
+    "sagax.nn.initializers",
+    "sagax.scipy.special",
+]
 
 
 @pytest.mark.parametrize("name", PUBLIC)

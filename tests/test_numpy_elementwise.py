@@ -366,7 +366,7 @@ def test_keys_can_be_chosen_and_compared_only():
     keys = sagax.random.split(sagax.random.key(0), 3)
     chosen = snp.where(snp.array([True, False, True]), keys, keys[::-1])
     assert (chosen == keys).tolist() == [True, True, True]
-    for f in (lambda: keys + 1, lambda: snp.zeros_like(keys), lambda: snp.sin(keys), lambda: -keys):
+    for f in (lambda: keys + 1, lambda: snp.sin(keys), lambda: -keys):
         with pytest.raises(errors.SagaxError, match="key<fry>"):
             f()
 

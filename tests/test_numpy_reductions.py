@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 import numpy_rest_cases as rest
 import sagax
 import sagax.numpy as snp
-from sagax._src import trees
+from sagax._src import config, trees
 from sagax._src.core.value import Array
 
 # few shapes, since each is compiled
@@ -24,6 +24,13 @@ def test_as_recorded(section, oracle_data):
     lines = rest.sections()[section]
     recorded = oracle_data("numpy_rest")["values"]
     wrong = rest.differences(sagax, Array, trees.leaves, lines, recorded)
+    assert not wrong, "\n".join(wrong)
+
+
+def test_as_recorded_with_64_bit_types(oracle_data):
+    recorded = oracle_data("numpy_rest_x64")
+    with config.context(x64=True):
+        wrong = rest.differences(sagax, Array, trees.leaves, rest.calls_with_x64(), recorded)
     assert not wrong, "\n".join(wrong)
 
 

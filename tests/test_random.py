@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pickle
+
 import numpy as np
 import pytest
 
@@ -574,3 +576,26 @@ def test_the_same_key_gives_the_same_numbers_in_threads():
     assert len(found) == 4
     for x in found[1:]:
         np.testing.assert_array_equal(x, found[0])
+
+
+def test_keys_can_be_pickled(keys):
+    same(pickle.loads(pickle.dumps(keys)), numbers(keys))
+    assert pickle.loads(pickle.dumps(keys[0])).shape == ()
+    assert pickle.loads(pickle.dumps(keys)).dtype is keys.dtype
+
+
+def test_arrays_filled_with_keys(keys):
+    dtype = random.key_dtype()
+    same(snp.zeros(2, dtype), np.zeros((2, 2)))
+    same(snp.ones((2, 1), dtype), np.ones((2, 1, 2)))
+    same(snp.zeros_like(keys), np.zeros((6, 2)))
+    same(snp.empty_like(keys), np.zeros((6, 2)))
+    same(lax.full((2,), 0, dtype), np.zeros((2, 2)))
+    same(snp.full(2, keys[1]), [numbers(keys)[1]] * 2)
+    same(sagax.jit(lambda: snp.zeros(2, dtype))(), np.zeros((2, 2)))
+
+
+def test_keys_have_no_order(keys):
+    for sort in (snp.sort, snp.argsort, lax.sort):
+        with pytest.raises(TypeError, match="sort: argument operands"):
+            sort(keys)

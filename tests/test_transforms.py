@@ -57,6 +57,7 @@ def test_three_deep(name, transforms):
     np.testing.assert_allclose(f(snp.float32(x)), derivatives[order](x), rtol=3e-5)
 
 
+@pytest.mark.smoke
 def test_python_control_flow_on_concrete_values():
     def divide(x, y):
         return x / y if y >= 1.0 else 0.0 * x
@@ -65,12 +66,14 @@ def test_python_control_flow_on_concrete_values():
     assert float(sagax.grad(divide)(3.0, 0.5)) == 0.0
 
 
+@pytest.mark.smoke
 def test_derivative_of_an_argument_that_is_not_used_is_zero_and_has_its_type():
     g = sagax.grad(lambda p: snp.sum(p["a"]))({"a": snp.ones(2), "b": snp.ones((3, 1))})
     assert g["b"].shape == (3, 1)
     np.testing.assert_array_equal(g["b"], 0)
 
 
+@pytest.mark.smoke
 def test_symbolic_zeros_are_never_made_into_arrays():
     def f(x, y):
         return snp.sin(x) + snp.cos(y)
@@ -82,6 +85,7 @@ def test_symbolic_zeros_are_never_made_into_arrays():
     assert "0.0" not in str(jaxpr)
 
 
+@pytest.mark.smoke
 def test_value_and_grad_with_aux_and_several_arguments():
     def loss(w, b, x):
         y = w * x + b
@@ -106,6 +110,7 @@ def test_allow_int_gives_float0():
     assert g.dtype == sagax.dtypes.float0
 
 
+@pytest.mark.smoke
 def test_jacobians_and_hessian_of_a_pytree():
     def f(p):
         return {"u": snp.sin(p["x"]) * p["y"], "v": p["y"] ** 2}
@@ -130,6 +135,7 @@ def test_linear_transpose():
     np.testing.assert_allclose(ct, matrix.T @ np.array([1.0, 10.0]))
 
 
+@pytest.mark.smoke
 def test_vmap_axes():
     x = np.arange(24.0, dtype=np.float32).reshape(2, 3, 4)
     total = lambda a: snp.sum(a, axis=0)  # noqa: E731
@@ -144,6 +150,7 @@ def test_vmap_axes():
     np.testing.assert_array_equal(keyword, [0, 2])
 
 
+@pytest.mark.smoke
 def test_batched_predicates_and_loops():
     x = np.array([-1.0, 2.0, 3.0], np.float32)
     out = sagax.vmap(lambda v: lax.cond(v > 0, lambda a: a * 2, lambda a: -a, v))(x)
@@ -161,6 +168,7 @@ def test_batched_predicates_and_loops():
     np.testing.assert_allclose(sagax.vmap(countdown)(n), [1.0, 1 + 1 / 2 + 1 / 3, 0.0], rtol=1e-6)
 
 
+@pytest.mark.smoke
 def test_shared_inner_functions_are_traced_once():
     traced = []
 
@@ -173,6 +181,7 @@ def test_shared_inner_functions_are_traced_once():
     assert len(traced) == 1
 
 
+@pytest.mark.smoke
 def test_fibonacci_of_nested_jits_is_linear():
     traced = []
 

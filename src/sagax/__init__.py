@@ -16,6 +16,7 @@ from typing import Any
 
 from sagax import _assemble as _assemble  # first: plugs the parts together
 from sagax import dtypes, errors, tree, tree_util
+from sagax._src.api.compilations import explain_compiles
 from sagax._src.api.derivatives import (
     grad,
     hessian,
@@ -68,6 +69,8 @@ from sagax._src.config import (
     transfer_guard_device_to_host,
     transfer_guard_host_to_device,
 )
+from sagax._src.control.callbacks import pure_callback
+from sagax._src.control.closures import closure_convert, custom_gradient
 from sagax._src.control.custom_derivatives import custom_jvp, custom_vjp
 from sagax._src.control.remat import checkpoint, checkpoint_policies
 from sagax._src.core.value import Array
@@ -80,18 +83,49 @@ from sagax._src.runtime.devices import (
     process_count,
     process_index,
 )
+from sagax._src.runtime.pending import effects_barrier
 from sagax._src.xla import Device
 from sagax.numpy._indexing import ds
 
 __version__ = "0.1.0.dev0"
 
 remat = checkpoint
+jacobian = jacrev
 float0 = dtypes.float0
-_LAZY = ("core", "lax", "numpy", "random")
+_LAZY = (
+    "ad_checkpoint",
+    "core",
+    "custom_batching",
+    "custom_derivatives",
+    "debug",
+    "dlpack",
+    "experimental",
+    "export",
+    "ffi",
+    "flatten_util",
+    "image",
+    "lax",
+    "nn",
+    "numpy",
+    "ops",
+    "profiler",
+    "random",
+    "scipy",
+    "stages",
+    "typing",
+)
+
+# Functions whose modules bring in what few programs need.
+_LAZY_FUNCTIONS = {
+    "explain": "sagax._explain.interactive",
+    "print_environment_info": "sagax._src.api.environment",
+}
 
 
 def __getattr__(name: str) -> Any:
-    """Public submodules that are imported when first used."""
+    """Public submodules and functions that are imported when first used."""
     if name in _LAZY:
         return importlib.import_module(f"sagax.{name}")
+    if name in _LAZY_FUNCTIONS:
+        return getattr(importlib.import_module(_LAZY_FUNCTIONS[name]), name)
     raise AttributeError(f"module 'sagax' has no attribute {name!r}")

@@ -1,4 +1,4 @@
-"""The command: `python -m sagax run SCRIPT.py [args]`."""
+"""The commands: `python -m sagax run SCRIPT.py [args]`, `python -m sagax explain SCRIPT.py`."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import sys
 from collections.abc import Sequence
 
 import sagax
+import sagax._explain.command as explaining
 
 
 def run(script: str, args: Sequence[str]) -> None:
@@ -30,7 +31,13 @@ def main(argv: Sequence[str] | None = None) -> int:
     runner = commands.add_parser("run", help="run a program with `import jax` meaning sagax")
     runner.add_argument("script")
     runner.add_argument("args", nargs=argparse.REMAINDER)
+    explainer = commands.add_parser(
+        "explain", help="run a program with all checks on, find repairs, try them, show them"
+    )
+    explaining.add_options(explainer)
     options = parser.parse_args(argv)
+    if options.command == "explain":
+        return explaining.main(options)
     if not os.path.isfile(options.script):
         parser.error(f"there is no file {options.script}")
     run(options.script, options.args)

@@ -8,6 +8,20 @@ that people expect, such as TypeError.
 True
 """
 
+from sagax._src.core.dtypes import DtypeTruncationWarning
+from sagax._src.core.primitive import MissingRuleError
+from sagax._src.core.trace import UnboundAxisError
+from sagax._src.diagnostics.cautions import (
+    CapturedConstantWarning,
+    DonationWarning,
+    IntegerOverflowWarning,
+    NaNGradientWarning,
+    OutOfBoundsIndexWarning,
+    RecompilationWarning,
+    SideEffectWarning,
+    StaleValueWarning,
+    UnrolledLoopWarning,
+)
 from sagax._src.diagnostics.errors import (
     ArgumentError,
     ArgumentValueError,
@@ -20,6 +34,7 @@ from sagax._src.diagnostics.errors import (
     KeyReuseError,
     LeakedTraceError,
     NonConcreteBooleanIndexError,
+    NonFiniteError,
     NotAnArrayError,
     SagaxError,
     ShapeError,

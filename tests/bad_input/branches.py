@@ -191,7 +191,7 @@ def cond_vmapped_pred(jx):
     return jx.vmap(lambda p: jx.lax.cond(p, lambda: 1.0, lambda: 2.0))(np.array([True, False]))
 
 
-@case("operands[0] (argument of <lambda>)", "float32[]")
+@case("x (argument of <lambda>)", "float32[]")
 def cond_leaks_side_effect(jx):
     kept = []
     jx.lax.cond(True, lambda x: (kept.append(x), x)[1], lambda x: x, 1.0)

@@ -361,7 +361,7 @@ def grad_of_object_result(jx):
     jx.grad(lambda x: Opaque())(1.0)
 
 
-@case()
+@case("`float` function", "x (argument of <lambda>)", "stop_gradient")
 def grad_of_float_conversion(jx):
     return jx.grad(lambda x: float(x) * x)(2.0)
 

@@ -185,7 +185,7 @@ def argument_longdouble(jx):
     return jx.jit(square)(np.longdouble(2.0))
 
 
-@case()
+@case("jit of square", "argument: x", "x.filled(value)")
 def argument_masked_array(jx):
     return jx.jit(square)(np.ma.array([1.0, 2.0], mask=[False, False]))
 

@@ -72,21 +72,21 @@ def leak_into_closure(jx):
     return staged(jx, lambda y: y + last, 1.0)
 
 
-@case("float32[]")
+@case("x (argument of <lambda>)", "float32[]")
 def leak_from_grad(jx):
     kept = []
     jx.grad(lambda x: (kept.append(x), x)[1])(1.0)
     return kept[0] * 2
 
 
-@case("float32[]")
+@case("x (argument of <lambda>)", "float32[]")
 def leak_from_vmap(jx):
     kept = []
     jx.vmap(lambda x: (kept.append(x), x)[1])(three)
     return kept[0] * 2
 
 
-@case("float32[]")
+@case("x (argument of <lambda>)", "float32[]")
 def leak_from_jvp(jx):
     kept = []
     jx.jvp(lambda x: (kept.append(x), x)[1], (1.0,), (1.0,))
@@ -108,7 +108,7 @@ def leak_from_inner_jit(jx):
     staged(jx, outer, 1.0)
 
 
-@case("x (argument of outer)", "tracing `outer` for jit")
+@case("y (argument of <lambda>)", "`kept[0]`", "tracing `outer` for jit")
 def leak_from_vmap_into_jit(jx):
     kept = []
 
@@ -209,7 +209,7 @@ def leak_through_custom_jvp(jx):
     return kept[0] + 1
 
 
-@case("k (argument of <lambda>)", "tracing `_unit` for jit")
+@case("k (argument of <lambda>)", "`kept[0]`")
 def leak_of_key(jx):
     kept = []
     staged(jx, lambda k: (kept.append(k), jx.random.uniform(k))[1], jx.random.key(0))
@@ -222,7 +222,7 @@ def leak_in_static_argument_of_inner(jx):
     staged(jx, lambda x: inner(1.0, x), 2.0)
 
 
-@case()
+@case("x (argument of <lambda>)", "`kept[0]`")
 def leak_found_by_checker(jx):
     kept = []
     with jx.checking_leaks():

@@ -247,7 +247,7 @@ def fori_list_index(jx):
     jx.lax.fori_loop(0, 3, lambda i, x: x + table[i], 0.0)
 
 
-@case("x[index] = value", "float32[3]", "i, x (arguments of body)")
+@case("x[index] = value", "float32[3]", "x (argument of body)")
 def fori_assignment(jx):
     def body(i, x):
         x[i] = 0.0

@@ -365,7 +365,7 @@ def grad_int_conversion(jx):
     return jx.grad(lambda x: x * int(x))(3.0)
 
 
-@case()
+@case("`complex` function", "x (argument of <lambda>)")
 def grad_complex_conversion(jx):
     jx.grad(lambda x: jx.numpy.real(x * complex(x)))(3.0)
 
@@ -375,12 +375,12 @@ def grad_index_of_list(jx):
     return jx.grad(lambda x, i: x * [1.0, 2.0][i])(3.0, 1)
 
 
-@case()
+@case("`float` function", "math.sin(x)", "x (argument of <lambda>)")
 def grad_math(jx):
     jx.grad(lambda x: math.sin(x))(1.0)
 
 
-@case()
+@case("format", "float32[]", "debug.print")
 def grad_format_digits(jx):
     return jx.grad(lambda x: x * len(f"{x:.2f}"))(1.0)
 
@@ -390,7 +390,7 @@ def grad_range(jx):
     jx.grad(lambda x: sum(x for _ in range(x)))(3.0)
 
 
-@case()
+@case("`.tolist()`", "x (argument of <lambda>)")
 def grad_tolist(jx):
     jx.grad(lambda x: x[0] * x.tolist()[1])(three)
 
@@ -410,7 +410,7 @@ def jvp_if_is_fine(jx):
     return jx.jvp(lambda x: x if x > 0 else -x, (-2.0,), (1.0,))
 
 
-@case()
+@case("`float` function", "x (argument of <lambda>)", "tracing `<lambda>` for jvp")
 def jvp_float(jx):
     jx.jvp(lambda x: x * float(x), (-2.0,), (1.0,))
 

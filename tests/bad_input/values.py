@@ -683,12 +683,12 @@ def compiled_for_weak_called_with_strong(jx):
     return jx.jit(square).lower(1.0).compile()(np.float32(2.0))
 
 
-@case()
+@case("compile", "compiler_options", "'fast'")
 def compiler_options_text(jx):
     jx.jit(square).lower(1.0).compile(compiler_options="fast")
 
 
-@case()
+@case("xla_go_faster")
 def compiler_options_unknown(jx):
     jx.jit(square).lower(1.0).compile(compiler_options={"xla_go_faster": True})
 

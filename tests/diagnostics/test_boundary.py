@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+import sagax
 from sagax._src import config, trees
 from sagax._src.diagnostics import spans
 from sagax._src.diagnostics.boundary import Boundary, function_name, tidy, tracing
@@ -57,17 +58,31 @@ def test_errors_of_sagax_tell_it_in_their_text():
 @pytest.mark.parametrize(
     ("mode", "notes", "shown"), [("full", 1, True), ("off", 0, True), ("short", 1, False)]
 )
-def test_what_the_setting_does(monkeypatch, mode, notes, shown):
-    monkeypatch.setenv("SAGAX_TRACEBACK", mode)
-    with pytest.raises(KeyError) as caught:
+def test_what_the_setting_does(mode, notes, shown):
+    with config.context(traceback=mode), pytest.raises(KeyError) as caught:
         Boundary("running")(lambda: through_sagax(fail))()
     assert len(getattr(caught.value, "__notes__", [])) == notes
     files = [f.filename for f in traceback.extract_tb(caught.value.__traceback__)]
     assert any(spans.is_sagax(f) for f in files) is shown
 
 
-def test_jaxs_name_of_the_setting(monkeypatch):
-    monkeypatch.delenv("SAGAX_TRACEBACK", raising=False)
+def test_the_environment_chooses(run_python, tmp_path):
+    path = tmp_path / "program.py"
+    path.write_text("import sagax\nsagax.jit(lambda d: d['b'])({'a': 1.0})\n")
+    texts = {
+        mode: run_python(path, env={"SAGAX_TRACEBACK": mode}, status=1).stderr
+        for mode in ("short", "full", "off")
+    }
+    assert {mode: "_src" in text for mode, text in texts.items()} == {
+        "short": False,
+        "full": True,
+        "off": True,
+    }
+    notes = {mode: "while tracing `<lambda>` for jit" in text for mode, text in texts.items()}
+    assert notes == {"short": True, "full": True, "off": False}
+
+
+def test_jaxs_name_of_the_setting():
     with config.context(traceback_filtering="off"), pytest.raises(KeyError) as caught:
         Boundary("running")(fail)()
     assert "inside" in frames(caught.value)
@@ -288,3 +303,22 @@ def test_names_of_functions():
     assert function_name(Model()) == "Model"
     assert function_name(len) == "len"
     assert tracing(lambda x: x, "vmap").words == "tracing `<lambda>` for vmap"
+
+
+def test_callbacks_keep_their_exceptions():
+    """On the first call and on cached ones: type, cause and the frames of the user's function."""
+
+    def host(x):
+        try:
+            {}["missing"]
+        except KeyError as error:
+            raise ValueError("no such price") from error
+
+    struct = sagax.ShapeDtypeStruct((), "float32")
+    price = sagax.jit(lambda x: sagax.pure_callback(host, struct, x) + 1)
+    for _ in range(2):
+        with pytest.raises(ValueError, match="no such price") as caught:
+            price(1.0).block_until_ready()
+        assert isinstance(caught.value.__cause__, KeyError)
+        assert frames(caught.value)[-1] == "host"
+        assert caught.value.__notes__ == ["while running `<lambda>` for jit"]

@@ -10,10 +10,10 @@ import pytest
 from fake_traces import FakeTrace, FakeTracer, FakeVar, Wrapped
 from sagax import errors
 from sagax._src.core.avals import ShapedArray
-from sagax._src.core.jaxpr import DebugInfo
+from sagax._src.core.jaxpr import DebugInfo, subjaxprs
 from sagax._src.core.primitive import Primitive
 from sagax._src.core.stage import stage
-from sagax._src.diagnostics import provenance
+from sagax._src.diagnostics import provenance, spans
 
 pytestmark = pytest.mark.usefixtures("tests_are_a_library")
 
@@ -56,7 +56,7 @@ def test_arguments_of_the_innermost_function_that_has_any(user):
     assert [step.span.text for step in found.steps] == ["s * 2", "c + 1"]
     # a closed-over value of the outer function is no argument of the inner one
     closed = FakeTracer(inner, FakeVar(doubled.aval))
-    inner.captured[id(data)] = (closed.var, data)
+    inner.captured[id(data)] = (closed._var, data)
     found = provenance.provenance(program.body(closed))
     assert (found.arguments, found.function) == (("data",), "train")
     assert provenance.trace_names(closed) == (
@@ -127,3 +127,69 @@ def test_a_staged_program_of_the_core_has_what_provenance_needs(user):
     ]
     assert found.primary is not None and found.primary.text == "y"
     assert found.context == ("tracing `f` for jit",)
+
+
+# ------------------------------------------------------- real transformations, arguments by name
+
+
+@pytest.mark.usefixtures("tests_are_a_library")
+@pytest.mark.parametrize(
+    ("program", "depends", "function"),
+    [
+        ("vmap(f)(x, x)", ("a", "b"), "f"),
+        ("vmap(f, in_axes=(0, None))(x, 1.0)", ("a",), "f"),  # b is a number, not traced
+        ("jit(vmap(f, in_axes=(0, None)))(x, 1.0)", ("a", "b"), "f"),
+        ("jit(lambda v, u: vmap(lambda a: f(a, u * 2))(v))(x, 1.0)", ("a",), "<lambda>"),
+        ("grad(g)({'w': [1.0, 2.0], 'b': 3.0})", ("p['b']", "p['w'][1]"), "g"),
+        ("jit(grad(g))({'w': [1.0, 2.0], 'b': 3.0})", ("p['b']", "p['w'][1]"), "g"),
+        (
+            "jvp(g, ({'w': [1.0, 2.0], 'b': 3.0},), ({'w': [1.0, 1.0], 'b': 1.0},))",
+            ("p['b']", "p['w'][1]"),
+            "g",
+        ),
+        ("vmap(grad(g))({'w': [x, x], 'b': x})", ("p['b']", "p['w'][1]"), "g"),
+        ("jacfwd(g)({'w': [1.0, 2.0], 'b': 3.0})", ("p['b']", "p['w'][1]"), "g"),
+        ("lax.scan(lambda c, y: (f(c, y), y), 0.0, x)", ("c", "y"), "<lambda>"),
+        ("lax.cond(x[0] < 5, lambda v: f(v, 1.0), jnp.sin, x[1])", ("v",), "<lambda>"),
+    ],
+)
+def test_arguments_by_name(user, program, depends, function):
+    source = (
+        "from sagax import jit, vmap, grad, jvp, jacfwd, lax\nimport sagax.numpy as jnp\n"
+        "x = jnp.arange(3.0)\n"
+        "def f(a, b):\n    c = jnp.sin(a) + b\n    return c * float(c)\n"
+        "def g(p):\n    return f(p['w'][1], p['b'])\n"
+        f"try:\n    {program}\nexcept TypeError as error:\n    caught = error\n"
+    )
+    found = user(source).caught.explain()
+    assert (found.depends, found.function) == (depends, function)
+    assert (found.primary.text, found.primary.line) == ("float(c)", 6)
+
+
+@pytest.mark.usefixtures("tests_are_a_library")
+def test_every_equation_knows_its_expression(user):
+    """Backwards, and through jit, vmap and custom rules, as written by the user."""
+    source = (
+        "from sagax import jit, vmap, grad, custom_vjp, make_jaxpr\nimport sagax.numpy as jnp\n"
+        "@custom_vjp\ndef h(x):\n    return jnp.sin(x)\n"
+        "def bwd(r, ct):\n    return (jnp.log(r) * ct,)\n"
+        "h.defvjp(lambda x: (jnp.sin(x), jnp.exp(x)), bwd)\n"
+        "def f(x):\n    y = jnp.sqrt(x)\n    return (h(y) * x).sum()\n"
+        "jaxpr = make_jaxpr(vmap(grad(jit(f))))(jnp.ones((2, 3)))\n"
+    )
+    jaxpr = user(source).jaxpr.jaxpr
+    found: dict[str, set[str]] = {}
+
+    def look(program):
+        for eqn in program.eqns:
+            span = spans.user_span(eqn.traceback)
+            assert span is not None
+            found.setdefault(eqn.primitive.name, set()).add(span.text)
+            for inner in subjaxprs(eqn.params):
+                look(inner)
+
+    look(jaxpr)
+    assert found["sqrt"] == {"jnp.sqrt(x)"}
+    assert found["sin"] == {"jnp.sin(x)"} and found["exp"] == {"jnp.exp(x)"}
+    assert found["log"] == {"jnp.log(r)"}
+    assert found["mul"] <= {"jnp.sqrt(x)", "jnp.log(r) * ct", "h(y) * x"}

@@ -213,3 +213,25 @@ def test_long_excerpts_are_cut():
     (line,) = spans.excerpt(span_of(wide, "target(1)"))
     assert len(line.text) < 110
     assert line.text[line.marks.index("^") : len(line.marks)] == "target(1)"
+
+
+def test_names_that_others_left_do_not_matter(user, monkeypatch):
+    """`python -c` and others leave a text under the name of all generated code."""
+    probe = Probe()
+    names: dict[str, Any] = {"p": probe}
+    other = "x = 1\ny = other(x)\n"
+    monkeypatch.setitem(
+        linecache.cache, "<string>", (len(other), None, other.splitlines(True), "<string>")
+    )
+    exec("def ask():\n    return p.total()", names)
+    user("ask()", ask=names["ask"])
+    assert probe.seen[0] is not None and probe.seen[0].text == "ask()"
+
+
+def test_code_that_was_typed_in_is_the_users(user):
+    probe = Probe()
+    names: dict[str, Any] = {"p": probe}
+    exec(compile("def ask():\n    return p.total()", "<stdin>", "exec"), names)
+    user("ask()", ask=names["ask"])
+    span = probe.seen[0]
+    assert span is not None and (span.file, span.line, span.function) == ("<stdin>", 2, "ask")

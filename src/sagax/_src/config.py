@@ -225,9 +225,12 @@ class Settings:
     error_checking_behavior_oob: str = _staged(
         _reaction, "ignore", "on indices out of bounds, in checked code"
     )
+    check_bounds: bool = _row(
+        flag, False, "refuse known indices out of bounds, in reads and updates outside of jit"
+    )
     # tracing
     disable_jit: bool = _row(flag, False, "run jitted functions operation by operation")
-    check_tracer_leaks: bool = _row(flag, False, "look for tracers that outlive their trace")
+    check_tracer_leaks: bool = _staged(flag, False, "look for tracers that outlive their trace")
     enable_checks: bool = _row(flag, False, "check programs between passes")
     no_tracing: bool = _row(flag, False, "refuse to trace for compilation")
     no_execution: bool = _row(flag, False, "refuse to execute")
@@ -237,6 +240,11 @@ class Settings:
     # reports
     log_compiles: bool = _row(flag, False, "log each compilation")
     explain_cache_misses: bool = _row(flag, False, "log why a function is traced again")
+    traceback: str = _row(
+        choice("short", "full", "off"),
+        "short",
+        "full: exceptions keep sagax's own frames; off: they are left entirely alone",
+    )
     traceback_filtering: str = _row(
         choice("auto", "off", "tracebackhide", "remove_frames", "quiet_remove_frames"),
         "auto",

@@ -13,7 +13,6 @@ import ctypes
 import functools
 import gc
 import importlib
-import importlib.metadata
 import importlib.util
 import io
 import itertools
@@ -167,12 +166,31 @@ def python_traceback(frames: Iterable[Frame]) -> types.TracebackType | None:
 # --- custom-call targets --------------------------------------------------------------------------
 
 
-def register_target(name: str, capsule: Any, platform: str = "cpu", api_version: int = 1) -> None:
+def register_target(
+    name: str, capsule: Any, platform: str = "cpu", api_version: int = 1, **more: Any
+) -> None:
     """Makes a native function callable from programs; the same one once more is no error.
 
     `api_version` 1 is XLA's typed FFI, 0 the old untyped form.
     """
-    _xc.register_custom_call_target(name, capsule, platform=platform, api_version=api_version)
+    _xc.register_custom_call_target(
+        name, capsule, platform=platform, api_version=api_version, **more
+    )
+
+
+def register_type(name: str, registration: dict, platform: str = "cpu") -> None:
+    """Makes a type known of which native functions keep a state: capsules by 'type_id', 'type_info'."""
+    _xc.register_custom_type(name, registration, platform=platform)
+
+
+def register_batch_partitionable(name: str) -> None:
+    """Lets calls of a native function be divided among devices along leading dimensions."""
+    _xc.register_custom_call_as_batch_partitionable(name)
+
+
+def include_dir() -> str:
+    """The folder of the C++ headers for native functions."""
+    return str(pathlib.Path(jaxlib.version.__file__).parent / "include")
 
 
 def _register_module(module: Any, platform: str) -> None:
@@ -321,6 +339,8 @@ def _package_path(name: str) -> pathlib.Path | None:
 
 def find_cuda_plugin() -> CudaPlugin | None:
     """The installed CUDA plugin, that of the newest CUDA first; None if there is none."""
+    import importlib.metadata  # 15 ms that only machines with a plugin need
+
     for cuda in sorted(_CUDA_LIBRARIES, reverse=True):
         folder = _package_path(f"jax_plugins.xla_cuda{cuda}")
         if folder is not None and (folder / "xla_cuda_plugin.so").exists():
@@ -866,7 +886,16 @@ class Executable:
     raise the exception of the callback that failed, or what `check_arguments` finds wrong.
     """
 
-    __slots__ = ("__weakref__", "devices", "loaded", "out_avals", "run", "run_with_token")
+    __slots__ = (
+        "__weakref__",
+        "devices",
+        "execute",
+        "handlers",
+        "loaded",
+        "out_avals",
+        "run",
+        "run_with_token",
+    )
 
     def __init__(
         self, loaded: Any, devices: tuple[Any, ...], out_avals: Sequence[ResultType] | None
@@ -874,8 +903,14 @@ class Executable:
         self.loaded = loaded
         self.devices = devices
         self.out_avals = _read_out_avals(loaded) if out_avals is None else list(out_avals)
-        handlers = _result_handlers(loaded, devices, self.out_avals)
-        self.run, self.run_with_token = _runners(loaded, devices, handlers)
+        self.handlers = _result_handlers(loaded, devices, self.out_avals)
+        # `execute(buffers).consume_with_handlers(handlers)` is `run` without the explanation of failures
+        self.execute = loaded.execute_sharded
+        self.run, self.run_with_token = _runners(loaded, devices, self.handlers)
+
+    def explained(self, failure: BaseException, buffers: Sequence[Any]) -> BaseException:
+        """The exception to raise where executing failed."""
+        return _explained(failure, self.loaded, self.devices, buffers)
 
     def check_arguments(self, buffers: Sequence[Any]) -> None:
         """Raises TypeError, ValueError or DeletedBufferError if the program cannot be run on them.
@@ -1249,6 +1284,58 @@ def refine_shapes(
     except (EngineError, ValueError) as error:
         problems = _problems(error)
     raise ModuleError(problems)
+
+
+class ModuleFunctions(NamedTuple):
+    """The functions of a module as text, to be put into another one."""
+
+    main: str
+    arg_types: list[str]
+    result_types: list[str]
+    texts: list[str]
+
+
+def module_functions(module: str | bytes, prefix: str) -> ModuleFunctions:
+    """The functions of a module, made private, with names that begin with `prefix`."""
+    ir = importlib.import_module("jaxlib.mlir.ir")
+    parsed = _parse(module)
+    with parsed.context:
+        names = {}
+        for op in parsed.body.operations:
+            if "sym_name" not in op.attributes or not op.operation.name.startswith("func."):
+                raise ValueError(
+                    f"a module with {op.operation.name} cannot be put into another one"
+                )
+            names[ir.StringAttr(op.attributes["sym_name"]).value] = op
+        for name, op in names.items():
+            ir.SymbolTable.replace_all_symbol_uses(name, prefix + name, parsed.operation)
+            ir.SymbolTable.set_symbol_name(op, prefix + name)
+            ir.SymbolTable.set_visibility(op, "private")
+            for attributes in ("arg_attrs", "res_attrs"):
+                if attributes in op.attributes:
+                    del op.attributes[attributes]
+        kind = names["main"].type
+        return ModuleFunctions(
+            prefix + "main",
+            [str(t) for t in kind.inputs],
+            [str(t) for t in kind.results],
+            [str(op) for op in names.values()],
+        )
+
+
+def custom_call_targets(module: str | bytes) -> list[str]:
+    """The targets of the custom calls in a module, each once."""
+    ir = importlib.import_module("jaxlib.mlir.ir")
+    found: dict[str, None] = {}
+
+    def note(op: Any) -> Any:
+        if op.name == "stablehlo.custom_call":
+            found[ir.StringAttr(op.attributes["call_target_name"]).value] = None
+        return ir.WalkResult.ADVANCE
+
+    parsed = _parse(module)
+    parsed.operation.walk(note)
+    return list(found)
 
 
 def stablehlo_version(*, weeks_back: int = 0) -> str:

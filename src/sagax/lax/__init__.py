@@ -6,6 +6,12 @@ operation with all its rules.
 
 from __future__ import annotations
 
+from sagax._src.control.absent import (
+    after_all,
+    precv,
+    psend,
+    with_sharding_constraint,
+)
 from sagax._src.control.call import (
     jit_p,
 )
@@ -32,6 +38,10 @@ from sagax._src.control.collectives import (
     psum_scatter_p,
     pswapaxes,
 )
+from sagax._src.control.composites import (
+    composite,
+    composite_p,
+)
 from sagax._src.control.conditional import (
     cond,
     cond_p,
@@ -42,9 +52,21 @@ from sagax._src.control.custom_calls import (
     custom_lin_p,
     custom_vjp_p,
 )
+from sagax._src.control.implicit import (
+    custom_linear_solve,
+    custom_root,
+    linear_solve_p,
+)
 from sagax._src.control.loops import (
     associative_scan,
     map,
+)
+from sagax._src.control.platforms import (
+    platform_dependent,
+    platform_index_p,
+)
+from sagax._src.control.ragged_exchange import (
+    ragged_all_to_all,
 )
 from sagax._src.control.remat import (
     name_p,
@@ -53,6 +75,9 @@ from sagax._src.control.remat import (
 from sagax._src.control.scan import (
     scan,
     scan_p,
+)
+from sagax._src.control.staging import (
+    stage,
 )
 from sagax._src.control.while_loop import (
     fori_loop,
@@ -158,7 +183,6 @@ from sagax._src.primitives.complex_numbers import (
     real,
 )
 from sagax._src.primitives.contraction import (
-    Precision,
     batch_matmul,
     dot,
     dot_general,
@@ -168,17 +192,21 @@ from sagax._src.primitives.convolution import (
     conv,
     conv_general_dilated,
     conv_general_dilated_p,
+    conv_general_shape_tuple,
+    conv_shape_tuple,
     conv_with_general_padding,
 )
 from sagax._src.primitives.convolution_layouts import (
     ConvDimensionNumbers,
     ConvGeneralDilatedDimensionNumbers,
     conv_dimension_numbers,
+    conv_general_permutations,
 )
 from sagax._src.primitives.convolution_variants import (
     conv_general_dilated_local,
     conv_general_dilated_patches,
     conv_transpose,
+    conv_transpose_shape_tuple,
 )
 from sagax._src.primitives.cumulative import (
     cumlogsumexp,
@@ -191,6 +219,13 @@ from sagax._src.primitives.cumulative import (
     cumprod_p,
     cumsum,
     cumsum_p,
+)
+from sagax._src.primitives.dot_algorithms import (
+    DotAlgorithm,
+    DotAlgorithmPreset,
+    DotDimensionNumbers,
+    Precision,
+    PrecisionLike,
 )
 from sagax._src.primitives.fourier import (
     FftType,
@@ -245,6 +280,14 @@ from sagax._src.primitives.linalg.triangular import (
 from sagax._src.primitives.power import (
     pow,
     pow_p,
+)
+from sagax._src.primitives.ragged import (
+    RaggedDotDimensionNumbers,
+    ragged_dot,
+    ragged_dot_general,
+    ragged_dot_general_p,
+    scaled_dot,
+    scaled_dot_p,
 )
 from sagax._src.primitives.random_bits import (
     RandomAlgorithm,
@@ -362,7 +405,11 @@ from sagax._src.primitives.slicing import (
     slice_in_dim,
     slice_p,
 )
+from sagax._src.primitives.sliding import padtype_to_pads, reduce_window_shape_tuple
 from sagax._src.primitives.sorting import (
+    approx_max_k,
+    approx_min_k,
+    approx_top_k_p,
     sort,
     sort_key_val,
     sort_p,
@@ -476,3 +523,4 @@ from sagax._src.primitives.windows import (
     select_and_gather_add_p,
     select_and_scatter_add_p,
 )
+from sagax.lax import linalg as linalg

@@ -37,3 +37,4 @@ from sagax.nn.activations import (
 )
 from sagax.nn.attention import dot_product_attention
 from sagax.nn.normalization import log_softmax, logmeanexp, logsumexp, softmax, standardize
+from sagax.nn.scaled import get_scaled_dot_general_config, scaled_dot_general, scaled_matmul

@@ -22,7 +22,7 @@ from sagax._src.core import dtypes
 from sagax._src.core.value import Array
 from sagax._src.diagnostics.errors import ArgumentValueError
 from sagax._src.primitives.linalg.qr import qr
-from sagax.random._arguments import shape_of
+from sagax.random._arguments import shape_of as _shape_of
 
 Axes = int | Sequence[int]
 
@@ -220,7 +220,7 @@ def variance_scaling(
         name = "variance_scaling"
         _no_sharding(name, out_sharding)
         dtype = _dtype(name, dtype)
-        shape = shape_of(name, shape)
+        shape = _shape_of(name, shape)
         fan_in, fan_out = _fans(shape, in_axis, out_axis, batch_axis)
         if mode == "fan_in":
             n = fan_in
@@ -379,7 +379,7 @@ def orthogonal(scale: Any = 1.0, column_axis: int = -1, dtype: Any = None) -> In
     def init(key: Any, shape: Any, dtype: Any = default, out_sharding: Any = None) -> Array:
         _no_sharding("orthogonal", out_sharding)
         dtype = _dtype("orthogonal", dtype)
-        shape = shape_of("orthogonal", shape)
+        shape = _shape_of("orthogonal", shape)
         if len(shape) < 2:
             raise ArgumentValueError(
                 "orthogonal initializer requires at least a 2D shape",
@@ -414,7 +414,7 @@ def delta_orthogonal(scale: Any = 1.0, column_axis: int = -1, dtype: Any = None)
         name = "delta_orthogonal"
         _no_sharding(name, out_sharding)
         dtype = _dtype(name, dtype)
-        shape = shape_of(name, shape)
+        shape = _shape_of(name, shape)
         if len(shape) not in (3, 4, 5):
             raise ArgumentValueError(
                 "Delta orthogonal initializer requires a 3D, 4D or 5D shape.",

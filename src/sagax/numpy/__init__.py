@@ -245,18 +245,6 @@ from sagax.numpy._nan_reductions import (
 )
 from sagax.numpy._nonzero import argwhere, flatnonzero, nonzero
 from sagax.numpy._padding import pad
-from sagax.numpy._polynomials import (
-    poly,
-    polyadd,
-    polyder,
-    polydiv,
-    polyfit,
-    polyint,
-    polymul,
-    polysub,
-    polyval,
-    roots,
-)
 from sagax.numpy._printing import (
     array_repr,
     array_str,
@@ -322,7 +310,6 @@ from sagax.numpy._shaping import (
     swapaxes,
     transpose,
 )
-from sagax.numpy._signals import convolve, correlate
 from sagax.numpy._sorting import (
     argpartition,
     argsort,
@@ -439,15 +426,53 @@ from sagax.numpy._windows import bartlett, blackman, hamming, hanning, kaiser
 if TYPE_CHECKING:
     from sagax.numpy import fft as fft
     from sagax.numpy import linalg as linalg
+    from sagax.numpy._polynomials import (
+        poly,
+        polyadd,
+        polyder,
+        polydiv,
+        polyfit,
+        polyint,
+        polymul,
+        polysub,
+        polyval,
+        roots,
+    )
+    from sagax.numpy._signals import convolve, correlate
 
 _LAZY = ("fft", "linalg")
+# What brings in linear algebra or convolutions, imported when one of its functions is first asked for.
+_LAZY_FUNCTIONS = {
+    "_polynomials": (
+        "poly",
+        "polyadd",
+        "polyder",
+        "polydiv",
+        "polyfit",
+        "polyint",
+        "polymul",
+        "polysub",
+        "polyval",
+        "roots",
+    ),
+    "_signals": ("convolve", "correlate"),
+}
 
 
 def __getattr__(name: str) -> Any:
-    """Subnamespaces that are imported when first used."""
+    """Subnamespaces and functions that are imported when first used."""
     if name in _LAZY:
         return importlib.import_module(f"sagax.numpy.{name}")
+    for module, names in _LAZY_FUNCTIONS.items():
+        if name in names:
+            found = importlib.import_module(f"sagax.numpy.{module}")
+            globals().update({n: getattr(found, n) for n in names})
+            return globals()[name]
     raise AttributeError(f"module 'sagax.numpy' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})
 
 
 __all__ = [

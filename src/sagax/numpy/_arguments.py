@@ -79,7 +79,7 @@ def axis_tuple(function: str, axis: Any, ndim: int) -> tuple[int, ...]:
     if isinstance(axis, Tracer):
         concrete = axis.concrete()
         if concrete is None:
-            raise ConcretizationTypeError(axis, f"axis argument to numpy.{function}().")
+            raise ConcretizationTypeError(axis, f"axis argument to jnp.{function}().")
         axis = concrete
     if isinstance(axis, (tuple, list)):
         found = sorted([canonical_axis(a, ndim, function) for a in axis])
@@ -140,7 +140,7 @@ def concrete_or_raise(function: str, x: Any, fix: str) -> np.ndarray:
         if value is None:
             error = ConcretizationTypeError(
                 x,
-                f"The shape of the result of numpy.{function} depends on the values of its argument.",
+                f"The error arose in jnp.{function}. The shape of its result depends on the values of its argument.",
             )
             raise error.attach(fix=fix)
         x = value

@@ -45,7 +45,7 @@ from sagax.numpy._base import (
     select,
     zero_beside,
 )
-from sagax.numpy._fused import fused
+from sagax.numpy._fused import fused, operation1, operation2
 
 _BOOL = dtypes.bool_
 _SCALARS = frozenset((bool, int, float, complex))
@@ -76,6 +76,7 @@ def _real_kind(function: str, x: Any) -> str:
 # --- sums and products ---------------------------------------------------------------------------
 
 
+@operation2
 def add(x: Any, y: Any, /) -> Array:
     """x + y, element by element; for booleans the logical or.
 
@@ -92,6 +93,7 @@ def add(x: Any, y: Any, /) -> Array:
     return or_p.bind(x, y)
 
 
+@operation2
 def subtract(x: Any, y: Any, /) -> Array:
     """x - y, element by element. Booleans are refused, as in NumPy.
 
@@ -103,6 +105,7 @@ def subtract(x: Any, y: Any, /) -> Array:
     return sub_p.bind(x, y)
 
 
+@operation2
 def multiply(x: Any, y: Any, /) -> Array:
     """x * y, element by element; for booleans the logical and.
 
@@ -119,6 +122,7 @@ def multiply(x: Any, y: Any, /) -> Array:
     return and_p.bind(x, y)
 
 
+@operation1
 def negative(x: Any, /) -> Array:
     """-x, element by element; modulo the width for unsigned integers. Booleans are refused.
 
@@ -139,6 +143,7 @@ def positive(x: Any, /) -> Array:
     return _base.as_array("positive", x)
 
 
+@operation1
 def square(x: Any, /) -> Array:
     """x * x, element by element; booleans become integers.
 
@@ -153,6 +158,7 @@ def square(x: Any, /) -> Array:
 # --- quotients and remainders --------------------------------------------------------------------
 
 
+@operation2
 def true_divide(x1: Any, x2: Any, /) -> Array:
     """x1 / x2, element by element, in floating point; integers are converted.
 
@@ -166,6 +172,7 @@ def true_divide(x1: Any, x2: Any, /) -> Array:
     return div_p.bind(x, y)
 
 
+@operation2
 def divide(x1: Any, x2: Any, /) -> Array:
     """As `true_divide`.
 
@@ -177,6 +184,7 @@ def divide(x1: Any, x2: Any, /) -> Array:
     return div_p.bind(x, y)
 
 
+@operation1
 def reciprocal(x: Any, /) -> Array:
     """1 / x, element by element, in floating point.
 
@@ -213,6 +221,7 @@ def _not_zero(y: Any, sign: int) -> Any:
     return select(eq_p.bind(y, zero_beside(y)), number_beside(1, y), y)
 
 
+@operation2
 def floor_divide(x1: Any, x2: Any, /) -> Array:
     """The floor of x1 / x2, element by element, in the common dtype; booleans become integers.
 
@@ -238,6 +247,7 @@ def floor_divide(x1: Any, x2: Any, /) -> Array:
     return select(below, sub_p.bind(quotient, number_beside(1, quotient)), quotient)
 
 
+@operation2
 def remainder(x1: Any, x2: Any, /) -> Array:
     """x1 - x2 * floor(x1 / x2), element by element: the remainder with the sign of `x2`.
 
@@ -260,6 +270,7 @@ def remainder(x1: Any, x2: Any, /) -> Array:
 mod = remainder
 
 
+@operation2
 def fmod(x1: Any, x2: Any, /) -> Array:
     """x1 - x2 * trunc(x1 / x2), element by element: the remainder with the sign of `x1`.
 
@@ -274,6 +285,7 @@ def fmod(x1: Any, x2: Any, /) -> Array:
     return rem_p.bind(x, _not_zero(y, _known_sign(x2)))
 
 
+@operation2
 def divmod(x1: Any, x2: Any, /) -> tuple[Array, Array]:
     """The pair (floor_divide(x1, x2), remainder(x1, x2)).
 
@@ -354,6 +366,7 @@ def _integer_power(x: Any, y: Any) -> Array:
     return while_loop(unfinished, step, (start, x, y))[0]
 
 
+@operation2
 def float_power(x1: Any, x2: Any, /) -> Array:
     """x1 ** x2, element by element, in floating point whatever the operands are.
 
@@ -368,6 +381,7 @@ def float_power(x1: Any, x2: Any, /) -> Array:
 # --- sizes and signs -----------------------------------------------------------------------------
 
 
+@operation1
 def absolute(x: Any, /) -> Array:
     """The absolute value of each element; of complex numbers the modulus, which is real.
 
@@ -384,6 +398,7 @@ def absolute(x: Any, /) -> Array:
 abs = absolute
 
 
+@operation1
 def fabs(x: Any, /) -> Array:
     """The absolute value of each element, in floating point. Real numbers only.
 
@@ -403,6 +418,7 @@ def fabs(x: Any, /) -> Array:
     return abs_p.bind(x)
 
 
+@operation1
 def sign(x: Any, /) -> Array:
     """-1, 0 or 1, as each element is negative, zero or positive; x / |x| for complex numbers.
 
@@ -416,6 +432,7 @@ def sign(x: Any, /) -> Array:
 # --- extremes ------------------------------------------------------------------------------------
 
 
+@operation2
 def maximum(x: Any, y: Any, /) -> Array:
     """The greater of x and y, element by element; NaN where either is NaN.
 
@@ -429,6 +446,7 @@ def maximum(x: Any, y: Any, /) -> Array:
     return max_p.bind(x, y)
 
 
+@operation2
 def minimum(x: Any, y: Any, /) -> Array:
     """The smaller of x and y, element by element; NaN where either is NaN.
 
@@ -442,6 +460,7 @@ def minimum(x: Any, y: Any, /) -> Array:
     return min_p.bind(x, y)
 
 
+@operation2
 def fmax(x1: Any, x2: Any) -> Array:
     """The greater of x1 and x2, element by element; where one of them is NaN, the other.
 
@@ -454,6 +473,7 @@ def fmax(x1: Any, x2: Any) -> Array:
     return select(chosen, x, y)
 
 
+@operation2
 def fmin(x1: Any, x2: Any) -> Array:
     """The smaller of x1 and x2, element by element; where one of them is NaN, the other.
 

@@ -148,6 +148,12 @@ def _new_beside(function: str, a: Any, value: Any, kind: type) -> tuple:
     return _both(_new_number(value, kind, dtype))
 
 
+def array_beside(function: str, a: Any, value: Any) -> Any:
+    """A Python number as an array that goes with the array `a`, in its dtype if that can hold it."""
+    _, found = _new_beside(function, a.aval, value, type(value))
+    return sockets.concrete(value if found is None else found)
+
+
 def _both(scalar: Any) -> tuple:
     """A scalar for programs that are traced, and the same as an array, for evaluation."""
     return scalar, sockets.concrete(scalar)
@@ -420,7 +426,7 @@ def broadcast_shapes(function: str, shapes: Sequence[tuple]) -> tuple:
 def broadcast_to(x: Any, shape: tuple) -> Any:
     """`x` broadcast to `shape`, NumPy's way."""
     have = shape_of(x)
-    if have == shape:
+    if dims.same_shape(have, shape):
         return x
     if not have:
         return broadcast_in_dim_p.bind(x, shape=shape, broadcast_dimensions=())
@@ -437,16 +443,16 @@ def broadcast_to(x: Any, shape: tuple) -> Any:
 def select(condition: Any, on_true: Any, on_false: Any) -> Any:
     """`on_true` where the boolean `condition` holds, else `on_false`; cases of the same dtype, all broadcast."""
     which, true, false = shape_of(condition), shape_of(on_true), shape_of(on_false)
-    if true == false and (which == true or not which):
+    if dims.same_shape(true, false) and (not which or dims.same_shape(which, true)):
         return select_n_p.bind(condition, on_false, on_true)
     shape = which or true or false
-    if not (which in ((), shape) and true in ((), shape) and false in ((), shape)):
+    if any(s and not dims.same_shape(s, shape) for s in (which, true, false)):
         shape = broadcast_shapes("where", (which, true, false))
-        if which and which != shape:
+        if which and not dims.same_shape(which, shape):
             condition = broadcast_to(condition, shape)
-    if true != shape:
+    if not dims.same_shape(true, shape):
         on_true = broadcast_to(on_true, shape)
-    if false != shape:
+    if not dims.same_shape(false, shape):
         on_false = broadcast_to(on_false, shape)
     return select_n_p.bind(condition, on_false, on_true)
 

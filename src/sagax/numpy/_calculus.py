@@ -23,7 +23,7 @@ from sagax.numpy._arguments import (
 )
 from sagax.numpy._arithmetic import remainder
 from sagax.numpy._cumulative import cumsum
-from sagax.numpy._fused import fused
+from sagax.numpy._fused import fused, fused_function
 from sagax.numpy._joining import concatenate
 from sagax.numpy._reductions import sum as sum_along
 from sagax.numpy._selection import where
@@ -35,6 +35,7 @@ def _part(x: Any, start: int, stop: int | None, axis: int) -> Any:
     return slice_in_dim(x, start, stop, 1, axis)
 
 
+@fused_function(1)
 def diff(a: Any, n: int = 1, axis: int = -1, prepend: Any = None, append: Any = None) -> Array:
     """The differences of neighbours in `a` along `axis`, `n` times over.
 

@@ -15,7 +15,7 @@ from sagax._src import config
 from sagax._src.core import dims, dtypes
 from sagax._src.core.value import Array, aval_of
 from sagax._src.diagnostics.errors import ArgumentError, ArgumentValueError, ShapeError
-from sagax._src.primitives import arithmetic, shaping, slicing, structural
+from sagax._src.primitives import arithmetic, dot_algorithms, shaping, slicing, structural
 from sagax._src.primitives.bitwise import bitwise_and
 from sagax._src.primitives.complex_numbers import conj
 from sagax._src.primitives.contraction import canonical_precision, dot_general_p
@@ -27,7 +27,7 @@ from sagax.numpy._arguments import (
     static_int,
     with_aval,
 )
-from sagax.numpy._fused import fused
+from sagax.numpy._fused import fused, fused_function
 from sagax.numpy._reductions import sum as sum_along
 from sagax.numpy._shaping import moveaxis, ravel
 
@@ -100,7 +100,7 @@ def contract(
         )
     if [*along, *x_free, *y_free] != list(labels) and [*along, *y_free, *x_free] == list(labels):
         x, x_labels, x_free, y, y_labels, y_free = y, y_labels, y_free, x, x_labels, x_free
-        precision = precision[::-1] if precision is not None else None
+        precision = dot_algorithms.flipped(precision)
     along.sort(key=list(labels).index)
     numbers = (
         (tuple([x_labels.index(n) for n in summed]), tuple([y_labels.index(n) for n in summed])),
@@ -128,6 +128,7 @@ def _aligned(x: Any, have: Sequence[Hashable], labels: Sequence[Hashable]) -> An
 # products of vectors and matrices -----------------------------------------------------------------
 
 
+@fused_function(2)
 def dot(
     a: Any, b: Any, *, precision: Any = None, preferred_element_type: Any = None,
     out_sharding: Any = None,
@@ -175,6 +176,7 @@ def _dot_general(
     )
 
 
+@fused_function(2)
 def matmul(
     a: Any, b: Any, *, precision: Any = None, preferred_element_type: Any = None,
     out_sharding: Any = None,
@@ -339,6 +341,7 @@ def _conjugate(x: Any, aval: Any) -> Any:
     return conj(x) if dtypes.is_complex(aval.dtype) else x
 
 
+@fused_function(2)
 def vdot(a: Any, b: Any, *, precision: Any = None, preferred_element_type: Any = None) -> Array:
     """The inner product of all elements of `a`, complex conjugated, with those of `b`; a scalar.
 
@@ -354,6 +357,7 @@ def vdot(a: Any, b: Any, *, precision: Any = None, preferred_element_type: Any =
     )  # fmt: skip
 
 
+@fused_function(2)
 def inner(a: Any, b: Any, *, precision: Any = None, preferred_element_type: Any = None) -> Array:
     """Sums of products over the last dimensions of `a` and `b`; scalars multiply.
 
@@ -369,6 +373,7 @@ def inner(a: Any, b: Any, *, precision: Any = None, preferred_element_type: Any 
     return _dot_general("inner", a, x, b, y, numbers, precision, preferred_element_type)
 
 
+@fused_function(2)
 def outer(a: Any, b: Any, out: None = None) -> Array:
     """All products of an element of `a` (a row each) with one of `b` (a column each); a matrix.
 
@@ -388,6 +393,7 @@ def _outer(a: Any, b: Any) -> Array:
     return product("outer", rows, structural.expand_dims(ravel(b), (0,)))
 
 
+@fused_function(2)
 def tensordot(
     a: Any, b: Any, axes: Any = 2, *, precision: Any = None, preferred_element_type: Any = None,
     out_sharding: Any = None,
@@ -453,6 +459,7 @@ def tensordot(
     )
 
 
+@fused_function(2)
 def kron(a: Any, b: Any) -> Array:
     """The Kronecker product: each element of `a` replaced by its product with all of `b`.
 
@@ -471,6 +478,7 @@ def kron(a: Any, b: Any) -> Array:
     return structural.reshape(product("kron", a, b), tuple([p * q for p, q in zip(left, right)]))
 
 
+@fused_function(2)
 def cross(
     a: Any, b: Any, axisa: int = -1, axisb: int = -1, axisc: int = -1, axis: int | None = None
 ) -> Array:
@@ -512,6 +520,7 @@ def cross(
 # diagonals ----------------------------------------------------------------------------------------
 
 
+@fused_function(1)
 def diagonal(a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Array:
     """The elements of `a` whose indices along two axes are equal (differ by `offset`).
 
@@ -560,6 +569,7 @@ def diagonal_of(x: Any, offset: int) -> Array:
     return slicing.slice_in_dim(flat, first, stop, columns + 1, len(shape) - 2)
 
 
+@fused_function(1)
 def trace(
     a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1, dtype: Any = None, out: None = None
 ) -> Array:

@@ -13,6 +13,7 @@ from sagax._src.core.value import Array, not_an_array, sockets
 from sagax._src.diagnostics.errors import ArgumentError, ArgumentValueError
 from sagax._src.primitives.shaping import stack
 from sagax._src.primitives.structural import convert, expand_dims
+from sagax._src.runtime.array import ConcreteArray
 from sagax.numpy._arguments import refuse_sharding
 from sagax.numpy._base import as_operand, number
 
@@ -49,7 +50,8 @@ def array(
     Array([[1. , 2. ],
            [3. , 4.5]], dtype=float32)
     """
-    return _array("array", object, dtype, order, ndmin, device, out_sharding)
+    out = _array("array", object, dtype, order, ndmin, device, out_sharding)
+    return copied(out) if copy and out is object else out
 
 
 def asarray(
@@ -67,13 +69,19 @@ def asarray(
     >>> snp.asarray([1, 2, 3])
     Array([1, 2, 3], dtype=int32)
     """
-    if dtype is None and device is None and order is None and out_sharding is None:
+    if dtype is None and device is None and order is None and out_sharding is None and not copy:
         if isinstance(a, Array):
             return a
         kind = type(a)
         if kind in _SCALARS or kind is np.ndarray:
             return sockets.concrete(a)
-    return _array("asarray", a, dtype, order, 0, device, out_sharding)
+    out = _array("asarray", a, dtype, order, 0, device, out_sharding)
+    return copied(out) if copy and out is a else out
+
+
+def copied(x: Any) -> Any:
+    """An array of its own with the contents of `x`; in a program, where nothing is deleted, `x`."""
+    return x.copied() if type(x) is ConcreteArray else x
 
 
 def _array(
@@ -277,13 +285,13 @@ def _list_shape(function: str, x: Any, path: str, leaves: list) -> tuple:
 
 
 def copy(a: Any, order: str | None = None) -> Array:
-    """An array with the elements of `a`. Arrays never change, so that it may share memory with `a`.
+    """An array of its own with the elements of `a`: donating or deleting one leaves the other alone.
 
     >>> import sagax.numpy as snp
     >>> snp.copy(snp.arange(2))
     Array([0, 1], dtype=int32)
     """
-    return _array("copy", as_operand("copy", a), None, order, 0, None, None)
+    return copied(_array("copy", as_operand("copy", a), None, order, 0, None, None))
 
 
 def astype(x: Any, dtype: Any, /, *, copy: bool = False, device: Any = None) -> Array:
@@ -296,7 +304,8 @@ def astype(x: Any, dtype: Any, /, *, copy: bool = False, device: Any = None) -> 
     >>> snp.astype(snp.array([1.7, -1.7]), int)
     Array([ 1, -1], dtype=int32)
     """
-    del copy
+    given = x
     x = _base.as_array("astype", x)
     dtype = dtypes.default_float(_base.x64()) if dtype is None else requested(dtype, "astype")
-    return placed(convert(x, dtype), device)
+    out = placed(convert(x, dtype), device)
+    return copied(out) if copy and out is given else out

@@ -21,7 +21,7 @@ from sagax._src.diagnostics.errors import (
 )
 from sagax._src.primitives.arithmetic import add_p, div_p, mul_p, sub_p
 from sagax._src.primitives.comparison import eq_p, ge_p, ne_p
-from sagax._src.primitives.shaping import concatenate, iota_p, stack
+from sagax._src.primitives.shaping import concatenate, iota_p, size_as_value, stack
 from sagax._src.primitives.slicing import slice_in_dim
 from sagax._src.primitives.structural import (
     broadcast_in_dim_p,
@@ -69,6 +69,10 @@ def _filling_dtype(function: str, dtype: Any) -> Any:
     return dtypes.requested_dtype(dtype, function)
 
 
+def _number(value: int, dtype: Any) -> Any:
+    return dtype.element(value) if dtypes.is_extended(dtype) else number(value, int, dtype)
+
+
 def zeros(shape: Any, dtype: Any = None, *, device: Any = None, out_sharding: Any = None) -> Array:
     """An array of `shape` (an int or a sequence of ints) full of zeros; of floats unless `dtype` is given.
 
@@ -78,7 +82,7 @@ def zeros(shape: Any, dtype: Any = None, *, device: Any = None, out_sharding: An
            [0, 0]], dtype=int32)
     """
     refuse_sharding("zeros", out_sharding)
-    return _fill("zeros", shape, number(0, int, _filling_dtype("zeros", dtype)), device)
+    return _fill("zeros", shape, _number(0, _filling_dtype("zeros", dtype)), device)
 
 
 def ones(shape: Any, dtype: Any = None, *, device: Any = None, out_sharding: Any = None) -> Array:
@@ -89,7 +93,7 @@ def ones(shape: Any, dtype: Any = None, *, device: Any = None, out_sharding: Any
     Array([1., 1., 1.], dtype=float32)
     """
     refuse_sharding("ones", out_sharding)
-    return _fill("ones", shape, number(1, int, _filling_dtype("ones", dtype)), device)
+    return _fill("ones", shape, _number(1, _filling_dtype("ones", dtype)), device)
 
 
 def empty(shape: Any, dtype: Any = None, *, device: Any = None, out_sharding: Any = None) -> Array:
@@ -100,7 +104,7 @@ def empty(shape: Any, dtype: Any = None, *, device: Any = None, out_sharding: An
     Array([0., 0.], dtype=float32)
     """
     refuse_sharding("empty", out_sharding)
-    return _fill("empty", shape, number(0, int, _filling_dtype("empty", dtype)), device)
+    return _fill("empty", shape, _number(0, _filling_dtype("empty", dtype)), device)
 
 
 def full(
@@ -122,7 +126,9 @@ def _full(function: str, shape: Any, value: Any, dtype: Any, weak: bool, device:
     value = as_operand(function, value, 1)
     kind = type(value)
     if kind in _SCALARS:
-        if dtype is not None and weak:
+        if kind is int and dtype is not None and dtypes.is_extended(dtype):
+            value = dtype.element(value)
+        elif dtype is not None and weak:
             value = convert(sockets.concrete(value), dtype, True)
         elif dtype is not None:
             simple = kind is int or kind is float and dtypes.is_inexact(dtype)
@@ -176,7 +182,12 @@ def zeros_like(
     """
     refuse_sharding("zeros_like", out_sharding)
     if isinstance(a, Array) and dtype is None and shape is None:
-        return _fill("zeros_like", a.aval.shape, _base.number_beside(0, a), device)
+        zero = (
+            a.aval.dtype.element(0)
+            if dtypes.is_extended(a.aval.dtype)
+            else _base.number_beside(0, a)
+        )
+        return _fill("zeros_like", a.aval.shape, zero, device)
     return _filled_like("zeros_like", a, 0, dtype, shape, device)
 
 
@@ -374,6 +385,15 @@ def _linspace(
         )
     if dtype is not None:
         dtype = dtypes.requested_dtype(dtype, function)
+    return _spaced(
+        start, stop, function=function, num=num, endpoint=bool(endpoint), dtype=dtype, axis=axis
+    )
+
+
+@fused
+def _spaced(
+    start: Any, stop: Any, *, function: str, num: Any, endpoint: bool, dtype: Any, axis: int
+) -> tuple:
     start, stop = as_operand(function, start), as_operand(function, stop, 1)
     computed, _ = _base.common_dtype(function, (start, stop))
     if not dtypes.is_inexact(computed):
@@ -383,20 +403,22 @@ def _linspace(
     start, stop = (convert(_base.as_array(function, x), computed) for x in (start, stop))
     bounds = _base.broadcast_shapes(function, [start.shape, stop.shape])
     start, stop = (_base.broadcast_to(x, bounds) for x in (start, stop))
-    out, step = _between(start, stop, num=num, endpoint=bool(endpoint))
+    out, step = _between(start, stop, num=num, endpoint=endpoint)
     out = moveaxis(out, 0, canonical_axis(axis, len(bounds) + 1, function))
     if dtypes.kind(dtype) in "iu" and dtypes.is_inexact(computed):
         out = floor(out)
     return convert(out, dtype), step
 
 
-@fused
 def _between(start: Any, stop: Any, *, num: Any, endpoint: bool) -> tuple:
     """`num` numbers from start to stop along a new first dimension, and the step."""
     computed, bounds = start.dtype, start.shape
     count = num - 1 if endpoint else num
     if dims.is_dim(count) or count > 0:
-        divisor = number(count, int, computed) if not dims.is_dim(count) else count
+        if dims.is_dim(count):
+            divisor = convert(size_as_value(count), computed)
+        else:
+            divisor = number(count, int, computed)
         step = div_p.bind(sub_p.bind(stop, start), divisor)
         part = iota_p.bind(dtype=kinds.real_part_dtype(computed), shape=(count,), dimension=0)
         part = convert(part, computed)

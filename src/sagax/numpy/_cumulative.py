@@ -16,6 +16,7 @@ from sagax._src.primitives.cumulative import cumprod_p, cumsum_p
 from sagax._src.primitives.shaping import concatenate
 from sagax._src.primitives.structural import convert
 from sagax.numpy._arguments import one_axis, refuse_out, with_aval
+from sagax.numpy._fused import fused_function
 from sagax.numpy._reductions import as_dtype, masked, sum_dtypes
 from sagax.numpy._shaping import ravel
 
@@ -51,6 +52,7 @@ def _running(
     return convert(primitive.bind(as_dtype(a, working), axis=d, reverse=False), result)
 
 
+@fused_function(1)
 def cumsum(a: Any, axis: int | None = None, dtype: Any = None, out: None = None) -> Array:
     """The sums of the first 1, 2, ... elements of `a` along `axis`, without one of all in a row.
 
@@ -63,6 +65,7 @@ def cumsum(a: Any, axis: int | None = None, dtype: Any = None, out: None = None)
     return _running("cumsum", cumsum_p, a, axis, dtype, out)
 
 
+@fused_function(1)
 def cumprod(a: Any, axis: int | None = None, dtype: Any = None, out: None = None) -> Array:
     """The products of the first 1, 2, ... elements of `a` along `axis`; see `cumsum`.
 

@@ -35,7 +35,7 @@ from sagax._src.primitives.special import bessel_i0e_p
 from sagax._src.primitives.structural import convert, real_p
 from sagax.numpy._arithmetic import remainder
 from sagax.numpy._base import dtype_of, operand_inexact, operands2_inexact, select
-from sagax.numpy._fused import fused
+from sagax.numpy._fused import fused, operation1, operation2
 
 _abs, _neg = abs_p.bind, neg_p.bind
 
@@ -43,6 +43,7 @@ _abs, _neg = abs_p.bind, neg_p.bind
 # --- exponentials and logarithms -----------------------------------------------------------------
 
 
+@operation1
 def exp(x: Any, /) -> Array:
     """e to the power of each element.
 
@@ -53,6 +54,7 @@ def exp(x: Any, /) -> Array:
     return t.exp_p.bind(operand_inexact("exp", x))
 
 
+@operation1
 def exp2(x: Any, /) -> Array:
     """2 to the power of each element.
 
@@ -63,6 +65,7 @@ def exp2(x: Any, /) -> Array:
     return t.exp2_p.bind(operand_inexact("exp2", x))
 
 
+@operation1
 def expm1(x: Any, /) -> Array:
     """exp(x) - 1, precise also where x is small.
 
@@ -73,6 +76,7 @@ def expm1(x: Any, /) -> Array:
     return t.expm1_p.bind(operand_inexact("expm1", x))
 
 
+@operation1
 def log(x: Any, /) -> Array:
     """The natural logarithm of each element; NaN for negative real numbers.
 
@@ -83,6 +87,7 @@ def log(x: Any, /) -> Array:
     return t.log_p.bind(operand_inexact("log", x))
 
 
+@operation1
 def log1p(x: Any, /) -> Array:
     """log(1 + x), precise also where x is small.
 
@@ -93,6 +98,7 @@ def log1p(x: Any, /) -> Array:
     return t.log1p_p.bind(operand_inexact("log1p", x))
 
 
+@operation1
 def log2(x: Any, /) -> Array:
     """The logarithm to base 2 of each element.
 
@@ -104,6 +110,7 @@ def log2(x: Any, /) -> Array:
     return _over(logs, math.log(2.0))
 
 
+@operation1
 def log10(x: Any, /) -> Array:
     """The logarithm to base 10 of each element.
 
@@ -124,6 +131,7 @@ def _over(x: Any, divisor: float) -> Array:
     return complex_p.bind(div_p.bind(re, divisor), div_p.bind(im, divisor))
 
 
+@operation1
 def sqrt(x: Any, /) -> Array:
     """The square root of each element; NaN for negative real numbers.
 
@@ -134,6 +142,7 @@ def sqrt(x: Any, /) -> Array:
     return sqrt_p.bind(operand_inexact("sqrt", x))
 
 
+@operation1
 def cbrt(x: Any, /) -> Array:
     """The real cube root of each element.
 
@@ -144,6 +153,7 @@ def cbrt(x: Any, /) -> Array:
     return cbrt_p.bind(operand_inexact("cbrt", x))
 
 
+@operation2
 def logaddexp(x: Any, y: Any, /) -> Array:
     """log(exp(x) + exp(y)), without overflow; complex results have an imaginary part in [-pi, pi).
 
@@ -155,6 +165,7 @@ def logaddexp(x: Any, y: Any, /) -> Array:
     return _base.strong_unless_weak(out, x, y) if dtypes.is_complex(dtype_of(out)) else out
 
 
+@operation2
 def logaddexp2(x: Any, y: Any, /) -> Array:
     """log2(2**x + 2**y), without overflow.
 
@@ -194,6 +205,7 @@ def _log_of_sum(x: Any, y: Any, *, base: float) -> Array:
     return complex_p.bind(re, sub_p.bind(turned, half))
 
 
+@operation2
 def hypot(x1: Any, x2: Any, /) -> Array:
     """sqrt(x1**2 + x2**2), without overflow or underflow on the way; inf where one is infinite.
 
@@ -241,6 +253,7 @@ def _hypotenuse(x: Any, y: Any) -> Array:
 # --- angles --------------------------------------------------------------------------------------
 
 
+@operation1
 def sin(x: Any, /) -> Array:
     """The sine of each element, in radians.
 
@@ -251,6 +264,7 @@ def sin(x: Any, /) -> Array:
     return t.sin_p.bind(operand_inexact("sin", x))
 
 
+@operation1
 def cos(x: Any, /) -> Array:
     """The cosine of each element, in radians.
 
@@ -261,6 +275,7 @@ def cos(x: Any, /) -> Array:
     return t.cos_p.bind(operand_inexact("cos", x))
 
 
+@operation1
 def tan(x: Any, /) -> Array:
     """The tangent of each element, in radians.
 
@@ -271,6 +286,7 @@ def tan(x: Any, /) -> Array:
     return t.tan_p.bind(operand_inexact("tan", x))
 
 
+@operation1
 def arcsin(x: Any, /) -> Array:
     """The angle in [-pi/2, pi/2] whose sine is x; NaN for real x outside of [-1, 1].
 
@@ -281,6 +297,7 @@ def arcsin(x: Any, /) -> Array:
     return t.asin_p.bind(operand_inexact("arcsin", x))
 
 
+@operation1
 def arccos(x: Any, /) -> Array:
     """The angle in [0, pi] whose cosine is x; NaN for real x outside of [-1, 1].
 
@@ -291,6 +308,7 @@ def arccos(x: Any, /) -> Array:
     return t.acos_p.bind(operand_inexact("arccos", x))
 
 
+@operation1
 def arctan(x: Any, /) -> Array:
     """The angle in [-pi/2, pi/2] whose tangent is x.
 
@@ -301,6 +319,7 @@ def arctan(x: Any, /) -> Array:
     return t.atan_p.bind(operand_inexact("arctan", x))
 
 
+@operation2
 def arctan2(x1: Any, x2: Any, /) -> Array:
     """The angle in [-pi, pi] of the point with ordinate x1 and abscissa x2.
 
@@ -311,6 +330,7 @@ def arctan2(x1: Any, x2: Any, /) -> Array:
     return t.atan2_p.bind(*operands2_inexact("arctan2", x1, x2))
 
 
+@operation1
 def sinh(x: Any, /) -> Array:
     """The hyperbolic sine of each element.
 
@@ -321,6 +341,7 @@ def sinh(x: Any, /) -> Array:
     return t.sinh_p.bind(operand_inexact("sinh", x))
 
 
+@operation1
 def cosh(x: Any, /) -> Array:
     """The hyperbolic cosine of each element.
 
@@ -331,6 +352,7 @@ def cosh(x: Any, /) -> Array:
     return t.cosh_p.bind(operand_inexact("cosh", x))
 
 
+@operation1
 def tanh(x: Any, /) -> Array:
     """The hyperbolic tangent of each element.
 
@@ -341,6 +363,7 @@ def tanh(x: Any, /) -> Array:
     return t.tanh_p.bind(operand_inexact("tanh", x))
 
 
+@operation1
 def arcsinh(x: Any, /) -> Array:
     """The number whose hyperbolic sine is x.
 
@@ -351,6 +374,7 @@ def arcsinh(x: Any, /) -> Array:
     return t.asinh_p.bind(operand_inexact("arcsinh", x))
 
 
+@operation1
 def arccosh(x: Any, /) -> Array:
     """The number, not below 0, whose hyperbolic cosine is x; NaN for real x below 1.
 
@@ -366,6 +390,7 @@ def arccosh(x: Any, /) -> Array:
     return select(lt_p.bind(part, _base.number_beside(0, part)), _neg(y), y)
 
 
+@operation1
 def arctanh(x: Any, /) -> Array:
     """The number whose hyperbolic tangent is x; NaN for real x outside of [-1, 1].
 
@@ -380,6 +405,7 @@ asin, acos, atan, atan2 = arcsin, arccos, arctan, arctan2
 asinh, acosh, atanh = arcsinh, arccosh, arctanh
 
 
+@operation1
 def deg2rad(x: Any, /) -> Array:
     """Angles in radians, from degrees.
 
@@ -394,6 +420,7 @@ def deg2rad(x: Any, /) -> Array:
 radians = deg2rad
 
 
+@operation1
 def rad2deg(x: Any, /) -> Array:
     """Angles in degrees, from radians.
 
@@ -408,6 +435,7 @@ def rad2deg(x: Any, /) -> Array:
 degrees = rad2deg
 
 
+@operation1
 def i0(x: Any, /) -> Array:
     """The modified Bessel function of the first kind, of order 0. Real numbers only.
 
@@ -426,6 +454,7 @@ def i0(x: Any, /) -> Array:
     return mul_p.bind(t.exp_p.bind(_abs(x)), bessel_i0e_p.bind(x))
 
 
+@operation1
 def sinc(x: Any, /) -> Array:
     """sin(pi x) / (pi x), and 1 at x = 0.
 
@@ -524,6 +553,7 @@ def conjugate(x: Any, /) -> Array:
 conj = conjugate
 
 
+@operation1
 def iscomplex(x: Any, /) -> Array:
     """Whether each element has an imaginary part that is not zero.
 
@@ -535,6 +565,7 @@ def iscomplex(x: Any, /) -> Array:
     return ne_p.bind(part, _base.zero_beside(part))
 
 
+@operation1
 def isreal(x: Any, /) -> Array:
     """Whether the imaginary part of each element is zero.
 

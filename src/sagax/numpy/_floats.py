@@ -37,7 +37,7 @@ from sagax.numpy._base import (
     select,
     shape_of,
 )
-from sagax.numpy._fused import fused
+from sagax.numpy._fused import fused, operation1, operation2
 
 _TO_EVEN = RoundingMethod.TO_NEAREST_EVEN
 
@@ -58,6 +58,7 @@ def _rounded(function: str, primitive: Any, x: Any, **params: Any) -> Array:
     return primitive.bind(x, **params)
 
 
+@operation1
 def floor(x: Any, /) -> Array:
     """The greatest integer not above each element, in the dtype of `x`.
 
@@ -68,6 +69,7 @@ def floor(x: Any, /) -> Array:
     return _rounded("floor", floor_p, x)
 
 
+@operation1
 def ceil(x: Any, /) -> Array:
     """The least integer not below each element, in the dtype of `x`.
 
@@ -78,6 +80,7 @@ def ceil(x: Any, /) -> Array:
     return _rounded("ceil", ceil_p, x)
 
 
+@operation1
 def trunc(x: Any, /) -> Array:
     """Each element without its fraction, in the dtype of `x`.
 
@@ -95,6 +98,7 @@ def _truncated(x: Any) -> Array:
     return select(lt_p.bind(x, _base.zero_beside(x)), ceil_p.bind(x), floor_p.bind(x))
 
 
+@operation1
 def rint(x: Any, /) -> Array:
     """The integer nearest to each element, halves to the even neighbour, in floating point.
 
@@ -200,6 +204,7 @@ def _zero(x: Any) -> Any:
 # --- what kind of number -------------------------------------------------------------------------
 
 
+@operation1
 def isfinite(x: Any, /) -> Array:
     """Whether each element is neither infinite nor NaN.
 
@@ -221,6 +226,7 @@ def _in_both_parts(combine: Any, question: Any, x: Any) -> Array:
     return combine.bind(question(real_p.bind(x)), question(imag_p.bind(x)))
 
 
+@operation1
 def isinf(x: Any, /) -> Array:
     """Whether each element is inf or -inf, in one of its parts if it is complex.
 
@@ -238,6 +244,7 @@ def isinf(x: Any, /) -> Array:
     return _in_both_parts(or_p, infinite, x)
 
 
+@operation1
 def isnan(x: Any, /) -> Array:
     """Whether each element is NaN, in one of its parts if it is complex.
 
@@ -286,6 +293,7 @@ def isneginf(x: Any, /, out: None = None) -> Array:
     return _is_infinity("isneginf", x, float("-inf"), out)
 
 
+@operation1
 def signbit(x: Any, /) -> Array:
     """Whether the sign bit of each element is set: for negative numbers, -0.0 and some NaNs.
 
@@ -318,6 +326,7 @@ def _bits(x: Any) -> Any:
 # --- parts and neighbours ------------------------------------------------------------------------
 
 
+@operation2
 def copysign(x1: Any, x2: Any, /) -> Array:
     """The size of x1 with the sign of x2, in floating point.
 
@@ -342,6 +351,7 @@ def _refuse_complex(function: str, x: Any) -> None:
         )
 
 
+@operation2
 def nextafter(x: Any, y: Any, /) -> Array:
     """The floating point number next to x in the direction of y.
 
@@ -352,6 +362,7 @@ def nextafter(x: Any, y: Any, /) -> Array:
     return nextafter_p.bind(*operands2_inexact("nextafter", x, y))
 
 
+@operation1
 def spacing(x: Any, /) -> Array:
     """The distance from each element to the next one further from zero, with the sign of the element.
 

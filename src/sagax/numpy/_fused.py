@@ -1,43 +1,213 @@
-"""Functions made of several operations, compiled as one where nothing is being traced.
+"""Functions made of several operations, evaluated as one where nothing is being traced.
 
 Inside a program that is being traced they are just their operations, so that jaxprs stay flat and
-the compiler sees everything; called on arrays they take one dispatch instead of many.
+the compiler sees everything. Called on arrays, what they do is found out once for each signature;
+then they take one dispatch instead of many.
 """
 
 from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeVar
 
-from sagax._src.api.jit import jit
+import numpy as np
+
+import sagax.numpy._base as _base
+from sagax._src import config
 from sagax._src.core.trace import evaluation, state
+from sagax._src.runtime.array import ConcreteArray, as_array
+from sagax._src.runtime.compile import placement
+from sagax._src.runtime.eager import new_table, prepare, remember
 
-_LIMIT = 4096  # variants of one function; beyond it all are forgotten
+F = TypeVar("F", bound=Callable[..., Any])
+_thread = config.thread
+_SCALARS = frozenset((bool, int, float, complex))
 
 
 def fused(fun: Callable[..., Any]) -> Callable[..., Any]:
     """`fun`, which takes arrays by position and hashable parameters by keyword, as described above."""
-    compiled: dict[tuple, Callable] = {}
+    prepared = new_table()
 
     @functools.wraps(fun)
     def call(*arrays: Any, **static: Any) -> Any:
         if state.trace is not evaluation:
             return fun(*arrays, **static)
-        key = tuple(static.items())
-        found = compiled.get(key)
+        settings = _thread.settings
+        key: list = [settings]
+        for x in arrays:
+            if type(x) is not ConcreteArray or x._device is not None:
+                break
+            key.append(x.aval)
+        else:
+            if static:
+                key.extend(static.items())
+            found = prepared.get(tuple(key))
+            if found is not None:
+                return found(arrays)
+        found = [x if type(x) is ConcreteArray else _operand(x) for x in arrays]
+        operands = tuple([x for x in found if x is not None])
+        if len(operands) < len(arrays):
+            return fun(*arrays, **static)
+        signature = (settings, placement(operands), *[x.aval for x in operands], *static.items())
+        if signature[1] is None:
+            signature = (settings, *signature[2:])
+        found = prepared.get(signature)
         if found is None:
-            if len(compiled) >= _LIMIT:
-                compiled.clear()
-            found = compiled[key] = jit(_named(fun, static))
-        return found(*arrays)
+            program = functools.partial(fun, **static) if static else fun
+            found = _prepared(program, operands, fun.__name__.strip("_"))
+            if found is None:
+                return fun(*arrays, **static)
+            remember(prepared, signature, found)
+        return found(operands)
 
     return call
 
 
-def _named(fun: Callable, static: dict) -> Callable:
-    def program(*arrays: Any) -> Any:
-        return fun(*arrays, **static)
+# A dtype is not among them: asking for one may have to warn, at each call.
+_STRUCTURAL = frozenset((int, bool, str, type(None)))
 
-    program.__name__ = program.__qualname__ = fun.__name__.strip("_")
-    return program
+
+def fused_function(count: int) -> Callable[[F], F]:
+    """For a public function of `count` arrays, then arguments that tell shapes, axes, dtypes and modes.
+
+    Called on arrays, with arguments of simple types, it is one operation for each signature; any
+    other call is as without this.
+    """
+
+    def decorate(fun: F) -> F:
+        prepared = new_table()
+
+        @functools.wraps(fun)
+        def call(*args: Any, **kwargs: Any) -> Any:
+            if state.trace is not evaluation:
+                return fun(*args, **kwargs)
+            key: list = [_thread.settings]
+            arrays = args[:count]
+            for x in arrays:
+                if type(x) is not ConcreteArray or x._device is not None:
+                    return fun(*args, **kwargs)
+                key.append(x.aval)
+            if len(args) > count or kwargs:
+                for v in (*args[count:], *kwargs.values()):
+                    kind = type(v)
+                    if kind is tuple:
+                        for k in map(type, v):
+                            if k is not int:
+                                return fun(*args, **kwargs)
+                    elif kind not in _STRUCTURAL:
+                        return fun(*args, **kwargs)
+                    key.append(kind)
+                    key.append(v)
+                key.extend(kwargs)
+            signature = tuple(key)
+            found = prepared.get(signature)
+            if found is None:
+                rest = args[count:]
+                found = _prepared(lambda *xs: fun(*xs, *rest, **kwargs), arrays, fun.__name__)
+                if found is None:
+                    return fun(*args, **kwargs)
+                remember(prepared, signature, found)
+            return found(arrays)
+
+        return call  # type: ignore[return-value]
+
+    return decorate
+
+
+def operation1(fun: F) -> F:
+    """A function of one operand, `fun(x)`, that is evaluated as one operation for each signature."""
+    prepared = new_table()
+
+    @functools.wraps(fun)
+    def call(x: Any, /) -> Any:
+        if type(x) is not ConcreteArray or state.trace is not evaluation or x._device is not None:
+            return fun(x)
+        key = (_thread.settings, x.aval)
+        found = prepared.get(key)
+        if found is None:
+            found = _prepared(fun, (x,), fun.__name__)
+            if found is None:
+                return fun(x)
+            remember(prepared, key, found)
+        return found((x,))
+
+    return call  # type: ignore[return-value]
+
+
+def operation2(fun: F) -> F:
+    """A function of two operands, one of which may be a number, evaluated as `operation1` does."""
+    prepared = new_table()
+    name = fun.__name__
+
+    @functools.wraps(fun)
+    def call(x: Any, y: Any, /) -> Any:
+        if state.trace is not evaluation:
+            return fun(x, y)
+        a, b = x, y
+        if type(x) is ConcreteArray:
+            if type(y) is not ConcreteArray:
+                b = _beside(name, x, y)
+        elif type(y) is ConcreteArray:
+            a = _beside(name, y, x)
+        else:
+            return fun(x, y)
+        if a is None or b is None or a._device is not None or b._device is not None:
+            return fun(x, y)
+        key = (_thread.settings, a.aval, b.aval)
+        found = prepared.get(key)
+        if found is None:
+            found = _prepared(fun, (a, b), name)
+            if found is None:
+                return fun(x, y)
+            remember(prepared, key, found)
+        return found((a, b))
+
+    return call  # type: ignore[return-value]
+
+
+def _prepared(fun: Callable, arrays: tuple, name: str) -> Callable | None:
+    """How to apply `fun` to such arrays; None if it must say something about them, at each call."""
+    settings = _thread.settings
+    if settings.disable_jit or settings.numpy_rank_promotion != "allow":
+        return None
+    try:
+        return prepare(fun, arrays, name)
+    except Exception:  # the function itself raises it again, about the arrays that it was given
+        return None
+
+
+_numbers = new_table()
+
+
+def _operand(x: Any) -> ConcreteArray | None:
+    """An operand that is no array, as one; None for what is none or has something to say."""
+    kind = type(x)
+    if kind not in _SCALARS:
+        return as_array(x) if isinstance(x, np.ndarray) and x.dtype.kind in "biufc" else None
+    # 0.0 and -0.0 are equal, but not the same
+    key = (kind, x if x or kind is int else repr(x), _thread.settings)
+    found = _numbers.get(key)
+    if found is None:
+        try:
+            found = as_array(x)
+        except OverflowError:  # the function itself raises it again
+            return None
+        remember(_numbers, key, found)  # type: ignore[arg-type]
+    return found  # type: ignore[return-value]
+
+
+def _beside(function: str, a: ConcreteArray, value: Any) -> ConcreteArray | None:
+    """An operand that is no array, as one that goes with the array `a`; None for what is no operand."""
+    kind = type(value)
+    if kind not in _SCALARS:
+        return _operand(value)
+    key = (a.aval, kind, value if value or kind is int else repr(value), _thread.settings)
+    found = _numbers.get(key)
+    if found is None:
+        try:
+            found = _base.array_beside(function, a, value)
+        except Exception:  # the function itself raises it again
+            return None
+        remember(_numbers, key, found)  # type: ignore[arg-type]
+    return found

@@ -21,6 +21,7 @@ from sagax.numpy._arithmetic import power
 from sagax.numpy._base import number, select
 from sagax.numpy._contraction import diagonal
 from sagax.numpy._creation import asarray, matrix_indices, ones
+from sagax.numpy._fused import fused_function
 from sagax.numpy._joining import stack
 from sagax.numpy._nonzero import nonzero
 
@@ -41,6 +42,7 @@ def _triangle(function: str, m: Any, k: Any) -> tuple:
     return x, ge_p.bind(rows, columns)
 
 
+@fused_function(1)
 def tril(m: Any, k: Any = 0) -> Array:
     """Each matrix of `m` with zeros above the diagonal `k` places right of the main one.
 
@@ -53,6 +55,7 @@ def tril(m: Any, k: Any = 0) -> Array:
     return select(below, x, _base.zero_beside(x))
 
 
+@fused_function(1)
 def triu(m: Any, k: Any = 0) -> Array:
     """Each matrix of `m` with zeros below the diagonal `k` places right of the main one.
 
@@ -65,6 +68,7 @@ def triu(m: Any, k: Any = 0) -> Array:
     return select(below, _base.zero_beside(x), x)
 
 
+@fused_function(1)
 def diag(v: Any, k: int = 0) -> Array:
     """The matrix with the vector `v` on the diagonal `k` places right of the main one.
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
 from typing import IO, Any
 
 import numpy as np
@@ -88,23 +87,37 @@ def fromstring(string: str, dtype: Any = float, count: int = -1, *, sep: str) ->
     return asarray(np.fromstring(string, dtype=dtypes.as_dtype(dtype), count=count, sep=sep))
 
 
-def _impure(name: str) -> Callable[..., Any]:
-    def refuse(*args: Any, **kwargs: Any) -> Array:
-        raise UnsupportedArgumentError(
-            f"numpy.{name}() is not supported: it takes from a source that changes as it is read, which a "
-            "traced program would do once and never again.",
-            fix=f"read with NumPy, outside of jitted functions: asarray(numpy.{name}(...))",
-        )
-
-    refuse.__name__ = refuse.__qualname__ = name
-    refuse.__doc__ = (
-        f"Refused, with advice: read with NumPy's `{name}`, and make an array of the result."
+def _impure(name: str) -> UnsupportedArgumentError:
+    return UnsupportedArgumentError(
+        f"numpy.{name}() is not supported: it takes from a source that changes as it is read, which a "
+        "traced program would do once and never again.",
+        fix=f"read with NumPy, outside of jitted functions: asarray(numpy.{name}(...))",
     )
-    return refuse
 
 
-fromfile = _impure("fromfile")
-fromiter = _impure("fromiter")
+def fromfile(*args: Any, **kwargs: Any) -> Array:
+    """Refused with NotImplementedError: read with NumPy's `fromfile`, and make an array of the result.
+
+    >>> import tempfile
+    >>> import numpy
+    >>> import sagax.numpy as snp
+    >>> with tempfile.TemporaryFile() as file:
+    ...     _ = file.write(bytes([1, 2])), file.seek(0)
+    ...     snp.asarray(numpy.fromfile(file, dtype="uint8"))
+    Array([1, 2], dtype=uint8)
+    """
+    raise _impure("fromfile")
+
+
+def fromiter(*args: Any, **kwargs: Any) -> Array:
+    """Refused with NotImplementedError: read with NumPy's `fromiter`, and make an array of the result.
+
+    >>> import numpy
+    >>> import sagax.numpy as snp
+    >>> snp.asarray(numpy.fromiter(range(3), dtype="int32"))
+    Array([0, 1, 2], dtype=int32)
+    """
+    raise _impure("fromiter")
 
 
 # --- files ---------------------------------------------------------------------------------------

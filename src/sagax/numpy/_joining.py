@@ -23,6 +23,7 @@ from sagax.numpy._arguments import (
     static_int,
     with_aval,
 )
+from sagax.numpy._fused import fused_function
 from sagax.numpy._shaping import (
     _at_least_1,
     _at_least_2,
@@ -283,6 +284,7 @@ def _block_leaves(nested: Any) -> list:
 # split --------------------------------------------------------------------------------------------
 
 
+@fused_function(1)
 def split(ary: Any, indices_or_sections: Any, axis: int = 0) -> list[Array]:
     """The pieces of `ary` along `axis`: a number of equal ones, or cut before the given indices.
 
@@ -297,6 +299,7 @@ def split(ary: Any, indices_or_sections: Any, axis: int = 0) -> list[Array]:
     return _split("split", ary, indices_or_sections, axis)
 
 
+@fused_function(1)
 def array_split(ary: Any, indices_or_sections: Any, axis: int = 0) -> list[Array]:
     """As `split`, but the pieces need not be equal: the first ones may be longer by one.
 
@@ -391,6 +394,7 @@ def _cuts(function: str, where: Any, size: Any) -> list:
     return found
 
 
+@fused_function(1)
 def unstack(x: Any, *, axis: int = 0) -> tuple[Array, ...]:
     """The slices of `x` along `axis`, each without that dimension; a tuple.
 
@@ -409,6 +413,7 @@ def unstack(x: Any, *, axis: int = 0) -> tuple[Array, ...]:
 # tile ---------------------------------------------------------------------------------------------
 
 
+@fused_function(1)
 def tile(A: Any, reps: Any) -> Array:
     """`A` repeated `reps[i]` times along each dimension i; missing leading ones are added to either.
 

@@ -25,6 +25,7 @@ from sagax._src.primitives.comparison import eq_p, ge_p, gt_p, le_p, lt_p, ne_p
 from sagax._src.primitives.complex_numbers import imag_p
 from sagax._src.primitives.structural import convert, real_p
 from sagax.numpy._base import dtype_of, operands2, select
+from sagax.numpy._fused import operation1, operation2
 
 _BOOL = dtypes.bool_
 _COMPLEX = frozenset((dtypes.complex64, dtypes.complex128))
@@ -33,6 +34,7 @@ _COMPLEX = frozenset((dtypes.complex64, dtypes.complex128))
 # --- comparisons ---------------------------------------------------------------------------------
 
 
+@operation2
 def equal(x: Any, y: Any, /) -> Array:
     """Whether x equals y, element by element. NaN equals nothing.
 
@@ -44,6 +46,7 @@ def equal(x: Any, y: Any, /) -> Array:
     return eq_p.bind(x, y)
 
 
+@operation2
 def not_equal(x: Any, y: Any, /) -> Array:
     """Whether x differs from y, element by element. NaN differs from everything.
 
@@ -62,6 +65,7 @@ def _by_parts(compare: Any, x: Any, y: Any) -> Array:
     return select(eq_p.bind(rx, ry), by_imag, compare.bind(rx, ry))
 
 
+@operation2
 def less(x: Any, y: Any, /) -> Array:
     """Whether x < y, element by element; complex numbers by their real, then imaginary parts.
 
@@ -78,6 +82,7 @@ def less(x: Any, y: Any, /) -> Array:
     return _by_parts(lt_p, x, y)
 
 
+@operation2
 def less_equal(x: Any, y: Any, /) -> Array:
     """Whether x <= y, element by element; complex numbers by their real, then imaginary parts.
 
@@ -94,6 +99,7 @@ def less_equal(x: Any, y: Any, /) -> Array:
     return _by_parts(le_p, x, y)
 
 
+@operation2
 def greater(x: Any, y: Any, /) -> Array:
     """Whether x > y, element by element; complex numbers by their real, then imaginary parts.
 
@@ -110,6 +116,7 @@ def greater(x: Any, y: Any, /) -> Array:
     return _by_parts(gt_p, x, y)
 
 
+@operation2
 def greater_equal(x: Any, y: Any, /) -> Array:
     """Whether x >= y, element by element; complex numbers by their real, then imaginary parts.
 
@@ -142,6 +149,7 @@ def _truths(function: str, x: Any, y: Any) -> list:
     return _base.align_ranks(function, (truth(x), truth(y)))
 
 
+@operation2
 def logical_and(x: Any, y: Any, /) -> Array:
     """Whether both x and y differ from zero, element by element.
 
@@ -152,6 +160,7 @@ def logical_and(x: Any, y: Any, /) -> Array:
     return and_p.bind(*_truths("logical_and", x, y))
 
 
+@operation2
 def logical_or(x: Any, y: Any, /) -> Array:
     """Whether x or y or both differ from zero, element by element.
 
@@ -162,6 +171,7 @@ def logical_or(x: Any, y: Any, /) -> Array:
     return or_p.bind(*_truths("logical_or", x, y))
 
 
+@operation2
 def logical_xor(x: Any, y: Any, /) -> Array:
     """Whether exactly one of x and y differs from zero, element by element.
 
@@ -172,6 +182,7 @@ def logical_xor(x: Any, y: Any, /) -> Array:
     return xor_p.bind(*_truths("logical_xor", x, y))
 
 
+@operation1
 def logical_not(x: Any, /) -> Array:
     """Whether x is zero, element by element.
 
@@ -188,6 +199,7 @@ def logical_not(x: Any, /) -> Array:
 # --- bits ----------------------------------------------------------------------------------------
 
 
+@operation2
 def bitwise_and(x: Any, y: Any, /) -> Array:
     """The bits set in both x and y, integers or booleans.
 
@@ -198,6 +210,7 @@ def bitwise_and(x: Any, y: Any, /) -> Array:
     return and_p.bind(*operands2("bitwise_and", x, y))
 
 
+@operation2
 def bitwise_or(x: Any, y: Any, /) -> Array:
     """The bits set in x or y or both, integers or booleans.
 
@@ -208,6 +221,7 @@ def bitwise_or(x: Any, y: Any, /) -> Array:
     return or_p.bind(*operands2("bitwise_or", x, y))
 
 
+@operation2
 def bitwise_xor(x: Any, y: Any, /) -> Array:
     """The bits set in exactly one of x and y, integers or booleans.
 
@@ -218,6 +232,7 @@ def bitwise_xor(x: Any, y: Any, /) -> Array:
     return xor_p.bind(*operands2("bitwise_xor", x, y))
 
 
+@operation1
 def invert(x: Any, /) -> Array:
     """The inverse of every bit: -1 - x for signed integers, the negation of booleans.
 
@@ -231,6 +246,7 @@ def invert(x: Any, /) -> Array:
 bitwise_not = bitwise_invert = invert
 
 
+@operation1
 def bitwise_count(x: Any, /) -> Array:
     """The number of bits set in the absolute value of each integer, as uint8.
 
@@ -254,6 +270,7 @@ def _shift(function: str, x: Any, y: Any) -> tuple:
     return x, y
 
 
+@operation2
 def left_shift(x: Any, y: Any, /) -> Array:
     """The bits of x moved up by y places: x * 2**y, modulo the width.
 
@@ -267,6 +284,7 @@ def left_shift(x: Any, y: Any, /) -> Array:
 bitwise_left_shift = left_shift
 
 
+@operation2
 def right_shift(x1: Any, x2: Any, /) -> Array:
     """The bits of x1 moved down by x2 places: floor(x1 / 2**x2).
 

@@ -18,6 +18,7 @@ from sagax.numpy._applying import apply_along_axis
 from sagax.numpy._arguments import UnsupportedArgumentError, concrete_or_raise, with_aval
 from sagax.numpy._creation import linspace
 from sagax.numpy._floats import rint
+from sagax.numpy._fused import fused_function
 from sagax.numpy._joining import concatenate
 from sagax.numpy._statistics import median
 
@@ -36,6 +37,7 @@ _OPTIONS: dict[str, dict[str, Any]] = {
 }
 
 
+@fused_function(1)
 def pad(array: Any, pad_width: Any, mode: str | Callable = "constant", **kwargs: Any) -> Array:
     """`array` with `pad_width` further elements before and after it along each axis. Same dtype.
 

@@ -36,7 +36,7 @@ from sagax._src.primitives.selection import select_n_p
 from sagax._src.primitives.shaping import size_as_value
 from sagax._src.primitives.structural import broadcast_in_dim_p, convert
 from sagax.numpy._arguments import axis_tuple, one_axis, refuse_out, with_aval
-from sagax.numpy._fused import fused
+from sagax.numpy._fused import fused, fused_function
 from sagax.numpy._shaping import ravel
 
 Axis = int | Sequence[int] | None
@@ -87,7 +87,7 @@ def checked_where(function: str, where: Any, shape: tuple) -> Any:
             fix="compare first, as in where=x > 0",
             where=where,
         )
-    if aval.shape == shape:
+    if dims.same_shape(aval.shape, shape):
         return where
     new = len(shape) - aval.ndim
     if new < 0 or not _fits(aval.shape, shape[new:]):
@@ -226,6 +226,7 @@ def _total(
     return reduced(function, a, axes, working, result, keepdims, where, initial)
 
 
+@fused_function(1)
 def sum(
     a: Any,
     axis: Axis = None,
@@ -255,6 +256,7 @@ def sum(
     return _total("sum", a, axis, dtype, out, keepdims, initial, where, promote_integers)
 
 
+@fused_function(1)
 def prod(
     a: Any,
     axis: Axis = None,
@@ -279,6 +281,7 @@ def prod(
 # extrema ------------------------------------------------------------------------------------------
 
 
+@fused_function(1)
 def max(
     a: Any,
     axis: Axis = None,
@@ -300,6 +303,7 @@ def max(
     return _extremum("max", a, axis, out, keepdims, initial, where)
 
 
+@fused_function(1)
 def min(
     a: Any,
     axis: Axis = None,
@@ -402,6 +406,7 @@ def _complex_extremum(x: Any, axes: tuple, greatest: bool) -> Array:
 # logical ------------------------------------------------------------------------------------------
 
 
+@fused_function(1)
 def any(
     a: Any, axis: Axis = None, out: None = None, keepdims: bool = False, *, where: Any = None
 ) -> Array:
@@ -416,6 +421,7 @@ def any(
     return _logical("any", a, axis, out, keepdims, where)
 
 
+@fused_function(1)
 def all(
     a: Any, axis: Axis = None, out: None = None, keepdims: bool = False, *, where: Any = None
 ) -> Array:
@@ -443,6 +449,7 @@ def _logical(function: str, a: Any, axis: Axis, out: Any, keepdims: bool, where:
 # mean and variance --------------------------------------------------------------------------------
 
 
+@fused_function(1)
 def mean(
     a: Any,
     axis: Axis = None,
@@ -514,6 +521,7 @@ def _scalar(value: int, dtype: Any) -> Any:
         return np.asarray(value).astype(dtype)[()]
 
 
+@fused_function(1)
 def var(
     a: Any,
     axis: Axis = None,
@@ -544,6 +552,7 @@ def var(
     return _variance("var", a, axis, dtype, out, ddof, keepdims, where, mean, correction)
 
 
+@fused_function(1)
 def std(
     a: Any,
     axis: Axis = None,
@@ -714,6 +723,7 @@ def normalised(total: Any, count: Any, ddof: Any) -> Any:
 # positions of extrema -----------------------------------------------------------------------------
 
 
+@fused_function(1)
 def argmax(
     a: Any, axis: int | None = None, out: None = None, keepdims: bool | None = None
 ) -> Array:
@@ -729,6 +739,7 @@ def argmax(
     return _position("argmax", argmax_p, a, axis, out, keepdims)
 
 
+@fused_function(1)
 def argmin(
     a: Any, axis: int | None = None, out: None = None, keepdims: bool | None = None
 ) -> Array:
@@ -777,6 +788,7 @@ def _standing_out(x: Any, axis: int, greatest: bool) -> Array:
     return bitwise_or(comparison.eq(x, best), comparison.ne(x, x))
 
 
+@fused_function(1)
 def count_nonzero(a: Any, axis: Axis = None, keepdims: bool = False) -> Array:
     """How many elements of `a` along `axis` (one, several, or None: all) are not zero; integers.
 
@@ -797,6 +809,7 @@ def _counts(a: Any, *, axes: tuple, dtype: Any, keepdims: bool) -> Array:
     return keep(found, aval_of(a), axes) if keepdims else found
 
 
+@fused_function(1)
 def ptp(a: Any, axis: Axis = None, out: None = None, keepdims: bool = False) -> Array:
     """The distance from the least to the greatest element of `a` along `axis`. Same dtype.
 

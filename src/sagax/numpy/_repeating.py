@@ -29,6 +29,7 @@ from sagax.numpy._arguments import (
     with_aval,
 )
 from sagax.numpy._cumulative import cumsum
+from sagax.numpy._fused import fused_function
 from sagax.numpy._indexing import getitem, take
 from sagax.numpy._joining import concatenate
 from sagax.numpy._reductions import sum as sum_along
@@ -54,6 +55,7 @@ def _line(function: str, a: Any, axis: Any) -> tuple[Any, int]:
 # repeat -------------------------------------------------------------------------------------------
 
 
+@fused_function(1)
 def repeat(
     a: Any,
     repeats: Any,
@@ -95,7 +97,8 @@ def repeat(
         return _repeat_up_to(x, each, total_repeat_length, d)
     if traced:
         error = ConcretizationTypeError(
-            times, "The size of the result of numpy.repeat depends on the values of repeats."
+            times,
+            "The error arose in jnp.repeat. The size of its result depends on the values of repeats.",
         )
         raise error.attach(fix="give total_repeat_length=..., the size that the result should have")
     times = np.asarray(concrete_or_raise("repeat", times, ""))
@@ -187,7 +190,8 @@ def delete(
         return _at(x, where(index < place, index, index + 1), d)
     if not assume_unique_indices:
         error = ConcretizationTypeError(
-            places, "How many elements numpy.delete leaves depends on the values of obj."
+            places,
+            "The error arose in jnp.delete. How many elements it leaves depends on the values of obj.",
         )
         raise error.attach(fix="give assume_unique_indices=True if no position occurs twice")
     places = ravel(places)

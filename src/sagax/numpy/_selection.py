@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from typing import Any
 
 import sagax.numpy._base as _base
-from sagax._src.core import dtypes, kinds
-from sagax._src.core.value import Array
+from sagax._src.core import dims, dtypes, kinds
+from sagax._src.core.value import Array, aval_of
 from sagax._src.diagnostics.errors import ArgumentError, ArgumentValueError
 from sagax._src.primitives.arithmetic import max_p, min_p
 from sagax._src.primitives.comparison import eq_p, ne_p
@@ -15,6 +15,7 @@ from sagax._src.primitives.complex_numbers import complex_p, imag_p
 from sagax._src.primitives.selection import select_n_p
 from sagax._src.primitives.structural import convert, real_p
 from sagax.numpy._base import as_operand, dtype_of, operands2, promoted2
+from sagax.numpy._fused import fused, operation2
 from sagax.numpy._logic import truth
 from sagax.numpy._nonzero import nonzero
 
@@ -26,12 +27,15 @@ def where3(condition: Any, x: Any, y: Any) -> Array:
     if isinstance(x, Array) and isinstance(y, Array):
         if x.aval is not y.aval:
             x, y = promoted2("where", x, y)
-        elif condition.shape == x.aval.shape:
+        elif dims.same_shape(aval_of(condition).shape, x.aval.shape):
             return select_n_p.bind(condition, y, x)
     else:
         x, y = promoted2("where", as_operand("where", x, 1), as_operand("where", y, 2))
     _base.check_ranks("where", (condition, x, y))
     return _base.select(condition, x, y)
+
+
+_where_now = fused(where3)
 
 
 def where(
@@ -53,7 +57,7 @@ def where(
     Array([ 0, 10, 10], dtype=int32)
     """
     if x is not None and y is not None and size is None and fill_value is None:
-        return where3(condition, x, y)
+        return _where_now(condition, x, y)
     if x is None and y is None:
         return nonzero(condition, size=size, fill_value=fill_value)
     if x is None or y is None:
@@ -76,12 +80,26 @@ def clip(arr: Any = None, /, min: Any = None, max: Any = None) -> Array:
     >>> snp.clip(snp.arange(5), 1, 3)
     Array([1, 1, 2, 3, 3], dtype=int32)
     """
-    x = as_operand("clip", arr)
-    if min is not None:
-        x = max_p.bind(*_ordered("clip", min, x))
-    if max is not None:
-        x = min_p.bind(*_ordered("clip", max, x))
-    return _base.as_array("clip", x)
+    if min is None and max is None:
+        return _base.as_array("clip", arr)
+    if max is None:
+        return _at_least(arr, min)
+    return _at_most(arr, max) if min is None else _clipped(arr, min, max)
+
+
+@operation2
+def _at_least(x: Any, bound: Any, /) -> Array:
+    return max_p.bind(*_ordered("clip", bound, as_operand("clip", x)))
+
+
+@operation2
+def _at_most(x: Any, bound: Any, /) -> Array:
+    return min_p.bind(*_ordered("clip", bound, as_operand("clip", x)))
+
+
+@fused
+def _clipped(x: Any, low: Any, high: Any) -> Array:
+    return _at_most(_at_least(x, low), high)
 
 
 def _ordered(function: str, bound: Any, x: Any) -> tuple:
@@ -107,15 +125,25 @@ def nan_to_num(
     """
     del copy  # arrays never change, so that none is needed
     x = _base.as_array("nan_to_num", x)
-    dtype = x.dtype
-    if not dtypes.is_inexact(dtype):
+    if not dtypes.is_inexact(x.dtype):
         return x
+    given = (nan, posinf, neginf)
+    which = tuple([v is not None for v in given])
+    return _nan_to_num(x, *[v for v in given if v is not None], which=which)
+
+
+@fused
+def _nan_to_num(x: Any, *given: Any, which: tuple) -> Array:
+    values = iter(given)
+    nan, posinf, neginf = (next(values) if w else None for w in which)
+    dtype = x.dtype
     if kinds.is_complex(dtype):
         return complex_p.bind(
-            nan_to_num(real_p.bind(x), True, nan, posinf, neginf),
-            nan_to_num(imag_p.bind(x), True, nan, posinf, neginf),
+            _nan_to_num(real_p.bind(x), *given, which=which),
+            _nan_to_num(imag_p.bind(x), *given, which=which),
         )
     info = dtypes.finfo(dtype)
+    nan = 0.0 if nan is None else nan
     posinf = info.max if posinf is None else posinf
     neginf = info.min if neginf is None else neginf
     for question, value in (

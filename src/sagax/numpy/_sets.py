@@ -40,7 +40,7 @@ def _host(function: str, *arrays: Any) -> list[np.ndarray]:
         if isinstance(x, Tracer) and x.concrete() is None:
             error = ConcretizationTypeError(
                 x,
-                f"The size of the result of numpy.{function} depends on the values of its argument.",
+                f"The error arose in jnp.{function}. The size of its result depends on the values of its argument.",
             )
             raise error.attach(fix="give size=..., the number of elements of the result")
     return [np.asarray(x.concrete() if isinstance(x, Tracer) else x) for x in arrays]

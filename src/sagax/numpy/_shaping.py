@@ -25,6 +25,7 @@ from sagax.numpy._arguments import (
     static_int,
     with_aval,
 )
+from sagax.numpy._fused import fused_function
 
 Axes = int | Sequence[int] | None
 
@@ -65,6 +66,7 @@ def size(a: Any, axis: Axes = None) -> Any:
 # reshape ------------------------------------------------------------------------------------------
 
 
+@fused_function(1)
 def reshape(
     a: Any, shape: Any, order: str = "C", *, copy: bool | None = None, out_sharding: Any = None
 ) -> Array:
@@ -92,7 +94,7 @@ def reshape(
 
 def _reshape(a: Any, aval: Any, shape: Any) -> Array:
     sizes = _new_shape(aval, shape)
-    if sizes == aval.shape and hasattr(a, "aval"):
+    if hasattr(a, "aval") and dims.same_shape(sizes, aval.shape):
         return a
     try:
         return reshape_p.bind(a, new_sizes=sizes)
@@ -164,6 +166,7 @@ def _bad_order(function: str, order: Any) -> None:
     )
 
 
+@fused_function(1)
 def ravel(a: Any, order: str = "C", *, out_sharding: Any = None) -> Array:
     """The elements of `a` in one dimension, the last index changing fastest (first: `order="F"`).
 
@@ -208,6 +211,7 @@ def _first(flat: Any, count: dims.Size) -> Any:
 # order of dimensions ------------------------------------------------------------------------------
 
 
+@fused_function(1)
 def transpose(a: Any, axes: Sequence[int] | None = None) -> Array:
     """`a` with its dimensions in the order `axes`: reversed when that is None.
 
@@ -242,6 +246,7 @@ def permute_dims(a: Any, axes: Sequence[int]) -> Array:
     return transpose(a, axes)
 
 
+@fused_function(1)
 def matrix_transpose(x: Any) -> Array:
     """`x` with its last two dimensions exchanged.
 
@@ -263,6 +268,7 @@ def matrix_transpose(x: Any) -> Array:
     return transpose_p.bind(x, permutation=(*range(n - 2), n - 1, n - 2))
 
 
+@fused_function(1)
 def swapaxes(a: Any, axis1: int, axis2: int) -> Array:
     """`a` with two of its dimensions exchanged.
 
@@ -278,6 +284,7 @@ def swapaxes(a: Any, axis1: int, axis2: int) -> Array:
     return structural.transpose(a, order)
 
 
+@fused_function(1)
 def moveaxis(a: Any, source: int | Sequence[int], destination: int | Sequence[int]) -> Array:
     """`a` with the dimensions `source` moved to the positions `destination`, the others in order.
 
@@ -327,6 +334,7 @@ def rollaxis(a: Any, axis: int, start: int = 0) -> Array:
 # dimensions of size 1 -----------------------------------------------------------------------------
 
 
+@fused_function(1)
 def expand_dims(a: Any, axis: int | Sequence[int]) -> Array:
     """`a` with new dimensions of size 1 at the positions `axis` of the result.
 
@@ -351,6 +359,7 @@ def expand_dims(a: Any, axis: int | Sequence[int]) -> Array:
     return structural.expand_dims(a, found)
 
 
+@fused_function(1)
 def squeeze(a: Any, axis: Axes = None) -> Array:
     """`a` without its dimensions of size 1, or without those in `axis`, which must have size 1.
 
@@ -442,6 +451,7 @@ def broadcast_shapes(*shapes: Any) -> tuple:
     return shaping.broadcast_shapes(*shapes)
 
 
+@fused_function(1)
 def broadcast_to(array: Any, shape: Any, *, out_sharding: Any = None) -> Array:
     """`array` repeated into `shape`: sizes 1 stretch, and missing leading dimensions are added.
 
@@ -459,7 +469,7 @@ def broadcast_to(array: Any, shape: Any, *, out_sharding: Any = None) -> Array:
 
 def _broadcast_to(x: Any, aval: Any, shape: tuple) -> Array:
     have = aval.shape
-    if have == shape and hasattr(x, "aval"):
+    if hasattr(x, "aval") and dims.same_shape(have, shape):
         return x
     new = len(shape) - len(have)
     fits = new >= 0
@@ -499,6 +509,7 @@ def broadcast_arrays(*args: Any) -> tuple[Array, ...]:
 # flip, rotate, roll -------------------------------------------------------------------------------
 
 
+@fused_function(1)
 def flip(m: Any, axis: Axes = None) -> Array:
     """`m` with the order of its elements reversed along `axis`: one, several, or None for all.
 
@@ -563,6 +574,7 @@ def rot90(m: Any, k: int = 1, axes: Sequence[int] = (0, 1)) -> Array:
     return shaping.rev(structural.transpose(m, order), (second,))
 
 
+@fused_function(1)
 def roll(a: Any, shift: Any, axis: Axes = None) -> Array:
     """`a` shifted along `axis` by `shift` places; what leaves at the end comes in at the front.
 

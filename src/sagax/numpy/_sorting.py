@@ -25,7 +25,7 @@ from sagax._src.primitives.slicing import slice_in_dim
 from sagax._src.primitives.sorting import sort_p
 from sagax._src.primitives.structural import convert
 from sagax.numpy._arguments import UnsupportedArgumentError, one_axis, static_int, with_aval
-from sagax.numpy._fused import fused
+from sagax.numpy._fused import fused, fused_function
 from sagax.numpy._indexing import getitem
 from sagax.numpy._shaping import ravel
 
@@ -36,6 +36,12 @@ _COMPARE_ALL = 1 << 14  # places are found by comparing everything up to so many
 def _integer() -> Any:
     """The dtype of positions."""
     return dtypes.default_int(_thread.settings.x64)
+
+
+def _place(size: Any) -> Any:
+    """The dtype of a place among `size` elements: of 32 bits if that is enough, with x64 on too."""
+    few = dims.is_dim(size) or size <= np.iinfo(np.int32).max
+    return dtypes.int32 if few else _integer()
 
 
 def _along(function: str, a: Any, axis: Any) -> tuple[Any, int]:
@@ -63,6 +69,7 @@ def _refuse_numpys(function: str, kind: Any, order: Any) -> None:
 # sorting ------------------------------------------------------------------------------------------
 
 
+@fused_function(1)
 def sort(
     a: Any,
     axis: int | None = -1,
@@ -86,6 +93,7 @@ def sort(
     return shaping.rev(found, (d,)) if descending else found
 
 
+@fused_function(1)
 def argsort(
     a: Any,
     axis: int | None = -1,
@@ -211,7 +219,7 @@ def argpartition(a: Any, kth: int, axis: int = -1) -> Array:
     aval = aval_of(a)
     _refuse_complex("argpartition", aval)
     k = _kth("argpartition", kth, aval.shape[d])
-    order = argsort(a, d)
+    order = convert(argsort(a, d), _place(aval.shape[d]))
     small, great = shaping.split(order, (k + 1, aval.shape[d] - k - 1), d)
     return shaping.concatenate([small, sort(great, d)], d)
 
@@ -253,6 +261,7 @@ def top_k(
 # places in a sorted array -------------------------------------------------------------------------
 
 
+@fused_function(2)
 def searchsorted(
     a: Any, v: Any, side: str = "left", sorter: Any = None, *, method: str = "scan"
 ) -> Array:
@@ -288,9 +297,9 @@ def searchsorted(
     a, v = _base.promote_dtypes("searchsorted", a, v)
     size = x.shape[0]
     if dims.same(size, 0):
-        return structural.full_of(intern_aval(y.shape, _integer(), False, None), 0)
+        return structural.full_of(intern_aval(y.shape, _place(size), False, None), 0)
     few = dims.is_dim(size) or (not dims.is_dim(y.size) and size * y.size <= _COMPARE_ALL)
-    if method == "compare_all" or size <= 8 or few:
+    if method == "compare_all" or few or size <= 8:
         return _count_before(a, v, side=side)
     return _bisect(a, v, side=side)
 
@@ -316,14 +325,14 @@ def _count_before(a: Any, v: Any, *, side: str) -> Array:
     if ndim:
         a = structural.expand_dims(a, range(ndim))
     inside = before(a, queries) if side == "left" else bitwise_not(before(queries, a))
-    return reduce_sum_p.bind(convert(inside, _integer()), axes=(ndim,))
+    return reduce_sum_p.bind(convert(inside, _place(aval_of(a).shape[-1])), axes=(ndim,))
 
 
 @fused
 def _bisect(a: Any, v: Any, *, side: str) -> Array:
     a, v = (_base.as_array("searchsorted", x) for x in (a, v))
     size = a.aval.shape[0]
-    aval = intern_aval(v.aval.shape, _integer(), False, None)
+    aval = intern_aval(v.aval.shape, _place(size), False, None)
     low, high = structural.full_of(aval, 0), structural.full_of(aval, size)
     for _ in range(size.bit_length()):
         middle = arithmetic.add(low, arithmetic.div(arithmetic.sub(high, low), 2))
@@ -358,7 +367,7 @@ def digitize(x: Any, bins: Any, right: bool = False, *, method: str | None = Non
         )
     count = edges.shape[0]
     if dims.same(count, 0):
-        return structural.full_of(intern_aval(aval.shape, _integer(), False, None), 0)
+        return structural.full_of(intern_aval(aval.shape, dtypes.int32, False, None), 0)
     side = "right" if not right else "left"
     method = method or "scan"
     if dims.same(count, 1):

@@ -17,6 +17,7 @@ from sagax._src.core import dims, dtypes
 from sagax._src.core.avals import intern_aval
 from sagax._src.core.trace import evaluation, state
 from sagax._src.core.value import Array, aval_of, is_operand
+from sagax._src.diagnostics.boundary import Boundary
 from sagax._src.diagnostics.errors import (
     ArgumentError,
     ArgumentValueError,
@@ -33,6 +34,7 @@ from sagax._src.primitives.random_bits import (
 from sagax._src.primitives.random_implementations import implementation, implementation_names
 from sagax._src.primitives.structural import broadcast_in_dim, convert, reshape
 from sagax._src.runtime.array import ConcreteArray
+from sagax._src.runtime.key_reuse.watch import unwrap_keys, wrap_keys
 
 _thread = config.thread
 _U32 = np.dtype(np.uint32)
@@ -51,11 +53,12 @@ def _relabelled(x: Any, aval: Any) -> ConcreteArray:
 
 def _wrap_now(data: Any, *, impl: PRNGImpl) -> ConcreteArray:
     data = concrete(data)
-    return _relabelled(data, random_wrap_p.abstract_eval((data.aval,), {"impl": impl}))
+    keys = _relabelled(data, random_wrap_p.abstract_eval((data.aval,), {"impl": impl}))
+    return wrap_keys(data, keys)
 
 
 def _unwrap_now(keys: Any) -> ConcreteArray:
-    return _relabelled(keys, random_unwrap_p.abstract_eval((keys.aval,), {}))
+    return unwrap_keys(keys, _relabelled(keys, random_unwrap_p.abstract_eval((keys.aval,), {})))
 
 
 def implementation_of(function: str, spec: Any) -> PRNGImpl:
@@ -390,7 +393,7 @@ def scalar(value: Any, dtype: Any) -> Any:
 def stretch(x: Any, shape: tuple) -> Any:
     """`x` broadcast to `shape`, NumPy's way."""
     aval = aval_of(x)
-    if aval.shape == shape:
+    if dims.same_shape(aval.shape, shape):
         return x
     return broadcast_in_dim(x, shape, tuple(range(len(shape) - aval.ndim, len(shape))))
 
@@ -427,6 +430,9 @@ def method_of(function: str, method: Any) -> str:
 # programs -------------------------------------------------------------------------------------------
 
 
+_within_sampler = Boundary()  # that a sampler is a program of its own is of no interest to its user
+
+
 def program(body: Callable[..., Any]) -> Callable[..., Any]:
     """`body(*static)(*arrays)`, compiled once for each set of static arguments.
 
@@ -438,7 +444,9 @@ def program(body: Callable[..., Any]) -> Callable[..., Any]:
     def specialised(*static: Any) -> Any:
         function = body(*static)
         function.__name__ = function.__qualname__ = body.__name__
-        return jit(function)
+        compiled = jit(function)
+        compiled._boundary = _within_sampler
+        return compiled
 
     functools.update_wrapper(specialised, body)
     return specialised

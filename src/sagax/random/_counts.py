@@ -30,7 +30,7 @@ from sagax._src.primitives.arithmetic import (
 from sagax._src.primitives.bitwise import bitwise_and, bitwise_not, bitwise_or
 from sagax._src.primitives.comparison import eq, ge, gt, le, lt, ne
 from sagax._src.primitives.cumulative import cumsum
-from sagax._src.primitives.random_bits import random_split_p
+from sagax._src.primitives.random_bits import random_clone_p, random_split_p
 from sagax._src.primitives.reductions import reduce_or
 from sagax._src.primitives.rounding import ceil, floor
 from sagax._src.primitives.selection import select_n
@@ -191,6 +191,7 @@ def _draw_poisson(key: Any, lam: Any, dtype: Any) -> Any:
     shape = aval_of(lam).shape
     small = bitwise_or(ne(lam, lam), lt(lam, c(10)))
     few = _poisson_by_products(key, select_n(small, stretch(c(0), shape), lam), dtype)
+    key = random_clone_p.bind(key)  # only one of the two numbers drawn with it is used
     many = _poisson_by_rejection(key, select_n(small, lam, stretch(c(1e5), shape)), dtype)
     found = select_n(small, many, few)
     return select_n(eq(lam, c(0)), found, stretch(scalar(0, dtype), shape))
@@ -406,7 +407,7 @@ def draw_binomial(key: Any, n: Any, p: Any, dtype: Any) -> Any:
     whole = floor(n)
     by_waiting = _binomial_by_waiting(key, select_n(few, stretch(c(0), shape), whole), q, most)
     by_rejection = _binomial_by_rejection(
-        key,
+        random_clone_p.bind(key),  # only one of the two numbers drawn with the key is used
         select_n(few, whole, stretch(c(1e4), shape)),
         select_n(few, q, stretch(c(0.5), shape)),
         most,

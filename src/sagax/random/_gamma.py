@@ -36,6 +36,7 @@ from sagax._src.primitives.shaping import iota_p, unstack
 from sagax._src.primitives.special.incomplete import random_gamma_grad
 from sagax._src.primitives.structural import convert, expand_dims, reduce_sum, reshape
 from sagax._src.primitives.transcendental import exp, log
+from sagax._src.runtime.key_reuse.analysis import uses_keys
 from sagax.random._arguments import (
     check_ends_with,
     checked_parameter,
@@ -60,6 +61,7 @@ from sagax.random._continuous import standard_exponential
 # As one operation, so that its derivative is the implicit one: that of the inverse of the
 # distribution function. The loop below has no useful derivative of its own.
 random_gamma_p = Primitive("random_gamma")
+uses_keys(random_gamma_p)
 
 
 @random_gamma_p.abstract

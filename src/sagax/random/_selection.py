@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from sagax._src import config
-from sagax._src.core import dtypes
+from sagax._src.core import dims, dtypes
 from sagax._src.core.trace import evaluation, state
 from sagax._src.core.value import Array, aval_of
 from sagax._src.diagnostics.errors import ArgumentError, ArgumentValueError
@@ -113,7 +113,7 @@ def _permuted_range(n: int, dtype: Any) -> Callable[..., Any]:
 
 def _order(key: Any, n: int, dtype: Any) -> Any:
     """The numbers below `n` in random order."""
-    if n >= _SORT_ON_HOST and state.trace is evaluation and isinstance(key, ConcreteArray):
+    if state.trace is evaluation and isinstance(key, ConcreteArray) and n >= _SORT_ON_HOST:
         if key.device.platform == "cpu":
             return _order_on_host(key, n, dtype)
     return _permuted_range(n, dtype)(key)
@@ -175,7 +175,7 @@ def permutation(
     if independent and aval.ndim > 1:
         return _shuffle(axis)(typed, x)
     n = aval.shape[axis]
-    if n < 2 or not math.prod(aval.shape):
+    if dims.is_static(aval.shape) and (n < 2 or not math.prod(aval.shape)):
         return x
     return _taken(axis)(x, _order(typed, n, _I32))
 

@@ -230,9 +230,9 @@ def check_operands(
     for i, x in enumerate(leaves):
         if not is_operand(x):
             path = paths()[i]
-            raise unusable_leaf(
-                x, f"{transform} of {function_name(fun)}", path, _other_way(transform, path)
-            )
+            name = function_name(fun)
+            error = unusable_leaf(x, f"{transform} of {name}", path, _other_way(transform, path))
+            raise error.attach(about=((path,), name))
 
 
 def _other_way(transform: str, path: str) -> str:

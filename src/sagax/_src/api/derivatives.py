@@ -10,7 +10,16 @@ import numpy as np
 
 from sagax._src import trees
 from sagax._src.api import arguments
-from sagax._src.api.flat import Flat, as_value, check_inputs, has_derivative, of_some, vjp_flat
+from sagax._src.api.flat import (
+    Flat,
+    as_value,
+    check_inputs,
+    has_derivative,
+    info_of,
+    leaf_names,
+    of_some,
+    vjp_flat,
+)
 from sagax._src.api.jacobians import hessian, jacfwd, jacrev
 from sagax._src.api.jit import is_shaped, shaped
 from sagax._src.control.words import kind_of, structure_error, unusable_leaf
@@ -31,7 +40,7 @@ from sagax._src.primitives.makers import scalar_like
 from sagax._src.primitives.structural import instantiate
 from sagax._src.transforms.jvp import jvp_flat
 from sagax._src.transforms.linearize import linearize_flat
-from sagax._src.transforms.transpose import backward
+from sagax._src.transforms.transpose import NotLinearError, checked_backward
 
 __all__ = [
     "grad",
@@ -157,7 +166,8 @@ def jvp(
         ins.append(Zero(want) if want.dtype == dtypes.float0 else as_value(t))
     flat = Flat(fun, tree, "jvp", has_aux)
     with tracing(fun, "jvp"):
-        outs, out_tangents = jvp_flat(flat, [as_value(p) for p in leaves], ins)
+        info = info_of(fun, "jvp", paths)
+        outs, out_tangents = jvp_flat(flat, [as_value(p) for p in leaves], ins, info)
     outs, aux = flat.split(outs)
     out_tangents = out_tangents[: len(outs)]
     result = (
@@ -187,8 +197,9 @@ def linearize(fun: Callable, *primals: Any, has_aux: bool = False) -> tuple:
     flat = Flat(fun, tree, "linearize", has_aux)
     values = [as_value(x) for x in leaves]
     marks = [has_derivative(x) for x in values]
+    info = info_of(fun, "linearize", lambda: [p for p, m in zip(paths(), marks, strict=True) if m])
     with tracing(fun, "linearize"):
-        outs, program = linearize_flat(flat, values, marks)
+        outs, program = linearize_flat(flat, values, marks, None, info)
     outs, aux = flat.split(outs)
     out_tree = flat.out_tree
     avals = [aval_of(x).to_tangent_aval() for x in values]
@@ -275,9 +286,18 @@ def linear_transpose(fun: Callable, *primals: Any, reduce_axes: Any = ()) -> Cal
                     fix=_convert(ct_paths()[i], aval, have),
                 )
         try:
-            found = backward(
+            found = checked_backward(
                 closed.jaxpr, closed.consts, [Linear(a) for a in avals], [as_value(c) for c in cts]
             )
+        except NotLinearError as error:
+            error.attach(
+                function="linear_transpose",
+                argument="fun",
+                expected=f"{function_name(fun)} to be linear in its arguments",
+                got=f"an application of {error.facts['primitive']} that is not",
+                fix="transpose its derivative: sagax.linear_transpose(sagax.linearize(fun, x)[1], x)",
+            )
+            raise
         except MissingRuleError as error:
             error.attach(function="linear_transpose", expected=f"{function_name(fun)} to be linear")
             raise
@@ -327,8 +347,9 @@ def vjp(fun: Callable, *primals: Any, has_aux: bool = False, reduce_axes: Any = 
     """
     arguments.check_callable(fun, "vjp")
     leaves, tree = arguments.flatten_arguments("vjp", fun, primals)
-    arguments.check_operands(leaves, lambda: arguments.leaf_paths(fun, primals, {}), "vjp", fun)
-    outs, pull, out_tree, aux = vjp_flat(fun, leaves, tree, "vjp", has_aux)
+    paths = functools.cache(lambda: arguments.leaf_paths(fun, primals, {}))
+    arguments.check_operands(leaves, paths, "vjp", fun)
+    outs, pull, out_tree, aux = vjp_flat(fun, leaves, tree, "vjp", has_aux, paths)
     name = f"the function returned by vjp of {function_name(fun)}"
 
     def pullback(*given: Any) -> Any:
@@ -443,7 +464,8 @@ def _value_and_grad(
         leaves, tree = arguments.flatten_arguments(name, fun, args, places)
         check_inputs(name, fun, args, places, leaves, holomorphic, allow_int)
         some = of_some(fun, args, kwargs, places)
-        outs, pull, out_tree, aux = vjp_flat(some, leaves, tree, name, has_aux)
+        paths = functools.partial(leaf_names, fun, args, places)
+        outs, pull, out_tree, aux = vjp_flat(some, leaves, tree, name, has_aux, paths)
         _check_output(name, fun, outs, out_tree, holomorphic, has_aux)
         (out,) = outs
         grads = tree.unflatten(pull([_one(aval_of(out))]))

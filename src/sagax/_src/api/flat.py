@@ -10,9 +10,10 @@ from sagax._src import trees
 from sagax._src.api import arguments
 from sagax._src.control.words import check_results, kind_of
 from sagax._src.core import dtypes, kinds
+from sagax._src.core.jaxpr import DebugInfo
 from sagax._src.core.tangents import Linear, Zero
 from sagax._src.core.value import aval_of, is_operand, sockets
-from sagax._src.diagnostics.boundary import function_name, tracing
+from sagax._src.diagnostics.boundary import function_code, function_name, tracing
 from sagax._src.diagnostics.errors import ArgumentError, DtypeError
 from sagax._src.primitives.structural import instantiate
 from sagax._src.transforms.linearize import LinearProgram, linearize_flat
@@ -124,13 +125,26 @@ class Pullback:
         ]
 
 
-def vjp_flat(fun: Callable, leaves: Sequence[Any], tree: Any, name: str, has_aux: bool) -> tuple:
+def info_of(fun: Any, name: str, paths: Callable[[], Sequence[str]]) -> DebugInfo:
+    """What messages say of the transformed function and its flat arguments."""
+    return DebugInfo(function_name(fun), paths, (), name, function_code(fun))
+
+
+def vjp_flat(
+    fun: Callable,
+    leaves: Sequence[Any],
+    tree: Any,
+    name: str,
+    has_aux: bool,
+    paths: Callable[[], Sequence[str]],
+) -> tuple:
     """Flat outputs, a flat pullback, the output's structure and auxiliary data."""
     flat = Flat(fun, tree, name, has_aux)
     values = [as_value(x) for x in leaves]
     marks = [has_derivative(x) for x in values]
+    info = info_of(fun, name, lambda: [p for p, m in zip(paths(), marks, strict=True) if m])
     with tracing(fun, name):
-        outs, program = linearize_flat(flat, values, marks)
+        outs, program = linearize_flat(flat, values, marks, None, info)
     total = len(outs)
     outs, aux = flat.split([as_value(x) for x in outs])
     avals = [aval_of(x).to_tangent_aval() for x in values]
@@ -160,6 +174,12 @@ def of_some(fun: Callable, args: tuple, kwargs: dict, places: Sequence[int]) -> 
     return partial
 
 
+def leaf_names(fun: Any, args: tuple, places: Sequence[int]) -> list[str]:
+    """What a user calls the leaves of the positional arguments at `places`."""
+    names = arguments.positional_names(fun, len(args))
+    return [trees.argument_path(names[k], p) for k in places for p in trees.key_paths(args[k])]
+
+
 def check_inputs(
     name: str,
     fun: Any,
@@ -170,10 +190,7 @@ def check_inputs(
     allow_int: bool = False,
     forward: bool = False,
 ) -> None:
-    def paths() -> list[str]:
-        names = arguments.positional_names(fun, len(args))
-        return [trees.argument_path(names[k], p) for k in places for p in trees.key_paths(args[k])]
-
+    paths = functools.partial(leaf_names, fun, args, places)
     arguments.check_operands(leaves, paths, name, fun)
     for i, x in enumerate(leaves):
         dtype = aval_of(x).dtype

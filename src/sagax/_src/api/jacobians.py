@@ -10,7 +10,15 @@ import numpy as np
 
 from sagax._src import trees
 from sagax._src.api import arguments
-from sagax._src.api.flat import Flat, as_value, check_inputs, of_some, vjp_flat
+from sagax._src.api.flat import (
+    Flat,
+    as_value,
+    check_inputs,
+    info_of,
+    leaf_names,
+    of_some,
+    vjp_flat,
+)
 from sagax._src.control.words import kind_of
 from sagax._src.core import dtypes, kinds
 from sagax._src.core.value import aval_of, sockets
@@ -99,10 +107,11 @@ def _jacfwd(name: str, fun: Callable, argnums: Any, has_aux: bool, holomorphic: 
             raise _no_arrays(name, fun, args, places)
         values = [as_value(x) for x in leaves]
         flat = Flat(of_some(fun, args, kwargs, places), tree, name, has_aux)
+        info = info_of(fun, name, functools.partial(leaf_names, fun, args, places))
         moving: list[bool] = []  # which outputs have tangents
 
         def push(*tangents: Any) -> list:
-            outs, out_tangents = jvp_flat(flat, values, tangents)
+            outs, out_tangents = jvp_flat(flat, values, tangents, info)
             out_tangents = out_tangents[: flat.out_tree.num_leaves]
             moving[:] = [t.aval.dtype != dtypes.float0 for t in map(as_value, out_tangents)]
             pushed = [instantiate(t) for t, m in zip(out_tangents, moving, strict=True) if m]
@@ -197,7 +206,8 @@ def _jacrev(
         leaves, tree = arguments.flatten_arguments(name, fun, args, places)
         check_inputs(name, fun, args, places, leaves, holomorphic, allow_int)
         some = of_some(fun, args, kwargs, places)
-        outs, pull, out_tree, aux = vjp_flat(some, leaves, tree, name, has_aux)
+        names = functools.partial(leaf_names, fun, args, places)
+        outs, pull, out_tree, aux = vjp_flat(some, leaves, tree, name, has_aux, names)
         if not leaves:
             raise _no_arrays(name, fun, args, places)
         _check_outputs(name, fun, outs, out_tree, holomorphic)

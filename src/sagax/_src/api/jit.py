@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import functools
 import threading
+import time
 import types
 import weakref
 from collections import OrderedDict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from sagax._src import config, trees, xla
-from sagax._src.api import arguments, identity
+from sagax._src.api import arguments, compilations, donation
+from sagax._src.control import identity
 from sagax._src.control.call import call
 from sagax._src.control.words import check_results, kind_of, structure_error
 from sagax._src.core import dims, dtypes
@@ -22,11 +24,23 @@ from sagax._src.core.jaxpr import ClosedJaxpr, DebugInfo, eval_jaxpr
 from sagax._src.core.stage import stage
 from sagax._src.core.trace import Tracer, axis_environment, evaluation, state
 from sagax._src.core.value import aval_of, is_operand
-from sagax._src.diagnostics.boundary import function_name, tracing
-from sagax._src.diagnostics.errors import ArgumentError, ArgumentValueError, SagaxError
-from sagax._src.runtime import devices
+from sagax._src.diagnostics.boundary import (
+    function_code,
+    function_name,
+    passed,
+    running,
+    tracing,
+)
+from sagax._src.diagnostics.errors import (
+    ArgumentError,
+    ArgumentValueError,
+    NonFiniteError,
+    SagaxError,
+)
+from sagax._src.runtime import devices, nonfinite
 from sagax._src.runtime.array import ConcreteArray, as_array
 from sagax._src.runtime.compile import Compiled, Lowered, buffers_on, explained, placement
+from sagax._src.runtime.key_reuse import watch
 
 _flatten = trees.flatten
 _thread = config.thread
@@ -70,6 +84,7 @@ class _Static:
                 else "pass the array as an ordinary (traced) argument"
                 if hasattr(value, "dtype")
                 else "pass something hashable, such as a tuple or a frozen dataclass",
+                about=((what,), function_name(fun)),
             ) from None
 
     def __hash__(self) -> int:
@@ -140,6 +155,8 @@ def clear_caches() -> None:
 class JitFunction:
     """A function that is compiled when called. Made by `sagax.jit`."""
 
+    _run_code: Any = None  # of what runs a compiled program, by which its errors are known
+
     def __init__(
         self,
         fun: Callable,
@@ -153,8 +170,10 @@ class JitFunction:
         inline: bool,
         in_shardings: Any = None,
         out_shardings: Any = None,
+        compiler_options: Mapping[str, Any] | None = None,
     ) -> None:
         self._fun = fun
+        self._options = _checked_options(compiler_options, "jit")
         self._static_nums, self._static_names = arguments.static_arguments(
             fun, static_argnums, static_argnames, "static"
         )
@@ -175,6 +194,7 @@ class JitFunction:
             keep_unused,
             device,
             inline,
+            tuple(sorted(self._options.items())),
         )
         self._caches, self._meaning = _caches_for(fun, options)
         # what this object has used so far; the shared caches are asked when something is missing here
@@ -183,6 +203,7 @@ class JitFunction:
         _all.add(self)
         self._name = getattr(fun, "__name__", None) or function_name(fun)
         self._boundary = tracing(fun, "jit")
+        self._running = running(fun, "jit")
         functools.update_wrapper(self, fun, updated=())
 
     def _check_overlap(self) -> None:
@@ -216,7 +237,7 @@ class JitFunction:
                         if type(x) is not ConcreteArray or x._device is not None:
                             break
                         key.append(x.aval)
-                        bufs.append(x._buffer or x.buffer())
+                        bufs.append(x.buffer() if x._buffer is None else x._buffer)
                     else:
                         entry = self._calls.get(tuple(key))
                         return entry(bufs, args) if entry else self._general(args, kwargs)
@@ -230,14 +251,15 @@ class JitFunction:
                     if type(x) is not ConcreteArray or x._device is not None:
                         break
                     key.append(x.aval)
-                    bufs.append(x._buffer or x.buffer())
+                    bufs.append(x.buffer() if x._buffer is None else x._buffer)
                 else:
                     entry = self._calls.get(tuple(key))
                     if entry is not None:
                         return entry(bufs, leaves)
             return self._general(args, kwargs)
         except Exception as error:
-            self._boundary.leave(error)
+            ran = isinstance(error, NonFiniteError) or passed(error, self._run_code)
+            (self._running if ran else self._boundary).leave(error)
             raise
 
     def _general(self, args: tuple, kwargs: dict) -> Any:
@@ -286,7 +308,8 @@ class JitFunction:
     def _named(self, args: tuple, dyn_args: tuple, dyn_kwargs: dict) -> list[tuple[str, Any]]:
         """The dynamic arguments of a call with the positional arguments `args`, with their names."""
         names = arguments.positional_names(self._fun, len(args))
-        static = {k % max(len(args), 1) for k in self._static_nums}
+        n = len(args)
+        static = {k % n if k < 0 else k for k in self._static_nums if -n <= k < n}
         kept = [name for i, name in enumerate(names) if i not in static]
         return [*zip(kept, dyn_args, strict=False), *sorted(dyn_kwargs.items())]
 
@@ -364,7 +387,7 @@ class JitFunction:
             check_results(outs, result, "jit", fun, fix)
             return outs
 
-        info = DebugInfo(self._name, self._paths(args, kwargs), (), "jit")
+        info = DebugInfo(self._name, self._paths(args, kwargs), (), "jit", function_code(fun))
         jaxpr, consts = stage(flat, avals, info)
         return Traced(ClosedJaxpr(jaxpr, consts), out_tree, self._name)
 
@@ -422,8 +445,18 @@ class JitFunction:
         """A function from buffers (and their arrays) to the result, with all decisions taken."""
         device = self._place(committed)
         donated = self._donated(tree, args, kwargs)
+        if donated:
+            donation.check(self._fun, traced.closed, donated)
+        start = time.perf_counter()
         lowered, consts = self._lowered(traced, device, donated)
-        compiled = Compiled(lowered, device)
+        compiled = Compiled(lowered, device, self._options)
+        compilations.record(
+            self._fun,
+            traced.closed.jaxpr.debug_info.arg_names,
+            traced.closed.in_avals,
+            [(where, static.value) for where, static in statics],
+            time.perf_counter() - start,
+        )
         run, kept, avals = compiled.run, compiled.kept, compiled.out_avals
         unflatten = traced.out_tree.unflatten
         target = committed if committed is not None else self._device
@@ -450,8 +483,9 @@ class JitFunction:
                 [ConcreteArray(a, None, b, target) for a, b in zip(avals, outs, strict=True)]
             )
 
+        JitFunction._run_code = call_compiled.__code__
         if not donated:
-            return call_compiled
+            return self._watched(call_compiled, traced, consts)
 
         def call_and_give(bufs: list, arrays: list) -> Any:
             result = call_compiled(bufs, arrays)
@@ -459,7 +493,15 @@ class JitFunction:
                 arrays[i].delete()
             return result
 
-        return call_and_give
+        return self._watched(call_and_give, traced, consts)
+
+    @staticmethod
+    def _watched(entry: Callable, traced: Traced, consts: Sequence[Any]) -> Callable:
+        if nonfinite.wanted():
+            entry = nonfinite.watched_call(entry, traced.closed.jaxpr, consts, trees.leaves)
+        if _thread.settings.debug_key_reuse:
+            return watch.watched_call(entry, traced.closed.jaxpr, consts)
+        return entry
 
     # -- stages ---------------------------------------------------------------------------------------
 
@@ -497,6 +539,21 @@ class JitFunction:
 
     def _cache_size(self) -> int:
         return len(self._caches.calls)
+
+
+def _checked_options(options: Any, function: str) -> dict[str, Any]:
+    """Options of the compiler as a dict."""
+    if options is None:
+        return {}
+    if not isinstance(options, Mapping) or not all(isinstance(name, str) for name in options):
+        raise ArgumentError(
+            function=function,
+            argument="compiler_options",
+            got=kind_of(options),
+            expected="a dict from names of options to their values",
+            fix='write it so: compiler_options={"xla_cpu_enable_fast_math": True}',
+        )
+    return dict(options)
 
 
 def is_shaped(x: Any) -> bool:
@@ -674,9 +731,11 @@ class LoweredStage:
         client = devices.backend_of(self._device).client
         return xla.module_cost_analysis(client, self._lowered.text)
 
-    def compile(self, compiler_options: Any = None) -> CompiledStage:
-        """The program compiled for the device."""
-        return CompiledStage(self, Compiled(self._lowered, self._device))
+    def compile(self, compiler_options: Mapping[str, Any] | None = None) -> CompiledStage:
+        """The program compiled for the device, with options of XLA by name."""
+        jitted = self._stage._jitted
+        options = {**jitted._options, **_checked_options(compiler_options, "compile")}
+        return CompiledStage(self, Compiled(self._lowered, self._device, options))
 
 
 class CompiledStage:
@@ -792,6 +851,7 @@ def jit(
       keep_unused: pass arguments to the program even if it does not use them.
       device, backend: where to run (default: where the arguments are committed).
       inline: inside another traced function, insert the operations instead of a call.
+      compiler_options: options of XLA by name, such as {"xla_cpu_enable_fast_math": True}.
 
     Raises:
       TypeError: an argument is neither array, number nor pytree of them.
@@ -814,6 +874,7 @@ def jit(
         "device": device if backend is None else devices.backend(backend).local_devices[0],
         "in_shardings": in_shardings,
         "out_shardings": out_shardings,
+        "compiler_options": compiler_options,
     }
     if fun is None:
         return functools.partial(

@@ -9,6 +9,7 @@ from typing import Any
 
 from sagax._src import trees
 from sagax._src.api import arguments
+from sagax._src.api.flat import info_of
 from sagax._src.control.words import check_results
 from sagax._src.core import dims
 from sagax._src.core.value import aval_of, is_operand, sockets
@@ -113,7 +114,7 @@ def vmap(
             result = fun(*some, **named)
             outs, out_tree = trees.flatten_argument("vmap", "result", result)
             check_results(outs, result, "vmap", fun)
-            cell[:] = [out_tree, result]
+            cell[:] = [out_tree]
             return outs
 
         values = [
@@ -121,8 +122,9 @@ def vmap(
         ]
         axis = BatchAxis(size, axis_name)
         with tracing(fun, "vmap"):
-            outs, out_dims = batch_flat(flat, axis, values, in_dims)
-        out_tree, result = cell
+            outs, out_dims = batch_flat(flat, axis, values, in_dims, info_of(fun, "vmap", paths))
+        (out_tree,) = cell
+        result = out_tree.unflatten(outs)
         wanted = _spread_out(fun, out_axes, result)
         placed = []
         for i, (x, d, w) in enumerate(zip(outs, out_dims, wanted, strict=True)):
@@ -268,4 +270,5 @@ def _size(
         f"vmap got inconsistent sizes for array axes to be mapped:{''.join(lines)}",
         function="vmap",
         fix="give all mapped arguments the same size, or use None in in_axes for those that are not mapped",
+        about=(tuple(paths()[i] for _, i in sizes), function_name(fun)),
     )

@@ -10,6 +10,7 @@ from typing import Any
 from sagax._src import trees, xla
 from sagax._src.api import arguments
 from sagax._src.api.jit import JitFunction, clear_caches, jit
+from sagax._src.control import sharing
 from sagax._src.control.words import kind_of, unusable_leaf
 from sagax._src.core.trace import Trace, Tracer, current, evaluation, state
 from sagax._src.core.value import aval_of, is_operand
@@ -262,4 +263,5 @@ def clear_all_caches() -> None:
     >>> sagax.clear_caches()
     """
     clear_caches()
+    sharing.clear()
     eager.clear()

@@ -8,16 +8,18 @@ from typing import Any
 import numpy as np
 
 from sagax._src import config, trees
+from sagax._src.control import sharing
 from sagax._src.control.words import check_results, unusable_leaf
 from sagax._src.core import dtypes
 from sagax._src.core.avals import same_type
 from sagax._src.core.jaxpr import ClosedJaxpr, DebugInfo
 from sagax._src.core.stage import hoist_constants, stage
 from sagax._src.core.trace import Tracer
-from sagax._src.core.value import aval_of, is_operand
-from sagax._src.diagnostics.boundary import Boundary, function_name
+from sagax._src.core.value import aval_of, is_operand, sockets
+from sagax._src.diagnostics.boundary import Boundary, function_code, function_name
 from sagax._src.diagnostics.errors import ArgumentError
 from sagax._src.primitives.structural import convert
+from sagax._src.transforms.derived import derived
 
 
 class Body:
@@ -34,27 +36,52 @@ class Body:
     def closed(self) -> ClosedJaxpr:
         """The jaxpr with its captured values as constants."""
         inner, n = self.jaxpr.jaxpr, len(self.consts)
-        split = inner.replace(constvars=inner.invars[:n], invars=inner.invars[n:])
+        if not n:
+            return self.jaxpr
+        split = derived(
+            inner,
+            ("split", n),
+            lambda: inner.replace(constvars=inner.invars[:n], invars=inner.invars[n:]),
+        )
         return ClosedJaxpr(split, self.consts)
 
 
 def trace_body(
-    fun: Callable, tree: Any, avals: Sequence[Any], *, transform: str, paths: Sequence[str] = ()
+    fun: Callable,
+    tree: Any,
+    avals: Sequence[Any],
+    *,
+    transform: str,
+    paths: Sequence[str] | Callable[[], Sequence[str]] = (),
+    same: tuple | None = None,
 ) -> Body:
-    """Trace `fun`, called with the positional arguments of structure `tree`."""
-    out_tree = None
+    """Trace `fun`, called with the positional arguments of structure `tree`.
 
-    def flat(*leaves: Any) -> list:
-        nonlocal out_tree
-        result = fun(*tree.unflatten(leaves))
-        outs, out_tree = trees.flatten_argument(transform, "result", result)
-        check_results(outs, result, transform, fun)
-        return outs
+    Args:
+      paths: the body's names of its flat inputs, or a function that gives them.
+      same: the functions and plain values that say what `fun` computes, where it is a wrapper of ours.
+    """
 
-    info = DebugInfo(function_name(fun), paths, (), transform)
-    with Boundary(f"tracing `{function_name(fun)}` in {transform}"):
-        jaxpr, consts = stage(flat, avals, info)
-    return Body(ClosedJaxpr(hoist_constants(jaxpr), ()), consts, out_tree, function_name(fun))
+    def traced() -> Body:
+        out_tree = None
+
+        def flat(*leaves: Any) -> list:
+            nonlocal out_tree
+            result = fun(*tree.unflatten(leaves))
+            outs, out_tree = trees.flatten_argument(transform, "result", result)
+            check_results(outs, result, transform, fun)
+            return outs
+
+        name = function_name(fun)
+        info = DebugInfo(
+            name, paths() if callable(paths) else paths, (), transform, function_code(fun)
+        )
+        with Boundary(f"tracing `{name}` in {transform}"):
+            jaxpr, consts = stage(flat, avals, info)
+        inner = sharing.shared(hoist_constants(jaxpr), *(same or (fun,)))
+        return Body(ClosedJaxpr(inner, ()), consts, out_tree, name)
+
+    return sharing.traced(same or (fun,), (transform, tree, *avals), traced)
 
 
 def operand_leaves(function: str, name: str, tree: Any) -> tuple[list, Any]:
@@ -68,7 +95,7 @@ def operand_leaves(function: str, name: str, tree: Any) -> tuple[list, Any]:
 
 
 def weak_promote(values: list, outs: Sequence[Any]) -> list | None:
-    """`values` with weakly typed leaves given the types that the body's `outs` have, or None.
+    """`values` with weakly typed leaves given the dtypes that the body's `outs` have, or None if all agree.
 
     A carry that starts as a Python number takes the dtype that the body gives it, as far as that loses
     nothing: 1.5 does not become an integer.
@@ -77,24 +104,13 @@ def weak_promote(values: list, outs: Sequence[Any]) -> list | None:
     new = []
     for x, out in zip(values, outs, strict=True):
         have = aval_of(x)
-        if (
-            have.weak_type
-            and (not same_type(have, out) or not out.weak_type)
-            and have.shape == out.shape
-        ):
+        if have.weak_type and have.dtype != out.dtype and have.shape == out.shape:
             pair = ((have.dtype, True), (out.dtype, out.weak_type))
-            x = _retyped(x, have.with_dtype(*dtypes.promote(pair, config.current().x64)))
-            changed = changed or aval_of(x) is not have
+            dtype, _ = dtypes.promote(pair, config.current().x64)
+            x = convert(x, dtype) if hasattr(x, "aval") else np.asarray(x, dtype)[()]
+            changed = changed or dtype != have.dtype
         new.append(x)
     return new if changed else None
-
-
-def _retyped(x: Any, aval: Any) -> Any:
-    if hasattr(x, "aval"):
-        return convert(x, aval.dtype, aval.weak_type)
-    if not aval.weak_type:
-        return np.asarray(x, aval.dtype)[()]
-    return {"f": float, "c": complex}.get(dtypes.kind(aval.dtype), int)(x)
 
 
 def type_mismatch(
@@ -102,11 +118,15 @@ def type_mismatch(
     what: str,
     expected: Sequence[Any],
     got: Sequence[Any],
-    paths: Sequence[str],
+    paths: Sequence[str] | Callable[[], Sequence[str]],
     labels: tuple[str, str],
     advice: str,
 ) -> ArgumentError | None:
     """The error for the first leaf whose type differs, or None."""
+    if all(map(same_type, got, expected)):
+        return None
+    if callable(paths):
+        paths = paths()
     for have, want, path in zip(got, expected, paths, strict=True):
         if same_type(have, want):
             continue
@@ -133,19 +153,53 @@ def type_mismatch(
     return None
 
 
+def unchanged_carry(jaxpr: ClosedJaxpr, n_consts: int, n_carry: int) -> list[int]:
+    """Which parts of the carry a body hands on as they came, so that they are no part of a loop's state."""
+    inner = jaxpr.jaxpr
+    carry = inner.invars[n_consts : n_consts + n_carry]
+    return [i for i, (v, out) in enumerate(zip(carry, inner.outvars)) if v is out]
+
+
+def carry_to_consts(
+    jaxpr: ClosedJaxpr, n_consts: int, fixed: Sequence[int], drop_outputs: bool
+) -> ClosedJaxpr:
+    """The same body with some parts of the carry as its last constants, and maybe without their outputs."""
+    inner = jaxpr.jaxpr
+
+    def made() -> Any:
+        consts, rest = inner.invars[:n_consts], inner.invars[n_consts:]
+        moved = [rest[i] for i in fixed]
+        kept = [v for i, v in enumerate(rest) if i not in fixed]
+        outs = inner.outvars
+        if drop_outputs:
+            outs = [v for i, v in enumerate(outs) if i not in fixed]
+        return inner.replace(invars=[*consts, *moved, *kept], outvars=outs)
+
+    key = ("carry to consts", n_consts, drop_outputs, *fixed)
+    return ClosedJaxpr(derived(inner, key, made), jaxpr.consts)
+
+
 def permute_inputs(closed: ClosedJaxpr, order: Sequence[int]) -> ClosedJaxpr:
     """The same program with its inputs in another order: new input i is old input order[i]."""
     inner = closed.jaxpr
-    key = ("permuted", tuple(order))
-    found = inner.memo.get(key)
-    if found is None:
-        found = inner.memo[key] = inner.replace(invars=[inner.invars[i] for i in order])
+    found = derived(
+        inner,
+        ("permuted", *order),
+        lambda: inner.replace(invars=[inner.invars[i] for i in order]),
+    )
     return ClosedJaxpr(found, closed.consts)
 
 
 def with_outputs(closed: ClosedJaxpr, outvars: Sequence[Any]) -> ClosedJaxpr:
     """The same program with other outputs."""
-    return ClosedJaxpr(closed.jaxpr.replace(outvars=list(outvars)), closed.consts)
+    inner = closed.jaxpr
+    found = derived(inner, ("outputs", *outvars), lambda: inner.replace(outvars=list(outvars)))
+    return ClosedJaxpr(found, closed.consts)
+
+
+def value_of(x: Any) -> Any:
+    """An operand as an array."""
+    return x if hasattr(x, "aval") else sockets.concrete(x)
 
 
 def is_concrete(x: Any) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
@@ -9,14 +10,15 @@ import numpy as np
 
 from sagax._src import config, trees
 from sagax._src.control.bodies import is_concrete, operand_leaves, trace_body, type_mismatch
+from sagax._src.control.names import leaf_paths
 from sagax._src.control.words import check_function, kind_of, structure_error, unusable_leaf
 from sagax._src.core import dtypes, kinds
 from sagax._src.core.avals import same_type
 from sagax._src.core.effects import join
 from sagax._src.core.jaxpr import ClosedJaxpr, Jaxpr, Var, eval_jaxpr
 from sagax._src.core.primitive import Primitive
-from sagax._src.core.stage import stage
 from sagax._src.core.tangents import Linear, Zero
+from sagax._src.core.trace import Tracer
 from sagax._src.core.value import aval_of, is_operand, sockets
 from sagax._src.diagnostics.errors import (
     ArgumentError,
@@ -26,9 +28,12 @@ from sagax._src.diagnostics.errors import (
 )
 from sagax._src.primitives import selection
 from sagax._src.primitives.comparison import eq, ne
+from sagax._src.primitives.identities import stop_gradient
 from sagax._src.primitives.makers import broadcast_to, scalar_like
+from sagax._src.primitives.random_bits import shared
 from sagax._src.primitives.structural import convert, expand_dims, moveaxis, zeros_of
 from sagax._src.transforms.batch import batch_jaxpr, place
+from sagax._src.transforms.derived import derived, derived_program
 from sagax._src.transforms.jvp import jvp_jaxpr
 from sagax._src.transforms.linearize import linearize_jaxpr
 from sagax._src.transforms.transpose import transpose_jaxpr
@@ -64,25 +69,16 @@ def _shared(branches: Sequence[ClosedJaxpr]) -> tuple[tuple, list]:
     out, start = [], 0
     avals = [aval_of(c) for c in consts]
     for b in branches:
-        n = len(b.consts)
-        fresh = [Var(a) for a in avals]
-        inner = b.jaxpr
-        # the branch's own constants keep their variables, the others' are fresh and unused
-        fresh[start : start + n] = inner.constvars
-        out.append(
-            ClosedJaxpr(
-                Jaxpr(
-                    (),
-                    [*fresh, *inner.invars],
-                    inner.outvars,
-                    inner.eqns,
-                    inner.effects,
-                    inner.debug_info,
-                ),
-                (),
-            )
-        )
-        start += n
+        inner, first = b.jaxpr, start
+
+        def widened(inner: Jaxpr = inner, first: int = first) -> Jaxpr:
+            # the branch's own constants keep their variables, the others' are fresh and unused
+            fresh = [Var(a) for a in avals]
+            fresh[first : first + len(inner.constvars)] = inner.constvars
+            return inner.replace(constvars=(), invars=[*fresh, *inner.invars])
+
+        out.append(ClosedJaxpr(derived(inner, ("widened", start, *avals), widened), ()))
+        start += len(b.consts)
     return tuple(out), consts
 
 
@@ -162,7 +158,8 @@ def _with_slots(known: ClosedJaxpr, plan: list, slots: list, n_out: int) -> Clos
             *(outs[used[i]] if i in used else zeros_of(a) for i, a in enumerate(slots)),
         ]
 
-    return _staged(fun, known.in_avals, known.jaxpr)
+    key = ("slots", n_out, tuple(used.items()), *slots)
+    return derived_program(known.jaxpr, key, fun, known.in_avals)[0]
 
 
 def _taking_slots(
@@ -176,12 +173,8 @@ def _taking_slots(
         return eval_jaxpr(linear.jaxpr, linear.consts, *residuals, *xs[n_ops + len(slots) :])
 
     tangents = linear.in_avals[len(plan) :]
-    return _staged(fun, [*(aval_of(o) for o in ops), *slots, *tangents], linear.jaxpr)
-
-
-def _staged(fun: Callable, avals: Sequence[Any], like: Jaxpr) -> ClosedJaxpr:
-    jaxpr, consts = stage(fun, avals, like.debug_info)
-    return ClosedJaxpr(jaxpr, consts)
+    avals = [*(aval_of(o) for o in ops), *slots, *tangents]
+    return derived_program(linear.jaxpr, ("slots", tuple(plan), *avals), fun, avals)[0]
 
 
 @cond_p.transpose
@@ -202,7 +195,7 @@ def _(cts: Sequence, index: Any, *args: Any, branches: tuple) -> list:
                 if w
             ]
 
-        return _staged(fun, closed.in_avals, closed.jaxpr)
+        return derived_program(closed.jaxpr, ("filled", *wanted), fun, closed.in_avals)[0]
 
     transposed = [filled(closed, marks) for closed, marks in pairs]
     operands = [a for a in args if type(a) is not Linear] + [c for c in cts if type(c) is not Zero]
@@ -230,29 +223,44 @@ def _(axis: Any, args: Sequence, in_dims: Sequence, *, branches: tuple) -> tuple
     index = moveaxis(index, d_index, 0)
     ops = [place(x, d, 0, axis) for x, d in zip(ops, d_ops, strict=True)]
     results = []
-    for b in branches:
+    for i, b in enumerate(branches):
         closed, _ = batch_jaxpr(b, axis, (0,) * len(ops), True)
-        results.append(eval_jaxpr(closed.jaxpr, closed.consts, *ops))
+        # Going back, nothing may flow through a branch into an example that did not choose it: zero times an
+        # infinite derivative is NaN.
+        chosen = eq(index, np.int32(i))
+        own = [_where(chosen, x, stop_gradient(x)) if _flows(x) else x for x in ops]
+        results.append(eval_jaxpr(closed.jaxpr, closed.consts, *own))
+        if i == 0:  # of each example only one branch counts, so all may use the same keys
+            ops = [shared(x) for x in ops]
     return [_select(index, list(case)) for case in zip(*results, strict=True)], [0] * len(
         results[0]
     )
 
 
+def _flows(x: Any) -> bool:
+    """Whether derivatives may flow through `x`."""
+    return isinstance(x, Tracer) and dtypes.is_inexact(x.aval.dtype)
+
+
 def _select(index: Any, choices: list) -> Any:
     """Of each example the choice of its index."""
-    if len(choices) == 1:
-        return choices[0]
-    rank = aval_of(choices[0]).ndim
-    shape = aval_of(choices[0]).shape
     result = choices[-1]
     for k in range(len(choices) - 2, -1, -1):
-        chosen = expand_dims(eq(index, np.int32(k)), tuple(range(1, rank)))
-        result = selection.select_n(broadcast_to(chosen, shape), result, choices[k])
+        result = _where(eq(index, np.int32(k)), choices[k], result)
     return result
+
+
+def _where(pred: Any, x: Any, y: Any) -> Any:
+    """Of each example `x` where `pred` holds, and `y` where it does not."""
+    shape = aval_of(x).shape
+    mask = broadcast_to(expand_dims(pred, tuple(range(1, len(shape)))), shape)
+    return selection.select_n(mask, y, x)
 
 
 @cond_p.lower
 def _(b: Any, index: Any, *xs: Any, branches: tuple) -> list:
+    if index.splat is not None:
+        return b.inline(branches[int(index.splat)].jaxpr, xs)
     outs = list(b.outs)
     regions = [b.region([], lambda c=c: b.inline(c.jaxpr, xs)) for c in branches]
     return b.op("case", [index], outs, regions=regions)
@@ -309,7 +317,7 @@ def cond(
     if aval.dtype != np.bool_:
         pred = ne(pred, scalar_like(0, aval.dtype))
     index = convert(pred, dtypes.int32)
-    return _switch("cond", index, [false_fun, true_fun], operands, ("false_fun", "true_fun"))
+    return switch_on("cond", index, [false_fun, true_fun], operands, ("false_fun", "true_fun"))
 
 
 def _with_operand(function: str, operands: tuple, operand: Any) -> tuple:
@@ -376,7 +384,7 @@ def switch(
     if not hasattr(index, "aval"):
         index = sockets.concrete(index)
     index = _clamped(index, len(branches) - 1)
-    return _switch(
+    return switch_on(
         "switch", index, branches, operands, tuple(f"branches[{i}]" for i in range(len(branches)))
     )
 
@@ -439,11 +447,21 @@ def _check_index(index: Any) -> None:
         )
 
 
-def _switch(function: str, index: Any, branches: list, operands: tuple, labels: tuple) -> Any:
+def switch_on(function: str, index: Any, branches: list, operands: tuple, labels: tuple) -> Any:
+    """What `cond`, `switch` and their like do once `index` is an int32 in range; `labels` name the branches."""
     leaves, tree = operand_leaves(function, "operands", operands)
     avals = [aval_of(x) for x in leaves]
-    paths = [trees.argument_path("operands", p) for p in trees.key_paths(operands)]
-    bodies = [trace_body(f, tree, avals, transform=function, paths=paths) for f in branches]
+
+    bodies = [
+        trace_body(
+            f,
+            tree,
+            avals,
+            transform=function,
+            paths=functools.partial(leaf_paths, f, tuple(operands), {}),
+        )
+        for f in branches
+    ]
     # report as a reader of the call sees it: the true branch first
     first = bodies[-1] if function == "cond" else bodies[0]
     first_label = labels[-1] if function == "cond" else labels[0]
@@ -457,21 +475,20 @@ def _switch(function: str, index: Any, branches: list, operands: tuple, labels: 
                 f"{function} branch outputs must have the same pytree structure, but they differ",
                 found,
                 "return the same containers from all branches",
-            )
-        out_paths = [
-            trees.argument_path("output", p)
-            for p in trees.key_paths(first.out_tree.unflatten(first.jaxpr.out_avals))
-        ]
+            ).attach(returned_by=body.jaxpr.jaxpr.debug_info.code)
         error = type_mismatch(
             function,
             f"{function} branches must have equal output types but they differ",
             first.jaxpr.out_avals,
             body.jaxpr.out_avals,
-            out_paths,
+            lambda: [
+                trees.argument_path("output", p)
+                for p in trees.key_paths(first.out_tree.unflatten(first.jaxpr.out_avals))
+            ],
             (f"{first_label} ({first.name})", f"{label} ({body.name})"),
             "make both return the same shape and dtype",
         )
         if error is not None:
-            raise error
+            raise error.attach(returned_by=body.jaxpr.jaxpr.debug_info.code)
     outs = _bind(index, [b.closed() for b in bodies], leaves)
     return first.out_tree.unflatten(outs)

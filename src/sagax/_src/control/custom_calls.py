@@ -4,19 +4,23 @@ from __future__ import annotations
 
 import functools
 import threading
+import types
 from collections.abc import Callable, Sequence
 from typing import Any
 
 from sagax._src import trees
 from sagax._src.control.call import call as call_jaxpr
+from sagax._src.control.call import jit_p
 from sagax._src.core import dims, dtypes
-from sagax._src.core.jaxpr import ClosedJaxpr, DebugInfo, Var, eval_jaxpr
+from sagax._src.core.jaxpr import ClosedJaxpr, DebugInfo, Jaxpr, Var, eval_jaxpr
 from sagax._src.core.primitive import Primitive
 from sagax._src.core.stage import StageTrace, hoist_constants, stage
 from sagax._src.core.tangents import Zero
-from sagax._src.core.trace import Tracer, current
+from sagax._src.core.trace import Tracer, current, state
 from sagax._src.core.value import aval_of
+from sagax._src.diagnostics.boundary import function_code
 from sagax._src.diagnostics.errors import ArgumentError
+from sagax._src.diagnostics.spans import is_users
 from sagax._src.primitives.structural import instantiate, reduce_sum
 from sagax._src.transforms.batch import batch_flat, place
 
@@ -44,7 +48,11 @@ class Inner:
 
     def staged(self, args: Sequence[Any]) -> tuple[Inner, list]:
         """The function as a jaxpr, and the values that it captured."""
-        jaxpr, consts = stage(self.run, [aval_of(a) for a in args], DebugInfo(self.name))
+        jaxpr, consts = stage(
+            self.run,
+            [aval_of(a) for a in args],
+            DebugInfo(self.name, code=function_code(getattr(self.fun, "user", None))),
+        )
         closed = ClosedJaxpr(hoist_constants(jaxpr), ())
         return Inner(None, self.name, closed, len(consts)), consts
 
@@ -56,6 +64,31 @@ class Inner:
         inner, n = self.jaxpr.jaxpr, self.n_consts  # type: ignore[union-attr]
         wider = inner.replace(invars=[*inner.invars[:n], *extra, *inner.invars[n:]])
         return Inner(None, self.name, ClosedJaxpr(wider, ()), len(consts))
+
+
+class Closing:
+    """A flat function that tells what the user's code behind it refers to.
+
+    Operations that the user wrote in it are blamed on their own lines, whichever program it is called from.
+    """
+
+    __slots__ = ("__closure__", "by_user", "fun", "user")
+
+    def __init__(self, fun: Callable, *behind: Any) -> None:
+        self.fun = fun
+        self.user = behind[0]
+        self.__closure__ = tuple(types.CellType(b) for b in behind)
+        code = function_code(self.user)
+        self.by_user = code is not None and is_users(code.co_filename)
+
+    def __call__(self, *args: Any) -> Any:
+        if not self.by_user:
+            return self.fun(*args)
+        origin, state.origin = state.origin, None
+        try:
+            return self.fun(*args)
+        finally:
+            state.origin = origin
 
 
 def _closes_over_tracers(fun: Any, depth: int = 4) -> bool:
@@ -256,6 +289,12 @@ custom_jvp_p.jvp_rule = _apply_jvp
 custom_jvp_p.linearize_rule = _apply_jvp
 
 
+@custom_jvp_p.transpose
+def _(cts: Sequence, *args: Any, inner: Inner, rules: Any) -> list:
+    """Of an application to an unknown, which the function itself must be linear in: its rule is not asked."""
+    return jit_p.rule("transpose")(cts, *args, jaxpr=inner.jaxpr, name=inner.name)
+
+
 @custom_jvp_p.batch
 def _(axis: Any, args: Sequence, in_dims: Sequence, *, inner: Inner, rules: JvpRules) -> tuple:
     def fun(*xs: Any) -> list:
@@ -294,12 +333,15 @@ custom_lin_p = Primitive("custom_lin", multiple_results=True, holds_program=True
 class VjpRules:
     """fwd(values, which are differentiated) -> (outs, residuals); bwd(residuals, cotangents) -> cotangents."""
 
-    __slots__ = ("bwd", "fwd", "symbolic_zeros")
+    __slots__ = ("bwd", "fwd", "optimize_remat", "symbolic_zeros")
 
-    def __init__(self, fwd: Callable, bwd: Callable, symbolic_zeros: bool) -> None:
+    def __init__(
+        self, fwd: Callable, bwd: Callable, symbolic_zeros: bool, optimize_remat: bool = False
+    ) -> None:
         self.fwd = fwd
         self.bwd = bwd
         self.symbolic_zeros = symbolic_zeros
+        self.optimize_remat = optimize_remat
 
     def user(self) -> int:
         """Which rule of the user's this is."""
@@ -348,7 +390,7 @@ def _bound_vjp(rules: VjpRules, consts: Any, args: Sequence[Any]) -> VjpRules:
         )
         return [next(found) if w else None for w in wanted]
 
-    return StagedVjpRules(fwd, bwd, rules.symbolic_zeros)
+    return StagedVjpRules(fwd, bwd, rules.symbolic_zeros, rules.optimize_remat)
 
 
 class StagedVjpRules(VjpRules):
@@ -393,10 +435,7 @@ def _(primals: Sequence, tangents: Sequence, *, inner: Inner, rules: VjpRules) -
         )
     consts, primals, tangents = primals[:n], primals[n:], tangents[n:]
     marks = [type(t) is not Zero for t in tangents]
-    if isinstance(rules, StagedVjpRules):
-        outs, residuals = rules.fwd(primals, marks, consts)
-    else:
-        outs, residuals = rules.fwd(primals, marks)
+    outs, residuals = _forward(inner, rules, consts, primals, marks)
     if inner.jaxpr is not None:
         _check_forward(inner, outs)
     out_avals = tuple(aval_of(o).to_tangent_aval() for o in outs)
@@ -419,14 +458,88 @@ def _(primals: Sequence, tangents: Sequence, *, inner: Inner, rules: VjpRules) -
     return list(outs), [next(pushed) if i in live else Zero(a) for i, a in enumerate(out_avals)]
 
 
+def _forward(
+    inner: Inner, rules: VjpRules, consts: Sequence, primals: Sequence, marks: Sequence[bool]
+) -> tuple[Sequence, Sequence]:
+    """Outputs and residuals by the forward rule."""
+    n_consts, n_out = len(consts), [0]
+
+    def run(*xs: Any) -> list:
+        if isinstance(rules, StagedVjpRules):
+            outs, residuals = rules.fwd(xs[n_consts:], marks, xs[:n_consts])
+        else:
+            outs, residuals = rules.fwd(xs[n_consts:], marks)
+        n_out[0] = len(outs)
+        return [*outs, *residuals]
+
+    if inner.jaxpr is None or not rules.optimize_remat:
+        found = run(*consts, *primals)
+    else:  # one operation, of which checkpoint may keep the value only
+        operands = [*consts, *primals]
+        jaxpr, captured = stage(run, [aval_of(x) for x in operands], DebugInfo(inner.name))
+        value = inner.jaxpr.jaxpr
+        extra = [Var(aval_of(c)) for c in captured]
+        found = remat_opt_p.bind(
+            *captured,
+            *operands,
+            fwd=ClosedJaxpr(hoist_constants(jaxpr), ()),
+            value=ClosedJaxpr(value.replace(invars=[*extra, *value.invars]), ()),
+        )
+    return found[: n_out[0]], found[n_out[0] :]
+
+
+# A forward rule as one operation. Where none of the residuals is used, `value` computes the outputs as well.
+remat_opt_p = Primitive("remat_opt", multiple_results=True, holds_program=True)
+
+
+@remat_opt_p.abstract
+def _(*avals: Any, fwd: ClosedJaxpr, value: ClosedJaxpr) -> list:
+    return fwd.out_avals
+
+
+@remat_opt_p.effect
+def _(*, fwd: ClosedJaxpr, value: ClosedJaxpr) -> frozenset:
+    return fwd.effects
+
+
+@remat_opt_p.composite
+def _(*xs: Any, fwd: ClosedJaxpr, value: ClosedJaxpr) -> list:
+    return eval_jaxpr(fwd.jaxpr, (), *xs)
+
+
+remat_opt_p.impl = lambda *xs, fwd, value: call_jaxpr(fwd, xs, name="fwd")
+
+
+@remat_opt_p.lower
+def _(b: Any, *xs: Any, fwd: ClosedJaxpr, value: ClosedJaxpr) -> list:
+    return b.call(fwd.jaxpr, xs, "fwd")
+
+
+def values_only(jaxpr: Jaxpr) -> Jaxpr:
+    """`jaxpr` with forward rules, of which only the outputs are used, replaced by the functions themselves."""
+    if not any(e.primitive is remat_opt_p for e in jaxpr.eqns):
+        return jaxpr
+    read = {v for e in jaxpr.eqns for v in e.invars} | set(jaxpr.outvars)
+    eqns = []
+    for eqn in jaxpr.eqns:
+        if eqn.primitive is remat_opt_p:
+            value = eqn.params["value"]
+            n = len(value.out_avals)
+            if not any(v in read for v in eqn.outvars[n:]):
+                params = {"jaxpr": value, "name": "value"}
+                eqn = eqn.replace(primitive=jit_p, outvars=eqn.outvars[:n], params=params)
+        eqns.append(eqn)
+    return jaxpr.replace(eqns=eqns)
+
+
 def _check_forward(inner: Inner, outs: Sequence[Any]) -> None:
-    """The forward rule must give arrays of the shapes that the function gives."""
+    """The forward rule must give arrays of the types that the function gives."""
     for i, (out, want) in enumerate(zip(outs, inner.jaxpr.out_avals, strict=True)):  # type: ignore[union-attr]
         have = aval_of(out)
-        if not dims.same_shape(have.shape, want.shape):
+        if not dims.same_shape(have.shape, want.shape) or have.dtype != want.dtype:
             raise ArgumentError(
-                f"Custom VJP fwd rule for function {inner.name} must produce a primal output of the shape that "
-                "the function itself produces",
+                f"Custom VJP fwd rule for function {inner.name} must produce a primal output of the shape and dtype "
+                "that the function itself produces",
                 function="custom_vjp",
                 argument=f"output {i} of fwd",
                 expected=want,
@@ -526,7 +639,9 @@ def _(axis: Any, args: Sequence, in_dims: Sequence, *, inner: Inner, rules: VjpR
         return out
 
     outs = custom_vjp_p.bind(
-        *args[n:], inner=Inner(fun, inner.name), rules=VjpRules(fwd, bwd, rules.symbolic_zeros)
+        *args[n:],
+        inner=Inner(fun, inner.name),
+        rules=VjpRules(fwd, bwd, rules.symbolic_zeros, rules.optimize_remat),
     )
     return outs, [0] * len(outs)
 

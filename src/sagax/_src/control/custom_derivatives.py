@@ -5,12 +5,12 @@ from __future__ import annotations
 import functools
 import inspect
 import operator
-import types
 from collections.abc import Callable, Sequence
 from typing import Any
 
 from sagax._src import trees
 from sagax._src.control.custom_calls import (
+    Closing,
     Inner,
     JvpRules,
     VjpRules,
@@ -37,6 +37,8 @@ __all__ = [
     "custom_lin_p",
     "custom_vjp",
     "custom_vjp_p",
+    "custom_vjp_primal_tree_values",
+    "zero_from_primal",
 ]
 
 
@@ -63,6 +65,29 @@ class CustomVJPPrimal:
     def __init__(self, value: Any, perturbed: bool) -> None:
         self.value = value
         self.perturbed = perturbed
+
+
+def custom_vjp_primal_tree_values(tree: Any) -> Any:
+    """The arguments of a forward rule with symbolic zeros as plain arguments.
+
+    >>> from sagax.custom_derivatives import CustomVJPPrimal, custom_vjp_primal_tree_values
+    >>> custom_vjp_primal_tree_values({"x": CustomVJPPrimal(3.0, True)})
+    {'x': 3.0}
+    """
+    return trees.map(
+        lambda leaf: leaf.value, tree, is_leaf=lambda x: isinstance(x, CustomVJPPrimal)
+    )
+
+
+def zero_from_primal(val: Any, symbolic_zeros: bool = False) -> Any:
+    """The zero tangent of `val`: an array, or a `SymbolicZero`.
+
+    >>> from sagax.custom_derivatives import zero_from_primal
+    >>> zero_from_primal(1.5)
+    Array(0., dtype=float32)
+    """
+    aval = aval_of(val).to_tangent_aval()
+    return SymbolicZero(aval) if symbolic_zeros else instantiate(Zero(aval))
 
 
 class UndefinedRuleError(SagaxError, AttributeError):
@@ -277,9 +302,9 @@ class custom_jvp(_Custom):
         def jvp(primals: Sequence, tangents: Sequence) -> tuple[list, list]:
             return self._rule(tree, fixed, cell, primals, tangents)
 
-        rules = JvpRules(_Closing(jvp, self.jvp, fixed), self.symbolic_zeros)
+        rules = JvpRules(Closing(jvp, self.jvp, fixed), self.symbolic_zeros)
         outs = custom_jvp_p.bind(
-            *leaves, inner=Inner(_Closing(flat, self.fun, fixed), self.name), rules=rules
+            *leaves, inner=Inner(Closing(flat, self.fun, fixed), self.name), rules=rules
         )
         return cell[0].unflatten(outs)
 
@@ -339,20 +364,6 @@ class custom_jvp(_Custom):
         return outs, tangents_out
 
 
-class _Closing:
-    """A flat function that tells what the user's code behind it refers to."""
-
-    __slots__ = ("__closure__", "fun", "user")
-
-    def __init__(self, fun: Callable, *behind: Any) -> None:
-        self.fun = fun
-        self.user = behind[0]
-        self.__closure__ = tuple(types.CellType(b) for b in behind)
-
-    def __call__(self, *args: Any) -> Any:
-        return self.fun(*args)
-
-
 def _call_flat(
     fun: Callable, tree: Any, xs: Sequence, fixed: list, places: list[int], name: str
 ) -> tuple[list, list]:
@@ -397,8 +408,17 @@ class custom_vjp(_Custom):
         bwd: Callable,
         symbolic_zeros: bool = False,
         optimize_remat: bool = False,
+        generic_batching: bool = False,
     ) -> None:
-        """Set the rules."""
+        """Set the rules.
+
+        Args:
+          symbolic_zeros: `fwd` gets a `CustomVJPPrimal` for each leaf, which tells whether it is differentiated, and
+            `bwd` a `SymbolicZero` for each cotangent that is zero.
+          optimize_remat: under `checkpoint` the function itself, and not `fwd`, computes the value where no residual
+            is kept.
+          generic_batching: accepted; `vmap` of the rules always treats each output as one of each example.
+        """
         self._check_function(fwd, "fwd")
         self._check_function(bwd, "bwd")
         self.fwd, self.bwd = fwd, bwd
@@ -413,7 +433,9 @@ class custom_vjp(_Custom):
         dynamic, fixed, places = self._split(args, kwargs)
         leaves, tree = trees.flatten_argument(self.name, "arguments", dynamic)
         self._check(leaves, dynamic, places)
-        paths = functools.cache(lambda: self._paths(dynamic, places))
+        # the backward rule lives as long as what is differentiated: it keeps types, not values
+        avals = [aval_of(x) for x in leaves]
+        paths = functools.cache(lambda: self._paths(tree.unflatten([0] * tree.num_leaves), places))
         cell: list[Any] = []
         res_tree: list[Any] = []
 
@@ -427,13 +449,16 @@ class custom_vjp(_Custom):
             return self._forward(tree, fixed, places, xs, marks, cell, res_tree)
 
         def bwd(residuals: Sequence, cts: Sequence) -> list:
-            return self._backward(tree, fixed, leaves, paths, residuals, cts, cell, res_tree)
+            return self._backward(tree, fixed, avals, paths, residuals, cts, cell, res_tree)
 
         rules = VjpRules(
-            _Closing(fwd, self.fwd, fixed), _Closing(bwd, self.bwd, fixed), self.symbolic_zeros
+            Closing(fwd, self.fwd, fixed),
+            Closing(bwd, self.bwd, fixed),
+            self.symbolic_zeros,
+            self.optimize_remat,
         )
         outs = custom_vjp_p.bind(
-            *leaves, inner=Inner(_Closing(flat, self.fun, fixed), self.name), rules=rules
+            *leaves, inner=Inner(Closing(flat, self.fun, fixed), self.name), rules=rules
         )
         return cell[0].unflatten(outs)
 
@@ -490,7 +515,7 @@ class custom_vjp(_Custom):
         self,
         tree: Any,
         fixed: list,
-        leaves: Sequence,
+        avals: Sequence,
         paths: Callable[[], Sequence[str]],
         residuals: Sequence,
         cts: Sequence,
@@ -501,7 +526,9 @@ class custom_vjp(_Custom):
         if self.symbolic_zeros:
             given = [SymbolicZero(c.aval) if type(c) is Zero else c for c in cts]
         else:
-            given = [c if hasattr(c, "aval") else sockets.concrete(instantiate(c)) for c in cts]
+            given = [
+                c if hasattr(c, "aval") else sockets.concrete(c) for c in map(instantiate, cts)
+            ]
         result = self.bwd(*fixed, res_tree[0].unflatten(residuals), cell[0].unflatten(given))  # type: ignore[misc]
         n = len(trees.treedef_children(tree))
         if isinstance(result, list):
@@ -543,14 +570,14 @@ class custom_vjp(_Custom):
                     "return the containers of the argument, with None for zero",
                 ) from None
         return [
-            self._checked(ct, leaf, i, paths, bwd_name)
-            for i, (ct, leaf) in enumerate(zip(out, leaves, strict=True))
+            self._checked(ct, aval, i, paths, bwd_name)
+            for i, (ct, aval) in enumerate(zip(out, avals, strict=True))
         ]
 
     def _checked(
-        self, ct: Any, leaf: Any, i: int, paths: Callable[[], Sequence[str]], bwd_name: str
+        self, ct: Any, aval: Any, i: int, paths: Callable[[], Sequence[str]], bwd_name: str
     ) -> Any:
-        want = aval_of(leaf).to_tangent_aval()
+        want = aval.to_tangent_aval()
         if ct is None or isinstance(ct, SymbolicZero) or want.dtype == dtypes.float0:
             return Zero(want)
         if not is_operand(ct):

@@ -43,7 +43,9 @@ def map(f: Callable, xs: Any, *, batch_size: int | None = None) -> Any:
             check_results(trees.flatten_argument("map", "result", y)[0], y, "map", f)
             return (), y
 
-        return traced_scan("map", step, (), xs, None, names=_names(f, xs))[1]
+        return traced_scan(
+            "map", step, (), xs, None, names=functools.partial(_names, f, xs), same=("map", f)
+        )[1]
     leaves, tree = operand_leaves("map", "xs", xs)
     n = loop_length(f"map of {function_name(f)}", "map", xs, leaves, None)
     whole = n - n % batch_size

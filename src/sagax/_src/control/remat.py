@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import functools
 import operator
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from sagax._src import trees
 from sagax._src.control.bodies import trace_body
 from sagax._src.control.call import call
-from sagax._src.control.names import leaf_paths
+from sagax._src.control.custom_calls import values_only
+from sagax._src.control.names import leaf_paths, positional_names, signature
 from sagax._src.control.words import check_function, kind_of, unusable_leaf
 from sagax._src.core import dtypes
 from sagax._src.core.jaxpr import ClosedJaxpr, Eqn, Jaxpr, Literal, Var, eval_jaxpr
@@ -27,6 +28,7 @@ from sagax._src.diagnostics.boundary import function_name
 from sagax._src.diagnostics.errors import ArgumentError, ArgumentValueError, describe
 from sagax._src.primitives.structural import linear_rules
 from sagax._src.transforms.batch import batch_jaxpr
+from sagax._src.transforms.derived import derived
 from sagax._src.transforms.jvp import jvp_jaxpr
 from sagax._src.transforms.linearize import linearize_jaxpr
 from sagax._src.transforms.prune import prune_jaxpr
@@ -105,17 +107,19 @@ def _(
     known = split.known.jaxpr
     n_out = len(jaxpr.out_avals)
     saved = _saved(known, policy)
-    forward = ClosedJaxpr(
-        known.replace(outvars=[*known.outvars[:n_out], *saved]), split.known.consts
+    forward = derived(
+        known,
+        ("saving", *saved),
+        lambda: values_only(prune_jaxpr(known.replace(outvars=[*known.outvars[:n_out], *saved]))),
     )
     outs = _bind(
-        ClosedJaxpr(prune_jaxpr(forward.jaxpr), forward.consts),
+        ClosedJaxpr(forward, split.known.consts),
         primals,
         policy=policy,
         differentiated=False,
         **params,
     )
-    again = _recompute(split, saved)
+    again = derived(known, ("again", split, *saved), lambda: _recompute(split, saved))
     given = [t for t in tangents if type(t) is not Zero]
     pushed = iter(
         _bind(
@@ -137,7 +141,7 @@ def _saved(known: Jaxpr, policy: Policy | None) -> list[Var]:
     kept = []
     for eqn in known.eqns:
         answer = policy(eqn.primitive, *[v.aval for v in eqn.invars], **eqn.params)
-        if not isinstance(answer, (bool, Offload)):
+        if not isinstance(answer, (bool, Offload, _Answer)):
             raise ArgumentError(
                 "Value returned by a remat policy should be a bool",
                 function="checkpoint",
@@ -243,6 +247,26 @@ def checkpoint_name(x: Any, name: str) -> Any:
 class Offload:
     """A policy's answer: keep the value, on the host where the platform has such memory (here: keep it)."""
 
+    def __init__(self, src: str = "device", dst: str = "pinned_host") -> None:
+        self.src, self.dst = src, dst
+
+
+class _Answer:
+    """A policy's answer by name."""
+
+    def __init__(self, name: str, keep: bool) -> None:
+        self.name, self.keep = name, keep
+
+    def __bool__(self) -> bool:
+        return self.keep
+
+    def __repr__(self) -> str:
+        return self.name
+
+
+Saveable = _Answer("Saveable", True)
+Recompute = _Answer("Recompute", False)
+
 
 def everything_saveable(*_: Any, **__: Any) -> bool:
     """Save everything, as without checkpoint."""
@@ -335,17 +359,19 @@ class checkpoint_policies:
 def checkpoint(
     fun: Callable | None = None,
     *,
-    prevent_cse: bool = True,
+    prevent_cse: Any = True,
     policy: Policy | None = None,
     concrete: bool = False,
     static_argnums: int | Sequence[int] = (),
+    static_argnames: str | Iterable[str] = (),
 ) -> Callable:
     """`fun`, which under reverse mode keeps its inputs only and computes the rest again.
 
     Args:
       policy: which intermediate results to keep all the same (`sagax.checkpoint_policies`).
-      prevent_cse: keep the compiler from undoing it; False where a loop does so anyway.
-      static_argnums: arguments that are Python constants.
+      prevent_cse: keep the compiler from undoing it; False where a loop does so anyway. A pytree of bools, a prefix
+        of the arguments, counts as True where any of them is.
+      static_argnums, static_argnames: arguments that are Python constants.
 
     >>> import sagax, sagax.numpy as np
     >>> f = sagax.checkpoint(lambda x: np.sin(np.sin(x)))
@@ -359,6 +385,7 @@ def checkpoint(
             policy=policy,
             concrete=concrete,
             static_argnums=static_argnums,
+            static_argnames=static_argnames,
         )
     check_function(fun, f"Expected a callable value, got {describe(fun)}", "checkpoint", "fun")
     if policy is not None:
@@ -374,17 +401,28 @@ def checkpoint(
             fix="use static_argnums for values that Python code looks at",
         )
     statics = _positions(static_argnums)
+    named_statics = _static_names(fun, static_argnames)
+    prevents = any(trees.leaves(prevent_cse))
     name = function_name(fun)
 
     @functools.wraps(fun, updated=())
     def rematerialised(*args: Any, **kwargs: Any) -> Any:
         fixed = _fixed_positions(statics, len(args), name)
+        if named_statics:
+            known = positional_names(fun, len(args))
+            fixed |= {i for i, known_as in enumerate(known) if known_as in named_statics}
         dynamic = tuple(a for i, a in enumerate(args) if i not in fixed)
+        constants = {k: v for k, v in kwargs.items() if k in named_statics}
+        kwargs = {k: v for k, v in kwargs.items() if k not in named_statics}
         leaves, tree = trees.flatten_argument("checkpoint", "arguments", (dynamic, kwargs))
-        # a static argument has no leaves
-        paths = leaf_paths(fun, [None if i in fixed else a for i, a in enumerate(args)], kwargs)
-        for x, path in zip(leaves, paths, strict=True):
+
+        def paths() -> list[str]:
+            # a static argument has no leaves
+            return leaf_paths(fun, [None if i in fixed else a for i, a in enumerate(args)], kwargs)
+
+        for k, x in enumerate(leaves):
             if not is_operand(x):
+                path = paths()[k]
                 root = path.split("[")[0].split(".")[0]
                 raise unusable_leaf(
                     x, f"checkpoint of {name}", path, f"mark {root} as static: static_argnums"
@@ -392,16 +430,19 @@ def checkpoint(
 
         def whole(dyn: tuple, named: dict) -> Any:
             rest = iter(dyn)
-            return fun(*[args[i] if i in fixed else next(rest) for i in range(len(args))], **named)
+            given = [args[i] if i in fixed else next(rest) for i in range(len(args))]
+            return fun(*given, **named, **constants)
 
         functools.update_wrapper(whole, fun, updated=())
         avals = [aval_of(x) for x in leaves]
-        body = trace_body(whole, tree, avals, transform="checkpoint", paths=paths)
+        static = ("checkpoint", fun, len(args), *((i, args[i]) for i in sorted(fixed)))
+        static = (*static, *sorted(constants.items()))
+        body = trace_body(whole, tree, avals, transform="checkpoint", paths=paths, same=static)
         outs = remat_p.bind(
             *body.consts,
             *leaves,
             jaxpr=body.jaxpr,
-            prevent_cse=prevent_cse,
+            prevent_cse=prevents,
             differentiated=False,
             policy=policy,
             name=name,
@@ -422,6 +463,29 @@ def _positions(static_argnums: Any) -> tuple[int, ...]:
             got=repr(static_argnums),
             expected="an int or a sequence of ints: positions of arguments",
         ) from None
+
+
+def _static_names(fun: Callable, names: Any) -> frozenset[str]:
+    names = (names,) if isinstance(names, str) else tuple(names)
+    for name in names:
+        if not isinstance(name, str):
+            raise ArgumentError(
+                function="checkpoint",
+                argument="static_argnames",
+                got=repr(name),
+                expected="names of arguments",
+            )
+    known = signature(fun)
+    if known is not None and not any(p.kind is p.VAR_KEYWORD for p in known.parameters.values()):
+        for name in names:
+            if name not in known.parameters:
+                raise ArgumentValueError(
+                    function="checkpoint",
+                    argument="static_argnames",
+                    got=repr(name),
+                    expected=f"names of parameters of {function_name(fun)}: {', '.join(known.parameters)}",
+                )
+    return frozenset(names)
 
 
 def _fixed_positions(statics: Sequence[int], n: int, name: str) -> set[int]:

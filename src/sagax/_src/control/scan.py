@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import operator
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -10,10 +11,13 @@ import numpy as np
 
 from sagax._src import config, trees
 from sagax._src.control.bodies import (
+    carry_to_consts,
     operand_leaves,
     permute_inputs,
     trace_body,
     type_mismatch,
+    unchanged_carry,
+    value_of,
     weak_promote,
     with_outputs,
 )
@@ -35,16 +39,24 @@ from sagax._src.diagnostics.errors import (
 )
 from sagax._src.primitives.arithmetic import sub
 from sagax._src.primitives.makers import add_tangents
-from sagax._src.primitives.shaping import concatenate
+from sagax._src.primitives.shaping import concatenate, size_as_value
 from sagax._src.primitives.slicing import (
     dynamic_index_in_dim,
     dynamic_update_index_in_dim,
     slice_in_dim,
 )
-from sagax._src.primitives.structural import expand_dims, instantiate, moveaxis, zeros_of
+from sagax._src.primitives.structural import (
+    convert,
+    expand_dims,
+    instantiate,
+    moveaxis,
+    zeros_of,
+)
 from sagax._src.transforms.batch import batch_jaxpr, mapped, place, unmapped
+from sagax._src.transforms.derived import derived, derived_program
 from sagax._src.transforms.jvp import jvp_jaxpr
 from sagax._src.transforms.linearize import linearize_jaxpr
+from sagax._src.transforms.prune import prune_jaxpr
 from sagax._src.transforms.transpose import backward
 
 scan_p = Primitive("scan", multiple_results=True, holds_program=True)
@@ -133,8 +145,8 @@ def _(
     n_in, n_out = len(primals), len(jaxpr.out_avals)
     marks = _carry_fixpoint(nonzero, num_consts, num_carry, lambda nz: jvp_jaxpr(jaxpr, nz)[1])
     wanted = (*marks[num_consts : num_consts + num_carry], *((False,) * (n_out - num_carry)))
-    derived, out_marks = jvp_jaxpr(jaxpr, tuple(marks), wanted)
-    # inputs of `derived`: all primals, then tangents in order; a scan wants each group together
+    pushed, out_marks = jvp_jaxpr(jaxpr, tuple(marks), wanted)
+    # inputs of `pushed`: all primals, then tangents in order; a scan wants each group together
     order, k = [[], [], []], n_in
     groups = [0] * num_consts + [1] * num_carry + [2] * (n_in - num_consts - num_carry)
     tangent_of = {}
@@ -145,7 +157,7 @@ def _(
     for g in range(3):
         members = [i for i in range(n_in) if groups[i] == g]
         order[g] = members + [tangent_of[i] for i in members if i in tangent_of]
-    closed = permute_inputs(derived, [*order[0], *order[1], *order[2]])
+    closed = permute_inputs(pushed, [*order[0], *order[1], *order[2]])
     # outputs: carry, slices, tangents of both -> carry, its tangents, slices, their tangents
     outvars = closed.jaxpr.outvars
     given = iter(outvars[n_out:])
@@ -275,13 +287,13 @@ def _invariant_outputs(jaxpr: Any, num_consts: int) -> set:
 def _evaluate_invariants(closed: ClosedJaxpr, wanted: Sequence[Var], consts: Sequence[Any]) -> list:
     """The values of loop-invariant variables, computed once, outside of the loop."""
     inner = closed.jaxpr
-    needed, eqns = set(wanted), []
-    for eqn in reversed(inner.eqns):
-        if not needed.isdisjoint(eqn.outvars):
-            eqns.append(eqn)
-            needed.update(v for v in eqn.invars if type(v) is Var)
-    part = inner.replace(invars=inner.invars[: len(consts)], outvars=list(wanted), eqns=eqns[::-1])
-    return call(ClosedJaxpr(part, closed.consts), consts, name="invariants")
+
+    def part() -> Any:
+        few = inner.replace(invars=inner.invars[: len(consts)], outvars=list(wanted))
+        return prune_jaxpr(few.replace(eqns=[e for e in few.eqns if not e.effects], effects=None))
+
+    found = derived(inner, ("invariants", *wanted), part)
+    return call(ClosedJaxpr(found, closed.consts), consts, name="invariants")
 
 
 def _depends(jaxpr: Any, linear: Sequence[bool], num_consts: int, num_carry: int) -> list[bool]:
@@ -364,9 +376,10 @@ def _(
     avals += [c.aval for c in wanted] + [aval_of(c) for c in ct_carry]
     avals += [unmapped(aval_of(x), 0) for x in slices]
     avals += [unmapped(aval_of(c), 0) for c in ct_ys]
-    transposed, captured = stage(body, avals, jaxpr.jaxpr.debug_info)
+    key = ("scan transpose", num_consts, num_carry, *linear, *ct_marks, *avals)
+    (transposed,) = derived_program(jaxpr.jaxpr, key, body, avals)
     outs = _bind(
-        ClosedJaxpr(transposed, captured),
+        transposed,
         fixed,
         [*(zeros_of(c.aval) for c in wanted), *ct_carry],
         [*slices, *ct_ys],
@@ -479,7 +492,11 @@ def _step_jaxpr(
 
         def step(i: Any, *values: Any) -> list:
             head, rest = values[: num_consts + num_carry], values[num_consts + num_carry :]
-            at = i if not reverse else sub(np.int32(length - 1), i)
+            at = i
+            if reverse:
+                symbolic = dims.is_dim(length)
+                last = size_as_value(length - 1) if symbolic else np.int32(length - 1)
+                at = sub(convert(last, i.aval.dtype), i)
             slices = [
                 dynamic_index_in_dim(x, at, 0, keepdims=False, allow_negative_indices=False)
                 for x in rest[:n_seq]
@@ -527,7 +544,7 @@ def scan(
       ValueError: leading sizes differ.
 
     >>> import sagax, sagax.numpy as np
-    >>> total, partial = sagax.lax.scan(lambda c, x: (c + x, c), 0, np.arange(4))
+    >>> total, partial = sagax.lax.scan(lambda c, x: (c + x, c), np.int32(0), np.arange(4))
     >>> int(total), partial
     (6, Array([0, 0, 1, 3], dtype=int32))
     """
@@ -544,31 +561,31 @@ def traced_scan(
     reverse: Any = False,
     unroll: Any = 1,
     *,
-    init_paths: Sequence[str] | None = None,
-    names: Sequence[str] | None = None,
+    init_paths: Sequence[str] | Callable[[], Sequence[str]] | None = None,
+    names: Sequence[str] | Callable[[], Sequence[str]] | None = None,
+    same: tuple | None = None,
 ) -> Any:
     """What `scan` does, for messages of `function`.
 
     Args:
       init_paths: the caller's names of the leaves of `init`.
       names: the body's names of the leaves of its arguments.
+      same: what `f` computes depends on, where it is a wrapper (see `trace_body`).
     """
     init_leaves, init_tree = operand_leaves(function, "init", init)
     x_leaves, x_tree = operand_leaves(function, "xs", xs)
     of = f"{function} of {function_name(f)}"
     length = loop_length(of, function, xs, x_leaves, length)
     unroll = _rounds_a_pass(function, unroll, length)
-    if init_paths is None:
-        init_paths = [trees.argument_path("init", p) for p in trees.key_paths(init)]
     x_avals = [unmapped(aval_of(x), 0) for x in x_leaves]
     tree = trees.treedef_tuple((init_tree, x_tree))
     if names is None:
-        names = _parameter_names(f, init, xs)
+        names = functools.partial(_parameter_names, f, init, xs)
     if config.current().disable_jit and not dims.is_dim(length):
         return _scan_in_python(f, init, xs, length, reverse)
     while True:
         avals = [aval_of(x) for x in init_leaves]
-        body = trace_body(f, tree, [*avals, *x_avals], transform=function, paths=names)
+        body = trace_body(f, tree, [*avals, *x_avals], transform=function, paths=names, same=same)
         out_children = trees.treedef_children(body.out_tree)
         if not _is_pair(body.out_tree, out_children):
             raise ArgumentError(
@@ -578,6 +595,7 @@ def traced_scan(
                 expected=f"{function_name(f)} to return (carry, y)",
                 got=kind_of(body.out_tree.unflatten(body.jaxpr.out_avals)),
                 fix="return (carry, None) if there is nothing to stack",
+                returned_by=f,
             )
         carry_tree = out_children[0]
         if carry_tree != init_tree:
@@ -590,13 +608,15 @@ def traced_scan(
                 "but they differ",
                 found,
                 "return the carry in the containers that it comes in, the first time as init",
-            )
+            ).attach(returned_by=f, returned_at=(0,))
         n = len(init_leaves)
         outs = body.jaxpr.out_avals
         promoted = weak_promote(init_leaves, outs[:n])
         if promoted is None:
             break
         init_leaves = promoted
+    if init_paths is None:
+        init_paths = functools.partial(paths_of, "init", init)
     error = type_mismatch(
         of,
         f"{function} body function carry input and carry output must have equal types, but they differ",
@@ -607,10 +627,30 @@ def traced_scan(
         "make the body return the carry with the type it got",
     )
     if error is not None:
-        raise error
-    params = {"jaxpr": body.jaxpr, "reverse": bool(reverse)}
-    results = _scan_unrolled(body, init_leaves, x_leaves, length, unroll, params)
-    return body.out_tree.unflatten(results)
+        raise error.attach(returned_by=f, returned_at=(0,))
+    # What no round changes is a constant of the loop, and a slice that is handed on needs no writing.
+    n_const = len(body.consts)
+    fixed = unchanged_carry(body.jaxpr, n_const, n)
+    jaxpr = carry_to_consts(body.jaxpr, n_const, fixed, True)
+    consts = [*body.consts, *(init_leaves[i] for i in fixed)]
+    carry = [x for i, x in enumerate(init_leaves) if i not in fixed]
+    slices = dict(zip(jaxpr.jaxpr.invars[n_const + n :], x_leaves, strict=True))
+    handed = [slices.get(v) if type(v) is Var else None for v in jaxpr.jaxpr.outvars[len(carry) :]]
+    kept = [v for v, x in zip(jaxpr.jaxpr.outvars[len(carry) :], handed, strict=True) if x is None]
+    jaxpr = with_outputs(jaxpr, [*jaxpr.jaxpr.outvars[: len(carry)], *kept])
+    params = {"jaxpr": jaxpr, "reverse": bool(reverse)}
+    results = _scan_unrolled(consts, carry, x_leaves, length, unroll, params)
+    found, stacked = iter(results[: len(carry)]), iter(results[len(carry) :])
+    return body.out_tree.unflatten(
+        [
+            *(value_of(x) if i in fixed else next(found) for i, x in enumerate(init_leaves)),
+            *(next(stacked) if x is None else value_of(x) for x in handed),
+        ]
+    )
+
+
+def paths_of(name: str, tree: Any) -> list[str]:
+    return [trees.argument_path(name, p) for p in trees.key_paths(tree)]
 
 
 def _rounds_a_pass(function: str, unroll: Any, length: Any) -> int:
@@ -637,13 +677,15 @@ def _rounds_a_pass(function: str, unroll: Any, length: Any) -> int:
     return max(rounds if dims.is_dim(length) else min(rounds, length), 1)
 
 
-def _scan_unrolled(body: Any, init: list, xs: list, length: Any, unroll: int, params: dict) -> list:
+def _scan_unrolled(
+    consts: list, init: list, xs: list, length: Any, unroll: int, params: dict
+) -> list:
     """Bind the scan; rounds that do not fill a whole pass are done by a second, short one."""
-    n_const, n = len(body.consts), len(init)
+    n_const, n = len(consts), len(init)
     rest = 0 if dims.is_dim(length) or not length else length % unroll
     if not rest:
         return scan_p.bind(
-            *body.consts,
+            *consts,
             *init,
             *xs,
             length=length,
@@ -660,7 +702,7 @@ def _scan_unrolled(body: Any, init: list, xs: list, length: Any, unroll: int, pa
     for lo, hi in (first, second):
         part = [slice_in_dim(x, lo, hi) for x in xs]
         outs = scan_p.bind(
-            *body.consts,
+            *consts,
             *carry,
             *part,
             length=hi - lo,
@@ -685,8 +727,7 @@ def _parameter_names(f: Callable, init: Any, xs: Any) -> list[str]:
     code = getattr(f, "__code__", None)
     names = list(code.co_varnames[: code.co_argcount]) if code is not None else []
     names = (names + ["carry", "x"][len(names) :])[:2]
-    out = [trees.argument_path(names[0], p) for p in trees.key_paths(init)]
-    return out + [trees.argument_path(names[1], p) for p in trees.key_paths(xs)]
+    return paths_of(names[0], init) + paths_of(names[1], xs)
 
 
 def loop_length(of: str, function: str, xs: Any, leaves: Sequence[Any], length: Any) -> Any:

@@ -682,18 +682,32 @@ def convert_numpy(x: Any, dtype: np.dtype) -> np.ndarray:
     """
     x = np.asarray(x)
     source, target = kind(x.dtype), kind(dtype)
+    if source in "biu" and (target in "iu" or target == "f" and dtype.itemsize > 2):
+        return _astype(x, dtype)  # never warns
+    if source == "f" and target in "iu":
+        return _saturated(x, dtype)
     with np.errstate(all="ignore"):
         if target == "b":
             return x.astype(bool) if source != "f" else x.astype(np.float64) != 0
         if source == "c" and target != "c":
-            x, source = x.real, "f"
-        if source == "f" and target in "iu":
-            return _saturated(x.astype(np.float64), dtype)
+            x = x.real
+            return _saturated(x, dtype) if target in "iu" else x.astype(dtype)
+        return _astype(x, dtype)
+
+
+def _astype(x: np.ndarray, dtype: np.dtype) -> np.ndarray:
+    try:
         return x.astype(dtype)
+    except TypeError:  # NumPy knows no cast between some pairs of narrow types
+        integers = kind(x.dtype) in "iu" and kind(dtype) in "iu"
+        return x.astype(np.int8 if integers else np.float32).astype(dtype)
 
 
 def _saturated(x: np.ndarray, dtype: np.dtype) -> np.ndarray:
     low, high = _range(dtype)
+    x = x.astype(np.float64)
+    if x.size and low < np.minimum.reduce(x, None) and np.maximum.reduce(x, None) < high:
+        return x.astype(dtype)
     # float(high) may be high + 1, and values between the two do not exist in float64 either.
     above, below = x >= float(high), x <= float(low)
     wide = np.zeros(x.shape, np.int64 if low else np.uint64)

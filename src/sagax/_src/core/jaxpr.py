@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -69,21 +70,33 @@ class Eqn:
 
 
 class DebugInfo:
-    """What a user calls the parts of a traced function: its name, and the paths of arguments and results."""
+    """What a user calls the parts of a traced function: its name, and the paths of arguments and results.
 
-    __slots__ = ("arg_names", "func_name", "result_paths", "traced_for")
+    `arg_names` may be given as a function, which is called when somebody asks; `code` is what Python
+    runs, where it is known.
+    """
+
+    __slots__ = ("_arg_names", "code", "func_name", "result_paths", "traced_for")
 
     def __init__(
         self,
         func_name: str = "",
-        arg_names: Sequence[str] = (),
+        arg_names: Sequence[str] | Callable[[], Sequence[str]] = (),
         result_paths: Sequence[str] = (),
         traced_for: str = "",
+        code: Any = None,
     ) -> None:
         self.func_name = func_name
-        self.arg_names = tuple(arg_names)
+        self._arg_names = arg_names if callable(arg_names) else tuple(arg_names)
         self.result_paths = tuple(result_paths)
         self.traced_for = traced_for
+        self.code = code
+
+    @property
+    def arg_names(self) -> tuple[str, ...]:
+        if callable(self._arg_names):
+            self._arg_names = tuple(self._arg_names())
+        return self._arg_names
 
 
 no_debug_info = DebugInfo()
@@ -165,6 +178,19 @@ class ClosedJaxpr:
     eqns = property(lambda self: self.jaxpr.eqns)
     effects = property(lambda self: self.jaxpr.effects)
 
+    # The same jaxpr with the same constants is the same program: what is compiled with it as a
+    # parameter is found again.
+    def __eq__(self, other: object) -> bool:
+        if self is other:
+            return True
+        if type(other) is not ClosedJaxpr or other.jaxpr is not self.jaxpr:
+            return False
+        mine, theirs = self.consts, other.consts
+        return len(mine) == len(theirs) and all(map(operator.is_, mine, theirs))
+
+    def __hash__(self) -> int:
+        return id(self.jaxpr)
+
     def map_jaxpr(self, f: Callable[[Jaxpr], Jaxpr]) -> ClosedJaxpr:
         return ClosedJaxpr(f(self.jaxpr), self.consts)
 
@@ -190,12 +216,14 @@ def eval_jaxpr(jaxpr: Jaxpr, consts: Sequence[Any], *args: Any) -> list:
     env: dict[Any, Any] = dict(zip(jaxpr.constvars, consts, strict=True))
     env.update(zip(jaxpr.invars, args, strict=True))
     last = _last_uses(jaxpr)
-    scope = state.scope
+    scope, origin = state.scope, state.origin
     try:
         for i, eqn in enumerate(jaxpr.eqns):
             ins = [v.val if type(v) is Literal else env[v] for v in eqn.invars]
             if eqn.scope:
                 state.scope = f"{scope}/{eqn.scope}" if scope else eqn.scope
+            if eqn.traceback is not None:
+                state.origin = eqn.traceback
             out = eqn.primitive.bind(*ins, **eqn.params)
             state.scope = scope
             if eqn.primitive.multiple_results:
@@ -205,7 +233,7 @@ def eval_jaxpr(jaxpr: Jaxpr, consts: Sequence[Any], *args: Any) -> list:
             for v in last.get(i, ()):
                 del env[v]
     finally:
-        state.scope = scope
+        state.scope, state.origin = scope, origin
     return [v.val if type(v) is Literal else env[v] for v in jaxpr.outvars]
 
 

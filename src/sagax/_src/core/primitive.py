@@ -32,9 +32,10 @@ _CACHE_LIMIT = 8192
 class MissingRuleError(errors.SagaxError, NotImplementedError):
     """A transformation met a primitive that has no rule for it."""
 
+    __module__ = "sagax.errors"
     code = "SX0120"
 
-    def __init__(self, primitive: str, rule: str) -> None:
+    def __init__(self, primitive: str, rule: str = "abstract") -> None:
         super().__init__(
             f"the primitive '{primitive}' has no {rule} rule",
             fix=f"define one, or a `composite` of other primitives, on '{primitive}'",

@@ -8,11 +8,12 @@ from typing import Any
 import numpy as np
 
 from sagax._src import config, xla
-from sagax._src.core import avals
+from sagax._src.core import avals, dims
 from sagax._src.core.effects import no_effects
 from sagax._src.core.jaxpr import ClosedJaxpr, DebugInfo, Eqn, Jaxpr, Literal, Var, no_debug_info
-from sagax._src.core.trace import Trace, Tracer, entered, leaked, state
+from sagax._src.core.trace import Trace, Tracer, entered, leaked, no_leaks, state
 from sagax._src.core.value import aval_of, numpy_aval, sockets
+from sagax._src.diagnostics.errors import InconclusiveDimensionOperation, SagaxError
 
 _SCALARS = (bool, int, float, complex)
 _get_traceback = xla.get_traceback
@@ -21,12 +22,12 @@ _get_traceback = xla.get_traceback
 class StagedTracer(Tracer):
     """Stands for a variable of the jaxpr being recorded."""
 
-    __slots__ = ("var",)
+    __slots__ = ("_var",)
 
     def __init__(self, trace: StageTrace, aval: Any, var: Var) -> None:
         self._trace = trace
         self.aval = aval
-        self.var = var
+        self._var = var
 
     def __repr__(self) -> str:
         return f"JitTracer({self._parts()})"
@@ -38,7 +39,6 @@ class StageTrace(Trace):
     __slots__ = (
         "argument_links",
         "captured",
-        "debug_info",
         "equations",
         "invar_paths",
         "invars",
@@ -70,7 +70,7 @@ class StageTrace(Trace):
     def atom(self, x: Any) -> Any:
         """The variable or literal that stands for `x` in this jaxpr."""
         if type(x) is StagedTracer and x._trace is self:
-            return x.var
+            return x._var
         kind = type(x)
         if kind in _SCALARS:
             return Literal(x, avals.scalar_aval(kind, self.x64))
@@ -126,26 +126,30 @@ class StageTrace(Trace):
         in_avals = []
         for a in args:
             if type(a) is StagedTracer and a._trace is self:
-                ins.append(a.var)
+                ins.append(a._var)
                 in_avals.append(a.aval)
             else:
                 atom = self.atom(a)
                 ins.append(atom)
                 in_avals.append(atom.aval)
-        out = primitive.abstract_eval(tuple(in_avals), params)
+        try:
+            out = primitive.abstract_eval(tuple(in_avals), params)
+        except SagaxError as error:  # rules see types only
+            raise error.about_operands(args) from None
         effects = (
             primitive.effects_rule(**params) if primitive.effects_rule is not None else no_effects
         )
+        traceback = state.origin
+        if traceback is None:
+            traceback = _get_traceback()
         if primitive.multiple_results:
             outvars = [Var(a) for a in out]
             self.equations.append(
-                Eqn(primitive, ins, outvars, params, effects, _get_traceback(), state.scope)
+                Eqn(primitive, ins, outvars, params, effects, traceback, state.scope)
             )
             return [StagedTracer(self, v.aval, v) for v in outvars]
         var = Var(out)
-        self.equations.append(
-            Eqn(primitive, ins, [var], params, effects, _get_traceback(), state.scope)
-        )
+        self.equations.append(Eqn(primitive, ins, [var], params, effects, traceback, state.scope))
         return StagedTracer(self, out, var)
 
     def finish(self, outs: Sequence[Any]) -> tuple[Jaxpr, list]:
@@ -169,14 +173,28 @@ def stage(
     transformations around), one for each of its constvars.
     """
     trace = StageTrace(state.trace, debug_info)
-    names = debug_info.arg_names
+    result = _run(trace, fun, in_avals)
+    no_leaks(trace)
+    return result
+
+
+def _run(
+    trace: StageTrace, fun: Callable[..., Sequence[Any]], in_avals: Sequence[Any]
+) -> tuple[Jaxpr, list]:
+    names = trace.debug_info.arg_names
     ins = [trace.new_input(a, names[i] if i < len(names) else None) for i, a in enumerate(in_avals)]
-    scope, state.scope = state.scope, ""
+    scope, origin = state.scope, state.origin
+    state.scope, state.origin = "", None
     try:
         with entered(trace):
             return trace.finish(fun(*ins))
+    except InconclusiveDimensionOperation as error:
+        sized = tuple(p for v, p in trace.invar_paths.items() if not dims.is_static(v.aval.shape))
+        if sized:
+            error.attach(about=(sized, trace.debug_info.func_name))
+        raise
     finally:
-        state.scope = scope
+        state.scope, state.origin = scope, origin
 
 
 def stage_closed(

@@ -7,25 +7,30 @@ and need no level numbers. The trace at the bottom evaluates.
 
 from __future__ import annotations
 
+import sys
 import threading
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
+from sagax._src import config
 from sagax._src.core.value import Array, aval_of
-from sagax._src.diagnostics import errors
+from sagax._src.diagnostics import errors, leaks
 
 
 class Trace:
     """An interpreter of operations. `process` handles one; results are values of this trace."""
 
-    __slots__ = ("__weakref__", "alive", "axis", "parent")
+    __slots__ = ("__weakref__", "alive", "axis", "debug_info", "parent")
 
     parent: Any  # the trace beneath; None at the bottom
+    debug_info: Any  # what a user calls the traced function and its arguments; None: nobody's
 
     def __init__(self, parent: Trace | None) -> None:
         self.parent = parent
         self.alive = True
+        self.debug_info = None
         # (name, size) of the named axis that this trace introduces, or None
         self.axis: Any = None
 
@@ -75,6 +80,9 @@ evaluation = EvalTrace()
 class _State(threading.local):
     trace: Trace = evaluation
     scope: str = ""  # names given by named_scope, joined by "/"
+    # the stack at which the operations at work were written, where they are those of a program that
+    # is run again or transformed; None: where they are called
+    origin: Any = None
 
 
 state = _State()
@@ -140,9 +148,10 @@ def axis_size(name: Any) -> int:
 class UnboundAxisError(errors.SagaxError, NameError):
     """A named axis that no enclosing transformation introduces."""
 
+    __module__ = "sagax.errors"
     code = "SX0121"
 
-    def __init__(self, name: Any, known: list) -> None:
+    def __init__(self, name: Any, known: Sequence[Any] = ()) -> None:
         among = (
             f"the axes in scope are {', '.join(map(repr, known))}"
             if known
@@ -159,16 +168,24 @@ def leaked(tracer: Tracer) -> errors.UnexpectedTracerError:
     return errors.UnexpectedTracerError.of(tracer)
 
 
+def no_leaks(trace: Trace) -> None:
+    """Raise if a tracer of `trace` outlives it, where that is asked for (`checking_leaks`).
+
+    For whoever has run a function under `trace`, when nothing of that run is on the stack any more.
+    """
+    # a trace that is over is referred to by its tracers, the caller, this call and its question
+    if config.current().check_tracer_leaks and sys.getrefcount(trace) > 3:
+        found = leaks.survivors(trace)
+        if found:
+            raise errors.LeakedTraceError.of(found[0], len(found))
+
+
 class Tracer(Array):
     """Stands for a value while a function is being transformed."""
 
     __slots__ = ("__weakref__", "_trace", "aval")
 
     _trace: Trace
-
-    @property
-    def trace(self) -> Trace:
-        return self._trace
 
     @property
     def inner(self) -> Any:
@@ -198,18 +215,24 @@ class Tracer(Array):
             )
         )
 
+    # As numbers, values that are differentiated would lose their derivatives: these refuse even
+    # where the value is known.
     def __float__(self) -> float:
-        return float(
-            self._known(
-                errors.ConcretizationTypeError, "The problem arose with the `float` function."
-            )
-        )
+        raise self._no_number("the `float` function")
 
     def __complex__(self) -> complex:
-        return complex(
-            self._known(
-                errors.ConcretizationTypeError, "The problem arose with the `complex` function."
+        raise self._no_number("the `complex` function")
+
+    def _no_number(self, what: str) -> errors.SagaxError:
+        error = errors.ConcretizationTypeError(self, f"The problem arose with {what}.")
+        if self.concrete() is None:
+            return error.attach(
+                fix="use functions of jax.numpy in place of those of math; if the value is known when "
+                "the function is called, mark the argument as static (static_argnames in jit)"
             )
+        return error.attach(
+            fix="compute with sagax.numpy, which keeps the derivative; a number that needs none, for "
+            "a report say, can be had of sagax.lax.stop_gradient(x)"
         )
 
     def __index__(self) -> int:
@@ -229,14 +252,10 @@ class Tracer(Array):
         ).item(*args)
 
     def tolist(self) -> Any:
-        return self._known(
-            errors.ConcretizationTypeError, "The problem arose with `.tolist()`."
-        ).tolist()
+        raise self._no_number("`.tolist()`")
 
     def tobytes(self, order: str = "C") -> bytes:
-        return self._known(
-            errors.ConcretizationTypeError, "The problem arose with `.tobytes()`."
-        ).tobytes(order)
+        raise self._no_number("`.tobytes()`")
 
     def block_until_ready(self) -> Tracer:
         return self
@@ -267,18 +286,15 @@ class Tracer(Array):
     def __format__(self, spec: str) -> str:
         if not spec:
             return str(self)
-        value = self.concrete()
-        if value is None:
-            raise errors.ArgumentError(
-                "a traced value has no digits to format yet",
-                function="format",
-                got=self,
-                expected="no format specification",
-                fix="print it when the compiled program runs: sagax.debug.print('{x:"
-                + spec
-                + "}', x=x)",
-            )
-        return format(value, spec)
+        raise errors.ArgumentError(
+            "a traced value has no digits to format yet",
+            function="format",
+            got=self,
+            expected="no format specification",
+            fix="print it when the compiled program runs: sagax.debug.print('{x:"
+            + spec
+            + "}', x=x)",
+        )
 
     def _parts(self) -> str:
         return self.aval.str_short(short_dtypes=False)

@@ -14,6 +14,7 @@ from sagax._src import config, trees
 from sagax._src.core import avals, dtypes
 from sagax._src.core.avals import ShapedArray
 from sagax._src.diagnostics import errors
+from sagax._src.diagnostics.callers import operation_called_with
 
 _SCALAR_TYPES = (bool, int, float, complex)
 
@@ -102,12 +103,77 @@ class Array:
         def __ne__(self, other: object) -> Any: ...
         def __getattr__(self, name: str) -> Any: ...
 
+    # Contents and places: concrete arrays define these, and tracers what they can know.
+
+    def item(self, *args: Any) -> Any:
+        """The only element (or the one at the given index) as a Python number."""
+        raise errors.ConcretizationTypeError(self, "The problem arose with `.item()`.")
+
+    def copy_to_host_async(self) -> None:
+        """Begin to copy the contents to the memory of the host."""
+        raise self._not_available("copy_to_host_async")
+
+    @property
+    def device(self) -> Any:
+        """The device that holds the array, or its sharding if there are several."""
+        raise self._not_available("device")
+
+    @property
+    def sharding(self) -> Any:
+        """How the array is laid out over devices."""
+        raise self._not_available("sharding")
+
+    @property
+    def committed(self) -> bool:
+        """Whether the array is bound to its devices, so that computations with it run there."""
+        raise self._unknown("committed")
+
+    @property
+    def is_fully_addressable(self) -> bool:
+        """Whether all of the array lies on devices of this process."""
+        raise self._unknown("is_fully_addressable")
+
+    @property
+    def is_fully_replicated(self) -> bool:
+        """Whether each device that holds any of the array holds all of it."""
+        raise self._unknown("is_fully_replicated")
+
+    @property
+    def addressable_shards(self) -> list:
+        """The parts of the array that lie on devices of this process."""
+        raise self._unknown("addressable_shards")
+
+    @property
+    def global_shards(self) -> list:
+        """The parts of the array on all devices."""
+        raise self._unknown("global_shards")
+
+    def addressable_data(self, index: int) -> Any:
+        """The data of one of the parts that lie on devices of this process."""
+        raise self._unknown("addressable_data")
+
+    def devices(self) -> set:
+        """The devices that hold the array."""
+        raise self._unknown("devices")
+
+    def _not_available(self, name: str) -> AttributeError:
+        return AttributeError(
+            f"The '{name}' attribute is not available on {type(self).__name__} with shape "
+            f"{self.aval.str_short(short_dtypes=False)}"
+        )
+
+    def _unknown(self, name: str) -> errors.ConcretizationTypeError:
+        return errors.ConcretizationTypeError(
+            self, f"The '{name}' attribute is not available while tracing."
+        )
+
     def __setitem__(self, index: Any, value: Any) -> None:
         raise errors.ArgumentError(
             "arrays are immutable, so an item cannot be assigned in place",
             function="x[index] = value",
             got=self,
             fix="use the updated copy: x = x.at[index].set(value)",
+            of=(self,),
             index=index,
             value=value,
         )
@@ -149,6 +215,14 @@ def aval_of(x: Any) -> ShapedArray:
 
 def numpy_aval(x: Any, x64: bool) -> ShapedArray:
     """The aval under which a NumPy array or scalar enters: 64-bit types narrow unless `x64`."""
+    if type(x) is not np.ndarray and isinstance(x, np.ma.MaskedArray):
+        raise errors.ArgumentValueError(
+            "Numpy masked arrays are not supported as direct inputs to JAX functions: the mask would "
+            "be lost",
+            got=f"a masked array of type {dtypes.name(x.dtype)}{list(x.shape)}",
+            expected="an array without a mask",
+            fix="fill in what is masked, x.filled(0), and pass the mask, x.mask, as another argument",
+        )
     dtype = x.dtype
     if dtype.kind in "OSUMmVc" and not dtypes.is_numeric_dtype(dtype):
         raise not_an_array(x)
@@ -158,6 +232,9 @@ def numpy_aval(x: Any, x64: bool) -> ShapedArray:
 def not_an_array(x: Any) -> errors.SagaxError:
     """The error for a value that cannot be an operand."""
     error = errors.NotAnArrayError(x)
+    called = operation_called_with(x)
+    if called:
+        error.attach(**called)
     if isinstance(x, (list, tuple)):
         return error.attach(fix="make an array of it first: sagax.numpy.asarray(...)")
     return error
@@ -168,7 +245,7 @@ def is_operand(x: Any) -> bool:
     if isinstance(x, (Array, *_SCALAR_TYPES)):
         return True
     if isinstance(x, (np.ndarray, np.generic)):
-        return dtypes.is_numeric_dtype(x.dtype)
+        return dtypes.is_numeric_dtype(x.dtype) and not isinstance(x, np.ma.MaskedArray)
     return hasattr(x, "__jax_array__")
 
 

@@ -7,9 +7,15 @@ from typing import Any, ClassVar, NamedTuple, Self
 
 from sagax._src import xla
 from sagax._src.diagnostics import render
-from sagax._src.diagnostics.model import Diagnostic, Label, Suggestion, Trust, type_text
-from sagax._src.diagnostics.provenance import is_tracer, provenance_of_all, trace_names
-from sagax._src.diagnostics.spans import user_span
+from sagax._src.diagnostics.model import Diagnostic, Label, Span, Suggestion, Trust, type_text
+from sagax._src.diagnostics.provenance import (
+    Provenance,
+    is_tracer,
+    provenance_of_all,
+    trace_names,
+)
+from sagax._src.diagnostics.source import function_code, returned
+from sagax._src.diagnostics.spans import is_users, user_span
 
 __all__ = ["Details", "SagaxError", "describe"]
 
@@ -61,12 +67,23 @@ def _sentence(shown: dict[str, str]) -> str:
     return f"{subject} must be {shown['expected']}{got}"
 
 
+def _returned_by(function: Any, at: tuple[int, ...]) -> Span | None:
+    code = function if hasattr(function, "co_filename") else function_code(function)
+    return returned(code, 0, at) if code is not None and is_users(code.co_filename) else None
+
+
 class Details(NamedTuple):
-    """What a class of errors has to say beyond what is known of every error."""
+    """What a class of errors has to say beyond what is known of every error.
+
+    With `primary` the mistake is there, and the place where the error was raised is one more label,
+    with the text `here`.
+    """
 
     notes: tuple[str, ...] = ()
     labels: tuple[Label, ...] = ()
     suggestions: tuple[Suggestion, ...] = ()
+    primary: Label | None = None
+    here: str = ""
 
 
 class SagaxError(Exception):
@@ -82,6 +99,7 @@ class SagaxError(Exception):
 
     code: str = "SX0001"
     advice: ClassVar[str] = ""  # general; shown unless there is a better suggestion
+    known_as: ClassVar[str] = ""  # the class that people know it by, if not its own
     during_tracing: ClassVar[bool] = True  # a tracer among the facts tells what was going on
     _revived = False
 
@@ -107,6 +125,12 @@ class SagaxError(Exception):
         self._explained = None
         return self
 
+    def about_operands(self, operands: tuple[Any, ...]) -> Self:
+        """The same error, about these operands unless it knows of others."""
+        if "about" in self.facts or any(is_tracer(value) for value in self.facts.values()):
+            return self
+        return self.attach(of=operands)
+
     def in_context(self, context: tuple[str, ...]) -> None:
         """Record what was going on, outermost first, each a phrase that follows "while"."""
         self._context = context
@@ -126,6 +150,8 @@ class SagaxError(Exception):
     def shown(self) -> Diagnostic:
         """The part of the explanation that the text of the error shows."""
         d = self.explain()
+        if "about" in self.facts and all(name in d.message for name in d.depends):
+            d = dataclasses.replace(d, depends=())
         # Python's traceback ends with the expression that failed. The text repeats it only where
         # it goes on from there: to the steps by which a value came about, or to another place.
         if d.chain or d.depends or "traceback" in self.facts or len(d.labels) > 1:
@@ -134,21 +160,34 @@ class SagaxError(Exception):
 
     def _make_explanation(self) -> Diagnostic:
         facts = self.facts
-        tracers = [value for value in facts.values() if is_tracer(value)]
+        tracers = [value for value in facts.get("of", facts.values()) if is_tracer(value)]
         origin = provenance_of_all(tracers)
+        if "about" in facts:
+            origin = Provenance(*facts["about"])
         span = user_span(facts.get("traceback") or self._stack)
         context = self._context
         if not context and tracers and self.during_tracing:
             context = trace_names(tracers[0])
         details = self.details()
+        if details.primary is None and "returned_by" in facts:
+            span_there = _returned_by(facts["returned_by"], facts.get("returned_at", ()))
+            if span_there is not None:
+                label = Label(span_there, primary=True)
+                details = details._replace(primary=label, here="called from here")
         suggestions = details.suggestions
         if fix := facts.get("fix") or ("" if suggestions else self.advice):
             suggestions = (*suggestions, Suggestion("advice", fix, trust=Trust.TEMPLATE))
+        labels = [*details.labels]
+        if details.primary is not None:
+            labels.insert(0, details.primary)
+            labels += [Label(span, details.here)] if span else []
+        elif span is not None:
+            labels.insert(0, Label(span, primary=True))
         return Diagnostic(
             code=self.code,
-            error=type(self).__name__,
+            error=self.known_as or type(self).__name__,
             message=self.args[0],
-            labels=(*([Label(span, primary=True)] if span else []), *details.labels),
+            labels=tuple(labels),
             depends=origin.arguments,
             function=origin.function,
             chain=origin.steps,

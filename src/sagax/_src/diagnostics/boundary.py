@@ -19,22 +19,31 @@ what was going on: one note ("while tracing `loss` for grad, in the body of scan
 exceptions, the same words in the text of sagax's own. Boundaries nest; a boundary has no state, so
 one object serves all threads and recursive calls.
 
-SAGAX_TRACEBACK=full keeps all frames, =off leaves exceptions entirely alone, =short is the default.
+The option `traceback` (SAGAX_TRACEBACK) set to "full" keeps all frames, "off" leaves exceptions
+entirely alone, "short" is the default.
 """
 
 from __future__ import annotations
 
 import functools
-import os
 from collections.abc import Callable
-from types import TracebackType
+from types import CodeType, TracebackType
 from typing import Any, ParamSpec, TypeVar
 
 from sagax._src import config
 from sagax._src.diagnostics.base import SagaxError
+from sagax._src.diagnostics.source import function_code
 from sagax._src.diagnostics.spans import is_hidden, is_sagax
 
-__all__ = ["Boundary", "function_name", "tidy", "tracing"]
+__all__ = [
+    "Boundary",
+    "function_code",
+    "function_name",
+    "passed",
+    "running",
+    "tidy",
+    "tracing",
+]
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -104,6 +113,24 @@ class tracing(Boundary):
         return f"tracing `{function_name(self.function)}` for {self.reason}"
 
 
+class running(tracing):
+    """The boundary around running what was compiled: "running `loss` for jit"."""
+
+    __slots__ = ()
+
+    @property
+    def words(self) -> str:  # type: ignore[override]
+        return f"running `{function_name(self.function)}` for {self.reason}"
+
+
+def passed(error: BaseException, code: CodeType) -> bool:
+    """Whether an exception came through a piece of code."""
+    entry = error.__traceback__
+    while entry is not None and entry.tb_frame.f_code is not code:
+        entry = entry.tb_next
+    return entry is not None
+
+
 def function_name(function: object) -> str:
     """What a user calls a function: through partial and wrappers, with the class of a method."""
     while isinstance(function, functools.partial):
@@ -151,10 +178,9 @@ class _Note(str):
 
 def _mode() -> str:
     settings = config.current()
-    mode = getattr(settings, "traceback", None) or os.environ.get("SAGAX_TRACEBACK", "")
-    if mode in ("full", "off"):
-        return mode
-    return "full" if settings.traceback_filtering == "off" else "short"
+    if settings.traceback == "short" and settings.traceback_filtering == "off":
+        return "full"
+    return settings.traceback
 
 
 def _annotate(error: Exception, words: str, *, hide: bool) -> None:

@@ -31,7 +31,14 @@ A message of your own may come first; the facts then follow it, a line each:
 `repr(s)` for a string of the user's); arrays, avals and tracers show their type; anything else a
 short repr. `code="SX0301"` names the page of the error when it has one. Every other keyword is kept
 in `.facts` for whoever explains the error, and is not shown: pass the operands (`x=x, y=y`), they
-cost nothing. Facts that a caller higher up knows are added by `attach`, which keeps what is there:
+cost nothing. Some of them guide the explanation:
+
+    traceback    where it happened, if not where the error is raised (a captured stack)
+    of           the operands whose origin matters, if not all that are among the facts
+    about        (names of arguments, function): the arguments of the user's that are at fault
+    returned_by  the function (or its code) whose `return` is at fault; `returned_at` the item of it
+
+Facts that a caller higher up knows are added by `attach`, which keeps what is there:
 
     except SagaxError as error:
         error.attach(function=name)
@@ -43,12 +50,23 @@ arguments. All these classes pickle, as their text.
 
 from __future__ import annotations
 
-from typing import Self
+from collections.abc import Sequence
+from typing import Any, Self
 
+from sagax._src.diagnostics import leaks
 from sagax._src.diagnostics.base import Details, SagaxError, describe
-from sagax._src.diagnostics.model import Label
+from sagax._src.diagnostics.keys import reuse_details
+from sagax._src.diagnostics.model import Label, Span
 from sagax._src.diagnostics.provenance import creation
-from sagax._src.diagnostics.spans import shown_path, user_spans
+from sagax._src.diagnostics.source import choice_around
+from sagax._src.diagnostics.spans import (
+    Backward,
+    shown_path,
+    span_at,
+    user_place,
+    user_places,
+    user_span,
+)
 
 __all__ = [
     "ArgumentError",
@@ -62,6 +80,7 @@ __all__ = [
     "KeyReuseError",
     "LeakedTraceError",
     "NonConcreteBooleanIndexError",
+    "NonFiniteError",
     "NotAnArrayError",
     "SagaxError",
     "ShapeError",
@@ -143,7 +162,7 @@ class JAXTypeError(SagaxError, TypeError):
 class JAXIndexError(SagaxError, IndexError):
     """Base of the errors about indices."""
 
-    code = "SX0100"
+    code = "SX0113"
 
     def __init__(self, message: str) -> None:
         super().__init__(message)
@@ -183,9 +202,29 @@ class TracerBoolConversionError(ConcretizationTypeError):
     )
 
     def __init__(self, tracer: object) -> None:
-        what = f"traced array with shape {describe(tracer)}"
-        JAXTypeError.__init__(self, f"Attempted boolean conversion of JAX Tracer: {what}.")
+        JAXTypeError.__init__(
+            self,
+            "Attempted boolean conversion of JAX Tracer: Abstract tracer value encountered where "
+            f"concrete value is expected: traced array with shape {describe(tracer)}.",
+        )
         self.facts["tracer"] = tracer
+
+    def details(self) -> Details:
+        """What to write in place of the statement that asked."""
+        span = user_span(self._stack)
+        word = span.source[0].split()[:1] if span is not None and span.source else []
+        if word == ["while"]:
+            self.facts.setdefault(
+                "fix",
+                "loop with lax.while_loop(cond, body, start), whose state is passed from round to round",
+            )
+        elif word == ["assert"]:
+            self.facts.setdefault(
+                "fix",
+                "check where the values are known: on the arguments before the call or on the result "
+                "after it; inside, sagax.debug.print can report",
+            )
+        return super().details()
 
 
 class TracerIntegerConversionError(JAXTypeError):
@@ -247,42 +286,68 @@ class UnexpectedTracerError(JAXTypeError):
         super().__init__(msg)
 
     @classmethod
-    def of(cls, tracer: object) -> Self:
-        """The error for a tracer that was found where it cannot be."""
-        info = getattr(getattr(tracer, "trace", None), "debug_info", None)
+    def of(cls, tracer: object, count: int = 1) -> Self:
+        """The error for a tracer that was found where it cannot be, with `count` - 1 others."""
+        info = getattr(getattr(tracer, "_trace", None), "debug_info", None)
         made = "inside of a transformed function"
         if name := getattr(info, "func_name", ""):
             reason = getattr(info, "traced_for", "")
             made = f"while tracing `{name}`" + (f" for {reason}" if reason else "")
+        others = f", with {count - 1} others," if count > 1 else ","
         error = cls(
-            f"{cls._opening} value of type {describe(tracer)} was made {made}, and {cls._closing}."
+            f"{cls._opening} value of type {describe(tracer)} was made {made}{others} and {cls._closing}."
         )
         error.facts["tracer"] = tracer
         return error
 
     def details(self) -> Details:
-        """Where the tracer was made, and by which calls."""
-        stack, argument = creation(self.facts.get("tracer"))
-        if argument:
-            return Details((f"the value stands for the argument {argument}",))
-        calls = user_spans(stack, 5)
-        if not calls:
+        """The life of the value: where it was made, and by which calls, and where it was stored."""
+        tracer = self.facts.get("tracer")
+        if tracer is None:
             return Details()
-        lines = [
-            f"{shown_path(call.file)}:{call.line} in {call.function}: "
-            + (call.source[0].strip() if call.source else "")
-            for call in calls
-        ]
-        note = "When the Tracer was created, the final 5 stack frames were:\n" + "\n".join(lines)
-        return Details((note,), (Label(calls[-1], "made here"),))
+        leak = leaks.find(tracer, self.__traceback__, self.facts)
+        notes: list[str] = []
+        labels: list[Label] = []
+        if leak.holder is not None:
+            notes.append(f"the value is kept in {leak.holder.text}")
+        primary = Label(leak.span, "leaks here", primary=True) if leak.span else None
+        stack, argument = creation(tracer)
+        calls = _last_calls(stack, tracer)
+        if argument:
+            notes.append(f"the value stands for the argument {argument}")
+        elif calls:
+            lines = [
+                f"{shown_path(call.file)}:{call.line} in {call.function}: "
+                + (call.source[0].strip() if call.source else "")
+                for call in calls
+            ]
+            notes.append(
+                "When the Tracer was created, the final 5 stack frames were:\n" + "\n".join(lines)
+            )
+            if primary is None or not primary.span.contains(calls[-1]):
+                labels.append(Label(calls[-1], "made here"))
+        return Details(tuple(notes), tuple(labels), (), primary, "used here")
+
+
+def _last_calls(stack: Any, tracer: object) -> list[Span]:
+    """The user's last calls before a value was made, from the call of the transformed function on."""
+    places = user_places(stack)
+    code = getattr(getattr(getattr(tracer, "_trace", None), "debug_info", None), "code", None)
+    inside = next((i for i, place in enumerate(places) if place.code is code), len(places))
+    return [span_at(place) for place in reversed(places[: inside + 2][:5])]
 
 
 class LeakedTraceError(UnexpectedTracerError):
     """A traced value outlived the function that made it; found by `checking_leaks`."""
 
     code = "SX0107"
+    known_as = "UnexpectedTracerError"
     _opening = "Leaked Trace: a"
     _closing = "is still referred to although that function has returned"
+
+    def details(self) -> Details:
+        """As of a value that was used; there is no such place, only the call that returned."""
+        return super().details()._replace(here="returns here")
 
 
 class KeyReuseError(JAXTypeError):
@@ -293,6 +358,18 @@ class KeyReuseError(JAXTypeError):
 
     def __init__(self, message: str) -> None:
         super().__init__(message)
+
+    def details(self) -> Details:
+        """Where the key was used first, and how to split it."""
+        return reuse_details(self.facts)
+
+
+class DimensionVariableError(SagaxError, KeyError):
+    """A symbolic size that no argument of an exported function has."""
+
+    code = "SX0128"
+
+    __str__ = SagaxError.__str__  # KeyError would quote it
 
 
 class InconclusiveDimensionOperation(SagaxError):
@@ -311,6 +388,64 @@ class TypePromotionError(SagaxError, ValueError):
     """Dtypes that have no implicit common dtype."""
 
     code = "SX0111"
+
+
+class NonFiniteError(SagaxError, FloatingPointError):
+    """A computation gave NaN or an infinity; found under `debug_nans` or `debug_infs`."""
+
+    code = "SX0112"
+    during_tracing = False
+
+    @classmethod
+    def found(
+        cls,
+        what: str,
+        primitive: str,
+        at: tuple[int, ...],
+        given: Sequence[str],
+        count: int,
+        path: Sequence[str],
+        traceback: Any,
+    ) -> Self:
+        """The error for an operation that was given `given` and gave `what`, first at index `at`."""
+        head = f"invalid value ({what}) encountered in {primitive}"
+        if path:
+            head += f", in {', '.join(path)}"
+        place = f" at index {list(at)}" if at else ""
+        more = f", the first of {count}" if count > 1 else ""
+        lines = [head, f"  first bad result: {what}{place}{more}"]
+        if given:
+            lines.append(f"  {primitive} was given: {', '.join(given)}")
+        return cls(
+            "\n".join(lines),
+            traceback=traceback,
+            what=what,
+            primitive=primitive,
+            at=at,
+            iterations=tuple(path),
+        )
+
+    def details(self) -> Details:
+        """Whether it happened backwards, and whether a `where` was to keep it out."""
+        traceback = self.facts.get("traceback")
+        backward = isinstance(traceback, Backward)
+        notes = ["in the backward pass of this expression" if backward else "in the forward pass"]
+        span = user_span(traceback)
+        place = user_place(traceback)
+        choice = choice_around(span, place.code) if span is not None and place is not None else None
+        labels: tuple[Label, ...] = ()
+        if choice is not None:
+            labels = (Label(choice, "chooses among the results"),)
+            notes.append(
+                "the choice comes after both sides are computed: derivatives of the side that is left "
+                "out are multiplied by 0, and 0 * inf is nan"
+            )
+            self.facts.setdefault(
+                "fix",
+                "choose twice, first among the operands: safe = jnp.where(ok, x, 1.0), then "
+                "jnp.where(ok, f(safe), other)",
+            )
+        return Details(tuple(notes), labels)
 
 
 for _name in __all__:  # their public home: what tracebacks show and what pickles refer to

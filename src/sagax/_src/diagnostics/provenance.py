@@ -2,11 +2,14 @@
 
 Works on whatever has these attributes, so that it needs nothing of what lies above it:
 
-- a staged tracer: `.var` and `.trace`; its trace: `.equations` (each with `.primitive.name`,
-  `.invars`, `.outvars`, `.traceback`), `.invar_paths` (variable -> "params['w']", as the user names
-  the argument), `.argument_links` (variable -> the value outside that it stands for), `.captured`
-  (id -> (variable, value outside)) and `.debug_info` (`.func_name`, `.traced_for`);
-- any other tracer: `.inner`, the value that it wraps.
+- a tracer: `._trace` and `.aval`; its trace: `.debug_info` (`.func_name`, `.traced_for`,
+  `.arg_names`, and `.code`, what Python runs) and `.parent`;
+- a staged tracer: `._var`; its trace: `.equations` (each with `.primitive.name`, `.invars`,
+  `.outvars`, `.traceback`), `.invars`, `.invar_paths` (variable -> "params['w']", as the user names
+  the argument), `.argument_links` (variable -> the value outside that it stands for) and
+  `.captured` (id -> (variable, value outside));
+- any other tracer: `.inner`, the value that it wraps; maybe `.tangent`, a staged tracer that depends
+  on the same arguments; maybe `.sources`, an int whose bit i says that it depends on argument i.
 
 Nothing here runs until somebody looks at an error; then it is linear in the size of the trace.
 """
@@ -23,6 +26,7 @@ from sagax._src.diagnostics.spans import Place, span_at, user_place
 __all__ = ["Provenance", "creation", "is_tracer", "provenance", "provenance_of_all", "trace_names"]
 
 _MOST_STEPS = 5
+_DEEPEST = 100  # wrappers around a value
 
 
 class Provenance(NamedTuple):
@@ -39,7 +43,7 @@ class Provenance(NamedTuple):
 
 def is_tracer(value: object) -> bool:
     """Whether `value` is traced, by the protocol above."""
-    return hasattr(value, "trace") and hasattr(value, "aval")
+    return hasattr(value, "_trace") and hasattr(value, "aval")
 
 
 def provenance(tracer: Any) -> Provenance:
@@ -50,24 +54,27 @@ def provenance(tracer: Any) -> Provenance:
 def provenance_of_all(values: Iterable[Any]) -> Provenance:
     """As `provenance`, of several values together."""
     groups: list[_Group] = []
+    linear: list[_Group] = []
     arguments: tuple[str, ...] = ()
     function = ""
-    level = _staged(values)
+    level: list[Any] = list(values)
+    seen: set[int] = set()
     while level:  # from the innermost trace outwards
-        inside = [_look_into(trace, variables) for trace, variables in level]
+        inside = _look_at(level, seen)
         groups[:0] = [group for found in inside for group in found.groups]
+        linear[:0] = [group for found in inside for group in found.linear]
         if not arguments:
             arguments = tuple(dict.fromkeys(path for found in inside for path in found.paths))
             if arguments:
                 function = next(f.function for f in inside if f.paths)
-        level = _staged(value for found in inside for value in found.outside)
-    return Provenance(arguments, function, _steps(groups))
+        level = [value for found in inside for value in found.outside]
+    return Provenance(arguments, function, _steps(groups or linear))
 
 
 def trace_names(tracer: Any) -> tuple[str, ...]:
     """What was being traced when `tracer` was made, outermost first: "tracing `loss` for jit"."""
     names: list[str] = []
-    trace = getattr(tracer, "trace", None)
+    trace = getattr(tracer, "_trace", None)
     while trace is not None:
         info = getattr(trace, "debug_info", None)
         function, reason = getattr(info, "func_name", ""), getattr(info, "traced_for", "")
@@ -79,11 +86,26 @@ def trace_names(tracer: Any) -> tuple[str, ...]:
 
 def creation(tracer: Any) -> tuple[Any, str]:
     """Where a traced value was made: the stack, or the path of the argument it stands for."""
-    for trace, variables in _staged([tracer]):
-        for eqn in trace.equations:
-            if variables[0] in eqn.outvars:
-                return eqn.traceback, ""
-        return None, trace.invar_paths.get(variables[0], "")
+    argument = None
+    for _ in range(_DEEPEST):
+        if tracer is None:
+            break
+        trace: Any = getattr(tracer, "_trace", None)
+        variable: Any = getattr(tracer, "_var", None)
+        info = getattr(trace, "debug_info", None)
+        tangent: Any = getattr(tracer, "tangent", None)
+        if variable is None and hasattr(tangent, "_var"):
+            trace, variable = tangent._trace, tangent._var
+        if variable is not None and hasattr(trace, "equations"):
+            for eqn in trace.equations:
+                if variable in eqn.outvars:
+                    return eqn.traceback, ""
+            path = _input_paths(trace, info).get(variable, "")
+            return None, path if argument is None else argument
+        if argument is None:  # what a wrapper stands for, if it wraps an input, is its own argument
+            names = _own_names(tracer) if hasattr(tracer, "_trace") else []
+            argument = names[0] if len(names) == 1 else ""
+        tracer = getattr(tracer, "inner", None)
     return None, ""
 
 
@@ -108,50 +130,103 @@ class _Group:
 
 
 class _Found(NamedTuple):
-    paths: list[str]
-    outside: list[Any]
-    groups: list[_Group]
-    function: str
+    paths: list[str] = []
+    outside: list[Any] = []
+    groups: list[_Group] = []
+    function: str = ""
+    linear: list[_Group] = []  # of the tangents: the same expressions, in other operations
 
 
-def _staged(values: Iterable[Any]) -> list[tuple[Any, list[Any]]]:
-    """The staged variables inside of `values`, by their trace."""
-    found: dict[int, tuple[Any, list[Any]]] = {}
-    seen: set[int] = set()
+def _look_at(values: Iterable[Any], seen: set[int]) -> list[_Found]:
+    """What the traces that these values belong to know of them."""
+    staged: dict[int, tuple[Any, list[Any]]] = {}
+    found: list[_Found] = []
     for value in values:
-        while value is not None and id(value) not in seen:
-            seen.add(id(value))
-            trace = getattr(value, "trace", None)
-            if hasattr(value, "var") and hasattr(trace, "equations"):
-                found.setdefault(id(trace), (trace, []))[1].append(value.var)
-                break
-            value = getattr(value, "inner", None)
-    return list(found.values())
+        if value is None or id(value) in seen or not hasattr(value, "_trace"):
+            continue
+        seen.add(id(value))
+        trace = value._trace
+        if _is_staged(value):
+            staged.setdefault(id(trace), (trace, []))[1].append(value._var)
+            continue
+        outside = [value.inner] if getattr(value, "inner", None) is not None else []
+        tangent: Any = getattr(value, "tangent", None)
+        if _is_staged(tangent):
+            of_tangent = _look_into(tangent._trace, [tangent._var], trace.debug_info)
+            found.append(of_tangent._replace(
+                outside=[*outside, *of_tangent.outside], groups=[], linear=of_tangent.groups
+            ))  # fmt: skip
+        else:
+            info = getattr(trace, "debug_info", None)
+            names = _own_names(value)
+            found.append(_Found(names, outside, [], getattr(info, "func_name", "")))
+    recorded = [_look_into(trace, vs, trace.debug_info) for trace, vs in staged.values()]
+    return [*recorded, *found]
 
 
-def _look_into(trace: Any, variables: list[Any]) -> _Found:
-    equations = trace.equations
+def _own_names(value: Any) -> list[str]:
+    """The arguments of its own function that a tracer depends on: by `sources`, and those that are
+    as they were outside, among what made the value that it wraps.
+    """
+    sources = getattr(value, "sources", 0)
+    names = getattr(getattr(value._trace, "debug_info", None), "arg_names", ()) if sources else ()
+    given = [_unwrapped(x) for x in getattr(value._trace, "arguments", ())]
+    plain = {x._var: i for i, x in enumerate(given) if _is_staged(x)}
+    inner = _unwrapped(value)
+    if plain and _is_staged(inner):
+        for variable in _needed(inner._trace.equations, [inner._var])[1]:
+            if variable in plain:
+                sources |= 1 << plain[variable]
+    return [name for i, name in enumerate(names) if sources >> i & 1]
+
+
+def _unwrapped(value: Any) -> Any:
+    """What the wrappers of a value hold inside of all."""
+    for _ in range(_DEEPEST):
+        if _is_staged(value) or getattr(value, "inner", None) is None:
+            break
+        value = value.inner
+    return value
+
+
+def _is_staged(value: Any) -> bool:
+    return hasattr(value, "_var") and hasattr(value._trace, "equations")
+
+
+def _needed(equations: list[Any], variables: list[Any]) -> tuple[set[int], dict[Any, None]]:
+    """The equations that make some variables, and all variables that go into them, in order."""
     made_by = {out: i for i, eqn in enumerate(equations) for out in eqn.outvars}
     needed: set[int] = set()
-    inputs: dict[Any, None] = {}  # a set that keeps the order
+    met: dict[Any, None] = {}
     todo = list(variables)
     while todo:
         atom = todo.pop()
         if hasattr(atom, "val"):  # a literal; it need not be hashable
             continue
+        met[atom] = None
         at = made_by.get(atom)
-        if at is None:
-            inputs[atom] = None
-        elif at not in needed:
+        if at is not None and at not in needed:
             needed.add(at)
             todo.extend(equations[at].invars)
+    return needed, met
+
+
+def _input_paths(trace: Any, info: Any) -> dict[Any, str]:
+    if trace.invar_paths:
+        return trace.invar_paths
+    return dict(zip(getattr(trace, "invars", ()), getattr(info, "arg_names", ()), strict=False))
+
+
+def _look_into(trace: Any, variables: list[Any], info: Any) -> _Found:
+    equations = trace.equations
+    needed, inputs = _needed(equations, variables)
     links = dict(trace.argument_links)
     links.update(getattr(trace, "captured", {}).values())
-    paths = [path for atom, path in trace.invar_paths.items() if atom in inputs]
+    names = _input_paths(trace, info)
+    paths = [path for atom, path in names.items() if atom in inputs]
     outside = [links[atom] for atom in inputs if atom in links]
-    origins = {atom for atom in inputs if atom in trace.invar_paths or is_tracer(links.get(atom))}
+    origins = {atom for atom in inputs if atom in names or is_tracer(links.get(atom))}
     groups = _groups([equations[i] for i in sorted(needed)], origins)
-    info = getattr(trace, "debug_info", None)
     return _Found(paths, outside, groups, getattr(info, "func_name", ""))
 
 

@@ -12,7 +12,7 @@ import os
 import re
 import sys
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from types import CodeType, TracebackType
 from typing import Any, NamedTuple
 
@@ -20,6 +20,7 @@ from sagax._src.diagnostics.model import Span
 from sagax._src.diagnostics.syntax import part
 
 __all__ = [
+    "Backward",
     "ExcerptLine",
     "Place",
     "excerpt",
@@ -30,6 +31,7 @@ __all__ = [
     "shown_path",
     "span_at",
     "user_place",
+    "user_places",
     "user_span",
     "user_spans",
 ]
@@ -89,6 +91,18 @@ class Place(NamedTuple):
     offset: int
 
 
+class Backward:
+    """The captured stack of an operation forwards, for the one that takes its place backwards."""
+
+    __slots__ = ("traceback",)
+
+    def __init__(self, traceback: Any) -> None:
+        self.traceback = traceback
+
+    def raw_frames(self) -> Any:
+        return self.traceback.raw_frames()
+
+
 def _stack(traceback: Any) -> Iterator[Place]:
     """The instructions on a captured stack, innermost first."""
     if not isinstance(traceback, TracebackType):
@@ -105,24 +119,28 @@ def user_place(traceback: Any) -> Place | None:
     """The user's innermost instruction on a captured stack; None when there is none.
 
     Generated code without source (the `__init__` of a dataclass) counts only where there is nothing
-    else of the user's.
+    else of the user's. What was typed in (`<stdin>`, a notebook's cell) is the user's.
     """
     if traceback is None:
         return None
     generated = None
-    if not isinstance(traceback, TracebackType):  # each lowered operation asks: no object a frame
-        codes, offsets = traceback.raw_frames()
-        for i, code in enumerate(codes):
-            file = code.co_filename
-            if is_users(file) and not file.startswith("<"):
-                return Place(code, offsets[i])
-    for place in _stack(traceback):
-        file = place.code.co_filename
-        if is_users(file):
-            if not file.startswith("<") or linecache.getlines(file):
+    if isinstance(traceback, TracebackType):
+        places: Iterable[tuple[CodeType, int]] = _stack(traceback)
+    else:  # each lowered operation asks: no object a frame
+        places = zip(*traceback.raw_frames(), strict=True)
+    for code, offset in places:
+        if is_users(code.co_filename):
+            place = Place(code, offset)
+            if not _is_generated(code):
                 return place
             generated = generated or place
     return generated
+
+
+def _is_generated(code: CodeType) -> bool:
+    """Whether a program wrote this code: it has no source, and nobody gave it a name of its own."""
+    file = code.co_filename
+    return file == "<string>" and not _defines(linecache.getlines(file), code)
 
 
 def user_span(traceback: Any) -> Span | None:
@@ -133,10 +151,14 @@ def user_span(traceback: Any) -> Span | None:
 
 def user_spans(traceback: Any, limit: int = 5) -> list[Span]:
     """The user's innermost `limit` calls on a captured stack, outermost first."""
+    return [span_at(place) for place in reversed(user_places(traceback)[:limit])]
+
+
+def user_places(traceback: Any) -> list[Place]:
+    """The user's instructions on a captured stack, innermost first."""
     if traceback is None:
         return []
-    places = [place for place in _stack(traceback) if is_users(place.code.co_filename)]
-    return [span_at(place) for place in reversed(places[:limit])]
+    return [place for place in _stack(traceback) if is_users(place.code.co_filename)]
 
 
 # --- from places to source ---------------------------------------------------------------------

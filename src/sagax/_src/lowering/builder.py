@@ -12,12 +12,15 @@ from typing import Any
 
 import numpy as np
 
+from sagax._src import xla
 from sagax._src.core import dims, dtypes, kinds
 from sagax._src.core.avals import intern_aval
 from sagax._src.core.jaxpr import Jaxpr, Literal
 from sagax._src.core.stage import stage
 from sagax._src.lowering.text import (
+    attribute_text,
     dense,
+    element_type,
     physical,
     quote,
     scalar_text,
@@ -32,16 +35,23 @@ _I32 = np.dtype(np.int32)
 class Value:
     """An SSA value: its name, its type as sagax sees it and as MLIR spells it.
 
-    `splat` is the scalar that every element is, for constants.
+    `splat` is the scalar that every element is, for constants, and `bits` the bytes of it.
     """
 
-    __slots__ = ("aval", "name", "splat", "type")
+    __slots__ = ("aval", "bits", "name", "splat", "type")
 
     def __init__(self, name: str, aval: Any, spelled: str | None = None, splat: Any = None) -> None:
         self.name = name
         self.aval = aval
         self.type = type_text(aval) if spelled is None else spelled
         self.splat = splat
+        self.bits: bytes | None = None
+
+    def seen_as(self, aval: Any) -> Value:
+        """The same value with an aval of the same type that differs in weakness."""
+        found = Value(self.name, aval, self.type, self.splat)
+        found.bits = self.bits
+        return found
 
     shape = property(lambda self: self.aval.shape)
     dtype = property(lambda self: self.aval.dtype)
@@ -80,6 +90,7 @@ class Builder:
         name: str,
         operands: Sequence[Value],
         out: Any,
+        /,
         *,
         regions: Sequence[str] = (),
         **attributes: str,
@@ -88,29 +99,35 @@ class Builder:
 
         `name` without a dot is in the stablehlo dialect.
         """
-        several = isinstance(out, (list, tuple))
-        avals = out if several else (out,)
         ins = ", ".join([x.name for x in operands])
         in_types = ", ".join([x.type for x in operands])
-        out_types = [self.spell(a) for a in avals]
-        attrs = ""
+        between = f" ({', '.join(regions)})" if regions else ""
         if attributes:
             pairs = [f"{k.replace('__', '.')} = {v}" if v else k for k, v in attributes.items()]
-            attrs = f" {{{', '.join(pairs)}}}"
-        region = f" ({', '.join(regions)})" if regions else ""
-        result = out_types[0] if len(out_types) == 1 else f"({', '.join(out_types)})"
+            between += f" {{{', '.join(pairs)}}}"
+        dialect = "" if "." in name else "stablehlo."
         self.counter += 1
         first = f"%{self.counter}"
-        bind = f"{first} = " if len(avals) == 1 else (f"{first}:{len(avals)} = " if avals else "")
-        dialect = "" if "." in name else "stablehlo."
+        several = type(out) is list or isinstance(out, tuple)
+        types = [self.spell(a) for a in out] if several else [self.spell(out)]
+        if len(types) == 1:
+            bind, result = f"{first} = ", types[0]
+        else:
+            bind = f"{first}:{len(types)} = " if types else ""
+            result = f"({', '.join(types)})"
         self.lines.append(
-            f'{self.pad}{bind}"{dialect}{name}"({ins}){region}{attrs} : ({in_types}) -> {result}{self.location}'
+            f'{self.pad}{bind}"{dialect}{name}"({ins}){between} : ({in_types}) -> {result}{self.location}'
         )
         if not several:
-            return Value(first, out, out_types[0])
-        if len(avals) == 1:
-            return [Value(first, avals[0], out_types[0])]
-        return [Value(f"{first}#{i}", a, t) for i, (a, t) in enumerate(zip(avals, out_types))]
+            return Value(first, out, result)
+        if len(types) == 1:
+            return [Value(first, out[0], result)]
+        return [Value(f"{first}#{i}", a, t) for i, (a, t) in enumerate(zip(out, types))]
+
+    @staticmethod
+    def spell_dtype(dtype: Any) -> str:
+        """The MLIR name of an element type."""
+        return element_type(dtype)
 
     def spell(self, aval: Any) -> str:
         """The MLIR type of an aval."""
@@ -126,15 +143,15 @@ class Builder:
         if out is None:
             out = self.outs[0]
         shape = out.shape
-        stretched = [x if x.aval.shape == shape else self.stretch(x, shape) for x in operands]
+        stretched = [x if x.aval.shape is shape else self.stretch(x, shape) for x in operands]
         return self.op(name, stretched, out, **attributes)
 
     def stretch(self, x: Value, shape: tuple) -> Value:
         """`x` (a scalar, or of the same rank with sizes 1) broadcast to `shape`."""
-        if x.aval.shape == shape:
+        if dims.same_shape(x.aval.shape, shape):
             return x
         if x.splat is not None and dims.is_static(shape):
-            return self._splat(x.splat, shape)
+            return self._splat(x.splat, x.bits, shape)
         return self.broadcast_in_dim(x, shape, tuple(range(x.aval.ndim)))
 
     # -- constants ----------------------------------------------------------------------------------
@@ -143,15 +160,18 @@ class Builder:
         """A constant: a scalar or (small) array of `dtype` (default: its own)."""
         x = np.asarray(value, dtype)
         if x.ndim == 0:
-            return self._splat(x[()], ())
+            return self._splat(x[()], x.tobytes(), ())
         key = (x.dtype, x.shape, x.tobytes())
         return self._constant(key, x.dtype, x.shape, lambda: dense(x))
 
-    def _splat(self, scalar: Any, shape: tuple) -> Value:
-        """A constant whose every element is the NumPy scalar `scalar`."""
-        key = (scalar.dtype, shape, scalar.tobytes())
-        found = self._constant(key, scalar.dtype, shape, lambda: f"dense<{scalar_text(scalar)}>")
-        found.splat = scalar
+    def _splat(self, scalar: Any, bits: bytes | None, shape: tuple) -> Value:
+        """A constant whose every element is the NumPy scalar `scalar`, which has these bytes."""
+        key = (scalar.dtype, shape, bits)
+        found = self.constants.get(key)
+        if found is None:
+            text = f"dense<{scalar_text(scalar)}>"
+            found = self._constant(key, scalar.dtype, shape, lambda: text)
+            found.splat, found.bits = scalar, bits
         return found
 
     def _constant(self, key: tuple, dtype: Any, shape: tuple, text: Callable[[], str]) -> Value:
@@ -418,7 +438,7 @@ class Builder:
                 results = [results]
             for v, r in zip(eqn.outvars, results, strict=True):
                 # rules may be careless about weakness, not about types
-                env[v] = r if r.aval is v.aval else Value(r.name, v.aval, r.type, r.splat)
+                env[v] = r if r.aval is v.aval else r.seen_as(v.aval)
         self.location, self.outs = outer_location, outer_outs
         return [self.atom(env, v) for v in jaxpr.outvars]
 
@@ -426,14 +446,15 @@ class Builder:
         if type(v) is Literal:
             dtype = v.aval.dtype
             key = (v.val, dtype)
-            known = self.literals.get(key) if v.val else None  # 0.0 equals -0.0
+            known: Any = self.literals.get(key) if v.val else None  # 0.0 equals -0.0
             if known is None:
                 if dtype == dtypes.float0:
                     return self.full(False, v.aval.with_dtype(_BOOL))
-                known = np.asarray(v.val, dtype)[()]
+                scalar = np.asarray(v.val, dtype)[()]
+                known = (scalar, scalar.tobytes(), ())
                 if v.val:
                     self.literals[key] = known
-            return self._splat(known, ())
+            return self._splat(*known)
         return env[v]
 
     def apply(self, primitive: Any, operands: Sequence[Value], params: dict) -> Any:
@@ -457,6 +478,35 @@ class Builder:
         """Call the (shared) function of a jaxpr."""
         return self.module.call(self, jaxpr, args, name)
 
+    def call_text(
+        self, functions: xla.ModuleFunctions, operands: Sequence[Value], outs: Sequence[Any]
+    ) -> list[Value]:
+        """Call the main function of those that were taken from another module."""
+        given = [self._seen_as(x, t) for x, t in zip(operands, functions.arg_types, strict=True)]
+        self.counter += 1
+        name, count = f"%{self.counter}", len(functions.result_types)
+        bind = f"{name} = " if count == 1 else f"{name}:{count} = " if count else ""
+        names = [name] if count == 1 else [f"{name}#{i}" for i in range(count)]
+        self.lines.append(
+            f'{self.pad}{bind}"func.call"({", ".join(x.name for x in given)}) {{callee = @{functions.main}}} : '
+            f"({', '.join(functions.arg_types)}) -> ({', '.join(functions.result_types)}){self.location}"
+        )
+        results = [
+            Value(n, a, t) for n, a, t in zip(names, outs, functions.result_types, strict=True)
+        ]
+        return [self._seen_as(x, self.spell(x.aval)) for x in results]
+
+    def _seen_as(self, x: Value, wanted: str) -> Value:
+        """The same value with a type that tells less or more of its shape."""
+        if x.type == wanted:
+            return x
+        self.counter += 1
+        name = f"%{self.counter}"
+        self.lines.append(
+            f'{self.pad}{name} = "stablehlo.convert"({x.name}) : ({x.type}) -> {wanted}{self.location}'
+        )
+        return Value(name, x.aval, wanted)
+
     def custom_call(
         self, target: str, operands: Sequence[Value], outs: Sequence[Any], **attributes: str
     ) -> list[Value]:
@@ -465,7 +515,50 @@ class Builder:
             "custom_call", operands, list(outs), call_target_name=quote(target), **attributes
         )
 
+    def callback(
+        self,
+        function: Callable[..., tuple],
+        operands: Sequence[Value],
+        outs: Sequence[Any],
+        *,
+        has_side_effect: bool,
+    ) -> list[Value]:
+        """A call of a Python function of NumPy arrays, which returns a tuple of those."""
+        index = len(self.module.callbacks)
+        stored = [physical(a) for a in outs]
+        self.module.callbacks.append((function, [(a.shape, a.dtype) for a in stored]))
+        kind = "cpu" if self.module.platform == "cpu" else "gpu"
+        return self.custom_call(
+            f"xla_ffi_python_{kind}_callback",
+            operands,
+            outs,
+            api_version="4 : i32",
+            has_side_effect="true" if has_side_effect else "false",
+            backend_config=f"{{index = {index} : ui64}}",
+        )
+
+    def composite(
+        self, name: str, jaxpr: Jaxpr, args: Sequence[Value], version: int, attributes: dict
+    ) -> list[Value]:
+        """An operation that a compiler may know by its name, and otherwise takes for its jaxpr."""
+        if not all(dims.is_static(a.shape) for a in (*jaxpr.in_avals, *jaxpr.out_avals)):
+            return self.inline(jaxpr, args)
+        return self.op(
+            "composite",
+            args,
+            list(jaxpr.out_avals),
+            name=quote(name),
+            composite_attributes=self.attribute(attributes),
+            decomposition="@" + self.module.function(jaxpr, name),
+            version=f"{version} : i32",
+        )
+
     # -- attribute texts ------------------------------------------------------------------------------
+
+    @staticmethod
+    def attribute(value: Any) -> str:
+        """A number, string, dtype, array, or a sequence or dictionary of such, as an attribute."""
+        return attribute_text(value)
 
     @staticmethod
     def ints(values: Sequence[int]) -> str:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import functools
-import itertools
 import re
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -20,6 +18,8 @@ from sagax._src.lowering.sizes import size_value
 from sagax._src.lowering.text import quote, type_text
 from sagax._src.transforms.prune import prune_jaxpr
 
+_SIZE = intern_aval((), np.dtype(np.int32), False, None)
+
 
 class ModuleBuilder:
     """The functions of one module. Each jaxpr that is called becomes one function, however often."""
@@ -31,6 +31,7 @@ class ModuleBuilder:
         self.names: set[str] = {"main"}
         self.shared: dict[int, tuple[str, Jaxpr]] = {}
         self.locations: dict[Any, str] = {}
+        self.positions: dict[int, list[Any]] = {}  # of the instructions of a code object, by its id
         self.types: dict[Any, str] = {}
         self.location_lines: list[str] = []
         self.callbacks: list[Any] = []
@@ -43,10 +44,12 @@ class ModuleBuilder:
     def location_of(self, eqn: Any) -> str:
         """The location of an equation, as it is written after an operation."""
         place = spans.user_place(eqn.traceback)
-        key = (eqn.primitive, eqn.scope, place)
+        # by the identity of the code: to hash it is to read all of it
+        code, offset = (None, 0) if place is None else place
+        key = (eqn.primitive, eqn.scope, id(code), offset)
         known = self.locations.get(key)
         if known is None:
-            where = _position(place)
+            where = None if place is None else self.position(place)
             scope = f"{eqn.scope}/" if eqn.scope else ""
             label = quote(f"jit({self.name})/{scope}{eqn.primitive.name}")
             at = f"({quote(where[0])}:{where[1]}:{where[2]})" if where is not None else ""
@@ -54,6 +57,15 @@ class ModuleBuilder:
             self.location_lines.append(f"{alias} = loc({label}{at})")
             known = self.locations[key] = f" loc({alias})"
         return known
+
+    def position(self, place: spans.Place) -> tuple[str, int, int]:
+        """File, line and column of a user's instruction."""
+        code, offset = place
+        known = self.positions.get(id(code))
+        if known is None:
+            known = self.positions[id(code)] = list(code.co_positions())
+        line, _, column, _ = known[offset // 2]
+        return code.co_filename, line or code.co_firstlineno, (column or 0) + 1
 
     def function_name(self, wanted: str) -> str:
         base = re.sub(r"[^A-Za-z0-9_]", "_", wanted) or "f"
@@ -68,12 +80,16 @@ class ModuleBuilder:
         out_avals = jaxpr.out_avals
         if not all(dims.is_static(a.shape) for a in (*jaxpr.in_avals, *out_avals)):
             return b.inline(jaxpr, args)  # sizes are known in the function that has the arguments
+        return b.op("func.call", args, out_avals, callee="@" + self.function(jaxpr, wanted))
+
+    def function(self, jaxpr: Jaxpr, wanted: str) -> str:
+        """The name of the (shared) function of a jaxpr; `wanted` if that is free."""
         known = self.shared.get(id(jaxpr))
         if known is None:
             name = self.function_name(wanted)
             known = self.shared[id(jaxpr)] = (name, jaxpr)
             self.define(name, jaxpr, private=True)
-        return b.op("func.call", args, out_avals, callee="@" + known[0])
+        return known[0]
 
     def define(
         self,
@@ -83,13 +99,24 @@ class ModuleBuilder:
         private: bool,
         arg_attrs: Sequence[str] = (),
         result_attrs: Sequence[str] = (),
+        dim_variables: Sequence[Any] = (),
+        consts: Sequence[Any] = (),
     ) -> None:
+        """Append the function of a jaxpr; the values of its `constvars` are written into it.
+
+        Symbolic sizes are computed from the `dim_variables`, which become leading arguments, or
+        without those from the sizes of the arguments.
+        """
         jaxpr = prune_jaxpr(jaxpr)
         b = Builder(self)
         args = [Value(f"%arg{i}", v.aval) for i, v in enumerate(jaxpr.invars)]
-        self.bind_dims(b, args)
-        outs = b.inline(jaxpr, args)
-        heads = []
+        if dim_variables:
+            for i, size in enumerate(dim_variables):
+                b.dim_values[size] = Value(f"%size{i}", _SIZE)
+        else:
+            self.bind_dims(b, args)
+        outs = b.inline(jaxpr, args, [b.constant(c) for c in consts])
+        heads = [f"%size{i}: {type_text(_SIZE)}" for i in range(len(dim_variables))]
         for i, a in enumerate(args):
             attrs = arg_attrs[i] if i < len(arg_attrs) else ""
             heads.append(f"{a.name}: {type_text(a.aval)}{attrs}")
@@ -107,12 +134,11 @@ class ModuleBuilder:
 
     def bind_dims(self, b: Builder, args: Sequence[Value]) -> None:
         """Make the symbolic sizes that appear as sizes of arguments available as values."""
-        scalar = intern_aval((), np.dtype(np.int32), False, None)
         for a in args:
             for axis, size in enumerate(getattr(a.aval, "shape", ())):
                 if dims.is_dim(size) and size not in b.dim_values:
                     b.dim_values[size] = b.op(
-                        "get_dimension_size", [a], scalar, dimension=f"{axis} : i64"
+                        "get_dimension_size", [a], _SIZE, dimension=f"{axis} : i64"
                     )
 
     def dim_value(self, b: Builder, size: Any) -> Value:
@@ -127,16 +153,6 @@ class ModuleBuilder:
         return f"{head}\n{inner}\n}}\n{locations}\n"
 
 
-@functools.lru_cache(maxsize=16384)
-def _position(place: Any) -> tuple[str, int, int] | None:
-    """File, line and column of a user's instruction."""
-    if place is None:
-        return None
-    code, offset = place
-    line, _, column, _ = next(itertools.islice(code.co_positions(), offset // 2, None))
-    return code.co_filename, line or code.co_firstlineno, (column or 0) + 1
-
-
 def lower_jaxpr(
     jaxpr: Jaxpr,
     *,
@@ -144,10 +160,13 @@ def lower_jaxpr(
     name: str,
     donated: Sequence[int] = (),
     aliases: dict[int, int] | None = None,
+    dim_variables: Sequence[Any] = (),
+    consts: Sequence[Any] = (),
 ) -> tuple[str, list]:
-    """The module text of a jaxpr without constvars, and the host callbacks that it refers to.
+    """The module text of a jaxpr, and the host callbacks that it refers to.
 
-    `donated` arguments may be overwritten; `aliases` maps such an argument to the output that takes
+    `dim_variables` are the variables of symbolic sizes that become leading arguments, int32 scalars;
+    `consts` the values of the constvars, as NumPy arrays. `donated` arguments may be overwritten; `aliases` maps such an argument to the output that takes
     its memory.
     """
     module = ModuleBuilder(platform, name)
@@ -159,7 +178,14 @@ def lower_jaxpr(
             if out is None
             else f" {{tf.aliasing_output = {out} : i32}}"
         )
-    module.define("main", jaxpr, private=False, arg_attrs=attrs)
+    module.define(
+        "main",
+        jaxpr,
+        private=False,
+        arg_attrs=attrs,
+        dim_variables=dim_variables,
+        consts=consts,
+    )
     return module.text(), module.callbacks
 
 

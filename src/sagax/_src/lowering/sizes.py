@@ -52,13 +52,17 @@ def _atom_value(b: Any, size: Any, atom: Any) -> Any:
     x, y = (size_value(b, operand) for operand in atom.operands)
     if atom.kind in ("max", "min"):
         return b.op({"max": "maximum", "min": "minimum"}[atom.kind], [x, y], _SCALAR)
-    quotient, rest = b.op("divide", [x, y], _SCALAR), b.op("remainder", [x, y], _SCALAR)
-    # XLA rounds towards zero, sizes are divided downwards: one less where the signs differ
-    zero = b.constant(0, np.int32)
-    flag = intern_aval((), np.dtype(bool), False, None)
-    differ = b.op("xor", [b.compare("LT", rest, zero), b.compare("LT", y, zero)], flag)
-    off = b.op("and", [b.compare("NE", rest, zero), differ], flag)
-    if atom.kind == "floordiv":
-        less = b.op("subtract", [quotient, b.constant(1, np.int32)], _SCALAR)
-        return b.select(off, less, quotient)
-    return b.select(off, b.op("add", [rest, y], _SCALAR), rest)
+    # XLA rounds towards zero, sizes are divided downwards. What is written here is what the engine can
+    # compute when it puts numbers in for the sizes: arithmetic, no selection.
+    rest = b.op("remainder", [x, y], _SCALAR)
+    (least, _), (divisor, _) = (dims.bounds(operand) for operand in atom.operands)
+    if divisor is None or divisor < 1:
+        raise InconclusiveDimensionOperation(
+            f"the size {size} divides by {atom.operands[1]}, which may be negative or zero",
+            fix=f'say that it is not where the dimensions are made: constraints=["{atom.operands[1]} >= 1"]',
+        )
+    if least is None or least < 0:
+        rest = b.op("remainder", [b.op("add", [rest, y], _SCALAR), y], _SCALAR)
+    if atom.kind == "mod":
+        return rest
+    return b.op("divide", [b.op("subtract", [x, rest], _SCALAR), y], _SCALAR)

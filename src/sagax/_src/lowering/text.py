@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -110,3 +111,31 @@ def quote(text: str) -> str:
         else:
             out.extend(f"\\{byte:02X}" for byte in c.encode("utf-8", "surrogateescape"))
     return '"' + "".join(out) + '"'
+
+
+def attribute_text(value: Any) -> str:
+    """A Python value as an attribute: ints are i64, floats f64, numbers of NumPy keep their dtype.
+
+    Raises TypeError for what has no such form.
+    """
+    if isinstance(value, (bool, np.bool_)):
+        return "true" if value else "false"
+    if type(value) is float:
+        value = np.float64(value)
+    if isinstance(value, np.generic) and dtypes.kind(value.dtype) in "iuf":
+        return f"{scalar_text(value)} : {element_type(value.dtype)}"
+    if isinstance(value, int):
+        return f"{value} : i64"
+    if isinstance(value, str):
+        return quote(value)
+    if isinstance(value, np.dtype):
+        return element_type(value)
+    if isinstance(value, type) and issubclass(value, np.generic):
+        return element_type(np.dtype(value))
+    if isinstance(value, np.ndarray):
+        return f"{dense(value)} : {tensor_type(value.shape, value.dtype)}"
+    if isinstance(value, (list, tuple)):
+        return f"[{', '.join(map(attribute_text, value))}]"
+    if isinstance(value, Mapping):
+        return "{" + ", ".join(f"{k} = {attribute_text(v)}" for k, v in value.items()) + "}"
+    raise TypeError(f"no attribute of a program can hold a {type(value).__name__}")

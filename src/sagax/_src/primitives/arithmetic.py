@@ -397,6 +397,18 @@ abs_p = elementwise(
 )
 
 
+@abs_p.lower
+def _(b: Any, x: Any) -> Any:
+    out = b.elementwise("abs", [x])
+    if not kinds.is_complex(x.aval.dtype):
+        return out
+    # infinite where either part is, even beside NaN
+    infinite = b.full(np.inf, out.aval)
+    parts = [b.op("abs", [b.op(how, [x], out.aval)], out.aval) for how in ("real", "imag")]
+    either = [b.compare("EQ", part, infinite) for part in parts]
+    return b.select(b.op("or", either, either[0].aval), infinite, out)
+
+
 def abs(x: Any) -> Any:
     """The absolute values of `x`, element by element; real for complex `x`.
 

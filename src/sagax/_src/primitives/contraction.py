@@ -2,72 +2,24 @@
 
 from __future__ import annotations
 
-import enum
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
-from sagax._src import config
 from sagax._src.core import dims, dtypes, kinds
 from sagax._src.core.avals import ShapedArray, intern_aval
 from sagax._src.core.primitive import Primitive
 from sagax._src.core.samples import Sample, bf16, c64, f32, i32
 from sagax._src.core.tangents import Zero, is_linear, is_zero
 from sagax._src.core.value import aval_of
-from sagax._src.diagnostics.errors import ArgumentError, ArgumentValueError, DtypeError, ShapeError
+from sagax._src.diagnostics.errors import ArgumentError, DtypeError, ShapeError
+from sagax._src.primitives import dot_algorithms
 from sagax._src.primitives import structural as s
+from sagax._src.primitives.dot_algorithms import (
+    canonical_precision,
+)
 from sagax._src.primitives.makers import add_tangents
-
-
-class Precision(enum.Enum):
-    """How exactly matrix products of narrow floats are computed where the hardware has a choice."""
-
-    DEFAULT = 0
-    HIGH = 1
-    HIGHEST = 2
-
-    def __repr__(self) -> str:
-        return f"{type(self).__name__}.{self.name}"
-
-    def __str__(self) -> str:
-        return self.name
-
-
-_PRECISIONS = {
-    None: None, "default": Precision.DEFAULT, "fastest": Precision.DEFAULT, "bfloat16": Precision.DEFAULT,
-    "high": Precision.HIGH, "bfloat16_3x": Precision.HIGH, "tensorfloat32": Precision.HIGH,
-    "highest": Precision.HIGHEST, "float32": Precision.HIGHEST,
-}  # fmt: skip
-
-
-def canonical_precision(
-    precision: Any, function: str = "dot_general"
-) -> tuple[Precision, Precision] | None:
-    """A precision argument as one for each operand, or None for the default."""
-    if precision is None:
-        precision = config.current().matmul_precision
-        if precision is None:
-            return None
-    if isinstance(precision, (tuple, list)) and len(precision) == 2:
-        pair = tuple(_precision(p, function) for p in precision)
-        return None if pair == (None, None) else tuple(p or Precision.DEFAULT for p in pair)  # type: ignore[return-value]
-    one = _precision(precision, function)
-    return None if one is None else (one, one)
-
-
-def _precision(p: Any, function: str) -> Precision | None:
-    if p is None or isinstance(p, Precision):
-        return p
-    if isinstance(p, str) and p.lower() in _PRECISIONS:
-        return _PRECISIONS[p.lower()]
-    raise ArgumentValueError(
-        function=function,
-        argument="precision",
-        got=p,
-        expected="None, a Precision, one of its names, or a pair of them",
-    )
-
 
 dot_general_p = Primitive(
     "dot_general", multilinear=True,
@@ -99,7 +51,8 @@ def dot_general(
     Args:
       dimension_numbers: ((lhs contracted, rhs contracted), (lhs batch, rhs batch)): dimensions that are
         multiplied and summed over, and dimensions that go along in both.
-      precision: a `Precision`, its name, or one for each operand.
+      precision: a `Precision`, its name, or one for each operand; or a `DotAlgorithm`, or a
+        `DotAlgorithmPreset` or its name.
       preferred_element_type: dtype in which products are summed, and of the result.
 
     The result has the batch dimensions, then the others of `lhs`, then the others of `rhs`.
@@ -301,7 +254,7 @@ def _(
     lc, rc, lb, rb = _flat_numbers(dimension_numbers)
     if is_linear(x):
         return _transpose_one(ct, x, y, (lc, rc, lb, rb), precision, swap=False), None
-    flipped = None if precision is None else precision[::-1]
+    flipped = dot_algorithms.flipped(precision)
     return None, _transpose_one(ct, y, x, (rc, lc, rb, lb), flipped, swap=True)
 
 
@@ -365,8 +318,14 @@ def _(
     b: Any, x: Any, y: Any, *, dimension_numbers: tuple, precision: Any, preferred_element_type: Any
 ) -> Any:
     lc, rc, lb, rb = map(list, _flat_numbers(dimension_numbers))
-    first, second = precision or (Precision.DEFAULT, Precision.DEFAULT)
-    out = b.out
+    first, second = dot_algorithms.levels(precision)
+    out, algorithm = b.out, {}
+    if dot_algorithms.is_algorithm(precision):
+        plan = dot_algorithms.plan(
+            precision, x.aval.dtype, y.aval.dtype, out.dtype, b.module.platform, b.spell_dtype
+        )
+        x, y = b.convert(x, plan.lhs), b.convert(y, plan.rhs)
+        out, algorithm = out.with_dtype(plan.out), {"algorithm": plan.text}
     if b.module.platform == "cpu":
         # XLA on the CPU does not mix element types inside a product
         for side in (x, y):
@@ -379,11 +338,13 @@ def _(
             x.aval.dtype != out.dtype and dtypes.itemsize(x.aval.dtype) < 2
         ):
             x, y = b.convert(x, out.dtype), b.convert(y, out.dtype)
-    return b.op(
+    product = b.op(
         "dot_general", [x, y], out,
         dot_dimension_numbers=(
             f"#stablehlo.dot<lhs_batching_dimensions = {lb}, rhs_batching_dimensions = {rb}, "
             f"lhs_contracting_dimensions = {lc}, rhs_contracting_dimensions = {rc}>"
         ),
         precision_config=f"[#stablehlo<precision {first.name}>, #stablehlo<precision {second.name}>]",
+        **algorithm,
     )  # fmt: skip
+    return b.convert(product, b.out.dtype)

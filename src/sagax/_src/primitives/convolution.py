@@ -31,12 +31,12 @@ from sagax._src.core.samples import Sample, bf16, boolean, c64, f32, i8, i32
 from sagax._src.core.tangents import Zero, is_linear, is_zero
 from sagax._src.core.value import aval_of
 from sagax._src.diagnostics.errors import ArgumentValueError, DtypeError
-from sagax._src.primitives.contraction import Precision, canonical_precision
 from sagax._src.primitives.convolution_layouts import (
     ConvDimensionNumbers,
     ConvGeneralDilatedDimensionNumbers,
     numbers_of,
 )
+from sagax._src.primitives.dot_algorithms import Precision, canonical_levels
 from sagax._src.primitives.makers import add_tangents
 from sagax._src.primitives.shaping import rev, same_dtypes
 from sagax._src.primitives.slicing import sizes_of
@@ -485,7 +485,7 @@ def conv_general_dilated(
         conv,
         feature_group_count=_count("feature_group_count", feature_group_count),
         batch_group_count=_count("batch_group_count", batch_group_count),
-        precision=canonical_precision(precision, _NAME),
+        precision=canonical_levels(precision, _NAME),
         preferred_element_type=preferred_element_type,
     ).bind(lhs, rhs)
 

@@ -64,7 +64,7 @@ def elementwise_shape(name: str, shapes: Sequence[tuple]) -> tuple:
     if not shapes:
         return ()
     first = shapes[0]
-    if all(shape == first for shape in shapes):
+    if all(shape is first or dims.same_shape(shape, first) for shape in shapes):
         return first
     if any(len(shape) != len(first) for shape in shapes):
         raise ShapeError(
@@ -98,12 +98,15 @@ def scalar_like(value: Any, dtype: Any) -> Any:
 def operands(*args: Any) -> tuple:
     """Operands where a Python number beside an array takes the array's dtype, if it fits its kind.
 
-    Beside a weakly typed array it stays weak.
+    Beside a weakly typed array it stays weak. Of nothing but Python numbers all take the widest kind.
     """
     for a in args:
         if type(a) not in _SCALARS:
             aval = aval_of(a)
             return tuple([_beside(x, aval) if type(x) in _SCALARS else x for x in args])
+    for kind in (complex, float):
+        if kind in map(type, args):
+            return tuple([x if type(x) is bool else kind(x) for x in args])
     return args
 
 
@@ -134,6 +137,21 @@ def _fits(value: Any, dtype: Any) -> bool:
 
 
 # Elementwise ---------------------------------------------------------------------------------------
+
+# functions of sagax.numpy that do the same and promote dtypes
+_IN_NUMPY = {
+    "add": "add", "sub": "subtract", "mul": "multiply", "div": "divide", "max": "maximum", "min": "minimum",
+    "rem": "fmod", "pow": "power", "atan2": "arctan2", "nextafter": "nextafter", "and": "bitwise_and",
+    "or": "bitwise_or", "xor": "bitwise_xor", "shift_left": "left_shift",
+    "shift_right_arithmetic": "right_shift", "eq": "equal", "ne": "not_equal", "lt": "less",
+    "le": "less_equal", "gt": "greater", "ge": "greater_equal",
+}  # fmt: skip
+
+
+def _promoting(name: str) -> str:
+    """The advice to use the function of sagax.numpy, where there is one."""
+    other = _IN_NUMPY.get(name)
+    return f"; sagax.numpy.{other} promotes dtypes by itself" if other else ""
 
 
 def elementwise(
@@ -185,18 +203,14 @@ def elementwise(
             raise DtypeError(
                 f"lax.{name} requires arguments to have the same dtypes, got {names}",
                 function=name,
-                fix=f"convert one of them with astype; the functions of sagax.numpy, such as numpy.{name}, promote dtypes by themselves",
+                fix="convert one of them with astype" + _promoting(name),
             )
         shape = elementwise_shape(name, [a.shape for a in avals])
         dtype = avals[0].dtype if result is None else result(*[a.dtype for a in avals], **params)
         return intern_aval(shape, dtype, all(a.weak_type for a in avals), None)
 
     p.abstract_rule = abstract
-
-    def reference(*xs: np.ndarray, **params: Any) -> Any:
-        return numpy(*xs, **params)
-
-    p.reference_rule = reference
+    p.reference_rule = numpy
 
     def jvp_rule(primals: Sequence[Any], tangents: Sequence[Any], **params: Any) -> tuple:
         out = p.bind(*primals, **params)
@@ -208,7 +222,7 @@ def elementwise(
             part = term(t, out, *primals, **params)
             if type(part) is Zero:
                 continue
-            if aval_of(part).shape != aval.shape:
+            if not dims.same_shape(aval_of(part).shape, aval.shape):
                 part = broadcast_to(part, aval.shape)
             total = part if total is None else add_any_p.bind(total, part)
         return out, Zero(aval.to_tangent_aval()) if total is None else total
@@ -244,7 +258,7 @@ def _batch_elementwise(p: Primitive) -> Callable:
         avals = [aval_of(x) for x in args]
         mapped = [(a, d) for a, d in zip(avals, in_dims, strict=True) if d is not None]
         shape, d = mapped[0][0].shape, mapped[0][1]
-        if all(a.shape == shape and e == d for a, e in mapped) and all(
+        if all(e == d and dims.same_shape(a.shape, shape) for a, e in mapped) and all(
             e is not None or not a.shape for a, e in zip(avals, in_dims, strict=True)
         ):
             return p.bind(*args, **params), d

@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from sagax._src import config
 from sagax._src.core import dims, dtypes, kinds
 from sagax._src.core.avals import ShapedArray, intern_aval
 from sagax._src.core.dtypes import ExtendedDType, prng_key
@@ -30,7 +31,7 @@ from sagax._src.primitives.makers import (
     elementwise_shape,
     integer,
 )
-from sagax._src.primitives.shaping import concatenate
+from sagax._src.primitives.shaping import concatenate, full
 from sagax._src.primitives.slicing import slice as slice_
 from sagax._src.primitives.structural import convert, expand_dims, moveaxis, reshape
 
@@ -79,6 +80,10 @@ class KeyDType(ExtendedDType):
     impl: PRNGImpl
 
     __hash__ = ExtendedDType.__hash__
+
+    def element(self, number: int) -> Any:
+        """The key whose every number is this one: what arrays of zeros or ones hold."""
+        return random_wrap_p.bind(full(self.physical_shape, number, _U32), impl=self.impl)
 
     def __reduce__(self) -> tuple:
         return _named_dtype, (self.impl.name,)
@@ -237,13 +242,26 @@ random_clone_p = _on_keys("random_clone")
 
 @random_clone_p.abstract
 def _(keys: ShapedArray) -> ShapedArray:
-    _check_keys("random_clone", keys)
+    if keys.dtype != _U32:  # numbers of raw keys are cloned as well
+        _check_keys("random_clone", keys)
     return keys
 
 
 @random_clone_p.lower
 def _(b: Any, keys: Any) -> Any:
     return keys
+
+
+def shared(x: Any) -> Any:
+    """`x`, where sharing the keys in it among examples or branches is no mistake.
+
+    While `debug_key_reuse` is on they count as other keys.
+    """
+    if config.thread.settings.debug_key_reuse:
+        dtype = aval_of(x).dtype
+        if is_key_dtype(dtype) or dtype == _U32:
+            return random_clone_p.bind(x)
+    return x
 
 
 # keys and the numbers they are stored as: the same values under another type ------------------------
@@ -479,4 +497,5 @@ __all__ = [
     "rng_bit_generator_p",
     "rng_uniform",
     "rng_uniform_p",
+    "shared",
 ]

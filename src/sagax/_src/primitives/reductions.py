@@ -104,9 +104,20 @@ def _extremum(numpy: Any, ufunc: Any, pick: int) -> Callable:
     def reference(x: np.ndarray, axes: tuple) -> np.ndarray:
         if kinds.is_complex(x.dtype):
             return _complex_extremum(x, axes, largest=pick == 0)
-        return numpy(x, axis=axes, initial=kinds.bounds(x.dtype)[pick])
+        out = ufunc.reduce(x, axes, initial=kinds.bounds(x.dtype)[pick])
+        if np.count_nonzero(out) != out.size and kinds.is_floating(x.dtype):
+            # +0 is greater than -0: the extreme is the one zero only where there is no other
+            signs = np.signbit(x) if pick else ~np.signbit(x)
+            right = np.logical_or.reduce(signs & (x == 0), axes)
+            zero = x.dtype.type(-0.0 if pick else 0.0)
+            out = np.where((out == 0) & ~right, -zero, np.where(out == 0, zero, out))
+        return out
 
     return reference
+
+
+def _exact_unless_complex(avals: tuple) -> bool:
+    return not dtypes.is_complex(avals[0].dtype)
 
 
 def _complex_extremum(x: np.ndarray, axes: tuple, *, largest: bool) -> np.ndarray:
@@ -129,7 +140,7 @@ reduce_max_p = _reduction(
     _extremum(np.max, np.maximum, 0),
     "maximum",
     lambda d: kinds.bounds(d)[0],
-    _exact_unless_inexact,
+    _exact_unless_complex,
     _extremum_samples,
 )
 reduce_min_p = _reduction(
@@ -138,7 +149,7 @@ reduce_min_p = _reduction(
     _extremum(np.min, np.minimum, 1),
     "minimum",
     lambda d: kinds.bounds(d)[1],
-    _exact_unless_inexact,
+    _exact_unless_complex,
     _extremum_samples,
 )
 
@@ -228,7 +239,7 @@ def _prod_reference(x: np.ndarray, axes: tuple) -> np.ndarray:
 
 
 reduce_prod_p = _reduction(
-    "reduce_prod", number, _prod_reference, "multiply", lambda d: 1, _exact_unless_inexact,
+    "reduce_prod", number, _prod_reference, "multiply", lambda d: 1, _exact_unless_complex,
     [Sample(f32(3, 4), axes=(0,)), Sample(f32(5), axes=(0,)), Sample(c64(3), axes=(0,)), Sample(i32(4), axes=(0,)),
      Sample(f32(2, 3), axes=(0, 1))],
 )  # fmt: skip

@@ -121,6 +121,13 @@ class ScatterDimensionNumbers(_Fields):
         )
 
 
+def _numbers_of(numbers: Any) -> ScatterDimensionNumbers:
+    """Dimension numbers as given, or made of what has the same fields."""
+    if type(numbers) is ScatterDimensionNumbers:
+        return numbers
+    return ScatterDimensionNumbers(*numbers)
+
+
 # The transpose of gather --------------------------------------------------------------------------
 
 
@@ -140,7 +147,7 @@ def _(
         zeros_of(x.aval),
         indices,
         ct,
-        dimension_numbers=ScatterDimensionNumbers(*dimension_numbers),
+        dimension_numbers=_numbers_of(dimension_numbers),
         indices_are_sorted=indices_are_sorted,
         unique_indices=unique_indices,
         mode=mode,
@@ -859,7 +866,7 @@ def scatter_apply(
         operand,
         scatter_indices,
         full(update_shape, scalar_like(0, dtype)),
-        dimension_numbers=ScatterDimensionNumbers(*dimension_numbers),
+        dimension_numbers=_numbers_of(dimension_numbers),
         indices_are_sorted=bool(indices_are_sorted),
         unique_indices=bool(unique_indices),
         mode=GatherScatterMode.from_any(mode),

@@ -70,14 +70,14 @@ def _(which: ShapedArray, *cases: ShapedArray) -> ShapedArray:
                 function="select_n",
                 fix="convert one of them with astype; sagax.numpy.where promotes dtypes by itself",
             )
-        if case.shape != first.shape:
+        if not dims.same_shape(case.shape, first.shape):
             raise ShapeError(
                 f"case 0 has shape {first.shape}, case {i} has shape {case.shape}",
                 function="select_n",
                 expected="cases of the same shape",
                 fix="sagax.numpy.where broadcasts its operands",
             )
-    if which.shape and which.shape != first.shape:
+    if which.shape and not dims.same_shape(which.shape, first.shape):
         raise ShapeError(
             function="select_n",
             argument="which",
@@ -91,7 +91,7 @@ def _(which: ShapedArray, *cases: ShapedArray) -> ShapedArray:
 def _(which: np.ndarray, *cases: np.ndarray) -> np.ndarray:
     if len(cases) == 1:
         return cases[0]
-    if which.dtype == _BOOL:
+    if which.dtype is _BOOL:
         return np.where(which, cases[1], cases[0])
     wide = np.uint64 if kinds.is_unsigned(which.dtype) else np.int64
     index = np.clip(which.astype(wide), 0, len(cases) - 1)
@@ -215,17 +215,27 @@ def _clamp_numpy(low: np.ndarray, x: np.ndarray, high: np.ndarray) -> Any:
 def real_maximum(x: np.ndarray, y: np.ndarray) -> Any:
     """The greater of two real numbers, where +0 is greater than -0."""
     out = np.maximum(x, y)
-    if out.all() or dtypes.kind(x.dtype) != "f":
+    zeros = _zeros_of_both(x, y, out)
+    if zeros is None:
         return out
-    return np.where((x == 0) & (y == 0), x + y, out)  # a sum of zeros is -0 only if both are
+    return np.where(zeros, x + y, out)  # a sum of zeros is -0 only if both are
 
 
 def real_minimum(x: np.ndarray, y: np.ndarray) -> Any:
     """The lesser of two real numbers, where -0 is less than +0."""
     out = np.minimum(x, y)
-    if out.all() or dtypes.kind(x.dtype) != "f":
+    zeros = _zeros_of_both(x, y, out)
+    if zeros is None:
         return out
-    return np.where((x == 0) & (y == 0), -(-x - y), out)
+    return np.where(zeros, -(-x - y), out)
+
+
+def _zeros_of_both(x: np.ndarray, y: np.ndarray, out: Any) -> Any:
+    """Where both numbers are zeros, which may differ in sign; None if nowhere. `out` is the extreme."""
+    if np.count_nonzero(out) == out.size or dtypes.kind(x.dtype) != "f":
+        return None
+    zeros = (x == 0) & (y == 0)
+    return zeros if np.count_nonzero(zeros) else None
 
 
 def lexicographically_greater(x: np.ndarray, y: np.ndarray) -> Any:
@@ -241,7 +251,7 @@ def lexicographically_less(x: np.ndarray, y: np.ndarray) -> Any:
 def _where(condition: Any, t: Any) -> Any:
     aval = aval_of(t)
     shape = aval_of(condition).shape
-    if aval.shape != shape:
+    if not dims.same_shape(aval.shape, shape):
         t = broadcast_to(t, shape)
     return select_n_p.bind(condition, full_of(aval_of(t), 0), t)
 

@@ -645,6 +645,8 @@ def _(*, dtype: Any, shape: tuple, dimension: int) -> ShapedArray:
             got=dimension,
             expected=f"a dimension of shape {shape}: at least 0 and below {len(shape)}",
         )
+    if not dims.is_static(shape):
+        dims.check_sizes(shape, "iota: argument shape")
     return intern_aval(shape, dtype, False, None)
 
 
@@ -754,6 +756,8 @@ def _filling(function: str, value: Any, dtype: Any, weak_type: bool = False) -> 
             )
         return value
     dtype = kinds.requested(dtype, function)
+    if dtypes.is_extended(dtype) and type(value) is int:
+        return dtype.element(value)
     if hasattr(value, "aval") or weak_type or dtypes.is_extended(dtype):
         return convert(value, dtype, weak_type)
     if type(value) in (bool, int):

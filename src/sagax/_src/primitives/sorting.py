@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
 from typing import Any
 
@@ -11,12 +12,15 @@ from sagax._src.core import dims, dtypes, kinds
 from sagax._src.core.avals import ShapedArray, intern_aval
 from sagax._src.core.primitive import Primitive
 from sagax._src.core.samples import Sample, boolean, f32, i32
+from sagax._src.core.stage import stage
 from sagax._src.core.tangents import Zero, is_zero
 from sagax._src.core.value import aval_of
 from sagax._src.diagnostics.errors import ArgumentError, ArgumentValueError, DtypeError, ShapeError
 from sagax._src.primitives import gathering
 from sagax._src.primitives import structural as s
-from sagax._src.primitives.shaping import broadcasted_iota
+from sagax._src.primitives.arithmetic import neg
+from sagax._src.primitives.shaping import broadcasted_iota, rev
+from sagax._src.primitives.slicing import slice_in_dim
 from sagax._src.primitives.structural import canonical_axis
 
 sort_p = Primitive(
@@ -39,6 +43,14 @@ def _(*avals: ShapedArray, dimension: int, is_stable: bool, num_keys: int) -> li
                 argument=f"operands[{i}]",
                 got=a,
                 expected=f"the shape of operands[0], {avals[0].shape}",
+            )
+        if dtypes.is_extended(a.dtype):
+            raise DtypeError(
+                function="sort",
+                argument=f"operands[{i}]",
+                got=a,
+                expected="numbers or booleans",
+                fix="sort the numbers of PRNG keys, random.key_data(keys), or positions, and index with these",
             )
     return [a.strip_weak_type() if len(avals) > 1 else a for a in avals]
 
@@ -264,6 +276,9 @@ def _(
 
 @top_k_p.lower
 def _(b: Any, x: Any, *, k: int, axis: int, is_stable: bool) -> list:
+    if dims.is_dim(k):
+        jaxpr, _consts = stage(functools.partial(_sorted_top, k=k, axis=axis), [x.aval])
+        return b.inline(jaxpr, [x])
     last = x.aval.ndim - 1
     if axis != last:
         order = [i for i in range(x.aval.ndim) if i != axis] + [axis]
@@ -280,6 +295,15 @@ def _(b: Any, x: Any, *, k: int, axis: int, is_stable: bool) -> list:
         back.insert(axis, last)
         outs = [b.transpose(o, back) for o in outs]
     return outs
+
+
+def _sorted_top(x: Any, *, k: Any, axis: int) -> list:
+    """The same by sorting all elements, where `k` is symbolic. Turned around before and after, equal
+    elements keep their order and NaN comes first."""
+    places = broadcasted_iota(dtypes.int32, x.aval.shape, axis)
+    turned = [rev(v, (axis,)) for v in (x, places)]
+    found = sort_p.bind(*turned, dimension=axis, is_stable=True, num_keys=1)
+    return [slice_in_dim(rev(v, (axis,)), 0, k, axis=axis) for v in found]
 
 
 def top_k(operand: Any, k: int, *, axis: int = -1, is_stable: bool = True) -> tuple[Any, Any]:
@@ -316,3 +340,171 @@ def top_k(operand: Any, k: int, *, axis: int = -1, is_stable: bool = True) -> tu
     axis = canonical_axis(axis, aval.ndim, "top_k")
     values, indices = top_k_p.bind(operand, k=k, axis=axis, is_stable=bool(is_stable))
     return values, indices
+
+
+# approx_top_k -------------------------------------------------------------------------------------
+
+_APPROXIMATELY: dict[str, Any] = {"recall_target": 0.95, "reduction_input_size_override": -1}
+
+approx_top_k_p = Primitive(
+    "approx_top_k", multiple_results=True,
+    samples=[
+        Sample(f32(7, unique=True), k=3, reduction_dimension=0, is_max_k=True, aggregate_to_topk=True, **_APPROXIMATELY),
+        Sample(f32(2, 5, unique=True), k=2, reduction_dimension=-1, is_max_k=False, aggregate_to_topk=True, **_APPROXIMATELY),
+        Sample(f32(4, 2, unique=True), k=2, reduction_dimension=0, is_max_k=False, aggregate_to_topk=False, **_APPROXIMATELY),
+    ],
+)  # fmt: skip
+
+
+@approx_top_k_p.composite
+def _(
+    x: Any,
+    *,
+    k: int,
+    reduction_dimension: int,
+    recall_target: float,
+    is_max_k: bool,
+    reduction_input_size_override: int,
+    aggregate_to_topk: bool,
+) -> list:
+    # The processors that sagax knows have no faster way that would miss some: this is exact. What is
+    # not aggregated are the elements of all blocks, and here each element is one.
+    axis = reduction_dimension % aval_of(x).ndim
+    count = k if aggregate_to_topk else aval_of(x).shape[axis]
+    values, places = top_k_p.bind(x if is_max_k else neg(x), k=count, axis=axis, is_stable=True)
+    return [values if is_max_k else neg(values), places]
+
+
+@approx_top_k_p.reference
+def _(
+    x: np.ndarray,
+    *,
+    k: int,
+    reduction_dimension: int,
+    is_max_k: bool,
+    aggregate_to_topk: bool,
+    **_: Any,
+) -> list:
+    axis = reduction_dimension % x.ndim
+    count = k if aggregate_to_topk else x.shape[axis]
+    rule = top_k_p.rule("reference")
+    values, places = rule(x if is_max_k else -x, k=count, axis=axis, is_stable=True)
+    return [values if is_max_k else -values, places]
+
+
+@approx_top_k_p.abstract
+def _(
+    x: ShapedArray,
+    *,
+    k: int,
+    reduction_dimension: int,
+    aggregate_to_topk: bool,
+    **_: Any,
+) -> list:
+    axis = reduction_dimension % x.ndim
+    count = k if aggregate_to_topk else x.shape[axis]
+    return top_k_p.abstract_eval(
+        (x.strip_weak_type(),), {"k": count, "axis": axis, "is_stable": True}
+    )
+
+
+def approx_max_k(
+    operand: Any,
+    k: int,
+    reduction_dimension: int = -1,
+    recall_target: float = 0.95,
+    reduction_input_size_override: int = -1,
+    aggregate_to_topk: bool = True,
+) -> tuple[Any, Any]:
+    """The `k` greatest elements along a dimension, maybe not all of them, and their positions (int32).
+
+    On CPU and GPU the result is exact, whatever `recall_target` (a fraction from 0 to 1) and
+    `reduction_input_size_override` say. With `aggregate_to_topk=False` there are more than `k` results:
+    here all elements, in descending order.
+
+    Raises ArgumentValueError for operands that are not floating point, and for a `k` that is no
+    size from 1 to that of the dimension.
+
+    >>> import numpy as np
+    >>> from sagax import lax
+    >>> lax.approx_max_k(np.array([1.0, 3.0, 2.0], np.float32), 2)[1]
+    Array([1, 2], dtype=int32)
+    """
+    return _approx_k("approx_max_k", operand, k, reduction_dimension, recall_target, True, reduction_input_size_override, aggregate_to_topk)  # fmt: skip
+
+
+def approx_min_k(
+    operand: Any,
+    k: int,
+    reduction_dimension: int = -1,
+    recall_target: float = 0.95,
+    reduction_input_size_override: int = -1,
+    aggregate_to_topk: bool = True,
+) -> tuple[Any, Any]:
+    """The `k` least elements along a dimension, maybe not all of them, and their positions (int32).
+
+    Arguments and errors are those of `approx_max_k`; the elements come in ascending order.
+
+    >>> import numpy as np
+    >>> from sagax import lax
+    >>> lax.approx_min_k(np.array([1.0, 3.0, 2.0], np.float32), 2)[1]
+    Array([0, 2], dtype=int32)
+    """
+    return _approx_k("approx_min_k", operand, k, reduction_dimension, recall_target, False, reduction_input_size_override, aggregate_to_topk)  # fmt: skip
+
+
+def _approx_k(
+    function: str,
+    operand: Any,
+    k: int,
+    dimension: int,
+    recall: float,
+    is_max: bool,
+    override: int,
+    aggregate: bool,
+) -> tuple[Any, Any]:
+    aval = aval_of(operand)
+    if aval.ndim == 0:
+        raise ShapeError(
+            f"{function} operand must have >= 1 dimension, got ()",
+            function=function,
+            argument="operand",
+            got=operand,
+        )
+    if not kinds.is_floating(aval.dtype):
+        raise ArgumentValueError(
+            "operand must be a floating type",
+            function=function,
+            argument="operand",
+            got=aval,
+            expected="floating point numbers",
+            fix="top_k takes integers too",
+        )
+    size = aval.shape[canonical_axis(dimension, aval.ndim, function, "reduction_dimension")]
+    if not dims.is_dim(size) and not 1 <= k <= size:
+        raise ArgumentValueError(
+            f"k must be positive, got {k}"
+            if k < 1
+            else f"k must be smaller than the size of reduction_dim {size}, got {k}",
+            function=function,
+            argument="k",
+            got=k,
+            expected=f"an int from 1 to {size}",
+        )
+    if not 0 < recall <= 1:
+        raise ArgumentValueError(
+            function=function,
+            argument="recall_target",
+            got=recall,
+            expected="a fraction above 0, up to 1",
+        )
+    values, places = approx_top_k_p.bind(
+        operand,
+        k=k,
+        reduction_dimension=dimension,
+        recall_target=recall,
+        is_max_k=is_max,
+        reduction_input_size_override=override,
+        aggregate_to_topk=bool(aggregate),
+    )
+    return values, places

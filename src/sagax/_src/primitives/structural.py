@@ -77,7 +77,7 @@ def broadcast_in_dim(
     aval = aval_of(operand)
     if (
         len(mapping) == aval.ndim == len(shape)
-        and aval.shape == shape
+        and dims.same_shape(aval.shape, shape)
         and mapping == tuple(range(aval.ndim))
     ):
         if hasattr(operand, "aval"):
@@ -97,6 +97,8 @@ broadcast_in_dim_p.samples = [
 
 @broadcast_in_dim_p.abstract
 def _(x: ShapedArray, *, shape: tuple, broadcast_dimensions: tuple) -> ShapedArray:
+    if not dims.is_static(shape):
+        dims.check_sizes(shape, "broadcast_in_dim: argument shape")
     if len(broadcast_dimensions) != x.ndim:
         raise ShapeError(
             function="broadcast_in_dim",
@@ -287,8 +289,7 @@ def _(axis: Any, args: Sequence[Any], in_dims: Sequence[Any], *, permutation: tu
 
 @transpose_p.lower
 def _(b: Any, x: Any, *, permutation: tuple) -> Any:
-    shape = tuple(x.aval.shape[p] for p in permutation)
-    return b.op("transpose", [x], x.aval.update(shape=shape), permutation=b.ints(permutation))
+    return b.transpose(x, permutation)
 
 
 # reshape ----------------------------------------------------------------------------------------
@@ -310,7 +311,7 @@ def reshape(operand: Any, new_sizes: Sequence[Any], dimensions: Sequence[int] | 
     sizes = dims.canonical_shape(new_sizes, "new_sizes")
     if dimensions is not None:
         operand = transpose(operand, dimensions)
-    if hasattr(operand, "aval") and operand.aval.shape == sizes:
+    if hasattr(operand, "aval") and dims.same_shape(operand.aval.shape, sizes):
         return operand
     return reshape_p.bind(operand, new_sizes=sizes)
 
@@ -461,7 +462,19 @@ def expand_dims(array: Any, dimensions: Sequence[int]) -> Any:
 
 # reduce_sum -------------------------------------------------------------------------------------
 
-reduce_sum_p = Primitive("reduce_sum", multilinear=True)
+# The engine adds up to this many numbers one after the other; from 32 of them on it may build a tree.
+SUMMED_IN_ORDER = 16
+
+
+def _summed_in_order(avals: tuple) -> bool:
+    """Integers, whose sums do not depend on the order, and few enough real numbers."""
+    (x,) = avals
+    if x.dtype in (np.float32, np.float64):
+        return x.size <= SUMMED_IN_ORDER
+    return not dtypes.is_inexact(x.dtype)
+
+
+reduce_sum_p = Primitive("reduce_sum", multilinear=True, exact=_summed_in_order)
 
 
 def reduce_sum(operand: Any, axes: Sequence[int]) -> Any:
@@ -510,6 +523,13 @@ def _(x: np.ndarray, *, axes: tuple) -> np.ndarray:
     if x.dtype == bool:
         return np.any(x, axis=axes)
     wide = np.float32 if kinds.is_narrow_float(x.dtype) else x.dtype
+    if 0 < x.size <= SUMMED_IN_ORDER and x.dtype.kind == "f":
+        if x.ndim != 1 or not axes:
+            kept = tuple([i for i in range(x.ndim) if i not in axes])
+            x = np.transpose(x, (*kept, *axes)).reshape(*[x.shape[i] for i in kept], -1)
+        if x.shape[-1] == 1:
+            return x[..., 0]
+        return np.add.accumulate(x, -1)[..., -1] + x.dtype.type(0)  # the engine begins with 0
     return np.sum(x.astype(wide), axis=axes, dtype=wide).astype(x.dtype)
 
 
@@ -548,14 +568,18 @@ convert_element_type_p = Primitive("convert_element_type", multilinear=True, exa
 def convert_element_type(operand: Any, new_dtype: Any) -> Any:
     """`operand` with its elements converted to `new_dtype`, as NumPy's astype does.
 
-    A conversion from complex to real keeps the real part; floats saturate when they become integers.
+    A conversion from complex to real, or to boolean, takes the real part; floats saturate when they
+    become integers.
 
     >>> from sagax import lax
     >>> import numpy as np
     >>> lax.convert_element_type(np.array([1.7, -1.7]), np.int32)
     Array([ 1, -1], dtype=int32)
     """
-    return convert(operand, kinds.requested(new_dtype, "convert_element_type"))
+    dtype = kinds.requested(new_dtype, "convert_element_type")
+    if dtype == np.bool_ and kinds.is_complex(aval_of(operand).dtype):
+        operand = real_p.bind(operand)
+    return convert(operand, dtype)
 
 
 def convert(x: Any, dtype: Any, weak_type: bool = False) -> Any:

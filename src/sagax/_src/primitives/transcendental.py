@@ -245,6 +245,31 @@ cos_p = _accurate(
     "cosine",
     lambda t, out, x, accuracy=None: neg(mul(t, sin(x, accuracy=accuracy))),
 )
+
+
+def _zero_where_real_is_zero(p: Primitive, part: str) -> None:
+    """On the imaginary axis one part of the sine and cosine is zero, also where the other is infinite.
+
+    The engine multiplies zero with infinity there.
+    """
+    plain = p.rule("lower")
+
+    def lower(b: Any, x: Any, **params: Any) -> Any:
+        out = plain(b, x, **params)
+        if not kinds.is_complex(x.aval.dtype):
+            return out
+        real = x.aval.with_dtype(kinds.real_part_dtype(x.aval.dtype))
+        zero = b.full(0, real)
+        parts = {how: b.op(how, [out], real) for how in ("real", "imag")}
+        on_axis = b.compare("EQ", b.op("real", [x], real), zero)
+        parts[part] = b.select(on_axis, zero, parts[part])
+        return b.op("complex", [parts["real"], parts["imag"]], b.out)
+
+    p.lower_rule = lower
+
+
+_zero_where_real_is_zero(sin_p, "real")
+_zero_where_real_is_zero(cos_p, "imag")
 tan_p = _accurate(
     "tan",
     np.tan,

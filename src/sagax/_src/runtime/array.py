@@ -8,6 +8,7 @@ made. Nothing ever changes the contents.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -30,10 +31,24 @@ class DeletedArrayError(SagaxError, RuntimeError):
     code = "SX0202"
 
 
+@dataclass(frozen=True, eq=False)
+class Shard:
+    """A part of an array: `data` lies on `device` and is `x[index]` of the whole array x.
+
+    Parts with equal indices are numbered by `replica_id`.
+    """
+
+    device: Any
+    index: tuple[slice, ...]
+    replica_id: int
+    data: Any
+
+
 class ConcreteArray(Array):
     """An array that holds data. Made by `sagax.numpy` and by transformed functions."""
 
-    __slots__ = ("__weakref__", "_buffer", "_device", "_host", "_sharding", "aval")
+    # `_cells` is set on keys only, while debug_key_reuse is on (key_reuse/)
+    __slots__ = ("__weakref__", "_buffer", "_cells", "_device", "_host", "_sharding", "aval")
 
     def __init__(
         self, aval: Any, host: np.ndarray | None, buffer: Any = None, device: Any = None
@@ -87,6 +102,16 @@ class ConcreteArray(Array):
         if self._buffer is not None:
             xla.delete(self._buffer)
         self._buffer = self._host = None
+
+    def copied(self) -> ConcreteArray:
+        """The same contents in an array of their own, which deleting this one leaves alone."""
+        if self._buffer is None:
+            return ConcreteArray(self.aval, self.host(), None, self._device)
+        try:
+            buffer = xla.copy_to_device(self._buffer, xla.device_of(self._buffer))
+        except xla.DeletedBufferError:
+            raise self._gone() from None
+        return ConcreteArray(self.aval, None, buffer, self._device)
 
     def is_deleted(self) -> bool:
         """Whether the memory was given back or donated."""
@@ -202,7 +227,15 @@ class ConcreteArray(Array):
     def __format__(self, spec: str) -> str:
         if self.aval.shape == () and spec:
             return format(self.item(), spec)
-        return format(str(self), spec)
+        if spec:
+            raise ArgumentError(
+                "numbers are formatted one by one, and this is an array",
+                function="format",
+                got=self,
+                expected="an array of shape (), or no format specification",
+                fix="format its elements, or print it with numpy.array2string(x, precision=...)",
+            )
+        return str(self)
 
     def __repr__(self) -> str:
         return array_repr(self)
@@ -220,11 +253,7 @@ class ConcreteArray(Array):
 
     def __reduce__(self) -> tuple:
         if dtypes.is_extended(self.aval.dtype):
-            raise ArgumentError(
-                "an array of PRNG keys cannot be pickled",
-                got=self,
-                fix="pickle sagax.random.key_data(keys) instead",
-            )
+            return _unpickle_extended, (np.asarray(self.host()), self.aval.dtype)
         return _unpickle, (np.asarray(self.host()), self.aval.weak_type)
 
     def __iter__(self) -> Iterator[Any]:
@@ -257,11 +286,27 @@ class ConcreteArray(Array):
 
     @property
     def is_fully_addressable(self) -> bool:
+        """Whether all of the array lies on devices of this process."""
         return True
 
     @property
     def is_fully_replicated(self) -> bool:
+        """Whether each device that holds any of the array holds all of it."""
         return True
+
+    @property
+    def addressable_shards(self) -> list[Shard]:
+        """The parts of the array that lie on devices of this process."""
+        return [Shard(self._where(), (slice(None),) * self.aval.ndim, 0, self)]
+
+    @property
+    def global_shards(self) -> list[Shard]:
+        """The parts of the array on all devices; those of other processes have no data."""
+        return self.addressable_shards
+
+    def addressable_data(self, index: int) -> Array:
+        """The data of one of the parts that lie on devices of this process."""
+        return self.addressable_shards[index].data
 
     def unsafe_buffer_pointer(self) -> int:
         """The address of the memory."""
@@ -287,6 +332,14 @@ class ConcreteArray(Array):
     def __dlpack_device__(self) -> tuple[int, int]:
         device = self._where()
         return (1, 0) if device.platform == "cpu" else (2, device.local_hardware_id)
+
+
+def _unpickle_extended(x: np.ndarray, dtype: Any) -> ConcreteArray:
+    """Keys, of their numbers."""
+    x = np.array(x, order="C")
+    x.flags.writeable = False
+    shape = x.shape[: x.ndim - len(dtype.physical_shape)]
+    return ConcreteArray(intern_aval(shape, dtype, False, None), x)
 
 
 def _unpickle(x: np.ndarray, weak_type: bool) -> ConcreteArray:
@@ -355,7 +408,7 @@ def as_array(x: Any) -> ConcreteArray:
         host.flags.writeable = False
         return ConcreteArray(aval, host)
     if isinstance(x, Tracer):
-        value = x.concrete() if x.trace.alive else None
+        value = x.concrete() if x._trace.alive else None
         if value is None:
             raise leaked(x)
         return as_array(value)

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
+from typing import Any, Final
 
 from sagax._src import config, xla
 from sagax._src.core.jaxpr import ClosedJaxpr, Jaxpr
 from sagax._src.diagnostics.errors import ArgumentValueError
 from sagax._src.lowering.module import lower_jaxpr
+from sagax._src.lowering.ordering import in_order
 from sagax._src.lowering.text import physical
-from sagax._src.runtime import devices
+from sagax._src.runtime import devices, pending
 from sagax._src.runtime.array import ConcreteArray, as_array
+from sagax._src.runtime.key_reuse import watch
 from sagax._src.transforms.prune import prune_jaxpr, used_inputs
+
+_NONE: Final[Mapping[str, Any]] = MappingProxyType({})
 
 
 class Lowered:
@@ -35,6 +40,8 @@ class Lowered:
         if not keep_unused and not all(used):
             self.kept = tuple(i for i, u in enumerate(used) if u)
             jaxpr = jaxpr.replace(invars=[jaxpr.invars[i] for i in self.kept])
+        if jaxpr.effects:
+            jaxpr = in_order(jaxpr)
         order = {old: new for new, old in enumerate(self.kept)} if self.kept is not None else None
         self.donated = tuple(donated)
         inner = [i if order is None else order[i] for i in donated if order is None or i in order]
@@ -49,7 +56,7 @@ class Compiled:
 
     __slots__ = ("device", "executable", "kept", "lowered", "out_avals", "run")
 
-    def __init__(self, lowered: Lowered, device: Any) -> None:
+    def __init__(self, lowered: Lowered, device: Any, options: Mapping[str, Any] = _NONE) -> None:
         b = devices.backend_of(device)
         stored = [physical(a) for a in lowered.jaxpr.out_avals]
         if b.platform == "cpu" and (
@@ -60,10 +67,12 @@ class Compiled:
             b.client,
             lowered.text,
             [device],
+            options=options,
             callbacks=lowered.callbacks,
             out_avals=[(a.shape, a.dtype) for a in stored],
         )
-        self.run = self.executable.run
+        effects = lowered.jaxpr.effects
+        self.run = self.executable.run if not effects else pending.run(self.executable, effects)
         self.kept = lowered.kept
         self.out_avals = lowered.jaxpr.out_avals
         self.lowered = lowered
@@ -131,4 +140,6 @@ def run_jaxpr(*args: Any, jaxpr: ClosedJaxpr, name: str = "call", **_: Any) -> l
     if compiled is None:
         lowered = Lowered(inner, devices.backend_of(device).platform, name)
         compiled = inner.memo[key] = Compiled(lowered, device)
-    return execute(compiled, arrays, committed)
+    if not config.thread.settings.debug_key_reuse:
+        return execute(compiled, arrays, committed)
+    return watch.watched_program(lambda xs: execute(compiled, xs, committed), inner)(arrays)

@@ -7,11 +7,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from sagax._src.core.avals import intern_aval
-from sagax._src.core.jaxpr import ClosedJaxpr, eval_jaxpr
-from sagax._src.core.stage import stage
-from sagax._src.core.trace import Trace, Tracer, entered, state
+from sagax._src.core.jaxpr import ClosedJaxpr, DebugInfo, eval_jaxpr
+from sagax._src.core.trace import Trace, Tracer, entered, no_leaks, state
 from sagax._src.core.value import aval_of
+from sagax._src.primitives.random_bits import shared
 from sagax._src.primitives.structural import broadcast, moveaxis
+from sagax._src.transforms.derived import derived_program, run_composite
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,10 +38,11 @@ def mapped(aval: Any, size: Any, dim: int) -> Any:
 class BatchTracer(Tracer):
     """One example's value; `val` holds those of all examples along dimension `dim`."""
 
-    __slots__ = ("dim", "val")
+    __slots__ = ("dim", "sources", "val")
 
-    def __init__(self, trace: BatchTrace, val: Any, dim: int) -> None:
+    def __init__(self, trace: BatchTrace, val: Any, dim: int, sources: int = 0) -> None:
         self._trace = trace
+        self.sources = sources  # bit i: depends on argument i of the function that is mapped
         self.val = val
         self.dim = dim
         self.aval = unmapped(aval_of(val), dim)
@@ -59,16 +61,17 @@ class BatchTracer(Tracer):
 class BatchTrace(Trace):
     """Applies batching rules; what is not mapped goes straight to the trace beneath."""
 
-    __slots__ = ("batch_axis",)
+    __slots__ = ("arguments", "batch_axis")
 
     def __init__(self, parent: Trace, axis: BatchAxis) -> None:
         super().__init__(parent)
         self.batch_axis = axis
+        self.arguments: Sequence[Any] = ()  # mapped or not; for messages
         if axis.name is not None:
             self.axis = ((axis.name, axis.size),)
 
-    def wrap(self, x: Any, dim: int | None) -> Any:
-        return x if dim is None else BatchTracer(self, x, dim)
+    def wrap(self, x: Any, dim: int | None, sources: int = 0) -> Any:
+        return x if dim is None else BatchTracer(self, x, dim, sources)
 
     def unwrap(self, x: Any) -> tuple[Any, int | None]:
         if type(x) is BatchTracer and x._trace is self:
@@ -76,11 +79,12 @@ class BatchTrace(Trace):
         return x, None
 
     def process(self, primitive: Any, args: tuple, params: dict) -> Any:
-        values, in_dims, active = [], [], False
+        values, in_dims, active, sources = [], [], False, 0
         for a in args:
             if type(a) is BatchTracer and a._trace is self:
                 values.append(a.val)
                 in_dims.append(a.dim)
+                sources |= a.sources
                 active = True
             else:
                 values.append(a)
@@ -94,36 +98,24 @@ class BatchTrace(Trace):
             finally:
                 state.trace = before
             if handled is not NotImplemented:
-                return self._wrap_all(primitive, *handled)
+                out, out_dim = handled
+                return self._wrap_all(primitive, out, out_dim, sources)
+        rule = primitive.batch_rule
+        if rule is None and active and primitive.composite_rule is not None:
+            return run_composite(self, primitive, args, params)
         state.trace = self.parent
         try:
             if not active:
                 return primitive.bind(*args, **params)
-            rule = primitive.batch_rule
-            if rule is not None:
-                out, out_dim = rule(self.batch_axis, values, in_dims, **params)
-            else:
-                out, out_dim = _by_composite(primitive, self.batch_axis, values, in_dims, params)
+            out, out_dim = primitive.rule("batch")(self.batch_axis, values, in_dims, **params)
         finally:
             state.trace = before
-        return self._wrap_all(primitive, out, out_dim)
+        return self._wrap_all(primitive, out, out_dim, sources)
 
-    def _wrap_all(self, primitive: Any, out: Any, out_dim: Any) -> Any:
+    def _wrap_all(self, primitive: Any, out: Any, out_dim: Any, sources: int) -> Any:
         if primitive.multiple_results:
-            return [self.wrap(x, d) for x, d in zip(out, out_dim, strict=True)]
-        return self.wrap(out, out_dim)
-
-
-def _by_composite(
-    primitive: Any, axis: BatchAxis, values: list, in_dims: list, params: dict
-) -> tuple:
-    composite = primitive.composite_rule
-    if composite is None:
-        return primitive.rule("batch")(axis, values, in_dims, **params)
-    if primitive.multiple_results:
-        return batch_flat(lambda *xs: composite(*xs, **params), axis, values, in_dims)
-    (out,), (dim,) = batch_flat(lambda *xs: [composite(*xs, **params)], axis, values, in_dims)
-    return out, dim
+            return [self.wrap(x, d, sources) for x, d in zip(out, out_dim, strict=True)]
+        return self.wrap(out, out_dim, sources)
 
 
 def batch_flat(
@@ -131,13 +123,23 @@ def batch_flat(
     axis: BatchAxis,
     args: Sequence[Any],
     in_dims: Sequence[int | None],
+    info: DebugInfo | None = None,
 ) -> tuple[list, list]:
     """Run the flat function `fun` on all examples at once; outputs and where each is mapped (None: not)."""
     trace = BatchTrace(state.trace, axis)
-    with entered(trace):
-        outs = fun(*[trace.wrap(x, d) for x, d in zip(args, in_dims, strict=True)])
-        pairs = [trace.unwrap(out) for out in outs]
+    trace.debug_info = info
+    if info is not None:
+        trace.arguments = args
+    pairs = _run(trace, fun, args, in_dims)
+    no_leaks(trace)
     return [x for x, _ in pairs], [d for _, d in pairs]
+
+
+def _run(trace: BatchTrace, fun: Callable, args: Sequence[Any], in_dims: Sequence[Any]) -> list:
+    with entered(trace):
+        ins = zip(args, in_dims, strict=True)
+        outs = fun(*[trace.wrap(x, d, 1 << i) for i, (x, d) in enumerate(ins)])
+        return [trace.unwrap(out) for out in outs]
 
 
 def place(x: Any, dim: int | None, wanted: int | None, axis: BatchAxis) -> Any:
@@ -145,7 +147,7 @@ def place(x: Any, dim: int | None, wanted: int | None, axis: BatchAxis) -> Any:
     if wanted is None or dim == wanted:
         return x
     if dim is None:
-        x, dim = broadcast(x, (axis.size,)), 0
+        x, dim = shared(broadcast(x, (axis.size,))), 0
     return moveaxis(x, dim, wanted)
 
 
@@ -178,6 +180,5 @@ def batch_jaxpr(
             v.aval if d is None else mapped(v.aval, axis.size, d)
             for v, d in zip(inner.invars, in_dims, strict=True)
         ]
-        batched, consts = stage(fun, avals, inner.debug_info)
-        found = inner.memo[key] = ClosedJaxpr(batched, consts), tuple(out_dims)
+        found = derived_program(inner, key, fun, avals, out_dims)
     return found

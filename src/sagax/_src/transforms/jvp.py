@@ -5,21 +5,24 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from sagax._src.core.jaxpr import ClosedJaxpr, eval_jaxpr
-from sagax._src.core.stage import stage
+from sagax._src.core.jaxpr import ClosedJaxpr, DebugInfo, eval_jaxpr
 from sagax._src.core.tangents import Zero
-from sagax._src.core.trace import Trace, Tracer, entered, state
+from sagax._src.core.trace import Trace, Tracer, entered, no_leaks, state
 from sagax._src.core.value import aval_of
 from sagax._src.primitives.structural import instantiate
+from sagax._src.transforms.derived import derived_program, run_composite
 
 
 class JVPTracer(Tracer):
     """A primal value with its tangent."""
 
-    __slots__ = ("primal", "tangent")
+    __slots__ = ("primal", "sources", "tangent")
 
-    def __init__(self, trace: JVPTrace, primal: Any, tangent: Any) -> None:
+    def __init__(self, trace: JVPTrace, primal: Any, tangent: Any, sources: int = 0) -> None:
         self._trace = trace
+        self.sources = (
+            sources  # bit i: depends on argument i of the function that is differentiated
+        )
         self.primal = primal
         self.tangent = tangent
         self.aval = aval_of(primal)
@@ -37,8 +40,8 @@ class JVPTrace(Trace):
 
     __slots__ = ()
 
-    def wrap(self, primal: Any, tangent: Any) -> Any:
-        return primal if type(tangent) is Zero else JVPTracer(self, primal, tangent)
+    def wrap(self, primal: Any, tangent: Any, sources: int = 0) -> Any:
+        return primal if type(tangent) is Zero else JVPTracer(self, primal, tangent, sources)
 
     def unwrap(self, x: Any) -> tuple[Any, Any]:
         """Primal and tangent of any value."""
@@ -47,51 +50,52 @@ class JVPTrace(Trace):
         return x, Zero(aval_of(x).to_tangent_aval())
 
     def process(self, primitive: Any, args: tuple, params: dict) -> Any:
-        primals, tangents, active = [], [], False
+        primals, tangents, active, sources = [], [], False, 0
         for a in args:
             if type(a) is JVPTracer and a._trace is self:
                 primals.append(a.primal)
                 tangents.append(a.tangent)
+                sources |= a.sources
                 active = True
             else:
                 primals.append(a)
                 tangents.append(Zero(aval_of(a).to_tangent_aval()))
+        if active and primitive.jvp_rule is None and primitive.composite_rule is not None:
+            return run_composite(self, primitive, args, params)
         before = state.trace
         state.trace = self.parent
         try:
             if not active:
                 return primitive.bind(*args, **params)
-            out, out_tangent = apply_rule(primitive, primals, tangents, params)
+            out, out_tangent = primitive.rule("jvp")(primals, tangents, **params)
         finally:
             state.trace = before
         if primitive.multiple_results:
-            return [self.wrap(p, t) for p, t in zip(out, out_tangent, strict=True)]
-        return self.wrap(out, out_tangent)
-
-
-def apply_rule(primitive: Any, primals: list, tangents: list, params: dict) -> tuple:
-    """The jvp of one operation under the current trace: its rule, or that of its composite."""
-    rule = primitive.jvp_rule
-    if rule is not None:
-        return rule(primals, tangents, **params)
-    composite = primitive.composite_rule
-    if composite is None:
-        return primitive.rule("jvp")(primals, tangents, **params)
-    if primitive.multiple_results:
-        return jvp_flat(lambda *xs: composite(*xs, **params), primals, tangents)
-    (out,), (tangent,) = jvp_flat(lambda *xs: [composite(*xs, **params)], primals, tangents)
-    return out, tangent
+            return [self.wrap(p, t, sources) for p, t in zip(out, out_tangent, strict=True)]
+        return self.wrap(out, out_tangent, sources)
 
 
 def jvp_flat(
-    fun: Callable[..., Sequence[Any]], primals: Sequence[Any], tangents: Sequence[Any]
+    fun: Callable[..., Sequence[Any]],
+    primals: Sequence[Any],
+    tangents: Sequence[Any],
+    info: DebugInfo | None = None,
 ) -> tuple[list, list]:
     """Outputs of the flat function `fun` and their tangents (`Zero` where none arrives)."""
     trace = JVPTrace(state.trace)
-    with entered(trace):
-        outs = fun(*[trace.wrap(p, t) for p, t in zip(primals, tangents, strict=True)])
-        pairs = [trace.unwrap(out) for out in outs]
+    trace.debug_info = info
+    pairs = _run(trace, fun, primals, tangents)
+    no_leaks(trace)
     return [p for p, _ in pairs], [t for _, t in pairs]
+
+
+def _run(
+    trace: JVPTrace, fun: Callable, primals: Sequence[Any], tangents: Sequence[Any]
+) -> list[tuple[Any, Any]]:
+    with entered(trace):
+        ins = zip(primals, tangents, strict=True)
+        outs = fun(*[trace.wrap(p, t, 1 << i) for i, (p, t) in enumerate(ins)])
+        return [trace.unwrap(out) for out in outs]
 
 
 def jvp_jaxpr(
@@ -132,6 +136,5 @@ def jvp_jaxpr(
 
         avals = inner.in_avals
         avals = avals + [a.to_tangent_aval() for a, nz in zip(avals, nonzero, strict=True) if nz]
-        derived, consts = stage(fun, avals, inner.debug_info)
-        found = inner.memo[key] = ClosedJaxpr(derived, consts), tuple(marks)
+        found = derived_program(inner, key, fun, avals, marks)
     return found

@@ -10,13 +10,13 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from sagax._src.core.jaxpr import ClosedJaxpr, Jaxpr, Literal, Var, eval_jaxpr
+from sagax._src.core.jaxpr import ClosedJaxpr, DebugInfo, Jaxpr, Literal, Var, eval_jaxpr
 from sagax._src.core.stage import StagedTracer, StageTrace, stage
 from sagax._src.core.tangents import Zero
-from sagax._src.core.trace import Trace, Tracer, current, entered, state
+from sagax._src.core.trace import Trace, Tracer, current, entered, no_leaks, state
 from sagax._src.core.value import aval_of
 from sagax._src.primitives.structural import instantiate
-from sagax._src.transforms.jvp import apply_rule
+from sagax._src.transforms.derived import run_composite
 from sagax._src.transforms.prune import prune_jaxpr
 
 
@@ -96,15 +96,12 @@ class LinearizeTrace(Trace):
                 return primitive.bind(*args, **params)
             finally:
                 state.trace = before
+        rule = primitive.linearize_rule or primitive.jvp_rule
+        if rule is None and primitive.composite_rule is not None:
+            return run_composite(self, primitive, args, params)
         state.trace = self.tangents
         try:
-            rule = primitive.linearize_rule
-            if rule is not None:
-                out, out_tangent = rule(primals, tangents, **params)
-            elif primitive.jvp_rule is not None:
-                out, out_tangent = primitive.jvp_rule(primals, tangents, **params)
-            else:
-                out, out_tangent = apply_rule(primitive, primals, tangents, params)
+            out, out_tangent = (rule or primitive.rule("jvp"))(primals, tangents, **params)
         finally:
             state.trace = before
         if primitive.multiple_results:
@@ -137,12 +134,26 @@ def linearize_flat(
     primals: Sequence[Any],
     nonzero: Sequence[bool] | None = None,
     wanted: Sequence[bool] | None = None,
+    info: DebugInfo | None = None,
 ) -> tuple[list, LinearProgram]:
     """Outputs of the flat function `fun`, and the linear program of the tangents of its marked inputs.
 
-    Outputs marked in `wanted` get a tangent even where it is zero.
+    Outputs marked in `wanted` get a tangent even where it is zero. `info` names the marked inputs.
     """
     trace = LinearizeTrace(state.trace)
+    trace.debug_info = info
+    result = _run(trace, fun, primals, nonzero, wanted)
+    no_leaks(trace)
+    return result
+
+
+def _run(
+    trace: LinearizeTrace,
+    fun: Callable[..., Sequence[Any]],
+    primals: Sequence[Any],
+    nonzero: Sequence[bool] | None,
+    wanted: Sequence[bool] | None,
+) -> tuple[list, LinearProgram]:
     marks = nonzero if nonzero is not None else (True,) * len(primals)
     ins = []
     for p, nz in zip(primals, marks, strict=True):
@@ -183,7 +194,9 @@ def linearize_jaxpr(
     key = ("linearize", nonzero, instantiate_outs)
     found = jaxpr.jaxpr.memo.get(key)
     if found is None:
-        found = jaxpr.jaxpr.memo[key] = _linearize_jaxpr(jaxpr, nonzero, instantiate_outs)
+        found = _linearize_jaxpr(jaxpr, nonzero, instantiate_outs)
+        if not any(isinstance(c, Tracer) for c in found.known.consts):
+            jaxpr.jaxpr.memo[key] = found
     return found
 
 
@@ -213,18 +226,18 @@ def _linearize_jaxpr(
     jaxpr: ClosedJaxpr, nonzero: tuple[bool, ...], wanted: tuple[bool, ...] | None
 ) -> LinearizedJaxpr:
     inner = jaxpr.jaxpr
-    program: list[LinearProgram] = []
+    program: list[tuple[Jaxpr, list]] = []
 
     def run(*args: Any) -> list:
         outs, linear = linearize_flat(
             lambda *xs: eval_jaxpr(inner, jaxpr.consts, *xs), args, nonzero, wanted
         )
-        program.append(linear)
+        program.append((linear.jaxpr, linear.out_tangents))
         return [*outs, *linear.residuals]
 
     known, consts = stage(run, inner.in_avals, inner.debug_info)
-    (linear,) = program
-    linear_eqns = prune_jaxpr(linear.jaxpr)
+    ((linear, out_tangents),) = program
+    linear_eqns = prune_jaxpr(linear)
     needed = {v for e in linear_eqns.eqns for v in e.invars if type(v) is Var}
     needed.update(v for v in linear_eqns.outvars if type(v) is Var)
     n_out = len(inner.outvars)
@@ -235,7 +248,7 @@ def _linearize_jaxpr(
     outvars = known.outvars[:n_out]
     residuals, literals = [], {}
     kept_constvars = []
-    for var, atom in zip(linear.jaxpr.constvars, known.outvars[n_out:], strict=True):
+    for var, atom in zip(linear.constvars, known.outvars[n_out:], strict=True):
         if var not in needed:
             continue
         if type(atom) is Literal:
@@ -248,7 +261,7 @@ def _linearize_jaxpr(
         kept_constvars.append(var)
     known_jaxpr = prune_jaxpr(known.replace(outvars=outvars))
     linear_jaxpr = _substitute(linear_eqns, literals, kept_constvars)
-    marks = tuple(type(t) is not Zero for t in linear.out_tangents)
+    marks = tuple(type(t) is not Zero for t in out_tangents)
     return LinearizedJaxpr(
         ClosedJaxpr(known_jaxpr, consts), ClosedJaxpr(linear_jaxpr, ()), residuals, marks
     )

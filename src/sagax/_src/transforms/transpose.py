@@ -8,10 +8,42 @@ from typing import Any
 from sagax._src.core.jaxpr import ClosedJaxpr, Jaxpr, Literal, Var, eval_jaxpr
 from sagax._src.core.stage import stage
 from sagax._src.core.tangents import Linear, Zero
-from sagax._src.core.trace import state
+from sagax._src.core.trace import Trace, current, state
 from sagax._src.core.value import aval_of
+from sagax._src.diagnostics.errors import ArgumentError
+from sagax._src.diagnostics.spans import Backward
 from sagax._src.primitives.makers import add_any_p
 from sagax._src.primitives.structural import instantiate
+from sagax._src.transforms.derived import derived_program
+
+
+class NotLinearError(ArgumentError):
+    """A program that was to be transposed is not linear."""
+
+
+class LinearityTrace(Trace):
+    """Refuses operations on the unknown: a transpose rule has no use for its value where a program is linear."""
+
+    __slots__ = ()
+
+    def process(self, primitive: Any, args: tuple, params: dict) -> Any:
+        for a in args:
+            if type(a) is Linear:
+                raise NotLinearError(
+                    f"the value of an unknown of type {a.aval.str_short()} would be needed to go back through an "
+                    "operation that is not linear in it",
+                    unknown=a.aval,
+                )
+        with current(self.parent):
+            return primitive.bind(*args, **params)
+
+
+def checked_backward(
+    jaxpr: Jaxpr, consts: Sequence[Any], inputs: Sequence[Any], cotangents: Sequence[Any]
+) -> list:
+    """As `backward`, for a program that may not be linear: NotLinearError if it is found not to be."""
+    with current(LinearityTrace(state.trace)):
+        return backward(jaxpr, consts, inputs, cotangents)
 
 
 def backward(
@@ -22,6 +54,16 @@ def backward(
     `inputs` holds `Linear` where the cotangent is wanted and a value elsewhere; `cotangents` one entry
     an output, maybe `Zero`. Returns a cotangent (or `Zero`) for each linear input, None for the others.
     """
+    scope, origin = state.scope, state.origin
+    try:
+        return _backward(jaxpr, consts, inputs, cotangents)
+    finally:
+        state.scope, state.origin = scope, origin
+
+
+def _backward(
+    jaxpr: Jaxpr, consts: Sequence[Any], inputs: Sequence[Any], cotangents: Sequence[Any]
+) -> list:
     known: dict[Var, Any] = dict(zip(jaxpr.constvars, consts, strict=True))
     linear: set[Var] = set()
     for v, x in zip(jaxpr.invars, inputs, strict=True):
@@ -36,6 +78,8 @@ def backward(
             linear.update(eqn.outvars)
             work.append(eqn)
         else:
+            if eqn.traceback is not None:
+                state.origin = eqn.traceback
             out = eqn.primitive.bind(*[_read(known, v) for v in eqn.invars], **eqn.params)
             if eqn.primitive.multiple_results:
                 known.update(zip(eqn.outvars, out, strict=True))
@@ -52,7 +96,6 @@ def backward(
     for v, ct in zip(jaxpr.outvars, cotangents, strict=True):
         if type(v) is Var and v in linear:
             add(v, ct)
-    scope = state.scope
     for eqn in reversed(work):
         ct_outs = [cts.pop(v, None) for v in eqn.outvars]
         if all(ct is None for ct in ct_outs):
@@ -67,13 +110,19 @@ def backward(
                 Zero(v.aval) if ct is None else ct
                 for v, ct in zip(eqn.outvars, ct_outs, strict=True)
             ]
-            found = transpose_rule(primitive)(ct_outs, *args, **eqn.params)
+            ct: Any = ct_outs
         else:
-            found = transpose_rule(primitive)(ct_outs[0], *args, **eqn.params)
+            ct = ct_outs[0]
+        if eqn.traceback is not None:
+            state.origin = Backward(eqn.traceback)
+        try:
+            found = transpose_rule(primitive)(ct, *args, **eqn.params)
+        except NotLinearError as error:
+            error.attach(primitive=primitive.name, traceback=eqn.traceback)
+            raise
         for v, a, ct in zip(eqn.invars, args, found, strict=True):
             if type(a) is Linear:
                 add(v, ct)
-    state.scope = scope
     return [
         (cts.get(v) if cts.get(v) is not None else Zero(v.aval)) if type(x) is Linear else None
         for v, x in zip(jaxpr.invars, inputs, strict=True)
@@ -115,6 +164,21 @@ def transpose_rule(primitive: Any) -> Any:
     return by_composite
 
 
+def transposed_from(closed: ClosedJaxpr, n: int) -> ClosedJaxpr:
+    """The transpose of a program, without constants, that is linear in all inputs from the `n`th on.
+
+    It takes the first `n` inputs and cotangents of all outputs, and gives cotangents of all those inputs. Cached.
+    """
+    inner = closed.jaxpr
+
+    def fun(*xs: Any) -> list:
+        inputs = [*xs[:n], *(Linear(v.aval) for v in inner.invars[n:])]
+        return [instantiate(c) for c in checked_backward(inner, (), inputs, list(xs[n:]))[n:]]
+
+    avals = [*inner.in_avals[:n], *inner.out_avals]
+    return derived_program(inner, ("transposed from", n), fun, avals)[0]
+
+
 def transpose_jaxpr(
     jaxpr: ClosedJaxpr, linear: tuple[bool, ...], nonzero: tuple[bool, ...]
 ) -> tuple:
@@ -147,8 +211,7 @@ def transpose_jaxpr(
 
         avals = [v.aval for v, lin in zip(inner.invars, linear, strict=True) if not lin]
         avals += [v.aval for v, nz in zip(inner.outvars, nonzero, strict=True) if nz]
-        transposed, consts = stage(fun, avals, inner.debug_info)
-        found = inner.memo[key] = ClosedJaxpr(transposed, consts), tuple(marks)
+        found = derived_program(inner, key, fun, avals, marks)
     return found
 
 

@@ -33,6 +33,7 @@ from sagax._src.trees.operations import (
     tree_unflatten,
     treedef_children,
     treedef_is_leaf,
+    treedef_of,
     treedef_tuple,
 )
 from sagax._src.trees.paths import KeyEntry, KeyPath, argument_path, keystr
@@ -112,6 +113,7 @@ __all__ = [
     "tree_transpose",
     "tree_unflatten",
     "treedef_children",
+    "treedef_of",
     "treedef_is_leaf",
     "treedef_tuple",
     "unflatten",

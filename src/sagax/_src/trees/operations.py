@@ -578,6 +578,12 @@ def treedef_tuple(treedefs: Iterable[PyTreeDef]) -> PyTreeDef:
     return xla.treedef_tuple(registry.default_registry, treedefs)
 
 
+def treedef_of(kind: type, aux: Any, children: Iterable[PyTreeDef]) -> PyTreeDef:
+    """The treedef of a node of type `kind` with this static data and these children."""
+    made: Any = PyTreeDef
+    return made.from_node_data_and_children(registry.default_registry, (kind, aux), list(children))
+
+
 def treedef_children(treedef: PyTreeDef) -> list[PyTreeDef]:
     """The structures of the direct children of a structure; none for a leaf.
 

@@ -69,6 +69,8 @@ def getitem(
     read = parse(shape, index, wrap_negative_indices)
     how = None if mode is None else GatherScatterMode.from_any(mode)
     fills = how is GatherScatterMode.FILL_OR_DROP
+    if how is None and _thread.settings.check_bounds and is_concrete(x):
+        check_bounds(read.items, shape, wrap_negative_indices)
     several = moves = False  # several places, or one that is known when the program runs
     items: list = []
     for item in read.items:
@@ -76,7 +78,9 @@ def getitem(
         if kind is Point:
             if not inside(item.at, shape[item.axis]):
                 if how is None and _thread.settings.check_static_indices:
-                    raise _out_of_bounds(item, shape[item.axis], wrap_negative_indices)
+                    raise _out_of_bounds(
+                        item.at, item.axis, shape, wrap_negative_indices, "check_static_indices"
+                    )
                 several = several or fills
                 if not fills:
                     item = Point(item.axis, clamped(item.at, shape[item.axis]))
@@ -130,12 +134,27 @@ def _check_not_empty(item: Places, shape: tuple) -> None:
             raise empty_axis(item.axis)
 
 
-def _out_of_bounds(item: Point, size: Any, wrapped: bool) -> ArrayIndexError:
+def check_bounds(items: list, shape: tuple, wrapped: bool) -> None:
+    """Raise if an index that is known is out of bounds."""
+    for item in items:
+        if type(item) is Point and not inside(item.at, shape[item.axis]):
+            raise _out_of_bounds(item.at, item.axis, shape, wrapped, "check_bounds")
+        if type(item) is Places and item.axis is not None and isinstance(item.at, np.ndarray):
+            outside = (item.at < 0) | (item.at >= shape[item.axis])
+            if outside.any():
+                first = int(item.at[outside].flat[0])
+                raise _out_of_bounds(first, item.axis, shape, wrapped, "check_bounds")
+
+
+def _out_of_bounds(
+    at: int, axis: int, shape: tuple, wrapped: bool, setting: str
+) -> ArrayIndexError:
+    size = shape[axis]
     least = -size if wrapped else 0
-    index = item.at if item.at >= 0 or not wrapped else item.at - size
+    index = at if at >= 0 or not wrapped else at - size
     return ArrayIndexError(
-        f"index {index} is out of bounds for axis {item.axis} of size {size}",
-        expected=f"an index from {least} to {size - 1}, since check_static_indices is on",
+        f"index {index} is out of bounds for axis {axis} of size {size}",
+        expected=f"an index from {least} to {size - 1}, since {setting} is on",
         fix="to allow it, say what it means: x.at[index].get(mode='clip') or mode='fill'",
     )
 

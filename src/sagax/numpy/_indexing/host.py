@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from sagax._src import config
 from sagax._src.core import dtypes
 from sagax._src.core.avals import intern_aval
 from sagax._src.core.trace import evaluation, state
@@ -16,6 +17,8 @@ from sagax._src.runtime.array import ConcreteArray
 from sagax._src.runtime.eager import HOST_LIMIT
 from sagax.numpy._indexing.parse import Index, Places, Point, inside
 
+_thread = config.thread
+_U32 = np.dtype(np.uint32)
 _SIMPLE = frozenset((int, slice, type(None), type(Ellipsis)))
 
 # How updates are combined with what is there, where the engine does exactly that
@@ -45,8 +48,11 @@ def view_of(x: ConcreteArray, index: Any) -> Any:
             return None
     aval = x.aval
     dtype = aval.dtype
-    if host.dtype is not dtype and dtypes.is_extended(dtype) and (kind is tuple or not aval.ndim):
-        return None  # the indices must not reach the dimensions inside of each element
+    if host.dtype is not dtype or dtype is _U32:
+        if _thread.settings.debug_key_reuse and _may_hold_keys(dtype):
+            return None
+        if dtypes.is_extended(dtype) and (kind is tuple or not aval.ndim):
+            return None  # the indices must not reach the dimensions inside of each element
     try:
         part = host[key]
     except (IndexError, TypeError, ValueError):  # wrong indices are explained elsewhere
@@ -56,6 +62,11 @@ def view_of(x: ConcreteArray, index: Any) -> Any:
     return ConcreteArray(
         intern_aval(part.shape, dtype, aval.weak_type, None), part, None, x._device
     )
+
+
+def _may_hold_keys(dtype: Any) -> bool:
+    """Parts of keys, typed or raw, are taken by operations that know which keys have been used."""
+    return dtype is _U32 or dtypes.is_extended(dtype)
 
 
 def _host_of(x: ConcreteArray) -> np.ndarray | None:
@@ -85,6 +96,8 @@ def read_known(x: ConcreteArray, index: Index) -> Any:
     It is none for index arrays into large arrays, which the engine gathers faster. Places out of
     bounds are moved into bounds.
     """
+    if _thread.settings.debug_key_reuse and _may_hold_keys(x.aval.dtype):
+        return None
     host = _host_of(x)
     if host is None:
         return None

@@ -25,6 +25,7 @@ from sagax._src.primitives.structural import (
 )
 from sagax.numpy._arguments import UnsupportedArgumentError, one_axis, refuse_out, with_aval
 from sagax.numpy._base import as_array
+from sagax.numpy._fused import fused_function
 from sagax.numpy._indexing.get import getitem
 from sagax.numpy._indexing.parse import ArrayIndexError, wrapped
 from sagax.numpy._indexing.update import IndexUpdateRef, as_updates, check_shape
@@ -32,6 +33,7 @@ from sagax.numpy._indexing.update import IndexUpdateRef, as_updates, check_shape
 _INT32 = np.dtype(np.int32)
 
 
+@fused_function(2)
 def take(
     a: Any,
     indices: Any,
@@ -134,6 +136,7 @@ def _modulo(indices: Any, size: Any) -> Any:
     return select_n(lt(left, 0), left, add(left, size))
 
 
+@fused_function(2)
 def take_along_axis(
     arr: Any,
     indices: Any,

@@ -22,7 +22,7 @@ from sagax.numpy._arguments import refuse_sharding
 from sagax.numpy._arithmetic import power, true_divide
 from sagax.numpy._base import as_operand, number
 from sagax.numpy._creation import asarray
-from sagax.numpy._indexing.get import getitem
+from sagax.numpy._indexing.get import check_bounds, getitem
 from sagax.numpy._indexing.host import is_concrete, write_known
 from sagax.numpy._indexing.parse import Index, Part, Point, clamped, inside, parse
 from sagax.numpy._indexing.plan import Plan, plan_of
@@ -281,6 +281,8 @@ def _update(method: str, x: Any, index: Any, values: Any, flags: tuple) -> Any:
         values = as_updates(function, values, aval)
     how = GatherScatterMode.from_any(mode)
     read = parse(aval.shape, index, wrap)
+    if mode is None and config.thread.settings.check_bounds and is_concrete(x):
+        check_bounds(read.items, aval.shape, wrap)
     if how is GatherScatterMode.CLIP:
         read = Index([_clipped(item, aval.shape) for item in read.items], read.apart)
     items = read.items

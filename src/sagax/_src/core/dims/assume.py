@@ -51,10 +51,14 @@ class Assumptions:
 
     def __init__(self, strict: bool = False):
         self.strict = strict
-        self._items: dict[Assumption, None] = {}
+        self._items: dict[Assumption, Assumption] = {}
 
     def add(self, assumption: Assumption) -> None:
-        self._items.setdefault(assumption)
+        self._items.setdefault(assumption, assumption)
+
+    def get(self, assumption: Assumption) -> Assumption | None:
+        """The one that was recorded, which knows where; None if there is none."""
+        return self._items.get(assumption)
 
     def __iter__(self) -> Iterator[Assumption]:
         return iter(list(self._items))
@@ -69,6 +73,8 @@ class Assumptions:
 _collector: contextvars.ContextVar[Assumptions | None] = contextvars.ContextVar(
     "sagax_dim_assumptions", default=None
 )
+
+_nobody = Assumptions()  # in whose presence nothing is recorded
 
 # Socket: who can name the user's line installs a function without arguments here. It runs once for
 # each new assumption.
@@ -107,7 +113,7 @@ def no_assumptions() -> Generator[None, None, None]:
 
     For displaying and searching, where no result depends on them.
     """
-    token = _collector.set(None)
+    token = _collector.set(_nobody)
     try:
         yield
     finally:
@@ -115,21 +121,25 @@ def no_assumptions() -> Generator[None, None, None]:
 
 
 def note_assumption(kind: str, lhs: Any, rhs: Any) -> None:
-    """Record that ``lhs kind rhs`` was taken for granted, if anybody collects in this context.
+    """Record that ``lhs kind rhs`` was taken for granted: in its scope, and for who collects here.
 
-    One of the two is a Dim. Under a strict collector the question is refused instead: raises
+    The scope remembers because what was traced may be used again, without being traced again. One of
+    the two is a Dim. Under a strict collector the question is refused instead: raises
     InconclusiveDimensionOperation.
     """
     collector = _collector.get()
-    if collector is None:
+    if collector is _nobody:
         return
+    scope = (rhs if isinstance(lhs, int) else lhs).scope
     assumption = Assumption(kind, lhs, rhs, None)
-    if collector.strict:
-        scope = (rhs if isinstance(lhs, int) else lhs).scope
+    if collector is not None and collector.strict:
         raise scope.inconclusive(lhs, _ASKED.get(kind, kind), rhs)
-    if assumption not in collector:
-        where = _locate() if _locate is not None else None
-        collector.add(Assumption(kind, lhs, rhs, where))
+    known = scope.noted.get(assumption)
+    if known is None:
+        known = Assumption(kind, lhs, rhs, _locate() if _locate is not None else None)
+        scope.noted.add(known)
+    if collector is not None:
+        collector.add(known)
 
 
 _ASKED = {"!=": "=="}  # "not equal" is assumed when `==` was asked

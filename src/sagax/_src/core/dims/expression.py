@@ -19,7 +19,7 @@ from typing import Any, Protocol, TypeAlias, cast, final
 
 import numpy as np
 
-from sagax._src.core.dims.assume import note_assumption
+from sagax._src.core.dims.assume import Assumptions, note_assumption
 from sagax._src.core.dims.monomial import FUNCTIONS, Atom, Key, Monomial, Rule, Tables
 from sagax._src.diagnostics import errors
 
@@ -30,6 +30,7 @@ class Scope(Protocol):
     name: str
     tables: Tables
     rules: list[Rule]
+    noted: Assumptions
 
     def decide(self, e: Dim, op: str) -> bool | None:
         """Whether ``e op 0`` holds for all sizes, for none, or for some (None)."""
@@ -262,6 +263,12 @@ class Dim:
         )
 
     __int__ = __index__
+
+    def __jax_array__(self) -> Any:
+        """The size as an array value, where one is asked for."""
+        if _dim_as_value is None:
+            raise TypeError(f"the size {self} cannot become an array here")
+        return _dim_as_value(self)
 
     def evaluate(self, env: Mapping[str, int]) -> int:
         """The value of the expression when its variables have the values in ``env``."""

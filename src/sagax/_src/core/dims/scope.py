@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import sagax._src.core.dims.expression as expression
+from sagax._src.core.dims.assume import Assumptions
 from sagax._src.core.dims.decide import Knowledge, Relation
 from sagax._src.core.dims.expression import Dim, Size
 from sagax._src.core.dims.interval import Interval
@@ -45,6 +46,7 @@ class SymbolicScope:
         self.rules: list[Rule] = []
         self.name = f"the scope with {list(texts)}" if texts else "a scope without constraints"
         self.knowledge = Knowledge(self)
+        self.noted = Assumptions()  # all that was taken for granted about its variables
         for text in self.constraints:
             self._constrain(text)
 

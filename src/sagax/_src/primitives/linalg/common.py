@@ -14,11 +14,12 @@ from sagax._src.core import dims, dtypes, kinds
 from sagax._src.core.avals import ShapedArray, intern_aval
 from sagax._src.core.primitive import Primitive
 from sagax._src.core.value import aval_of
-from sagax._src.diagnostics.errors import ArgumentValueError, DtypeError, SagaxError, ShapeError
+from sagax._src.diagnostics.errors import ArgumentValueError, DtypeError, ShapeError
 from sagax._src.primitives.arithmetic import add, div
 from sagax._src.primitives.comparison import eq, ge
 from sagax._src.primitives.complex_numbers import conj
-from sagax._src.primitives.contraction import Precision, batch_matmul
+from sagax._src.primitives.contraction import batch_matmul
+from sagax._src.primitives.dot_algorithms import Precision
 from sagax._src.primitives.gathering import GatherDimensionNumbers, gather
 from sagax._src.primitives.selection import select_n
 from sagax._src.primitives.shaping import broadcasted_iota
@@ -32,6 +33,7 @@ from sagax._src.primitives.structural import (
     transpose,
     zeros_of,
 )
+from sagax._src.primitives.unsupported import UnsupportedError
 
 _I32 = np.dtype(np.int32)
 _BOOL = np.dtype(bool)
@@ -41,12 +43,6 @@ _LETTER = {
     np.dtype(np.complex64): "c",
     np.dtype(np.complex128): "z",
 }
-
-
-class UnsupportedError(SagaxError, NotImplementedError):
-    """What a factorisation does not do: on this platform, with these options, for this derivative."""
-
-    code = "SX0120"
 
 
 # Checks --------------------------------------------------------------------------------------------

@@ -1,8 +1,8 @@
 """When two function objects mean the same.
 
 A function made anew by the same `def` or `lambda`, closing over equal numbers and the same functions,
-computes the same. `jit` shares what it traced and compiled among such functions, so that jitting a lambda
-inside a loop or a recursion costs one compilation.
+computes the same. `jit` and control flow share what they traced and compiled among such functions, so that
+a lambda inside a loop or a recursion costs one compilation.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ _BY_IDENTITY = (types.ModuleType, type, types.BuiltinFunctionType)
 _DEPTH = 4
 
 
-class _Same:
+class Same:
     """An object compared by identity, and kept alive so that its identity stays its own."""
 
     __slots__ = ("thing",)
@@ -28,7 +28,7 @@ class _Same:
         return id(self.thing)
 
     def __eq__(self, other: object) -> bool:
-        return type(other) is _Same and other.thing is self.thing
+        return type(other) is Same and other.thing is self.thing
 
 
 def meaning(fun: types.FunctionType) -> tuple | None:
@@ -43,12 +43,36 @@ def meaning(fun: types.FunctionType) -> tuple | None:
     return _function(fun, _DEPTH, ())
 
 
+def meaning_of(*things: Any) -> tuple | None:
+    """A key for what is made from these functions and plain values; None where they have none.
+
+    Functions of a module have one too here: what such a function reads from its module is part of it.
+    """
+    keys = [
+        _function(x, _DEPTH, ()) if type(x) is types.FunctionType else _value(x, _DEPTH, ())
+        for x in things
+    ]
+    return None if any(k is None for k in keys) else tuple(keys)
+
+
+def origin(fun: Any) -> Any:
+    """The code that a function was made by, as part of a key; None where it has none."""
+    while isinstance(fun, functools.partial):
+        fun = fun.func
+    code = getattr(fun, "__code__", None)
+    return None if code is None else Same(code)
+
+
 def _function(fun: types.FunctionType, depth: int, above: tuple) -> tuple | None:
     if fun in above:  # it refers to itself
         return ("above", above.index(fun))
-    if depth == 0 or fun.__dict__:
+    if depth == 0 or (fun.__dict__ and set(fun.__dict__) != {"__wrapped__"}):
         return None
-    values = [fun.__defaults__, tuple((fun.__kwdefaults__ or {}).items())]
+    values = [
+        fun.__defaults__,
+        tuple((fun.__kwdefaults__ or {}).items()),
+        fun.__dict__.get("__wrapped__"),
+    ]
     for cell in fun.__closure__ or ():
         try:
             values.append(cell.cell_contents)
@@ -60,7 +84,7 @@ def _function(fun: types.FunctionType, depth: int, above: tuple) -> tuple | None
     keys = [_value(v, depth - 1, (*above, fun)) for v in values]
     if any(k is None for k in keys):
         return None
-    return (_Same(fun.__code__), _Same(fun.__globals__), *keys)
+    return (Same(fun.__code__), Same(fun.__globals__), *keys)
 
 
 @functools.lru_cache(maxsize=1024)
@@ -82,8 +106,12 @@ def _value(value: Any, depth: int, above: tuple) -> tuple | None:
         return None if any(p is None for p in parts) else (tuple, *parts)
     if kind is types.FunctionType:
         if value.__closure__ is None and "<" not in value.__qualname__:
-            return ("function", _Same(value))
+            return ("function", Same(value))
         return _function(value, depth, above)
     if isinstance(value, _BY_IDENTITY):
-        return ("object", _Same(value))
+        return ("object", Same(value))
+    if kind is functools.partial:
+        parts = [value.func, value.args, tuple(value.keywords.items())]
+        keys = [_value(v, depth, above) for v in parts]
+        return None if any(k is None for k in keys) else ("partial", *keys)
     return None

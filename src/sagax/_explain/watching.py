@@ -1,0 +1,488 @@
+"""The checks that `explain` turns on: what programs do that nobody is told of.
+
+They hook into functions of sagax in a process that exists for this one run, so that ordinary runs
+pay nothing for them.
+"""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import dis
+import linecache
+import re
+import sys
+import types
+import warnings
+from collections import Counter
+from collections.abc import Iterator
+from typing import Any
+
+import sagax._explain.values as values
+from sagax._explain.gathering import warning_facts
+from sagax._src import config, xla
+from sagax._src.api import arguments
+from sagax._src.api.jit import JitFunction
+from sagax._src.core.dtypes import DtypeTruncationWarning
+from sagax._src.core.trace import Tracer, evaluation, state
+from sagax._src.diagnostics import cautions
+from sagax._src.diagnostics.boundary import function_name
+from sagax._src.diagnostics.fixes.case import Facts, base_name
+from sagax._src.diagnostics.fixes.source import Source
+from sagax._src.diagnostics.model import Span
+from sagax._src.diagnostics.spans import Place, is_users, user_span, user_spans
+
+__all__ = ["Watch"]
+
+COMPILATIONS = 5
+ITERATIONS = 100
+CAPTURED = 1 << 20
+_OURS = (DtypeTruncationWarning, *(getattr(cautions, name) for name in cautions.__all__))
+
+
+class Watch:
+    """Collects warnings while a program runs."""
+
+    def __init__(self) -> None:
+        self.found: list[Facts] = []
+        self.seen: set[tuple[Any, ...]] = set()
+        self.traces = 0
+        self.compiled: dict[Any, list[tuple[Any, Any]]] = {}
+        self.made: Counter[tuple[Any, ...]] = Counter()
+        self.snapshots: dict[int, list[tuple[JitFunction, dict[str, Any]]]] = {}
+        self.checked: Counter[int] = Counter()
+        self.busy = False
+        self.sources: dict[str, Source | None] = {}
+
+    def install(self, package: types.ModuleType) -> None:
+        """Turn the checks on, for the rest of this process."""
+        config.config.update("jax_debug_key_reuse", True)
+        warnings.simplefilter("always", UserWarning)
+        self._watch_warnings()
+        self._watch_print()
+        self._watch_jit()
+        values.install(package, self.add, lambda: self.busy)
+
+    def finish(self) -> list[Facts]:
+        """What was found, in the order of time."""
+        return self.found
+
+    def add(self, category: type[Warning], message: str, traceback: Any, **facts: Any) -> None:
+        """Record a warning; one of a kind at each place."""
+        span = facts.get("span") or user_span(traceback)
+        if span is None:
+            return
+        key = (category, span.file, span.line, span.column)
+        if key in self.seen:
+            return
+        self.seen.add(key)
+        code = getattr(category, "code", "")
+        self.found.append(warning_facts(category, message, traceback, code=code, **facts))
+
+    def source(self, file: str) -> Source | None:
+        """The source of a file, None if it cannot be read."""
+        if file not in self.sources:
+            lines = span_lines(file)
+            try:
+                self.sources[file] = Source(file, lines) if lines else None
+            except SyntaxError:
+                self.sources[file] = None
+        return self.sources[file]
+
+    # -- warnings and prints --------------------------------------------------------------------
+
+    def _watch_warnings(self) -> None:
+        shown = warnings.showwarning
+
+        def show(message: Any, category: Any, filename: str, lineno: int, *rest: Any) -> None:
+            if isinstance(category, type) and issubclass(category, _OURS):
+                text = str(message)
+                names = re.findall(r"([\w.\[\]'\"]+) \(\w+\[", text.partition("A result of")[0])
+                function = re.search(r"A result of `([^`]*)`", text)
+                self.add(
+                    category,
+                    text,
+                    xla.get_traceback(),
+                    depends=tuple(names),
+                    data={"compiled": function[1]} if function else None,
+                )
+            else:
+                shown(message, category, filename, lineno, *rest)
+
+        warnings.showwarning = show
+
+    def _watch_print(self) -> None:
+        real = builtins.print
+
+        def watched(*args: Any, **kwargs: Any) -> None:
+            if state.trace is not evaluation and kwargs.get("file") in (None, sys.stdout):
+                tracers = tuple(a for a in args if isinstance(a, Tracer))
+                texts = any(isinstance(a, str) and "Tracer(" in a for a in args)
+                if tracers or texts:
+                    self.add(
+                        cautions.SideEffectWarning,
+                        "print in a traced function prints once, while it is traced, and shows no value",
+                        xla.get_traceback(),
+                        values=tracers or _tracers_around(),
+                    )
+            real(*args, **kwargs)
+
+        builtins.print = watched
+
+    # -- jit ------------------------------------------------------------------------------------
+
+    def _watch_jit(self) -> None:
+        watch = self
+        trace_now, entry, call = JitFunction._trace_now, JitFunction._entry, JitFunction.__call__
+        init = JitFunction.__init__
+
+        def watched_init(self: JitFunction, *args: Any, **options: Any) -> None:
+            init(self, *args, **options)
+            self.__dict__["_made_at"] = xla.get_traceback()
+
+        def watched_trace(self: JitFunction, *args: Any) -> Any:
+            traced = trace_now(self, *args)
+            watch.traces += 1
+            if not watch.busy:
+                watch._check_program(self, traced.closed)
+                statics = args[0]
+                watch.snapshots.setdefault(id(self), []).append((self, snapshot(self, statics)))
+            return traced
+
+        def watched_entry(self: JitFunction, *args: Any) -> Any:
+            made = entry(self, *args)
+            if not watch.busy:
+                watch._count_compilation(self, *args)
+            return made
+
+        def watched_call(self: JitFunction, *args: Any, **kwargs: Any) -> Any:
+            if watch.busy or state.trace is not evaluation:
+                return call(self, *args, **kwargs)
+            watch._count_wrapper(self)
+            before = watch.traces
+            held = values.held(args, kwargs)
+            result = call(self, *args, **kwargs)
+            if watch.traces == before:
+                watch._check_stale(self, args, kwargs)
+            if watch.checked[id(self)] < 3:
+                watch.checked[id(self)] += 1
+                watch.busy = True
+                try:
+                    values.check_call(self, args, kwargs, held, result, watch.add)
+                finally:
+                    watch.busy = False
+            return result
+
+        JitFunction.__init__ = watched_init  # type: ignore[method-assign]
+        JitFunction._trace_now = watched_trace  # type: ignore[method-assign]
+        JitFunction._entry = watched_entry  # type: ignore[method-assign]
+        JitFunction.__call__ = watched_call  # type: ignore[method-assign]
+
+    def _check_program(self, jitted: JitFunction, closed: Any) -> None:
+        name = function_name(jitted._fun)
+        for const in closed.consts:
+            size = getattr(const, "nbytes", 0)
+            if isinstance(size, int) and size > CAPTURED and not isinstance(const, Tracer):
+                self.add(
+                    cautions.CapturedConstantWarning,
+                    f"`{name}` reads an array of {size / 2**20:.1f} MiB from outside: pass it as an argument",
+                    xla.get_traceback(),
+                    span=self._definition(jitted),
+                )
+        counts: Counter[tuple[int, int]] = Counter()
+        first: dict[tuple[int, int], Any] = {}
+        for eqn in closed.jaxpr.eqns:
+            if eqn.traceback is None:
+                continue
+            place = next(_places(eqn.traceback), None)
+            if place is not None:
+                key = id(place.code), place.offset
+                counts[key] += 1
+                first.setdefault(key, eqn)
+        for key, n in counts.items():
+            if n >= ITERATIONS and (loop := self._loop(first[key].traceback)) is not None:
+                span, iterations = loop, n
+                self.add(
+                    cautions.UnrolledLoopWarning,
+                    f"this loop puts {iterations} copies of its body into the program of `{name}`",
+                    first[key].traceback,
+                    span=span,
+                )
+
+    def _loop(self, traceback: Any) -> Span | None:
+        """The `for` or `while` that an expression on a stack stands in, the innermost."""
+        for span in reversed(user_spans(traceback, 20)):
+            source = self.source(span.file)
+            node = source.at(span) if source is not None else None
+            if source is None or node is None:
+                continue
+            function = source.function(node)
+            for found in source.above(node):
+                if found is function:
+                    break
+                if isinstance(found, (ast.For, ast.While)):
+                    whole = source.span(found)
+                    head = source.span(found.iter if isinstance(found, ast.For) else found.test)
+                    return Span(
+                        span.file, head.line, head.column, head.end_line, head.end_column,
+                        span.function, whole.source[: head.end_line - whole.line + 1][head.line - whole.line :],
+                    )  # fmt: skip
+        return None
+
+    def _definition(self, jitted: JitFunction) -> Span | None:
+        code = getattr(jitted._fun, "__code__", None)
+        if code is None or not is_users(code.co_filename):
+            return None
+        source = self.source(code.co_filename)
+        if source is None:
+            return None
+        line = code.co_firstlineno
+        text = source.lines[line - 1]
+        start = len(text) - len(text.lstrip())
+        return Span(code.co_filename, line, start, line, len(text), code.co_qualname, (text,))
+
+    def _count_wrapper(self, jitted: JitFunction) -> None:
+        """The same function jitted anew again and again by the same line."""
+        if getattr(jitted, "_counted", False):
+            return
+        jitted.__dict__["_counted"] = True
+        code = getattr(jitted._fun, "__code__", None)
+        made = jitted.__dict__.get("_made_at")
+        if code is None or made is None:
+            return
+        place = next(_places(made), None)
+        if place is None:
+            return
+        key = (id(code), id(place.code), place.offset)
+        self.made[key] += 1
+        if self.made[key] == COMPILATIONS:
+            name = function_name(jitted._fun)
+            self.add(
+                cautions.RecompilationWarning,
+                f"jit is applied to `{name}` anew each time this is reached: each is a new function, traced and compiled again",
+                made,
+                data={"compiled": name},
+            )
+
+    def _count_compilation(
+        self,
+        jitted: JitFunction,
+        traced: Any,
+        committed: Any,
+        tree: Any,
+        statics: tuple[Any, ...],
+        args: tuple[Any, ...],
+        kwargs: dict[str, Any],
+    ) -> None:
+        code = getattr(jitted._fun, "__code__", None)
+        stack = xla.get_traceback()
+        place = next(_places(stack), None)
+        if code is None or place is None:
+            return
+        key = (id(code), id(place.code), place.offset)
+        signature = (tree, statics, tuple(traced.closed.in_avals))
+        known = self.compiled.setdefault(key, [])
+        known.append((signature, None))
+        if len(known) < COMPILATIONS:
+            return
+        name = function_name(jitted._fun)
+        changing = _changing([s for s, _ in known], jitted, args, kwargs)
+        said = f": {', '.join(f'`{c}`' for c in changing)} changes each time" if changing else ""
+        self.add(
+            cautions.RecompilationWarning,
+            f"`{name}` was compiled {len(known)} times for this call{said}",
+            stack,
+            depends=tuple(changing),
+            data={"compiled": name},
+        )
+
+    # -- stale values ---------------------------------------------------------------------------
+
+    def _check_stale(self, jitted: JitFunction, args: Any, kwargs: Any) -> None:
+        known = self.snapshots.get(id(jitted))
+        if not known:
+            return
+        try:
+            statics, _, _ = jitted._split(args, kwargs)
+        except Exception:  # which the call itself has explained
+            return
+        now = snapshot(jitted, statics)
+        changed = [
+            name
+            for name, value in now.items()
+            if not any(name in old and _same(old[name], value) for _, old in known)
+        ]
+        for name in changed:
+            span = self._reading(jitted, name)
+            root = base_name(name)
+            self.add(
+                cautions.StaleValueWarning,
+                f"`{name}` has changed since `{function_name(jitted._fun)}` was compiled, which goes on with the old value",
+                xla.get_traceback(),
+                span=span,
+                depends=(root,),
+                data={"read": name, "compiled": function_name(jitted._fun)},
+            )
+
+    def _reading(self, jitted: JitFunction, name: str) -> Span | None:
+        """The expression that reads a name, in the function."""
+        code = getattr(jitted._fun, "__code__", None)
+        source = self.source(code.co_filename) if code is not None else None
+        if source is None or code is None:
+            return None
+        for node in ast.walk(source.tree):
+            if isinstance(node, (ast.Name, ast.Attribute)) and isinstance(node.ctx, ast.Load):
+                inside = code.co_firstlineno <= node.lineno <= _last_line(code)
+                if inside and ast.unparse(node) == name:
+                    return source.span(node)
+        return self._definition(jitted)
+
+
+def span_lines(file: str) -> str:
+    """The text of a file, as it is run."""
+    return "".join(linecache.getlines(file)).rstrip("\n") + "\n"
+
+
+def _places(traceback: Any) -> Iterator[Place]:
+    codes, offsets = traceback.raw_frames()
+    for code, offset in zip(codes, offsets, strict=True):
+        if is_users(code.co_filename):
+            yield Place(code, offset)
+
+
+def _tracers_around() -> tuple[Any, ...]:
+    """The traced values among the variables of the function that prints."""
+    frame = sys._getframe(2)
+    while frame is not None and not is_users(frame.f_code.co_filename):
+        frame = frame.f_back
+    return (
+        () if frame is None else tuple(v for v in frame.f_locals.values() if isinstance(v, Tracer))
+    )
+
+
+def _last_line(code: types.CodeType) -> int:
+    lines = [line for _, _, line in code.co_lines() if line is not None]
+    inner = [_last_line(c) for c in code.co_consts if isinstance(c, types.CodeType)]
+    return max([*lines, *inner])
+
+
+def _changing(
+    signatures: list[tuple[Any, Any, Any]], jitted: JitFunction, args: Any, kwargs: Any
+) -> list[str]:
+    """The arguments whose type or static value differs between compilations."""
+    names: list[str] = []
+    known = arguments.positional_names(jitted._fun, len(args))
+    for where, _ in signatures[-1][1]:
+        found = {dict(statics).get(where) for _, statics, _ in signatures}
+        if len(found) > 1:
+            names.append(known[where] if isinstance(where, int) else where)
+    paths = jitted._paths(args, kwargs)
+    for i, path in enumerate(paths):
+        avals = {avals[i] for _, _, avals in signatures if i < len(avals)}
+        if len(avals) > 1:
+            names.append(base_name(path))
+    if not names and len({tree for tree, _, _ in signatures}) > 1:
+        names = list(known)
+    return list(dict.fromkeys(names))
+
+
+# --- what a function reads from outside ----------------------------------------------------------
+
+_PLAIN = (bool, int, float, complex, str, bytes, type(None))
+
+
+def snapshot(jitted: JitFunction, statics: tuple[Any, ...]) -> dict[str, Any]:
+    """The values of the names and attributes that a function reads from outside, by their text."""
+    fun: Any = jitted._fun
+    bound: dict[str, Any] = {}
+    if isinstance(fun, types.MethodType):
+        bound["self"] = fun.__self__
+        fun = fun.__func__
+    if not isinstance(fun, types.FunctionType):
+        return {}
+    known = fun.__code__.co_varnames
+    for where, static in statics:
+        name = known[where] if isinstance(where, int) and where < len(known) else where
+        bound[str(name)] = static.value
+    if "self" in bound and isinstance(jitted._fun, types.MethodType):
+        bound.setdefault(known[0], bound["self"])
+    for name, cell in zip(fun.__code__.co_freevars, fun.__closure__ or (), strict=False):
+        try:
+            bound[name] = cell.cell_contents
+        except ValueError:
+            continue
+    found: dict[str, Any] = {}
+    for path in _read(fun.__code__):
+        root, *rest = path
+        if root in bound:
+            value = bound[root]
+        elif root in fun.__globals__ and root not in known:
+            value = fun.__globals__[root]
+        else:
+            continue
+        if not rest and root in known:
+            continue  # the static argument itself is a part of the key
+        for attribute in rest:
+            try:
+                value = vars(value)[attribute]
+            except (TypeError, KeyError):
+                value = _Nothing
+                break
+        if (
+            isinstance(value, _PLAIN)
+            or hasattr(value, "dtype")
+            or type(value) in (tuple, list, dict)
+        ):
+            found[".".join(path)] = _frozen(value)
+    return found
+
+
+class _Nothing:
+    pass
+
+
+def _frozen(value: Any) -> Any:
+    """A container as it is now."""
+    if type(value) in (list, tuple):
+        return [_frozen(v) for v in value]
+    if type(value) is dict:
+        return {k: _frozen(v) for k, v in value.items()}
+    return value
+
+
+def _same(a: Any, b: Any) -> bool:
+    if type(a) is not type(b):
+        return False
+    if isinstance(a, list):
+        return len(a) == len(b) and all(map(_same, a, b))
+    if isinstance(a, dict):
+        return a.keys() == b.keys() and all(_same(a[k], b[k]) for k in a)
+    if isinstance(a, _PLAIN):
+        return a == b or (a != a and b != b)
+    if hasattr(a, "dtype"):
+        # arrays do not change, NumPy's may: then the object stays the same
+        return a is b
+    return True
+
+
+def _read(code: types.CodeType) -> list[tuple[str, ...]]:
+    """The names that code loads, with the attributes loaded from them at once."""
+    found: dict[tuple[str, ...], None] = {}
+    current: tuple[str, ...] | None = None
+    for instruction in dis.get_instructions(code):
+        name = instruction.opname
+        if name.startswith(("LOAD_GLOBAL", "LOAD_NAME", "LOAD_DEREF", "LOAD_FAST")):
+            if current:
+                found[current] = None
+            value = instruction.argval
+            current = (value,) if isinstance(value, str) else (value[-1],) if value else None
+        elif name in ("LOAD_ATTR", "LOAD_METHOD") and current:
+            current = (*current, str(instruction.argval))
+        elif name not in ("CACHE", "PUSH_NULL", "RESUME", "COPY_FREE_VARS", "NOP"):
+            if current:
+                found[current] = None
+            current = None
+    for const in code.co_consts:
+        if isinstance(const, types.CodeType):
+            found.update(dict.fromkeys(_read(const)))
+    return list(found)

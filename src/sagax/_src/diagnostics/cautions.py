@@ -1,0 +1,102 @@
+"""Warnings about programs that run and yet do not do what their author thinks.
+
+`python -m sagax explain` looks for all of them. In ordinary runs only those that cost nothing are
+given: DonationWarning and DtypeTruncationWarning, when a function is compiled or an array is made.
+"""
+
+from __future__ import annotations
+
+__all__ = [
+    "CapturedConstantWarning", "DonationWarning", "IntegerOverflowWarning", "NaNGradientWarning",
+    "OutOfBoundsIndexWarning", "RecompilationWarning", "SideEffectWarning", "StaleValueWarning",
+    "UnrolledLoopWarning",
+]  # fmt: skip
+
+
+class SideEffectWarning(UserWarning):
+    """A traced function does something besides returning, which happens only while it is traced.
+
+    The compiled program runs without Python: a print in it is not repeated. Print with
+    sagax.debug.print, which prints when the program runs, and with the values.
+    """
+
+    code = "SX0401"
+
+
+class StaleValueWarning(UserWarning):
+    """A compiled function goes on with the old value of something that has changed since.
+
+    What a jitted function reads from outside (a global, an attribute of a static argument) is a
+    constant of the program. Pass it as an argument.
+    """
+
+    code = "SX0402"
+
+
+class RecompilationWarning(UserWarning):
+    """One call is compiled again and again: five times or more.
+
+    Each new shape, dtype, structure and value of a static argument is a new program, and so is each
+    new function: apply jit once, outside of loops; keep shapes; leave numbers traced.
+    """
+
+    code = "SX0403"
+
+
+class UnrolledLoopWarning(UserWarning):
+    """A Python loop puts a hundred copies of its body, or more, into one program.
+
+    Tracing and compiling take time in proportion. lax.fori_loop and lax.scan compile the body once.
+    """
+
+    code = "SX0404"
+
+
+class NaNGradientWarning(UserWarning):
+    """A gradient is nan although all inputs are finite.
+
+    Often `where(x > 0, f(x), y)`: the side that is not used is differentiated too, and 0 * inf is
+    nan. Give that side a harmless x: f(where(x > 0, x, 1)).
+    """
+
+    code = "SX0405"
+
+
+class IntegerOverflowWarning(UserWarning):
+    """An integer result does not fit its dtype and wrapped around.
+
+    Compute with floating point numbers, or turn 64-bit types on.
+    """
+
+    code = "SX0406"
+
+
+class OutOfBoundsIndexWarning(UserWarning):
+    """An index is out of bounds: the nearest element is read, an update is left out.
+
+    Arrays in compiled programs cannot raise. Say what is meant: x.at[i].get(mode="fill"), "clip".
+    """
+
+    code = "SX0407"
+
+
+class DonationWarning(UserWarning):
+    """A donated argument whose memory no result can use.
+
+    A result takes over the memory of a donated argument of the same shape and dtype.
+    """
+
+    code = "SX0408"
+
+
+class CapturedConstantWarning(UserWarning):
+    """A traced function reads an array of more than a mebibyte from outside.
+
+    It stays in memory as long as the compiled program. Pass it as an argument.
+    """
+
+    code = "SX0409"
+
+
+for _name in __all__:  # their public home
+    globals()[_name].__module__ = "sagax.errors"

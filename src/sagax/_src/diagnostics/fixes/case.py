@@ -1,0 +1,128 @@
+"""One mistake, with all that is known of it, as repairs get it; and what they give back."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from sagax._src.diagnostics.fixes.source import Source
+from sagax._src.diagnostics.model import Diagnostic, Edit, Span
+
+__all__ = ["Candidate", "Case", "Facts", "Fixer", "Measured", "base_name"]
+
+
+@dataclass(frozen=True)
+class Facts:
+    """An error or a warning as plain data that can be sent to another process.
+
+    Attributes:
+      diagnostic: what is said of it.
+      classes: the names of its class and of the classes that one derives from.
+      frames: the user's calls that led there, outermost first.
+      data: the facts it was raised with, as texts.
+    """
+
+    diagnostic: Diagnostic
+    classes: tuple[str, ...] = ()
+    frames: tuple[Span, ...] = ()
+    data: Mapping[str, str] = field(default_factory=dict[str, str])
+
+    @property
+    def depends(self) -> tuple[str, ...]:
+        """The names of the arguments that the value depends on, without paths into them."""
+        return tuple(dict.fromkeys(base_name(d) for d in self.diagnostic.depends))
+
+    @property
+    def transforms(self) -> list[tuple[str, str]]:
+        """The functions being traced and what for, outermost first."""
+        return re.findall(r"tracing `([^`]*)` for (\w+)", ", ".join(self.diagnostic.context))
+
+    @property
+    def message(self) -> str:
+        return self.diagnostic.message
+
+
+@dataclass(frozen=True)
+class Measured:
+    """What an expression evaluated to in a run of the program without jit."""
+
+    kind: str
+    shape: tuple[int, ...] | None = None
+    dtype: str = ""
+    value: Any = None  # of numbers and texts
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """An edit that may repair the mistake.
+
+    `rank` orders candidates, the likeliest first; those of equal rank go by the size of the edit.
+    `certain` is False where the program after the edit may mean something else than the user wants,
+    so that it counts as verified only when there is a result to compare with.
+    """
+
+    kind: str
+    title: str
+    edits: tuple[Edit, ...]
+    rank: int = 5
+    certain: bool = True
+
+    @property
+    def size(self) -> int:
+        return sum(len(e.text) + len(e.span.text) for e in self.edits)
+
+
+class Case:
+    """What a repair works on: the facts, the sources, and values measured on request."""
+
+    def __init__(
+        self,
+        facts: Facts,
+        sources: Mapping[str, Source],
+        measured: Mapping[Span, list[Measured]] | None = None,
+    ) -> None:
+        self.facts = facts
+        self.sources = sources
+        self.measured = measured
+        self.requests: list[Span] = []
+
+    @property
+    def primary(self) -> Span | None:
+        return self.facts.diagnostic.primary
+
+    @property
+    def source(self) -> Source | None:
+        return None if self.primary is None else self.sources.get(self.primary.file)
+
+    @property
+    def node(self) -> ast.AST | None:
+        """The user's expression at fault."""
+        if self.source is None or self.primary is None:
+            return None
+        return self.source.at(self.primary)
+
+    def measure(self, source: Source, node: ast.AST) -> list[Measured]:
+        """What an expression evaluated to without jit; empty until it has been measured."""
+        span = source.span(node)
+        if self.measured is None:
+            self.requests.append(span)
+            return []
+        return list(self.measured.get(span, ()))
+
+    def definition(self, name: str) -> Iterator[tuple[Source, ast.FunctionDef]]:
+        """The functions of the program called `name`; those that the error went through first."""
+        through = {f.file for f in self.facts.frames}
+        for source in sorted(self.sources.values(), key=lambda s: s.file not in through):
+            for function in source.functions(name):
+                yield source, function
+
+
+Fixer = Callable[[Case], Iterator[Candidate]]
+
+
+def base_name(path: str) -> str:
+    """The argument that a path such as `params['w'][0]` leads into."""
+    return re.split(r"[\[.(]", path.strip())[0]

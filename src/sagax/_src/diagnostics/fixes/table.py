@@ -1,0 +1,89 @@
+"""Which repairs to ask for which error."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import sagax._src.diagnostics.fixes.arrays as arrays
+import sagax._src.diagnostics.fixes.effects as effects
+import sagax._src.diagnostics.fixes.flow as flow
+import sagax._src.diagnostics.fixes.logic as logic
+import sagax._src.diagnostics.fixes.loops as loops
+import sagax._src.diagnostics.fixes.options as options
+import sagax._src.diagnostics.fixes.types as types
+from sagax._src.diagnostics.fixes.case import Candidate, Case, Fixer
+
+__all__ = ["propose"]
+
+_VALUE = (
+    options.static, effects.debug_print, logic.builtins, arrays.numpy_calls, arrays.shape_arithmetic,
+    arrays.given_size, arrays.dynamic_slices, arrays.without_conversion,
+)  # fmt: skip
+
+# by class; the classes that an error derives from are looked up too, the most special first
+_BY_CLASS: dict[str, tuple[Fixer, ...]] = {
+    "TracerBoolConversionError": (
+        options.static, flow.branches, flow.while_loops, flow.assertion, logic.logic, logic.builtins,
+        arrays.numpy_calls,
+    ),
+    "ConcretizationTypeError": _VALUE,
+    "TracerIntegerConversionError": (
+        options.static, loops.loops, arrays.indexed, arrays.stacked, *_VALUE[1:],
+    ),
+    "TracerArrayConversionError": (
+        options.static, arrays.numpy_calls, arrays.stacked, effects.debug_print,
+        arrays.shape_arithmetic, arrays.without_conversion, logic.builtins,
+    ),
+    "NonConcreteBooleanIndexError": (arrays.masked_update, arrays.masked),
+    "IndexError": (arrays.dynamic_slices, options.static),
+    "UnexpectedTracerError": (effects.returned, effects.without_cache),
+    "InconclusiveDimensionOperation": (options.dimension_constraint,),
+    "KeyReuseError": (effects.split_key,),
+    "DeletedArrayError": (options.copied,),
+    "RuntimeError": (options.copied, types.callback_shape),
+    "TypeError": (
+        options.static_self, types.registered, options.has_aux, types.scalar_output,
+        types.float_argument, types.carry_type, types.branch_type, types.growing, arrays.at_set,
+        types.matmul, effects.debug_print, types.callback_shape, arrays.indexed,
+    ),
+    "ValueError": (
+        options.hashable, options.mapped_axes, types.on_one_device, types.matmul,
+        types.callback_shape,
+    ),
+    "SideEffectWarning": (effects.debug_print,),
+    "StaleValueWarning": (effects.passed_argument,),
+    "RecompilationWarning": (effects.hoisted_jit, options.traced, arrays.prefix_mask),
+    "UnrolledLoopWarning": (loops.loops,),
+    "NaNGradientWarning": (types.double_where,),
+    "FloatingPointError": (types.double_where,),
+    "DtypeTruncationWarning": (types.enable_x64,),
+    "IntegerOverflowWarning": (types.wider,),
+    "OutOfBoundsIndexWarning": (arrays.index_mode,),
+    "DonationWarning": (options.no_donation,),
+}  # fmt: skip
+
+
+def propose(case: Case) -> list[Candidate]:
+    """All repairs that might do, the likeliest and smallest first; none of them has been tried."""
+    found: dict[tuple[object, ...], Candidate] = {}
+    asked: set[Fixer] = set()
+    for name in case.facts.classes:
+        for fixer in _BY_CLASS.get(name, ()):
+            if fixer in asked:
+                continue
+            asked.add(fixer)
+            for candidate in _from(fixer, case):
+                key = tuple(
+                    sorted(
+                        (e.span.file, e.span.line, e.span.column or 0, e.text)
+                        for e in candidate.edits
+                    )
+                )
+                found.setdefault(key, candidate)
+    return sorted(found.values(), key=lambda c: (c.rank, c.size))
+
+
+def _from(fixer: Fixer, case: Case) -> Iterator[Candidate]:
+    for candidate in fixer(case):
+        if candidate.edits:
+            yield candidate

@@ -1,0 +1,195 @@
+"""Functions in the user's source: their statements, and where they return.
+
+Spans of running code come from its instructions (see `spans`); here is what only the text can tell.
+"""
+
+from __future__ import annotations
+
+import ast
+import functools
+import linecache
+from collections.abc import Iterable, Iterator, Sequence
+from types import CodeType
+from typing import Any, NamedTuple, cast
+
+from sagax._src.diagnostics.model import Span
+
+__all__ = [
+    "Function",
+    "choice_around",
+    "function_code",
+    "functions",
+    "is_of",
+    "lines_of",
+    "returned",
+    "span_of",
+]
+
+
+def function_code(function: Any) -> CodeType | None:
+    """The code that Python runs for a function of the user's; None for what is not in Python."""
+    for _ in range(20):
+        if isinstance(function, functools.partial):
+            function = cast("Any", function).func
+        elif hasattr(function, "__wrapped__"):
+            function = function.__wrapped__
+        elif hasattr(function, "__func__"):
+            function = function.__func__
+        else:
+            break
+    if not hasattr(function, "__code__"):
+        function = getattr(cast("type[Any]", type(function)), "__call__", None)  # noqa: B004  what runs, not whether
+    return getattr(function, "__code__", None)
+
+
+class Function(NamedTuple):
+    """A function in a file: its statements, those of functions inside it left out."""
+
+    file: str
+    name: str
+    first: int
+    last: int
+    statements: list[ast.stmt]
+    declared: set[str]  # global and nonlocal
+    value: ast.expr | None  # of a lambda: what it returns
+
+
+def is_of(function: Function, code: Any) -> bool:
+    """Whether a function of the source is what became `code`."""
+    if (function.file, function.name) != (code.co_filename, code.co_name):
+        return False
+    if not function.first <= code.co_firstlineno <= function.last:
+        return False
+    value = function.value  # there may be several lambdas in a line
+    return value is None or (
+        (value.lineno, value.end_lineno, value.col_offset, value.end_col_offset)
+        in code.co_positions()
+    )
+
+
+def functions(file: str) -> list[Function]:
+    """All functions of a file, inner ones before those around them; none without source."""
+    return _functions(file, "".join(linecache.getlines(file)))
+
+
+@functools.lru_cache(maxsize=16)
+def _functions(file: str, text: str) -> list[Function]:
+    try:
+        tree = ast.parse(text)
+    except SyntaxError:
+        return []
+    found: list[Function] = []
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Lambda):
+            last = node.end_lineno or node.lineno
+            statement = ast.copy_location(ast.Expr(node.body), node.body)
+            found.append(
+                Function(file, "<lambda>", node.lineno, last, [statement], set(), node.body)
+            )
+        elif isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+            statements = list(_simple(node.body))
+            declared = (s for s in statements if isinstance(s, (ast.Global, ast.Nonlocal)))
+            names = {name for statement in declared for name in statement.names}
+            first = min([node.lineno, *[d.lineno for d in node.decorator_list]])
+            last = node.end_lineno or node.lineno
+            found.append(Function(file, node.name, first, last, statements, names, None))
+    return sorted(found, key=lambda f: f.first, reverse=True)
+
+
+def _simple(body: Iterable[ast.stmt]) -> Iterator[ast.stmt]:
+    """The statements in a body, those in blocks too, without the blocks and inner functions."""
+    for statement in body:
+        if isinstance(statement, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+            continue
+        blocks = [getattr(statement, n, []) for n in ("body", "orelse", "finalbody")]
+        blocks += [part.body for n in ("handlers", "cases") for part in getattr(statement, n, ())]
+        if not any(blocks):
+            yield statement
+        for block in blocks:
+            yield from _simple(block)
+
+
+def returned(code: Any, line: int = 0, at: Sequence[int] = ()) -> Span | None:
+    """What a function returns: the one of its `return`s that holds a line, or else the last.
+
+    `at` chooses an item of a tuple that is written out, such as 0 for the carry of a scan.
+    """
+    if code is None:
+        return None
+    for function in functions(code.co_filename):
+        if not is_of(function, code):
+            continue
+        function = function._replace(name=code.co_qualname.replace("<locals>.", ""))
+        if function.value is not None:
+            return span_of(_item(function.value, at), function)
+        found = [s for s in function.statements if isinstance(s, ast.Return) and s.value]
+        held = (s for s in found if s.lineno <= line <= (s.end_lineno or s.lineno))
+        chosen = next(held, found[-1] if found else None)
+        if chosen is None or chosen.value is None:
+            return None
+        return span_of(_item(chosen.value, at) if at else chosen, function)
+    return None
+
+
+def _item(node: ast.expr, at: Sequence[int]) -> ast.expr:
+    for i in at:
+        if not isinstance(node, (ast.Tuple, ast.List)) or i >= len(node.elts):
+            break
+        node = node.elts[i]
+    return node
+
+
+def span_of(statement: ast.stmt | ast.expr, function: Function) -> Span:
+    """The span of a piece of a function."""
+    lines = linecache.getlines(function.file)
+    first, last = statement.lineno, statement.end_lineno or statement.lineno
+    source = tuple(text.rstrip("\r\n") for text in lines[first - 1 : last])
+    start = len(source[0].encode()[: statement.col_offset].decode())
+    end = len(source[-1].encode()[: statement.end_col_offset or 0].decode())
+    return Span(function.file, first, start, last, end, function.name, source)
+
+
+_CHOICES = {"where", "select", "piecewise", "select_n"}
+
+
+def choice_around(span: Span, code: Any) -> Span | None:
+    """The `where` that an expression is one side of: around it, or where its result is chosen by name."""
+    for function in functions(code.co_filename):
+        if not is_of(function, code):
+            continue
+        names: set[str] = set()
+        for statement in function.statements:
+            inside = [n for n in ast.walk(statement) if isinstance(n, ast.expr) and _is_at(n, span)]
+            if inside and isinstance(statement, ast.Assign):
+                names |= {t.id for t in statement.targets if isinstance(t, ast.Name)}
+            for node in ast.walk(statement):
+                if isinstance(node, ast.Call) and _called(node) in _CHOICES:
+                    sides = [n for side in node.args[1:] for n in ast.walk(side)]
+                    if any(n in sides for n in inside) or any(
+                        isinstance(n, ast.Name) and n.id in names for n in sides
+                    ):
+                        return span_of(node, function)
+    return None
+
+
+def _called(call: ast.Call) -> str:
+    return getattr(call.func, "attr", getattr(call.func, "id", ""))
+
+
+def _is_at(node: ast.expr, span: Span) -> bool:
+    return (node.lineno, node.end_lineno) == (span.line, span.end_line) and (
+        span.column is None or _columns(node, span) == (span.column, span.end_column)
+    )
+
+
+def _columns(node: ast.expr, span: Span) -> tuple[int, int]:
+    """Columns of a node in characters."""
+    first, last = span.source[0].encode(), span.source[-1].encode()
+    end = last[: node.end_col_offset or 0]
+    return len(first[: node.col_offset].decode()), len(end.decode())
+
+
+def lines_of(file: str, first: int, last: int, function: str) -> Span:
+    """The span of whole lines."""
+    source = tuple(text.rstrip("\r\n") for text in linecache.getlines(file)[first - 1 : last])
+    return Span(file, first, None, last, None, function, source)

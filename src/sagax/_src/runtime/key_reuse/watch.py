@@ -1,0 +1,204 @@
+"""Arrays of keys that remember their use: what the evaluator calls while `debug_key_reuse` is on."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from sagax._src import config, trees, xla
+from sagax._src.control.remat import remat_p
+from sagax._src.core.jaxpr import Jaxpr
+from sagax._src.primitives.random_bits import is_key_dtype
+from sagax._src.runtime.array import ConcreteArray
+from sagax._src.runtime.key_reuse.analysis import (
+    Interpreter,
+    Signature,
+    input_cells,
+    signature,
+    signature_with,
+)
+from sagax._src.runtime.key_reuse.ledger import (
+    Cells,
+    Site,
+    consume,
+    unwrapped,
+    wrapped,
+)
+
+_thread = config.thread
+_get_traceback = xla.get_traceback
+_U32 = np.dtype(np.uint32)
+_MOST_KNOWN = 1 << 12
+
+
+def cells_of(x: ConcreteArray) -> Cells | None:
+    """The cells of an array; of one that has none yet and may hold keys, new ones."""
+    try:
+        return x._cells
+    except AttributeError:
+        found = x._cells = input_cells(x.aval)
+        return found
+
+
+def _operand(x: ConcreteArray) -> Any:
+    """An operand as the analysis wants it: cells, or integers that are known."""
+    dtype = x.aval.dtype
+    if is_key_dtype(dtype) or dtype == _U32:
+        found = cells_of(x)
+        if found is not None:
+            return found
+    return _integers(x)
+
+
+def _integers(x: ConcreteArray) -> np.ndarray | None:
+    dtype = x.aval.dtype
+    small = isinstance(dtype, np.dtype) and dtype.kind in "iub" and x.aval.size <= _MOST_KNOWN
+    return x.host() if small else None
+
+
+def _attach(arrays: Sequence[Any], cells: Sequence[Any]) -> None:
+    for x, found in zip(arrays, cells, strict=True):
+        if isinstance(found, Cells):
+            x._cells = found
+
+
+def wrap_keys(data: ConcreteArray, keys: ConcreteArray) -> ConcreteArray:
+    """`keys`, made of raw numbers, which share the accounts of those."""
+    if _thread.settings.debug_key_reuse:
+        found = cells_of(data)
+        if found is not None and found.words:
+            keys._cells = wrapped(found, keys.aval.dtype.impl.key_shape)
+    return keys
+
+
+def unwrap_keys(keys: ConcreteArray, data: ConcreteArray) -> ConcreteArray:
+    """`data`, the raw numbers of keys, which share the accounts of those."""
+    if _thread.settings.debug_key_reuse:
+        found = cells_of(keys)
+        if found is not None:
+            data._cells = unwrapped(found, keys.aval.dtype.impl.key_shape)
+    return data
+
+
+def watched_operation(
+    run: Callable, primitive: Any, params: dict, in_avals: Sequence[Any], out: Any
+) -> Callable:
+    """`run(arrays)`, which evaluates an operation, with the accounts of the keys kept."""
+    several = primitive.multiple_results
+    avals = list(out) if several else [out]
+    types = [*in_avals, *avals]
+    if not any(is_key_dtype(a.dtype) or a.dtype == _U32 for a in types if hasattr(a, "dtype")):
+        if not primitive.holds_program:
+            return run
+
+    def watched(arrays: Sequence[ConcreteArray]) -> Any:
+        cells = [_operand(x) for x in arrays]
+        outs = Interpreter().bind(primitive, params, cells, avals, _get_traceback())
+        result = run(arrays)
+        _attach(result if several else [result], outs)
+        return result
+
+    return watched
+
+
+def watched_call(run: Callable, jaxpr: Jaxpr, consts: Sequence[ConcreteArray]) -> Callable:
+    """`run(buffers, arrays)`, which calls a compiled function, with the accounts of the keys kept.
+
+    The function closes over `consts`. Raises KeyReuseError if it uses a key twice itself.
+    """
+    known = {i: _integers(x) for i, x in enumerate(consts)}
+    if any(x is not None for x in known.values()):
+        found = signature_with(jaxpr, known) if signature(jaxpr) is not None else None
+    else:
+        found = signature(jaxpr)
+    if found is None or not (found.inputs or any(x is not None for x in found.outs)):
+        return run
+    n = len(consts)
+    avals = jaxpr.out_avals
+    if found.plain is not None and not n:
+        sites = [
+            (i, Site("jit-compiled function", i, inner)) for i, inner, w in found.plain if not w
+        ]
+        if len(sites) == len(found.plain):
+            return _watched_draw(run, sites)
+
+    def watched(buffers: list, arrays: Sequence[ConcreteArray]) -> Any:
+        outs = _enter(found, [*consts, *arrays], n, avals)
+        result = run(buffers, arrays)
+        _attach(trees.leaves(result), outs)
+        return result
+
+    return watched
+
+
+def _watched_draw(run: Callable, sites: list[tuple[int, Site]]) -> Callable:
+    """The commonest case: a sampler, which uses single keys."""
+
+    def watched(buffers: list, arrays: Sequence[ConcreteArray]) -> Any:
+        stack = _get_traceback()
+        for i, site in sites:
+            x = arrays[i]
+            try:
+                cells = x._cells
+            except AttributeError:
+                cells = cells_of(x)
+            consume(cells, (site, stack))
+        return run(buffers, arrays)
+
+    return watched
+
+
+def _enter(
+    found: Signature, arrays: Sequence[ConcreteArray], hidden: int, avals: Sequence[Any]
+) -> list:
+    cells: list[Any] = [None] * len(arrays)
+    for i, _, _ in found.inputs:
+        cells[i] = cells_of(arrays[i])
+    return Interpreter().call(
+        found, cells, "jit-compiled function", _get_traceback(), avals, hidden=hidden
+    )
+
+
+class _Pause(threading.local):
+    """Whether what runs in this thread draws numbers again on purpose."""
+
+    on = False
+
+
+_pause = _Pause()
+
+
+def watched_program(run: Callable, jaxpr: Jaxpr) -> Callable:
+    """`run(arrays)`, which applies a program, with the accounts of the keys kept."""
+    found = signature(jaxpr)
+    if found is None:
+        return run
+
+    def watched(arrays: Sequence[ConcreteArray]) -> Any:
+        if _pause.on:
+            return run(arrays)
+        outs = _enter(found, arrays, 0, jaxpr.out_avals)
+        result = run(arrays)
+        _attach(result if type(result) is list else [result], outs)
+        return result
+
+    return watched
+
+
+_evaluate_remat = remat_p.impl
+
+
+def _remat(*args: Any, differentiated: bool, **params: Any) -> Any:
+    """A backward pass computes what it needs again, with the same keys."""
+    assert _evaluate_remat is not None
+    before, _pause.on = _pause.on, _pause.on or differentiated
+    try:
+        return _evaluate_remat(*args, differentiated=differentiated, **params)
+    finally:
+        _pause.on = before
+
+
+remat_p.impl = _remat

@@ -1,0 +1,41 @@
+"""What is derived from a jaxpr, kept with it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from sagax._src.core.jaxpr import ClosedJaxpr, Jaxpr
+from sagax._src.core.stage import stage
+from sagax._src.core.trace import Trace, Tracer, current
+
+
+def derived(jaxpr: Jaxpr, key: tuple, make: Callable[[], Any]) -> Any:
+    """What `make` gives; made once for each key, and for as long as `jaxpr` lives."""
+    found = jaxpr.memo.get(key)
+    if found is None:
+        found = jaxpr.memo[key] = make()
+    return found
+
+
+def derived_program(
+    jaxpr: Jaxpr, key: tuple, fun: Callable[..., Sequence[Any]], avals: Sequence[Any], *more: Any
+) -> tuple:
+    """The flat function `fun`, which `key` names, staged: (closed jaxpr, *more), kept with `jaxpr`.
+
+    `more` is filled in while `fun` runs. A program that captured values of an enclosing transformation
+    belongs to this call only, and is not kept.
+    """
+    found = jaxpr.memo.get(key)
+    if found is None:
+        made, consts = stage(fun, avals, jaxpr.debug_info)
+        found = ClosedJaxpr(made, consts), *[tuple(m) for m in more]
+        if not any(isinstance(c, Tracer) for c in consts):
+            jaxpr.memo[key] = found
+    return found
+
+
+def run_composite(trace: Trace, primitive: Any, args: Sequence[Any], params: dict) -> Any:
+    """An operation that `trace` has no rule for, in those that it is composed of: `trace` sees each of them."""
+    with current(trace):
+        return primitive.composite_rule(*args, **params)

@@ -1,0 +1,29 @@
+"""Derivative rules of one's own: what `custom_jvp`, `custom_vjp` and their relatives are made of."""
+
+from sagax._src.control.closures import closure_convert, custom_gradient, linear_call
+from sagax._src.control.custom_calls import custom_jvp_p as custom_jvp_call_p
+from sagax._src.control.custom_calls import custom_vjp_p as custom_vjp_call_p
+from sagax._src.control.custom_calls import remat_opt_p
+from sagax._src.control.custom_derivatives import (
+    CustomVJPPrimal,
+    SymbolicZero,
+    custom_jvp,
+    custom_vjp,
+    custom_vjp_primal_tree_values,
+    zero_from_primal,
+)
+
+__all__ = [
+    "CustomVJPPrimal",
+    "SymbolicZero",
+    "closure_convert",
+    "custom_gradient",
+    "custom_jvp",
+    "custom_jvp_call_p",
+    "custom_vjp",
+    "custom_vjp_call_p",
+    "custom_vjp_primal_tree_values",
+    "linear_call",
+    "remat_opt_p",
+    "zero_from_primal",
+]

@@ -1,0 +1,19 @@
+"""Looking at values inside of compiled and transformed functions.
+
+>>> import sagax
+>>> @sagax.jit
+... def f(x):
+...     sagax.debug.print("x = {x}", x=x)
+...     return x + 1
+>>> f(1.5)
+x = 1.5
+Array(2.5, dtype=float32, weak_type=True)
+"""
+
+from __future__ import annotations
+
+from sagax._src.api.breakpoints import breakpoint
+from sagax._src.api.printing import debug_print as print
+from sagax._src.control.callbacks import debug_callback as callback
+
+__all__ = ["breakpoint", "callback", "print"]

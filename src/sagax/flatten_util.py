@@ -1,0 +1,89 @@
+"""Pytrees as vectors."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+import sagax.numpy as snp
+from sagax._src import trees
+from sagax._src.core import dtypes
+from sagax._src.core.value import Array, aval_of, is_operand, not_an_array
+from sagax._src.diagnostics.errors import DtypeError, ShapeError
+
+
+class _Unravel:
+    """The way back from a vector to a pytree. Equal for pytrees of the same structure and types."""
+
+    __slots__ = ("dtype", "dtypes", "shapes", "tree")
+
+    def __init__(self, tree: Any, shapes: tuple, kinds: tuple, dtype: Any) -> None:
+        self.tree = tree
+        self.shapes = shapes
+        self.dtypes = kinds
+        self.dtype = dtype
+
+    def _key(self) -> tuple:
+        return self.tree, self.shapes, self.dtypes, self.dtype
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Unravel) and self._key() == other._key()
+
+    def __hash__(self) -> int:
+        return hash((self.tree, self.shapes))
+
+    def __call__(self, flat: Any) -> Any:
+        aval = aval_of(flat)
+        sizes = [int(np.prod(shape, dtype=int)) for shape in self.shapes]
+        if aval.shape != (sum(sizes),):
+            raise ShapeError(
+                f"unravel takes a vector of {sum(sizes)} elements",
+                function="unravel",
+                argument="flat",
+                got=flat,
+            )
+        # where all had one dtype, the vector may have another, as in jax
+        if len(set(self.dtypes)) > 1 and aval.dtype != self.dtype:
+            raise DtypeError(
+                f"unravel function given array of dtype {aval.dtype}, but expected dtype {self.dtype}",
+                function="unravel",
+                argument="flat",
+                fix=f"flat.astype({str(self.dtype)!r})",
+            )
+        parts = snp.split(flat, np.cumsum(sizes)[:-1]) if sizes else []
+        same = len(set(self.dtypes)) <= 1
+        leaves = [
+            snp.reshape(part, shape) if same else snp.reshape(part, shape).astype(dtype)
+            for part, shape, dtype in zip(parts, self.shapes, self.dtypes, strict=True)
+        ]
+        return self.tree.unflatten(leaves)
+
+
+def ravel_pytree(pytree: Any) -> tuple[Array, Callable[[Any], Any]]:
+    """All leaves of a pytree as one vector, and the function that makes such a pytree of a vector.
+
+    The vector has the dtype that the leaves promote to; the way back restores shapes and dtypes.
+
+    >>> import sagax.numpy as snp
+    >>> from sagax.flatten_util import ravel_pytree
+    >>> flat, unravel = ravel_pytree({"w": snp.ones((2, 2)), "b": snp.zeros(2)})
+    >>> flat
+    Array([0., 0., 1., 1., 1., 1.], dtype=float32)
+    >>> unravel(2 * flat)["w"]
+    Array([[2., 2.],
+           [2., 2.]], dtype=float32)
+    """
+    leaves, tree = trees.flatten(pytree)
+    for x, path in zip(leaves, trees.key_paths(pytree), strict=True):
+        if not is_operand(x):
+            place = trees.argument_path("pytree", path)
+            raise not_an_array(x).attach(function="ravel_pytree", argument=place)
+    avals = [aval_of(x) for x in leaves]
+    if not leaves:
+        flat = snp.zeros(0, dtypes.float32)
+        return flat, _Unravel(tree, (), (), flat.dtype)
+    flat = snp.concatenate([snp.ravel(x) for x in leaves])
+    shapes, kinds = tuple(a.shape for a in avals), tuple(a.dtype for a in avals)
+    return flat, _Unravel(tree, shapes, kinds, flat.dtype)

@@ -1,0 +1,102 @@
+"""How the special functions here are made: of their formula, and their derivatives."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from sagax._src.api.jit import jit
+from sagax._src.control.custom_derivatives import custom_jvp
+from sagax._src.core import dtypes
+from sagax._src.core.value import aval_of
+from sagax._src.diagnostics.errors import ArgumentError, DtypeError
+from sagax._src.primitives.structural import convert
+from sagax.numpy._base import as_operand, dtype_of, promote_inexact
+
+Slope = Callable[..., Any] | None
+_F32 = np.dtype(np.float32)
+
+
+def special(*slopes: Slope, narrow: bool = False, kinds: str = "f") -> Callable[[Callable], Any]:
+    """Decorates a formula f(*xs) of inexact arrays of one dtype, which broadcast.
+
+    `slopes` are the derivatives in each argument, functions of the result and the arguments; None
+    where there is no formula, so that differentiating raises. Without slopes the formula itself is
+    differentiated. `narrow`: 16-bit numbers are computed with as they are, not as float32.
+    """
+
+    def decorate(body: Callable) -> Any:
+        name = body.__name__
+
+        def wide(*xs: Any) -> Any:
+            dtype, weak = dtype_of(xs[0]), all(aval_of(x).weak_type for x in xs)
+            if narrow or dtypes.itemsize(dtype) >= 4:
+                out = body(*xs)
+                return convert(out, dtype_of(out), weak)
+            return convert(body(*[convert(x, _F32) for x in xs]), dtype, weak)
+
+        wide.__name__ = wide.__qualname__ = name
+        core = with_slopes(wide, slopes, name) if slopes else wide
+        compiled = jit(core)
+
+        @functools.wraps(body)
+        def call(*args: Any) -> Any:
+            operands = [as_operand(name, x, i) for i, x in enumerate(args)]
+            xs = promote_inexact(name, *operands)
+            if dtypes.kind(dtype_of(xs[0])) not in kinds:
+                raise DtypeError(function=name, got=xs[0], expected="real numbers")
+            return compiled(*xs)
+
+        call.formula = core  # type: ignore[attr-defined]
+        return call
+
+    return decorate
+
+
+def with_slopes(body: Callable, slopes: tuple[Slope, ...], name: str) -> Any:
+    """A function with these derivatives."""
+    core = custom_jvp(body)
+
+    def rule(primals: tuple, tangents: tuple) -> tuple:
+        out = core(*primals)
+        total = None
+        for i, (slope, t) in enumerate(zip(slopes, tangents, strict=True)):
+            if not hasattr(t, "weak_type") or _is_symbolic(t):
+                continue
+            if slope is None:
+                raise ArgumentError(
+                    f"there is no derivative of {name} in its argument {i}",
+                    function=name,
+                    fix="take it as a constant: sagax.lax.stop_gradient(...)",
+                )
+            term = slope(out, *primals) * t
+            total = term if total is None else total + term
+        return out, convert(out * 0 if total is None else total, dtype_of(out))
+
+    core.defjvp(rule, symbolic_zeros=True)
+    return core
+
+
+def _is_symbolic(t: Any) -> bool:
+    return type(t).__name__ == "SymbolicZero"
+
+
+def finfo(x: Any) -> Any:
+    return np.finfo(dtype_of(x))
+
+
+def double(x: Any) -> bool:
+    """Whether the formula needs the digits of float64."""
+    return dtypes.itemsize(dtype_of(x)) // (2 if dtypes.kind(dtype_of(x)) == "c" else 1) == 8
+
+
+def horner(x: Any, coefficients: Any) -> Any:
+    """c0 + c1 x + c2 x**2 + ..."""
+    coefficients = list(coefficients)
+    total = coefficients[-1]
+    for c in reversed(coefficients[:-1]):
+        total = total * x + c
+    return total

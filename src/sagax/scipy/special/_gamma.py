@@ -1,0 +1,460 @@
+"""The gamma function and its relatives, and the Bessel functions I."""
+
+from __future__ import annotations
+
+import math
+import operator
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+import sagax.numpy as snp
+from sagax._src.core import dtypes
+from sagax._src.core.value import Array
+from sagax._src.diagnostics.errors import ArgumentError, ArgumentValueError
+from sagax._src.primitives import special as _lax
+from sagax.numpy._base import as_operand, dtype_of, promote_inexact
+from sagax.scipy.special._elementwise import double, horner, special
+
+_STIRLING = (
+    1 / 12,
+    -1 / 360,
+    1 / 1260,
+    -1 / 1680,
+    1 / 1188,
+    -691 / 360360,
+    1 / 156,
+    -3617 / 122400,
+)
+
+
+def _sin_pi(x: Any) -> Any:
+    """sin(pi x), which is 0 at integers."""
+    rest = x - 2 * snp.round(x / 2)  # in [-1, 1]
+    rest = snp.where(snp.abs(rest) > 0.5, snp.copysign(1.0, rest) - rest, rest)
+    return snp.sin(math.pi * rest)
+
+
+def _gamma_positive(x: Any) -> Any:
+    """gamma(x) for x >= 1/2: Stirling's series, DLMF 5.11.3, for numbers moved up to 10."""
+    up, product = x, 0 * x + 1
+    for _ in range(10):
+        low = up < 10
+        product = snp.where(low, product * up, product)
+        up = snp.where(low, up + 1, up)
+    top = 171.7 if double(x) else 35.1
+    big = snp.minimum(up, top)
+    r = 1 / big
+    rest = r * horner(r * r, _STIRLING)
+    half = big ** (0.5 * big - 0.25)  # in two factors, that it does not overflow too soon
+    found = math.sqrt(2 * math.pi) * half * snp.exp(-big) * half * snp.exp(rest)
+    return snp.where(up > top, snp.inf, found / product)
+
+
+@special(lambda out, x: out * _lax.digamma(x))
+def gamma(x: Any) -> Array:
+    """The gamma function: (x - 1)! for positive integers; NaN at the poles -1, -2, ...
+
+    >>> from sagax.scipy import special
+    >>> special.gamma(5.0).round(3)
+    Array(24., dtype=float32, weak_type=True)
+    """
+    left = x < 0.5
+    right = _gamma_positive(snp.where(left, 1 - x, x))
+    wave = _sin_pi(x)
+    reflected = math.pi / (snp.where(wave == 0, 1.0, wave) * right)
+    tiny = snp.abs(x) < 1e-7 if double(x) else snp.abs(x) < 1e-3
+    # gamma(x) x = gamma(1 + x): the reflection of numbers near 0 loses what 1 - x rounds away
+    reflected = snp.where(tiny, _near_zero(snp.where(tiny & (x != 0), x, 1.0)), reflected)
+    found = snp.where(left, reflected, right)
+    pole = (x <= 0) & (x == snp.floor(x))
+    found = snp.where(pole, snp.where(x == 0, snp.copysign(snp.inf, x), snp.nan), found)
+    return snp.where(x == -snp.inf, snp.nan, found)
+
+
+def _near_zero(x: Any) -> Any:
+    # DLMF 5.7.1: 1/gamma(x) = x + euler x**2 + ...
+    c = (1.0, 0.5772156649015329, -0.6558780715202538, -0.0420026350340952, 0.1665386113822915)
+    return 1 / (x * horner(x, c))
+
+
+@special(lambda out, x: _lax.digamma(x), narrow=True)
+def gammaln(x: Any) -> Array:
+    """The logarithm of the absolute value of the gamma function.
+
+    >>> from sagax.scipy import special
+    >>> special.gammaln(1.0)
+    Array(0., dtype=float32, weak_type=True)
+    """
+    return _lax.lgamma(x)
+
+
+def loggamma(x: Any) -> Array:
+    """The logarithm of the gamma function for real x: `gammaln`, NaN where the function is negative.
+
+    >>> from sagax.scipy import special
+    >>> special.loggamma(1.0)
+    Array(0., dtype=float32, weak_type=True)
+    """
+    (x,) = promote_inexact("loggamma", as_operand("loggamma", x))
+    return snp.where(x < 0, snp.nan, gammaln(x))
+
+
+def gammasgn(x: Any) -> Array:
+    """The sign of the gamma function: 1 or -1, or NaN at the poles -1, -2, ...
+
+    >>> from sagax.scipy import special
+    >>> special.gammasgn(-0.5)
+    Array(-1., dtype=float32)
+    """
+    (x,) = promote_inexact("gammasgn", as_operand("gammasgn", x))
+    floor = snp.floor(x)
+    sign = snp.where(snp.fmod(floor, 2.0) == 0, 1.0, -1.0).astype(dtype_of(x))
+    found = snp.where(x > 0, 1.0, snp.where(x == 0, snp.copysign(1.0, x), sign))
+    nan = ((x < 0) & (floor == x)) | snp.isnan(x)
+    return snp.where(nan, snp.nan, found).astype(dtype_of(x))
+
+
+@special(narrow=True)
+def digamma(x: Any) -> Array:
+    """The derivative of `gammaln`.
+
+    >>> from sagax.scipy import special
+    >>> special.digamma(1.0).round(4)
+    Array(-0.5772, dtype=float32, weak_type=True)
+    """
+    return _lax.digamma(x)
+
+
+@special(narrow=True)
+def polygamma(n: Any, x: Any) -> Array:
+    """The derivative of order n (0, 1, 2, ...) of `digamma`; not to be differentiated in n.
+
+    >>> from sagax.scipy import special
+    >>> special.polygamma(1, 1.0).round(4)
+    Array(1.6449, dtype=float32, weak_type=True)
+    """
+    return _lax.polygamma(*snp.broadcast_arrays(n, x))
+
+
+@special(narrow=True)
+def _zeta(x: Any, q: Any) -> Array:
+    return _lax.zeta(*snp.broadcast_arrays(x, q))
+
+
+def zeta(x: Any, q: Any = None) -> Array:
+    """The zeta function of Hurwitz, the sum of (k + q)**-x over k = 0, 1, ..., for x > 1.
+
+    Without q it is that of Riemann, q = 1. Not to be differentiated in x.
+
+    >>> from sagax.scipy import special
+    >>> special.zeta(2.0, 1.0).round(4)
+    Array(1.6449, dtype=float32, weak_type=True)
+    """
+    return _zeta(x, 1.0 if q is None else q)
+
+
+@special(narrow=True)
+def betainc(a: Any, b: Any, x: Any) -> Array:
+    """The regularized incomplete beta function: the beta distribution's probability of [0, x].
+
+    >>> from sagax.scipy import special
+    >>> special.betainc(1.0, 1.0, 0.25)
+    Array(0.25, dtype=float32, weak_type=True)
+    """
+    return _lax.betainc(*snp.broadcast_arrays(a, b, x))
+
+
+@special(narrow=True)
+def gammainc(a: Any, x: Any) -> Array:
+    """The regularized lower incomplete gamma function.
+
+    >>> from sagax.scipy import special
+    >>> special.gammainc(1.0, 0.0)
+    Array(0., dtype=float32, weak_type=True)
+    """
+    return _lax.igamma(*snp.broadcast_arrays(a, x))
+
+
+@special(narrow=True)
+def gammaincc(a: Any, x: Any) -> Array:
+    """The regularized upper incomplete gamma function, 1 - gammainc(a, x).
+
+    >>> from sagax.scipy import special
+    >>> special.gammaincc(1.0, 0.0)
+    Array(1., dtype=float32, weak_type=True)
+    """
+    return _lax.igammac(*snp.broadcast_arrays(a, x))
+
+
+# products and quotients of gamma functions ----------------------------------------------------------
+
+
+def _rest(x: Any) -> Any:
+    """log gamma(x) less the first terms of Stirling's series, for x >= 10."""
+    r = 1 / x
+    return r * horner(r * r, _STIRLING)
+
+
+def _log_beta(a: Any, b: Any) -> Any:
+    small, large = snp.minimum(a, b), snp.maximum(a, b)
+    far = large > 10
+    big = snp.where(far, large, 20.0)
+    low = snp.where(small > 10, small, 20.0)
+    total = small + big
+    # log(gamma(b) / gamma(a + b)), where the logarithms would cancel
+    ratio = (
+        _rest(big)
+        - _rest(snp.maximum(total, 10.0))
+        + small
+        - small * snp.log(total)
+        - (big - 0.5) * snp.log1p(small / big)
+    )
+    middle = _lax.lgamma(small) + ratio
+    both = (
+        0.5 * math.log(2 * math.pi)
+        - 0.5 * snp.log(big)
+        + _rest(low)
+        + _rest(big)
+        - _rest(low + big)
+        - (low - 0.5) * snp.log1p(big / low)
+        - big * snp.log1p(low / big)
+    )
+    near = _lax.lgamma(small) + (_lax.lgamma(large) - _lax.lgamma(small + large))
+    positive = snp.where(far, snp.where(small > 10, both, middle), near)
+    return snp.where(small > 0, positive, near)
+
+
+@special(
+    lambda out, a, b: _lax.digamma(a) - _lax.digamma(a + b),
+    lambda out, a, b: _lax.digamma(b) - _lax.digamma(a + b),
+)
+def betaln(a: Any, b: Any) -> Array:
+    """The logarithm of the absolute value of the beta function.
+
+    >>> from sagax.scipy import special
+    >>> special.betaln(1.0, 1.0)
+    Array(0., dtype=float32, weak_type=True)
+    """
+    return _log_beta(a, b)
+
+
+@special(
+    lambda out, a, b: out * (_lax.digamma(a) - _lax.digamma(a + b)),
+    lambda out, a, b: out * (_lax.digamma(b) - _lax.digamma(a + b)),
+)
+def beta(a: Any, b: Any) -> Array:
+    """The beta function, gamma(a) gamma(b) / gamma(a + b).
+
+    >>> from sagax.scipy import special
+    >>> special.beta(1.0, 1.0).round(3)
+    Array(1., dtype=float32, weak_type=True)
+    """
+    small = (snp.abs(a) < 15) & (snp.abs(b) < 15)
+    u, v = snp.where(small, a, 1.0), snp.where(small, b, 1.0)
+    near = gamma.formula(u) / gamma.formula(u + v) * gamma.formula(v)
+    sign = gammasgn(a) * gammasgn(b) * gammasgn(a + b)
+    return snp.where(small, near, sign * snp.exp(_log_beta(a, b)))
+
+
+@special(
+    lambda out, z, m: out * (_lax.digamma(z + m) - _lax.digamma(z)),
+    lambda out, z, m: out * _lax.digamma(z + m),
+)
+def poch(z: Any, m: Any) -> Array:
+    """The Pochhammer symbol, gamma(z + m) / gamma(z).
+
+    >>> from sagax.scipy import special
+    >>> special.poch(1.0, 3.0).round(3)
+    Array(6., dtype=float32, weak_type=True)
+    """
+    top = 30.0
+    near = (snp.abs(z) < top) & (snp.abs(z + m) < top)
+    u, v = snp.where(near, z, 1.0), snp.where(near, m, 0.0)
+    small = gamma.formula(u + v) / gamma.formula(u)
+    sign = gammasgn(z) * gammasgn(z + m)
+    log_ratio = snp.where(
+        (z > 0) & (m > 0),
+        _lax.lgamma(snp.where(m > 0, m, 1.0))
+        - _log_beta(snp.where(z > 0, z, 1.0), snp.where(m > 0, m, 1.0)),
+        _lax.lgamma(z + m) - _lax.lgamma(z),
+    )
+    return snp.where(m == 0, 1.0, snp.where(near, small, sign * snp.exp(log_ratio)))
+
+
+def multigammaln(a: Any, d: Any) -> Array:
+    """The logarithm of the multivariate gamma function of dimension d, an int; d > 0, a > (d - 1) / 2.
+
+    >>> from sagax.scipy import special
+    >>> special.multigammaln(1.0, 1)
+    Array(0., dtype=float32, weak_type=True)
+    """
+    try:
+        d = operator.index(d)
+    except TypeError:
+        raise ArgumentError(
+            function="multigammaln", argument="d", got=d, expected="an int"
+        ) from None
+    (a,) = promote_inexact("multigammaln", as_operand("multigammaln", a))
+    found = gammaln(a)
+    for k in range(1, d):
+        found = found + gammaln(a - k / 2)
+    return found + (d * (d - 1) / 4) * math.log(math.pi)
+
+
+def factorial(n: Any, exact: bool = False) -> Array:
+    """n! = gamma(n + 1) of integers or real numbers; 0 where n is negative.
+
+    Raises NotImplementedError for `exact=True`.
+
+    >>> from sagax.scipy import special
+    >>> special.factorial(4).round(3)
+    Array(24., dtype=float32)
+    """
+    if exact:
+        raise NotImplementedError(
+            "factorial(exact=True) needs integers of any length: use math.factorial"
+        )
+    (n,) = promote_inexact("factorial", as_operand("factorial", n))
+    found = gamma(snp.where(n < 0, 0.0, n).astype(dtype_of(n)) + 1)
+    return snp.where(n < 0, 0.0, found).astype(dtype_of(found))
+
+
+def comb(N: Any, k: Any, *, repetition: bool = False) -> Array:
+    """The number of ways to choose k of N things (with `repetition`: as often as wanted).
+
+    0 where k > N, N < 0 or k < 0. Floating point; a whole number where it has room for it.
+
+    >>> from sagax.scipy import special
+    >>> special.comb(5, 2)
+    Array(10., dtype=float32)
+    """
+    N, k = promote_inexact("comb", as_operand("comb", N), as_operand("comb", k, 1))
+    if repetition:
+        return comb(N + k - 1, k)
+    valid = (k <= N) & (N >= 0) & (k >= 0)
+    n = snp.where(valid, N, 1.0)
+    m = snp.where(valid, k, 1.0)
+    found = 1 / ((n + 1) * beta(n - m + 1, m + 1))
+    whole = (n == snp.floor(n)) & (m == snp.floor(m))
+    found = snp.where(whole & (found < (1e15 if double(found) else 1e6)), snp.round(found), found)
+    return snp.where(valid, found, 0.0).astype(dtype_of(found))
+
+
+def bernoulli(n: int) -> Array:
+    """The Bernoulli numbers B_0, ..., B_n (n >= 0, an int), with B_1 = -1/2.
+
+    >>> from sagax.scipy import special
+    >>> special.bernoulli(4)
+    Array([ 1.        , -0.5       ,  0.16666667,  0.        , -0.03333334],      dtype=float32)
+    """
+    try:
+        n = operator.index(n)
+    except TypeError:
+        raise ArgumentError(function="bernoulli", argument="n", got=n, expected="an int") from None
+    if n < 0:
+        raise ArgumentValueError(
+            function="bernoulli", argument="n", got=n, expected="an int that is not negative"
+        )
+    numbers = [Fraction(1)]
+    for m in range(1, n + 1):
+        if m > 1 and m % 2:
+            numbers.append(Fraction(0))
+            continue
+        total = sum((math.comb(m + 1, k) * numbers[k] for k in range(m)), Fraction(0))
+        numbers.append(-total / (m + 1))
+    host = [_float(x) for x in numbers]
+    return snp.asarray(np.array(host), dtypes.default_float(_x64()))
+
+
+def _float(x: Fraction) -> float:
+    try:
+        return float(x)
+    except OverflowError:
+        return math.copysign(math.inf, x)
+
+
+def _x64() -> bool:
+    return snp.zeros(()).dtype == np.float64
+
+
+# Bessel functions -----------------------------------------------------------------------------------
+
+
+@special(narrow=True)
+def i0e(x: Any) -> Array:
+    """exp(-|x|) i0(x).
+
+    >>> from sagax.scipy import special
+    >>> special.i0e(0.0)
+    Array(1., dtype=float32, weak_type=True)
+    """
+    return _lax.bessel_i0e(x)
+
+
+@special(narrow=True)
+def i1e(x: Any) -> Array:
+    """exp(-|x|) i1(x).
+
+    >>> from sagax.scipy import special
+    >>> special.i1e(0.0)
+    Array(0., dtype=float32, weak_type=True)
+    """
+    return _lax.bessel_i1e(x)
+
+
+def _grown(x: Any, scaled: Any) -> Any:
+    half = snp.exp(0.5 * snp.abs(x))
+    return half * scaled * half
+
+
+@special(lambda out, x: _grown(x, _lax.bessel_i1e(x)))
+def i0(x: Any) -> Array:
+    """The modified Bessel function of the first kind, of order 0.
+
+    >>> from sagax.scipy import special
+    >>> special.i0(0.0)
+    Array(1., dtype=float32, weak_type=True)
+    """
+    return _grown(x, _lax.bessel_i0e(x))
+
+
+@special(
+    lambda out, x: (
+        _grown(x, _lax.bessel_i0e(x)) - snp.where(x == 0, 0.5, out / snp.where(x == 0, 1.0, x))
+    )
+)
+def i1(x: Any) -> Array:
+    """The modified Bessel function of the first kind, of order 1.
+
+    >>> from sagax.scipy import special
+    >>> special.i1(0.0)
+    Array(0., dtype=float32, weak_type=True)
+    """
+    return _grown(x, _lax.bessel_i1e(x))
+
+
+__all__ = [
+    "bernoulli",
+    "beta",
+    "betainc",
+    "betaln",
+    "comb",
+    "digamma",
+    "factorial",
+    "gamma",
+    "gammainc",
+    "gammaincc",
+    "gammaln",
+    "gammasgn",
+    "i0",
+    "i0e",
+    "i1",
+    "i1e",
+    "loggamma",
+    "multigammaln",
+    "poch",
+    "polygamma",
+    "zeta",
+]

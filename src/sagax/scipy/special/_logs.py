@@ -1,0 +1,256 @@
+"""Entropies, log-sum-exp, and other functions made of exponentials and logarithms."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import sagax.nn.normalization as _sums
+import sagax.numpy as snp
+from sagax._src.core.value import Array
+from sagax._src.primitives.transcendental import logistic
+from sagax.scipy.special._elementwise import special
+
+Axis = int | Sequence[int] | None
+
+
+def logsumexp(
+    a: Any,
+    axis: Axis = None,
+    b: Any = None,
+    keepdims: bool = False,
+    return_sign: bool = False,
+    where: Any = None,
+) -> Any:
+    """log(sum(b exp(a))), with the sum along `axis` (one, several, or None: all), without overflow.
+
+    `b` are weights that broadcast against `a`; `where` chooses the elements that count. With
+    `return_sign` the result is the logarithm of the absolute sum, and its sign.
+
+    >>> from sagax.scipy import special
+    >>> import numpy as np
+    >>> special.logsumexp(np.array([1000.0, 1000.0]))
+    Array(1000.6932, dtype=float32)
+    """
+    return _sums.logsumexp(a, axis, b, keepdims, return_sign, where)
+
+
+def softmax(x: Any, *, axis: Axis = None) -> Array:
+    """exp(x) / sum(exp(x)), with the sum along `axis` (one, several, or None: all).
+
+    >>> from sagax.scipy import special
+    >>> import numpy as np
+    >>> special.softmax(np.array([1000.0, 1000.0]))
+    Array([0.5, 0.5], dtype=float32)
+    """
+    return _sums.softmax(x, axis)
+
+
+def log_softmax(x: Any, *, axis: Axis = None) -> Array:
+    """The logarithm of `softmax`, exact also where that is near 0 or 1.
+
+    >>> from sagax.scipy import special
+    >>> import numpy as np
+    >>> special.log_softmax(np.array([0.0, 1000.0]))
+    Array([-1000.,     0.], dtype=float32)
+    """
+    return _sums.log_softmax(x, axis)
+
+
+@special(narrow=True)
+def expit(x: Any) -> Array:
+    """1 / (1 + exp(-x)).
+
+    >>> from sagax.scipy import special
+    >>> special.expit(0.0)
+    Array(0.5, dtype=float32, weak_type=True)
+    """
+    return logistic(x)
+
+
+@special(lambda out, x: 1 / (x * (1 - x)))
+def logit(x: Any) -> Array:
+    """log(x / (1 - x)), the inverse of `expit`.
+
+    >>> from sagax.scipy import special
+    >>> special.logit(0.5)
+    Array(0., dtype=float32, weak_type=True)
+    """
+    # near 1/2 the quotient is near 1, and the logarithm of it near 0
+    near = snp.abs(x - 0.5) < 0.2
+    middle = snp.where(near, x, 0.5)
+    return snp.where(near, 2 * snp.arctanh(2 * (middle - 0.5)), snp.log(x / (1 - x)))
+
+
+def _safe(condition: Any, x: Any) -> Any:
+    return snp.where(condition, x, 1.0)
+
+
+@special(
+    lambda out, x, y: snp.log(_safe((x != 0) | (y != 0), y)), lambda out, x, y: _quotient(x, y)
+)
+def xlogy(x: Any, y: Any) -> Array:
+    """x log(y), and 0 where x is 0 (whatever y is, unless it is NaN).
+
+    >>> from sagax.scipy import special
+    >>> special.xlogy(0.0, 0.0)
+    Array(0., dtype=float32, weak_type=True)
+    """
+    zero = (x == 0) & ~snp.isnan(y)
+    return snp.where(zero, 0 * snp.where(zero, x, 0.0), x * snp.log(_safe(~zero, y)))
+
+
+def _quotient(x: Any, y: Any) -> Any:
+    zero = (x == 0) & (y == 0)
+    return snp.where(zero, 0.0, x / _safe(~zero, y))
+
+
+@special(
+    lambda out, x, y: snp.log1p(snp.where((x != 0) | (y != -1), y, 0.0)),
+    lambda out, x, y: _quotient(x, 1 + y),
+)
+def xlog1py(x: Any, y: Any) -> Array:
+    """x log(1 + y), and 0 where x is 0 (whatever y is, unless it is NaN).
+
+    >>> from sagax.scipy import special
+    >>> special.xlog1py(0.0, -1.0)
+    Array(0., dtype=float32, weak_type=True)
+    """
+    zero = (x == 0) & ~snp.isnan(y)
+    return snp.where(zero, 0 * snp.where(zero, x, 0.0), x * snp.log1p(snp.where(zero, 0.0, y)))
+
+
+@special(lambda out, x: -snp.log(x) - 1)
+def entr(x: Any) -> Array:
+    """-x log(x), 0 at x = 0, and -inf for negative x.
+
+    >>> from sagax.scipy import special
+    >>> special.entr(1.0)
+    Array(-0., dtype=float32, weak_type=True)
+    """
+    found = -x * snp.log(_safe(x > 0, x))
+    found = snp.where(x > 0, found, snp.where(x == 0, 0.0, -snp.inf))
+    return snp.where(snp.isnan(x), x, found)
+
+
+def _relative(p: Any, q: Any) -> Any:
+    """p log(p / q) for positive p and q, exact where they are close to each other."""
+    ratio = (p - q) / q
+    close = snp.abs(ratio) < 0.5
+    near = snp.log1p(snp.where(close, ratio, 0.0))
+    quotient = p / q
+    extreme = (quotient == 0) | snp.isinf(quotient)
+    far = snp.log(snp.where(extreme, 1.0, quotient))
+    apart = snp.log(p) - snp.log(q)
+    return snp.where(close, near, snp.where(extreme, apart, far))
+
+
+@special(lambda out, p, q: snp.log(p) - snp.log(q) + 1, lambda out, p, q: -_quotient(p, q))
+def rel_entr(p: Any, q: Any) -> Array:
+    """p log(p / q) for positive p and q, 0 where p = 0 and q >= 0, inf elsewhere.
+
+    >>> from sagax.scipy import special
+    >>> special.rel_entr(1.0, 1.0)
+    Array(0., dtype=float32, weak_type=True)
+    """
+    both, none = (p > 0) & (q > 0), (p == 0) & (q >= 0)
+    found = p * _relative(_safe(both, p), _safe(both, q))
+    found = snp.where(both, found, snp.where(none, 0.0, snp.inf))
+    return snp.where(snp.isnan(p) | snp.isnan(q), snp.nan, found)
+
+
+@special(lambda out, p, q: snp.log(p) - snp.log(q), lambda out, p, q: 1 - _quotient(p, q))
+def kl_div(p: Any, q: Any) -> Array:
+    """p log(p / q) - p + q for positive p and q, q where p = 0 and q >= 0, inf elsewhere.
+
+    >>> from sagax.scipy import special
+    >>> special.kl_div(0.0, 2.0)
+    Array(2., dtype=float32, weak_type=True)
+    """
+    both, none = (p > 0) & (q > 0), (p == 0) & (q >= 0)
+    u, v = _safe(both, p), _safe(both, q)
+    # with r = (p - q) / q it is q ((1 + r) log(1 + r) - r), of which the first terms cancel
+    r = (u - v) / v
+    s = r / (2 + r)
+    near = v * r * s * _series_of_kl(snp.where(snp.abs(r) < 0.5, s, 0.0), r)
+    far = u * _relative(u, v) - u + v
+    found = snp.where(snp.abs(r) < 0.5, near, far)
+    found = snp.where(both, found, snp.where(none, q, snp.inf))
+    return snp.where(snp.isnan(p) | snp.isnan(q), snp.nan, found)
+
+
+def _series_of_kl(s: Any, r: Any) -> Any:
+    # (1 + r) log(1 + r) - r = r s (1 + 2 (1 + r) s (1/3 + s**2/5 + s**4/7 + ...) / r ...)
+    square = s * s
+    total = 0 * s
+    for k in reversed(range(18)):
+        total = total * square + 1.0 / (2 * k + 3)
+    # log(1 + r) = 2 s + 2 s**3 total, with s (2 + r) = r
+    return 1 + 2 * (1 + r) * s * total / (2 + r)
+
+
+@special(
+    lambda out, x, a: x ** (a - 1),
+    lambda out, x, a: _boxcox_in_power(snp.log(x), a),
+)
+def boxcox(x: Any, lmbda: Any) -> Array:
+    """(x**lmbda - 1) / lmbda, and log(x) where lmbda is 0.
+
+    >>> from sagax.scipy import special
+    >>> special.boxcox(3.0, 1.0)
+    Array(2., dtype=float32, weak_type=True)
+    """
+    return _boxcox(snp.log(x), lmbda)
+
+
+@special(
+    lambda out, x, a: (1 + x) ** (a - 1),
+    lambda out, x, a: _boxcox_in_power(snp.log1p(x), a),
+)
+def boxcox1p(x: Any, lmbda: Any) -> Array:
+    """((1 + x)**lmbda - 1) / lmbda, and log(1 + x) where lmbda is 0.
+
+    >>> from sagax.scipy import special
+    >>> special.boxcox1p(3.0, 1.0)
+    Array(3., dtype=float32, weak_type=True)
+    """
+    return _boxcox(snp.log1p(x), lmbda)
+
+
+def _boxcox(logarithm: Any, a: Any) -> Any:
+    product = a * logarithm
+    zero = (a == 0) | (product == 0)
+    return snp.where(zero, logarithm, snp.expm1(product) / _safe(~zero, a))
+
+
+def _boxcox_in_power(logarithm: Any, a: Any) -> Any:
+    """With v = a log x it is log(x)**2 (v exp(v) - expm1(v)) / v**2."""
+    v = a * logarithm
+    near = snp.abs(v) < 0.5
+    u = snp.where(near, v, 0.0)
+    total, factor = 0 * u, 1.0
+    terms = []
+    for k in range(16):
+        factor *= max(k, 1)
+        terms.append(1.0 / (factor * (k + 2)))
+    for c in reversed(terms):
+        total = total * u + c
+    w = snp.where(near, 1.0, v)
+    far = (w * snp.exp(w) - snp.expm1(w)) / (w * w)
+    return logarithm * logarithm * snp.where(near, total, far)
+
+
+__all__ = [
+    "boxcox",
+    "boxcox1p",
+    "entr",
+    "expit",
+    "kl_div",
+    "log_softmax",
+    "logit",
+    "logsumexp",
+    "rel_entr",
+    "softmax",
+    "xlog1py",
+    "xlogy",
+]

@@ -1,0 +1,60 @@
+"""Explain programs, one after the other, and print what was found: a JSON object a line.
+
+    python batch.py PROGRAM.py ...
+
+In a process of its own, in which no device has been touched: runs of the programs are forks of it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import json
+import sys
+
+from sagax._explain.children import run
+from sagax._explain.search import explain
+from sagax._explain.task import Task
+from sagax._src.diagnostics.edits import apply
+from sagax._src.diagnostics.fixes.case import base_name
+from sagax._src.diagnostics.model import Trust
+
+
+def changed(edits):
+    """The files with edits made."""
+    by_file = {}
+    for edit in edits:
+        by_file.setdefault(edit.span.file, []).append(edit)
+    texts = {}
+    for file, found in by_file.items():
+        with open(file, encoding="utf-8") as handle:
+            texts[file] = apply(handle.read(), found)
+    return texts
+
+
+def report(script):
+    """What `explain` says of a program, and what the program prints with each verified repair."""
+    with contextlib.redirect_stdout(io.StringIO()):
+        found = explain(script, seconds=60.0)
+    d = found.diagnostic
+    if d is None:
+        return {"error": None, "status": found.outcome.status, "text": found.outcome.traceback}
+    suggestions = []
+    for s in d.suggestions:
+        entry = {"kind": s.kind, "verified": s.trust is Trust.VERIFIED, "title": s.title}
+        if entry["verified"]:
+            outcome = run(Task(script, changed=changed(s.edits)), 120.0)
+            entry["output"], entry["status"] = outcome.output, outcome.status
+        suggestions.append(entry)
+    return {
+        "error": d.error,
+        "message": d.message,
+        "line": d.primary.line if d.primary is not None else None,
+        "depends": sorted({base_name(name) for name in d.depends}),
+        "suggestions": suggestions,
+    }
+
+
+if __name__ == "__main__":
+    for path in sys.argv[1:]:
+        print(json.dumps({"script": path, **report(path)}), flush=True)

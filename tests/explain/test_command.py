@@ -1,0 +1,145 @@
+"""The command `explain` and its parts that need no program to fail: pages, counts, what agrees."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+import sagax
+import sagax.numpy as snp
+from sagax._explain.command import apply_one
+from sagax._explain.interactive import explain
+from sagax._explain.pages import page
+from sagax._explain.search import agree
+from sagax._explain.task import Outcome
+from sagax._src.diagnostics import cautions
+from sagax._src.diagnostics.model import Diagnostic, Edit, Span, Suggestion, Trust
+
+BROKEN = """\
+import sagax
+import sagax.numpy as np
+
+
+@sagax.jit
+def f(x):
+    return np.sum(x) if x[0] > 0 else 0.0
+
+
+print(f(np.array([2.0, 3.0])))
+"""
+
+
+def test_json_apply_and_then_nothing_to_explain(tmp_path, run_python):
+    script = tmp_path / "broken.py"
+    script.write_text(BROKEN)
+    got = run_python("-m", "sagax", "explain", "--json", script, cwd=tmp_path, status=1)
+    found = json.loads(got.stdout.splitlines()[-1])
+    assert found["error"] == "TracerBoolConversionError"
+    assert (found["primary"]["line"], found["primary"]["column"]) == (7, 24)
+    assert found["depends"] == ["x"]
+    assert found["suggestions"][0]["verified"] is True
+    assert "+    return np.where(x[0] > 0, np.sum(x), 0.0)" in found["suggestions"][0]["diff"]
+
+    # nobody answers which repair to make: none is made
+    run_python("-m", "sagax", "explain", "--apply", script, cwd=tmp_path, status=1)
+    assert script.read_text() == BROKEN
+    script.write_text(
+        BROKEN.replace("np.sum(x) if x[0] > 0 else 0.0", "np.where(x[0] > 0, np.sum(x), 0.0)")
+    )
+    assert run_python("-m", "sagax", "explain", "--json", script, cwd=tmp_path).stdout == "5.0\n"
+
+
+def test_apply_writes_the_chosen_repair(tmp_path, monkeypatch, capsys):
+    script = tmp_path / "broken.py"
+    script.write_text("x = [1]\ny = 2\n")
+    span = Span(str(script), 1, 4, 1, 7, "", ("x = [1]",))
+    chosen = Suggestion("a", "make it two", (Edit(span, "[2]"),), Trust.VERIFIED)
+    untried = Suggestion("b", "not tried", (Edit(span, "[3]"),), Trust.PLAUSIBLE)
+    monkeypatch.setattr("builtins.input", lambda _: "1")
+    apply_one(Diagnostic("", "E", "m", suggestions=(untried, chosen)))
+    assert script.read_text() == "x = [2]\ny = 2\n"
+    assert "not tried" not in capsys.readouterr().out
+
+
+def test_pages():
+    for name in cautions.__all__:
+        kind = getattr(cautions, name)
+        text = page(kind.code)
+        assert text is not None
+        assert text.startswith(f"# {kind.code}: {name}\n")
+        assert issubclass(kind, UserWarning)
+    text = page("SX0102")
+    assert text is not None
+    assert "TracerBoolConversionError" in text
+    assert page("SX9999") is None
+
+
+def test_an_exception_is_explained_where_it_was_caught():
+    @sagax.jit
+    def f(x):
+        if x > 1:
+            return x
+        return -x
+
+    with pytest.raises(sagax.errors.TracerBoolConversionError) as caught:
+        f(2.0)
+    found = explain(caught.value).diagnostic
+    kinds = [s.kind for s in found.suggestions]
+    assert "where" in kinds
+    assert found.depends == ("x",)
+    assert sagax.explain is explain
+
+
+def test_compilations_are_counted():
+    @sagax.jit
+    def counted_here(x):
+        return x + 1
+
+    for n in range(1, 6):
+        counted_here(snp.ones(n))
+        counted_here(snp.ones(n))
+    table = sagax.explain_compiles().splitlines()
+    row = next(
+        r
+        for r in table
+        if r.startswith(("test_compilations_are_counted.counted_here", "counted_here"))
+    )
+    assert row.split()[1] == "5"
+    assert row.endswith("x: float32[1], float32[2], float32[3], ... (5 in all)")
+    assert any(r.startswith("advice for") and "counted_here" in r for r in table)
+
+
+def test_a_donation_of_no_use_is_said_once_for_a_program():
+    f = sagax.jit(lambda a, b: a + b.sum(), donate_argnums=(0, 1))
+    with pytest.warns(sagax.errors.DonationWarning, match=r"not usable: b \(float32\[3\]\)"):
+        f(snp.ones(2), snp.ones(3))
+    f(snp.ones(2), snp.ones(3))  # an error, if there were a second warning
+
+
+@pytest.mark.parametrize(
+    ("wanted", "got", "same"),
+    [
+        ("a 1.0 2.0", "a 1.0 2.0001", True),
+        ("a 1.0 2.0", "a 1.0 2.1", False),
+        ("a 1.0", "b 1.0", False),
+        ("nan 1.0", "nan 1.0", True),
+        ("nan 1.0", "0.0 1.0", False),
+        ("1.0", "1.0 2.0", False),
+    ],
+)
+def test_what_agrees(wanted, got, same):
+    assert agree(Outcome("clean", output=wanted), Outcome("clean", output=got)) is same
+
+
+def test_a_nan_that_is_the_mistake_may_become_anything_finite():
+    wanted, got = Outcome("clean", output="nan 1.0"), Outcome("clean", output="0.0 1.0")
+    assert agree(wanted, got, wildcard=True)
+    assert not agree(wanted, Outcome("clean", output="nan 1.0"), wildcard=True)
+    assert not agree(wanted, Outcome("clean", output="0.0 2.0"), wildcard=True)
+
+
+def test_programs_that_print_nothing_are_compared_by_their_variables():
+    wanted = Outcome("clean", results={"a": [1.0, {"b": 2}], "c": "x"})
+    assert agree(wanted, Outcome("clean", results={"a": [1.0, {"b": 2.0}], "d": 1}))
+    assert not agree(wanted, Outcome("clean", results={"a": [1.0, {"b": 3.0}]}))

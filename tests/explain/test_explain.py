@@ -1,0 +1,81 @@
+"""`python -m sagax explain` on programs that fail: what it says, and whether its repairs are right.
+
+`programs/` holds the programs. Their first lines say what has to be found: the class, the line, the
+arguments, the kind of the repair, and what the program prints when it is right (recorded from a run
+without jit, or computed by hand where there is no such run).
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+HERE = Path(__file__).resolve().parent
+SOURCE = HERE.parents[1] / "src"
+PROGRAMS = sorted((HERE / "programs").glob("*.py"))
+NUMBER = re.compile(r"[-+]?(?:\d+\.?\d*(?:[eE][-+]?\d+)?|\binf\b|\bnan\b)")
+
+
+def header(path):
+    """The `# key: value` lines at the top of a program."""
+    found = {}
+    for line in path.read_text(encoding="utf-8").splitlines():
+        match = re.match(r"# ([a-z-]+): (.*)", line)
+        if not match:
+            return found
+        found[match[1]] = match[2].strip()
+    return found
+
+
+def same(text, wanted):
+    """Equal texts, whose numbers are equal to three digits."""
+    lines = " ; ".join(line.strip() for line in text.strip().splitlines())
+    if re.sub(r"\s+", "", NUMBER.sub("#", lines)) != re.sub(r"\s+", "", NUMBER.sub("#", wanted)):
+        return False
+    pairs = zip(NUMBER.findall(lines), NUMBER.findall(wanted), strict=True)
+    return all(float(a) == pytest.approx(float(b), rel=1e-3, abs=2e-4) for a, b in pairs)
+
+
+@pytest.fixture(scope="module")
+def reports():
+    """What is said of all programs, by one process that explains them in turn."""
+    path = os.pathsep.join(p for p in (str(SOURCE), os.environ.get("PYTHONPATH")) if p)
+    environment = {**os.environ, "JAX_PLATFORMS": "cpu", "PYTHONPATH": path}
+    done = subprocess.run(
+        [sys.executable, str(HERE / "batch.py"), *map(str, PROGRAMS)],
+        capture_output=True,
+        text=True,
+        env=environment,
+        timeout=1500,
+        check=True,
+    )
+    rows = [json.loads(line) for line in done.stdout.splitlines() if line.startswith('{"script"')]
+    return {Path(row["script"]).stem: row for row in rows}
+
+
+@pytest.mark.parametrize("path", PROGRAMS, ids=lambda p: p.stem)
+def test_a_program_is_explained_and_repaired(path, reports):
+    wanted, got = header(path), reports[path.stem]
+    assert got["error"] in [n.strip() for n in wanted.get("expect", wanted["error"]).split("|")], (
+        got
+    )
+    lines = re.findall(r"\d+", wanted["line"] + " " + wanted.get("also-line", ""))
+    assert str(got["line"]) in lines, got
+    if wanted["depends"] != "-":
+        assert got["depends"] == sorted(n.strip() for n in wanted["depends"].split(",")), got
+    verified = [s for s in got["suggestions"] if s["verified"]]
+    assert wanted["fix"] in [s["kind"] for s in verified], got
+    for suggestion in verified:
+        assert suggestion["status"] == "clean", suggestion
+        assert same(suggestion["output"], wanted["result"]), suggestion
+
+
+def test_there_are_enough_kinds():
+    assert len(PROGRAMS) >= 40
+    assert len({header(p)["fix"] for p in PROGRAMS}) >= 20

@@ -1,0 +1,136 @@
+"""Operations on arrays of symbolic size: what `sagax.export` can export. Each row is a test, and a line of the docs.
+
+A row is (name, function, specifications of its arguments, constraints); arguments are float32 unless
+the specification ends in a dtype: "b, 3: int32".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import sagax
+import sagax.numpy as snp
+from sagax import lax, nn, random
+
+
+class Row(NamedTuple):
+    name: str
+    function: Callable[..., Any]
+    specs: tuple[str, ...]
+    constraints: tuple[str, ...] = ()
+
+
+def _scan(x):
+    return lax.scan(lambda c, row: (c + row.sum(), c * row), 0.0, x)
+
+
+def _while(x):
+    return lax.while_loop(lambda s: s[0] < 3, lambda s: (s[0] + 1, s[1] * 2.0), (0, x))[1]
+
+
+def _fori(x):
+    return lax.fori_loop(0, x.shape[0], lambda i, s: s + x[i], snp.zeros(3))
+
+
+def _attention(q, k, v):
+    return nn.softmax(q @ k.T / 2.0, axis=-1) @ v
+
+
+ROWS = [
+    Row("sin, exp, log1p", lambda x: snp.log1p(snp.exp(snp.sin(x))), ("b, 3",)),
+    Row("x + y", lambda x, y: x + y, ("b, 3", "b, 3")),
+    Row("broadcasting x + y", lambda x, y: x + y, ("b, 3", "3")),
+    Row("outer product by broadcasting", lambda x, y: x[:, None] * y[None, :], ("b", "c")),
+    Row("where", lambda x: snp.where(x > 0, x, 0.0), ("b, 3",)),
+    Row("clip, sign, abs", lambda x: snp.clip(snp.abs(x), 0.1, 0.5) * snp.sign(x), ("b",)),
+    Row("astype", lambda x: x.astype("int32").astype("float32"), ("b, c",)),
+    Row("sum over a symbolic axis", lambda x: x.sum(axis=0), ("b, 3",)),
+    Row("mean, var, std", lambda x: (x.mean(), x.var(axis=0), x.std(axis=1)), ("b, 3",)),
+    Row("max, min, argmax, argmin", lambda x: (x.max(0), x.min(), x.argmax(0), x.argmin(1)), ("b, 3",)),
+    Row("any, all", lambda x: ((x > 0).any(0), (x > -9).all()), ("b, 3",)),
+    Row("prod, cumsum along a known axis", lambda x: (x.prod(), snp.cumsum(x, 1), snp.cumprod(x, 1)), ("b, 3",)),
+    Row("logsumexp, softmax", lambda x: (nn.logsumexp(x, 0), nn.softmax(x, 0)), ("b, 3",)),
+    Row("reshape(-1)", lambda x: x.reshape(-1), ("b, 3",)),
+    Row("reshape((-1, 2))", lambda x: x.reshape((-1, 2)), ("2*b, 3",)),
+    Row("reshape((b, -1))", lambda x: x.reshape((x.shape[0], -1)), ("b, 3, c",)),
+    Row("ravel, flatten", lambda x: (snp.ravel(x), x.flatten()), ("b, c",)),
+    Row("transpose, swapaxes, moveaxis", lambda x: (x.T, snp.swapaxes(x, 0, 2), snp.moveaxis(x, 0, -1)), ("b, 3, c",)),
+    Row("expand_dims, squeeze", lambda x: snp.squeeze(snp.expand_dims(x, 1), 1), ("b, 3",)),
+    Row("broadcast_to", lambda x: snp.broadcast_to(x, (x.shape[0], *x.shape)), ("b",)),
+    Row("concatenate", lambda x, y: snp.concatenate([x, y]), ("b, 3", "c, 3")),
+    Row("stack, vstack, hstack", lambda x, y: (snp.stack([x, y]), snp.vstack([x, y]), snp.hstack([x, y])), ("b, 3", "b, 3")),
+    Row("split of a known axis", lambda x: snp.split(x, 3, axis=1), ("b, 6",)),
+    Row("split of a symbolic axis", lambda x: snp.split(x, 2, axis=0), ("2*b, 3",)),
+    Row("tile, repeat", lambda x: (snp.tile(x, (2, 1)), snp.repeat(x, 2, axis=0)), ("b, 3",)),
+    Row("flip, roll", lambda x: (snp.flip(x, 0), snp.roll(x, 1, axis=0)), ("b, 3",)),
+    Row("pad", lambda x: snp.pad(x, ((1, 2), (0, 1)), constant_values=1.0), ("b, 3",)),
+    Row("pad, edge", lambda x: snp.pad(x, ((1, 1), (0, 0)), mode="edge"), ("b, 3",)),
+    Row("x[1:], x[:-1]", lambda x: (x[1:], x[:-1]), ("b, 3",)),
+    Row("x[::2]", lambda x: x[::2], ("b, 3",)),
+    Row("x[::-1]", lambda x: x[::-1], ("b, 3",)),
+    Row("x[-1], x[0]", lambda x: (x[-1], x[0]), ("b, 3",)),
+    Row("x[i] (gather)", lambda x, i: x[i], ("b, 3", "c: int32")),
+    Row("x[:, i]", lambda x: x[:, snp.array([0, 2])], ("b, 3",)),
+    Row("take, take_along_axis", lambda x, i: (snp.take(x, i, axis=0), snp.take_along_axis(x, i[:, None], axis=1)), ("b, 3", "b: int32")),
+    Row("x.at[0].set", lambda x: x.at[0].set(1.0), ("b, 3",)),
+    Row("x.at[i].add (scatter)", lambda x, i: x.at[i].add(1.0), ("b, 3", "c: int32")),
+    Row("dynamic_slice", lambda x: lax.dynamic_slice(x, (1, 0), (2, 3)), ("b, 3",), ("b >= 3",)),
+    Row("dynamic_update_slice", lambda x: lax.dynamic_update_slice(x, snp.ones((1, 3)), (0, 0)), ("b, 3",)),
+    Row("arange, ones, zeros, full", lambda x: snp.arange(x.shape[0]) + snp.ones(x.shape[0]) + snp.full(x.shape[0], 2.0), ("b",)),
+    Row("linspace", lambda x: snp.linspace(0.0, 1.0, x.shape[0]), ("b",), ("b >= 2",)),
+    Row("eye, tri, triu, tril", lambda x: snp.eye(x.shape[0]) + snp.triu(x) + snp.tril(x), ("b, b",)),
+    Row("diag, diagonal, trace", lambda x: (snp.diag(x), snp.diagonal(x), snp.trace(x)), ("b, b",)),
+    Row("meshgrid, indices", lambda x, y: snp.meshgrid(x, y), ("b", "c")),
+    Row("sort, argsort", lambda x: (snp.sort(x, axis=0), snp.argsort(x, axis=0)), ("b, 3",)),
+    Row("top_k", lambda x: lax.top_k(x, 2), ("3, b",), ("b >= 2",)),
+    Row("argpartition", lambda x: snp.partition(x, 1), ("b",), ("b >= 2",)),
+    Row("searchsorted", lambda x, y: snp.searchsorted(snp.sort(x), y), ("b", "c")),
+    Row("median, quantile", lambda x: (snp.median(x), snp.quantile(x, 0.25)), ("b",)),
+    Row("interp", lambda x, y: snp.interp(y, snp.sort(x), x), ("b", "c"), ("b >= 2",)),
+    Row("histogram of known bins", lambda x: snp.histogram(x, bins=snp.array([0.0, 0.3, 0.6, 1.0]))[0], ("b",)),
+    Row("matmul", lambda x, y: x @ y, ("b, 3", "3, c")),
+    Row("matmul over a symbolic axis", lambda x, y: x.T @ y, ("b, 3", "b, 2")),
+    Row("batched matmul", lambda x, y: x @ y, ("b, 2, 3", "b, 3, 4")),
+    Row("einsum", lambda x, y: snp.einsum("bij,bjk->ik", x, y), ("b, 2, 3", "b, 3, 4")),
+    Row("tensordot, outer, vdot", lambda x, y: (snp.tensordot(x, y, 1), snp.outer(x[0], y[0])), ("b, c", "c, b")),
+    Row("convolve", lambda x: snp.convolve(x, snp.array([1.0, 2.0, 1.0]), mode="same"), ("b",), ("b >= 3",)),
+    Row("convolution", lambda x: lax.conv(x, snp.ones((2, 3, 3, 3)), (1, 1), "SAME"), ("b, 3, 8, 8",)),
+    Row("convolution over a symbolic size", lambda x: lax.conv(x, snp.ones((2, 3, 3, 3)), (1, 1), "VALID"), ("2, 3, h, 8",), ("h >= 3",)),
+    Row("max pooling", lambda x: lax.reduce_window(x, -snp.inf, lax.max, (1, 2, 2), (1, 2, 2), "VALID"), ("b, 4, 4",)),
+    Row("scan over a symbolic axis", _scan, ("b, 3",)),
+    Row("while_loop", _while, ("b, 3",)),
+    Row("fori_loop over a symbolic size", _fori, ("b, 3",)),
+    Row("cond", lambda x: lax.cond(x[0] > 0, lambda v: v * 2, lambda v: v - 1, x), ("b",)),
+    Row("map", lambda x: lax.map(lambda r: r * r.sum(), x), ("b, 3",)),
+    Row("associative_scan along a known axis", lambda x: lax.associative_scan(snp.add, x, axis=1), ("b, 5",)),
+    Row("vmap", lambda x: sagax.vmap(lambda r: r / r.sum())(x), ("b, 3",)),
+    Row("grad", sagax.grad(lambda x: (snp.tanh(x) ** 2).sum()), ("b, 3",)),
+    Row("value_and_grad through matmul and softmax", sagax.value_and_grad(lambda x: nn.log_softmax(x @ snp.ones((3, 4))).sum()), ("b, 3",)),
+    Row("grad of scan", sagax.grad(lambda x: lax.scan(lambda c, r: (snp.sin(c) + r.sum(), None), 0.0, x)[0]), ("b, 3",)),
+    Row("attention", _attention, ("b, 4", "c, 4", "c, 4")),
+    Row("one_hot", lambda i: nn.one_hot(i, 4), ("b: int32",)),
+    Row("layer norm", lambda x: nn.standardize(x, axis=-1), ("b, 8",)),
+    Row("random bits", lambda x: random.bits(random.key(0), (x.shape[0], 3)), ("b",)),
+    Row("random uniform, normal", lambda x: (random.uniform(random.key(1), x.shape), random.normal(random.key(2), x.shape)), ("b, 3",)),
+    Row("fft along a known axis", lambda x: snp.abs(snp.fft.fft(x, axis=1)), ("b, 8",)),
+    Row("cholesky", lambda x: snp.linalg.cholesky(x @ snp.swapaxes(x, 1, 2) + snp.eye(3)), ("b, 3, 3",)),
+    Row("triangular_solve", lambda x, y: lax.linalg.triangular_solve(x + 5 * snp.eye(3), y, left_side=True, lower=True), ("b, 3, 3", "b, 3, 2")),
+    Row("norm", lambda x: snp.linalg.norm(x, axis=1), ("b, 3",)),
+    Row("segment_sum", lambda x, i: snp.zeros((4, 3)).at[i].add(x), ("b, 3", "b: int32")),
+    Row("nonzero with size", lambda x: snp.nonzero(x > 0.5, size=x.shape[0])[0], ("b",)),
+    Row("unique with size", lambda x: snp.unique(snp.round(x * 3), size=x.shape[0]), ("b",)),
+    Row("bincount", lambda i: snp.bincount(i, length=4), ("b: int32",)),
+    Row("isin, digitize", lambda x: snp.digitize(x, snp.array([0.2, 0.5])), ("b",)),
+    Row("shape arithmetic", lambda x: x * x.shape[0] / (x.shape[1] + 1), ("b, c",)),
+]  # fmt: skip
+
+# What needs sizes that are numbers, and says so.
+REFUSED = [
+    Row("cumsum along a symbolic axis", lambda x: snp.cumsum(x, 0), ("b, 3",)),
+    Row("associative_scan along a symbolic axis", lambda x: lax.associative_scan(snp.add, x), ("b",)),
+    Row("pad, reflect", lambda x: snp.pad(x, 1, mode="reflect"), ("b",), ("b >= 2",)),
+    Row("random permutation", lambda x: random.permutation(random.key(0), x), ("b, 3",)),
+    Row("solve (LAPACK)", snp.linalg.solve, ("b, 3, 3", "b, 3, 2")),
+    Row("fft along a symbolic axis", lambda x: snp.fft.fft(x), ("b",)),
+]  # fmt: skip

@@ -1,0 +1,7 @@
+import sagax
+from sagax import lax, random
+
+with sagax.debug_key_reuse(True):
+    key = random.key(0)
+    x = lax.cond(True, random.normal, lambda key: 0.0, key)
+    y = random.normal(key)  #~ SX0108 Previously-consumed key
