@@ -232,7 +232,7 @@ EAGER: tuple[tuple[str, str, float, Callable[[Any, Any, Any], Callable[[], Any]]
     ("remainder", "i % 3", 1.0, eager_integers),
     ("maximum", "maximum(x, y)", 0.5, lambda np, x, y: lambda: np.maximum(x, y)),
     ("clip", "clip(x, 1, 3)", 1.0, lambda np, x, y: lambda: np.clip(x, 1, 3)),
-    ("sin", "sin(x)", 1.1, lambda np, x, y: lambda: np.sin(x)),
+    ("sin", "sin(x)", 0.9, lambda np, x, y: lambda: np.sin(x)),
     ("sum", "sum(x)", 0.9, lambda np, x, y: lambda: np.sum(x)),
     ("mean", "mean(x)", 0.9, lambda np, x, y: lambda: np.mean(x)),
     ("slice", "x[2:5]", 0.15, lambda np, x, y: lambda: x[2:5]),
