@@ -309,7 +309,9 @@ def test_platforms():
     unchecked = export.export(
         f, platforms=["tpu"], disabled_checks=[export.DisabledSafetyCheck.platform()]
     )(S((2, 2), "float32"))
-    np.testing.assert_allclose(unchecked.call(x), np.sin(x) @ x, rtol=1e-6)
+    for e in (unchecked, export.deserialize(unchecked.serialize())):
+        np.testing.assert_allclose(e.call(x), np.sin(x) @ x, rtol=1e-6)
+        assert e.platforms == ("tpu",)
 
 
 def test_specifications_of_many_arguments():

@@ -377,6 +377,7 @@ def _one(data: Any, modules: dict[str, bytes]) -> Parts:
         modules,
         data["kept"],
         [Assumption(k, size(lhs), size(rhs), place) for k, lhs, rhs, place in data["assumptions"]],
+        any_platform="platform" in data["disabled"],
     )
     in_tree, out_tree = _tree_from_json(data["in_tree"]), _tree_from_json(data["out_tree"])
     if in_tree.num_leaves != len(code.in_avals) or out_tree.num_leaves != len(code.out_avals):

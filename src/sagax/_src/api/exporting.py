@@ -221,7 +221,7 @@ class Exported:
         signature = (*[aval_of(x) for x in leaves], known)
         if signature not in self._fitting:
             self._code.results(signature[:-1], known)  # raises what does not fit
-            self._check_platform()
+            self._code.module(default_export_platform())
             self._fitting.add(signature)
         run = self._jitted.get(known)
         if run is None:
@@ -229,16 +229,6 @@ class Exported:
         return self.out_tree.unflatten(run(*leaves))
 
     call_exported = call
-
-    def _check_platform(self) -> None:
-        here = devices.default_backend()
-        here = {"gpu": "cuda"}.get(here, here)
-        allowed = DisabledSafetyCheck.platform() in self.disabled_safety_checks
-        if here in self._code.modules:
-            return
-        if not allowed:
-            self._code.module(here)
-        self._code.modules[here] = self.mlir_module_serialized
 
     def _known(self, given: Mapping[str, int] | None, kwargs: dict) -> Known:
         """The values of the dimension arguments, which are taken out of `kwargs`."""
@@ -462,7 +452,16 @@ def _exported(
         _check_custom_calls(name, text, disabled_checks)
     noted = dict.fromkeys(map(_located, (*assumptions, *_noted(scope))))
     code = ExportedCode(
-        name, labels, in_avals, closed.out_avals, variables, given, modules, kept, list(noted)
+        name,
+        labels,
+        in_avals,
+        closed.out_avals,
+        variables,
+        given,
+        modules,
+        kept,
+        list(noted),
+        any_platform=DisabledSafetyCheck.platform() in disabled_checks,
     )
 
     def make_vjp(exported: Exported) -> Exported:

@@ -133,11 +133,11 @@ def _array(value: np.ndarray, aval: Any) -> Any:
 
 
 def _call_now(
-    args: Sequence[Any], callback: Callback, out_avals: Sequence[ShapedArray]
+    *args: Any, callback: Callback, result_avals: tuple[ShapedArray, ...] = (), **_: Any
 ) -> list[Any]:
     """Call the function on concrete operands, without the engine."""
     with current(evaluation):
-        found = callback([sockets.concrete(x) for x in args], out_avals)
+        found = callback([sockets.concrete(x) for x in args], result_avals)
     return [sockets.concrete(x) for x in found]
 
 
@@ -211,11 +211,7 @@ def _(b: Any, *args: Any, callback: Callback, result_avals: tuple, **_: Any) -> 
     return _lowered(b, args, callback, result_avals, effect=False)
 
 
-def _evaluate_pure(*args: Any, callback: Callback, result_avals: tuple, **_: Any) -> list:
-    return _call_now(args, callback, result_avals)
-
-
-pure_callback_p.impl = _evaluate_pure
+pure_callback_p.impl = _call_now
 
 
 def pure_callback(
@@ -356,11 +352,7 @@ def _(b: Any, *args: Any, callback: Callback, result_avals: tuple, **_: Any) -> 
     return _lowered(b, args, callback, result_avals, effect=True)
 
 
-def _evaluate_io(*args: Any, callback: Callback, result_avals: tuple, **_: Any) -> list:
-    return _call_now(args, callback, result_avals)
-
-
-io_callback_p.impl = _evaluate_io
+io_callback_p.impl = _call_now
 
 
 def io_callback(
@@ -436,11 +428,7 @@ def _(b: Any, *args: Any, callback: Callback, **_: Any) -> list:
     return _lowered(b, args, callback, [], effect=True)
 
 
-def _evaluate_debug(*args: Any, callback: Callback, **_: Any) -> list:
-    return _call_now(args, callback, ())
-
-
-debug_callback_p.impl = _evaluate_debug
+debug_callback_p.impl = _call_now
 
 
 def debug_callback(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -25,7 +24,7 @@ class ExportedCode:
 
     `labels` are the names of the inputs as users see them (`args[0]`). `variables` are the symbolic
     sizes that each module takes as leading int32 arguments; `given` names the sizes that a caller
-    passes directly. `kept` are the positions of the inputs that the modules take.
+    passes directly. With `any_platform` the first module serves platforms that have none. `kept` are the positions of the inputs that the modules take.
     """
 
     def __init__(
@@ -39,6 +38,8 @@ class ExportedCode:
         modules: Mapping[str, bytes],
         kept: Sequence[int],
         assumptions: Sequence[Any],
+        *,
+        any_platform: bool = False,
     ) -> None:
         self.name = name
         self.labels = tuple(labels)
@@ -49,6 +50,7 @@ class ExportedCode:
         self.modules = dict(modules)
         self.kept = tuple(kept)
         self.assumptions = tuple(assumptions)
+        self.any_platform = any_platform
         self._refined: dict[tuple, bytes] = {}
 
     def __repr__(self) -> str:
@@ -155,6 +157,8 @@ class ExportedCode:
     def module(self, platform: str) -> bytes:
         """The module for a platform, a portable artifact."""
         found = self.modules.get(platform)
+        if found is None and self.any_platform:
+            return next(iter(self.modules.values()))
         if found is None:
             raise self._refused(
                 f"Function '{self.name}' was exported for platforms '{tuple(self.modules)}' but it is used on '{platform}'.",
@@ -181,14 +185,6 @@ class ExportedCode:
                 )
             )
         return found
-
-    @property
-    def digest(self) -> str:
-        """Short text that names the program."""
-        found = hashlib.sha256()
-        for platform in sorted(self.modules):
-            found.update(self.modules[platform])
-        return found.hexdigest()[:12]
 
 
 def _with_sizes(module: bytes, sizes: Sequence[int], types: Sequence[str]) -> str:
