@@ -1,12 +1,17 @@
 # Each target makes what it needs: the environment, what is installed into it, then the work.
 #
 #   make demo             examples/digits.py: trains a network on handwritten digits
+#   make demo-distributed the same network on several devices and on two processes
 #   make test             the tests                          ARGS="-k name" goes to pytest
+#   make test-full        all random programs and damaged artifacts, of which the tests run a sample
 #   make smoke            the half-minute selection of them
 #   make lint             ruff and pyright
 #   make format           lets ruff repair what it can
 #   make bench            sagax beside jax                   ARGS=--quick: the three-minute selection
+#   make docs             the documentation, as pages in site/
+#   make soak             100,000 calls, 10,000 donations, 10,000 callbacks: memory must stay flat
 #   make test-beside-jax  the tests in which jax is imported in the same process
+#   make test-tf          the tests of jax2tf with TensorFlow
 #   make test-engines     the tests on the oldest and the newest engine, where their Pythons exist
 #   make clean            removes every environment made here
 #
@@ -24,13 +29,19 @@ PYTHON :=
 help:
 	@sed -n '/^$$/q; s/^# \{0,1\}//p' Makefile
 
-.PHONY: help demo test smoke lint format bench test-engines test-beside-jax seeds diagnose coverage clean
+.PHONY: help demo demo-distributed test test-full smoke lint format bench docs test-engines test-beside-jax test-tf seeds diagnose coverage clean
 
 demo: $(VENV)/.with-examples
 	$(PY) examples/digits.py $(ARGS)
 
+demo-distributed: $(VENV)/.with-examples
+	$(PY) examples/data_parallel.py $(ARGS)
+
 test: $(VENV)/.with-examples $(VENV)/.with-test
 	$(PY) -m pytest -n $(JOBS) $(ARGS)
+
+test-full: $(VENV)/.with-examples $(VENV)/.with-test
+	FULL=1 $(PY) -m pytest tests/test_export_programs.py tests/test_exact.py -n $(JOBS) $(ARGS)
 
 smoke: $(VENV)/.with-examples $(VENV)/.with-test
 	$(PY) -m pytest -m smoke -q $(ARGS)
@@ -47,16 +58,26 @@ format: $(VENV)/.with-dev
 bench: $(VENV)/.with-bench .venv-jax/.done
 	$(PY) -m benchmarks --jax-python .venv-jax/bin/python $(ARGS)
 
+docs: $(VENV)/.with-docs
+	NO_MKDOCS_2_WARNING=1 $(PY) -m mkdocs build --strict --quiet
+
+soak: $(VENV)/.with-test
+	$(PY) scripts/soak.py $(ARGS)
+
 # What both libraries do when they share one process.
 test-beside-jax: .venv-jax/.done
 	@.venv-jax/bin/python $(PIP) install --editable '.[test]'
 	.venv-jax/bin/python -m pytest tests/test_coexistence.py $(ARGS)
 
+test-tf: .venv-tf/.done
+	@.venv-tf/bin/python $(PIP) install --editable '.[test]'
+	TF_CPP_MIN_LOG_LEVEL=3 .venv-tf/bin/python -m pytest tests/test_jax2tf.py $(ARGS)
+
 test-engines:
 	sh scripts/test_engines.sh $(ARGS)
 
 clean:
-	rm -rf $(VENV) .venv-jax .venv-engine-*
+	rm -rf $(VENV) .venv-jax .venv-tf .venv-engine-*
 
 # The environment. It stays when pyproject.toml changes; what is installed in it is brought up to date.
 $(PY):
@@ -76,6 +97,14 @@ $(VENV)/.with-%: pyproject.toml | $(PY)
 	@base=$$($(PY) -c 'import sys; print(sys._base_executable)'); \
 	"$$base" -m venv --clear .venv-jax
 	@.venv-jax/bin/python $(PIP) install 'jax==0.12.*' scikit-learn matplotlib rich
+	@touch $@
+
+# TensorFlow, for what hands programs to it. It has no release for the newest Python: PYTHON chooses another.
+.venv-tf/.done: pyproject.toml | $(PY)
+	@echo "making .venv-tf with TensorFlow"
+	@base="$(PYTHON)"; [ -n "$$base" ] || base=$$($(PY) -c 'import sys; print(sys._base_executable)'); \
+	"$$base" -m venv --clear .venv-tf
+	@.venv-tf/bin/python $(PIP) install tensorflow-cpu
 	@touch $@
 
 # Reports on a collection of pages, programs and names that may lie beside the project. They inform:

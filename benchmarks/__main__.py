@@ -17,8 +17,9 @@ import sys
 from pathlib import Path
 
 from benchmarks import report
-from benchmarks.cases import ROWS, Row
 from benchmarks.measure import FULL, QUICK, ROOT, Result, Side, measure
+from benchmarks.rows import Row
+from benchmarks.table import ROWS
 
 RESULTS = Path(__file__).resolve().parent / "results"
 

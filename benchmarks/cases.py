@@ -1,4 +1,4 @@
-"""What is measured. Each case is one function, written once, that both libraries run.
+"""Tracing, single calls, random numbers and kernels. Each case is one function, written once, that both libraries run.
 
 A case gets a `Library` and returns the work to be timed: a `Loop` or a `Fresh`. It imports nothing
 of either library, so that the rows can be listed without them.
@@ -7,69 +7,15 @@ of either library, so that the rows can be listed without them.
 from __future__ import annotations
 
 import functools
-import importlib.util
 import itertools
 from collections.abc import Callable
-from dataclasses import dataclass
-from pathlib import Path
-from types import ModuleType
-from typing import Any, Literal
+from typing import Any
 
 import numpy
 
-EXAMPLES = Path(__file__).resolve().parents[1] / "examples"
+from benchmarks.rows import Fresh, Library, Loop, Row
+
 OPS = 3000  # length of the straight-line program
-
-
-@dataclass(frozen=True)
-class Library:
-    """The library under measurement: the module itself (`jax` or `sagax`) and its NumPy names."""
-
-    name: str
-    lib: Any
-    np: Any
-
-    def example(self, name: str) -> ModuleType:
-        """The example program of that name, in the form that is written for this library."""
-        path = EXAMPLES / (f"{name}_jax.py" if self.name == "jax" else f"{name}.py")
-        spec = importlib.util.spec_from_file_location(path.stem, path)
-        if spec is None or spec.loader is None:
-            raise ImportError(f"no example program {path}")
-        module = importlib.util.module_from_spec(spec)
-        spec.loader.exec_module(module)
-        return module
-
-
-@dataclass(frozen=True)
-class Loop:
-    """`call` is timed many times over in one measurement, until its last result is ready."""
-
-    call: Callable[[], Any]
-
-
-@dataclass(frozen=True)
-class Fresh:
-    """Each timed `run(prepare())` has an untimed `prepare` before it, so that no cache can help."""
-
-    prepare: Callable[[], Any]
-    run: Callable[[Any], Any]
-
-
-@dataclass(frozen=True)
-class Row:
-    """A line of the table. `bound`: the most that time(sagax)/time(jax) may be, None for no bound.
-
-    `clock` is "cpu" where the work is Python's and other processes should not count, else "wall".
-    A row has a `case`, or else `statement`: timed in a new process, {lib} being the library's name.
-    """
-
-    name: str
-    title: str
-    bound: float | None
-    clock: Literal["cpu", "wall"]
-    case: Callable[[Library], Loop | Fresh] | None = None
-    statement: str = ""
-
 
 # ------------------------------------------------------------------------- tracing and lowering
 
@@ -379,7 +325,7 @@ KERNELS = (
 
 MANY = 1_000_000
 
-ROWS = (
+CASES = (
     Row(
         "import",
         "import, with its NumPy names, new process",

@@ -12,12 +12,16 @@ import time
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from benchmarks.cases import Row
+from benchmarks.rows import Row
 
 ROOT = Path(__file__).resolve().parents[1]
 
 # Prints the CPU seconds of a statement; the interpreter's own start is not part of it.
-NEW_PROCESS = "import time; t = time.process_time(); {statement}; print(time.process_time() - t)"
+NEW_PROCESS = {
+    "cpu": "import time; t = time.process_time(); {statement}; print(time.process_time() - t)",
+    "wall": "import time; t = time.perf_counter(); {statement}; print(time.perf_counter() - t)",
+    "memory": "import resource; {statement}; print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024)",
+}
 
 
 @dataclass(frozen=True)
@@ -28,14 +32,19 @@ class Side:
     python: str
     label: str
 
-    def environment(self) -> dict[str, str]:
+    def environment(self, row: Row) -> dict[str, str]:
         # Options of the shell would count for one side only; bytecode is kept, as for users.
         dropped = ("SAGAX_", "JAX_", "PYTHON")
         kept = {name: v for name, v in os.environ.items() if not name.startswith(dropped)}
         path = [str(ROOT)]
         if self.library == "sagax":
             path.append(str(ROOT / "src"))
-        return {**kept, "PYTHONPATH": os.pathsep.join(path), "TF_CPP_MIN_LOG_LEVEL": "1"}
+        return {
+            **kept,
+            "PYTHONPATH": os.pathsep.join(path),
+            "TF_CPP_MIN_LOG_LEVEL": "1",
+            "JAX_ENABLE_COMPILATION_CACHE": str(row.cached and self.library == "sagax"),
+        }
 
 
 def last_line(text: str) -> str:
@@ -56,7 +65,7 @@ class Worker:
         self._process = subprocess.Popen(
             command,
             cwd=ROOT,
-            env=side.environment(),
+            env=side.environment(row),
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=self._errors,
@@ -102,7 +111,8 @@ class NewProcesses:
 
     def __init__(self, side: Side, row: Row) -> None:
         self._side = side
-        self._code = NEW_PROCESS.format(statement=row.statement.format(lib=side.library))
+        self._row = row
+        self._code = NEW_PROCESS[row.clock].format(statement=row.statement.format(lib=side.library))
         self.versions: dict[str, str] = {}
 
     def get_ready(self) -> None:
@@ -112,7 +122,7 @@ class NewProcesses:
         done = subprocess.run(
             [self._side.python, "-c", self._code],
             cwd=ROOT / "benchmarks",
-            env=self._side.environment(),
+            env=self._side.environment(self._row),
             capture_output=True,
             text=True,
         )
@@ -177,12 +187,14 @@ class Effort:
 
 
 FULL = Effort(processes=5, measurement=0.02, seconds=5.0, least=3, most=50)
+SLOW = Effort(processes=1, measurement=0.001, seconds=5.0, least=2, most=5)
 QUICK = Effort(processes=2, measurement=0.01, seconds=1.5, least=2, most=50)
 
 
 def measure(row: Row, ours: Side, theirs: Side, effort: Effort) -> Result:
     """Both sides in turns, the first of a pair changing: what disturbs one disturbs both."""
     result = Result(row)
+    effort = SLOW if row.slow else effort
     try:
         for _ in range(effort.processes):
             measure_pair(result, (ours, theirs), effort)

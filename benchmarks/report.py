@@ -23,6 +23,11 @@ def seconds(value: float) -> str:
     return f"{value:.3g} s"
 
 
+def amount(value: float, clock: str) -> str:
+    """A measured value: bytes as 412 MiB where the clock is "memory", else a time."""
+    return f"{value / 2**20:.3g} MiB" if clock == "memory" else seconds(value)
+
+
 def verdict(result: Result) -> str:
     if result.failure:
         return "failed"
@@ -38,8 +43,8 @@ def fields(result: Result) -> tuple[str, str, str, str, str, str, str]:
     low, high = result.spread
     return (
         row.title,
-        seconds(statistics.median(result.ours)),
-        seconds(statistics.median(result.theirs)),
+        amount(statistics.median(result.ours), row.clock),
+        amount(statistics.median(result.theirs), row.clock),
         f"{result.ratio:.3f}",
         f"{low:.3f}-{high:.3f}",
         bound,
@@ -112,7 +117,7 @@ def page(results: Sequence[Result], about: Mapping[str, str], sides: tuple[Side,
 
 
 def data(results: Sequence[Result], about: Mapping[str, str]) -> str:
-    """The JSON of a run, with every sample (seconds of one call)."""
+    """The JSON of a run, with every sample (seconds of one call, or bytes)."""
     rows = [
         {
             "name": r.row.name,

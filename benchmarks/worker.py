@@ -20,7 +20,8 @@ import time
 import traceback
 from collections.abc import Callable
 
-from benchmarks.cases import ROWS, Fresh, Library, Loop
+from benchmarks.rows import Fresh, Library, Loop
+from benchmarks.table import ROWS
 
 CLOCKS = {"cpu": time.process_time, "wall": time.perf_counter}
 

@@ -9,6 +9,7 @@ import json
 import os
 import subprocess
 import sys
+import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -23,10 +24,16 @@ SOURCE = ROOT / "src"
 DATA = TESTS / "data"
 
 # The suite means the same on every machine: options come from the tests alone (64 bits are off, as
-# by default). Which devices there are, and where compiled programs are kept, stays the machine's.
+# by default). Which devices there are stays the machine's.
 for _name in list(os.environ):
     if _name.startswith(("SAGAX_", "JAX_")) and not _name.endswith(("_PLATFORMS", "_CACHE_DIR")):
         del os.environ[_name]
+
+# Compiled programs are kept in a folder of this run, which its processes share and which ends with it.
+os.environ.pop("JAX_COMPILATION_CACHE_DIR", None)
+if "PYTEST_XDIST_WORKER" not in os.environ:
+    _programs = tempfile.TemporaryDirectory(prefix="sagax-programs-", ignore_cleanup_errors=True)
+    os.environ["SAGAX_CACHE_DIR"] = _programs.name
 
 # Random programs are the same in every run, and slow machines do not fail them.
 hypothesis.settings.register_profile(
@@ -162,3 +169,34 @@ def settings_stay() -> Iterator[None]:
     for name in changed:
         sys.modules["sagax._src.config"].update(name, getattr(before, name))
     pytest.fail(f"the test left these options changed: {', '.join(changed)}")
+
+
+@functools.cache
+def _eight_device_backend() -> Any:
+    from sagax._src import xla
+    from sagax._src.runtime import devices
+
+    backend = devices.Backend("cpu", xla.cpu_client(8))
+    # the one that the process began with keeps its arrays and programs
+    devices._backends["cpu (the first)"] = devices.backend("cpu")
+    return backend
+
+
+@pytest.fixture
+def eight_devices(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[Any]]:
+    """Eight virtual CPU devices, which are all there are while the test runs.
+
+    They belong to a second client of the engine. Programs are kept apart by the default device,
+    which is among the settings that they are looked up by.
+    """
+    import sagax
+    import sagax.numpy._base as _base
+    from sagax._src.runtime import devices
+
+    backend = _eight_device_backend()
+    monkeypatch.setattr(devices, "_default_backend", backend)
+    monkeypatch.setitem(devices._backends, "cpu", backend)
+    _base._numbers.clear()  # numbers that are kept as arrays lie with one of the clients
+    with sagax.default_device(backend.devices[0]):
+        yield list(backend.devices)
+    _base._numbers.clear()

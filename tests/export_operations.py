@@ -122,15 +122,20 @@ ROWS = [
     Row("unique with size", lambda x: snp.unique(snp.round(x * 3), size=x.shape[0]), ("b",)),
     Row("bincount", lambda i: snp.bincount(i, length=4), ("b: int32",)),
     Row("isin, digitize", lambda x: snp.digitize(x, snp.array([0.2, 0.5])), ("b",)),
+    Row("cumsum, cumprod, cummax along a symbolic axis", lambda x: (snp.cumsum(x, 0), snp.cumprod(x, 0), lax.cummax(x, 0, reverse=True)), ("b, 3",)),
+    Row("grad of cumprod along a symbolic axis", sagax.grad(lambda x: (snp.cumprod(x, 0) ** 2).sum()), ("b, 3",), ("b <= 100",)),
+    Row("associative_scan along a symbolic axis", lambda x: lax.associative_scan(lambda a, b: (a[0] * b[0], a[1] * b[0] + b[1]), (x, x)), ("b",)),
+    Row("pad, reflect, symmetric, wrap", lambda x: [snp.pad(x, (2, 3), mode=m) for m in ("reflect", "symmetric", "wrap")], ("b",)),
+    Row("pad, reflect of odd type", lambda x: snp.pad(x, ((1, 7), (0, 0)), mode="reflect", reflect_type="odd"), ("b, 3",)),
+    Row("random permutation", lambda x: (random.permutation(random.key(0), x), random.permutation(random.key(1), x, independent=True)), ("b, 3",), ("b <= 2000",)),
+    Row("solve, inv, det of a batch", lambda x, y: (snp.linalg.solve(x + 4 * snp.eye(3), y), snp.linalg.inv(x + 4 * snp.eye(3)), snp.linalg.det(x)), ("b, 3, 3", "b, 3, 2")),
+    Row("solve of symbolic size", lambda x, y: snp.linalg.solve(x @ x.T + snp.eye(x.shape[0]), y), ("b, b", "b, 2")),
+    Row("qr, svd of a batch", lambda x: (snp.abs(snp.linalg.qr(x)[1]), snp.linalg.svd(x, compute_uv=False)), ("b, 3, 3",)),
+    Row("eigh of a batch", lambda x: snp.linalg.eigvalsh(x + snp.swapaxes(x, 1, 2)), ("b, 3, 3",)),
     Row("shape arithmetic", lambda x: x * x.shape[0] / (x.shape[1] + 1), ("b, c",)),
 ]  # fmt: skip
 
 # What needs sizes that are numbers, and says so.
 REFUSED = [
-    Row("cumsum along a symbolic axis", lambda x: snp.cumsum(x, 0), ("b, 3",)),
-    Row("associative_scan along a symbolic axis", lambda x: lax.associative_scan(snp.add, x), ("b",)),
-    Row("pad, reflect", lambda x: snp.pad(x, 1, mode="reflect"), ("b",), ("b >= 2",)),
-    Row("random permutation", lambda x: random.permutation(random.key(0), x), ("b, 3",)),
-    Row("solve (LAPACK)", snp.linalg.solve, ("b, 3, 3", "b, 3, 2")),
     Row("fft along a symbolic axis", lambda x: snp.fft.fft(x), ("b",)),
 ]  # fmt: skip

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import io
+import queue
 import textwrap
+import threading
+import time
 
 import numpy as np
 import pytest
@@ -11,6 +14,7 @@ import pytest
 import sagax
 import sagax.numpy as snp
 from sagax import lax
+from sagax.errors import CallbackDeadlockError
 from sagax.experimental import io_callback
 
 F32 = sagax.ShapeDtypeStruct((), "float32")
@@ -457,3 +461,136 @@ def test_a_breakpoint_for_each_example():
     assert "1.5\n" in stdout.getvalue() and "2.5\n" in stdout.getvalue()
     with pytest.raises(ValueError, match="backend"):
         sagax.debug.breakpoint(backend="web")
+
+
+def test_a_breakpoint_on_the_terminal(run_python):
+    """As at a prompt: commands from standard input, output on standard output."""
+    program = """
+        import os, sys
+        read, write = os.pipe()
+        os.write(write, b"p x + 1\\nc\\n")
+        os.dup2(read, 0)
+        sys.stdin = open(0)
+        import sagax
+        f = sagax.jit(lambda x: (sagax.debug.breakpoint(), 2 * x)[1])
+        print(float(f(3.0)))
+    """
+    lines = run_python("-c", textwrap.dedent(program)).stdout.splitlines()
+    assert lines[-1].endswith("6.0")
+    assert any(line.endswith("4.0") for line in lines)
+
+
+# what would wait forever ----------------------------------------------------------------------------
+
+
+def later(x):
+    """`x`, computed so slowly that the program that takes it begins in the background."""
+    big = snp.ones((800, 800))
+    work = sagax.jit(
+        lambda x, y: x + 0 * sagax.lax.fori_loop(0, 30, lambda _, z: z @ y / 800, y)[0, 0]
+    )
+    work(x, big)
+    return work(x, big)
+
+
+def waits_for(value_of):
+    """The error of a program whose function waits for `value_of(result of the program)`."""
+    arrived, box = threading.Event(), []
+
+    def host(x):
+        assert arrived.wait(20)
+        return np.asarray(box[0]) if box else x
+
+    f = sagax.jit(lambda x: sagax.pure_callback(host, F32, x) + 1)
+    arrived.set()
+    f(snp.float32(0)).block_until_ready()  # compiled
+    arrived.clear()
+    x = later(snp.float32(0))
+    result = f(x)
+    box.append(value_of(result))
+    start = time.monotonic()
+    arrived.set()
+    with pytest.raises(
+        CallbackDeadlockError, match="waits for a value that needs its program"
+    ) as e:
+        result.block_until_ready()
+    assert time.monotonic() - start < 10  # it would be forever
+    return e.value
+
+
+def test_a_function_that_waits_for_its_own_program():
+    error = waits_for(lambda result: result)
+    assert "pure_callback of host" in str(error)
+    assert "as arguments of the callback" in str(error)
+
+
+def test_a_function_that_waits_for_what_depends_on_its_program():
+    waits_for(sagax.jit(lambda y: y * 2))
+
+
+@pytest.mark.parametrize("ordered", [False, True])
+def test_waiting_for_all_programs_inside_of_one(ordered):
+    def host(x):
+        sagax.effects_barrier()
+
+    f = sagax.jit(lambda x: sagax.debug.callback(host, x, ordered=ordered))
+    for _ in range(2):  # the first call, and one of the compiled program
+        with pytest.raises(CallbackDeadlockError, match="effects_barrier waits for the programs"):
+            f(1.0)
+            sagax.effects_barrier()
+
+
+def test_long_work_inside_of_a_function_is_no_deadlock():
+    """Longer than the half second after which standing still counts, on values not ready at once."""
+    big = snp.ones((600, 600))
+    work = sagax.jit(lambda y: sagax.lax.fori_loop(0, 150, lambda _, z: z @ y / 600, y))
+
+    def host(x):
+        return np.asarray(work(work(big)))[0, 0] + x
+
+    f = sagax.jit(lambda x: sagax.pure_callback(host, F32, x))
+    assert abs(float(f(later(snp.float32(1)))) - 2) < 1e-2
+
+
+def test_a_function_that_sleeps_is_no_deadlock():
+    def sleeps(x):
+        time.sleep(0.8)
+        return x
+
+    slow = sagax.jit(lambda x: sagax.pure_callback(sleeps, F32, x))
+    waiting = queue.Queue()
+
+    def host(x):
+        return np.asarray(waiting.get()) + x
+
+    f = sagax.jit(lambda x: sagax.pure_callback(host, F32, x))
+    waiting.put(snp.float32(0))
+    f(snp.float32(0)), slow(snp.float32(0))
+    waiting.put(slow(later(snp.float32(2))))
+    assert float(f(later(snp.float32(1)))) == 3.0
+
+
+def test_programs_with_ordered_effects_inside_of_a_function(capsys):
+    inner = sagax.jit(lambda x: (sagax.debug.print("inner {}", x, ordered=True), x + 1)[1])
+
+    def host(x):
+        return np.asarray(inner(x))
+
+    f = sagax.jit(lambda x: sagax.pure_callback(host, F32, x))
+    assert float(f(later(snp.float32(1)))) == 2.0
+    assert "inner 1.0" in capsys.readouterr().out
+
+
+def test_many_programs_with_effects_inside_of_a_function():
+    """More than may run ahead, while the program that calls is the oldest of them."""
+    seen = []
+    inner = sagax.jit(lambda x: sagax.debug.callback(lambda x: seen.append(float(x)), x))
+
+    def host(x):
+        for i in range(100):
+            inner(snp.float32(i))
+
+    f = sagax.jit(lambda x: sagax.debug.callback(host, x))
+    f(later(snp.float32(1)))
+    sagax.effects_barrier()
+    assert sorted(seen) == [float(i) for i in range(100)]

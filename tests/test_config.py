@@ -33,6 +33,7 @@ OTHER_VALUES = {
 def _settings_of_the_process(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Each test begins with the defaults, and leaves things as they were."""
     monkeypatch.setattr(settings._Thread, "settings", from_environment({}))
+    monkeypatch.setattr(settings, "_fixed", {})  # as before any device was started
     yield
     assert settings.thread.entered == ()
 
@@ -101,9 +102,16 @@ def test_threads_that_make_the_same_settings_get_one_object():
 # --- options -----------------------------------------------------------------------------------
 
 
+# Compiled programs are kept on disk by default here: every one that is worth it, up to a bound.
+OTHER_DEFAULTS = {
+    "jax_persistent_cache_min_compile_time_secs": 0.0,
+    "jax_compilation_cache_max_size": 2**31,
+}
+
+
 @pytest.mark.parametrize("name", JAX["defaults"])
 def test_every_option_of_jax_has_its_default(name):
-    assert config.read(name) == JAX["defaults"][name]
+    assert config.read(name) == OTHER_DEFAULTS.get(name, JAX["defaults"][name])
 
 
 @pytest.mark.parametrize("name", JAX["defaults"])
@@ -429,6 +437,8 @@ def test_contexts_of_many_threads_do_not_meet():
         ({"JAX_DEFAULT_MATMUL_PRECISION": "highest"}, "matmul_precision", "highest"),
         ({"JAX_PLATFORMS": "cuda,cpu"}, "platforms", "cuda,cpu"),
         ({"JAX_NUM_CPU_DEVICES": "8"}, "num_cpu_devices", 8),
+        ({"SAGAX_CACHE_DIR": "/tmp/a"}, "compilation_cache_dir", "/tmp/a"),
+        ({"JAX_COMPILATION_CACHE_DIR": "/tmp/a"}, "compilation_cache_dir", "/tmp/a"),
         ({"JAX_TRANSFER_GUARD": "log"}, "transfer_guard_device_to_host", "log"),
         ({"JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS": "0.5"},
          "persistent_cache_min_compile_time_secs", 0.5),
@@ -469,5 +479,29 @@ def test_the_environment_is_read_at_import():
     environ["SAGAX_X64"] = "perhaps"
     run = subprocess.run(command, env=environ, capture_output=True, text=True, check=False)
     assert run.stderr.endswith(
-        "ValueError: the environment variable SAGAX_X64 must be True or False; it is 'perhaps'\n"
+        "ValueError: the environment variable SAGAX_X64 must be True or False, or 'explicit'; it is 'perhaps'\n"
     )
+
+
+# --- what comes too late -------------------------------------------------------------------------
+
+
+def test_options_that_are_fixed_take_only_what_fits():
+    settings.fix("num_cpu_devices", "the CPU has been started", lambda n: n in (-1, 2))
+    update("num_cpu_devices", 2)
+    update("num_cpu_devices", -1)
+    with pytest.raises(
+        RuntimeError, match="because the CPU has been started.*JAX_NUM_CPU_DEVICES=3"
+    ):
+        update("num_cpu_devices", 3)
+    assert current().num_cpu_devices == -1
+    update("jax_debug_nans", True)  # others are free
+
+
+def test_a_bad_variable_stops_the_import_but_not_the_doctor(monkeypatch):
+    monkeypatch.setenv("JAX_DEBUG_NANS", "perhaps")
+    monkeypatch.setattr(sys, "argv", ["program.py"])
+    with pytest.raises(ValueError, match="JAX_DEBUG_NANS must be True or False; it is 'perhaps'"):
+        settings._at_start()
+    monkeypatch.setattr(sys, "argv", ["-m", "doctor"])
+    assert settings._at_start() is from_environment({})

@@ -12,7 +12,9 @@ PAGES = sorted(p for p in DOCS.rglob("*.md") if ">>>" in p.read_text(encoding="u
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda p: p.relative_to(DOCS).as_posix())
-def test_page(page, capsys):
+def test_page(page, capsys, request):
+    if "8 virtual CPU devices" in page.read_text(encoding="utf-8"):
+        request.getfixturevalue("eight_devices")
     options = doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS
     found = doctest.testfile(
         str(page), module_relative=False, optionflags=options, encoding="utf-8"

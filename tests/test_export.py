@@ -287,6 +287,21 @@ def test_other_arguments_that_do_not_fit(exported):
         export.export(sagax.jit(lambda x: sagax.debug.print("{}", x)))(1.0)
 
 
+def test_64_bit_programs_say_how_to_call_them():
+    with sagax.config.context(x64=True):
+        exported = export.export(sagax.jit(lambda x: x * 2))(S((3,), "float64"))
+        assert exported.call(np.ones(3)).dtype == np.float64
+    with pytest.raises(ValueError, match="expected float64 and called with float32") as caught:
+        exported.call(np.ones(3))
+    assert "enable_x64" in str(caught.value)
+    with (
+        pytest.raises(ValueError, match="expected float64") as caught,
+        sagax.config.context(x64=True),
+    ):
+        exported.call(np.ones(3, np.float32))
+    assert "args[0].astype('float64')" in str(caught.value)
+
+
 def test_even_division_is_asked_for():
     (b,) = export.symbolic_shape("b")
     with pytest.raises(

@@ -58,9 +58,13 @@ OF_KEYS = {
 }
 
 
+# They exist only while masks are lazy, and none is left in the program: test_lazy_masks.py.
+OF_VIEWS = {"masked_fill", "masked_view"}
+
+
 def test_every_primitive_has_samples():
     without = {p.name for p in laws.all_primitives() if not p.samples and not p.holds_program}
-    assert without == OF_KEYS
+    assert without == OF_KEYS | OF_VIEWS
 
 
 def test_missing_rules_fail_by_name():

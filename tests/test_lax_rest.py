@@ -358,7 +358,6 @@ def test_only_native_functions_are_registered():
         lambda: lax.after_all(),
         lambda: lax.psend(X, "i", [(0, 1)]),
         lambda: lax.precv(None, X, "i", [(0, 1)]),
-        lambda: lax.with_sharding_constraint(X, None),
     ],
 )
 def test_names_that_say_what_to_do_instead(call):

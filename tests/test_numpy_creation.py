@@ -348,5 +348,5 @@ def test_devices():
     ):
         assert made.committed
         assert made.devices() == {device}
-    with pytest.raises(NotImplementedError, match="out_sharding"):
+    with pytest.raises(TypeError, match="out_sharding must be a sharding"):
         snp.zeros(2, out_sharding=object())

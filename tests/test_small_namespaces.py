@@ -48,14 +48,14 @@ def test_vectors_under_transformations():
 
 def test_profile(tmp_path):
     with profiler.trace(tmp_path):
-        with pytest.raises(ValueError, match="already been started"):
+        with pytest.raises(RuntimeError, match="already been started"):
             profiler.start_trace(tmp_path)
         with profiler.StepTraceAnnotation("step", step_num=1), profiler.TraceAnnotation("part"):
             sagax.jit(lambda x: x + 1)(1.0).block_until_ready()
     written = list(tmp_path.rglob("*.xplane.pb"))
     assert len(written) == 1 and written[0].stat().st_size > 0
     assert b"part" in written[0].read_bytes()
-    with pytest.raises(ValueError, match="No profile started"):
+    with pytest.raises(RuntimeError, match="No profile started"):
         profiler.stop_trace()
 
 

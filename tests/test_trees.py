@@ -53,7 +53,7 @@ def test_gives_what_jax_gives(name):
 
 def test_the_namespaces_have_the_names_of_jax():
     short = {name.removeprefix("tree_") for name in tree_util.__all__ if name.startswith("tree_")}
-    assert set(tree.__all__) == short | {"static"}
+    assert set(tree.__all__) == short | {"dataclass", "static"}
     for name in short:
         assert getattr(tree, name) is getattr(tree_util, f"tree_{name}")
 

@@ -43,6 +43,7 @@ from sagax._src.api.values import (
 )
 from sagax._src.api.values import clear_all_caches as clear_caches
 from sagax._src.config import (
+    array_garbage_collection_guard,
     check_tracer_leaks,
     checking_leaks,
     config,
@@ -82,6 +83,7 @@ from sagax._src.runtime.devices import (
     local_devices,
     process_count,
     process_index,
+    process_indices,
 )
 from sagax._src.runtime.pending import effects_barrier
 from sagax._src.xla import Device
@@ -98,27 +100,57 @@ _LAZY = (
     "custom_batching",
     "custom_derivatives",
     "debug",
+    "distributed",
     "dlpack",
+    "example_libraries",
     "experimental",
     "export",
+    "extend",
     "ffi",
     "flatten_util",
     "image",
+    "interpreters",
     "lax",
+    "monitoring",
     "nn",
     "numpy",
     "ops",
     "profiler",
     "random",
     "scipy",
+    "sharding",
     "stages",
     "typing",
 )
 
 # Functions whose modules bring in what few programs need.
 _LAZY_FUNCTIONS = {
+    "autojit": "sagax._autojit.convert",
+    "AbstractMesh": "sagax.sharding",
+    "Mesh": "sagax.sharding",
+    "NamedSharding": "sagax.sharding",
+    "P": "sagax.sharding",
     "explain": "sagax._explain.interactive",
+    "CompilerEffortLevel": "sagax._src.api.levels",
+    "Inline": "sagax._src.api.levels",
+    "copy_to_host_async": "sagax._src.api.live",
+    "live_arrays": "sagax._src.api.live",
+    "xla_computation": "sagax._src.api.hlo",
+    "get_abstract_mesh": "sagax.sharding",
+    "get_mesh": "sagax.sharding",
+    "make_array_from_callback": "sagax._src.runtime.moving",
+    "make_array_from_process_local_data": "sagax._src.runtime.moving",
+    "make_array_from_single_device_arrays": "sagax._src.runtime.moving",
+    "make_mesh": "sagax.sharding",
+    "device_put_replicated": "sagax._src.api.pmap",
+    "device_put_sharded": "sagax._src.api.pmap",
+    "pmap": "sagax._src.api.pmap",
     "print_environment_info": "sagax._src.api.environment",
+    "reshard": "sagax.sharding",
+    "set_mesh": "sagax.sharding",
+    "shard_map": "sagax._src.api.parallel",
+    "smap": "sagax._src.api.parallel",
+    "use_abstract_mesh": "sagax.sharding",
 }
 
 

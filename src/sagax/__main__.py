@@ -1,8 +1,9 @@
-"""The commands: `python -m sagax run SCRIPT.py [args]`, `python -m sagax explain SCRIPT.py`."""
+"""The commands: `python -m sagax run SCRIPT.py [args]`, `explain SCRIPT.py`, `doctor` and `cache`."""
 
 from __future__ import annotations
 
 import argparse
+import contextlib
 import importlib
 import os
 import runpy
@@ -10,7 +11,10 @@ import sys
 from collections.abc import Sequence
 
 import sagax
+import sagax._doctor.command as doctoring
 import sagax._explain.command as explaining
+import sagax._report.command as reporting
+from sagax._src.runtime import cache
 
 
 def run(script: str, args: Sequence[str]) -> None:
@@ -29,18 +33,37 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--version", action="version", version=f"sagax {sagax.__version__}")
     commands = parser.add_subparsers(dest="command", required=True)
     runner = commands.add_parser("run", help="run a program with `import jax` meaning sagax")
+    runner.add_argument(
+        "--report", metavar="OUT.html", help="write a page about where time and memory go"
+    )
     runner.add_argument("script")
     runner.add_argument("args", nargs=argparse.REMAINDER)
     explainer = commands.add_parser(
         "explain", help="run a program with all checks on, find repairs, try them, show them"
     )
     explaining.add_options(explainer)
+    commands.add_parser(
+        "doctor", help="find out why a device is missing or fails to start, and what to do"
+    )
+    cached = commands.add_parser(
+        "cache", help="show where compiled programs are kept, and how many"
+    )
+    cached.add_argument("--clear", action="store_true", help="remove them")
     options = parser.parse_args(argv)
     if options.command == "explain":
         return explaining.main(options)
+    if options.command == "doctor":
+        return doctoring.main()
+    if options.command == "cache":
+        print(cache.report(clear_first=options.clear))
+        return 0
     if not os.path.isfile(options.script):
         parser.error(f"there is no file {options.script}")
-    run(options.script, options.args)
+    watched = contextlib.nullcontext()
+    if options.report:
+        watched = reporting.reporting(options.report, options.script)
+    with watched:
+        run(options.script, options.args)
     return 0
 
 

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import sagax.numpy._methods as _methods
 from sagax._src import xla
-from sagax._src.control import call
+from sagax._src.control import call, masks
 from sagax._src.core import dims, trace, value
 from sagax._src.diagnostics import hook
-from sagax._src.primitives import shaping
-from sagax._src.runtime import array, compile, eager
+from sagax._src.primitives import resharding, shaping
+from sagax._src.runtime import array, compile, eager, moving
 
 trace.evaluation.evaluate = eager.evaluate
 value.sockets.concrete = staticmethod(array.as_array)
+value.sockets.masks_over = staticmethod(masks.masks_over)
 call.jit_p.impl = compile.run_jaxpr
+resharding.sharding_constraint_p.impl = resharding.reshard_p.impl = moving.constrain
+resharding.forget_p.impl = moving.forget
 _methods.install(value.Array)
 dims.set_dim_as_value(shaping.size_as_value)
 dims.set_locator(xla.get_traceback)

@@ -13,7 +13,21 @@ Array(2.5, dtype=float32, weak_type=True)
 from __future__ import annotations
 
 from sagax._src.api.breakpoints import breakpoint
+from sagax._src.api.printing import debug_log as log
 from sagax._src.api.printing import debug_print as print
+from sagax._src.api.sharding_pictures import (
+    inspect_array_sharding,
+    visualize_array_sharding,
+    visualize_sharding,
+)
 from sagax._src.control.callbacks import debug_callback as callback
 
-__all__ = ["breakpoint", "callback", "print"]
+__all__ = [
+    "breakpoint",
+    "callback",
+    "inspect_array_sharding",
+    "log",
+    "print",
+    "visualize_array_sharding",
+    "visualize_sharding",
+]

@@ -8,8 +8,18 @@ that people expect, such as TypeError.
 True
 """
 
+from sagax._autojit.errors import AutojitError, AutojitWarning
+from sagax._src.api.donation import DonationError
+from sagax._src.api.guards import StaleValueError
+from sagax._src.api.resharding import ConstraintError
 from sagax._src.core.dtypes import DtypeTruncationWarning
 from sagax._src.core.primitive import MissingRuleError
+from sagax._src.core.shardings import (
+    DuplicateSpecError,
+    IndivisibleError,
+    ShardingError,
+    ShardingTypeError,
+)
 from sagax._src.core.trace import UnboundAxisError
 from sagax._src.diagnostics.cautions import (
     CapturedConstantWarning,
@@ -45,4 +55,10 @@ from sagax._src.diagnostics.errors import (
     TypePromotionError,
     UnexpectedTracerError,
 )
+from sagax._src.primitives.resharding import MissingMeshError
+from sagax._src.runtime.array import DeletedArrayError, NonAddressableError
+from sagax._src.runtime.commits import DeviceConflictError
+from sagax._src.runtime.devices import BackendError
+from sagax._src.runtime.processes import DistributedError
+from sagax._src.runtime.waiting import CallbackDeadlockError
 from sagax._src.xla import EngineError as JaxRuntimeError

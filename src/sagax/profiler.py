@@ -10,18 +10,190 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import gzip
+import json
+import socket
 import threading
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 from sagax._src import xla
-from sagax._src.diagnostics.errors import ArgumentValueError
+from sagax._src.diagnostics.errors import ArgumentValueError, SagaxError
 from sagax._src.runtime import devices
 
+__all__ = [
+    "ProfileSession",
+    "ProfilerError",
+    "StepTraceAnnotation",
+    "TraceAnnotation",
+    "annotate_function",
+    "device_memory_profile",
+    "export_profile_data",
+    "save_device_memory_profile",
+    "start_server",
+    "start_trace",
+    "stop_server",
+    "stop_trace",
+    "trace",
+]
+
 _lock = threading.Lock()
-_running: list[tuple[Any, str]] = []
+_running: list[ProfileSession] = []
 _servers: list[Any] = []
+
+
+class ProfilerError(SagaxError, RuntimeError):
+    """A profile is begun while one runs, or ended while none does."""
+
+    code = "SX0206"
+
+
+def __getattr__(name: str) -> Any:
+    """The engine's classes of profiles, loaded when first asked for."""
+    if name == "ProfileOptions":
+        return xla.profile_options_class()
+    if name == "ProfileData":
+        return xla.profile_data_class()
+    raise AttributeError(f"module 'sagax.profiler' has no attribute {name!r}")
+
+
+# --- taking profiles -----------------------------------------------------------------------------------
+
+
+class ProfileSession:
+    """A profile: begun by `start`, ended by `stop`, or as a context manager.
+
+    After the end `profile_data` holds its planes, lines and events; with `log_dir` it is written
+    into that folder too. One profile runs at a time.
+
+    >>> from sagax import profiler
+    >>> with profiler.ProfileSession() as session:
+    ...     with profiler.TraceAnnotation("my step"):
+    ...         pass
+    >>> any("my step" == event.name for plane in session.profile_data.planes
+    ...     for line in plane.lines for event in line.events)
+    True
+    """
+
+    def __init__(
+        self,
+        log_dir: Any = None,
+        create_perfetto_link: bool = False,
+        create_perfetto_trace: bool = False,
+        profiler_options: Any = None,
+    ) -> None:
+        self._folder = None if log_dir is None else str(log_dir)
+        self._link, self._trace = create_perfetto_link, create_perfetto_trace
+        self._options = profiler_options
+        self._session: Any = None
+        self._recorded: bytes | None = None
+
+    @property
+    def is_running(self) -> bool:
+        """Whether it was begun and is not ended."""
+        return self._session is not None
+
+    def start(self) -> ProfileSession:
+        """Begin. Raises RuntimeError if a profile is running already."""
+        with _lock:
+            if _running:
+                raise ProfilerError(
+                    "Profile has already been started. Only one profile may be run at a time.",
+                    function="profiler.start_trace",
+                    fix="call stop_trace first",
+                )
+            devices.default_device()  # a device that starts later would not be seen
+            self._session = xla.profiler_session(self._options)
+            _running.append(self)
+        return self
+
+    def stop(self) -> ProfileSession:
+        """End, and write the profile where it was to be written."""
+        with _lock:
+            if self not in _running:
+                raise ProfilerError(
+                    "No profile started",
+                    function="profiler.stop_trace",
+                    fix="call start_trace first",
+                )
+            _running.remove(self)
+            session, self._session = self._session, None
+        self._recorded = session.stop()
+        if self._folder is not None:
+            self.export_profile_data(self._folder, self._link, self._trace)
+        return self
+
+    def __enter__(self) -> ProfileSession:
+        return self.start()
+
+    def __exit__(self, *_: Any) -> None:
+        self.stop()
+
+    @property
+    def profile_data(self) -> Any:
+        """What was recorded, as a `ProfileData`; None before the end."""
+        if self._recorded is None:
+            return None
+        return xla.profile_data_class().from_serialized_xspace(self._recorded)
+
+    def export_profile_data(
+        self,
+        log_dir: Any,
+        create_perfetto_link: bool = False,
+        create_perfetto_trace: bool = False,
+        session_id: str | None = None,
+    ) -> None:
+        """Write what was recorded into a folder, as TensorBoard and XProf read it."""
+        if self._recorded is None:
+            raise ProfilerError(
+                "the profile has not ended",
+                function="profiler.export_profile_data",
+                fix="call stop first",
+            )
+        name = session_id or time.strftime("%Y_%m_%d_%H_%M_%S")
+        folder = Path(log_dir) / "plugins" / "profile" / name
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / f"{socket.gethostname()}.xplane.pb").write_bytes(self._recorded)
+        if create_perfetto_link or create_perfetto_trace:
+            path = folder / "perfetto_trace.json.gz"
+            with gzip.open(path, "wt", encoding="utf-8") as file:
+                json.dump({"traceEvents": list(_perfetto_events(self.profile_data))}, file)
+            if create_perfetto_link:
+                print(f"Open {path} at https://ui.perfetto.dev")
+
+
+def _perfetto_events(data: Any) -> Iterator[dict[str, Any]]:
+    """The events in the form of Chrome's trace viewer, which Perfetto reads; times in microseconds."""
+    for process, plane in enumerate(data.planes, 1):
+        yield {"ph": "M", "name": "process_name", "pid": process, "args": {"name": plane.name}}
+        for thread, line in enumerate(plane.lines, 1):
+            place = {"pid": process, "tid": thread}
+            yield {"ph": "M", "name": "thread_name", **place, "args": {"name": line.name}}
+            for event in line.events:
+                times = {"ts": event.start_ns / 1e3, "dur": event.duration_ns / 1e3}
+                yield {"ph": "X", "name": event.name, **place, **times}
+
+
+def export_profile_data(
+    profile_data: Any,
+    log_dir: Any,
+    create_perfetto_link: bool = False,
+    create_perfetto_trace: bool = False,
+    session_id: str | None = None,
+) -> None:
+    """Write the profile of an ended `ProfileSession` into a folder. See its method."""
+    if not isinstance(profile_data, ProfileSession):
+        raise ArgumentValueError(
+            function="profiler.export_profile_data",
+            argument="profile_data",
+            got=profile_data,
+            expected="a ProfileSession that has ended",
+        )
+    profile_data.export_profile_data(
+        log_dir, create_perfetto_link, create_perfetto_trace, session_id
+    )
 
 
 def start_trace(
@@ -29,41 +201,35 @@ def start_trace(
     create_perfetto_link: bool = False,
     create_perfetto_trace: bool = False,
     profiler_options: Any = None,
-) -> None:
+) -> ProfileSession:
     """Begin a profile, which `stop_trace` writes into the folder `log_dir`.
 
-    `create_perfetto_link` and `create_perfetto_trace` are accepted; convert the written file with
-    XProf for Perfetto. Raises ArgumentValueError if a profile is running already.
+    Args:
+      log_dir: the folder; None keeps the profile in the session that is returned.
+      create_perfetto_trace: also write a file that https://ui.perfetto.dev opens.
+      create_perfetto_link: the same, and print where it is.
+      profiler_options: a `ProfileOptions`.
+
+    Raises RuntimeError if a profile is running already.
 
     >>> import tempfile
     >>> from sagax import profiler
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     profiler.start_trace(folder)
-    ...     profiler.stop_trace()
+    ...     _ = profiler.start_trace(folder)
+    ...     _ = profiler.stop_trace()
     """
-    with _lock:
-        if _running:
-            raise ArgumentValueError(
-                "Profile has already been started. Only one profile may be run at a time.",
-                function="profiler.start_trace",
-                fix="call stop_trace first",
-            )
-        devices.default_device()  # a device that starts later would not be seen
-        _running.append((xla.profiler_session(), str(log_dir)))
+    return ProfileSession(
+        log_dir, create_perfetto_link, create_perfetto_trace, profiler_options
+    ).start()
 
 
-def stop_trace() -> None:
-    """End the profile that `start_trace` began, and write it.
+def stop_trace() -> ProfileSession:
+    """End the profile that `start_trace` began, and write it; the session, with the data.
 
-    Raises ArgumentValueError if none is running.
+    Raises RuntimeError if none is running.
     """
-    with _lock:
-        if not _running:
-            raise ArgumentValueError(
-                "No profile started", function="profiler.stop_trace", fix="call start_trace first"
-            )
-        session, folder = _running.pop()
-    session.stop_and_export(folder)
+    running = _running[-1] if _running else ProfileSession()
+    return running.stop()
 
 
 @contextlib.contextmanager
@@ -72,13 +238,14 @@ def trace(
     create_perfetto_link: bool = False,
     create_perfetto_trace: bool = False,
     profiler_options: Any = None,
-) -> Iterator[None]:
+) -> Iterator[ProfileSession]:
     """A profile of the block, written into the folder `log_dir`. See `start_trace`."""
-    start_trace(log_dir, create_perfetto_link, create_perfetto_trace, profiler_options)
-    try:
-        yield
-    finally:
-        stop_trace()
+    session = ProfileSession(log_dir, create_perfetto_link, create_perfetto_trace, profiler_options)
+    with session:
+        yield session
+
+
+# --- names in profiles ---------------------------------------------------------------------------------
 
 
 class TraceAnnotation(contextlib.ContextDecorator):
@@ -133,6 +300,9 @@ def annotate_function(
     return annotated
 
 
+# --- servers and memory --------------------------------------------------------------------------------
+
+
 def start_server(port: int, requires_backend: bool = True) -> Any:
     """A server on `port` from which profiles of this process can be fetched, as by TensorBoard."""
     if requires_backend:
@@ -145,7 +315,7 @@ def start_server(port: int, requires_backend: bool = True) -> Any:
 def stop_server() -> None:
     """End the server that `start_server` began."""
     if not _servers:
-        raise ArgumentValueError(
+        raise ProfilerError(
             "No active profiler server",
             function="profiler.stop_server",
             fix="call start_server first",
@@ -154,14 +324,14 @@ def stop_server() -> None:
 
 
 def device_memory_profile(backend: str | None = None) -> bytes:
-    """What lies in the memory of the devices, as a profile that `pprof` reads.
+    """What lies in the memory of the devices, as a (gzipped) profile that `pprof` reads.
 
     >>> import sagax
     >>> isinstance(sagax.profiler.device_memory_profile(), bytes)
     True
     """
     device = devices.devices(backend)[0] if backend else devices.default_device()
-    return devices.backend_of(device).client.heap_profile()
+    return gzip.compress(devices.backend_of(device).client.heap_profile())
 
 
 def save_device_memory_profile(filename: Any, backend: str | None = None) -> None:

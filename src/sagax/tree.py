@@ -1,13 +1,14 @@
 """Functions on whole pytrees, under short names: `tree.map`, `tree.leaves`, `tree.flatten`, ...
 
-Each is the function of `sagax.tree_util` with `tree_` before its name (`static` has no
-counterpart there); how classes become pytrees is described in that module.
+Each is the function of `sagax.tree_util` with `tree_` before its name (`dataclass` and `static` have
+no counterpart there); how classes become pytrees is described in that module.
 
 >>> from sagax import tree
 >>> tree.map(lambda x, y: x - y, {"w": 3.0, "b": 1.0}, {"w": 0.5, "b": 0.5})
 {'b': 0.5, 'w': 2.5}
 """
 
+from sagax._src.trees import pytree_dataclass as dataclass
 from sagax._src.trees import static
 from sagax._src.trees import tree_all as all
 from sagax._src.trees import tree_broadcast as broadcast
@@ -26,6 +27,7 @@ from sagax._src.trees import tree_unflatten as unflatten
 __all__ = [
     "all",
     "broadcast",
+    "dataclass",
     "flatten",
     "flatten_with_path",
     "leaves",

@@ -499,7 +499,7 @@ def axis_name_unbound(jx):
     jx.vmap(lambda x: jx.lax.psum(x, "batch"))(three)
 
 
-@case("tracing `<lambda>` for vmap", "unbound axis name: batch; no named axis is in scope")
+@case("tracing `<lambda>` for vmap", "unbound axis name: batch; the axes in scope are 'rows'")
 def axis_name_other(jx):
     jx.vmap(lambda x: jx.lax.psum(x, "batch"), axis_name="rows")(three)
 
@@ -519,7 +519,7 @@ def axis_name_unhashable(jx):
     jx.vmap(lambda x: jx.lax.psum(x, "i"), axis_name=["i"])(three)
 
 
-@case()
+@case("psum: argument axis must be an axis of an array", "tracing `<lambda>` for vmap")
 def axis_name_number(jx):
     return jx.vmap(lambda x: jx.lax.psum(x, 3), axis_name=3)(three)
 

@@ -266,7 +266,9 @@ def device_put_list(jx):
 
 
 @case(
-    "device_put", "'cpu', of type str", "a device from sagax.devices(), None, or a pytree of these"
+    "device_put",
+    "'cpu', of type str",
+    "a device from sagax.devices(), a sharding, None, or a pytree of these",
 )
 def device_put_device_text(jx):
     jx.device_put(three, "cpu")
@@ -276,7 +278,7 @@ def device_put_device_text(jx):
     "device_put",
     "argument device must",
     "0, of type int",
-    "a device from sagax.devices(), None, or a pytree of these",
+    "a device from sagax.devices(), a sharding, None, or a pytree of these",
 )
 def device_put_device_number(jx):
     jx.device_put(three, 0)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import contextlib
 import io
+import json
+import linecache
 import re
 from pathlib import Path
 from typing import Any
@@ -15,7 +17,9 @@ import sagax.export
 import sagax.lax
 import sagax.nn
 import sagax.numpy
+import sagax.profiler
 import sagax.random
+from sagax._src.diagnostics import cautions
 from sagax.errors import SagaxError
 
 PAGES = Path(__file__).resolve().parents[2] / "docs" / "errors"
@@ -35,6 +39,7 @@ def owners() -> dict[str, list[type[SagaxError]]]:
 
 
 OWNERS = owners()
+WARNINGS = {getattr(cautions, name).code: name for name in cautions.__all__}
 SHOWN = sorted(p.stem for p in PAGES.glob("SX*.md") if "```" in p.read_text(encoding="utf-8"))
 
 
@@ -43,7 +48,7 @@ def test_each_code_has_one_owner():
 
 
 def test_each_code_has_a_page():
-    assert sorted(OWNERS) == sorted(path.stem for path in PAGES.glob("SX*.md"))
+    assert sorted([*OWNERS, *WARNINGS]) == sorted(path.stem for path in PAGES.glob("SX*.md"))
 
 
 def blocks(code: str) -> list[tuple[str, str]]:
@@ -53,12 +58,13 @@ def blocks(code: str) -> list[tuple[str, str]]:
 def run(source: str, name: str) -> str:
     """What a program prints."""
     printed = io.StringIO()
+    linecache.cache[name] = (len(source), None, source.splitlines(keepends=True), name)
     with contextlib.redirect_stdout(printed):
         exec(compile(source, name, "exec"), {"__name__": "__main__"})
     return printed.getvalue()
 
 
-@pytest.mark.parametrize("code", SHOWN)
+@pytest.mark.parametrize("code", sorted(set(SHOWN) - set(WARNINGS)))
 def test_the_programs_of_a_page(code):
     (_, fails), (_, said), (_, works), (_, prints) = blocks(code)
     caught: Any = None
@@ -74,8 +80,22 @@ def test_the_programs_of_a_page(code):
     assert run(works, f"<page {code}>") == prints
 
 
+@pytest.mark.parametrize("code", sorted(WARNINGS))
+def test_the_programs_of_a_page_of_a_warning(code, tmp_path, run_python):
+    (_, warns), (_, said), (_, works), (_, prints) = blocks(code)
+    program = tmp_path / "program.py"
+    program.write_text(warns)
+    kind, _, words = said.strip().partition(": ")
+    printed = run_python("-m", "sagax", "explain", "--json", program, status=1).stdout
+    found = json.loads(printed.splitlines()[-1])
+    assert (found["code"], found["error"]) == (code, kind.rpartition(".")[2])
+    assert found["message"].startswith(words)
+    assert run(works, f"<page {code}>") == prints
+
+
 def test_pages_name_their_class():
-    for code, (kind, *_) in OWNERS.items():
+    names = {code: kinds[0].__name__ for code, kinds in OWNERS.items()} | WARNINGS
+    for code, name in names.items():
         title = (PAGES / f"{code}.md").read_text(encoding="utf-8").splitlines()[0]
-        assert title == f"# {code}: {kind.__name__}"
+        assert title == f"# {code}: {name}"
     assert sagax.errors.SagaxError is SagaxError

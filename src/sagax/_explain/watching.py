@@ -8,9 +8,8 @@ from __future__ import annotations
 
 import ast
 import builtins
-import dis
+import inspect
 import linecache
-import re
 import sys
 import types
 import warnings
@@ -46,10 +45,8 @@ class Watch:
     def __init__(self) -> None:
         self.found: list[Facts] = []
         self.seen: set[tuple[Any, ...]] = set()
-        self.traces = 0
         self.compiled: dict[Any, list[tuple[Any, Any]]] = {}
         self.made: Counter[tuple[Any, ...]] = Counter()
-        self.snapshots: dict[int, list[tuple[JitFunction, dict[str, Any]]]] = {}
         self.checked: Counter[int] = Counter()
         self.busy = False
         self.sources: dict[str, Source | None] = {}
@@ -57,6 +54,7 @@ class Watch:
     def install(self, package: types.ModuleType) -> None:
         """Turn the checks on, for the rest of this process."""
         config.config.update("jax_debug_key_reuse", True)
+        config.config.update("stale", "warn")
         warnings.simplefilter("always", UserWarning)
         self._watch_warnings()
         self._watch_print()
@@ -96,15 +94,19 @@ class Watch:
 
         def show(message: Any, category: Any, filename: str, lineno: int, *rest: Any) -> None:
             if isinstance(category, type) and issubclass(category, _OURS):
-                text = str(message)
-                names = re.findall(r"([\w.\[\]'\"]+) \(\w+\[", text.partition("A result of")[0])
-                function = re.search(r"A result of `([^`]*)`", text)
+                function = getattr(message, "function", "")
+                facts: dict[str, Any] = {"data": {"compiled": function} if function else None}
+                if category is cautions.StaleValueWarning:
+                    facts["span"] = self._reading(
+                        message.code_read, message.line_read, message.read
+                    )
+                    facts["data"]["read"] = message.read
                 self.add(
                     category,
-                    text,
+                    str(message),
                     xla.get_traceback(),
-                    depends=tuple(names),
-                    data={"compiled": function[1]} if function else None,
+                    depends=getattr(message, "arguments", ()),
+                    **facts,
                 )
             else:
                 shown(message, category, filename, lineno, *rest)
@@ -142,11 +144,8 @@ class Watch:
 
         def watched_trace(self: JitFunction, *args: Any) -> Any:
             traced = trace_now(self, *args)
-            watch.traces += 1
             if not watch.busy:
                 watch._check_program(self, traced.closed)
-                statics = args[0]
-                watch.snapshots.setdefault(id(self), []).append((self, snapshot(self, statics)))
             return traced
 
         def watched_entry(self: JitFunction, *args: Any) -> Any:
@@ -159,11 +158,8 @@ class Watch:
             if watch.busy or state.trace is not evaluation:
                 return call(self, *args, **kwargs)
             watch._count_wrapper(self)
-            before = watch.traces
             held = values.held(args, kwargs)
             result = call(self, *args, **kwargs)
-            if watch.traces == before:
-                watch._check_stale(self, args, kwargs)
             if watch.checked[id(self)] < 3:
                 watch.checked[id(self)] += 1
                 watch.busy = True
@@ -183,11 +179,14 @@ class Watch:
         for const in closed.consts:
             size = getattr(const, "nbytes", 0)
             if isinstance(size, int) and size > CAPTURED and not isinstance(const, Tracer):
+                read, span = self._captured(jitted, const)
+                what = f"`{read}`, an array" if read else "an array"
                 self.add(
                     cautions.CapturedConstantWarning,
-                    f"`{name}` reads an array of {size / 2**20:.1f} MiB from outside: pass it as an argument",
+                    f"`{name}` reads {what} of {size / 2**20:.1f} MiB, from outside: pass it as an argument",
                     xla.get_traceback(),
-                    span=self._definition(jitted),
+                    span=span or self._definition(jitted),
+                    data={"read": read},
                 )
         counts: Counter[tuple[int, int]] = Counter()
         first: dict[tuple[int, int], Any] = {}
@@ -228,6 +227,20 @@ class Watch:
                         span.function, whole.source[: head.end_line - whole.line + 1][head.line - whole.line :],
                     )  # fmt: skip
         return None
+
+    def _captured(self, jitted: JitFunction, const: Any) -> tuple[str, Span | None]:
+        """The variable from which a function reads a constant, and where; "" if it is none of its own."""
+        try:
+            outside = inspect.getclosurevars(jitted._fun)
+        except TypeError:  # no function of Python
+            return "", None
+        variables = {**outside.globals, **outside.nonlocals}
+        read = next((name for name, value in variables.items() if value is const), "")
+        code = jitted._fun.__code__
+        for *_, line in code.co_lines() if read else ():
+            if line is not None and (span := self._reading(code, line, read)) is not None:
+                return read, span
+        return read, None
 
     def _definition(self, jitted: JitFunction) -> Span | None:
         code = getattr(jitted._fun, "__code__", None)
@@ -298,44 +311,17 @@ class Watch:
 
     # -- stale values ---------------------------------------------------------------------------
 
-    def _check_stale(self, jitted: JitFunction, args: Any, kwargs: Any) -> None:
-        known = self.snapshots.get(id(jitted))
-        if not known:
-            return
-        try:
-            statics, _, _ = jitted._split(args, kwargs)
-        except Exception:  # which the call itself has explained
-            return
-        now = snapshot(jitted, statics)
-        changed = [
-            name
-            for name, value in now.items()
-            if not any(name in old and _same(old[name], value) for _, old in known)
-        ]
-        for name in changed:
-            span = self._reading(jitted, name)
-            root = base_name(name)
-            self.add(
-                cautions.StaleValueWarning,
-                f"`{name}` has changed since `{function_name(jitted._fun)}` was compiled, which goes on with the old value",
-                xla.get_traceback(),
-                span=span,
-                depends=(root,),
-                data={"read": name, "compiled": function_name(jitted._fun)},
-            )
-
-    def _reading(self, jitted: JitFunction, name: str) -> Span | None:
-        """The expression that reads a name, in the function."""
-        code = getattr(jitted._fun, "__code__", None)
-        source = self.source(code.co_filename) if code is not None else None
-        if source is None or code is None:
+    def _reading(self, code: types.CodeType, line: int, name: str) -> Span | None:
+        """The expression that reads a name, in the line of the function that does it."""
+        source = self.source(code.co_filename)
+        if source is None:
             return None
         for node in ast.walk(source.tree):
-            if isinstance(node, (ast.Name, ast.Attribute)) and isinstance(node.ctx, ast.Load):
-                inside = code.co_firstlineno <= node.lineno <= _last_line(code)
-                if inside and ast.unparse(node) == name:
+            reads = isinstance(node, (ast.Name, ast.Attribute, ast.Subscript))
+            if reads and node.lineno == line and isinstance(node.ctx, ast.Load):
+                if ast.unparse(node) == name:
                     return source.span(node)
-        return self._definition(jitted)
+        return None
 
 
 def span_lines(file: str) -> str:
@@ -360,12 +346,6 @@ def _tracers_around() -> tuple[Any, ...]:
     )
 
 
-def _last_line(code: types.CodeType) -> int:
-    lines = [line for _, _, line in code.co_lines() if line is not None]
-    inner = [_last_line(c) for c in code.co_consts if isinstance(c, types.CodeType)]
-    return max([*lines, *inner])
-
-
 def _changing(
     signatures: list[tuple[Any, Any, Any]], jitted: JitFunction, args: Any, kwargs: Any
 ) -> list[str]:
@@ -384,105 +364,3 @@ def _changing(
     if not names and len({tree for tree, _, _ in signatures}) > 1:
         names = list(known)
     return list(dict.fromkeys(names))
-
-
-# --- what a function reads from outside ----------------------------------------------------------
-
-_PLAIN = (bool, int, float, complex, str, bytes, type(None))
-
-
-def snapshot(jitted: JitFunction, statics: tuple[Any, ...]) -> dict[str, Any]:
-    """The values of the names and attributes that a function reads from outside, by their text."""
-    fun: Any = jitted._fun
-    bound: dict[str, Any] = {}
-    if isinstance(fun, types.MethodType):
-        bound["self"] = fun.__self__
-        fun = fun.__func__
-    if not isinstance(fun, types.FunctionType):
-        return {}
-    known = fun.__code__.co_varnames
-    for where, static in statics:
-        name = known[where] if isinstance(where, int) and where < len(known) else where
-        bound[str(name)] = static.value
-    if "self" in bound and isinstance(jitted._fun, types.MethodType):
-        bound.setdefault(known[0], bound["self"])
-    for name, cell in zip(fun.__code__.co_freevars, fun.__closure__ or (), strict=False):
-        try:
-            bound[name] = cell.cell_contents
-        except ValueError:
-            continue
-    found: dict[str, Any] = {}
-    for path in _read(fun.__code__):
-        root, *rest = path
-        if root in bound:
-            value = bound[root]
-        elif root in fun.__globals__ and root not in known:
-            value = fun.__globals__[root]
-        else:
-            continue
-        if not rest and root in known:
-            continue  # the static argument itself is a part of the key
-        for attribute in rest:
-            try:
-                value = vars(value)[attribute]
-            except (TypeError, KeyError):
-                value = _Nothing
-                break
-        if (
-            isinstance(value, _PLAIN)
-            or hasattr(value, "dtype")
-            or type(value) in (tuple, list, dict)
-        ):
-            found[".".join(path)] = _frozen(value)
-    return found
-
-
-class _Nothing:
-    pass
-
-
-def _frozen(value: Any) -> Any:
-    """A container as it is now."""
-    if type(value) in (list, tuple):
-        return [_frozen(v) for v in value]
-    if type(value) is dict:
-        return {k: _frozen(v) for k, v in value.items()}
-    return value
-
-
-def _same(a: Any, b: Any) -> bool:
-    if type(a) is not type(b):
-        return False
-    if isinstance(a, list):
-        return len(a) == len(b) and all(map(_same, a, b))
-    if isinstance(a, dict):
-        return a.keys() == b.keys() and all(_same(a[k], b[k]) for k in a)
-    if isinstance(a, _PLAIN):
-        return a == b or (a != a and b != b)
-    if hasattr(a, "dtype"):
-        # arrays do not change, NumPy's may: then the object stays the same
-        return a is b
-    return True
-
-
-def _read(code: types.CodeType) -> list[tuple[str, ...]]:
-    """The names that code loads, with the attributes loaded from them at once."""
-    found: dict[tuple[str, ...], None] = {}
-    current: tuple[str, ...] | None = None
-    for instruction in dis.get_instructions(code):
-        name = instruction.opname
-        if name.startswith(("LOAD_GLOBAL", "LOAD_NAME", "LOAD_DEREF", "LOAD_FAST")):
-            if current:
-                found[current] = None
-            value = instruction.argval
-            current = (value,) if isinstance(value, str) else (value[-1],) if value else None
-        elif name in ("LOAD_ATTR", "LOAD_METHOD") and current:
-            current = (*current, str(instruction.argval))
-        elif name not in ("CACHE", "PUSH_NULL", "RESUME", "COPY_FREE_VARS", "NOP"):
-            if current:
-                found[current] = None
-            current = None
-    for const in code.co_consts:
-        if isinstance(const, types.CodeType):
-            found.update(dict.fromkeys(_read(const)))
-    return list(found)

@@ -11,9 +11,12 @@ only because jax has an option of that name, one row of `_IGNORED`).
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
+import enum
 import functools
 import os
+import sys
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -80,9 +83,12 @@ def _check_text(value: Any) -> str:
     return value
 
 
+_PLATFORMS: Final = frozenset({"cpu", "gpu", "cuda", "rocm", "tpu"})
+
+
 def _check_device(value: Any) -> Any:
     # Devices belong to the runtime, far above this module, so they are known by what they have.
-    if isinstance(value, str) and value.replace("_", "").isalnum():
+    if isinstance(value, str) and value.lower() in _PLATFORMS:
         return value.lower()
     if not isinstance(value, type) and (hasattr(value, "platform") or hasattr(value, "device_set")):
         return value
@@ -94,6 +100,8 @@ def choice(*values: str) -> Kind:
     normal = {value.lower(): value for value in values}
 
     def check(value: Any) -> str:
+        if isinstance(value, enum.Enum):
+            value = value.name
         if isinstance(value, str) and value.lower() in normal:
             return normal[value.lower()]
         raise ValueError
@@ -118,6 +126,34 @@ integer = Kind("an int", _check_int, lambda text: int(text))
 number = Kind("a number", _check_number, lambda text: float(text))
 text = Kind("a str", _check_text, lambda text: text)
 device = Kind("a device, a sharding or a platform name such as 'cpu'", _check_device, _check_device)
+
+
+class _Explicit(str):
+    """The value 'explicit' of x64. It is false: the types of Python numbers have 32 bits."""
+
+    __slots__ = ()
+
+    def __bool__(self) -> bool:
+        return False
+
+    def __reduce__(self) -> str:
+        return "EXPLICIT"
+
+
+EXPLICIT: Final = _Explicit("explicit")
+
+
+def _check_width(value: Any) -> Any:
+    if isinstance(value, str) and value.lower() == EXPLICIT:
+        return EXPLICIT
+    return _check_flag(value)
+
+
+def _parse_width(text: str) -> Any:
+    return EXPLICIT if text.lower() == EXPLICIT else _parse_flag(text)
+
+
+width = Kind("True or False, or 'explicit'", _check_width, _parse_width)
 
 # fmt: off
 _precision = choice(
@@ -183,7 +219,11 @@ class Settings:
     """
 
     # numbers
-    x64: bool = _staged(flag, False, "64-bit types, and 64 bits for Python numbers")
+    x64: bool = _staged(
+        width,
+        False,
+        "64-bit types, and 64 bits for Python numbers; 'explicit': where asked for or given only",
+    )
     explicit_x64_dtypes: str = _staged(
         choice("warn", "error", "allow"),
         "warn",
@@ -200,6 +240,16 @@ class Settings:
     )
     check_static_indices: bool = _staged(
         flag, False, "refuse constant indices that are out of bounds"
+    )
+    # "alone": of one jitted function, which computes what it computes without jit (`alone`)
+    exact: bool | str = _staged(
+        flag, False, "compiled programs round as their operations do one by one"
+    )
+    safe_where: bool = _staged(
+        flag, False, "cotangents that a `where` masks stay zero, whatever lies behind it"
+    )
+    masks: str = _staged(
+        choice("strict", "lazy"), "strict", "lazy: traced masks select views that keep their shape"
     )
     # random numbers
     prng_impl: str = _staged(_prng, "threefry2x32", "generator of keys that name none")
@@ -232,6 +282,14 @@ class Settings:
     disable_jit: bool = _row(flag, False, "run jitted functions operation by operation")
     check_tracer_leaks: bool = _staged(flag, False, "look for tracers that outlive their trace")
     enable_checks: bool = _row(flag, False, "check programs between passes")
+    compile_unjitted: bool = _row(
+        flag, True, "compile grad, vmap and the like as one piece where they are called again"
+    )
+    stale: str = _row(
+        choice("warn", "retrace", "raise", "ignore"),
+        "warn",
+        "when something that a compiled function read from outside has changed",
+    )
     no_tracing: bool = _row(flag, False, "refuse to trace for compilation")
     no_execution: bool = _row(flag, False, "refuse to execute")
     captured_constants_warn_bytes: int = _row(
@@ -239,6 +297,9 @@ class Settings:
     )
     # reports
     log_compiles: bool = _row(flag, False, "log each compilation")
+    progress_after: float = _row(
+        number, 2.0, "seconds after which a terminal tells what is being compiled; 0: never"
+    )
     explain_cache_misses: bool = _row(flag, False, "log why a function is traced again")
     traceback: str = _row(
         choice("short", "full", "off"),
@@ -277,15 +338,21 @@ class Settings:
     optimization_level: str = _staged(_level, "UNKNOWN", "effort of XLA for speed")
     memory_fitting_level: str = _staged(_level, "O2", "effort of XLA to save memory")
     disable_most_optimizations: bool = _staged(flag, False, "compile quickly rather than well")
-    enable_compilation_cache: bool = _row(
-        flag, True, "use the cache on disk, if it has a directory"
+    fusion_fences: str = _staged(
+        choice("auto", "off"), "auto", "whether sums that many operations read are computed once"
     )
+    reroll: str = _staged(
+        choice("auto", "off"), "auto", "whether long repetitions in a program become loops"
+    )
+    enable_compilation_cache: bool = _row(flag, True, "keep compiled programs on disk")
     compilation_cache_dir: str | None = _row(
-        optional(text), None, "directory of the cache of compiled programs"
+        optional(text), None, "directory for compiled programs; None: in the user's cache directory"
     )
-    compilation_cache_max_size: int = _row(integer, -1, "bytes that cache may take; -1: no bound")
+    compilation_cache_max_size: int = _row(
+        integer, 1 << 31, "bytes that cache may take; -1: no bound"
+    )
     persistent_cache_min_compile_time_secs: float = _row(
-        number, 1.0, "keep programs that took this long to compile (s)"
+        number, 0.0, "keep programs that took this long to compile (s)"
     )
     persistent_cache_min_entry_size_bytes: int = _row(
         integer, 0, "keep programs of this size and larger (bytes)"
@@ -295,6 +362,10 @@ class Settings:
     )
     # values of the options in _IGNORED that are not at their defaults: (name, value), by name
     ignored: tuple[tuple[str, Any], ...] = ()
+    # the mesh in force, with and without its devices (core/meshes.py): no options, but they lie in
+    # the same blocks and belong in the same keys
+    mesh: Any = None
+    abstract_mesh: Any = None
 
     key: Settings = field(init=False, repr=False)
 
@@ -443,7 +514,9 @@ _BY_NAME: Final = {
     for spelling in (f"jax_{option.name}", option.jax_name)
     for prefix in ("jax_", "")
 }
-_STAGED = frozenset(option.name for option in OPTIONS.values() if option.staged)
+_VARIABLES: Final = {"SAGAX_CACHE_DIR": "compilation_cache_dir"}  # names that are not an option's
+_MESHES: Final = ("mesh", "abstract_mesh")
+_STAGED = frozenset([*(option.name for option in OPTIONS.values() if option.staged), *_MESHES])
 
 _instances: dict[tuple[Any, ...], Settings] = {}
 
@@ -503,9 +576,10 @@ def _checked(option: Option, value: Any) -> Any:
 
 @functools.lru_cache(maxsize=1024)
 def _applied(settings: Settings, changes: Changes) -> Settings:
-    fields = {name: value for name, value in changes if not OPTIONS[name].ignored}
+    without_effect = [c for c in changes if c[0] not in _MESHES and OPTIONS[c[0]].ignored]
+    fields = {name: value for name, value in changes if (name, value) not in without_effect}
     ignored = dict(settings.ignored)
-    ignored.update((name, value) for name, value in changes if OPTIONS[name].ignored)
+    ignored.update(without_effect)
     kept = sorted((n, v) for n, v in ignored.items() if v != OPTIONS[n].default)
     return settings.replace(**fields, ignored=tuple(kept))
 
@@ -516,7 +590,8 @@ def from_environment(environ: Mapping[str, str]) -> Settings:
     for prefix in ("JAX_", "SAGAX_"):
         for variable, words in environ.items():
             if variable.startswith(prefix):
-                option = _BY_NAME.get(variable.removeprefix(prefix).lower())
+                name = _VARIABLES.get(variable, variable.removeprefix(prefix).lower())
+                option = _BY_NAME.get(name)
                 if option is not None:
                     settings = _applied(settings, _set(option, _parsed(variable, option, words)))
     return settings
@@ -534,10 +609,19 @@ def _parsed(variable: str, option: Option, words: str) -> Any:
 # --- the settings in force ---------------------------------------------------------------------
 
 
+def _at_start() -> Settings:
+    try:
+        return from_environment(os.environ)
+    except ValueError:
+        if sys.argv[:2] == ["-m", "doctor"]:  # `python -m sagax doctor`, which says what is wrong
+            return _interned(_DEFAULTS)
+        raise
+
+
 class _Thread(threading.local):
     # Class attributes are what every thread sees until it is inside a `with` block, so that the
     # class holds the value of the process and reading it costs one attribute look-up either way.
-    settings: Settings = from_environment(os.environ)
+    settings: Settings = _at_start()
     entered: tuple[Context, ...] = ()
 
 
@@ -550,6 +634,27 @@ def current() -> Settings:
     return thread.settings
 
 
+_fixed: dict[str, tuple[str, Callable[[Any], bool]]] = {}
+
+
+def fix(name: str, reason: str, fits: Callable[[Any], bool]) -> None:
+    """From now on it is too late to set the option to a value that does not fit what is in use.
+
+    `reason` completes "because".
+    """
+    _fixed[name] = (reason, fits)
+
+
+def _check_fixed(changes: Changes) -> None:
+    for name, value in changes:
+        reason, fits = _fixed.get(name, ("", None))
+        if fits is not None and value != getattr(_Thread.settings, name) and not fits(value):
+            raise RuntimeError(
+                f"the option {name!r} cannot be set to {value!r} any more, because {reason}. Set it before"
+                f" anything is computed, or in the environment: JAX_{name.upper()}={value}"
+            )
+
+
 def update(name: str, value: Any) -> None:
     """Sets an option for the process.
 
@@ -557,9 +662,11 @@ def update(name: str, value: Any) -> None:
     change when they enter or leave one; in the calling thread the change shows at once, unless
     the same option is set by a `with` block it is in.
 
-    Raises AttributeError if there is no such option, ValueError if it does not take the value.
+    Raises AttributeError if there is no such option, ValueError if it does not take the value,
+    RuntimeError if it is too late for it: platforms and numbers of devices are fixed once they are started.
     """
     changes = _changes(name, value)
+    _check_fixed(changes)
     with _lock:
         _Thread.settings = _applied(_Thread.settings, changes)
     _refresh()
@@ -630,6 +737,30 @@ def context(**settings: Any) -> Context:
     True
     """
     return Context(tuple(c for name, value in settings.items() for c in _changes(name, value)))
+
+
+def of_function(
+    exact: bool | None, safe_where: bool | None, masks: str | None, reroll: str | None = None
+) -> Any:
+    """The context in which a jitted function with these options is traced and compiled."""
+    given = {"safe_where": safe_where, "masks": masks, "exact": exact, "reroll": reroll}
+    changes = [c for k, v in given.items() if v is not None for c in _changes(k, v)]
+    # An operation of it that holds a program is one operation, compiled as it is where nothing is traced.
+    changes = [(k, "alone") if (k, v) == ("exact", True) else (k, v) for k, v in changes]
+    return Context(tuple(changes)) if changes else unchanged
+
+
+unchanged: Final = contextlib.nullcontext()
+
+
+def with_option(name: str, value: Any) -> contextlib.AbstractContextManager[None]:
+    """The context of an option that a function takes as an argument too; None: as it is set."""
+    return unchanged if value is None else context(**{name: value})
+
+
+def for_inner_program() -> contextlib.AbstractContextManager[None]:
+    """The context in which a program is traced that is one operation of the program around it."""
+    return context(exact=False) if thread.settings.exact == "alone" else unchanged
 
 
 class State:

@@ -49,6 +49,8 @@ def _version_numbers(text: str) -> tuple[int, int, int]:
 
 engine_version: tuple[int, int, int] = _version_numbers(engine_version_text)
 _BEFORE_0_11 = engine_version < (0, 11, 0)
+# Whether XLA for the CPU keeps an optimization barrier until it merges operations; before 0.11 it drops it.
+keeps_barriers: bool = not _BEFORE_0_11
 _BEFORE_0_12 = engine_version < (0, 12, 0)
 
 EngineError = _jax.JaxRuntimeError
@@ -186,6 +188,51 @@ def register_type(name: str, registration: dict, platform: str = "cpu") -> None:
 def register_batch_partitionable(name: str) -> None:
     """Lets calls of a native function be divided among devices along leading dimensions."""
     _xc.register_custom_call_as_batch_partitionable(name)
+
+
+# What a partitioner is told of an operand or result: shape, dtype, and the text of its sharding.
+Divided = tuple[tuple[int, ...], np.dtype, str]
+Partition = Callable[[str, list[Divided], list[Divided]], tuple[str, list[str], list[str]]]
+# What partitioners raised, of which XLA keeps the text only, by the `backend_config` of the call.
+_partition_failures: dict[str, Exception] = {}
+
+
+def register_partitioner(name: str, partition: Partition) -> None:
+    """Lets Python divide calls of the target `name` among devices.
+
+    `partition` gets the calls' `backend_config`, and gives the module that each device runs on its parts and the
+    shardings that operands and results then have.
+    """
+
+    def divided(shape: Any, sharding: Any) -> Divided:
+        return tuple(shape.dimensions()), shape.numpy_dtype(), str(sharding)
+
+    def packed(shape: Any, found: list[Any]) -> Any:
+        return _xc.HloSharding.tuple_sharding(shape, found) if shape.is_tuple() else found[0]
+
+    def on_partition(shapes: Any, given: Any, shape: Any, result: Any, key: bytes) -> Any:
+        several = shape.is_tuple()
+        outs = zip(shape.tuple_shapes(), result.tuple_elements()) if several else [(shape, result)]
+        try:
+            operands = list(map(divided, shapes, given))
+            text, ins, found = partition(key.decode(), operands, [divided(*out) for out in outs])
+        except Exception as error:
+            _partition_failures[key.decode()] = error
+            raise
+        places = list(map(_parse_sharding, found))
+        return text.encode(), list(map(_parse_sharding, ins)), packed(shape, places)
+
+    def on_infer(shapes: Any, given: Any, shape: Any, key: bytes) -> Any:
+        count = len(shape.tuple_shapes()) if shape.is_tuple() else 1
+        return packed(shape, [_REPLICATED] * count)  # how shardings follow, the sdy dialect says
+
+    _xc.register_custom_call_partitioner(
+        name,
+        lambda sharding, shape, key: sharding,
+        on_partition,
+        on_infer,
+        can_side_effecting_have_replicated_sharding=True,
+    )
 
 
 def include_dir() -> str:
@@ -337,20 +384,24 @@ def _package_path(name: str) -> pathlib.Path | None:
     return pathlib.Path(next(iter(spec.submodule_search_locations)))
 
 
-def find_cuda_plugin() -> CudaPlugin | None:
-    """The installed CUDA plugin, that of the newest CUDA first; None if there is none."""
-    import importlib.metadata  # 15 ms that only machines with a plugin need
-
+def find_cuda_plugins() -> Iterator[CudaPlugin]:
+    """The installed CUDA plugins, that of the newest CUDA first."""
     for cuda in sorted(_CUDA_LIBRARIES, reverse=True):
         folder = _package_path(f"jax_plugins.xla_cuda{cuda}")
         if folder is not None and (folder / "xla_cuda_plugin.so").exists():
+            import importlib.metadata  # 15 ms that only machines with a plugin need
+
             try:
                 version = importlib.metadata.version(f"jax-cuda{cuda}-plugin")
             except importlib.metadata.PackageNotFoundError:
                 version = "unknown"
             support = f"jax_cuda{cuda}_plugin"
-            return CudaPlugin(cuda, folder / "xla_cuda_plugin.so", support, version)
-    return None
+            yield CudaPlugin(cuda, folder / "xla_cuda_plugin.so", support, version)
+
+
+def find_cuda_plugin() -> CudaPlugin | None:
+    """The installed CUDA plugin, that of the newest CUDA first; None if there is none."""
+    return next(find_cuda_plugins(), None)
 
 
 def cuda_plugin_available() -> bool:
@@ -470,10 +521,12 @@ class EngineSharding:
     all that is derived from them.
     """
 
-    __slots__ = ("__weakref__", "_internal_device_list", "devices", "hlo_sharding")
-    memory_kind = None
+    __slots__ = ("__weakref__", "_internal_device_list", "devices", "hlo_sharding", "memory_kind")
 
-    def __init__(self, devices: Iterable[Any], hlo_sharding: Any = None) -> None:
+    def __init__(
+        self, devices: Iterable[Any], hlo_sharding: Any = None, memory_kind: str | None = None
+    ) -> None:
+        self.memory_kind = memory_kind
         self.devices = tuple(devices)
         self.hlo_sharding = _REPLICATED if hlo_sharding is None else hlo_sharding
         self._internal_device_list = _xc.DeviceList(self.devices)
@@ -489,7 +542,9 @@ _REPLICATED = _xc.HloSharding.replicate()
 _single_device_shardings: dict[Any, EngineSharding] = {}
 
 
-def _on(device: Any) -> EngineSharding:
+def _on(device: Any, memory_kind: str | None = None) -> EngineSharding:
+    if memory_kind is not None:
+        return EngineSharding([device], None, memory_kind)
     sharding = _single_device_shardings.get(device)
     if sharding is None:
         sharding = _single_device_shardings[device] = EngineSharding([device])
@@ -539,6 +594,16 @@ def _shard_indices(sharding: Any, shape: tuple[int, ...], num_devices: int) -> l
     return indices
 
 
+def sharding_tiles(text: str, num_devices: int, ndim: int) -> tuple[tuple, tuple]:
+    """Into how many parts each dimension is cut, and each device's part, by position."""
+    sharding = _parse_sharding(text)
+    if sharding.is_replicated() or num_devices == 1:
+        return (1,) * ndim, ((0,) * ndim,) * num_devices
+    parts = tuple(sharding.tile_assignment_dimensions())
+    places = zip(sharding.tile_assignment_devices(), np.ndindex(*parts))
+    return parts[:ndim], tuple([tile[:ndim] for _, tile in sorted(places)])
+
+
 # --- placing and reading arrays -------------------------------------------------------------------
 
 _SHARE = _jax.HostBufferSemantics.ZERO_COPY
@@ -553,8 +618,9 @@ def put(
     shape: tuple[int, ...] | None = None,
     dtype: np.dtype | None = None,
     share: bool,
+    memory_kind: str | None = None,
 ) -> Any:
-    """A buffer on `device` with the values of the NumPy array `x`.
+    """A buffer on `device` with the values of the NumPy array `x`, in its default kind of memory or another.
 
     With `share=True` it may use x's own memory: for an array that nobody will change any more. With
     `share=False` a later change of x never shows. `shape` and `dtype`, where given, say what x is
@@ -573,7 +639,7 @@ def put(
     try:
         return _batched_device_put(
             EngineAval(x.shape, own),
-            _on(device),
+            _on(device, memory_kind),
             [x],
             [device],
             True,  # committed: a flag that jaxlib does not look at
@@ -593,6 +659,17 @@ def _local(devices: Sequence[Any], items: Sequence[Any]) -> list[tuple[Any, Any]
     return [(d, item) for d, item in zip(devices, items) if d.process_index == here]
 
 
+@functools.lru_cache(maxsize=1024)
+def _division(
+    devices: tuple, text: str | None, shape: tuple[int, ...], memory_kind: str | None
+) -> tuple[EngineSharding, list[tuple[Any, tuple[int, ...]]]]:
+    """The sharding of arrays of a shape, and the local devices with the shapes of their parts."""
+    sharding = EngineSharding(devices, _parse_sharding(text), memory_kind)
+    indices = _shard_indices(sharding.hlo_sharding, shape, len(devices))
+    local = _local(devices, indices)
+    return sharding, [(d, tuple([cut.stop - cut.start for cut in index])) for d, index in local]
+
+
 def put_sharded(
     shards: Sequence[Any],
     devices: Sequence[Any],
@@ -601,6 +678,7 @@ def put_sharded(
     sharding_text: str | None = None,
     *,
     share: bool = False,
+    memory_kind: str | None = None,
 ) -> Any:
     """A buffer that lies on several devices, as an array of `shape` cut as the text says.
 
@@ -609,14 +687,11 @@ def put_sharded(
     has an array of `shape`. Raises ValueError if the number, shape or dtype of the shards is wrong.
     """
     aval = EngineAval(tuple(shape), np.dtype(dtype))
-    sharding = EngineSharding(devices, _parse_sharding(sharding_text))
-    indices = _shard_indices(sharding.hlo_sharding, aval.shape, len(sharding.devices))
-    local = _local(sharding.devices, indices)
+    sharding, local = _division(tuple(devices), sharding_text, aval.shape, memory_kind)
     if len(shards) != len(local):
         raise ValueError(f"put_sharded: {len(shards)} shards for {len(local)} local devices")
     parts = []
-    for part, (device, index) in zip(shards, local):
-        wanted = tuple(cut.stop - cut.start for cut in index)
+    for part, (device, wanted) in zip(shards, local):
         given = part.aval if isinstance(part, Buffer) else np.asarray(part)
         if tuple(given.shape) != wanted or given.dtype != aval.dtype:
             raise ValueError(
@@ -624,7 +699,7 @@ def put_sharded(
                 f"got {_describe(given.shape, given.dtype)}"
             )
         if not isinstance(part, Buffer):
-            part = put(part, device, share=share)
+            part = put(part, device, share=share, memory_kind=memory_kind)
         elif device_of(part) != device:
             part = copy_to_device(part, device)
         parts.append(part)
@@ -639,6 +714,8 @@ def to_numpy(buffer: Any) -> np.ndarray:
     An array on several devices is gathered. Raises DeletedBufferError for a deleted buffer, and if
     a callback failed in the program that should have made the values, the callback's exception.
     """
+    if _wait is not None:
+        _wait([buffer])
     try:
         # Not np.asarray(buffer): without the buffer protocol that gives an object array, no error.
         return np.asarray(memoryview(buffer))
@@ -706,6 +783,8 @@ def block(buffer: Any) -> None:
 
 def block_all(buffers: Sequence[Any]) -> None:
     """Waits until the values of all buffers are there. Raises what went wrong in making them."""
+    if _wait is not None:
+        _wait(buffers)
     try:
         _jax.batched_block_until_ready(buffers)
         return
@@ -740,7 +819,8 @@ def shards(buffer: Any) -> list[Any]:
     result = []
     for part, (device, index) in zip(parts, local):
         part_aval = EngineAval(tuple(cut.stop - cut.start for cut in index), aval.dtype)
-        result.append(part._rewrap_with_aval_and_sharding(part_aval, _on(device)))
+        where = _on(device, buffer._sharding.memory_kind)
+        result.append(part._rewrap_with_aval_and_sharding(part_aval, where))
     return result
 
 
@@ -754,6 +834,37 @@ def copy_to_device(buffer: Any, device: Any) -> Any:
         [_on(device)],
         [_jax.ArrayCopySemantics.ALWAYS_COPY],
     )[0]
+
+
+def reordered(buffer: Any, devices: Sequence[Any]) -> Any:
+    """The buffer with the same parts on the same devices, these in another order."""
+    old, aval = devices_of(buffer), buffer.aval
+    tiles = buffer._sharding.hlo_sharding
+    if not tiles.is_replicated():
+        where = {d: i for i, d in enumerate(devices)}
+        renamed = [where[old[i]] for i in tiles.tile_assignment_devices()]
+        shape = list(tiles.tile_assignment_dimensions())
+        copies = " last_tile_dim_replicate" if len(shape) > len(aval.shape) else ""
+        text = f"{{devices=[{','.join(map(str, shape))}]{','.join(map(str, renamed))}{copies}}}"
+        tiles = _parse_sharding(text)
+    sharding = EngineSharding(devices, tiles, buffer._sharding.memory_kind)
+    local = [d for d, _ in _local(tuple(devices), devices)]
+    parts = {device_of(part): part for part in shards(buffer)}
+    return Buffer(aval, sharding, [parts[d] for d in local], True, _skip_checks=True)
+
+
+def rebuilt(buffer: Any, parts: Sequence[Any]) -> Any:
+    """A buffer like `buffer` of other parts: single-device buffers on the same devices."""
+    return Buffer(buffer.aval, buffer._sharding, list(parts), True, _skip_checks=True)
+
+
+def start_copy_to_host(buffer: Any) -> None:
+    """Begins to copy the values to the host, so that `to_numpy` finds them there."""
+    if _BEFORE_0_11:
+        with no_jax():
+            buffer._copy_single_device_array_to_host_async()
+    else:
+        _jax.batched_copy_to_host_async([buffer])
 
 
 def make_error_buffer(
@@ -829,7 +940,9 @@ def original_error(error: BaseException) -> BaseException:
     XLA hands on the text of an exception, not the exception: the text tells where it is kept.
     """
     found = re.search(r"sagax-callback-failure-(\d+)", str(error))
-    return _failures.get(int(found[1]), error) if found else error
+    if found:
+        return _failures.get(int(found[1]), error)
+    return error if _explain is None else _explain(error)
 
 
 def _check_callbacks(module: Any, callbacks: Sequence[Callback]) -> None:
@@ -1116,6 +1229,7 @@ def compile(
     Raises ModuleError if the module is not valid, and EngineError if XLA cannot compile it.
     """
     devices = tuple(devices)
+    options = _keeping_barriers(module, client.platform, options)
     compile_options = _compile_options(devices, options, num_replicas, num_partitions, shardy)
     _check_module(module, shardy, bool(callbacks))
     arguments: list[Any] = [module, _xc.DeviceList(devices), compile_options]
@@ -1127,11 +1241,31 @@ def compile(
         loaded = client.compile_and_load(*arguments)
     except EngineError as error:
         failure = error
+        for key in list(_partition_failures):
+            if isinstance(module, str) and key in module:
+                raise _partition_failures.pop(key) from None
     else:
         return Executable(loaded, devices, out_avals)
     # The parser, asked alone, says more precisely what is wrong and where.
     verify_module(module)
     raise failure
+
+
+def _keeping_barriers(
+    module: str | bytes, platform: str, options: Mapping[str, Any]
+) -> Mapping[str, Any]:
+    """The options with which optimization barriers last until the program has been divided into kernels.
+
+    Before jaxlib 0.11 the CPU compiler removed them before it fuses operations.
+    """
+    text = "optimization_barrier"
+    if not _BEFORE_0_11 or platform != "cpu":
+        return options
+    if not (text in module if isinstance(module, str) else text.encode() in module):
+        return options
+    given = str(options.get("xla_disable_hlo_passes", ""))
+    passes = ",".join([*([given] if given else []), "cse_barrier_expander"])
+    return {**options, "xla_disable_hlo_passes": passes}
 
 
 # Custom calls of Python, and the sdy dialect, as they show in text, bytecode and HLO.
@@ -1255,6 +1389,16 @@ def _computation(module: str | bytes) -> Any:
     )
 
 
+def parsed_module(module: str | bytes) -> Any:
+    """The module as an object of MLIR's Python bindings."""
+    return _parse(module)
+
+
+def module_computation(module: str | bytes) -> Any:
+    """The module as a computation in HLO, an object of XLA's."""
+    return _computation(module)
+
+
 def module_to_hlo_text(module: str | bytes) -> str:
     """The HLO of a module, as it is before XLA optimises it."""
     return _computation(module).as_hlo_text()
@@ -1321,6 +1465,31 @@ def module_functions(module: str | bytes, prefix: str) -> ModuleFunctions:
             [str(t) for t in kind.results],
             [str(op) for op in names.values()],
         )
+
+
+def propagated_shardings(module: str | bytes, mark: str) -> dict[str, list[str]]:
+    """The axes that divide each dimension of marked values, as Shardy decides it for the module.
+
+    Keys are the values of the frontend attribute `mark`; axes of a dimension are joined by commas.
+    """
+    ir = importlib.import_module("jaxlib.mlir.ir")
+    passes = importlib.import_module("jaxlib.mlir.passmanager")
+    found: dict[str, list[str]] = {}
+
+    def note(op: Any) -> Any:
+        if "mhlo.frontend_attributes" in op.attributes and "sdy.sharding" in op.attributes:
+            marks = ir.DictAttr(op.attributes["mhlo.frontend_attributes"])
+            if mark in marks:
+                dims = re.findall(r"\{([^{}]*)\}", str(op.attributes["sdy.sharding"]))
+                axes = [",".join(re.findall(r'"([^"]*)"', d)) for d in dims]
+                found[ir.StringAttr(marks[mark]).value] = axes
+        return ir.WalkResult.ADVANCE
+
+    parsed = _parse(module)
+    with parsed.context:
+        passes.PassManager.parse("builtin.module(sdy-propagation-pipeline)").run(parsed.operation)
+    parsed.operation.walk(note)
+    return found
 
 
 def custom_call_targets(module: str | bytes) -> list[str]:
@@ -1493,9 +1662,19 @@ def _profiler() -> Any:
     return importlib.import_module("jaxlib._profiler")
 
 
-def profiler_session() -> Any:
+def profiler_session(options: Any = None) -> Any:
     """A running profile, one at a time: `.stop()` gives bytes, `.stop_and_export(folder)` files."""
-    return _profiler().ProfilerSession(_profiler().ProfileOptions())
+    return _profiler().ProfilerSession(options or _profiler().ProfileOptions())
+
+
+def profile_options_class() -> Any:
+    """The engine's class of what a profile is to record."""
+    return _profiler().ProfileOptions
+
+
+def profile_data_class() -> Any:
+    """The engine's class of recorded profiles: planes, lines, events."""
+    return importlib.import_module("jaxlib._profile_data").ProfileData
 
 
 def trace_me(name: str, **metadata: Any) -> Any:
@@ -1535,3 +1714,58 @@ def distributed_client(address: str, node_id: int, **options: Any) -> Any:
 def gloo_collectives(client: Any, hostname: str | None = None) -> Any:
     """Collective operations between processes on CPUs; `client` is a connected distributed one."""
     return _jax.make_gloo_tcp_collectives(client, hostname=hostname)
+
+
+# While processes work together: waits for buffers in a way that a lost process ends, and finds the
+# error to raise for one of the engine's.
+_wait: Callable[[Sequence[Any]], None] | None = None
+_explain: Callable[[BaseException], BaseException] | None = None
+
+
+def work_together(
+    wait: Callable[[Sequence[Any]], None] | None,
+    explain: Callable[[BaseException], BaseException] | None,
+) -> None:
+    """Sets how to wait for buffers, and how to explain failures; None: as the engine does."""
+    global _wait, _explain
+    _wait, _explain = wait, explain
+
+
+def keep_for_ever(*objects: Any) -> None:
+    """Keeps objects from being freed, also at the end of the process.
+
+    A client of a service ends the process when it sees the service go, so neither may.
+    """
+    for kept in objects:
+        ctypes.pythonapi.Py_IncRef(ctypes.py_object(kept))
+
+
+_quiet_lock = threading.Lock()
+_quiet_depth = 0
+
+
+@contextlib.contextmanager
+def quiet_standard_output() -> Iterator[None]:
+    """Keeps C++ code from writing to std::cout. What Python writes is not touched."""
+    try:
+        library = ctypes.CDLL("libstdc++.so.6")
+        stream = ctypes.addressof(ctypes.c_char.in_dll(library, "_ZSt4cout"))
+        set_state = library["_ZNSt9basic_iosIcSt11char_traitsIcEE5clearESt12_Ios_Iostate"]
+    except (OSError, ValueError, AttributeError):  # another C++ library: its lines are shown
+        yield
+        return
+    # The state belongs to a virtual base, whose offset stands before the table of virtual functions.
+    table = ctypes.c_void_p.from_address(stream).value or 0
+    state = ctypes.c_void_p(stream + ctypes.c_ssize_t.from_address(table - 24).value)
+
+    def enter(step: int) -> None:
+        global _quiet_depth
+        with _quiet_lock:
+            _quiet_depth += step
+            set_state(state, ctypes.c_int(1 if _quiet_depth else 0))  # 1 is badbit
+
+    enter(1)
+    try:
+        yield
+    finally:
+        enter(-1)

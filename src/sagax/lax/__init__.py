@@ -6,11 +6,11 @@ operation with all its rules.
 
 from __future__ import annotations
 
+from sagax._src.api.resharding import with_sharding_constraint
 from sagax._src.control.absent import (
     after_all,
     precv,
     psend,
-    with_sharding_constraint,
 )
 from sagax._src.control.call import (
     jit_p,
@@ -24,6 +24,7 @@ from sagax._src.control.collectives import (
     axis_index_p,
     axis_size,
     pbroadcast,
+    pcast,
     pmax,
     pmax_p,
     pmean,
@@ -37,6 +38,7 @@ from sagax._src.control.collectives import (
     psum_scatter,
     psum_scatter_p,
     pswapaxes,
+    pvary,
 )
 from sagax._src.control.composites import (
     composite,

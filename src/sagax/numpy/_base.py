@@ -27,6 +27,7 @@ from sagax._src.primitives.structural import (
     convert,
     expand_dims,
 )
+from sagax._src.runtime.array import from_host
 
 _thread = config.thread
 _KINDS: tuple[Any, ...] = (bool, int, float, complex)
@@ -90,6 +91,11 @@ _beside: dict[tuple, tuple] = {}
 _pairs: dict[tuple, tuple] = {}
 
 
+def kept(scalar: Any) -> Any:
+    """A NumPy scalar as an operand that keeps its dtype, of 64 bits too where x64 is off."""
+    return _both(scalar)[0]
+
+
 def number(value: Any, kind: type, dtype: Any) -> Any:
     """A Python number of type `kind` as a scalar of `dtype`. Raises if an int does not fit.
 
@@ -97,9 +103,9 @@ def number(value: Any, kind: type, dtype: Any) -> Any:
     once it is an array, made once and kept.
     """
     if value or kind is int or kind is bool:
-        key = (value, kind, dtype)
+        key = (value, kind, dtype, _thread.settings.x64)
     else:  # 0.0 and -0.0 are equal, but not the same
-        key = (repr(value), kind, dtype)
+        key = (repr(value), kind, dtype, _thread.settings.x64)
     found = _numbers.get(key)
     if found is None:
         found = _both(_new_number(value, kind, dtype))
@@ -156,6 +162,10 @@ def array_beside(function: str, a: Any, value: Any) -> Any:
 
 def _both(scalar: Any) -> tuple:
     """A scalar for programs that are traced, and the same as an array, for evaluation."""
+    if isinstance(scalar, np.generic) and dtypes.canonicalize(scalar.dtype, x64()) != scalar.dtype:
+        # Beside an array that was made while x64 was on. As a scalar it would be cut to 32 bits.
+        wide = from_host(np.asarray(scalar))
+        return wide, wide
     return scalar, sockets.concrete(scalar)
 
 
@@ -208,7 +218,7 @@ def cast(x: Any, dtype: Any, weak: bool) -> Any:
             return _python_number(x, dtype)
         return number(x, kind, dtype)
     if isinstance(x, np.generic) and not weak:
-        return dtypes.convert_numpy(np.asarray(x), dtype)[()]
+        return kept(dtypes.convert_numpy(np.asarray(x), dtype)[()])
     # weakness alone does not matter to an operation whose other operand is strong
     return x if aval_of(x).dtype == dtype else convert(x, dtype, weak)
 
@@ -259,6 +269,8 @@ def promote_inexact(function: str, *args: Any) -> list:
 
 def inexact(dtype: Any) -> Any:
     """The floating point dtype in which numbers of a dtype are computed with."""
+    if dtypes.is_inexact(dtype):
+        return dtype
     return dtypes.canonicalize(dtypes.to_inexact(dtype), _thread.settings.x64)
 
 
@@ -292,12 +304,47 @@ def align_ranks(function: str, args: Sequence[Any]) -> list:
     rank = rank_of(function, args)
     if not rank:
         return list(args)
+    if any(0 < len(shape_of(x)) < rank for x in args):
+        _check_aligned(function, args, rank)
     return [
         expand_dims(x, tuple(range(rank - x.ndim)))
         if type(x) not in _SCALARS and 0 < x.ndim < rank
         else x
         for x in args
     ]
+
+
+def _check_aligned(function: str, args: Sequence[Any], rank: int) -> None:
+    """Speak up, with the shapes as they were given, if operands of different ranks do not broadcast."""
+    shapes = [shape_of(x) for x in args]
+    differing = _differing(shapes)
+    if differing is None:
+        return
+    axis, sizes = differing
+    padded = [s + (1,) * (rank - len(s)) if s else s for s in shapes]
+    low = next(s for s in shapes if 0 < len(s) < rank)
+    axes = ", ".join([":"] * len(low) + ["None"] * (rank - len(low)))
+    raise ShapeError(
+        f"the operands differ in size along axis {axis}: {' and '.join(map(str, sizes))}",
+        function=function,
+        got=" and ".join(map(str, shapes)),
+        expected="equal sizes, or size 1, where shapes are lined up at the last axis",
+        fix=f"line them up at the first axis: y[{axes}] for the one of shape {low}"
+        if _differing(padded) is None
+        else None,
+    ).about_operands(tuple(args))
+
+
+def _differing(shapes: Sequence[tuple]) -> tuple[int, list] | None:
+    """The last axis, a negative number, along which shapes do not broadcast, and the sizes there."""
+    for axis in range(-1, -max(map(len, shapes)) - 1, -1):
+        sizes = [s[axis] for s in shapes if len(s) >= -axis]
+        joint: Any = 1
+        for size in sizes:
+            joint = dims.broadcast_dim(joint, size)
+            if joint is None:
+                return axis, sizes
+    return None
 
 
 def _check_rank_promotion(function: str, args: Sequence[Any]) -> None:

@@ -5,6 +5,7 @@ Operands of different dtypes go into `dot_general` as they are: it multiplies in
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Hashable, Sequence
 from typing import Any
 
@@ -19,6 +20,7 @@ from sagax._src.primitives import arithmetic, dot_algorithms, shaping, slicing, 
 from sagax._src.primitives.bitwise import bitwise_and
 from sagax._src.primitives.complex_numbers import conj
 from sagax._src.primitives.contraction import canonical_precision, dot_general_p
+from sagax._src.primitives.resharding import with_out_sharding
 from sagax.numpy._arguments import (
     axes_in_order,
     one_axis,
@@ -143,7 +145,9 @@ def dot(
     Array([3, 7], dtype=int32)
     """
     if out_sharding is not None:
-        refuse_sharding("dot", out_sharding)
+        keep = {"precision": precision, "preferred_element_type": preferred_element_type}
+        within = functools.partial(dot, **keep)
+        return with_out_sharding("dot", within, (a, b), out_sharding)
     a, x = with_aval("dot", a, 0)
     b, y = with_aval("dot", b, 1)
     if not x.ndim or not y.ndim:
@@ -191,7 +195,9 @@ def matmul(
     (5, 2, 4)
     """
     if out_sharding is not None:
-        refuse_sharding("matmul", out_sharding)
+        keep = {"precision": precision, "preferred_element_type": preferred_element_type}
+        within = functools.partial(matmul, **keep)
+        return with_out_sharding("matmul", within, (a, b), out_sharding)
     a, x = with_aval("matmul", a, 0)
     b, y = with_aval("matmul", b, 1)
     if x.ndim == 2 and y.ndim == 2:
@@ -408,7 +414,9 @@ def tensordot(
     (4,)
     """
     if out_sharding is not None:
-        refuse_sharding("tensordot", out_sharding)
+        keep = {"precision": precision, "preferred_element_type": preferred_element_type}
+        within = functools.partial(tensordot, axes=axes, **keep)
+        return with_out_sharding("tensordot", within, (a, b), out_sharding)
     a, x = with_aval("tensordot", a, 0)
     b, y = with_aval("tensordot", b, 1)
     if isinstance(axes, (tuple, list)):

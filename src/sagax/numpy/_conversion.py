@@ -11,6 +11,7 @@ from sagax._src.api.values import device_put
 from sagax._src.core import dtypes
 from sagax._src.core.value import Array, not_an_array, sockets
 from sagax._src.diagnostics.errors import ArgumentError, ArgumentValueError
+from sagax._src.primitives.resharding import with_out_sharding
 from sagax._src.primitives.shaping import stack
 from sagax._src.primitives.structural import convert, expand_dims
 from sagax._src.runtime.array import ConcreteArray
@@ -94,7 +95,12 @@ def _array(
             got=repr(order),
             expected="None, 'K' or 'C': the layout of arrays in memory is not for the program to choose",
         )
-    refuse_sharding(function, out_sharding)
+    if out_sharding is not None:
+
+        def within() -> Array:
+            return _array(function, x, dtype, order, ndmin, device, None)
+
+        return with_out_sharding(function, within, (), out_sharding)
     dtype = requested(dtype, function)
     out = _as_array(function, x, dtype)
     if ndmin and out.ndim < ndmin:

@@ -21,6 +21,7 @@ from sagax._src.diagnostics.errors import (
 )
 from sagax._src.primitives.arithmetic import add_p, div_p, mul_p, sub_p
 from sagax._src.primitives.comparison import eq_p, ge_p, ne_p
+from sagax._src.primitives.resharding import with_out_sharding
 from sagax._src.primitives.shaping import concatenate, iota_p, size_as_value, stack
 from sagax._src.primitives.slicing import slice_in_dim
 from sagax._src.primitives.structural import (
@@ -81,7 +82,10 @@ def zeros(shape: Any, dtype: Any = None, *, device: Any = None, out_sharding: An
     Array([[0, 0],
            [0, 0]], dtype=int32)
     """
-    refuse_sharding("zeros", out_sharding)
+    if out_sharding is not None:
+        return with_out_sharding(
+            "zeros", lambda: zeros(shape, dtype, device=device), (), out_sharding
+        )
     return _fill("zeros", shape, _number(0, _filling_dtype("zeros", dtype)), device)
 
 
@@ -92,7 +96,10 @@ def ones(shape: Any, dtype: Any = None, *, device: Any = None, out_sharding: Any
     >>> snp.ones(3)
     Array([1., 1., 1.], dtype=float32)
     """
-    refuse_sharding("ones", out_sharding)
+    if out_sharding is not None:
+        return with_out_sharding(
+            "ones", lambda: ones(shape, dtype, device=device), (), out_sharding
+        )
     return _fill("ones", shape, _number(1, _filling_dtype("ones", dtype)), device)
 
 
@@ -103,7 +110,10 @@ def empty(shape: Any, dtype: Any = None, *, device: Any = None, out_sharding: An
     >>> snp.empty(2)
     Array([0., 0.], dtype=float32)
     """
-    refuse_sharding("empty", out_sharding)
+    if out_sharding is not None:
+        return with_out_sharding(
+            "empty", lambda: empty(shape, dtype, device=device), (), out_sharding
+        )
     return _fill("empty", shape, _number(0, _filling_dtype("empty", dtype)), device)
 
 
@@ -117,7 +127,10 @@ def full(
     Array([[0, 1],
            [0, 1]], dtype=int32)
     """
-    refuse_sharding("full", out_sharding)
+    if out_sharding is not None:
+        return with_out_sharding(
+            "full", lambda: full(shape, fill_value, dtype, device=device), (), out_sharding
+        )
     dtype = requested(dtype, "full")
     return _full("full", shape, fill_value, dtype, False, device)
 
@@ -166,6 +179,14 @@ def _filled_like(function: str, x: Any, value: Any, dtype: Any, shape: Any, devi
     return _full(function, shape, value, dtype, weak, device)
 
 
+def _place_like(x: Any, shape: Any, device: Any) -> Any:
+    """Where an array like `x` goes, unless it is said: to the devices that `x` is bound to."""
+    if device is not None or shape is not None or not isinstance(x, Array):
+        return device
+    bound = getattr(x, "_device", None)
+    return x.aval.sharding if bound is None else bound
+
+
 def zeros_like(
     a: Any,
     dtype: Any = None,
@@ -180,7 +201,11 @@ def zeros_like(
     >>> snp.zeros_like(snp.arange(3))
     Array([0, 0, 0], dtype=int32)
     """
-    refuse_sharding("zeros_like", out_sharding)
+    if out_sharding is not None:
+        return with_out_sharding(
+            "zeros_like", lambda: zeros_like(a, dtype, shape, device=device), (), out_sharding
+        )
+    device = _place_like(a, shape, device)
     if isinstance(a, Array) and dtype is None and shape is None:
         zero = (
             a.aval.dtype.element(0)
@@ -205,7 +230,11 @@ def ones_like(
     >>> snp.ones_like(snp.arange(3))
     Array([1, 1, 1], dtype=int32)
     """
-    refuse_sharding("ones_like", out_sharding)
+    if out_sharding is not None:
+        return with_out_sharding(
+            "ones_like", lambda: ones_like(a, dtype, shape, device=device), (), out_sharding
+        )
+    device = _place_like(a, shape, device)
     if isinstance(a, Array) and dtype is None and shape is None:
         return _fill("ones_like", a.aval.shape, _base.number_beside(1, a), device)
     return _filled_like("ones_like", a, 1, dtype, shape, device)
@@ -220,6 +249,7 @@ def empty_like(
     >>> snp.empty_like(snp.arange(2))
     Array([0, 0], dtype=int32)
     """
+    device = _place_like(prototype, shape, device)
     return _filled_like("empty_like", prototype, 0, dtype, shape, device)
 
 
@@ -238,7 +268,14 @@ def full_like(
     >>> snp.full_like(snp.arange(3), 7)
     Array([7, 7, 7], dtype=int32)
     """
-    refuse_sharding("full_like", out_sharding)
+    if out_sharding is not None:
+        return with_out_sharding(
+            "full_like",
+            lambda: full_like(a, fill_value, dtype, shape, device=device),
+            (),
+            out_sharding,
+        )
+    device = _place_like(a, shape, device)
     return _filled_like("full_like", a, fill_value, dtype, shape, device)
 
 
@@ -285,7 +322,10 @@ def arange(
     >>> snp.arange(2, 10, 3)
     Array([2, 5, 8], dtype=int32)
     """
-    refuse_sharding("arange", out_sharding)
+    if out_sharding is not None:
+        return with_out_sharding(
+            "arange", lambda: arange(start, stop, step, dtype, device=device), (), out_sharding
+        )
     if type(start) is int and stop is None and step is None and dtype is None:
         dtypes.check_python_int(start, dtypes.default_int(_base.x64()))
         return placed(_iota(dtypes.default_int(_base.x64()), max(start, 0)), device)

@@ -16,6 +16,7 @@ from sagax._src.primitives import structural
 from sagax._src.primitives.contraction import canonical_precision
 from sagax._src.primitives.contraction import dot_general as lax_dot_general
 from sagax._src.primitives.reductions import reduce_or_p, reduce_sum_p
+from sagax._src.primitives.resharding import with_out_sharding
 from sagax.numpy._arguments import refuse_out, refuse_sharding, with_aval
 from sagax.numpy._contraction import contract, diagonal_of
 from sagax.numpy._shaping import moveaxis
@@ -54,7 +55,9 @@ def einsum(
     if out is not None:
         refuse_out("einsum", out)
     if out_sharding is not None:
-        refuse_sharding("einsum", out_sharding)
+        keep = {"precision": precision, "preferred_element_type": preferred_element_type}
+        within = functools.partial(einsum, optimize=optimize, _dot_general=_dot_general, **keep)
+        return with_out_sharding("einsum", within, (subscripts, *operands), out_sharding)
     inputs, given, result = _read(subscripts, operands)
     arrays = [with_aval("einsum", x, i)[0] for i, x in enumerate(given)]
     shapes = tuple([aval_of(x).shape for x in arrays])

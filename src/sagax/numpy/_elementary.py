@@ -48,8 +48,8 @@ def exp(x: Any, /) -> Array:
     """e to the power of each element.
 
     >>> import sagax.numpy as snp
-    >>> snp.exp(snp.array([0.0, 1.0])).round(4)
-    Array([1.    , 2.7183], dtype=float32)
+    >>> snp.exp(snp.array([0.0, 1.0])).round(2)
+    Array([1.  , 2.72], dtype=float32)
     """
     return t.exp_p.bind(operand_inexact("exp", x))
 
@@ -357,8 +357,8 @@ def tanh(x: Any, /) -> Array:
     """The hyperbolic tangent of each element.
 
     >>> import sagax.numpy as snp
-    >>> snp.tanh(snp.array([0.0, 1.0])).round(4)
-    Array([0.    , 0.7616], dtype=float32)
+    >>> snp.tanh(snp.array([0.0, 1.0])).round(3)
+    Array([0.   , 0.762], dtype=float32)
     """
     return t.tanh_p.bind(operand_inexact("tanh", x))
 
@@ -379,7 +379,7 @@ def arccosh(x: Any, /) -> Array:
     """The number, not below 0, whose hyperbolic cosine is x; NaN for real x below 1.
 
     >>> import sagax.numpy as snp
-    >>> snp.arccosh(snp.array([1.0, 2.0])).round(4)
+    >>> snp.arccosh(snp.array([1.0, 2.0])).round(3)
     Array([0.   , 1.317], dtype=float32)
     """
     x = operand_inexact("arccosh", x)
@@ -440,8 +440,8 @@ def i0(x: Any, /) -> Array:
     """The modified Bessel function of the first kind, of order 0. Real numbers only.
 
     >>> import sagax.numpy as snp
-    >>> snp.i0(snp.array([0.0, 1.0])).round(4)
-    Array([1.    , 1.2661], dtype=float32)
+    >>> snp.i0(snp.array([0.0, 1.0])).round(3)
+    Array([1.   , 1.266], dtype=float32)
     """
     x = operand_inexact("i0", x)
     if dtypes.is_complex(dtype_of(x)):
@@ -459,8 +459,8 @@ def sinc(x: Any, /) -> Array:
     """sin(pi x) / (pi x), and 1 at x = 0.
 
     >>> import sagax.numpy as snp
-    >>> snp.sinc(snp.array([0.0, 0.5])).round(4)
-    Array([1.    , 0.6366], dtype=float32)
+    >>> snp.sinc(snp.array([0.0, 0.5])).round(3)
+    Array([1.   , 0.637], dtype=float32)
     """
     x = operand_inexact("sinc", x)
     return _complex_sinc(x) if dtypes.is_complex(dtype_of(x)) else _real_sinc(x)

@@ -125,8 +125,8 @@ def round(a: Any, decimals: int = 0, out: None = None) -> Array:
     The dtype stays. A negative number of decimals rounds to tens, hundreds, ...
 
     >>> import sagax.numpy as snp
-    >>> snp.round(snp.array([1.234, 5.678]), 1)
-    Array([1.2, 5.7], dtype=float32)
+    >>> snp.round(snp.array([1.234, -2.5]), 1)
+    Array([ 1.2, -2.5], dtype=float32)
     """
     return _round("round", a, decimals, out)
 

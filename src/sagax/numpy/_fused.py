@@ -14,8 +14,12 @@ from typing import Any, TypeVar
 import numpy as np
 
 import sagax.numpy._base as _base
-from sagax._src import config
+from sagax._src import config, trees
+from sagax._src.control.call import call as call_program
+from sagax._src.core.jaxpr import ClosedJaxpr
+from sagax._src.core.stage import StageTrace, stage
 from sagax._src.core.trace import evaluation, state
+from sagax._src.core.value import aval_of
 from sagax._src.runtime.array import ConcreteArray, as_array
 from sagax._src.runtime.compile import placement
 from sagax._src.runtime.eager import new_table, prepare, remember
@@ -32,6 +36,8 @@ def fused(fun: Callable[..., Any]) -> Callable[..., Any]:
     @functools.wraps(fun)
     def call(*arrays: Any, **static: Any) -> Any:
         if state.trace is not evaluation:
+            if _thread.settings.exact and _kept_whole():
+                return _whole(functools.partial(fun, **static), arrays, fun.__name__.strip("_"))
             return fun(*arrays, **static)
         settings = _thread.settings
         key: list = [settings]
@@ -81,6 +87,10 @@ def fused_function(count: int) -> Callable[[F], F]:
         @functools.wraps(fun)
         def call(*args: Any, **kwargs: Any) -> Any:
             if state.trace is not evaluation:
+                if _thread.settings.exact and _kept_whole() and _simple(args[count:], kwargs):
+                    rest = args[count:]
+                    program = functools.partial(_with_rest, fun, rest, kwargs)
+                    return _whole(program, args[:count], fun.__name__)
                 return fun(*args, **kwargs)
             key: list = [_thread.settings]
             arrays = args[:count]
@@ -121,6 +131,8 @@ def operation1(fun: F) -> F:
 
     @functools.wraps(fun)
     def call(x: Any, /) -> Any:
+        if _thread.settings.exact and _kept_whole():
+            return _whole(fun, (x,), fun.__name__)
         if type(x) is not ConcreteArray or state.trace is not evaluation or x._device is not None:
             return fun(x)
         key = (_thread.settings, x.aval)
@@ -143,6 +155,8 @@ def operation2(fun: F) -> F:
     @functools.wraps(fun)
     def call(x: Any, y: Any, /) -> Any:
         if state.trace is not evaluation:
+            if _thread.settings.exact and _kept_whole():
+                return _whole(fun, _two(name, x, y), name)
             return fun(x, y)
         a, b = x, y
         if type(x) is ConcreteArray:
@@ -164,6 +178,94 @@ def operation2(fun: F) -> F:
         return found((a, b))
 
     return call  # type: ignore[return-value]
+
+
+def operation3(fun: F) -> F:
+    """A function of three operands, evaluated as `fused` does; arrays are what takes least."""
+    prepared = new_table()
+
+    @functools.wraps(fun)
+    def call(x: Any, y: Any, z: Any, /) -> Any:
+        if (
+            type(x) is not ConcreteArray
+            or type(y) is not ConcreteArray
+            or type(z) is not ConcreteArray
+            or state.trace is not evaluation
+            or x._device is not None
+            or y._device is not None
+            or z._device is not None
+        ):
+            return other(x, y, z)
+        key = (_thread.settings, x.aval, y.aval, z.aval)
+        found = prepared.get(key)
+        if found is None:
+            found = _prepared(fun, (x, y, z), fun.__name__)
+            if found is None:
+                return fun(x, y, z)
+            remember(prepared, key, found)
+        return found((x, y, z))
+
+    other = fused(fun)
+    return call  # type: ignore[return-value]
+
+
+def _kept_whole() -> bool:
+    """Whether the functions here are one operation each for the trace at work.
+
+    They are where a program is recorded that has to compute what is computed without a trace.
+    """
+    settings = _thread.settings
+    return (
+        type(state.trace) is StageTrace
+        and not settings.disable_jit
+        and settings.numpy_rank_promotion == "allow"
+    )
+
+
+def _whole(fun: Callable, operands: tuple, name: str) -> Any:
+    """`fun` as one operation of the program being recorded."""
+    arrays = [x if hasattr(x, "aval") else _operand(x) for x in operands]
+    if any(x is None for x in arrays):
+        return fun(*operands)
+    tree: Any = None
+
+    def flat(*tracers: Any) -> list:
+        nonlocal tree
+        leaves, tree = trees.flatten(fun(*tracers))
+        return leaves
+
+    try:
+        with config.context(exact=False):
+            jaxpr, consts = stage(flat, [aval_of(x) for x in arrays])
+    except Exception:  # the function itself raises it again, about the operands that it was given
+        return fun(*operands)
+    return tree.unflatten(call_program(ClosedJaxpr(jaxpr, consts), arrays, name=name))
+
+
+def _two(name: str, x: Any, y: Any) -> tuple:
+    """Two operands, where a number is taken beside the array that the other is."""
+    if hasattr(x, "aval") and type(y) in _SCALARS:
+        beside = _beside(name, x, y)
+        return x, y if beside is None else beside
+    if hasattr(y, "aval") and type(x) in _SCALARS:
+        beside = _beside(name, y, x)
+        return x if beside is None else beside, y
+    return x, y
+
+
+def _simple(rest: tuple, kwargs: dict) -> bool:
+    """Whether all arguments besides arrays are of types that a signature may hold."""
+    for v in (*rest, *kwargs.values()):
+        if type(v) is tuple:
+            if not set(map(type, v)) <= {int}:
+                return False
+        elif type(v) not in _STRUCTURAL:
+            return False
+    return True
+
+
+def _with_rest(fun: Callable, rest: tuple, kwargs: dict, *arrays: Any) -> Any:
+    return fun(*arrays, *rest, **kwargs)
 
 
 def _prepared(fun: Callable, arrays: tuple, name: str) -> Callable | None:

@@ -10,15 +10,18 @@ import sagax.numpy._base as _base
 from sagax._src import config
 from sagax._src.core import dims, dtypes
 from sagax._src.core.avals import intern_aval
+from sagax._src.core.trace import Tracer
 from sagax._src.core.value import Array, aval_of
 from sagax._src.diagnostics.errors import ArgumentValueError
 from sagax._src.primitives import arithmetic, comparison, shaping, structural
+from sagax._src.primitives.comparison import ne
 from sagax._src.primitives.selection import select_n_p
 from sagax._src.primitives.slicing import pad, slice_in_dim
 from sagax._src.primitives.sorting import sort_p
 from sagax._src.primitives.structural import convert
 from sagax.numpy._arguments import concrete_or_raise, static_int, with_aval
 from sagax.numpy._fused import fused
+from sagax.numpy._indexing.lazy import lazily, lazy_places
 from sagax.numpy._reductions import as_dtype
 from sagax.numpy._shaping import atleast_1d, ravel
 
@@ -52,6 +55,10 @@ def indices_of(function: str, a: Any, size: Any, fill_value: Any) -> tuple[Array
         )
     dtype = dtypes.default_int(_thread.settings.x64)
     if size is None:
+        if lazily() and isinstance(a, Tracer) and a.concrete() is None:
+            places = lazy_places(a if aval.dtype == np.bool_ else ne(a, _zero_of(aval)), dtype)
+            if places is not None:
+                return places
         found = np.nonzero(concrete_or_raise(function, a, _FIX))
         return tuple([_base.as_array(function, i.astype(dtype)) for i in found])
     size = static_int(function, "size", size)
@@ -62,6 +69,10 @@ def indices_of(function: str, a: Any, size: Any, fill_value: Any) -> tuple[Array
     fills = _fills(function, fill_value, aval.ndim)
     found = _first_indices(a, *fills, size=size, dtype=dtype)
     return tuple(found)
+
+
+def _zero_of(aval: Any) -> Any:
+    return np.zeros((), aval.dtype)[()]
 
 
 def _fills(function: str, fill_value: Any, ndim: int) -> list:

@@ -16,10 +16,13 @@ from sagax._src.primitives import shaping, slicing, structural
 from sagax._src.primitives.slicing import slice_in_dim
 from sagax.numpy._applying import apply_along_axis
 from sagax.numpy._arguments import UnsupportedArgumentError, concrete_or_raise, with_aval
+from sagax.numpy._arithmetic import floor_divide, maximum, remainder
 from sagax.numpy._creation import linspace
 from sagax.numpy._floats import rint
 from sagax.numpy._fused import fused_function
+from sagax.numpy._indexing import take
 from sagax.numpy._joining import concatenate
+from sagax.numpy._selection import where
 from sagax.numpy._statistics import median
 
 _OPTIONS: dict[str, dict[str, Any]] = {
@@ -219,15 +222,13 @@ def _pad_mirrored(
     x: Any, axis: int, before: Any, after: Any, mode: str, options: dict, _: Any
 ) -> Array:
     size = x.shape[axis]
-    if dims.is_dim(size) or dims.is_dim(before) or dims.is_dim(after):
-        raise UnsupportedArgumentError(
-            f"numpy.pad with mode {mode!r} is not supported along an axis of symbolic size", x=x
-        )
     kind = options.get("reflect_type", "even")
     if kind not in ("even", "odd"):
         raise ArgumentValueError(
             function="pad", argument="reflect_type", got=repr(kind), expected="'even' or 'odd'"
         )
+    if dims.is_dim(size) or dims.is_dim(before) or dims.is_dim(after):
+        return _pad_mirrored_later(x, axis, before, after, mode, kind)
     if size == 1 and mode == "reflect":
         return _pad_edge(x, axis, before, after)
     place = np.arange(-before, size + after)
@@ -249,6 +250,32 @@ def _pad_mirrored(
     ends = (2 * backwards).astype(x.dtype).reshape(shape)
     rounds = (2 * (place // period)).astype(x.dtype).reshape(shape)
     return mirrored * sign + last * ends + (last - first) * rounds
+
+
+def _pad_mirrored_later(x: Any, axis: int, before: Any, after: Any, mode: str, kind: str) -> Array:
+    """The same with places that are computed when the program runs."""
+    size = x.shape[axis]
+    length = before + size + after
+    count = structural.convert(shaping.size_as_value(size), dtypes.int32)
+    place = shaping.iota(dtypes.int32, length) - shaping.size_as_value(before)
+    if mode == "wrap":
+        return take(x, remainder(place, count), axis=axis)
+    period = maximum(2 * (count - 1), 1) if mode == "reflect" else 2 * count
+    phase = remainder(place, period)
+    backwards = phase >= count
+    positions = where(backwards, period - phase - (mode == "symmetric"), phase)
+    mirrored = take(x, positions, axis=axis)
+    if kind == "even":
+        return mirrored
+    first = take(x, np.zeros(1, np.int32), axis=axis)
+    last = take(x, structural.reshape(count - 1, (1,)), axis=axis)
+    shape = [1] * x.ndim
+    shape[axis] = length
+    back = structural.reshape(backwards, tuple(shape))
+    rounds = structural.reshape(
+        structural.convert(floor_divide(place, period), x.dtype), tuple(shape)
+    )
+    return where(back, 2 * last - mirrored, mirrored) + (last - first) * (2 * rounds)
 
 
 def _pad_ramp(

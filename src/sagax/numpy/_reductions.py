@@ -54,11 +54,11 @@ def sum_dtypes(given: Any, promote_integers: bool, x64: bool) -> tuple[Any, Any]
 
     Narrow floats are summed as float32; integers narrower than the default one become as wide.
     """
-    kind = dtypes.kind(given)
+    kind, default = dtypes.kind(given), dtypes.default_int(x64)
     if kind == "b":
-        given = dtypes.default_int(x64)
-    elif promote_integers and kind in "iu" and given.itemsize < dtypes.default_int(x64).itemsize:
-        given = dtypes.canonicalize(np.int64 if kind == "i" else np.uint64, x64)
+        given = default
+    elif promote_integers and kind in "iu" and given.itemsize < default.itemsize:
+        given = default if kind == "i" else np.dtype(f"uint{8 * default.itemsize}")
     return (dtypes.float32 if dtypes.is_narrow_float(given) else given), given
 
 
@@ -72,7 +72,7 @@ def mean_dtypes(given: Any, x64: bool) -> tuple[Any, Any]:
 def as_dtype(x: Any, dtype: Any) -> Any:
     """`x` as a strongly typed array of `dtype`; a number without any operation."""
     if isinstance(x, (bool, int, float, complex, np.generic)):
-        return dtypes.convert_numpy(np.asarray(x), dtype)[()]
+        return _base.kept(dtypes.convert_numpy(np.asarray(x), dtype)[()])
     return convert(x, dtype)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import operator
 from typing import Any
 
@@ -19,6 +20,7 @@ from sagax._src.diagnostics.errors import (
     SagaxError,
 )
 from sagax._src.primitives import structural
+from sagax._src.primitives.resharding import with_out_sharding
 from sagax._src.primitives.shaping import broadcasted_iota
 from sagax.numpy._arguments import (
     axes_in_order,
@@ -74,7 +76,9 @@ def repeat(
     >>> np.repeat(np.array([5, 6, 7]), np.array([1, 0, 2]))
     Array([5, 7, 7], dtype=int32)
     """
-    refuse_sharding("repeat", out_sharding)
+    if out_sharding is not None:
+        keep = {"repeats": repeats, "axis": axis, "total_repeat_length": total_repeat_length}
+        return with_out_sharding("repeat", functools.partial(repeat, **keep), (a,), out_sharding)
     x, d = _line("repeat", a, axis)
     size = x.aval.shape[d]
     if total_repeat_length is not None:

@@ -15,7 +15,7 @@ from sagax._src.primitives.complex_numbers import complex_p, imag_p
 from sagax._src.primitives.selection import select_n_p
 from sagax._src.primitives.structural import convert, real_p
 from sagax.numpy._base import as_operand, dtype_of, operands2, promoted2
-from sagax.numpy._fused import fused, operation2
+from sagax.numpy._fused import fused, operation2, operation3
 from sagax.numpy._logic import truth
 from sagax.numpy._nonzero import nonzero
 
@@ -35,7 +35,7 @@ def where3(condition: Any, x: Any, y: Any) -> Array:
     return _base.select(condition, x, y)
 
 
-_where_now = fused(where3)
+_where_now = operation3(where3)
 
 
 def where(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
 from typing import Any
 
@@ -12,6 +13,7 @@ from sagax._src.core.trace import Tracer
 from sagax._src.core.value import Array, aval_of
 from sagax._src.diagnostics.errors import ArgumentError, ArgumentValueError, ShapeError
 from sagax._src.primitives import arithmetic, comparison, shaping, slicing, structural
+from sagax._src.primitives.resharding import with_out_sharding
 from sagax._src.primitives.selection import select_n
 from sagax._src.primitives.structural import reshape_p, transpose_p
 from sagax.numpy._arguments import (
@@ -81,6 +83,9 @@ def reshape(
     Array([[0, 1, 2],
            [3, 4, 5]], dtype=int32)
     """
+    if out_sharding is not None:
+        within = functools.partial(reshape, shape=shape, order=order)
+        return with_out_sharding("reshape", within, (a,), out_sharding)
     a, aval = with_aval("reshape", a)
     if order == "C":
         return _reshape(a, aval, shape)
@@ -174,7 +179,9 @@ def ravel(a: Any, order: str = "C", *, out_sharding: Any = None) -> Array:
     >>> np.ravel(np.array([[1, 2], [3, 4]]))
     Array([1, 2, 3, 4], dtype=int32)
     """
-    refuse_sharding("ravel", out_sharding)
+    if out_sharding is not None:
+        within = functools.partial(ravel, order=order)
+        return with_out_sharding("ravel", within, (a,), out_sharding)
     a, aval = with_aval("ravel", a)
     if order == "C":
         return a if aval.ndim == 1 and hasattr(a, "aval") else _reshape(a, aval, (aval.size,))
@@ -462,7 +469,9 @@ def broadcast_to(array: Any, shape: Any, *, out_sharding: Any = None) -> Array:
     Array([[1, 2],
            [1, 2]], dtype=int32)
     """
-    refuse_sharding("broadcast_to", out_sharding)
+    if out_sharding is not None:
+        within = functools.partial(broadcast_to, shape=shape)
+        return with_out_sharding("broadcast_to", within, (array,), out_sharding)
     array, aval = with_aval("broadcast_to", array)
     return _broadcast_to(array, aval, checked_shape("broadcast_to", "shape", shape))
 

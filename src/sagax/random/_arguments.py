@@ -186,6 +186,14 @@ def shape_of(function: str, shape: Any, argument: str = "shape") -> tuple:
                 break
         else:
             return shape
+    if type(getattr(getattr(shape, "aval", None), "dtype", None)) is KeyDType:
+        raise ArgumentError(
+            function=function,
+            argument=argument,
+            got=shape,
+            expected="a shape: an int or a tuple of ints",
+            fix=f"the key comes first: {function}(key, {argument})",
+        )
     try:
         return dims.canonical_shape(shape, argument)
     except SagaxError as error:

@@ -22,6 +22,7 @@ from sagax._src.primitives.casting import bitcast_convert_type
 from sagax._src.primitives.comparison import gt, le, lt
 from sagax._src.primitives.complex_numbers import complex
 from sagax._src.primitives.random_bits import random_bits_p, random_split_p
+from sagax._src.primitives.resharding import takes_out_sharding
 from sagax._src.primitives.selection import select_n
 from sagax._src.primitives.shaping import unstack
 from sagax._src.primitives.special.erf import erf_inv
@@ -124,6 +125,7 @@ def _bits(shape: tuple, bit_width: int) -> Callable[..., Any]:
     return lambda key: draw_bits(key, shape, bit_width)
 
 
+@takes_out_sharding
 def bits(key: Any, shape: Any = (), dtype: Any = None, *, out_sharding: Any = None) -> Array:
     """Random bits: unsigned integers of which every value is as likely.
 
@@ -166,6 +168,7 @@ def _unit(shape: tuple, dtype: Any) -> Callable[..., Any]:
     return lambda key: unit(key, shape, dtype)
 
 
+@takes_out_sharding
 def uniform(
     key: Any,
     shape: Any = (),
@@ -207,6 +210,7 @@ def _normal(shape: tuple, dtype: Any) -> Callable[..., Any]:
     return lambda key: standard_normal(key, shape, dtype)
 
 
+@takes_out_sharding
 def normal(key: Any, shape: Any = (), dtype: Any = None, *, out_sharding: Any = None) -> Array:
     """Numbers of the normal distribution with mean 0 and variance 1, of a float or complex dtype.
 
@@ -243,6 +247,7 @@ def _bernoulli(shape: tuple, mode: str) -> Callable[..., Any]:
     return high if mode == "high" else low
 
 
+@takes_out_sharding
 def bernoulli(
     key: Any, p: Any = 0.5, shape: Any = None, mode: str = "low", *, out_sharding: Any = None
 ) -> Array:
@@ -290,6 +295,7 @@ def _rademacher(shape: tuple, dtype: Any) -> Callable[..., Any]:
     return lambda key: signs(key, shape, dtype)
 
 
+@takes_out_sharding
 def rademacher(key: Any, shape: Any = (), dtype: Any = None, *, out_sharding: Any = None) -> Array:
     """Numbers that are 1 or -1, each with probability one half; of the default int dtype or `dtype`.
 
@@ -361,6 +367,7 @@ def _clipped(x: Any, info: Any, dtype: Any) -> Any:
     return convert(min(max(scalar(low, bounds), x), scalar(high, bounds)), dtype)
 
 
+@takes_out_sharding
 def randint(
     key: Any, shape: Any, minval: Any, maxval: Any, dtype: Any = None, *, out_sharding: Any = None
 ) -> Array:

@@ -27,6 +27,7 @@ from sagax._src.primitives.arithmetic import (
 from sagax._src.primitives.comparison import ge, le, lt
 from sagax._src.primitives.identities import stop_gradient
 from sagax._src.primitives.power import pow
+from sagax._src.primitives.resharding import takes_out_sharding
 from sagax._src.primitives.rounding import nextafter
 from sagax._src.primitives.selection import select_n
 from sagax._src.primitives.shaping import unstack
@@ -92,6 +93,7 @@ def standard_exponential(key: Any, shape: tuple, dtype: Any) -> Any:
 _exponential = _simple("_exponential", standard_exponential)
 
 
+@takes_out_sharding
 def exponential(key: Any, shape: Any = (), dtype: Any = None, *, out_sharding: Any = None) -> Array:
     """Numbers of the exponential distribution with rate 1: density exp(-x) for x >= 0.
 
@@ -114,6 +116,7 @@ def _draw_laplace(key: Any, shape: tuple, dtype: Any) -> Any:
 _laplace = _simple("_laplace", _draw_laplace)
 
 
+@takes_out_sharding
 def laplace(key: Any, shape: Any = (), dtype: Any = None, *, out_sharding: Any = None) -> Array:
     """Numbers of the Laplace distribution: density exp(-|x|) / 2.
 
@@ -135,6 +138,7 @@ def _draw_logistic(key: Any, shape: tuple, dtype: Any) -> Any:
 _logistic = _simple("_logistic", _draw_logistic)
 
 
+@takes_out_sharding
 def logistic(key: Any, shape: Any = (), dtype: Any = None, *, out_sharding: Any = None) -> Array:
     """Numbers of the logistic distribution: distribution function 1 / (1 + exp(-x)).
 
@@ -156,6 +160,7 @@ def _draw_cauchy(key: Any, shape: tuple, dtype: Any) -> Any:
 _cauchy = _simple("_cauchy", _draw_cauchy)
 
 
+@takes_out_sharding
 def cauchy(key: Any, shape: Any = (), dtype: Any = None, *, out_sharding: Any = None) -> Array:
     """Numbers of the Cauchy distribution: density 1 / (pi (1 + x**2)).
 
@@ -199,6 +204,7 @@ def _gumbel(shape: tuple, dtype: Any, mode: str) -> Callable[..., Any]:
     return lambda key: draw_gumbel(key, shape, dtype, mode)
 
 
+@takes_out_sharding
 def gumbel(
     key: Any,
     shape: Any = (),
@@ -233,6 +239,7 @@ def _draw_maxwell(key: Any, shape: tuple, dtype: Any) -> Any:
 _maxwell = _simple("_maxwell", _draw_maxwell)
 
 
+@takes_out_sharding
 def maxwell(key: Any, shape: Any = (), dtype: Any = None, *, out_sharding: Any = None) -> Array:
     """Numbers of the Maxwell distribution: lengths of vectors of three normal numbers.
 
@@ -299,6 +306,7 @@ def _truncated_normal(shape: tuple, dtype: Any) -> Callable[..., Any]:
     return draw
 
 
+@takes_out_sharding
 def truncated_normal(
     key: Any,
     lower: Any,
@@ -350,6 +358,7 @@ def _lognormal(shape: tuple, dtype: Any) -> Callable[..., Any]:
     return lambda key, sigma: exp(mul(standard_normal(key, shape, dtype), lift(sigma, len(shape))))
 
 
+@takes_out_sharding
 def lognormal(
     key: Any, sigma: Any = 1.0, shape: Any = None, dtype: Any = None, *, out_sharding: Any = None
 ) -> Array:
@@ -376,6 +385,7 @@ def _rayleigh(shape: tuple, dtype: Any) -> Callable[..., Any]:
     return draw
 
 
+@takes_out_sharding
 def rayleigh(
     key: Any, scale: Any, shape: Any = None, dtype: Any = None, *, out_sharding: Any = None
 ) -> Array:
@@ -398,6 +408,7 @@ def _pareto(shape: tuple, dtype: Any) -> Callable[..., Any]:
     return lambda key, b: exp(div(standard_exponential(key, shape, dtype), lift(b, len(shape))))
 
 
+@takes_out_sharding
 def pareto(
     key: Any, b: Any, shape: Any = None, dtype: Any = None, *, out_sharding: Any = None
 ) -> Array:
@@ -433,6 +444,7 @@ def _wald(shape: tuple, dtype: Any) -> Callable[..., Any]:
     return draw
 
 
+@takes_out_sharding
 def wald(
     key: Any, mean: Any, shape: Any = None, dtype: Any = None, *, out_sharding: Any = None
 ) -> Array:
@@ -500,6 +512,7 @@ def _triangular(shape: tuple, dtype: Any) -> Callable[..., Any]:
     return draw
 
 
+@takes_out_sharding
 def triangular(
     key: Any,
     left: Any,

@@ -32,6 +32,7 @@ from sagax._src.primitives.comparison import eq, ge, gt, le, lt, ne
 from sagax._src.primitives.cumulative import cumsum
 from sagax._src.primitives.random_bits import random_clone_p, random_split_p
 from sagax._src.primitives.reductions import reduce_or
+from sagax._src.primitives.resharding import takes_out_sharding
 from sagax._src.primitives.rounding import ceil, floor
 from sagax._src.primitives.selection import select_n
 from sagax._src.primitives.special.erf import erf, erfc
@@ -90,6 +91,7 @@ def _geometric(shape: tuple, dtype: Any) -> Callable[..., Any]:
     return draw
 
 
+@takes_out_sharding
 def geometric(
     key: Any, p: Any, shape: Any = None, dtype: Any = None, *, out_sharding: Any = None
 ) -> Array:
@@ -270,6 +272,7 @@ def _poisson(shape: tuple, dtype: Any, method: str) -> Callable[..., Any]:
     return draw
 
 
+@takes_out_sharding
 def poisson(
     key: Any,
     lam: Any,

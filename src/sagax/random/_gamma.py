@@ -31,6 +31,7 @@ from sagax._src.primitives.identities import stop_gradient
 from sagax._src.primitives.power import pow
 from sagax._src.primitives.random_bits import is_key_dtype, random_split_p
 from sagax._src.primitives.reductions import reduce_max, reduce_or
+from sagax._src.primitives.resharding import takes_out_sharding
 from sagax._src.primitives.selection import select_n
 from sagax._src.primitives.shaping import iota_p, unstack
 from sagax._src.primitives.special.incomplete import random_gamma_grad
@@ -266,6 +267,7 @@ def _sample_gamma(
     return _gamma(full_shape(function, shape, a), dtype, method, log_space)(typed, a)
 
 
+@takes_out_sharding
 def gamma(
     key: Any,
     a: Any,
@@ -290,6 +292,7 @@ def gamma(
     return _sample_gamma("gamma", key, a, shape, dtype, method, out_sharding, False)
 
 
+@takes_out_sharding
 def loggamma(
     key: Any,
     a: Any,
@@ -327,6 +330,7 @@ def _beta(shape: tuple, dtype: Any, method: str) -> Callable[..., Any]:
     return draw
 
 
+@takes_out_sharding
 def beta(
     key: Any,
     a: Any,
@@ -369,6 +373,7 @@ def _dirichlet(shape: tuple, dtype: Any) -> Callable[..., Any]:
     return draw
 
 
+@takes_out_sharding
 def dirichlet(
     key: Any, alpha: Any, shape: Any = None, dtype: Any = None, *, out_sharding: Any = None
 ) -> Array:
@@ -415,6 +420,7 @@ def _chisquare(shape: tuple, dtype: Any, method: str) -> Callable[..., Any]:
     return lambda key, df: _draw_chisquare(key, df, shape, dtype, method)
 
 
+@takes_out_sharding
 def chisquare(
     key: Any,
     df: Any,
@@ -456,6 +462,7 @@ def _f(shape: tuple, dtype: Any) -> Callable[..., Any]:
     return draw
 
 
+@takes_out_sharding
 def f(
     key: Any,
     dfnum: Any,
@@ -497,6 +504,7 @@ def _t(shape: tuple, dtype: Any) -> Callable[..., Any]:
     return draw
 
 
+@takes_out_sharding
 def t(
     key: Any, df: Any, shape: Any = None, dtype: Any = None, *, out_sharding: Any = None
 ) -> Array:
@@ -531,6 +539,7 @@ def _generalized_normal(shape: tuple, dtype: Any) -> Callable[..., Any]:
     return lambda key, p: _draw_generalized_normal(key, p, shape, dtype)
 
 
+@takes_out_sharding
 def generalized_normal(
     key: Any, p: Any, shape: Any = (), dtype: Any = None, *, out_sharding: Any = None
 ) -> Array:
@@ -569,6 +578,7 @@ def _ball(shape: tuple, d: int, dtype: Any) -> Callable[..., Any]:
     return draw
 
 
+@takes_out_sharding
 def ball(
     key: Any,
     d: int,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 import operator
 from collections.abc import Callable
@@ -16,13 +17,14 @@ from sagax._src.core.value import Array, aval_of
 from sagax._src.diagnostics.errors import ArgumentError, ArgumentValueError
 from sagax._src.primitives.arithmetic import add, min, mul, sub
 from sagax._src.primitives.bitwise import bitwise_and, bitwise_or, shift_left
-from sagax._src.primitives.comparison import le, lt
+from sagax._src.primitives.comparison import ge, le, lt
 from sagax._src.primitives.cumulative import cumsum
 from sagax._src.primitives.gathering import GatherDimensionNumbers, gather
 from sagax._src.primitives.random_ciphers import wide
 from sagax._src.primitives.reductions import argmax
+from sagax._src.primitives.resharding import takes_out_sharding
 from sagax._src.primitives.selection import select_n
-from sagax._src.primitives.shaping import iota_p, stack
+from sagax._src.primitives.shaping import iota_p, size_as_value, stack
 from sagax._src.primitives.slicing import slice_in_dim
 from sagax._src.primitives.sorting import sort, top_k
 from sagax._src.primitives.structural import (
@@ -74,9 +76,37 @@ def take(x: Any, indices: Any, axis: int) -> Any:
 # permutations ---------------------------------------------------------------------------------------
 
 
-def _rounds(size: int) -> int:
-    """How often to sort by random 32-bit numbers so that equal ones among them do not matter."""
+def _rounds(size: Any) -> int:
+    """How often to sort by random 32-bit numbers so that equal ones among them do not matter.
+
+    For a symbolic size as often as for the largest one that it can be.
+    """
+    if dims.is_dim(size):
+        most = dims.bounds(size)[1]
+        size = np.iinfo(np.int32).max if most is None else most
     return math.ceil(3 * math.log(max(1, size)) / math.log(np.iinfo(np.uint32).max))
+
+
+def _after_rounds(found: list, size: Any) -> Any:
+    """Of what there is after 0, 1, ... rounds of sorting, that for arrays of `size` elements."""
+    if not dims.is_dim(size):
+        return found[-1]
+    value = convert(size_as_value(size), _I32)
+    out = found[0]
+    for k, later in enumerate(found[1:], 1):
+        least = _least_size(k)  # that takes `k` rounds
+        out = select_n(ge(value, np.int32(least)), out, later)
+    return out
+
+
+@functools.cache
+def _least_size(rounds: int) -> int:
+    """The least size that is sorted so many times."""
+    low, high = 0, 2**31 - 1
+    while low < high:
+        middle = (low + high) // 2
+        low, high = (low, middle) if _rounds(middle) >= rounds else (middle + 1, high)
+    return low
 
 
 def _sort_keys(key: Any, n: int) -> list:
@@ -93,12 +123,14 @@ def _sort_keys(key: Any, n: int) -> list:
 
 def random_order(key: Any, n: int, dtype: Any) -> Any:
     """The numbers below `n` in random order, inside of a program."""
-    order = None
+    found: list = []
     for keys in _sort_keys(key, n):
         positions = convert(sort(keys, 0, is_stable=False), np.dtype(np.uint32))
         step = convert(positions, dtype)
-        order = step if order is None else take(order, step, 0)
-    return iota_p.bind(dtype=dtype, shape=(n,), dimension=0) if order is None else order
+        found.append(take(found[-1], step, 0) if found else step)
+    if not found or dims.is_dim(n):
+        found.insert(0, iota_p.bind(dtype=dtype, shape=(n,), dimension=0))
+    return _after_rounds(found, n)
 
 
 @program
@@ -114,7 +146,7 @@ def _permuted_range(n: int, dtype: Any) -> Callable[..., Any]:
 def _order(key: Any, n: int, dtype: Any) -> Any:
     """The numbers below `n` in random order."""
     if state.trace is evaluation and isinstance(key, ConcreteArray) and n >= _SORT_ON_HOST:
-        if key.device.platform == "cpu":
+        if key._where().platform == "cpu":
             return _order_on_host(key, n, dtype)
     return _permuted_range(n, dtype)(key)
 
@@ -135,10 +167,12 @@ def _order_on_host(key: ConcreteArray, n: int, dtype: Any) -> ConcreteArray:
 def _shuffle(axis: int) -> Callable[..., Any]:
     def draw(key: Any, x: Any) -> Any:
         shape = aval_of(x).shape
+        found = [x]
         for _ in range(_rounds(math.prod(shape))):
             key, part = subkeys(key, 2)
             _, x = sort((draw_bits(part, shape, 32), x), axis)
-        return x
+            found.append(x)
+        return _after_rounds(found, math.prod(shape))
 
     return draw
 
@@ -148,6 +182,7 @@ def _taken(axis: int) -> Callable[..., Any]:
     return lambda x, indices: take(x, indices, axis)
 
 
+@takes_out_sharding
 def permutation(
     key: Any, x: Any, axis: int = 0, independent: bool = False, *, out_sharding: Any = None
 ) -> Array:
@@ -331,7 +366,7 @@ def _indices(
         found = _first(count)(found) if count < n else found
     else:
         found = _weighted_distinct(count, gumbel_mode("choice", mode), dtype)(key, p)
-    return found if shape == (count,) else _reshaped(shape)(found)
+    return found if dims.same_shape(shape, (count,)) else _reshaped(shape)(found)
 
 
 @program
@@ -375,6 +410,7 @@ def _distinct_categories(shape: tuple, count: int, axis: int, mode: str) -> Call
     return draw
 
 
+@takes_out_sharding
 def categorical(
     key: Any,
     logits: Any,

@@ -14,6 +14,7 @@ from sagax._src.primitives.linalg.common import diagonal_part, mT
 from sagax._src.primitives.linalg.eigen import eigh
 from sagax._src.primitives.linalg.qr import qr
 from sagax._src.primitives.linalg.svd import svd
+from sagax._src.primitives.resharding import takes_out_sharding
 from sagax._src.primitives.structural import expand_dims, reduce_sum
 from sagax.numpy import einsum
 from sagax.random._arguments import (
@@ -55,6 +56,7 @@ def _multivariate_normal(shape: tuple, dtype: Any, method: str) -> Callable[...,
     return draw
 
 
+@takes_out_sharding
 def multivariate_normal(
     key: Any,
     mean: Any,
@@ -143,6 +145,7 @@ def _orthogonal(shape: tuple, n: int, m: int, dtype: Any) -> Callable[..., Any]:
     return draw
 
 
+@takes_out_sharding
 def orthogonal(
     key: Any,
     n: int,

@@ -34,8 +34,10 @@ __all__ = [
     "leaf_paths",
     "named_arguments",
     "pick_all",
+    "places_of",
     "positional_names",
     "shown",
+    "signature",
     "static_arguments",
 ]
 
@@ -208,6 +210,11 @@ def pick_all(
             expected="positions without repetition",
         )
     return places
+
+
+def places_of(nums: Sequence[int]) -> Callable[[int], list[int]]:
+    """Which of n positional arguments `nums` means; numbers that do not fit are left out."""
+    return lambda n: [k % n for k in nums if -n <= k < n]
 
 
 def flatten_arguments(

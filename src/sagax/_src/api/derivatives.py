@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from sagax._src import trees
-from sagax._src.api import arguments
+from sagax._src.api import arguments, at_once
 from sagax._src.api.flat import (
     Flat,
     as_value,
@@ -124,6 +124,14 @@ def jvp(
     (9.0, 6.0)
     """
     arguments.check_callable(fun, "jvp")
+
+    def make(fun: Any) -> Callable:
+        return lambda primals, tangents: _jvp(fun, primals, tangents, has_aux)
+
+    return at_once.applied(fun, ("jvp", bool(has_aux)), make, (primals, tangents))
+
+
+def _jvp(fun: Any, primals: Any, tangents: Any, has_aux: bool) -> tuple:
     for label, given in (("primals", primals), ("tangents", tangents)):
         if not isinstance(given, (tuple, list)):
             raise ArgumentError(
@@ -194,7 +202,8 @@ def linearize(fun: Callable, *primals: Any, has_aux: bool = False) -> tuple:
     leaves, tree = arguments.flatten_arguments("linearize", fun, primals)
     paths = functools.cache(lambda: arguments.leaf_paths(fun, primals, {}))
     arguments.check_operands(leaves, paths, "linearize", fun)
-    flat = Flat(fun, tree, "linearize", has_aux)
+    run = at_once.jitted_inside(fun, ("linearize", bool(has_aux)), primals)
+    flat = Flat(run, tree, "linearize", has_aux)
     values = [as_value(x) for x in leaves]
     marks = [has_derivative(x) for x in values]
     info = info_of(fun, "linearize", lambda: [p for p, m in zip(paths(), marks, strict=True) if m])
@@ -334,11 +343,18 @@ def _convert(path: str, want: Any, have: Any) -> str:
 # vjp ---------------------------------------------------------------------------------------------
 
 
-def vjp(fun: Callable, *primals: Any, has_aux: bool = False, reduce_axes: Any = ()) -> tuple:
+def vjp(
+    fun: Callable,
+    *primals: Any,
+    has_aux: bool = False,
+    reduce_axes: Any = (),
+    safe_where: bool | None = None,
+) -> tuple:
     """The value of `fun` at `primals` and a function that pulls cotangents of it back to the primals.
 
     The function takes one argument of the structure of the value and returns a tuple with one cotangent
-    for each primal. Integer and boolean primals get cotangents of dtype float0.
+    for each primal. Integer and boolean primals get cotangents of dtype float0. With `safe_where`
+    cotangents that a `where` masks stay zero (default: as the option of that name says).
 
     >>> import sagax
     >>> value, pull = sagax.vjp(lambda x, y: x * y, 3.0, 4.0)
@@ -349,7 +365,8 @@ def vjp(fun: Callable, *primals: Any, has_aux: bool = False, reduce_axes: Any = 
     leaves, tree = arguments.flatten_arguments("vjp", fun, primals)
     paths = functools.cache(lambda: arguments.leaf_paths(fun, primals, {}))
     arguments.check_operands(leaves, paths, "vjp", fun)
-    outs, pull, out_tree, aux = vjp_flat(fun, leaves, tree, "vjp", has_aux, paths)
+    run = fun if safe_where else at_once.jitted_inside(fun, ("vjp", bool(has_aux)), primals)
+    outs, pull, out_tree, aux = vjp_flat(run, leaves, tree, "vjp", has_aux, paths, safe_where)
     name = f"the function returned by vjp of {function_name(fun)}"
 
     def pullback(*given: Any) -> Any:
@@ -397,19 +414,26 @@ def value_and_grad(
     holomorphic: bool = False,
     allow_int: bool = False,
     reduce_axes: Any = (),
+    *,
+    safe_where: bool | None = None,
 ) -> Callable:
     """A function that computes `fun` and its gradient together.
 
     `fun` returns a real scalar (a complex one with `holomorphic`). The result returns (value, gradient),
     or ((value, aux), gradient) with `has_aux`; the gradient has the structure of the argument `argnums`,
-    and is a tuple of such for a sequence of argnums.
+    and is a tuple of such for a sequence of argnums. `safe_where` as for `grad`.
 
     >>> import sagax
     >>> value, slope = sagax.value_and_grad(lambda x: x ** 2)(3.0)
     >>> float(value), float(slope)
     (9.0, 6.0)
     """
-    return _value_and_grad("value_and_grad", fun, argnums, has_aux, holomorphic, allow_int)
+    options = (argnums, has_aux, holomorphic, allow_int, safe_where)
+
+    def make(fun: Any) -> Callable:
+        return _value_and_grad("value_and_grad", fun, *options)
+
+    return at_once.derivative("value_and_grad", fun, make, options)
 
 
 def grad(
@@ -419,6 +443,8 @@ def grad(
     holomorphic: bool = False,
     allow_int: bool = False,
     reduce_axes: Any = (),
+    *,
+    safe_where: bool | None = None,
 ) -> Callable:
     """A function that computes the gradient of `fun`, which returns a real scalar.
 
@@ -427,6 +453,8 @@ def grad(
       has_aux: `fun` returns (scalar, auxiliary data), and the result (gradient, auxiliary data).
       holomorphic: `fun` is complex differentiable and takes and returns complex numbers.
       allow_int: integer arguments are allowed; their gradient has dtype float0.
+      safe_where: cotangents that a `where` masks stay zero, even where the masked function has an
+        infinite derivative or none (default: as the option of that name says, which is no).
 
     Raises:
       TypeError: the output is no scalar, or input or output have a dtype without derivatives.
@@ -435,14 +463,19 @@ def grad(
     >>> float(sagax.grad(np.tanh)(0.0))
     1.0
     """
-    both = _value_and_grad("grad", fun, argnums, has_aux, holomorphic, allow_int)
+    options = (argnums, has_aux, holomorphic, allow_int, safe_where)
 
-    @functools.wraps(fun, updated=())
-    def gradient(*args: Any, **kwargs: Any) -> Any:
-        value, g = both(*args, **kwargs)
-        return (g, value[1]) if has_aux else g
+    def make(fun: Any) -> Callable:
+        both = _value_and_grad("grad", fun, *options)
 
-    return gradient
+        @functools.wraps(fun, updated=())
+        def gradient(*args: Any, **kwargs: Any) -> Any:
+            value, g = both(*args, **kwargs)
+            return (g, value[1]) if has_aux else g
+
+        return gradient
+
+    return at_once.derivative("grad", fun, make, options)
 
 
 def _one(aval: Any) -> Any:
@@ -452,7 +485,13 @@ def _one(aval: Any) -> Any:
 
 
 def _value_and_grad(
-    name: str, fun: Callable, argnums: Any, has_aux: bool, holomorphic: bool, allow_int: bool
+    name: str,
+    fun: Callable,
+    argnums: Any,
+    has_aux: bool,
+    holomorphic: bool,
+    allow_int: bool,
+    safe_where: bool | None = None,
 ) -> Callable:
     arguments.check_callable(fun, name)
     single = arguments.is_index(argnums)
@@ -465,7 +504,7 @@ def _value_and_grad(
         check_inputs(name, fun, args, places, leaves, holomorphic, allow_int)
         some = of_some(fun, args, kwargs, places)
         paths = functools.partial(leaf_names, fun, args, places)
-        outs, pull, out_tree, aux = vjp_flat(some, leaves, tree, name, has_aux, paths)
+        outs, pull, out_tree, aux = vjp_flat(some, leaves, tree, name, has_aux, paths, safe_where)
         _check_output(name, fun, outs, out_tree, holomorphic, has_aux)
         (out,) = outs
         grads = tree.unflatten(pull([_one(aval_of(out))]))

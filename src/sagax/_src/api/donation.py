@@ -1,42 +1,198 @@
-"""Donated arguments whose memory no result can take over."""
+"""Donated arguments: which result takes over whose memory, and who gave an array away."""
 
 from __future__ import annotations
 
 import warnings
-from collections import Counter
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
 
-from sagax._src import xla
+from sagax._src import trees, xla
 from sagax._src.core.jaxpr import ClosedJaxpr
 from sagax._src.diagnostics.boundary import function_name
 from sagax._src.diagnostics.cautions import DonationWarning
+from sagax._src.diagnostics.errors import SagaxError
 from sagax._src.diagnostics.spans import user_span
+from sagax._src.runtime.array import ConcreteArray
+from sagax._src.transforms.prune import prune_jaxpr, used_inputs
 
-__all__ = ["check"]
+__all__ = ["Donation", "DonationError", "Plan", "plan", "warn_of_unusable"]
 
 
-def check(fun: Any, closed: ClosedJaxpr, donated: Sequence[int]) -> None:
-    """Warn, once for each compiled program, of donated arguments that fit no result."""
-    free = Counter((a.shape, a.dtype) for a in closed.out_avals)
-    names = closed.jaxpr.debug_info.arg_names
-    unused: list[str] = []
+class DonationError(SagaxError, xla.EngineError):
+    """Memory that is given away in a call is needed for another argument of the same call."""
+
+    code = "SX0205"
+
+
+DonationError.__module__ = "sagax.errors"  # its public home
+
+
+class Plan(NamedTuple):
+    """What becomes of the donated arguments of one compiled program, by position.
+
+    `aliases` says which result takes over the memory of an argument; `unusable` are the others.
+    """
+
+    aliases: Mapping[int, int]
+    unusable: tuple[int, ...]
+
+
+def plan(closed: ClosedJaxpr, donated: Sequence[int]) -> Plan:
+    """Each donated argument goes to the first result of its shape and dtype that is still free."""
+    free: dict[tuple, list[int]] = {}
+    for i, aval in reversed(list(enumerate(closed.out_avals))):
+        free.setdefault((aval.shape, aval.dtype), []).append(i)
+    used = used_inputs(prune_jaxpr(closed.jaxpr)) if donated else ()
+    aliases: dict[int, int] = {}
+    unusable: list[int] = []
     for i in donated:
         aval = closed.in_avals[i]
-        key = (aval.shape, aval.dtype)
-        if free[key]:
-            free[key] -= 1
+        fitting = free.get((aval.shape, aval.dtype)) if used[i] else None
+        if fitting:
+            aliases[i] = fitting.pop()
         else:
-            name = names[i] if i < len(names) else f"operand {i}"
-            unused.append(f"{name} ({aval.str_short(short_dtypes=False)})")
-    if not unused:
+            unusable.append(i)
+    return Plan(aliases, tuple(unusable))
+
+
+# --- donations without use ---------------------------------------------------------------------------
+
+
+def warn_of_unusable(fun: Any, closed: ClosedJaxpr, out_tree: Any, planned: Plan) -> None:
+    """Warn, once for each compiled program, of donated arguments that no result can use."""
+    if not planned.unusable:
         return
-    results = ", ".join(a.str_short(short_dtypes=False) for a in closed.out_avals) or "none"
+    names = closed.jaxpr.debug_info.arg_names
+    results = _result_paths(out_tree)
+    takers = {out: names[i] for i, out in planned.aliases.items()}
+    used = used_inputs(prune_jaxpr(closed.jaxpr))
+    listed = [f"{_with_layout(closed.in_avals[i])} ({names[i]})" for i in planned.unusable]
+    lines = [f"Some donated buffers were not usable: {', '.join(listed)}."]
+    for i in planned.unusable:
+        why = (
+            _reason(closed.in_avals[i], closed.out_avals, results, takers)
+            if used[i]
+            else f"`{function_name(fun)}` does not use it"
+        )
+        lines.append(f"  {names[i]}, {_type(closed.in_avals[i])}: {why}")
+    lines.append(
+        "A result takes over the memory of an argument of its own shape and dtype; donate no other argument."
+    )
+    warning = DonationWarning("\n".join(lines))
+    warning.function = function_name(fun)
+    warning.arguments = tuple([names[i] for i in planned.unusable])
     place = user_span(xla.get_traceback())
     warnings.warn_explicit(
-        f"Some donated buffers were not usable: {', '.join(unused)}. A result of `{function_name(fun)}` takes over the memory "
-        f"of an argument of its own shape and dtype; its results are {results}. Do not donate the others.",
+        warning,
         DonationWarning,
         place.file if place is not None else "sagax",
         place.line if place is not None else 1,
     )
+
+
+def _result_paths(out_tree: Any) -> list[str]:
+    result = out_tree.unflatten(range(out_tree.num_leaves))
+    return [trees.argument_path("result", path) for path in trees.key_paths(result)]
+
+
+def _with_layout(aval: Any) -> str:
+    """XLA's notation: the dimensions, and their order in memory, that of the fastest first."""
+    order = ",".join(str(i) for i in reversed(range(len(aval.shape))))
+    return f"{aval.str_short(short_dtypes=True)}{{{order}}}"
+
+
+def _type(aval: Any) -> str:
+    return aval.str_short(short_dtypes=False)
+
+
+def _reason(aval: Any, outs: Sequence[Any], paths: Sequence[str], takers: Mapping[int, str]) -> str:
+    """Why no result takes over memory of this type."""
+    if not outs:
+        return "the function has no result"
+    same = [k for k, out in enumerate(outs) if (out.shape, out.dtype) == (aval.shape, aval.dtype)]
+    if same:
+        said = [f"{paths[k]} has that of {takers[k]}" for k in same[:3] if k in takers]
+        return f"each result of its type has memory already: {', '.join(said)}"
+    nearest = min(range(len(outs)), key=lambda k: _distance(aval, outs[k]))
+    differs = [
+        word
+        for word, differ in (
+            ("shape", outs[nearest].shape != aval.shape),
+            ("dtype", outs[nearest].dtype != aval.dtype),
+        )
+        if differ
+    ]
+    return (
+        f"no result has its shape and dtype; the nearest, {paths[nearest]}, is {_type(outs[nearest])} "
+        f"(another {' and '.join(differs)})"
+    )
+
+
+def _distance(aval: Any, other: Any) -> tuple:
+    same_rank = len(aval.shape) == len(other.shape)
+    axes = sum(a != b for a, b in zip(aval.shape, other.shape, strict=False))
+    return aval.shape != other.shape, aval.dtype != other.dtype, not same_rank, axes
+
+
+# --- giving away -------------------------------------------------------------------------------------
+
+
+class Donation:
+    """What a compiled function does with the arrays it is given at each call.
+
+    `names` are those of all arguments, `donated` the positions of the arrays that are used up: those
+    whose memory a result takes over.
+    """
+
+    __slots__ = ("donated", "fun", "names")
+
+    def __init__(self, fun: Any, names: Sequence[str], donated: Iterable[int]) -> None:
+        self.fun = fun
+        self.names = tuple(names)
+        self.donated = tuple(donated)
+
+    def check(self, buffers: Sequence[Any], hidden: Sequence[Any] = ()) -> None:
+        """Raise if memory that is given away is needed for another argument of the same call.
+
+        `hidden` are the buffers of the arrays that the function reads from outside.
+        """
+        given = [*buffers, *hidden] if hidden else buffers
+        if len(given) == 1 or len(set(map(id, given))) == len(given):
+            return
+        for i in self.donated:
+            for k, other in enumerate(given):
+                if k != i and other is buffers[i]:
+                    raise self._conflict(i, k)
+
+    def _conflict(self, i: int, k: int) -> DonationError:
+        first, second = self.names[i], "an array read from outside the function"
+        if k < len(self.names):
+            second = self.names[k]
+        both = k in self.donated
+        word = "donated twice" if both else "donated and also used"
+        return DonationError(
+            f"one buffer is {word} in the same call: as {first} and as {second}",
+            function=function_name(self.fun),
+            argument=f"{first} and {second}",
+            fix=f"pass a copy as one of them (x.copy()), or do not donate {first}",
+            about=((first, second), function_name(self.fun))
+            if k < len(self.names)
+            else ((first,), function_name(self.fun)),
+        )
+
+    def giving(self, entry: Callable) -> Callable:
+        """`entry`, a call of a program on several devices, that takes its donated arrays."""
+
+        def call_and_give(bufs: list, arrays: list) -> Any:
+            self.check([a.buffer() for a in arrays])
+            result = entry(bufs, arrays)
+            self.give(arrays)
+            return result
+
+        return call_and_give
+
+    def give(self, arrays: Sequence[ConcreteArray]) -> None:
+        """After the call: the donated arrays are gone, and know to whom."""
+        fun, names, stack = self.fun, self.names, xla.get_traceback()
+        for i in self.donated:
+            arrays[i].give_away((fun, names[i], stack))

@@ -24,7 +24,7 @@ from sagax._src.core import dims, dtypes
 from sagax._src.core.avals import ShapedArray, intern_aval
 from sagax._src.core.dims.assume import Assumption
 from sagax._src.core.dims.scope import SymbolicScope
-from sagax._src.diagnostics.errors import ArgumentError, ArgumentValueError
+from sagax._src.diagnostics.errors import ArgumentError, ArgumentValueError, SagaxError
 from sagax._src.primitives.random_bits import implementation, key_dtype
 
 _MAGIC = b"SAGAXEXP"
@@ -327,9 +327,19 @@ def read(blob: Any) -> list[Parts]:
         raise _unreadable("it was damaged: its digest does not fit")
     try:
         return _parsed(body)
-    except (_Malformed, KeyError, TypeError, IndexError, struct.error, UnicodeDecodeError) as error:
-        raise _unreadable(f"it is not well formed: {error}") from None
-    except json.JSONDecodeError as error:
+    except SagaxError:
+        raise
+    # what Python says of a description of another form, and of numbers and nesting without measure
+    except (
+        _Malformed,
+        AttributeError,
+        LookupError,
+        OverflowError,
+        RecursionError,
+        TypeError,
+        ValueError,
+        struct.error,
+    ) as error:
         raise _unreadable(f"it is not well formed: {error}") from None
 
 

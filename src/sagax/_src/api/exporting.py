@@ -28,7 +28,7 @@ from sagax._src.diagnostics.errors import (
 )
 from sagax._src.lowering.module import lower_jaxpr
 from sagax._src.primitives.unsupported import UnsupportedError
-from sagax._src.runtime import devices
+from sagax._src.runtime import devices, placements
 from sagax._src.runtime.array import as_array
 from sagax._src.transforms.prune import prune_jaxpr, used_inputs
 
@@ -120,6 +120,7 @@ class Exported:
         self._vjp: Exported | None = None
         self._jitted: dict[Known, Callable] = {}
         self._fitting: set[tuple] = set()
+        self._whole: Callable | None = None
 
     fun_name = property(lambda self: self._code.name)
     in_avals = property(lambda self: self._code.in_avals)
@@ -211,7 +212,28 @@ class Exported:
 
         Raises ArgumentValueError where structure, dtype or shape differ from the specification.
         """
-        known = self._known(dims, kwargs)
+        if self._code.given or dims:
+            return self._checked(args, kwargs, self._known(dims, kwargs))
+        whole = self._whole
+        if whole is None:
+            whole = jit(self._named(lambda *args, **kwargs: self._checked(args, kwargs, ())))
+            self._whole = whole
+        try:
+            return whole(*args, **kwargs)
+        except Exception:
+            self._fit(args, kwargs, ())  # what does not fit is told as of this call
+            raise
+
+    def _checked(self, args: tuple, kwargs: dict, known: Known) -> Any:
+        """A call, whose arguments are looked at first."""
+        leaves = self._fit(args, kwargs, known)
+        run = self._jitted.get(known)
+        if run is None:
+            run = self._jitted[known] = self._prepared(known)
+        return self.out_tree.unflatten(run(*leaves))
+
+    def _fit(self, args: tuple, kwargs: dict, known: Known) -> list:
+        """The flat arguments. Raises unless they fit the specification."""
         leaves, tree = trees.flatten((args, kwargs))
         if tree != self.in_tree:
             raise self._other_structure(args, kwargs)
@@ -223,10 +245,11 @@ class Exported:
             self._code.results(signature[:-1], known)  # raises what does not fit
             self._code.module(default_export_platform())
             self._fitting.add(signature)
-        run = self._jitted.get(known)
-        if run is None:
-            run = self._jitted[known] = self._prepared(known)
-        return self.out_tree.unflatten(run(*leaves))
+        return leaves
+
+    def _named(self, fun: Callable) -> Callable:
+        fun.__name__ = fun.__qualname__ = self.fun_name
+        return fun
 
     call_exported = call
 
@@ -279,7 +302,7 @@ class Exported:
         def flat(*xs: Any) -> tuple:
             return tuple(call_exported(xs, code, known))
 
-        flat.__name__ = flat.__qualname__ = code.name
+        self._named(flat)
         if not self.has_vjp():
             return jit(flat)
         differentiable = custom_vjp(flat)
@@ -370,17 +393,18 @@ def export(
             for name, static in statics
             if isinstance(name, str) and dims.is_dim(static.value)
         )
-        return _exported(
-            traced.name,
-            traced.closed,
-            tree,
-            traced.out_tree,
-            fun_jit._paths(args, kwargs),
-            given,
-            list(made),
-            chosen,
-            disabled_checks,
-        )
+        with fun_jit._under:  # as it is compiled, maybe `exact`
+            return _exported(
+                traced.name,
+                traced.closed,
+                tree,
+                traced.out_tree,
+                fun_jit._paths(args, kwargs),
+                given,
+                list(made),
+                chosen,
+                disabled_checks,
+            )
 
     return exporting
 
@@ -435,6 +459,14 @@ def _exported(
     names = _check_variables(closed, in_avals, labels, given)
     variables: list[Any] = [scope.read(n) for n in sorted(names)] if scope is not None else []
     jaxpr = prune_jaxpr(closed.jaxpr)
+    meshes = placements.meshes_in(jaxpr)
+    if meshes:
+        raise ArgumentValueError(
+            f"the function places values on {meshes[0]}, and programs for several devices cannot be exported",
+            function="export",
+            fix="leave out shard_map, reshard and with_sharding_constraint; the exported program can be called with "
+            "divided arguments inside of jit",
+        )
     used = used_inputs(jaxpr)
     kept = [i for i, u in enumerate(used) if u]
     jaxpr = jaxpr.replace(invars=[jaxpr.invars[i] for i in kept])
@@ -506,13 +538,13 @@ def _check_variables(
     """The names of the symbolic sizes; each must be determined by the arguments."""
     names = {n for a in in_avals for d in a.shape for n in dims.variables(d)}
     names |= {n for _, d in given for n in dims.variables(d)}
-    for aval in _avals_of(closed):
-        for d in aval.shape:
-            for n in sorted(dims.variables(d) - names):
-                raise DimensionVariableError(
-                    f"Encountered dimension variable '{n}' that is not appearing in the shapes of the function arguments",
-                    fix=f"pass it as a static argument by keyword, or add an argument with a dimension of size {n}",
-                )
+    unknown = [n for a in _avals_of(closed) for d in a.shape for n in dims.variables(d) - names]
+    if unknown:
+        first = min(unknown)
+        raise DimensionVariableError(
+            f"Encountered dimension variable '{first}' that is not appearing in the shapes of the function arguments",
+            fix=f"pass it as a static argument by keyword, or add an argument with a dimension of size {first}",
+        )
     specs = [a.shape for a in in_avals] + [(d,) for _, d in given]
     stuck = dims.unsolvable(specs)
     if stuck:
@@ -529,16 +561,16 @@ def _check_variables(
     return names
 
 
-def _avals_of(closed: ClosedJaxpr) -> Any:
-    todo = [closed.jaxpr]
+def _avals_of(closed: ClosedJaxpr) -> set:
+    """The types of all values of a program that have symbolic sizes."""
+    todo, found = [closed.jaxpr], set()
     while todo:
         jaxpr = todo.pop()
-        for v in jaxpr.outvars:
-            yield v.aval
+        found.update([v.aval for v in jaxpr.outvars])
         for eqn in jaxpr.eqns:
-            for v in eqn.outvars:
-                yield v.aval
+            found.update([v.aval for v in eqn.outvars])
             todo += subjaxprs(eqn.params)
+    return {a for a in found if not dims.is_static(a.shape)}
 
 
 def _no_callbacks(name: str) -> UnsupportedError:

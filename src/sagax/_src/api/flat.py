@@ -6,7 +6,7 @@ import functools
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from sagax._src import trees
+from sagax._src import config, trees
 from sagax._src.api import arguments
 from sagax._src.control.words import check_results, kind_of
 from sagax._src.core import dtypes, kinds
@@ -95,7 +95,7 @@ class _pulling(tracing):
 class Pullback:
     """From cotangents of flat outputs to those of the flat inputs."""
 
-    __slots__ = ("avals", "boundary", "marks", "program", "silent")
+    __slots__ = ("avals", "boundary", "marks", "program", "safe_where", "silent")
 
     def __init__(
         self,
@@ -104,8 +104,10 @@ class Pullback:
         avals: list,
         silent: list[Zero],
         boundary: Any,
+        safe_where: bool | None = None,
     ) -> None:
         self.boundary = boundary
+        self.safe_where = safe_where  # None: as the setting of that name says
         self.program = program
         self.marks = marks  # which inputs have derivatives
         self.avals = avals
@@ -113,7 +115,7 @@ class Pullback:
 
     def inexact(self, cts: Sequence[Any]) -> list:
         """The cotangents of those inputs that have derivatives."""
-        with self.boundary:
+        with self.boundary, config.with_option("safe_where", self.safe_where):
             found = pull_back(self.program, [*cts, *self.silent])
         return [as_value(instantiate(c)) for c in found]
 
@@ -137,6 +139,7 @@ def vjp_flat(
     name: str,
     has_aux: bool,
     paths: Callable[[], Sequence[str]],
+    safe_where: bool | None = None,
 ) -> tuple:
     """Flat outputs, a flat pullback, the output's structure and auxiliary data."""
     flat = Flat(fun, tree, name, has_aux)
@@ -149,7 +152,7 @@ def vjp_flat(
     outs, aux = flat.split([as_value(x) for x in outs])
     avals = [aval_of(x).to_tangent_aval() for x in values]
     silent = [Zero(aval_of(outs[0])) for _ in range(total - len(outs))] if outs else []
-    pull = Pullback(program, marks, avals, silent, _pulling(fun, name))
+    pull = Pullback(program, marks, avals, silent, _pulling(fun, name), safe_where)
     return outs, pull, flat.out_tree, aux
 
 

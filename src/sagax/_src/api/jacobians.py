@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from sagax._src import trees
-from sagax._src.api import arguments
+from sagax._src.api import arguments, at_once
 from sagax._src.api.flat import (
     Flat,
     as_value,
@@ -90,11 +90,11 @@ def jacfwd(
     Array([[2., 0.],
            [0., 4.]], dtype=float32)
     """
-    return _jacfwd("jacfwd", fun, argnums, has_aux, holomorphic)
+    options = (argnums, has_aux, holomorphic)
+    return at_once.derivative("jacfwd", fun, lambda f: _jacfwd("jacfwd", f, *options), options)
 
 
 def _jacfwd(name: str, fun: Callable, argnums: Any, has_aux: bool, holomorphic: bool) -> Callable:
-    arguments.check_callable(fun, name)
     single = arguments.is_index(argnums)
     nums = arguments.check_argnums(argnums, name, "argnums")
 
@@ -185,7 +185,8 @@ def jacrev(
     Array([[2., 0.],
            [0., 4.]], dtype=float32)
     """
-    return _jacrev("jacrev", fun, argnums, has_aux, holomorphic, allow_int)
+    options = (argnums, has_aux, holomorphic, allow_int)
+    return at_once.derivative("jacrev", fun, lambda f: _jacrev("jacrev", f, *options), options)
 
 
 def _jacrev(
@@ -196,7 +197,6 @@ def _jacrev(
     holomorphic: bool,
     allow_int: bool = False,
 ) -> Callable:
-    arguments.check_callable(fun, name)
     single = arguments.is_index(argnums)
     nums = arguments.check_argnums(argnums, name, "argnums")
 
@@ -250,5 +250,9 @@ def hessian(
     Array([[ 6.,  0.],
            [ 0., 12.]], dtype=float32)
     """
-    inner = _jacrev("hessian", fun, argnums, has_aux, holomorphic)
-    return _jacfwd("hessian", inner, argnums, has_aux, holomorphic)
+    options = (argnums, has_aux, holomorphic)
+
+    def make(fun: Any) -> Callable:
+        return _jacfwd("hessian", _jacrev("hessian", fun, *options), *options)
+
+    return at_once.derivative("hessian", fun, make, options)

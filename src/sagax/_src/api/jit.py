@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import threading
 import time
@@ -11,23 +12,21 @@ from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-import numpy as np
-
-from sagax._src import config, trees, xla
-from sagax._src.api import arguments, compilations, donation
+from sagax._src import config, trees
+from sagax._src.api import arguments, compilations, divisions, donation, guards, reads
+from sagax._src.api.stages import LoweredStage, TracedStage, checked_options
+from sagax._src.api.structs import ShapeDtypeStruct, is_shaped, shaped
 from sagax._src.control import identity
 from sagax._src.control.call import call
-from sagax._src.control.words import check_results, kind_of, structure_error
-from sagax._src.core import dims, dtypes
-from sagax._src.core.avals import intern_aval
+from sagax._src.control.words import check_results, kind_of
 from sagax._src.core.jaxpr import ClosedJaxpr, DebugInfo, eval_jaxpr
 from sagax._src.core.stage import stage
 from sagax._src.core.trace import Tracer, axis_environment, evaluation, state
 from sagax._src.core.value import aval_of, is_operand
+from sagax._src.diagnostics import events
 from sagax._src.diagnostics.boundary import (
     function_code,
     function_name,
-    passed,
     running,
     tracing,
 )
@@ -35,12 +34,19 @@ from sagax._src.diagnostics.errors import (
     ArgumentError,
     ArgumentValueError,
     NonFiniteError,
-    SagaxError,
 )
-from sagax._src.runtime import devices, nonfinite
+from sagax._src.runtime import commits, devices, entries, nonfinite
 from sagax._src.runtime.array import ConcreteArray, as_array
-from sagax._src.runtime.compile import Compiled, Lowered, buffers_on, explained, placement
+from sagax._src.runtime.compile import (
+    Compiled,
+    Lowered,
+    divided_entry,
+    placement,
+    platform_of,
+)
 from sagax._src.runtime.key_reuse import watch
+from sagax._src.runtime.placements import Placement, in_context
+from sagax._src.xla import Device
 
 _flatten = trees.flatten
 _thread = config.thread
@@ -49,12 +55,16 @@ _thread = config.thread
 class Traced:
     """A function traced for one signature: its jaxpr, and the structure of its result."""
 
-    __slots__ = ("closed", "name", "out_tree")
+    __slots__ = ("closed", "guard", "name", "out_tree", "seconds")
 
-    def __init__(self, closed: ClosedJaxpr, out_tree: Any, name: str) -> None:
+    def __init__(
+        self, closed: ClosedJaxpr, out_tree: Any, name: str, guard: guards.Guard | None = None
+    ) -> None:
         self.closed = closed
         self.out_tree = out_tree
         self.name = name
+        self.guard = guard  # of what it read from outside
+        self.seconds = 0.0  # that tracing took
 
     @property
     def cacheable(self) -> bool:
@@ -113,7 +123,7 @@ class _Caches:
 
     def __init__(self) -> None:
         self.traced: dict[tuple, Traced] = {}
-        self.calls: dict[tuple, Callable] = {}
+        self.calls: dict[tuple, tuple[Callable, guards.Guard | None]] = {}
         self.lock = threading.RLock()
 
 
@@ -155,8 +165,6 @@ def clear_caches() -> None:
 class JitFunction:
     """A function that is compiled when called. Made by `sagax.jit`."""
 
-    _run_code: Any = None  # of what runs a compiled program, by which its errors are known
-
     def __init__(
         self,
         fun: Callable,
@@ -171,9 +179,16 @@ class JitFunction:
         in_shardings: Any = None,
         out_shardings: Any = None,
         compiler_options: Mapping[str, Any] | None = None,
+        stale: str | None = None,
+        exact: bool | None = None,
+        safe_where: bool | None = None,
+        masks: str | None = None,
+        reroll: str | None = None,
     ) -> None:
         self._fun = fun
-        self._options = _checked_options(compiler_options, "jit")
+        # the settings of its own, in which it is traced and compiled
+        self._under = config.of_function(exact, safe_where, masks, reroll)
+        self._options = checked_options(compiler_options, "jit")
         self._static_nums, self._static_names = arguments.static_arguments(
             fun, static_argnums, static_argnames, "static"
         )
@@ -184,6 +199,12 @@ class JitFunction:
         self._keep_unused = keep_unused
         self._device = device
         self._inline = inline
+        self._stale = stale
+        self._warned: set[str] = set()  # variables whose change was warned of
+        self._divisions = None
+        if in_shardings is not None or out_shardings is not None:
+            name = function_name(fun)
+            self._divisions = divisions.Divisions(name, in_shardings, out_shardings)
         self._plain = not (self._static_nums or self._static_names)
         self._donates = bool(self._donate_nums or self._donate_names)
         options = (
@@ -194,7 +215,10 @@ class JitFunction:
             keep_unused,
             device,
             inline,
+            stale,
+            getattr(self._under, "changes", ()),
             tuple(sorted(self._options.items())),
+            None if self._divisions is None else self._divisions.key,
         )
         self._caches, self._meaning = _caches_for(fun, options)
         # what this object has used so far; the shared caches are asked when something is missing here
@@ -241,6 +265,8 @@ class JitFunction:
                     else:
                         entry = self._calls.get(tuple(key))
                         return entry(bufs, args) if entry else self._general(args, kwargs)
+                    if type(x) is ConcreteArray and type(x._device) is Device:
+                        return self._on_device(args, None, args, kwargs)
                 try:
                     leaves, tree = _flatten((args, kwargs))
                 except (ValueError, TypeError, SystemError):
@@ -256,11 +282,43 @@ class JitFunction:
                     entry = self._calls.get(tuple(key))
                     if entry is not None:
                         return entry(bufs, leaves)
+                    return self._general(args, kwargs)
+                if type(x) is ConcreteArray and type(x._device) is Device:
+                    return self._on_device(leaves, tree, args, kwargs)
             return self._general(args, kwargs)
         except Exception as error:
-            ran = isinstance(error, NonFiniteError) or passed(error, self._run_code)
+            ran = isinstance(error, NonFiniteError) or entries.ran(error)
             (self._running if ran else self._boundary).leave(error)
             raise
+
+    def _on_device(self, leaves: Sequence[Any], tree: Any, args: tuple, kwargs: dict) -> Any:
+        """A call with arrays of which some are committed to one device, by the keys of the general way.
+
+        `tree` None: the leaves are the arguments.
+        """
+        place = None
+        key: list = (
+            [_thread.settings, (), None] if tree is None else [tree, _thread.settings, (), None]
+        )
+        at = len(key) - 1
+        for x in leaves:
+            if type(x) is not ConcreteArray:
+                if tree is not None:
+                    return self._general(args, kwargs)
+                try:
+                    leaves, tree = _flatten((args, kwargs))
+                except (ValueError, TypeError, SystemError):
+                    return self._general(args, kwargs)  # which says what is wrong
+                return self._on_device(leaves, tree, args, kwargs)
+            if x._device is not None and x._device is not place and place is not None:
+                return self._general(args, kwargs)  # which says which two do not go together
+            place = place or x._device
+            key.append(x.aval)
+        key[at] = place
+        entry = self._calls.get(tuple(key)) if self._divisions is None else None
+        if entry is None:
+            return self._general(args, kwargs)
+        return entry([x.buffer() if x._buffer is None else x._buffer for x in leaves], leaves)
 
     def _general(self, args: tuple, kwargs: dict) -> Any:
         """Any call: static arguments, operands that are no arrays yet, a trace at work, first calls."""
@@ -271,30 +329,52 @@ class JitFunction:
         if not all(type(x) is ConcreteArray or is_operand(x) for x in leaves):
             arguments.check_operands(leaves, lambda: self._paths(args, kwargs), "jit", self._fun)
         if state.trace is not evaluation:
+            if self._divisions is not None:
+                asked = self._divisions.of_arguments(tree, dyn_args, dyn_kwargs)
+                leaves = divisions.constrained(leaves, asked)
             traced = self._trace(statics, tree, [aval_of(x) for x in leaves], args, kwargs)
             return self._apply(traced, leaves)
+        if self._divisions is not None:
+            asked = self._divisions.of_arguments(tree, dyn_args, dyn_kwargs)
+            leaves = self._divisions.placed(asked, leaves, lambda: self._paths(args, kwargs))
         arrays = [as_array(x) for x in leaves]
-        committed = placement(arrays)
+        committed = self._bound_to(arrays, tree, args, kwargs)
         # plain calls on uncommitted arrays use the keys of the quick ways above
         marks = [statics, committed] if statics or committed is not None else []
-        flat = not marks and not kwargs and all(type(x) is ConcreteArray for x in args)
+        flat = not statics and not kwargs and all(type(x) is ConcreteArray for x in args)
         key = (*(() if flat else (tree,)), _thread.settings, *marks, *[a.aval for a in arrays])
         entry = self._calls.get(key)
         if entry is None:
             caches = self._shared_caches()
-            entry = caches.calls.get(key)
-            if entry is not None:
-                self._calls[key] = entry
-        if entry is None:
-            # Without the lock: tracing runs the user's code, which may wait for another thread.
-            traced = self._trace(statics, tree, [a.aval for a in arrays], args, kwargs)
-            with caches.lock:
-                entry = caches.calls.get(key)
-                if entry is None:
-                    entry = self._entry(traced, committed, tree, statics, args, kwargs)
-                    caches.calls[key] = entry
-            self._calls[key] = entry
-        return entry([a.buffer() for a in arrays], arrays)
+            made = caches.calls.get(key)
+            if made is None:
+                # Without the lock: tracing runs the user's code, which may wait for another thread.
+                traced = self._trace(statics, tree, [a.aval for a in arrays], args, kwargs)
+                with caches.lock:
+                    made = caches.calls.get(key)
+                    if made is None:
+                        made = (
+                            self._entry(traced, committed, tree, statics, args, kwargs),
+                            traced.guard,
+                        )
+                        caches.calls[key] = made
+            entry = self._calls[key] = self._guarded(
+                *made, key, statics, tree, committed, args, kwargs
+            )
+        bufs = [] if type(committed) is Placement else [a.buffer() for a in arrays]
+        return entry(bufs, arrays)
+
+    def _bound_to(self, operands: Sequence[Any], tree: Any, args: tuple, kwargs: dict) -> Any:
+        """Where operands are bound, or are asked to be: None, a device, or a `Placement`."""
+
+        def names() -> list[str]:
+            return self._paths(args, kwargs)
+
+        if self._divisions is not None:
+            _, dyn_args, dyn_kwargs = self._split(args, kwargs)
+            asked = self._divisions.of_arguments(tree, dyn_args, dyn_kwargs)
+            operands = self._divisions.asked(asked, operands, names)
+        return in_context(placement(operands, names), len(operands))
 
     def _paths(self, args: tuple, kwargs: dict) -> list[str]:
         """Names of the leaves of the dynamic arguments."""
@@ -353,16 +433,85 @@ class JitFunction:
         self, statics: tuple, tree: Any, avals: Sequence[Any], args: tuple, kwargs: dict
     ) -> Traced:
         """The function traced for this signature, from the cache or afresh."""
-        key = (statics, tree, tuple(avals), _thread.settings.key, axis_environment())
+        mode = self._stale or _thread.settings.stale
+        watched = mode != "ignore"
+        key = (statics, tree, tuple(avals), _thread.settings.key, axis_environment(), watched)
         found = self._traced.get(key)
+        caches = None
         if found is None:
             caches = self._shared_caches()
             found = caches.traced.get(key)
-            if found is None:
+            if found is not None and found.guard is not None:
+                own = guards.rebound(found.guard, self._fun, self._known(statics, args, kwargs))
+                found = Traced(found.closed, found.out_tree, found.name, own)
+        if found is not None and found.guard is not None:
+            if not found.guard.holds():
+                if mode == "retrace":
+                    caches, found = self._shared_caches(), None
+                else:
+                    guards.react(found.guard, mode, self._warned)
+            if found is not None:
+                guards.reused(found.guard)
+        if found is None:
+            if watched:
+                known = self._known(statics, args, kwargs)
+                with guards.recording(self._fun, known) as recorded, self._inside():
+                    found = self._trace_now(statics, tree, avals, args, kwargs)
+                found.guard = recorded.guard
+            else:
                 found = self._trace_now(statics, tree, avals, args, kwargs)
-            if found.cacheable:
-                caches.traced[key] = self._traced[key] = found
+        if caches is not None and found.cacheable:
+            caches.traced[key] = self._traced[key] = found
         return found
+
+    def _known(self, statics: tuple, args: tuple, kwargs: dict) -> dict[str, Any]:
+        """What is known of parameters before tracing: static arguments, defaults, classes of objects."""
+        names = arguments.positional_names(self._fun, len(args))
+        sig = arguments.signature(self._fun)
+        given = {*names, *kwargs}
+        known = {
+            p.name: p.default
+            for p in (sig.parameters.values() if sig is not None else ())
+            if p.default is not p.empty and p.name not in given
+        }
+        for name, arg in (*zip(names, args, strict=False), *kwargs.items()):
+            instance = reads.instance_of(arg)
+            if instance is not None:
+                known[name] = instance
+        for where, static in statics:
+            known[names[where] if isinstance(where, int) else where] = static.value
+        return known
+
+    def _inside(self) -> contextlib.AbstractContextManager[None]:
+        """What is traced as a part of this function is kept as fresh as it."""
+        return config.with_option("stale", self._stale)
+
+    def _guarded(
+        self,
+        entry: Callable,
+        guard: guards.Guard | None,
+        key: tuple,
+        statics: tuple,
+        tree: Any,
+        committed: Any,
+        args: tuple,
+        kwargs: dict,
+    ) -> Callable:
+        """`entry`, with a look at what was read from outside where there is anything."""
+        mode = self._stale or _thread.settings.stale
+        if guard is None or mode == "ignore":
+            return entry
+
+        def again(arrays: list) -> tuple[Callable, guards.Guard | None]:
+            listed, named = self._merge(statics, *tree.unflatten(arrays))
+            full, avals = tuple(listed), [a.aval for a in arrays]
+            traced = self._trace(statics, tree, avals, full, named)
+            made = self._entry(traced, committed, tree, statics, full, named), traced.guard
+            self._shared_caches().calls[key] = made
+            return made
+
+        own = guards.rebound(guard, self._fun, self._known(statics, args, kwargs))
+        return guards.guarded(entry, own, mode, again, self._warned)
 
     def _shared_caches(self) -> _Caches:
         """The caches shared with functions of the same meaning, as long as this one still has it."""
@@ -388,8 +537,13 @@ class JitFunction:
             return outs
 
         info = DebugInfo(self._name, self._paths(args, kwargs), (), "jit", function_code(fun))
-        jaxpr, consts = stage(flat, avals, info)
-        return Traced(ClosedJaxpr(jaxpr, consts), out_tree, self._name)
+        timed = events.timed("/jax/core/compile/jaxpr_trace_duration", fun_name=self._name)
+        start = time.perf_counter()
+        with config.for_inner_program(), self._under, timed:
+            jaxpr, consts = stage(flat, avals, info)
+        found = Traced(ClosedJaxpr(jaxpr, consts), out_tree, self._name)
+        found.seconds = time.perf_counter() - start
+        return found
 
     def _apply(self, traced: Traced, leaves: Sequence[Any]) -> Any:
         """The traced function as part of what is being traced."""
@@ -397,7 +551,11 @@ class JitFunction:
         if self._inline:
             outs = eval_jaxpr(closed.jaxpr, closed.consts, *leaves)
         else:
-            outs = call(closed, leaves, name=traced.name)
+            own = {} if self._under is config.unchanged else {"under": self._under}
+            outs = call(closed, leaves, name=traced.name, **own)
+        if self._divisions is not None:
+            asked = self._divisions.of_results(traced.out_tree, closed.out_avals)
+            outs = divisions.constrained(outs, asked)
         return traced.out_tree.unflatten(outs)
 
     # -- compiling ----------------------------------------------------------------------------------
@@ -418,20 +576,41 @@ class JitFunction:
                 marks.extend([name in self._donate_names] * len(trees.leaves(kwargs[name])))
         return [i for i, m in enumerate(marks) if m]
 
-    def _lowered(self, traced: Traced, device: Any, donated: Sequence[int]) -> tuple[Lowered, list]:
+    def _program_place(self, traced: Traced, committed: Any) -> tuple[Any, list]:
+        """Where the program runs (a device or a `Placement`), and the shardings of its results."""
+        closed = traced.closed
+        asked: list = []
+        if self._divisions is not None:
+            asked = self._divisions.of_results(traced.out_tree, closed.out_avals)
+        consts = [as_array(c) for c in closed.consts]
+        place, results = divisions.of_program(
+            closed.jaxpr, consts, committed, len(closed.in_avals), asked
+        )
+        return self._place(place), results
+
+    def _lowered(
+        self,
+        traced: Traced,
+        platform: str,
+        aliases: Mapping[int, int],
+        place: Any = None,
+        results: Sequence[Any] = (),
+    ) -> tuple[Lowered, list]:
         closed = traced.closed
         consts = [as_array(c) for c in closed.consts]
         jaxpr = closed.jaxpr.replace(
             constvars=[], invars=[*closed.jaxpr.constvars, *closed.jaxpr.invars]
         )
-        platform = devices.backend_of(device).platform
-        lowered = Lowered(
-            jaxpr,
-            platform,
-            traced.name,
-            keep_unused=self._keep_unused,
-            donated=[i + len(consts) for i in donated],
-        )
+        with self._under:
+            lowered = Lowered(
+                jaxpr,
+                platform,
+                traced.name,
+                keep_unused=self._keep_unused,
+                aliases={i + len(consts): out for i, out in aliases.items()},
+                place=place,
+                results=results,
+            )
         return lowered, consts
 
     def _place(self, committed: Any) -> Any:
@@ -443,57 +622,71 @@ class JitFunction:
         self, traced: Traced, committed: Any, tree: Any, statics: tuple, args: tuple, kwargs: dict
     ) -> Callable:
         """A function from buffers (and their arrays) to the result, with all decisions taken."""
-        device = self._place(committed)
+        device, results = self._program_place(traced, committed)
         donated = self._donated(tree, args, kwargs)
-        if donated:
-            donation.check(self._fun, traced.closed, donated)
+        planned = donation.plan(traced.closed, donated)
+        donation.warn_of_unusable(self._fun, traced.closed, traced.out_tree, planned)
         start = time.perf_counter()
-        lowered, consts = self._lowered(traced, device, donated)
+        lowered, consts = self._lowered(
+            traced, platform_of(device), planned.aliases, device, results
+        )
+        lowering = time.perf_counter() - start
         compiled = Compiled(lowered, device, self._options)
-        compilations.record(
+        origin = compiled.origin
+        counter = compilations.record(
             self._fun,
             traced.closed.jaxpr.debug_info.arg_names,
             traced.closed.in_avals,
             [(where, static.value) for where, static in statics],
-            time.perf_counter() - start,
+            compilations.Seconds(traced.seconds, lowering, time.perf_counter() - start - lowering),
+            program=traced.closed,
+            loaded=origin.source == "loaded",
+            why=origin.why,
         )
-        run, kept, avals = compiled.run, compiled.kept, compiled.out_avals
+        traced.seconds = 0.0  # counted
         unflatten = traced.out_tree.unflatten
-        target = committed if committed is not None else self._device
-        const_buffers = buffers_on(consts, device)
-        single = len(avals) == 1 and trees.treedef_is_leaf(traced.out_tree)
-        several_devices = len(devices.backend_of(device).local_devices) > 1
+        target = self._device if self._device is not None else committed
+        if compiled.out_shardings is not None:
+            entry = divided_entry(compiled, consts, unflatten)
+            if planned.aliases:
+                entry = donation.Donation(
+                    self._fun, traced.closed.jaxpr.debug_info.arg_names, planned.aliases
+                ).giving(entry)
+            return self._watched(entries.noted(entry), traced, consts)
+        single = len(compiled.out_avals) == 1 and trees.treedef_is_leaf(traced.out_tree)
+        several = not devices.only_one()
+        entry = entries.entry(compiled, consts, None if single else unflatten, target, several)
+        entry = compilations.timed(entry, counter)
+        if not planned.aliases:
+            return self._watched(self._committing(entry, target), traced, consts)
 
-        def inputs(bufs: list, arrays: list) -> list:
-            if several_devices:
-                bufs = buffers_on(arrays, device)
-            bufs = const_buffers + bufs
-            return bufs if kept is None else [bufs[i] for i in kept]
+        giving = donation.Donation(
+            self._fun, traced.closed.jaxpr.debug_info.arg_names, planned.aliases
+        )
 
-        direct = not const_buffers and kept is None and not several_devices
-
-        def call_compiled(bufs: list, arrays: list) -> Any:
-            try:
-                outs = run(bufs if direct else inputs(bufs, arrays))
-            except (xla.EngineError, xla.DeletedBufferError) as error:
-                raise explained(error, arrays) from None
-            if single:
-                return ConcreteArray(avals[0], None, outs[0], target)
-            return unflatten(
-                [ConcreteArray(a, None, b, target) for a, b in zip(avals, outs, strict=True)]
-            )
-
-        JitFunction._run_code = call_compiled.__code__
-        if not donated:
-            return self._watched(call_compiled, traced, consts)
+        hidden = [x.buffer() for x in consts]
 
         def call_and_give(bufs: list, arrays: list) -> Any:
-            result = call_compiled(bufs, arrays)
-            for i in donated:
-                arrays[i].delete()
+            giving.check(bufs, hidden)
+            result = entry(bufs, arrays)
+            giving.give(arrays)
             return result
 
-        return self._watched(call_and_give, traced, consts)
+        return self._watched(self._committing(call_and_give, target), traced, consts)
+
+    @staticmethod
+    def _committing(entry: Callable, target: Any) -> Callable:
+        """`entry`, whose results know where the arrays were committed that they follow."""
+        if target is None:
+            return entry
+
+        def call_committed(bufs: list, arrays: list) -> Any:
+            result = entry(bufs, arrays)
+            one = type(result) is ConcreteArray
+            commits.inherit((result,) if one else trees.leaves(result), arrays)
+            return result
+
+        return call_committed
 
     @staticmethod
     def _watched(entry: Callable, traced: Traced, consts: Sequence[Any]) -> Callable:
@@ -516,6 +709,9 @@ class JitFunction:
                 self._fun,
             )
             avals = [shaped(x) for x in leaves]
+            if self._divisions is not None:
+                asked = self._divisions.of_arguments(tree, dyn_args, dyn_kwargs)
+                avals = divisions.typed_avals(avals, asked)
             return self._trace(statics, tree, avals, args, kwargs), tree, statics, leaves
 
     def trace(self, *args: Any, **kwargs: Any) -> TracedStage:
@@ -541,288 +737,6 @@ class JitFunction:
         return len(self._caches.calls)
 
 
-def _checked_options(options: Any, function: str) -> dict[str, Any]:
-    """Options of the compiler as a dict."""
-    if options is None:
-        return {}
-    if not isinstance(options, Mapping) or not all(isinstance(name, str) for name in options):
-        raise ArgumentError(
-            function=function,
-            argument="compiler_options",
-            got=kind_of(options),
-            expected="a dict from names of options to their values",
-            fix='write it so: compiler_options={"xla_cpu_enable_fast_math": True}',
-        )
-    return dict(options)
-
-
-def is_shaped(x: Any) -> bool:
-    """Whether `x` has a type: an operand, or something like a `ShapeDtypeStruct`."""
-    if is_operand(x):
-        return True
-    return (
-        hasattr(x, "shape") and hasattr(x, "dtype") and not isinstance(x, np.ndarray | np.generic)
-    )
-
-
-def shaped(x: Any) -> Any:
-    """The aval of an operand or of a `ShapeDtypeStruct`-like object."""
-    if isinstance(x, ShapeDtypeStruct):
-        return x.aval
-    return aval_of(x) if is_operand(x) else ShapeDtypeStruct(x.shape, x.dtype).aval
-
-
-class ShapeDtypeStruct:
-    """Shape and dtype without contents, for `eval_shape`, `jit(f).lower` and export.
-
-    >>> import sagax
-    >>> sagax.ShapeDtypeStruct((2, 3), "float32")
-    ShapeDtypeStruct(shape=(2, 3), dtype=float32)
-    """
-
-    __slots__ = ("aval", "sharding")
-
-    def __init__(
-        self, shape: Any, dtype: Any, *, sharding: Any = None, weak_type: bool = False, **_: Any
-    ) -> None:
-        if dtype is None:
-            raise ArgumentValueError(
-                function="ShapeDtypeStruct", argument="dtype", got=None, expected="a dtype"
-            )
-        self.aval = _struct_aval(shape, dtype, weak_type)
-        self.sharding = sharding
-
-    @classmethod
-    def of(cls, aval: Any) -> ShapeDtypeStruct:
-        """The struct of an aval."""
-        return cls(aval.shape, aval.dtype, weak_type=aval.weak_type)
-
-    shape = property(lambda self: self.aval.shape)
-    dtype = property(lambda self: self.aval.dtype)
-    ndim = property(lambda self: self.aval.ndim)
-    size = property(lambda self: self.aval.size)
-    weak_type = property(lambda self: self.aval.weak_type)
-
-    def update(self, **changes: Any) -> ShapeDtypeStruct:
-        """The same struct with some fields replaced."""
-        fields = {
-            "shape": self.shape,
-            "dtype": self.dtype,
-            "sharding": self.sharding,
-            "weak_type": self.weak_type,
-        }
-        return ShapeDtypeStruct(**(fields | changes))
-
-    def __len__(self) -> int:
-        return len(self.aval)
-
-    def __eq__(self, other: object) -> bool:
-        return (
-            isinstance(other, ShapeDtypeStruct)
-            and self.aval is other.aval
-            and self.sharding == other.sharding
-        )
-
-    def __hash__(self) -> int:
-        return hash((self.aval.shape, self.aval.dtype, self.aval.weak_type))
-
-    def __repr__(self) -> str:
-        weak = ", weak_type=True" if self.weak_type else ""
-        name = getattr(self.dtype, "name", self.dtype)
-        return f"ShapeDtypeStruct(shape={self.shape}, dtype={name}{weak})"
-
-
-ShapeDtypeStruct.__module__ = "sagax"  # its public home: what messages show and pickles refer to
-
-
-def _struct_aval(shape: Any, dtype: Any, weak_type: bool) -> Any:
-    if isinstance(shape, (tuple, list)) and None in shape:
-        raise ArgumentValueError(
-            "`shape` cannot have None in it",
-            function="ShapeDtypeStruct",
-            argument="shape",
-            got=shape,
-            expected="integers",
-            fix="for a size that is not known yet use export.symbolic_shape",
-        )
-    try:
-        argument = "dtype"
-        canonical = dtypes.canonicalize(dtype, _thread.settings.x64)
-        argument = "shape"
-        return intern_aval(dims.canonical_shape(shape), canonical, weak_type, None)
-    except SagaxError as error:
-        raise error.attach(function="ShapeDtypeStruct", argument=argument) from None
-
-
-class TracedStage:
-    """A traced function: `.jaxpr` and the next stage, `.lower()`."""
-
-    __slots__ = ("_args", "_jitted", "_kwargs", "_traced", "_tree")
-
-    def __init__(
-        self, jitted: JitFunction, traced: Traced, tree: Any, args: tuple, kwargs: dict
-    ) -> None:
-        self._jitted, self._traced, self._tree, self._args, self._kwargs = (
-            jitted,
-            traced,
-            tree,
-            args,
-            kwargs,
-        )
-
-    @property
-    def jaxpr(self) -> ClosedJaxpr:
-        return self._traced.closed
-
-    @property
-    def fun_name(self) -> str:
-        return self._traced.name
-
-    @property
-    def out_info(self) -> Any:
-        """Shapes and dtypes of the result."""
-        return self._traced.out_tree.unflatten(
-            [ShapeDtypeStruct.of(a) for a in self._traced.closed.out_avals]
-        )
-
-    def lower(self, *, lowering_platforms: Any = None) -> LoweredStage:
-        """The program as StableHLO."""
-        device = self._jitted._place(None)
-        donated = self._jitted._donated(self._tree, self._args, self._kwargs)
-        lowered, consts = self._jitted._lowered(self._traced, device, donated)
-        return LoweredStage(self, lowered, consts, device)
-
-
-class LoweredStage:
-    """A lowered function: `.as_text()` and the next stage, `.compile()`."""
-
-    __slots__ = ("_consts", "_device", "_lowered", "_stage")
-
-    def __init__(self, stage: TracedStage, lowered: Lowered, consts: list, device: Any) -> None:
-        self._stage, self._lowered, self._consts, self._device = stage, lowered, consts, device
-
-    def as_text(self, dialect: str | None = None, *, debug_info: bool = False) -> str:
-        """The program as text: StableHLO, or unoptimised HLO with `dialect="hlo"`."""
-        if dialect in (None, "stablehlo"):
-            return xla.format_module(self._lowered.text, locations=debug_info)
-        if dialect == "hlo":
-            return xla.module_to_hlo_text(self._lowered.text)
-        raise ArgumentValueError(
-            function="as_text",
-            argument="dialect",
-            got=repr(dialect),
-            expected="'stablehlo' or 'hlo'",
-        )
-
-    @property
-    def out_info(self) -> Any:
-        return self._stage.out_info
-
-    @property
-    def out_tree(self) -> Any:
-        return self._stage._traced.out_tree
-
-    @property
-    def in_tree(self) -> Any:
-        return self._stage._tree
-
-    def cost_analysis(self) -> Any:
-        """XLA's estimate of the cost before optimisation."""
-        client = devices.backend_of(self._device).client
-        return xla.module_cost_analysis(client, self._lowered.text)
-
-    def compile(self, compiler_options: Mapping[str, Any] | None = None) -> CompiledStage:
-        """The program compiled for the device, with options of XLA by name."""
-        jitted = self._stage._jitted
-        options = {**jitted._options, **_checked_options(compiler_options, "compile")}
-        return CompiledStage(self, Compiled(self._lowered, self._device, options))
-
-
-class CompiledStage:
-    """A compiled function, to be called with arguments of the signature it was compiled for."""
-
-    __slots__ = ("_compiled", "_lowered")
-
-    def __init__(self, lowered: LoweredStage, compiled: Compiled) -> None:
-        self._lowered, self._compiled = lowered, compiled
-
-    def as_text(self) -> str:
-        """The optimised HLO."""
-        return self._compiled.executable.hlo_text()
-
-    def cost_analysis(self) -> Any:
-        return self._compiled.executable.cost_analysis()
-
-    def memory_analysis(self) -> Any:
-        return self._compiled.executable.memory_analysis()
-
-    @property
-    def out_tree(self) -> Any:
-        return self._lowered.out_tree
-
-    @property
-    def in_tree(self) -> Any:
-        return self._lowered.in_tree
-
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        stage = self._lowered._stage
-        jitted = stage._jitted
-        if any(isinstance(x, Tracer) for x in trees.leaves((args, kwargs))):
-            raise ArgumentError(
-                "Cannot apply transformations to a function lowered and compiled for a particular signature",
-                function=f"the compiled {jitted._name}",
-                fix="transform the jitted function instead, and lower the result",
-            )
-        leaves, tree = jitted._flatten(stage._args, args, kwargs)
-        if tree != stage._tree:
-            raise self._other_structure(args, kwargs)
-        names = jitted._paths(stage._args, stage._kwargs)
-        arguments.check_operands(leaves, lambda: names, "jit", jitted._fun)
-        arrays = [as_array(x) for x in leaves]
-        for x, v, name in zip(arrays, stage._traced.closed.jaxpr.invars, names, strict=True):
-            if x.aval.shape != v.aval.shape or x.aval.dtype != v.aval.dtype:
-                raise ArgumentError(
-                    "the function was compiled for an argument of another type",
-                    function=f"the compiled {jitted._name}",
-                    argument=name,
-                    expected=v.aval,
-                    got=x.aval,
-                    fix="convert it, or call the jitted function, which compiles for each type",
-                )
-        compiled = self._compiled
-        bufs = buffers_on([*self._lowered._consts, *arrays], compiled.device)
-        if compiled.kept is not None:
-            bufs = [bufs[i] for i in compiled.kept]
-        try:
-            outs = compiled.run(bufs)
-        except (xla.EngineError, xla.DeletedBufferError) as error:
-            raise explained(error, arrays) from None
-        for i in self._compiled.lowered.donated:
-            if i >= len(self._lowered._consts):
-                arrays[i - len(self._lowered._consts)].delete()
-        return self.out_tree.unflatten(
-            [
-                ConcreteArray(a, None, b, placement(arrays))
-                for a, b in zip(compiled.out_avals, outs, strict=True)
-            ]
-        )
-
-    def _other_structure(self, args: tuple, kwargs: dict) -> SagaxError:
-        stage = self._lowered._stage
-        of_args, of_kwargs = trees.treedef_children(stage._tree)
-        found = trees.structure_mismatch(of_args, args, "args when compiled", "args")
-        found += trees.structure_mismatch(of_kwargs, kwargs, "kwargs when compiled", "kwargs")
-        fix = "pass positional and keyword arguments as they were passed to lower"
-        if not stage._jitted._plain:
-            fix += "; static arguments are part of the compiled program and are left out"
-        return structure_error(
-            f"the compiled {stage._jitted._name}",
-            "the structure of the arguments differs from the one the function was compiled for",
-            found,
-            fix,
-        )
-
-
 def jit(
     fun: Callable | None = None,
     *,
@@ -837,6 +751,11 @@ def jit(
     backend: str | None = None,
     inline: bool = False,
     compiler_options: Any = None,
+    stale: str | None = None,
+    exact: bool | None = None,
+    safe_where: bool | None = None,
+    masks: str | None = None,
+    reroll: str | None = None,
 ) -> Any:
     """`fun`, compiled with XLA as one program when it is called.
 
@@ -845,6 +764,10 @@ def jit(
     decorator, with options too.
 
     Args:
+      in_shardings: how the positional arguments are divided among devices: a sharding, a `PartitionSpec`
+        for the mesh in force, None (as they lie), or a pytree of these that is a prefix of the tuple of
+        arguments. Uncommitted arguments are put there.
+      out_shardings: the same for the result; None: as the compiler likes.
       static_argnums, static_argnames: arguments that are constants of the program; hashable. A new
         value means a new compilation.
       donate_argnums, donate_argnames: arguments whose memory results may take; they are deleted.
@@ -852,6 +775,16 @@ def jit(
       device, backend: where to run (default: where the arguments are committed).
       inline: inside another traced function, insert the operations instead of a call.
       compiler_options: options of XLA by name, such as {"xla_cpu_enable_fast_math": True}.
+      stale: what happens when something that `fun` reads from outside (a global, a variable it closes
+        over, an attribute of a static argument) has changed: "warn", "retrace", "raise" or "ignore".
+        Default: the option `stale`.
+      exact: compute, bit for bit, what `fun` computes without jit: nothing is rewritten, contracted or
+        computed in higher precision across its operations. Default: the option `exact`.
+      safe_where: in derivatives, cotangents that a `where` masks stay zero. Default: the option.
+      masks: "lazy": `x[mask]` of a traced mask is a view that can be reduced, and computed with element
+        by element; "strict": it is an error. Default: the option `masks`.
+      reroll: "auto": long repetitions in the program, such as an unrolled Python loop leaves, are compiled
+        as loops; "off": as they are. Default: the option `reroll`.
 
     Raises:
       TypeError: an argument is neither array, number nor pytree of them.
@@ -875,7 +808,19 @@ def jit(
         "in_shardings": in_shardings,
         "out_shardings": out_shardings,
         "compiler_options": compiler_options,
+        "stale": stale,
+        "exact": exact,
+        "safe_where": safe_where,
+        "masks": masks,
+        "reroll": reroll,
     }
+    if stale is not None and stale not in guards.MODES:
+        raise ArgumentValueError(
+            function="jit",
+            argument="stale",
+            got=repr(stale),
+            expected="'warn', 'retrace', 'raise' or 'ignore'; or None, for the option `stale`",
+        )
     if fun is None:
         return functools.partial(
             jit, **{k: v for k, v in options.items() if k != "device"}, device=options["device"]
@@ -891,4 +836,4 @@ def jit(
     return JitFunction(fun, **options)
 
 
-__all__ = ["JitFunction", "ShapeDtypeStruct", "clear_caches", "jit", "shaped"]
+__all__ = ["JitFunction", "ShapeDtypeStruct", "clear_caches", "is_shaped", "jit", "shaped"]

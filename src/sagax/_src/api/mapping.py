@@ -8,14 +8,14 @@ from collections.abc import Callable
 from typing import Any
 
 from sagax._src import trees
-from sagax._src.api import arguments
+from sagax._src.api import arguments, at_once
 from sagax._src.api.flat import info_of
 from sagax._src.control.words import check_results
 from sagax._src.core import dims
 from sagax._src.core.value import aval_of, is_operand, sockets
 from sagax._src.diagnostics.boundary import function_name, tracing
 from sagax._src.diagnostics.errors import ArgumentError, ArgumentValueError
-from sagax._src.transforms.batch import BatchAxis, batch_flat, place
+from sagax._src.transforms.batch import BatchAxis, batch_flat, cut_of, place
 
 
 def _is_axis(x: Any) -> bool:
@@ -41,6 +41,7 @@ def vmap(
         all examples) or a pytree of them.
       axis_name: a name for collectives such as `lax.psum`.
       axis_size: the number of examples, needed if nothing is mapped.
+      spmd_axis_name: the axis of a mesh, or axes, along which a `shard_map` inside divides the examples.
 
     Raises:
       ValueError: sizes disagree, or an axis does not exist; the message names the arguments.
@@ -79,6 +80,23 @@ def vmap(
             got=axis_name,
             expected="a string, or another hashable value",
         ) from None
+
+    def make(fun: Any) -> Callable:
+        return _mapped(fun, in_axes, out_axes, axis_name, axis_size, spmd_axis_name)
+
+    key = ("vmap", in_axes, out_axes, axis_name, axis_size, spmd_axis_name)
+    return at_once.transformed(fun, key, make, moving=range, scalars_move=False)
+
+
+def _mapped(
+    fun: Callable,
+    in_axes: Any,
+    out_axes: Any,
+    axis_name: Any,
+    axis_size: Any,
+    spmd_axis_name: Any,
+) -> Callable:
+    """`vmap`, its options being as they should."""
 
     @functools.wraps(fun, updated=())
     def mapped(*args: Any, **kwargs: Any) -> Any:
@@ -120,7 +138,9 @@ def vmap(
         values = [
             sockets.concrete(x) if is_operand(x) and not hasattr(x, "aval") else x for x in leaves
         ]
-        axis = BatchAxis(size, axis_name)
+        mapped_avals = [None if d is None else aval_of(x) for x, d in zip(values, in_dims)]
+        cut = cut_of(mapped_avals, in_dims)
+        axis = BatchAxis(size, axis_name, spmd_axis_name, cut)
         with tracing(fun, "vmap"):
             outs, out_dims = batch_flat(flat, axis, values, in_dims, info_of(fun, "vmap", paths))
         (out_tree,) = cell

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import builtins
+import logging
 import string
 from typing import Any
 
@@ -12,6 +13,7 @@ from sagax._src.control.callbacks import debug_callback
 from sagax._src.diagnostics.errors import ArgumentError, ArgumentValueError
 
 _formatter = string.Formatter()
+_log = logging.getLogger("sagax.debug")
 
 
 def debug_print(
@@ -53,9 +55,42 @@ def debug_print(
     def show(*args: Any, **kwargs: Any) -> None:
         with np.printoptions(**options):
             text = fmt.format(*args, **kwargs)
-        builtins.print(text, flush=True)
+        if _use_logging:
+            _log.info(text)
+        else:
+            builtins.print(text, flush=True)
 
     debug_callback(show, *args, ordered=ordered, partitioned=partitioned, **kwargs)
+
+
+def debug_log(
+    fmt: Any = None,
+    *args: Any,
+    ordered: bool = False,
+    partitioned: bool = False,
+    skip_format_check: bool = False,
+    **kwargs: Any,
+) -> None:
+    """As `debug.print`, into the log: the logger "sagax.debug", level INFO.
+
+    >>> import logging, sys, sagax
+    >>> log = logging.getLogger("sagax.debug")
+    >>> handler = logging.StreamHandler(sys.stdout)
+    >>> log.addHandler(handler), log.setLevel(logging.INFO)
+    (None, None)
+    >>> sagax.jit(lambda x: sagax.debug.log("x = {}", x))(2.5)
+    x = 2.5
+    >>> log.removeHandler(handler)
+    """
+    debug_print(
+        fmt,
+        *args,
+        ordered=ordered,
+        partitioned=partitioned,
+        skip_format_check=skip_format_check,
+        _use_logging=True,
+        **kwargs,
+    )
 
 
 def _check_format(fmt: str, args: tuple, kwargs: dict) -> None:

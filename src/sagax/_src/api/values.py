@@ -8,15 +8,18 @@ from contextlib import contextmanager
 from typing import Any
 
 from sagax._src import trees, xla
-from sagax._src.api import arguments
+from sagax._src.api import arguments, at_once, divisions
 from sagax._src.api.jit import JitFunction, clear_caches, jit
 from sagax._src.control import sharing
 from sagax._src.control.words import kind_of, unusable_leaf
-from sagax._src.core.trace import Trace, Tracer, current, evaluation, state
+from sagax._src.core.formats import Format
+from sagax._src.core.meshes import PartitionSpec
+from sagax._src.core.shardings import Sharding, ShardingError
+from sagax._src.core.trace import AxisTrace, NamedAxis, Trace, Tracer, current, evaluation, state
 from sagax._src.core.value import aval_of, is_operand
 from sagax._src.diagnostics.errors import ArgumentError, ArgumentValueError
-from sagax._src.runtime import eager
-from sagax._src.runtime.array import ConcreteArray, as_array
+from sagax._src.runtime import eager, moving
+from sagax._src.runtime.array import ConcreteArray
 
 
 def make_jaxpr(
@@ -29,7 +32,8 @@ def make_jaxpr(
     """A function that returns the jaxpr of `fun` for its arguments instead of running it.
 
     Arguments are arrays, numbers, `ShapeDtypeStruct`s or pytrees of them. With `return_shape` the result
-    is (jaxpr, shapes and dtypes of the output).
+    is (jaxpr, shapes and dtypes of the output). `axis_env` holds the (name, size) of named axes that the
+    function's collectives may refer to.
 
     >>> import sagax
     >>> sagax.make_jaxpr(lambda x: x * 2 + 1)(3.0)
@@ -39,6 +43,7 @@ def make_jaxpr(
       in (c,) }
     """
     arguments.check_callable(fun, "make_jaxpr")
+    axes = [NamedAxis(name, size) for name, size in axis_env or ()]
     jitted = JitFunction(
         fun,
         static_argnums=static_argnums or None,
@@ -52,7 +57,8 @@ def make_jaxpr(
 
     @functools.wraps(fun, updated=())
     def make(*args: Any, **kwargs: Any) -> Any:
-        traced = jitted.trace(*args, **kwargs)
+        with current(AxisTrace(state.trace, axes)):
+            traced = jitted.trace(*args, **kwargs)
         return (traced.jaxpr, traced.out_info) if return_shape else traced.jaxpr
 
     return make
@@ -108,10 +114,14 @@ def device_put(
     donate: bool = False,
     may_alias: bool | None = None,
 ) -> Any:
-    """`x` (a pytree of arrays or numbers) on a device, and committed to it if one is given.
+    """`x` (a pytree of arrays or numbers) on a device or several, and committed to them if they are given.
 
     Args:
-      device: a device, None (the default one), or a pytree of these that is a prefix of `x`.
+      device: a device, a sharding, a `PartitionSpec` for the mesh in force, None (as it is), or a
+        pytree of these that is a prefix of `x`.
+      src: where `x` comes from; accepted, and found out by itself.
+      donate: the arrays of `x` are not used any more: their memory is given back.
+      may_alias: False makes a copy where `x` lies there already; otherwise its memory may be shared.
 
     Raises:
       TypeError: `x` holds something that is neither array nor number; the message names the leaf.
@@ -121,6 +131,14 @@ def device_put(
     >>> sagax.device_put(3, sagax.devices()[0]).committed
     True
     """
+    if donate and may_alias:
+        raise ArgumentValueError(
+            "may_alias and donate cannot be True at the same time",
+            function="device_put",
+            argument="may_alias",
+            got=may_alias,
+            expected="None or False where the arrays are donated",
+        )
     leaves, tree = trees.flatten_argument("device_put", "x", x)
     for i, leaf in enumerate(leaves):
         if not is_operand(leaf):
@@ -128,14 +146,33 @@ def device_put(
             raise unusable_leaf(leaf, "device_put", path, "keep it where it is")
     devices = _spread_device(device, x) if _is_container(device) else [device] * len(leaves)
     for where in devices if leaves else [device]:
-        if where is not None and not hasattr(where, "client"):
+        if not (where is None or hasattr(where, "client") or _no_leaf(where)):
             raise ArgumentValueError(
                 function="device_put",
                 argument="device",
                 got=kind_of(where),
-                expected="a device from sagax.devices(), None, or a pytree of these",
+                expected="a device from sagax.devices(), a sharding, None, or a pytree of these",
             )
-    return tree.unflatten([_put(leaf, d) for leaf, d in zip(leaves, devices, strict=True)])
+    found = []
+    for i, (leaf, where) in enumerate(zip(leaves, devices, strict=True)):
+        try:
+            found.append(_put(leaf, where))
+        except ShardingError as error:
+            path = trees.argument_path("x", trees.key_paths(x)[i])
+            raise error.attach(function="device_put", argument=path) from None
+        if isinstance(leaf, ConcreteArray) and (donate or may_alias is False):
+            shared = _shares(leaf, found[-1])
+            if may_alias is False and shared:
+                found[-1] = found[-1].copied()
+            elif donate and not shared:
+                path = trees.argument_path("x", trees.key_paths(x)[i])
+                leaf.give_away((device_put, path, xla.get_traceback()))
+    return tree.unflatten(found)
+
+
+def _shares(x: ConcreteArray, y: Any) -> bool:
+    """Whether two arrays have the same buffer, so that deleting one deletes both."""
+    return x is y or (x._buffer is not None and x._buffer is y._buffer)
 
 
 def _is_container(device: Any) -> bool:
@@ -143,7 +180,7 @@ def _is_container(device: Any) -> bool:
 
 
 def _no_leaf(x: Any) -> bool:
-    return x is None
+    return x is None or isinstance(x, (Sharding, PartitionSpec, Format))
 
 
 def _spread_device(device: Any, x: Any) -> list:
@@ -161,17 +198,11 @@ def _spread_device(device: Any, x: Any) -> list:
 
 
 def _put(x: Any, device: Any) -> Any:
+    if isinstance(device, (PartitionSpec, Format)):
+        device = divisions.resolved(device, "device_put", "device")
     if isinstance(x, Tracer):
-        return x
-    array = as_array(x)
-    if device is None or array._device is device:
-        return array
-    buffer = array._buffer
-    if buffer is not None and xla.device_of(buffer) == device:
-        return ConcreteArray(array.aval, array._host, buffer, device)
-    return ConcreteArray(
-        array.aval, array.host(), xla.put(array.host(), device, share=True), device
-    )
+        return divisions.constrained([x], [device])[0]
+    return moving.put(x, device)
 
 
 def device_get(x: Any) -> Any:
@@ -263,5 +294,6 @@ def clear_all_caches() -> None:
     >>> sagax.clear_caches()
     """
     clear_caches()
+    at_once.clear()
     sharing.clear()
     eager.clear()

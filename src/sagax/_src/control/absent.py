@@ -58,22 +58,3 @@ def precv(token: Any, out_shape: Any, axis_name: Any, perm: Any) -> NoReturn:
         function="precv",
         fix=f"use lax.ppermute(x, {axis_name!r}, perm), which does both",
     )
-
-
-def with_sharding_constraint(x: Any, shardings: Any) -> NoReturn:
-    """Always raises UnsupportedError: arrays lie on one device, so that there is nothing to divide.
-
-    >>> from sagax import lax
-    >>> try:
-    ...     lax.with_sharding_constraint(1.0, None)
-    ... except NotImplementedError:
-    ...     print("not supported")
-    not supported
-    """
-    raise UnsupportedError(
-        "arrays cannot be divided among devices",
-        function="with_sharding_constraint",
-        argument="shardings",
-        got=shardings,
-        fix="leave the constraint out: on one device it changes nothing",
-    )

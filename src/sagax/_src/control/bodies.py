@@ -10,9 +10,11 @@ import numpy as np
 from sagax._src import config, trees
 from sagax._src.control import sharing
 from sagax._src.control.words import check_results, unusable_leaf
-from sagax._src.core import dtypes
+from sagax._src.core import dims, dtypes
 from sagax._src.core.avals import same_type
 from sagax._src.core.jaxpr import ClosedJaxpr, DebugInfo
+from sagax._src.core.meshes import PartitionSpec
+from sagax._src.core.shardings import divided_alike
 from sagax._src.core.stage import hoist_constants, stage
 from sagax._src.core.trace import Tracer
 from sagax._src.core.value import aval_of, is_operand, sockets
@@ -76,7 +78,7 @@ def trace_body(
         info = DebugInfo(
             name, paths() if callable(paths) else paths, (), transform, function_code(fun)
         )
-        with Boundary(f"tracing `{name}` in {transform}"):
+        with Boundary(f"tracing `{name}` in {transform}"), config.for_inner_program():
             jaxpr, consts = stage(flat, avals, info)
         inner = sharing.shared(hoist_constants(jaxpr), *(same or (fun,)))
         return Body(ClosedJaxpr(inner, ()), consts, out_tree, name)
@@ -104,7 +106,7 @@ def weak_promote(values: list, outs: Sequence[Any]) -> list | None:
     new = []
     for x, out in zip(values, outs, strict=True):
         have = aval_of(x)
-        if have.weak_type and have.dtype != out.dtype and have.shape == out.shape:
+        if have.weak_type and have.dtype != out.dtype and dims.same_shape(have.shape, out.shape):
             pair = ((have.dtype, True), (out.dtype, out.weak_type))
             dtype, _ = dtypes.promote(pair, config.current().x64)
             x = convert(x, dtype) if hasattr(x, "aval") else np.asarray(x, dtype)[()]
@@ -123,12 +125,12 @@ def type_mismatch(
     advice: str,
 ) -> ArgumentError | None:
     """The error for the first leaf whose type differs, or None."""
-    if all(map(same_type, got, expected)):
+    if all(map(_same, got, expected)):
         return None
     if callable(paths):
         paths = paths()
     for have, want, path in zip(got, expected, paths, strict=True):
-        if same_type(have, want):
+        if _same(have, want):
             continue
         shapes = have.shape != want.shape
         dtypes_differ = have.dtype != want.dtype
@@ -138,6 +140,11 @@ def type_mismatch(
             else ("shapes do not match" if shapes else "dtypes do not match")
         )
         fix = advice
+        if same_type(have, want):
+            which = "shardings do not match"
+            parts = [want.sharding.spec.axes(i) for i in range(want.ndim)] if want.sharding else []
+            wanted = PartitionSpec(*parts)
+            fix = f"reshard it in {labels[1]}: sagax.sharding.reshard(x, {wanted!r})"
         if dtypes_differ and not shapes:
             w, h = dtypes.name(want.dtype), dtypes.name(have.dtype)
             fix = f"make both {w}, with .astype({w!r}) in {labels[1]}, or both {h}"
@@ -151,6 +158,10 @@ def type_mismatch(
             fix=fix,
         )
     return None
+
+
+def _same(a: Any, b: Any) -> bool:
+    return same_type(a, b) and divided_alike(a.sharding, b.sharding)
 
 
 def unchanged_carry(jaxpr: ClosedJaxpr, n_consts: int, n_carry: int) -> list[int]:

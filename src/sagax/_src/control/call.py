@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from sagax._src import config
 from sagax._src.core.jaxpr import ClosedJaxpr, eval_jaxpr
 from sagax._src.core.primitive import Primitive
 from sagax._src.core.stage import hoist_constants
@@ -12,6 +13,7 @@ from sagax._src.core.tangents import Linear, Zero
 from sagax._src.transforms.batch import batch_jaxpr
 from sagax._src.transforms.jvp import jvp_jaxpr
 from sagax._src.transforms.linearize import linearize_jaxpr
+from sagax._src.transforms.prune import prune_program
 from sagax._src.transforms.transpose import transpose_jaxpr
 
 jit_p = Primitive("jit", multiple_results=True, holds_program=True)
@@ -19,11 +21,17 @@ jit_p = Primitive("jit", multiple_results=True, holds_program=True)
 
 def call(closed: ClosedJaxpr, args: Sequence[Any], **params: Any) -> list:
     """Apply a closed jaxpr under the current trace. Its constants become leading operands, so that
-    they are never copied into the program and may be values of enclosing transformations."""
+    they are never copied into the program and may be values of enclosing transformations.
+
+    `name` is its name, `under` the context of the settings of its own, if it has any.
+    """
     if closed.consts:
         args = [*closed.consts, *args]
         closed = ClosedJaxpr(hoist_constants(closed.jaxpr), ())
     return jit_p.bind(*args, jaxpr=closed, **params)
+
+
+jit_p.tells_vma = True
 
 
 @jit_p.abstract
@@ -85,7 +93,8 @@ def _(
 def _(cts: Sequence[Any], *args: Any, jaxpr: ClosedJaxpr, name: str, **params: Any) -> list:
     linear = tuple(type(a) is Linear for a in args)
     nonzero = tuple(type(c) is not Zero for c in cts)
-    transposed, marks = transpose_jaxpr(jaxpr, linear, nonzero)
+    with params.get("under", config.unchanged):
+        transposed, marks = transpose_jaxpr(jaxpr, linear, nonzero)
     operands = [a for a in args if type(a) is not Linear] + [c for c in cts if type(c) is not Zero]
     found = iter(call(transposed, operands, name=name, **params))
     flags = iter(marks)
@@ -109,6 +118,18 @@ def _(
     return call(batched, args, name=name, **params), list(out_dims)
 
 
+@jit_p.prune
+def _(used: list[bool], *, jaxpr: ClosedJaxpr, **params: Any) -> tuple:
+    small, operands = prune_program(jaxpr, used)
+    return {"jaxpr": small, **params}, operands, used
+
+
 @jit_p.lower
-def _(b: Any, *args: Any, jaxpr: ClosedJaxpr, name: str, **_: Any) -> list:
-    return b.call(jaxpr.jaxpr, args, name)
+def _(b: Any, *args: Any, jaxpr: ClosedJaxpr, name: str, under: Any = None, **_: Any) -> list:
+    if under is None or "exact" not in dict(under.changes):
+        return b.call(jaxpr.jaxpr, args, name)
+    around, b.exact = b.exact, bool(dict(under.changes)["exact"])
+    try:
+        return b.inline(jaxpr.jaxpr, args)
+    finally:
+        b.exact = around

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from sagax._src import config, trees, xla
-from sagax._src.control import outside_calls
+from sagax._src.control import host_calls, outside_calls
 from sagax._src.core import dims, dtypes
 from sagax._src.core.avals import ShapedArray, intern_aval
 from sagax._src.core.effects import Effect
@@ -112,13 +112,15 @@ class Callback:
 
 
 def _host_call(
-    callback: Callback, in_avals: Sequence[Any], out_avals: Sequence[Any]
+    callback: Callback, in_avals: Sequence[Any], out_avals: Sequence[Any], platform: str
 ) -> Callable[..., tuple]:
     """The function that the engine calls with NumPy arrays, in whatever thread it likes."""
-    x64 = config.current().x64  # another thread would go by the setting of the process
+    # another thread would go by the settings of the process; a GPU that calls waits meanwhile
+    options: dict[str, Any] = {} if platform == "cpu" else {"default_device": "cpu"}
+    settings = config.context(enable_x64=config.current().x64, **options)
 
     def call(*values: np.ndarray) -> tuple:
-        with current(evaluation), config.context(enable_x64=x64):
+        with current(evaluation), settings, host_calls.calling(callback):
             arrays = [_array(v, a) for v, a in zip(values, in_avals, strict=True)]
             return tuple(callback(arrays, out_avals))
 
@@ -151,7 +153,9 @@ def _lowered(
             function=callback.what,
             got=" and ".join(str(a) for a in (*avals, *outs)),
         )
-    return b.callback(_host_call(callback, avals, outs), args, outs, has_side_effect=effect)
+    return b.callback(
+        _host_call(callback, avals, outs, b.module.platform), args, outs, has_side_effect=effect
+    )
 
 
 # for the results ----------------------------------------------------------------------------------------
@@ -479,7 +483,7 @@ def _(b: Any, token: Any, *args: Any, callback: Callback, result_avals: tuple, *
     for a in (*avals, *result_avals):
         if not dims.is_static(a.shape):
             return [token, *_lowered(b, args, callback, result_avals, effect=True)]
-    inner = _host_call(callback, avals, result_avals)
+    inner = _host_call(callback, avals, result_avals, b.module.platform)
 
     def call(token: np.ndarray, *values: np.ndarray) -> tuple:
         return (token, *inner(*values))

@@ -195,6 +195,9 @@ linear_call_p = Primitive("linear_call", multiple_results=True, holds_program=Tr
 # and cotangents of the outputs and gives cotangents of the linear operands; None: the transpose of `jaxpr`.
 
 
+linear_call_p.tells_vma = True
+
+
 @linear_call_p.abstract
 def _(*avals: Any, jaxpr: ClosedJaxpr, **_: Any) -> list:
     return jaxpr.out_avals

@@ -1,7 +1,7 @@
-"""Operations among the examples of a named axis: sums over it, and exchanges along it.
+"""Operations among the examples of a named axis, or the devices along an axis of a mesh: sums, exchanges, places.
 
-Under `vmap(..., axis_name=...)` they become reductions and rearrangements of the mapped dimension. A value
-that is the same for all examples is treated as such.
+Under `vmap(..., axis_name=...)` they become reductions and rearrangements of the mapped dimension; a value that is the
+same for all examples is treated as such. Inside `shard_map` and `pmap` devices send each other their values.
 """
 
 from __future__ import annotations
@@ -13,17 +13,27 @@ import numpy as np
 
 from sagax._src import trees
 from sagax._src.core import dtypes
-from sagax._src.core.avals import intern_aval
+from sagax._src.core.avals import intern_aval, no_axes
 from sagax._src.core.primitive import Primitive
 from sagax._src.core.tangents import Zero, is_zero
 from sagax._src.core.trace import axis_size as size_of_axis
+from sagax._src.core.trace import named_axis
 from sagax._src.core.value import aval_of
-from sagax._src.diagnostics.errors import ArgumentError, ArgumentValueError, ShapeError
+from sagax._src.diagnostics.errors import (
+    ArgumentError,
+    ArgumentValueError,
+    ShapeError,
+)
 from sagax._src.primitives import arithmetic as ar
 from sagax._src.primitives import reductions
 from sagax._src.primitives.makers import scalar_like
+from sagax._src.primitives.mesh_axes import device_reduction, psum_p, vary
 from sagax._src.primitives.shaping import broadcasted_iota, concatenate
-from sagax._src.primitives.slicing import dynamic_index_in_dim, slice_in_dim
+from sagax._src.primitives.slicing import (
+    dynamic_index_in_dim,
+    dynamic_slice_in_dim,
+    slice_in_dim,
+)
 from sagax._src.primitives.structural import (
     broadcast,
     canonical_axis,
@@ -45,15 +55,44 @@ def _whole_size(axes: tuple) -> Any:
     return total
 
 
-def _only_groupless(groups: Any, function: str) -> None:
-    if groups is not None:
+Groups = tuple[tuple[int, ...], ...] | None
+
+
+def _groups_of(groups: Any, axes: tuple, function: str) -> Groups:
+    """The groups into which the places along the axes are divided, checked."""
+    if groups is None:
+        return None
+    found = tuple([tuple([int(i) for i in g]) for g in groups])
+    if not all(named_axis(a).manual for a in axes):
         raise ArgumentValueError(
-            "axis_index_groups are not supported",
+            "axis_index_groups are not supported among the examples of a vmap",
             function=function,
             argument="axis_index_groups",
             got=groups,
             expected="None",
+            fix="reshape the mapped dimension into two, with a vmap and a name for each",
         )
+    n = _whole_size(axes)
+    if sorted([i for g in found for i in g]) != list(range(n)):
+        raise ArgumentValueError(
+            "axis_index_groups must cover all indices exactly once",
+            function=function,
+            argument="axis_index_groups",
+            got=groups,
+            expected=f"groups that have each place from 0 to {n - 1} once",
+        )
+    if len({len(g) for g in found}) > 1:
+        raise ArgumentValueError(
+            "axis_index_groups must all be the same size",
+            function=function,
+            argument="axis_index_groups",
+            got=groups,
+        )
+    return found
+
+
+def _with_groups(groups: Groups) -> dict:
+    return {} if groups is None else {"groups": groups}
 
 
 def _unmapped_rule(p: Primitive) -> None:
@@ -75,56 +114,21 @@ _DIMENSIONS = ("all_gather_dimension", "split_axis", "concat_axis", "scatter_dim
 # reductions over the axis ------------------------------------------------------------------------------
 
 
-def _reduction(name: str, reduce: Callable, repeated: Callable) -> Primitive:
-    p = Primitive(name, holds_program=True)
-
-    @p.abstract
-    def _(x: Any, *, axes: tuple) -> Any:
-        for a in axes:
-            size_of_axis(a)
-        return x.strip_weak_type()
-
-    def collective(axis: Any, args: Sequence[Any], in_dims: Sequence[Any], *, axes: tuple) -> Any:
-        if axis.name not in axes:
-            return NotImplemented
-        (x,), (d,) = args, in_dims
-        x = repeated(x, axis.size) if d is None else reduce(x, d)
-        rest = tuple(a for a in axes if a != axis.name)
-        return (p.bind(x, axes=rest) if rest else x), None
-
-    p.batch_collective = collective
-    _unmapped_rule(p)
-    return p
-
-
-psum_p = _reduction(
-    "psum",
-    lambda x, d: reduce_sum(x, (d,)),
-    lambda x, n: ar.mul(x, scalar_like(n, aval_of(x).dtype)),
+pmax_p = device_reduction(
+    "pmax", "maximum", lambda x, d: reductions.reduce_max(x, (d,)), lambda x, n: x
 )
-pmax_p = _reduction("pmax", lambda x, d: reductions.reduce_max(x, (d,)), lambda x, n: x)
-pmin_p = _reduction("pmin", lambda x, d: reductions.reduce_min(x, (d,)), lambda x, n: x)
-
-
-@psum_p.jvp
-def _(primals: Sequence[Any], tangents: Sequence[Any], *, axes: tuple) -> tuple:
-    out = psum_p.bind(*primals, axes=axes)
-    (t,) = tangents
-    return out, Zero.like(aval_of(out)) if is_zero(t) else psum_p.bind(t, axes=axes)
-
-
-@psum_p.transpose
-def _(ct: Any, x: Any, *, axes: tuple) -> tuple:
-    return (psum_p.bind(ct, axes=axes),)
+pmin_p = device_reduction(
+    "pmin", "minimum", lambda x, d: reductions.reduce_min(x, (d,)), lambda x, n: x
+)
 
 
 for _p in (pmax_p, pmin_p):
 
     def _extremum_jvp(
-        primals: Sequence[Any], tangents: Sequence[Any], *, axes: tuple, p: Primitive = _p
+        primals: Sequence[Any], tangents: Sequence[Any], *, p: Primitive = _p, **params: Any
     ) -> tuple:
         (x,), (t,) = primals, tangents
-        out = p.bind(x, axes=axes)
+        out = p.bind(x, **params)
         if is_zero(t):
             return out, Zero.like(aval_of(out))
         raise ArgumentError(
@@ -139,21 +143,30 @@ for _p in (pmax_p, pmin_p):
 def psum(x: Any, axis_name: Any, *, axis_index_groups: Any = None) -> Any:
     """The sum of `x` (a pytree) over the named axis, or axes; the same for all examples.
 
+    Args:
+      axis_name: a name, or a tuple of names; ints among them are dimensions of the arrays, summed over too.
+      axis_index_groups: lists of places along the axis (inside `shard_map` and `pmap`); each group has its own sum.
+
     >>> import sagax, sagax.numpy as np
     >>> sagax.vmap(lambda x: x / sagax.lax.psum(x, "i"), axis_name="i")(np.array([1.0, 3.0]))
     Array([0.25, 0.75], dtype=float32)
     """
-    _only_groupless(axis_index_groups, "psum")
-    axes = _names(axis_name)
+    axes, dimensions = _split(axis_name)
+    total = _whole_size(axes)
+    groups = _groups_of(axis_index_groups, axes, "psum")
 
     def one(leaf: Any) -> Any:
         if not hasattr(leaf, "aval") and isinstance(
             leaf, (int, float)
         ):  # the size of the axis, without computing
-            return leaf * _whole_size(axes)
+            return leaf * (total if groups is None else len(groups[0]))
         if aval_of(leaf).dtype == np.bool_:
             leaf = convert(leaf, dtypes.int32)
-        return psum_p.bind(leaf, axes=axes)
+        if dimensions:
+            leaf = reduce_sum(leaf, _dimensions(leaf, dimensions, "psum"))
+        if not axes:
+            return leaf
+        return psum_p.bind(vary(leaf, axes), axes=axes, **_with_groups(groups))
 
     return trees.map(one, x)
 
@@ -165,9 +178,14 @@ def pmean(x: Any, axis_name: Any, *, axis_index_groups: Any = None) -> Any:
     >>> sagax.vmap(lambda x: sagax.lax.pmean(x, "i"), axis_name="i", out_axes=None)(np.array([1.0, 3.0]))
     Array(2., dtype=float32)
     """
-    n = _whole_size(_names(axis_name))
+    axes, dimensions = _split(axis_name)
+    groups = _groups_of(axis_index_groups, axes, "pmean")
+    places = _whole_size(axes) if groups is None else len(groups[0])
 
     def one(leaf: Any) -> Any:
+        n = places
+        for d in dimensions:
+            n *= aval_of(leaf).shape[d]
         total = psum(leaf, axis_name, axis_index_groups=axis_index_groups)
         if not hasattr(total, "aval"):
             return total / n
@@ -185,8 +203,7 @@ def pmax(x: Any, axis_name: Any, *, axis_index_groups: Any = None) -> Any:
     >>> int(sagax.vmap(lambda x: sagax.lax.pmax(x, "i"), axis_name="i", out_axes=None)(np.arange(3)))
     2
     """
-    _only_groupless(axis_index_groups, "pmax")
-    return trees.map(lambda leaf: pmax_p.bind(leaf, axes=_names(axis_name)), x)
+    return _extremum(pmax_p, x, axis_name, axis_index_groups)
 
 
 def pmin(x: Any, axis_name: Any, *, axis_index_groups: Any = None) -> Any:
@@ -196,23 +213,57 @@ def pmin(x: Any, axis_name: Any, *, axis_index_groups: Any = None) -> Any:
     >>> int(sagax.vmap(lambda x: sagax.lax.pmin(x, "i"), axis_name="i", out_axes=None)(np.arange(3)))
     0
     """
-    _only_groupless(axis_index_groups, "pmin")
-    return trees.map(lambda leaf: pmin_p.bind(leaf, axes=_names(axis_name)), x)
+    return _extremum(pmin_p, x, axis_name, axis_index_groups)
+
+
+def _extremum(p: Primitive, x: Any, axis_name: Any, axis_index_groups: Any) -> Any:
+    axes, dimensions = _split(axis_name)
+    more = _with_groups(_groups_of(axis_index_groups, axes, p.name))
+    reduce = reductions.reduce_max if p is pmax_p else reductions.reduce_min
+
+    def one(leaf: Any) -> Any:
+        if dimensions:
+            leaf = reduce(leaf, _dimensions(leaf, dimensions, p.name))
+        return p.bind(vary(leaf, axes), axes=axes, **more) if axes else leaf
+
+    return trees.map(one, x)
+
+
+def _split(axis_name: Any) -> tuple[tuple, tuple[int, ...]]:
+    """The named axes of a reduction, and the dimensions."""
+    names = _names(axis_name)
+    dimensions = tuple([a for a in names if isinstance(a, int)])
+    return tuple([a for a in names if not isinstance(a, int)]), dimensions
+
+
+def _dimensions(x: Any, dimensions: tuple[int, ...], function: str) -> tuple[int, ...]:
+    return tuple([canonical_axis(d, aval_of(x).ndim, function) for d in dimensions])
 
 
 # positions ---------------------------------------------------------------------------------------------
 
 axis_index_p = Primitive("axis_index", holds_program=True)
+axis_index_p.tells_vma = True
 
 
 @axis_index_p.abstract
-def _(*, axis_name: Any) -> Any:
-    size_of_axis(axis_name)
-    return intern_aval((), dtypes.int32, False, None)
+def _(*, axis_name: Any, varying: bool) -> Any:
+    vma = frozenset((axis_name,)) if varying else no_axes
+    return intern_aval((), dtypes.int32, False, None, vma)
+
+
+@axis_index_p.show
+def _(*, axis_name: Any, varying: bool) -> dict:
+    return {"axis_name": axis_name}
+
+
+@axis_index_p.lower
+def _(b: Any, *, axis_name: Any, varying: bool) -> Any:
+    return b.module.manual.index(b, axis_name)
 
 
 def _axis_index_collective(
-    axis: Any, args: Sequence[Any], in_dims: Sequence[Any], *, axis_name: Any
+    axis: Any, args: Sequence[Any], in_dims: Sequence[Any], *, axis_name: Any, varying: bool
 ) -> Any:
     if axis.name != axis_name:
         return NotImplemented
@@ -223,9 +274,13 @@ axis_index_p.batch_collective = _axis_index_collective
 
 
 @axis_index_p.jvp
-def _(primals: Sequence[Any], tangents: Sequence[Any], *, axis_name: Any) -> tuple:
-    out = axis_index_p.bind(axis_name=axis_name)
+def _(primals: Sequence[Any], tangents: Sequence[Any], **params: Any) -> tuple:
+    out = axis_index_p.bind(**params)
     return out, Zero.like(aval_of(out))
+
+
+def _place(name: Any) -> Any:
+    return axis_index_p.bind(axis_name=name, varying=named_axis(name).checked)
 
 
 def axis_index(axis_name: Any) -> Any:
@@ -236,9 +291,9 @@ def axis_index(axis_name: Any) -> Any:
     Array([0, 1, 2], dtype=int32)
     """
     names = _names(axis_name)
-    result = axis_index_p.bind(axis_name=names[0])
+    result = _place(names[0])
     for name in names[1:]:
-        result = ar.add(ar.mul(result, size_of_axis(name)), axis_index_p.bind(axis_name=name))
+        result = ar.add(ar.mul(result, size_of_axis(name)), _place(name))
     return result
 
 
@@ -252,15 +307,97 @@ def axis_size(axis_name: Any) -> Any:
     return _whole_size(_names(axis_name))
 
 
+def pcast(x: Any, axis_name: Any, *, to: str) -> Any:
+    """`x` (a pytree) with a type that says, inside `shard_map`, that it may vary along axes of the mesh.
+
+    Results and carries of control flow are cast by themselves where they have to be; where the derivative with respect
+    to `x` is to be each device's own, and not the sum over the devices, cast `x` first.
+
+    Args:
+      axis_name: an axis of the mesh, or a tuple of them, along which `x` is the same on all devices.
+      to: "varying".
+
+    >>> import sagax, sagax.numpy as np
+    >>> from sagax.sharding import PartitionSpec as P
+    >>> mesh = sagax.make_mesh((1,), ("x",))
+    >>> f = lambda x: sagax.lax.pcast(x, "x", to="varying")[None]
+    >>> sagax.shard_map(f, mesh=mesh, in_specs=P(), out_specs=P("x"))(np.ones(()))
+    Array([1.], dtype=float32)
+    """
+    if to != "varying":
+        raise ArgumentValueError(
+            function="pcast",
+            argument="to",
+            got=repr(to),
+            expected="'varying'",
+            fix="to make values the same on all devices use psum, pmax or all_gather(..., to='invarying')",
+        )
+    axes = _names(axis_name)
+    for name in axes:
+        if not named_axis(name).manual:
+            raise ArgumentValueError(
+                f"{name!r} is no axis of a mesh",
+                function="pcast",
+                argument="axis_name",
+                got=axis_name,
+                expected="axes of the mesh of a shard_map",
+            )
+
+    def one(leaf: Any) -> Any:
+        known = [a for a in axes if a in aval_of(leaf).vma]
+        if known:
+            raise ArgumentValueError(
+                f"the value varies along {', '.join(map(repr, known))} already",
+                function="pcast",
+                argument="x",
+                got=leaf,
+                expected=f"a value that is the same on all devices along {axes}",
+            )
+        return vary(leaf, axes)
+
+    return trees.map(one, x)
+
+
+def pvary(x: Any, axis_name: Any) -> Any:
+    """`pcast(x, axis_name, to="varying")`, along those of the axes along which `x` does not vary yet.
+
+    >>> import sagax, sagax.numpy as np
+    >>> from sagax.sharding import PartitionSpec as P
+    >>> mesh = sagax.make_mesh((1,), ("x",))
+    >>> f = lambda x: sagax.lax.pvary(x, "x")[None]
+    >>> sagax.shard_map(f, mesh=mesh, in_specs=P(), out_specs=P("x"))(np.ones(()))
+    Array([1.], dtype=float32)
+    """
+    return trees.map(lambda leaf: vary(leaf, _names(axis_name)), x)
+
+
 # exchanges ---------------------------------------------------------------------------------------------
 
 
+def _axis(axis_name: Any) -> Any:
+    """The axis of an exchange: a name, or a tuple of several names of axes of a mesh."""
+    names = _names(axis_name)
+    if len(names) == 1:
+        return names[0]
+    mapped = [n for n in names if not named_axis(n).manual]
+    if mapped:
+        raise ArgumentValueError(
+            "an exchange along several axes is not supported where one of them is mapped by vmap",
+            argument="axis_name",
+            got=axis_name,
+            expected="one axis, or axes of a mesh",
+        )
+    return names
+
+
 def _exchange(
-    name: str, abstract: Callable, collective: Callable, transpose: Callable
+    name: str, abstract: Callable, collective: Callable, transpose: Callable, lower: Callable
 ) -> Primitive:
-    """A linear rearrangement along one named axis."""
+    """A linear rearrangement along one named axis, or along several of a mesh."""
     p = Primitive(name, multilinear=True, holds_program=True)
     p.abstract_rule = abstract
+    p.lower_rule = lower
+    p.tells_vma = True
 
     def on_axis(
         axis: Any, args: Sequence[Any], in_dims: Sequence[Any], *, axis_name: Any, **params: Any
@@ -278,17 +415,18 @@ def _exchange(
     def _(primals: Sequence[Any], tangents: Sequence[Any], **params: Any) -> tuple:
         out = p.bind(*primals, **params)
         (t,) = tangents
-        return out, Zero.like(aval_of(out)) if is_zero(t) else p.bind(t, **params)
+        if is_zero(t):
+            return out, Zero.like(aval_of(out))
+        return out, p.bind(vary(t, _names(params["axis_name"])), **params)
 
     @p.transpose
     def _(ct: Any, x: Any, **params: Any) -> tuple:
-        return (transpose(ct, **params),)
+        return (transpose(vary(ct, _names(params["axis_name"])), **params),)
 
     return p
 
 
 def _same_type(x: Any, *, axis_name: Any, **_: Any) -> Any:
-    size_of_axis(axis_name)
     return x
 
 
@@ -315,6 +453,9 @@ ppermute_p = _exchange(
     lambda ct, *, axis_name, perm: ppermute_p.bind(
         ct, axis_name=axis_name, perm=tuple((d, s) for s, d in perm)
     ),
+    lambda b, x, *, axis_name, perm: b.op(
+        "collective_permute", [x], b.out, **b.module.manual.pairs(b, _names(axis_name), perm)
+    ),
 )
 
 
@@ -336,7 +477,8 @@ def ppermute(x: Any, axis_name: Any, perm: Sequence[tuple[int, int]]) -> Any:
             raise ArgumentValueError(
                 f"ppermute {which} must be unique", function="ppermute", argument="perm", got=pairs
             )
-    n = size_of_axis(axis_name)
+    axis = _axis(axis_name)
+    n = _whole_size(_names(axis))
     for s, d in pairs:
         if not (0 <= s < n and 0 <= d < n):
             raise ArgumentValueError(
@@ -346,7 +488,9 @@ def ppermute(x: Any, axis_name: Any, perm: Sequence[tuple[int, int]]) -> Any:
                 got=pairs,
                 expected=f"positions from 0 to {n - 1}",
             )
-    return trees.map(lambda leaf: ppermute_p.bind(leaf, axis_name=axis_name, perm=pairs), x)
+    return trees.map(
+        lambda leaf: ppermute_p.bind(vary(leaf, _names(axis)), axis_name=axis, perm=pairs), x
+    )
 
 
 def pshuffle(x: Any, axis_name: Any, perm: Sequence[int]) -> Any:
@@ -356,21 +500,27 @@ def pshuffle(x: Any, axis_name: Any, perm: Sequence[int]) -> Any:
     >>> sagax.vmap(lambda x: sagax.lax.pshuffle(x, "i", [2, 0, 1]), axis_name="i")(np.array([5, 6, 7]))
     Array([7, 5, 6], dtype=int32)
     """
-    if sorted(perm) != list(range(size_of_axis(axis_name))):
+    n = _whole_size(_names(axis_name))
+    if sorted(perm) != list(range(n)):
         raise ArgumentValueError(
             "`perm` does not represent a permutation",
             function="pshuffle",
             argument="perm",
             got=tuple(perm),
-            expected=f"a permutation of {size_of_axis(axis_name)} positions",
+            expected=f"a permutation of {n} positions",
         )
     return ppermute(x, axis_name, list(zip(perm, range(len(perm)), strict=True)))
 
 
 def _gathered_type(
-    x: Any, *, axis_name: Any, all_gather_dimension: int, tiled: bool, axis_size: Any
+    x: Any,
+    *,
+    axis_name: Any,
+    all_gather_dimension: int,
+    tiled: bool,
+    axis_size: Any,
+    groups: Groups = None,
 ) -> Any:
-    size_of_axis(axis_name)
     shape = list(x.shape)
     if tiled:
         shape[all_gather_dimension] *= axis_size
@@ -388,18 +538,56 @@ def _gathered(x: Any, n: int, *, all_gather_dimension: int, tiled: bool, axis_si
     return whole, None
 
 
+def _lower_all_gather(
+    b: Any,
+    x: Any,
+    *,
+    axis_name: Any,
+    all_gather_dimension: int,
+    tiled: bool,
+    axis_size: Any,
+    groups: Groups = None,
+) -> Any:
+    d = all_gather_dimension
+    if not tiled:
+        x = b.reshape(x, (*x.shape[:d], 1, *x.shape[d:]))
+    attributes = b.module.manual.attributes(b, _names(axis_name), groups)
+    return b.op("all_gather", [x], b.out, all_gather_dim=f"{d} : i64", **_GLOBAL, **attributes)
+
+
+_GLOBAL = {"use_global_device_ids": ""}
+
 all_gather_p = _exchange(
     "all_gather",
     _gathered_type,
     _gathered,
-    lambda ct, *, axis_name, all_gather_dimension, tiled, axis_size: psum_scatter_p.bind(
-        ct,
-        axis_name=axis_name,
-        scatter_dimension=all_gather_dimension,
-        tiled=tiled,
-        axis_size=axis_size,
+    lambda ct, *, all_gather_dimension, **params: psum_scatter_p.bind(
+        ct, scatter_dimension=all_gather_dimension, **params
     ),
+    _lower_all_gather,
 )
+
+# The same with a result whose type says that it is the same on all devices.
+all_gather_invariant_p = _exchange(
+    "all_gather_invariant",
+    lambda x, *, axis_name, **params: _gathered_type(
+        x.with_vma(x.vma - frozenset(_names(axis_name))), axis_name=axis_name, **params
+    ),
+    _gathered,
+    lambda ct, **params: _own_part(ct, **params),
+    _lower_all_gather,
+)
+
+
+def _own_part(
+    x: Any, *, axis_name: Any, all_gather_dimension: int, tiled: bool, axis_size: Any
+) -> Any:
+    """What of a gathered array came from this device."""
+    place = axis_index(axis_name)
+    if not tiled:
+        return dynamic_index_in_dim(x, place, all_gather_dimension, keepdims=False)
+    size = aval_of(x).shape[all_gather_dimension] // axis_size
+    return dynamic_slice_in_dim(x, ar.mul(place, size), size, all_gather_dimension)
 
 
 def all_gather(
@@ -409,30 +597,55 @@ def all_gather(
     axis_index_groups: Any = None,
     axis: int = 0,
     tiled: bool = False,
-    to: Any = None,
+    to: str = "varying",
 ) -> Any:
     """The values of all examples along the named axis, stacked (with `tiled` concatenated) along `axis`.
+
+    Args:
+      axis: where the values are put; a new dimension unless `tiled`.
+      tiled: concatenate along `axis`, which exists already.
+      to: inside `shard_map`: "varying", or "invarying" for a result whose type says that all devices have the same.
 
     >>> import sagax, sagax.numpy as np
     >>> sagax.vmap(lambda x: sagax.lax.all_gather(x, "i"), axis_name="i", out_axes=None)(np.arange(3))
     Array([0, 1, 2], dtype=int32)
     """
-    _only_groupless(axis_index_groups, "all_gather")
-    n = size_of_axis(axis_name)
+    if to not in ("varying", "invarying"):
+        raise ArgumentValueError(
+            function="all_gather",
+            argument="to",
+            got=repr(to),
+            expected="'varying' or 'invarying'",
+        )
+    name = _axis(axis_name)
+    groups = _groups_of(axis_index_groups, _names(name), "all_gather")
+    n = _whole_size(_names(name)) if groups is None else len(groups[0])
+    checked = all(named_axis(a).checked for a in _names(name))
+    p = all_gather_invariant_p if to == "invarying" and checked and not groups else all_gather_p
 
     def one(leaf: Any) -> Any:
         d = canonical_axis(axis, aval_of(leaf).ndim + (not tiled), "all_gather")
-        return all_gather_p.bind(
-            leaf, axis_name=axis_name, all_gather_dimension=d, tiled=tiled, axis_size=n
+        return p.bind(
+            vary(leaf, _names(name)),
+            axis_name=name,
+            all_gather_dimension=d,
+            tiled=tiled,
+            axis_size=n,
+            **_with_groups(groups),
         )
 
     return trees.map(one, x)
 
 
 def _scattered_type(
-    x: Any, *, axis_name: Any, scatter_dimension: int, tiled: bool, axis_size: Any
+    x: Any,
+    *,
+    axis_name: Any,
+    scatter_dimension: int,
+    tiled: bool,
+    axis_size: Any,
+    groups: Groups = None,
 ) -> Any:
-    size_of_axis(axis_name)
     shape = list(x.shape)
     size = shape[scatter_dimension]
     if tiled:
@@ -467,17 +680,40 @@ def _scattered(x: Any, n: int, *, scatter_dimension: int, tiled: bool, axis_size
     return total, scatter_dimension
 
 
+def _lower_psum_scatter(
+    b: Any,
+    x: Any,
+    *,
+    axis_name: Any,
+    scatter_dimension: int,
+    tiled: bool,
+    axis_size: Any,
+    groups: Groups = None,
+) -> Any:
+    scalar = intern_aval((), x.aval.dtype)
+    body = b.region([scalar, scalar], lambda u, v: [b.op("add", [u, v], scalar)])
+    out, d = b.out, scatter_dimension
+    shape = out.shape if tiled else (*out.shape[:d], 1, *out.shape[d:])
+    found = b.op(
+        "reduce_scatter",
+        [x],
+        out.update(shape=shape),
+        regions=[body],
+        scatter_dimension=f"{d} : i64",
+        **_GLOBAL,
+        **b.module.manual.attributes(b, _names(axis_name), groups),
+    )
+    return b.reshape(found, out.shape)
+
+
 psum_scatter_p = _exchange(
     "reduce_scatter",
     _scattered_type,
     _scattered,
-    lambda ct, *, axis_name, scatter_dimension, tiled, axis_size: all_gather_p.bind(
-        ct,
-        axis_name=axis_name,
-        all_gather_dimension=scatter_dimension,
-        tiled=tiled,
-        axis_size=axis_size,
+    lambda ct, *, scatter_dimension, **params: all_gather_p.bind(
+        ct, all_gather_dimension=scatter_dimension, **params
     ),
+    _lower_psum_scatter,
 )
 
 
@@ -495,24 +731,35 @@ def psum_scatter(
     >>> sagax.vmap(lambda x: sagax.lax.psum_scatter(x, "i"), axis_name="i")(np.ones((2, 2)))
     Array([2., 2.], dtype=float32)
     """
-    _only_groupless(axis_index_groups, "psum_scatter")
-    n = size_of_axis(axis_name)
+    name = _axis(axis_name)
+    groups = _groups_of(axis_index_groups, _names(name), "psum_scatter")
+    n = _whole_size(_names(name)) if groups is None else len(groups[0])
 
     def one(leaf: Any) -> Any:
         d = canonical_axis(
             scatter_dimension, aval_of(leaf).ndim, "psum_scatter", "scatter_dimension"
         )
         return psum_scatter_p.bind(
-            leaf, axis_name=axis_name, scatter_dimension=d, tiled=tiled, axis_size=n
+            vary(leaf, _names(name)),
+            axis_name=name,
+            scatter_dimension=d,
+            tiled=tiled,
+            axis_size=n,
+            **_with_groups(groups),
         )
 
     return trees.map(one, x)
 
 
 def _exchanged_type(
-    x: Any, *, axis_name: Any, split_axis: int, concat_axis: int, axis_size: Any
+    x: Any,
+    *,
+    axis_name: Any,
+    split_axis: int,
+    concat_axis: int,
+    axis_size: Any,
+    groups: Groups = None,
 ) -> Any:
-    size_of_axis(axis_name)
     shape = list(x.shape)
     if shape[split_axis] % axis_size:
         raise ShapeError(
@@ -538,13 +785,35 @@ def _exchanged(x: Any, n: int, *, split_axis: int, concat_axis: int, axis_size: 
     return reshape(joined, (*full[:c], full[c] * full[c + 1], *full[c + 2 :])), 0
 
 
+def _lower_all_to_all(
+    b: Any,
+    x: Any,
+    *,
+    axis_name: Any,
+    split_axis: int,
+    concat_axis: int,
+    axis_size: Any,
+    groups: Groups = None,
+) -> Any:
+    return b.op(
+        "all_to_all",
+        [x],
+        b.out,
+        split_dimension=f"{split_axis} : i64",
+        concat_dimension=f"{concat_axis} : i64",
+        split_count=f"{axis_size} : i64",
+        **b.module.manual.attributes(b, _names(axis_name), groups),
+    )
+
+
 all_to_all_p = _exchange(
     "all_to_all",
     _exchanged_type,
     _exchanged,
-    lambda ct, *, axis_name, split_axis, concat_axis, axis_size: all_to_all_p.bind(
-        ct, axis_name=axis_name, split_axis=concat_axis, concat_axis=split_axis, axis_size=axis_size
+    lambda ct, *, split_axis, concat_axis, **params: all_to_all_p.bind(
+        ct, split_axis=concat_axis, concat_axis=split_axis, **params
     ),
+    _lower_all_to_all,
 )
 
 
@@ -568,8 +837,19 @@ def all_to_all(
     Array([[0, 2],
            [1, 3]], dtype=int32)
     """
-    _only_groupless(axis_index_groups, "all_to_all")
-    n = size_of_axis(axis_name)
+    name = _axis(axis_name)
+    groups = _groups_of(axis_index_groups, _names(name), "all_to_all")
+    n = _whole_size(_names(name)) if groups is None else len(groups[0])
+
+    def exchange(x: Any, split: int, concat: int) -> Any:
+        return all_to_all_p.bind(
+            vary(x, _names(name)),
+            axis_name=name,
+            split_axis=split,
+            concat_axis=concat,
+            axis_size=n,
+            **_with_groups(groups),
+        )
 
     def one(leaf: Any) -> Any:
         ndim = aval_of(leaf).ndim
@@ -587,13 +867,8 @@ def all_to_all(
             shape = aval_of(leaf).shape
             rest = [d for i, d in enumerate(shape) if i != s]
             opened = reshape(moveaxis(leaf, s, 0), (n, *rest[:c], 1, *rest[c:]))
-            out = all_to_all_p.bind(
-                opened, axis_name=axis_name, split_axis=0, concat_axis=c + 1, axis_size=n
-            )
-            return reshape(out, (*rest[:c], n, *rest[c:]))
-        return all_to_all_p.bind(
-            leaf, axis_name=axis_name, split_axis=s, concat_axis=c, axis_size=n
-        )
+            return reshape(exchange(opened, 0, c + 1), (*rest[:c], n, *rest[c:]))
+        return exchange(leaf, s, c)
 
     return trees.map(one, x)
 

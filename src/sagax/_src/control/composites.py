@@ -22,6 +22,9 @@ composite_p = Primitive("composite", multiple_results=True, holds_program=True)
 _NAME = re.compile(r"[a-zA-Z][a-zA-Z0-9_]*([.][a-zA-Z0-9_$]+)+")
 
 
+composite_p.tells_vma = True
+
+
 @composite_p.abstract
 def _(*avals: Any, jaxpr: ClosedJaxpr, **_: Any) -> list:
     return jaxpr.out_avals

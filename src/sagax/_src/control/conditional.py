@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from sagax._src import config, trees
+from sagax._src.control import varying
 from sagax._src.control.bodies import is_concrete, operand_leaves, trace_body, type_mismatch
 from sagax._src.control.names import leaf_paths
 from sagax._src.control.words import check_function, kind_of, structure_error, unusable_leaf
@@ -30,12 +31,14 @@ from sagax._src.primitives import selection
 from sagax._src.primitives.comparison import eq, ne
 from sagax._src.primitives.identities import stop_gradient
 from sagax._src.primitives.makers import broadcast_to, scalar_like
+from sagax._src.primitives.mesh_axes import vary_like
 from sagax._src.primitives.random_bits import shared
 from sagax._src.primitives.structural import convert, expand_dims, moveaxis, zeros_of
 from sagax._src.transforms.batch import batch_jaxpr, place
 from sagax._src.transforms.derived import derived, derived_program
 from sagax._src.transforms.jvp import jvp_jaxpr
 from sagax._src.transforms.linearize import linearize_jaxpr
+from sagax._src.transforms.prune import prune_program
 from sagax._src.transforms.transpose import transpose_jaxpr
 
 cond_p = Primitive("cond", multiple_results=True, holds_program=True)
@@ -49,6 +52,23 @@ def _(index: Any, *avals: Any, branches: tuple) -> list:
         a if all(b.out_avals[i].weak_type for b in branches) else a.strip_weak_type()
         for i, a in enumerate(branches[0].out_avals)
     ]
+
+
+cond_p.tells_vma = True
+
+
+@cond_p.stage
+def _(trace: Any, args: Sequence, params: dict) -> list:
+    index, *avals = varying.avals_of(args)
+    if index.vma:
+        # Where devices may take different branches, none of them can wait there for the others: what the
+        # cotangents of operands are summed over, they are summed over outside.
+        args = [args[0], *[vary_like(x, index.vma) for x in args[1:]]]
+        _, *avals = varying.avals_of(args)
+    branches = varying.agreed(params["branches"], avals, index.vma)
+    if index.vma:
+        varying.check_no_waiting("cond", "which branch they take", branches, index.vma)
+    return trace.record(cond_p, args, {**params, "branches": branches})
 
 
 @cond_p.effect
@@ -255,6 +275,14 @@ def _where(pred: Any, x: Any, y: Any) -> Any:
     shape = aval_of(x).shape
     mask = broadcast_to(expand_dims(pred, tuple(range(1, len(shape)))), shape)
     return selection.select_n(mask, y, x)
+
+
+@cond_p.prune
+def _(used: list[bool], *, branches: tuple) -> tuple:
+    read = [prune_program(b, used)[1] for b in branches]
+    operands = [any(of_one) for of_one in zip(*read, strict=True)]
+    smaller = tuple([prune_program(b, used, operands)[0] for b in branches])
+    return {"branches": smaller}, [True, *operands], used
 
 
 @cond_p.lower

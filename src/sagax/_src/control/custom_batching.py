@@ -31,6 +31,9 @@ custom_vmap_p = Primitive("custom_vmap_call", multiple_results=True, holds_progr
 # along 0 where marked in `which`, gives flat outputs and marks.
 
 
+custom_vmap_p.tells_vma = True
+
+
 @custom_vmap_p.abstract
 def _(*avals: Any, jaxpr: ClosedJaxpr, **_: Any) -> list:
     return jaxpr.out_avals

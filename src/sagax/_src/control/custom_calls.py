@@ -6,9 +6,10 @@ import functools
 import threading
 import types
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from sagax._src import trees
+from sagax._src.control import sharing
 from sagax._src.control.call import call as call_jaxpr
 from sagax._src.control.call import jit_p
 from sagax._src.core import dims, dtypes
@@ -27,15 +28,38 @@ from sagax._src.transforms.batch import batch_flat, place
 # The function -------------------------------------------------------------------------------------
 
 
+class Meant(NamedTuple):
+    """What a flat function means: made from these functions and plain values, in this way.
+
+    `cell` gets what is known of the result when the function has run.
+    """
+
+    things: tuple
+    how: tuple
+    cell: list
+
+
+class _Staged(NamedTuple):
+    jaxpr: ClosedJaxpr
+    consts: list
+    cell: list
+
+
 class Inner:
     """The function itself, flat: Python code until it is staged, then a jaxpr whose captured values are
-    leading operands."""
+    leading operands. Functions that mean the same are staged once."""
 
-    __slots__ = ("fun", "jaxpr", "name", "n_consts")
+    __slots__ = ("fun", "jaxpr", "meant", "name", "n_consts")
 
     def __init__(
-        self, fun: Callable | None, name: str, jaxpr: ClosedJaxpr | None = None, n_consts: int = 0
+        self,
+        fun: Callable | None,
+        name: str,
+        jaxpr: ClosedJaxpr | None = None,
+        n_consts: int = 0,
+        meant: Meant | None = None,
     ) -> None:
+        self.meant = meant
         self.fun = fun
         self.name = name
         self.jaxpr = jaxpr
@@ -48,13 +72,20 @@ class Inner:
 
     def staged(self, args: Sequence[Any]) -> tuple[Inner, list]:
         """The function as a jaxpr, and the values that it captured."""
-        jaxpr, consts = stage(
-            self.run,
-            [aval_of(a) for a in args],
-            DebugInfo(self.name, code=function_code(getattr(self.fun, "user", None))),
-        )
-        closed = ClosedJaxpr(hoist_constants(jaxpr), ())
-        return Inner(None, self.name, closed, len(consts)), consts
+        avals, meant = [aval_of(a) for a in args], self.meant
+
+        def make() -> _Staged:
+            info = DebugInfo(self.name, code=function_code(getattr(self.fun, "user", None)))
+            jaxpr, consts = stage(self.run, avals, info)
+            closed = ClosedJaxpr(hoist_constants(jaxpr), ())
+            return _Staged(closed, consts, [] if meant is None else list(meant.cell))
+
+        if meant is None:
+            found = make()
+        else:
+            found = sharing.traced(meant.things, (*meant.how, *avals), make)
+            meant.cell[:] = found.cell
+        return Inner(None, self.name, found.jaxpr, len(found.consts)), list(found.consts)
 
     def with_consts(self, consts: Sequence[Any]) -> Inner:
         """The same function with more leading operands, which only its rules use."""
@@ -229,6 +260,9 @@ def _(trace: StageTrace, args: tuple, params: dict) -> Any:
     return _stage_inner(trace, custom_jvp_p, args, params)
 
 
+custom_jvp_p.tells_vma = True
+
+
 @custom_jvp_p.abstract
 def _(*avals: Any, inner: Inner, rules: JvpRules) -> list:
     return inner.jaxpr.out_avals  # type: ignore[union-attr]
@@ -266,7 +300,7 @@ def _(*args: Any, inner: Inner, rules: Any) -> list:
 
 @custom_jvp_p.lower
 def _(b: Any, *args: Any, inner: Inner, rules: Any) -> list:
-    return b.call(inner.jaxpr.jaxpr, args, inner.name)  # type: ignore[union-attr]
+    return b.call_in_steps(inner.jaxpr.jaxpr, args, inner.name)  # type: ignore[union-attr]
 
 
 def _apply_jvp(primals: Sequence, tangents: Sequence, *, inner: Inner, rules: JvpRules) -> tuple:
@@ -407,6 +441,7 @@ def _(trace: StageTrace, args: tuple, params: dict) -> Any:
     return _stage_inner(trace, custom_vjp_p, args, params)
 
 
+custom_vjp_p.tells_vma = True
 custom_vjp_p.abstract_rule = custom_jvp_p.abstract_rule
 custom_vjp_p.effects_rule = custom_jvp_p.effects_rule
 custom_vjp_p.show_rule = custom_jvp_p.show_rule
@@ -492,6 +527,9 @@ def _forward(
 remat_opt_p = Primitive("remat_opt", multiple_results=True, holds_program=True)
 
 
+remat_opt_p.tells_vma = True
+
+
 @remat_opt_p.abstract
 def _(*avals: Any, fwd: ClosedJaxpr, value: ClosedJaxpr) -> list:
     return fwd.out_avals
@@ -546,6 +584,9 @@ def _check_forward(inner: Inner, outs: Sequence[Any]) -> None:
                 got=have,
                 fix="compute in fwd what the function computes",
             )
+
+
+custom_lin_p.tells_vma = True
 
 
 @custom_lin_p.abstract

@@ -13,6 +13,7 @@ from sagax._src.control.custom_calls import (
     Closing,
     Inner,
     JvpRules,
+    Meant,
     VjpRules,
     custom_jvp_p,
     custom_lin_p,
@@ -172,6 +173,10 @@ class _Custom:
                     "mark the argument as not differentiated: nondiff_argnums",
                 )
 
+    def _meant(self, tree: Any, fixed: list, places: list[int], cell: list) -> Meant:
+        """What the function means for arguments of this structure."""
+        return Meant((self.fun, *fixed), (type(self).__name__, tree, tuple(places)), cell)
+
     def _split(self, args: tuple, kwargs: dict) -> tuple[list, list, list[int]]:
         """Differentiable arguments, the others, and the positions of the former."""
         bound = resolve_kwargs(self.fun, args, kwargs)
@@ -303,9 +308,9 @@ class custom_jvp(_Custom):
             return self._rule(tree, fixed, cell, primals, tangents)
 
         rules = JvpRules(Closing(jvp, self.jvp, fixed), self.symbolic_zeros)
-        outs = custom_jvp_p.bind(
-            *leaves, inner=Inner(Closing(flat, self.fun, fixed), self.name), rules=rules
-        )
+        meant = self._meant(tree, fixed, places, cell)
+        inner = Inner(Closing(flat, self.fun, fixed), self.name, meant=meant)
+        outs = custom_jvp_p.bind(*leaves, inner=inner, rules=rules)
         return cell[0].unflatten(outs)
 
     def _rule(
@@ -457,9 +462,9 @@ class custom_vjp(_Custom):
             self.symbolic_zeros,
             self.optimize_remat,
         )
-        outs = custom_vjp_p.bind(
-            *leaves, inner=Inner(Closing(flat, self.fun, fixed), self.name), rules=rules
-        )
+        meant = self._meant(tree, fixed, places, cell)
+        inner = Inner(Closing(flat, self.fun, fixed), self.name, meant=meant)
+        outs = custom_vjp_p.bind(*leaves, inner=inner, rules=rules)
         return cell[0].unflatten(outs)
 
     def _forward(

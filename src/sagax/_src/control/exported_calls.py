@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from sagax._src import xla
+from sagax._src import config, xla
 from sagax._src.control import outside_calls
-from sagax._src.core import dims
+from sagax._src.core import dims, dtypes
 from sagax._src.core.avals import ShapedArray
 from sagax._src.core.dims.expression import Dim
 from sagax._src.core.primitive import Primitive
@@ -67,7 +67,7 @@ class ExportedCode:
             if want.dtype != got.dtype:
                 raise self._refused(
                     f"Dtype mismatch for {label}: expected {want.dtype} and called with {got.dtype}",
-                    fix=f"convert it: {label}.astype({str(want.dtype)!r})",
+                    fix=_conversion(label, want.dtype),
                 )
         pairs = [(a.shape, b.shape) for a, b in zip(self.in_avals, avals, strict=True)]
         labels = list(self.labels)
@@ -185,6 +185,17 @@ class ExportedCode:
                 )
             )
         return found
+
+
+def _conversion(label: str, dtype: Any) -> str:
+    """How to give an argument the dtype that an exported function takes."""
+    name = dtypes.name(dtype)
+    if dtypes.canonicalize(dtype, False) != dtype and not config.thread.settings.x64:
+        return (
+            f"it was exported with 64-bit types: turn them on with sagax.config.update('enable_x64', True), and pass "
+            f"{label} as {name}; or export it again for {dtypes.name(dtypes.canonicalize(dtype, False))}"
+        )
+    return f"convert it: {label}.astype({name!r})"
 
 
 def _with_sizes(module: bytes, sizes: Sequence[int], types: Sequence[str]) -> str:

@@ -66,6 +66,10 @@ def origin(fun: Any) -> Any:
 def _function(fun: types.FunctionType, depth: int, above: tuple) -> tuple | None:
     if fun in above:  # it refers to itself
         return ("above", above.index(fun))
+    made = fun.__dict__.get("_transformation")
+    if made is not None:  # by a transformation of ours, which does not depend on anything else
+        keys = [_value(made.key, depth, above), _value(made.fun, depth - 1, (*above, fun))]
+        return None if any(k is None for k in keys) else ("transformed", *keys)
     if depth == 0 or (fun.__dict__ and set(fun.__dict__) != {"__wrapped__"}):
         return None
     values = [

@@ -7,6 +7,8 @@ import operator
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
 from sagax._src import trees
 from sagax._src.control.bodies import operand_leaves
 from sagax._src.control.names import positional_names
@@ -17,9 +19,16 @@ from sagax._src.core.value import aval_of
 from sagax._src.diagnostics.boundary import function_name
 from sagax._src.diagnostics.errors import ArgumentError, ArgumentValueError, TreeError
 from sagax._src.primitives import cumulative
+from sagax._src.primitives.selection import select_n
 from sagax._src.primitives.shaping import concatenate, rev
 from sagax._src.primitives.slicing import slice_in_dim
-from sagax._src.primitives.structural import canonical_axis, reshape
+from sagax._src.primitives.structural import (
+    canonical_axis,
+    expand_dims,
+    moveaxis,
+    reshape,
+    squeeze,
+)
 from sagax._src.transforms.batch import BatchAxis, batch_flat, place
 
 
@@ -150,10 +159,27 @@ def associative_scan(fn: Callable, elems: Any, reverse: bool = False, axis: int 
                 )
         return out
 
-    outs = cumulative.prefix_scan(combine, leaves, axis)
+    if dims.is_dim(aval_of(leaves[0]).shape[axis]):
+        outs = _scan_in_order(combine, leaves, axis)
+    else:
+        outs = cumulative.prefix_scan(combine, leaves, axis)
     if reverse:
         outs = [rev(x, (axis,)) for x in outs]
     return tree.unflatten(outs)
+
+
+def _scan_in_order(combine: Callable, leaves: list, axis: int) -> list:
+    """All prefixes one after the other, where the size of the axis is not known yet."""
+    before = [slice_in_dim(x, 0, 1, 1, axis) for x in leaves]
+    rows = [expand_dims(moveaxis(x, axis, 0), (axis + 1,)) for x in leaves]
+
+    def step(carry: tuple, xs: list) -> tuple:
+        first, state = carry
+        joined = [select_n(first, j, x) for x, j in zip(xs, combine(state, xs), strict=True)]
+        return (np.bool_(False), joined), joined
+
+    _, found = traced_scan("associative_scan", step, (np.bool_(True), before), rows, None)
+    return [moveaxis(squeeze(y, (axis + 1,)), 0, axis) for y in found]
 
 
 def _common_axis(leaves: list, paths: list[str], axis: Any) -> int:

@@ -11,7 +11,7 @@ import operator
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-from sagax._src import trees
+from sagax._src import config, trees
 from sagax._src.control.bodies import trace_body
 from sagax._src.control.call import call
 from sagax._src.control.custom_calls import values_only
@@ -31,12 +31,15 @@ from sagax._src.transforms.batch import batch_jaxpr
 from sagax._src.transforms.derived import derived
 from sagax._src.transforms.jvp import jvp_jaxpr
 from sagax._src.transforms.linearize import linearize_jaxpr
-from sagax._src.transforms.prune import prune_jaxpr
+from sagax._src.transforms.prune import prune_jaxpr, prune_program
 from sagax._src.transforms.transpose import transpose_jaxpr
 
 Policy = Callable[..., Any]
 
 remat_p = Primitive("checkpoint", multiple_results=True, holds_program=True)
+
+
+remat_p.tells_vma = True
 
 
 @remat_p.abstract
@@ -62,6 +65,12 @@ def _bind(closed: ClosedJaxpr, args: Sequence[Any], **params: Any) -> list:
         args = [*closed.consts, *args]
         closed = ClosedJaxpr(hoist_constants(closed.jaxpr), ())
     return remat_p.bind(*args, jaxpr=closed, **params)
+
+
+@remat_p.prune
+def _(used: list[bool], *, jaxpr: ClosedJaxpr, **params: Any) -> tuple:
+    small, operands = prune_program(jaxpr, used)
+    return {"jaxpr": small, **params}, operands, used
 
 
 @remat_p.lower
@@ -516,7 +525,8 @@ def saved_residuals(f: Callable, *args: Any, **kwargs: Any) -> list[tuple[Any, s
         some, named = tree.unflatten(xs)
         return trees.flatten(f(*some, **named))[0]
 
-    jaxpr, consts = stage(flat, [aval_of(x) for x in leaves])
+    with config.for_inner_program():
+        jaxpr, consts = stage(flat, [aval_of(x) for x in leaves])
     marks = tuple(dtypes.is_inexact(aval_of(x).dtype) for x in leaves)
     closed = ClosedJaxpr(hoist_constants(jaxpr), ())
     split = linearize_jaxpr(closed, (*((False,) * len(consts)), *marks))

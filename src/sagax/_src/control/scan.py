@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from sagax._src import config, trees
+from sagax._src.control import varying
 from sagax._src.control.bodies import (
     carry_to_consts,
     operand_leaves,
@@ -52,11 +53,12 @@ from sagax._src.primitives.structural import (
     moveaxis,
     zeros_of,
 )
+from sagax._src.transforms import masked_cotangents
 from sagax._src.transforms.batch import batch_jaxpr, mapped, place, unmapped
 from sagax._src.transforms.derived import derived, derived_program
 from sagax._src.transforms.jvp import jvp_jaxpr
 from sagax._src.transforms.linearize import linearize_jaxpr
-from sagax._src.transforms.prune import prune_jaxpr
+from sagax._src.transforms.prune import prune_jaxpr, prune_loop
 from sagax._src.transforms.transpose import backward
 
 scan_p = Primitive("scan", multiple_results=True, holds_program=True)
@@ -76,6 +78,17 @@ def _(
 ) -> list:
     outs = jaxpr.out_avals
     return [*outs[:num_carry], *(mapped(a, length, 0) for a in outs[num_carry:])]
+
+
+scan_p.tells_vma = True
+
+
+@scan_p.stage
+def _(trace: Any, args: Sequence, params: dict) -> list:
+    n = params["num_consts"], params["num_carry"]
+    body = varying.settled(params["jaxpr"], varying.avals_of(args), *n)
+    body, args = varying.cast_constants(body, args, n[0])
+    return trace.record(scan_p, args, {**params, "jaxpr": body})
 
 
 @scan_p.effect
@@ -376,7 +389,8 @@ def _(
     avals += [c.aval for c in wanted] + [aval_of(c) for c in ct_carry]
     avals += [unmapped(aval_of(x), 0) for x in slices]
     avals += [unmapped(aval_of(c), 0) for c in ct_ys]
-    key = ("scan transpose", num_consts, num_carry, *linear, *ct_marks, *avals)
+    safe = masked_cotangents.wanted()
+    key = ("scan transpose", num_consts, num_carry, safe, *linear, *ct_marks, *avals)
     (transposed,) = derived_program(jaxpr.jaxpr, key, body, avals)
     outs = _bind(
         transposed,
@@ -434,6 +448,15 @@ def _(
     dims_out = [0 if b else None for b in batched_carry]
     dims_out += [None if d is None else d + 1 for d in out_dims[num_carry:]]
     return outs, dims_out
+
+
+@scan_p.prune
+def _(
+    used: list[bool], *, jaxpr: ClosedJaxpr, num_consts: int, num_carry: int, **params: Any
+) -> tuple:
+    body, operands, results = prune_loop(jaxpr, used, num_consts, num_carry)
+    counts = {"num_consts": sum(operands[:num_consts]), "num_carry": sum(results[:num_carry])}
+    return {"jaxpr": body, **params, **counts}, operands, results
 
 
 @scan_p.lower

@@ -53,6 +53,14 @@ _traced = _Recent()
 _programs = _Recent()
 
 
+def _no_one(things: tuple) -> None:
+    """Nobody asks."""
+
+
+# A socket: told of functions whose earlier trace is used again.
+on_reuse: Callable[[tuple], None] = _no_one
+
+
 def clear() -> None:
     """Forget everything that is shared."""
     for recent in (_traced, _programs):
@@ -81,6 +89,8 @@ def traced(things: tuple, signature: tuple, make: Callable[[], Any]) -> Any:
         # Values of enclosing transformations belong to one call only; arrays would be kept alive.
         if not found.consts:
             _traced.add(key, found)
+    else:
+        on_reuse(things)
     return found
 
 
@@ -91,7 +101,8 @@ def shared(jaxpr: Jaxpr, *made_by: Any) -> Jaxpr:
     form = structure(jaxpr)
     if form is None:
         return jaxpr
-    return _programs.add((form, *(identity.origin(f) for f in made_by)), jaxpr)
+    key = (form, axis_environment(), *(identity.origin(f) for f in made_by))
+    return _programs.add(key, jaxpr)
 
 
 def _is_staging(trace: Trace | None) -> bool:
@@ -125,7 +136,7 @@ def _structure(jaxpr: Jaxpr) -> tuple:
 
     parts: list[Any] = [bound(jaxpr.constvars), bound(jaxpr.invars)]
     for eqn in jaxpr.eqns:
-        params = tuple([(name, _parameter(p)) for name, p in eqn.params.items()])
+        params = tuple([(name, parameter_key(p)) for name, p in eqn.params.items()])
         parts.append((eqn.primitive, read(eqn.invars), params, bound(eqn.outvars), eqn.scope))
     parts.append(read(jaxpr.outvars))
     whole = tuple(parts)
@@ -140,14 +151,14 @@ def _literal(atom: Literal) -> tuple:
     return atom.aval, type(value), repr(value)
 
 
-def _parameter(value: Any) -> Any:
+def parameter_key(value: Any) -> Any:
     kind = type(value)
     if kind in (float, complex):  # 0.0 is not -0.0
         return kind, repr(value)
     if kind in (bool, int):  # True is not 1
         return kind, value
     if kind in (tuple, list):
-        return (kind, *[_parameter(v) for v in value])
+        return (kind, *[parameter_key(v) for v in value])
     if kind is ClosedJaxpr:
         return ("closed", _known(value.jaxpr), *[identity.Same(c) for c in value.consts])
     if kind is Jaxpr:

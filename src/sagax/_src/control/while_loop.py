@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from sagax._src import config, trees
+from sagax._src.control import varying
 from sagax._src.control.bodies import (
     Body,
     carry_to_consts,
@@ -49,6 +50,7 @@ from sagax._src.primitives.arithmetic import add
 from sagax._src.primitives.bitwise import bitwise_and
 from sagax._src.primitives.comparison import lt
 from sagax._src.primitives.makers import broadcast_to
+from sagax._src.primitives.mesh_axes import vary_like
 from sagax._src.primitives.reductions import argmax, reduce_or
 from sagax._src.primitives.shaping import size_as_value
 from sagax._src.primitives.slicing import dynamic_index_in_dim
@@ -56,6 +58,7 @@ from sagax._src.primitives.structural import convert, expand_dims, instantiate, 
 from sagax._src.transforms.batch import batch_jaxpr, place
 from sagax._src.transforms.derived import derived_program
 from sagax._src.transforms.jvp import jvp_jaxpr
+from sagax._src.transforms.prune import prune_loop, prune_program
 
 while_p = Primitive("while", multiple_results=True, holds_program=True)
 
@@ -71,6 +74,30 @@ def _parts(xs: Sequence, cond_nconsts: int, body_nconsts: int) -> tuple[list, li
 @while_p.abstract
 def _(*avals: Any, body_jaxpr: ClosedJaxpr, **_: Any) -> list:
     return body_jaxpr.out_avals
+
+
+while_p.tells_vma = True
+
+
+@while_p.stage
+def _(trace: Any, args: Sequence, params: dict) -> list:
+    n_cond, n_body = params["cond_nconsts"], params["body_nconsts"]
+    avals = varying.avals_of(args)
+    cond, body = params["cond_jaxpr"], params["body_jaxpr"]
+    body = varying.settled(body, avals[n_cond:], n_body, len(avals) - n_cond - n_body)
+    vmas = [*[a.vma for a in avals[:n_cond]], *[a.vma for a in body.in_avals[n_body:]]]
+    if vmas != [a.vma for a in cond.in_avals]:
+        cond = varying.retyped(cond, vmas)
+    differ = cond.out_avals[0].vma  # devices may do different numbers of rounds
+    if differ:
+        rounds = "how many rounds they do"
+        varying.check_no_waiting("while_loop", rounds, (cond, body), differ)
+        args = [vary_like(x, differ) for x in args]  # as for branches
+        avals = varying.avals_of(args)
+        body = varying.settled(body, avals[n_cond:], n_body, len(avals) - n_cond - n_body, differ)
+        vmas = [*[a.vma for a in avals[:n_cond]], *[a.vma for a in body.in_avals[n_body:]]]
+        cond = varying.retyped(cond, vmas)
+    return trace.record(while_p, args, {**params, "cond_jaxpr": cond, "body_jaxpr": body})
 
 
 @while_p.effect
@@ -350,6 +377,28 @@ def _where(pred: Any, x: Any, y: Any) -> Any:
     shape = aval_of(x).shape
     mask = broadcast_to(expand_dims(pred, tuple(range(1, len(shape)))), shape)
     return selection.select_n(mask, y, x)
+
+
+@while_p.prune
+def _(
+    used: list[bool],
+    *,
+    cond_jaxpr: ClosedJaxpr,
+    body_jaxpr: ClosedJaxpr,
+    cond_nconsts: int,
+    body_nconsts: int,
+    **params: Any,
+) -> tuple:
+    _, read = prune_program(cond_jaxpr, [True])
+    used = [a or b for a, b in zip(used, read[cond_nconsts:], strict=True)]
+    body, operands, results = prune_loop(body_jaxpr, used, body_nconsts, len(used))
+    cond, of_cond = prune_program(cond_jaxpr, [True], [*read[:cond_nconsts], *results])
+    counts = {
+        "cond_nconsts": sum(of_cond[:cond_nconsts]),
+        "body_nconsts": sum(operands[:body_nconsts]),
+    }
+    params = {"cond_jaxpr": cond, "body_jaxpr": body, **params, **counts}
+    return params, [*of_cond[:cond_nconsts], *operands], results
 
 
 @while_p.lower

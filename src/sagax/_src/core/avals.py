@@ -13,7 +13,11 @@ from typing import Any
 
 import numpy as np
 
+from sagax._src import config
 from sagax._src.core import dims, dtypes
+from sagax._src.core.shardings import dimensions_text
+
+no_axes: frozenset = frozenset()
 
 # key -> weak reference. Weak, so that a program that meets ever new shapes does not grow for ever.
 _table: dict[tuple, weakref.ref[ShapedArray]] = {}
@@ -26,7 +30,8 @@ class ShapedArray:
     """Shape, dtype and weakness of an array; interned.
 
     `shape` is a tuple of ints or symbolic dimensions, `dtype` a NumPy or extended dtype. `weak_type`
-    says that the dtype came from a Python scalar, so that it gives way when it meets another.
+    says that the dtype came from a Python scalar, so that it gives way when it meets another. `vma`
+    holds, inside `shard_map`, the names of the mesh axes along which devices may have different values.
 
     >>> from sagax.core import ShapedArray
     >>> import numpy as np
@@ -34,20 +39,39 @@ class ShapedArray:
     True
     """
 
-    __slots__ = ("__weakref__", "dtype", "ndim", "shape", "sharding", "weak_type", "_tangent")
+    __slots__ = (
+        "__weakref__",
+        "_tangent",
+        "dtype",
+        "ndim",
+        "shape",
+        "sharding",
+        "vma",
+        "weak_type",
+    )
 
     shape: tuple
     dtype: Any
     weak_type: bool
     ndim: int
     sharding: Any
+    vma: frozenset
     _tangent: ShapedArray | None
 
     def __new__(
-        cls, shape: Any, dtype: Any, weak_type: bool = False, sharding: Any = None
+        cls,
+        shape: Any,
+        dtype: Any,
+        weak_type: bool = False,
+        sharding: Any = None,
+        vma: frozenset = no_axes,
     ) -> ShapedArray:
         return intern_aval(
-            dims.canonical_shape(shape), dtypes.as_dtype(dtype), bool(weak_type), sharding
+            dims.canonical_shape(shape),
+            dtypes.as_dtype(dtype),
+            bool(weak_type),
+            sharding,
+            frozenset(vma),
         )
 
     @property
@@ -65,7 +89,10 @@ class ShapedArray:
             "dtype": self.dtype,
             "weak_type": self.weak_type,
             "sharding": self.sharding,
+            "vma": self.vma,
         }
+        if "shape" in changes and len(changes["shape"]) != self.ndim:
+            fields["sharding"] = None
         return ShapedArray(**(fields | changes))
 
     def strip_weak_type(self) -> ShapedArray:
@@ -73,11 +100,17 @@ class ShapedArray:
         return (
             self
             if not self.weak_type
-            else intern_aval(self.shape, self.dtype, False, self.sharding)
+            else intern_aval(self.shape, self.dtype, False, self.sharding, self.vma)
         )
 
+    def with_vma(self, vma: frozenset) -> ShapedArray:
+        """The same aval, varying along other axes of the mesh."""
+        if vma == self.vma:
+            return self
+        return intern_aval(self.shape, self.dtype, self.weak_type, self.sharding, vma)
+
     def with_dtype(self, dtype: Any, weak_type: bool = False) -> ShapedArray:
-        return intern_aval(self.shape, dtype, weak_type, None)
+        return intern_aval(self.shape, dtype, weak_type, self.sharding, self.vma)
 
     def to_tangent_aval(self) -> ShapedArray:
         """The aval of tangents of such values: itself for inexact dtypes, float0 otherwise."""
@@ -85,7 +118,7 @@ class ShapedArray:
         if tangent is None:
             dtype = dtypes.tangent_dtype(self.dtype)
             weak = self.weak_type and dtype is self.dtype
-            tangent = intern_aval(self.shape, dtype, weak, None)
+            tangent = intern_aval(self.shape, dtype, weak, self.sharding, self.vma)
             self._tangent = tangent if tangent is not self else self
         return tangent
 
@@ -96,7 +129,14 @@ class ShapedArray:
     def str_short(self, short_dtypes: bool = True, **_: Any) -> str:
         """`f32[3,4]`, the form in which jaxprs and messages show an aval."""
         name = dtypes.short_name(self.dtype) if short_dtypes else dtypes.name(self.dtype)
-        return f"{name}[{','.join(map(str, self.shape))}]"
+        sizes = ",".join(map(str, self.shape))
+        if self.sharding is not None:
+            sizes = dimensions_text(self.shape, self.sharding)
+        return f"{name}[{sizes}]{self._varying() if self.vma else ''}"
+
+    def _varying(self) -> str:
+        names = ",".join(sorted(map(str, self.vma)))
+        return f"{{V:({names})}}" if len(self.vma) > 1 else f"{{V:{names}}}"
 
     def __str__(self) -> str:
         return ("~" if self.weak_type else "") + self.str_short(short_dtypes=False)
@@ -119,10 +159,14 @@ _set = object.__setattr__
 
 
 def intern_aval(
-    shape: tuple, dtype: Any, weak_type: bool = False, sharding: Any = None
+    shape: tuple,
+    dtype: Any,
+    weak_type: bool = False,
+    sharding: Any = None,
+    vma: frozenset = no_axes,
 ) -> ShapedArray:
     """The aval of these fields, which must already be canonical (tuple of ints or dims, dtype, bool)."""
-    key = (shape, dtype, weak_type, sharding)
+    key = (shape, dtype, weak_type, sharding, vma)
     ref = _table.get(key)
     found = ref() if ref is not None else None
     return found if found is not None else _make(key)
@@ -135,7 +179,7 @@ def _make(key: tuple) -> ShapedArray:
         if found is not None:
             return found
         aval = _new(ShapedArray)
-        aval.shape, aval.dtype, aval.weak_type, aval.sharding = key
+        aval.shape, aval.dtype, aval.weak_type, aval.sharding, aval.vma = key
         aval.ndim = len(aval.shape)
         aval._tangent = None
 
@@ -154,6 +198,8 @@ class AbstractToken:
     __slots__ = ()
     shape = ()
     weak_type = False
+    sharding = None
+    vma = no_axes
 
     def str_short(self, short_dtypes: bool = True, **_: Any) -> str:
         return "Tok"
@@ -176,7 +222,7 @@ def scalar_aval(kind: type, x64: bool) -> ShapedArray:
     return _SCALARS[kind, x64]
 
 
-_SCALARS = {
+_SCALARS: dict[tuple[type, Any], ShapedArray] = {
     (kind, x64): intern_aval((), np.dtype(name), kind is not bool)
     for kind, x64, name in [
         (bool, False, "bool"),
@@ -189,6 +235,7 @@ _SCALARS = {
         (complex, True, "complex128"),
     ]
 }
+_SCALARS.update({(k, config.EXPLICIT): a for (k, x64), a in _SCALARS.items() if not x64})
 
 
 def same_type(a: ShapedArray, b: ShapedArray) -> bool:

@@ -12,6 +12,8 @@ A rule is a slot of the primitive, filled by a decorator where the primitive is 
     composite(*operands, **params)        -> the same function in other primitives; stands in for any missing rule
     show(params)                          -> the parameters to print
     stage(trace, args, params)            -> outputs, for what is recorded in another form than it is bound in
+    prune(used, **params)                 -> (params, kept operands, kept results) of an application of which some results are
+                                             unused, as masks that keep at least the used ones; or None to leave it
 
 With `multiple_results` the outputs (and their tangents and dims) are lists. `impl` overrides how a
 primitive is evaluated outside of any tracing, `effects` tells the side effects of an application.
@@ -22,7 +24,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from sagax._src.core import avals, explicit
 from sagax._src.core.effects import no_effects
+from sagax._src.core.jaxpr import subjaxprs
 from sagax._src.core.trace import state
 from sagax._src.diagnostics import errors
 
@@ -56,6 +60,7 @@ _RULES = (
     "composite_rule",
     "show_rule",
     "stage_rule",
+    "prune_rule",
     "effects_rule",
     "impl",
 )
@@ -72,6 +77,8 @@ class Primitive:
         "samples",
         "elementwise",
         "holds_program",
+        "sets_sharding",
+        "tells_vma",
         "batch_collective",
         "lower_on",
         "entries",
@@ -91,6 +98,7 @@ class Primitive:
     composite_rule: Rule | None
     show_rule: Rule | None
     stage_rule: Rule | None
+    prune_rule: Rule | None
     effects_rule: Rule | None
     impl: Rule | None
 
@@ -118,6 +126,10 @@ class Primitive:
             setattr(self, slot, None)
         # under a batch trace with a named axis: handles the axis, or returns NotImplemented
         self.batch_collective: Rule | None = None
+        # the abstract rule says itself along which axes of a mesh results vary
+        self.tells_vma = False
+        # the abstract rule says itself how results are divided among devices
+        self.sets_sharding = False
         # platform -> lower rule that is used there instead of the general one
         self.lower_on: dict[str, Rule] = {}
 
@@ -135,13 +147,36 @@ class Primitive:
             key = (in_avals, *params.items()) if params else in_avals
             found = cache.get(key)
         except TypeError:  # an unhashable parameter, of a primitive from outside
-            return self.rule("abstract")(*in_avals, **params)
+            return self._abstract(in_avals, params)
         if found is None:
-            found = self.rule("abstract")(*in_avals, **params)
+            found = self._abstract(in_avals, params)
             if len(cache) >= _CACHE_LIMIT:
                 cache.clear()
             cache[key] = found
         return found
+
+    def _abstract(self, in_avals: tuple, params: dict) -> Any:
+        """Aval(s) of the result(s). A result varies along the axes of a mesh along which an operand does."""
+        rule = self.rule("abstract")
+        divided = any(a.sharding is not None for a in in_avals)
+        if divided and not (self.holds_program or self.sets_sharding):
+            plain = tuple([a if a.sharding is None else a.update(sharding=None) for a in in_avals])
+            return explicit.infer(self, in_avals, self._abstract(plain, params), params)
+        varying = avals.no_axes.union(*[a.vma for a in in_avals])
+        if not varying:
+            return rule(*in_avals, **params)
+        if self.tells_vma:
+            out = rule(*in_avals, **params)
+            held = subjaxprs(params)
+            # operands that vary more than the inputs of the program that is held: so may all results
+            varying -= avals.no_axes.union(*[a.vma for jaxpr in held for a in jaxpr.in_avals])
+            if not held or not varying:
+                return out
+        else:
+            out = rule(*[a.with_vma(avals.no_axes) for a in in_avals], **params)
+        if self.multiple_results:
+            return [a.with_vma(varying | a.vma) for a in out]
+        return out.with_vma(varying | out.vma)
 
     def rule(self, slot: str) -> Callable[..., Any]:
         """The rule in `slot`; an error that names primitive and rule when there is none."""
@@ -170,5 +205,6 @@ class Primitive:
     composite = _slot("composite_rule")
     show = _slot("show_rule")
     stage = _slot("stage_rule")
+    prune = _slot("prune_rule")
     effect = _slot("effects_rule")
     del _slot

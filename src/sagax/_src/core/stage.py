@@ -187,6 +187,11 @@ def _run(
     state.scope, state.origin = "", None
     try:
         with entered(trace):
+            if config.current().masks == "lazy":
+                with sockets.masks_over(trace) as check:
+                    outs = fun(*ins)
+                    check(outs)
+                return trace.finish(outs)
             return trace.finish(fun(*ins))
     except InconclusiveDimensionOperation as error:
         sized = tuple(p for v, p in trace.invar_paths.items() if not dims.is_static(v.aval.shape))

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from sagax._src.core.value import aval_of
+
 
 class Zero:
     """A tangent or cotangent that is zero, known without any array. `aval` is its tangent type."""
@@ -17,6 +19,11 @@ class Zero:
     def like(aval: Any) -> Zero:
         """The zero tangent of a primal value of type `aval`."""
         return Zero(aval.to_tangent_aval())
+
+    @staticmethod
+    def from_primal_value(x: Any) -> Zero:
+        """The zero tangent of a value."""
+        return Zero.like(aval_of(x))
 
     def __repr__(self) -> str:
         return f"Zero({self.aval.str_short()})"

@@ -10,13 +10,26 @@ from __future__ import annotations
 import sys
 import threading
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from sagax._src import config
 from sagax._src.core.value import Array, aval_of
 from sagax._src.diagnostics import errors, leaks
+
+
+class NamedAxis(NamedTuple):
+    """A named axis that a trace introduces.
+
+    `manual` says that it is an axis of a mesh, along which devices work apart; `checked` that types
+    tell which values differ along it.
+    """
+
+    name: Any
+    size: Any
+    manual: bool = False
+    checked: bool = False
 
 
 class Trace:
@@ -31,8 +44,8 @@ class Trace:
         self.parent = parent
         self.alive = True
         self.debug_info = None
-        # (name, size) of the named axis that this trace introduces, or None
-        self.axis: Any = None
+        # the named axes that this trace introduces, or None
+        self.axis: tuple[NamedAxis, ...] | None = None
 
     def process(self, primitive: Any, args: tuple, params: dict) -> Any:
         raise NotImplementedError(type(self).__name__)
@@ -126,9 +139,9 @@ class entered:
         self.trace.alive = False
 
 
-def axis_environment() -> tuple:
-    """The named axes in scope, innermost first: a tuple of (name, size)."""
-    found = []
+def axis_environment() -> tuple[NamedAxis, ...]:
+    """The named axes in scope, innermost first."""
+    found: list[NamedAxis] = []
     trace: Trace | None = state.trace
     while trace is not None:
         if trace.axis is not None:
@@ -137,12 +150,39 @@ def axis_environment() -> tuple:
     return tuple(found)
 
 
-def axis_size(name: Any) -> int:
+def named_axis(name: Any) -> NamedAxis:
+    """The named axis; NameError when it is not in scope."""
+    trace: Trace | None = state.trace
+    while trace is not None:
+        if trace.axis is not None:
+            for axis in trace.axis:
+                if axis.name == name:
+                    return axis
+        trace = trace.parent
+    raise UnboundAxisError(name, [axis.name for axis in axis_environment()])
+
+
+def axis_size(name: Any) -> Any:
     """The size of the named axis; NameError when it is not in scope."""
-    for known, size in axis_environment():
-        if known == name:
-            return size
-    raise UnboundAxisError(name, [known for known, _ in axis_environment()])
+    return named_axis(name).size
+
+
+class AxisTrace(Trace):
+    """Introduces named axes, and otherwise leaves all to the trace beneath."""
+
+    __slots__ = ()
+
+    def __init__(self, parent: Trace, axes: Sequence[NamedAxis]) -> None:
+        super().__init__(parent)
+        self.axis = tuple(axes)
+
+    def process(self, primitive: Any, args: tuple, params: dict) -> Any:
+        before = state.trace
+        state.trace = self.parent
+        try:
+            return primitive.bind(*args, **params)
+        finally:
+            state.trace = before
 
 
 class UnboundAxisError(errors.SagaxError, NameError):
@@ -159,7 +199,8 @@ class UnboundAxisError(errors.SagaxError, NameError):
         )
         super().__init__(
             f"unbound axis name: {name}; {among}",
-            fix=f"call it under vmap(..., axis_name={name!r}), or another transformation that names the axis",
+            fix=f"call it under vmap(..., axis_name={name!r}), or inside shard_map over a mesh with an "
+            f"axis {name!r}",
         )
 
 

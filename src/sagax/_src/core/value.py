@@ -6,6 +6,7 @@ their operators cannot drift apart: the numpy layer puts them here once, when sa
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -187,6 +188,9 @@ class Sockets:
         """`x` (array or scalar) as a concrete value with an aval; the runtime plugs in its arrays."""
         return np.asarray(x)
 
+    # (trace that records) -> context, in which views are made of traced masks (the option `masks`)
+    masks_over: Any = None
+
 
 sockets = Sockets
 
@@ -215,7 +219,7 @@ def aval_of(x: Any) -> ShapedArray:
 
 def numpy_aval(x: Any, x64: bool) -> ShapedArray:
     """The aval under which a NumPy array or scalar enters: 64-bit types narrow unless `x64`."""
-    if type(x) is not np.ndarray and isinstance(x, np.ma.MaskedArray):
+    if type(x) is not np.ndarray and _has_mask(x):
         raise errors.ArgumentValueError(
             "Numpy masked arrays are not supported as direct inputs to JAX functions: the mask would "
             "be lost",
@@ -227,6 +231,12 @@ def numpy_aval(x: Any, x64: bool) -> ShapedArray:
     if dtype.kind in "OSUMmVc" and not dtypes.is_numeric_dtype(dtype):
         raise not_an_array(x)
     return avals.intern_aval(x.shape, dtypes.canonicalize(dtype, x64), False, None)
+
+
+def _has_mask(x: Any) -> bool:
+    """Whether `x` is a masked array. Who has one has loaded their module, which others need not load."""
+    masked = sys.modules.get("numpy.ma")
+    return isinstance(x, getattr(masked, "MaskedArray", ()))
 
 
 def not_an_array(x: Any) -> errors.SagaxError:
@@ -245,7 +255,7 @@ def is_operand(x: Any) -> bool:
     if isinstance(x, (Array, *_SCALAR_TYPES)):
         return True
     if isinstance(x, (np.ndarray, np.generic)):
-        return dtypes.is_numeric_dtype(x.dtype) and not isinstance(x, np.ma.MaskedArray)
+        return dtypes.is_numeric_dtype(x.dtype) and not (type(x) is not np.ndarray and _has_mask(x))
     return hasattr(x, "__jax_array__")
 
 

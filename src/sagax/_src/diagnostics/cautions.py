@@ -1,10 +1,13 @@
 """Warnings about programs that run and yet do not do what their author thinks.
 
 `python -m sagax explain` looks for all of them. In ordinary runs only those that cost nothing are
-given: DonationWarning and DtypeTruncationWarning, when a function is compiled or an array is made.
+given: DonationWarning and DtypeTruncationWarning, when a function is compiled or an array is made,
+and StaleValueWarning, when a compiled function is called.
 """
 
 from __future__ import annotations
+
+from typing import Any
 
 __all__ = [
     "CapturedConstantWarning", "DonationWarning", "IntegerOverflowWarning", "NaNGradientWarning",
@@ -27,10 +30,16 @@ class StaleValueWarning(UserWarning):
     """A compiled function goes on with the old value of something that has changed since.
 
     What a jitted function reads from outside (a global, an attribute of a static argument) is a
-    constant of the program. Pass it as an argument.
+    constant of the program. Pass it as an argument. The option `stale` has other ways to deal with it.
+    `function` is the name of the function, `read` what it reads, in line `line_read` of `code_read`.
     """
 
     code = "SX0402"
+    function: str = ""
+    arguments: tuple[str, ...] = ()
+    read: str = ""
+    code_read: Any = None
+    line_read: int = 0
 
 
 class RecompilationWarning(UserWarning):
@@ -83,10 +92,13 @@ class OutOfBoundsIndexWarning(UserWarning):
 class DonationWarning(UserWarning):
     """A donated argument whose memory no result can use.
 
-    A result takes over the memory of a donated argument of the same shape and dtype.
+    A result takes over the memory of a donated argument of the same shape and dtype. `function` is
+    the name of the function, `arguments` those of the arguments.
     """
 
     code = "SX0408"
+    function: str = ""
+    arguments: tuple[str, ...] = ()
 
 
 class CapturedConstantWarning(UserWarning):

@@ -143,5 +143,7 @@ def type_text(value: Any) -> str:
     dtype: Any = getattr(aval, "dtype", None)
     if type(shape) is not tuple or dtype is None:
         return ""
+    if hasattr(aval, "str_short") and getattr(aval, "sharding", None) is not None:
+        return aval.str_short(short_dtypes=False)  # which shows how it is divided among devices
     sizes = ",".join(map(str, cast("tuple[Any, ...]", shape)))
     return f"{getattr(dtype, 'name', dtype)}[{sizes}]"

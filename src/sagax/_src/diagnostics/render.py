@@ -45,7 +45,6 @@ _Line = list[_Piece]
 _WIDTH = 96
 _AS_IS: dict[str, Any] = {"break_long_words": False, "break_on_hyphens": False}
 _MOST_EXPRESSION = 56
-_UNCHECKED = {Trust.PLAUSIBLE: " (not tried)", Trust.TEMPLATE: "", Trust.VERIFIED: ""}
 
 
 def plain(diagnostic: Diagnostic) -> str:
@@ -150,9 +149,13 @@ def _work(step: Step) -> str:
 
 
 def _suggestion(suggestion: Suggestion) -> Iterator[_Line]:
-    title = suggestion.title + _UNCHECKED[suggestion.trust]
-    if suggestion.checked:
+    title = suggestion.title
+    if suggestion.checked and suggestion.trust is Trust.PLAUSIBLE:
+        title += f" (tried, but what it computes is not compared: {suggestion.checked})"
+    elif suggestion.checked:
         title += f" (checked: {suggestion.checked})"
+    elif suggestion.trust is Trust.PLAUSIBLE:
+        title += " (not tried)"
     yield from _paragraph("fix", title)
     for line in diff(suggestion.edits).splitlines():
         if not line.startswith(("---", "+++", "@@")):

@@ -127,14 +127,26 @@ def user_place(traceback: Any) -> Place | None:
     if isinstance(traceback, TracebackType):
         places: Iterable[tuple[CodeType, int]] = _stack(traceback)
     else:  # each lowered operation asks: no object a frame
-        places = zip(*traceback.raw_frames(), strict=True)
+        places = zip(*traceback.raw_frames(), strict=False)
+    known = _sagax_codes
     for code, offset in places:
+        if id(code) in known:
+            continue
         if is_users(code.co_filename):
             place = Place(code, offset)
             if not _is_generated(code):
                 return place
             generated = generated or place
+        elif is_sagax(code.co_filename):
+            if len(known) >= _MOST_CODES:
+                known.clear()
+            known[id(code)] = code
     return generated
+
+
+# Code of sagax itself, by its identity: to hash it would be to read all of it.
+_sagax_codes: dict[int, CodeType] = {}
+_MOST_CODES = 8192
 
 
 def _is_generated(code: CodeType) -> bool:

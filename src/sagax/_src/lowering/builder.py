@@ -7,6 +7,7 @@ are keyword arguments holding MLIR text. Rules find the type of their result in 
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -17,6 +18,7 @@ from sagax._src.core import dims, dtypes, kinds
 from sagax._src.core.avals import intern_aval
 from sagax._src.core.jaxpr import Jaxpr, Literal
 from sagax._src.core.stage import stage
+from sagax._src.lowering.divided import constrained
 from sagax._src.lowering.text import (
     attribute_text,
     dense,
@@ -73,6 +75,10 @@ class Builder:
         self.constants: dict[Any, Value] = {}
         self.literals: dict[Any, Any] = {}
         self.dim_values: dict[Any, Value] = {}
+        self.shape_values: dict[tuple, Value] = {}
+        # each operation rounds as it does alone: nothing is computed across their results
+        self.exact = False
+        self.exact_around = False  # the same, of the program whose operation is being lowered
 
     # -- operations ---------------------------------------------------------------------------------
 
@@ -99,11 +105,15 @@ class Builder:
 
         `name` without a dot is in the stablehlo dialect.
         """
-        ins = ", ".join([x.name for x in operands])
-        in_types = ", ".join([x.type for x in operands])
+        if len(operands) == 2:  # most of them
+            x, y = operands
+            ins, in_types = f"{x.name}, {y.name}", f"{x.type}, {y.type}"
+        else:
+            ins = ", ".join([x.name for x in operands])
+            in_types = ", ".join([x.type for x in operands])
         between = f" ({', '.join(regions)})" if regions else ""
         if attributes:
-            pairs = [f"{k.replace('__', '.')} = {v}" if v else k for k, v in attributes.items()]
+            pairs = [f"{_name(k)} = {v}" if v else k for k, v in attributes.items()]
             between += f" {{{', '.join(pairs)}}}"
         dialect = "" if "." in name else "stablehlo."
         self.counter += 1
@@ -208,6 +218,12 @@ class Builder:
 
     def shape_value(self, shape: tuple) -> Value:
         """A shape as a rank-1 int32 value."""
+        found = self.shape_values.get(shape)
+        if found is None:
+            found = self.shape_values[shape] = self._shape_value(shape)
+        return found
+
+    def _shape_value(self, shape: tuple) -> Value:
         one = intern_aval((1,), _I32, False, None)
         parts = [self.op("reshape", [self.dim(s)], one) for s in shape]
         whole = intern_aval((len(shape),), _I32, False, None)
@@ -369,6 +385,7 @@ class Builder:
     ) -> str:
         """The text of a region; `body` gets its arguments as values and returns its results."""
         saved_lines, saved_constants, saved_dims = self.lines, self.constants, self.dim_values
+        saved_shapes, self.shape_values = self.shape_values, dict(self.shape_values)
         # inside, what was defined outside can be used, but not the other way round
         self.lines, self.constants, self.dim_values = [], dict(saved_constants), dict(saved_dims)
         self.depth += 2
@@ -387,6 +404,7 @@ class Builder:
         self.depth -= 2
         self.pad = "  " * self.depth
         self.lines, self.constants, self.dim_values = saved_lines, saved_constants, saved_dims
+        self.shape_values = saved_shapes
         return text
 
     def while_loop(
@@ -429,14 +447,24 @@ class Builder:
         env: dict[Any, Value] = dict(zip(jaxpr.constvars, consts, strict=True))
         env.update(zip(jaxpr.invars, args, strict=True))
         outer_location, outer_outs = self.location, self.outs
+        exact, around = self.exact, self.exact_around
         for eqn in jaxpr.eqns:
             ins = [self.atom(env, v) for v in eqn.invars]
             self.location = self.module.location_of(eqn)
             self.outs = [v.aval for v in eqn.outvars]
+            if exact and ins:
+                # also of what is known: the compiler must not look at where operands come from, and
+                # not share what it makes of one with another operation
+                ins = self.op("optimization_barrier", ins, [x.aval for x in ins])
+                self.exact = self.module.exact_inside
+            self.exact_around = exact
             results = self.apply(eqn.primitive, ins, eqn.params)
+            self.exact, self.exact_around = exact, around
             if not eqn.primitive.multiple_results:
                 results = [results]
             for v, r in zip(eqn.outvars, results, strict=True):
+                if v.aval.sharding is not None and not eqn.primitive.holds_program:
+                    r = constrained(self, r, v.aval.sharding)
                 # rules may be careless about weakness, not about types
                 env[v] = r if r.aval is v.aval else r.seen_as(v.aval)
         self.location, self.outs = outer_location, outer_outs
@@ -457,11 +485,20 @@ class Builder:
             return self._splat(*known)
         return env[v]
 
+    def constrained(self, x: Value, sharding: Any) -> Value:
+        """A value, divided among devices as the sharding says."""
+        return constrained(self, x, sharding)
+
     def apply(self, primitive: Any, operands: Sequence[Value], params: dict) -> Any:
-        """Lower one application: by the primitive's rule, or that of its composite."""
+        """Lower one application: by the primitive's rule, or that of its composite.
+
+        A rule that gives NotImplemented leaves it to the composite.
+        """
         rule = self.module.rule(primitive)
         if rule is not None:
-            return rule(self, *operands, **params)
+            found = rule(self, *operands, **params)
+            if found is not NotImplemented:
+                return found
         composite = primitive.composite_rule
         if composite is None:
             return primitive.rule("lower")
@@ -477,6 +514,15 @@ class Builder:
     def call(self, jaxpr: Jaxpr, args: Sequence[Value], name: str) -> list[Value]:
         """Call the (shared) function of a jaxpr."""
         return self.module.call(self, jaxpr, args, name)
+
+    def call_in_steps(self, jaxpr: Jaxpr, args: Sequence[Value], name: str) -> list[Value]:
+        """As `call`, for a program that is run operation by operation where nothing is traced."""
+        if not self.exact_around:
+            return self.call(jaxpr, args, name)
+        self.exact, outer = True, self.exact
+        found = self.inline(jaxpr, args)
+        self.exact = outer
+        return found
 
     def call_text(
         self, functions: xla.ModuleFunctions, operands: Sequence[Value], outs: Sequence[Any]
@@ -528,6 +574,10 @@ class Builder:
         stored = [physical(a) for a in outs]
         self.module.callbacks.append((function, [(a.shape, a.dtype) for a in stored]))
         kind = "cpu" if self.module.platform == "cpu" else "gpu"
+        extra = {}
+        if has_side_effect and len(self.module.devices) > 1 and self.module.manual is None:
+            # of several devices one calls the function, with whole arrays
+            extra["sdy__sharding"] = self.module.on_first_device(len(outs))
         return self.custom_call(
             f"xla_ffi_python_{kind}_callback",
             operands,
@@ -535,6 +585,7 @@ class Builder:
             api_version="4 : i32",
             has_side_effect="true" if has_side_effect else "false",
             backend_config=f"{{index = {index} : ui64}}",
+            **extra,
         )
 
     def composite(
@@ -563,8 +614,7 @@ class Builder:
     @staticmethod
     def ints(values: Sequence[int]) -> str:
         """`array<i64: 1, 0>`."""
-        inner = ", ".join(map(str, values))
-        return f"array<i64: {inner}>" if inner else "array<i64>"
+        return _ints(tuple(values))
 
     @staticmethod
     def dense_ints(values: Any) -> str:
@@ -573,3 +623,15 @@ class Builder:
         if x.size == 0:
             return f"dense<> : {tensor_type(x.shape, x.dtype)}"
         return f"dense<{np.array2string(x, separator=', ', threshold=10**9).replace(chr(10), '')}> : {tensor_type(x.shape, x.dtype)}"
+
+
+@functools.lru_cache(maxsize=4096)
+def _ints(values: tuple[int, ...]) -> str:
+    inner = ", ".join(map(str, values))
+    return f"array<i64: {inner}>" if inner else "array<i64>"
+
+
+@functools.cache
+def _name(attribute: str) -> str:
+    """The name of an attribute as MLIR has it; those of a dialect have a dot."""
+    return attribute.replace("__", ".")

@@ -2,39 +2,60 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from sagax._src import xla
+from sagax._src import config, xla
 from sagax._src.core import dims
 from sagax._src.core.avals import intern_aval
 from sagax._src.core.jaxpr import Jaxpr
+from sagax._src.core.shardings import sdy_mesh, sdy_sharding
 from sagax._src.diagnostics import spans
 from sagax._src.lowering.builder import Builder, Value
 from sagax._src.lowering.sizes import size_value
-from sagax._src.lowering.text import quote, type_text
+from sagax._src.lowering.text import physical, quote, type_text
 from sagax._src.transforms.prune import prune_jaxpr
 
 _SIZE = intern_aval((), np.dtype(np.int32), False, None)
 
 
+class Shardings(NamedTuple):
+    """The devices of a program, and the sharding of each argument and result; None: as XLA likes."""
+
+    devices: tuple
+    arguments: Sequence[Any]
+    results: Sequence[Any]
+
+
 class ModuleBuilder:
     """The functions of one module. Each jaxpr that is called becomes one function, however often."""
 
-    def __init__(self, platform: str, name: str) -> None:
+    def __init__(self, platform: str, name: str, devices: Sequence[Any] = ()) -> None:
         self.platform = platform
         self.name = name
+        self.devices = tuple(devices)  # that the program is divided among, if it is
+        self.mesh: Any = None  # in whose terms arrays are divided, if they are
+        self.manual: Any = None  # the devices that work together, inside of shard_map
+        self.channels = itertools.count(1)  # one for each time that devices send each other values
+        self.meshes: dict[Any, str] = {}  # what the sdy dialect writes of a mesh: its name
+        self.inspected: list[Any] = []  # who wants to know the sharding of a marked value
         self.functions: list[str] = []
         self.names: set[str] = {"main"}
-        self.shared: dict[int, tuple[str, Jaxpr]] = {}
+        self.shared: dict[tuple, tuple[str, Jaxpr]] = {}
         self.locations: dict[Any, str] = {}
         self.positions: dict[int, list[Any]] = {}  # of the instructions of a code object, by its id
         self.types: dict[Any, str] = {}
         self.location_lines: list[str] = []
         self.callbacks: list[Any] = []
+        # Each operation of the program rounds as it does alone; `exact_inside`: so do those of which
+        # operations are made, and those of programs that operations hold.
+        exact = config.thread.settings.exact
+        self.exact = bool(exact)
+        self.exact_inside = exact is True
 
     def rule(self, primitive: Any) -> Callable | None:
         """The lower rule of a primitive for the module's platform."""
@@ -84,10 +105,11 @@ class ModuleBuilder:
 
     def function(self, jaxpr: Jaxpr, wanted: str) -> str:
         """The name of the (shared) function of a jaxpr; `wanted` if that is free."""
-        known = self.shared.get(id(jaxpr))
+        key = (id(jaxpr), None if self.manual is None else self.manual.key)
+        known = self.shared.get(key)
         if known is None:
             name = self.function_name(wanted)
-            known = self.shared[id(jaxpr)] = (name, jaxpr)
+            known = self.shared[key] = (name, jaxpr)
             self.define(name, jaxpr, private=True)
         return known[0]
 
@@ -109,6 +131,7 @@ class ModuleBuilder:
         """
         jaxpr = prune_jaxpr(jaxpr)
         b = Builder(self)
+        b.exact = self.exact_inside if private else self.exact
         args = [Value(f"%arg{i}", v.aval) for i, v in enumerate(jaxpr.invars)]
         if dim_variables:
             for i, size in enumerate(dim_variables):
@@ -141,6 +164,27 @@ class ModuleBuilder:
                         "get_dimension_size", [a], _SIZE, dimension=f"{axis} : i64"
                     )
 
+    def mesh_name(self, mesh: Any) -> str:
+        """The name by which the module refers to a mesh, with or without devices."""
+        text = sdy_mesh(mesh, self.devices)
+        if text not in self.meshes:
+            self.meshes[text] = f"mesh{f'_{len(self.meshes)}' if self.meshes else ''}"
+        return self.meshes[text]
+
+    def sharding_text(self, mesh: Any, spec: Any, ndim: int, open: bool = False) -> str:
+        """The sharding of an array of `ndim` dimensions, as an attribute; `open` to more axes."""
+        return f"#sdy.sharding{sdy_sharding(self.mesh_name(mesh), spec, ndim, open=open)}"
+
+    def on_first_device(self, count: int) -> str:
+        """The sharding of an operation with `count` results that one device carries out for all."""
+        name = self.meshes.setdefault("<[], device_ids=[0]>", "first_device")
+        return f"#sdy.sharding_per_value<[{', '.join([f'<@{name}, []>'] * max(count, 1))}]>"
+
+    def sharding_attribute(self, aval: Any, sharding: Any) -> str:
+        """What is written of the sharding of an argument or result."""
+        text = self.sharding_text(sharding.mesh, sharding.spec, physical(aval).ndim)
+        return f"sdy.sharding = {text}"
+
     def dim_value(self, b: Builder, size: Any) -> Value:
         """A symbolic size computed from the variables of the function's arguments."""
         return size_value(b, size)
@@ -149,8 +193,10 @@ class ModuleBuilder:
         inner = "\n".join(reversed(self.functions))
         locations = "\n".join(self.location_lines)
         name = re.sub(r"[^A-Za-z0-9_]", "_", f"jit_{self.name}")
-        head = f"module @{name} attributes {{mhlo.num_partitions = 1 : i32, mhlo.num_replicas = 1 : i32}} {{"
-        return f"{head}\n{inner}\n}}\n{locations}\n"
+        parts = max(len(self.devices), 1)
+        head = f"module @{name} attributes {{mhlo.num_partitions = {parts} : i32, mhlo.num_replicas = 1 : i32}} {{"
+        meshes = "".join([f"  sdy.mesh @{name} = {text}\n" for text, name in self.meshes.items()])
+        return f"{head}\n{meshes}{inner}\n}}\n{locations}\n"
 
 
 def lower_jaxpr(
@@ -162,31 +208,55 @@ def lower_jaxpr(
     aliases: dict[int, int] | None = None,
     dim_variables: Sequence[Any] = (),
     consts: Sequence[Any] = (),
+    shardings: Shardings | None = None,
+    inspected: list[Any] | None = None,
 ) -> tuple[str, list]:
     """The module text of a jaxpr, and the host callbacks that it refers to.
 
     `dim_variables` are the variables of symbolic sizes that become leading arguments, int32 scalars;
     `consts` the values of the constvars, as NumPy arrays. `donated` arguments may be overwritten; `aliases` maps such an argument to the output that takes
-    its memory.
+    its memory. `shardings` tell how arguments and results are divided among devices.
+    Who wants to know the sharding of a value is added to `inspected`.
     """
-    module = ModuleBuilder(platform, name)
-    attrs = [""] * len(jaxpr.invars)
+    module = ModuleBuilder(platform, name, shardings.devices if shardings else ())
+    if inspected is not None:
+        module.inspected = inspected
+    attrs: list[list[str]] = [[] for _ in jaxpr.invars]
+    result_attrs = [""] * len(jaxpr.outvars)
     for i in donated:
         out = (aliases or {}).get(i)
-        attrs[i] = (
-            " {jax.buffer_donor = true}"
-            if out is None
-            else f" {{tf.aliasing_output = {out} : i32}}"
+        attrs[i].append(
+            "jax.buffer_donor = true" if out is None else f"tf.aliasing_output = {out} : i32"
         )
+    if shardings:
+        known = [s for s in (*shardings.arguments, *shardings.results) if s is not None]
+        module.mesh = known[0].mesh if known else None
+        for given, v, sharding in zip(attrs, jaxpr.invars, shardings.arguments, strict=True):
+            if sharding is not None:
+                given.append(module.sharding_attribute(v.aval, sharding))
+        for i, (v, sharding) in enumerate(zip(jaxpr.outvars, shardings.results, strict=True)):
+            if sharding is not None:
+                result_attrs[i] = f" {{{module.sharding_attribute(v.aval, sharding)}}}"
     module.define(
         "main",
         jaxpr,
         private=False,
-        arg_attrs=attrs,
+        arg_attrs=[f" {{{', '.join(given)}}}" if given else "" for given in attrs],
+        result_attrs=result_attrs,
         dim_variables=dim_variables,
         consts=consts,
     )
     return module.text(), module.callbacks
+
+
+def lower_for_one_device(
+    jaxpr: Jaxpr, consts: Sequence[Any], platform: str, name: str, groups: Any
+) -> str:
+    """The module text of the program that one device of several runs on its parts."""
+    module = ModuleBuilder(platform, name)
+    module.manual = groups
+    module.define("main", jaxpr, private=False, consts=[np.asarray(c) for c in consts])
+    return module.text()
 
 
 def verify(text: str) -> None:

@@ -18,6 +18,7 @@ from sagax._src.control.callbacks import (
     io_callback_p,
 )
 from sagax._src.control.conditional import cond_p
+from sagax._src.control.manual import shard_map_p
 from sagax._src.control.scan import scan_p
 from sagax._src.control.while_loop import while_p
 from sagax._src.core.avals import same_type
@@ -78,6 +79,10 @@ def _passed_on(eqn: Eqn, token: Atom) -> tuple[list[Eqn], Atom]:
     at = 0  # where the token stands among the operands; it is the first of the results
     if p in (io_callback_p, debug_callback_p):
         p, params = in_turn_p, in_turn(params, eqn.effects)
+    elif p is shard_map_p:  # each device keeps the order of its own calls
+        inner = params["jaxpr"]
+        ordered = ClosedJaxpr(in_order(inner.jaxpr), inner.consts)
+        return [eqn.replace(params={**params, "jaxpr": ordered})], token
     elif p is jit_p:
         params = {**params, "jaxpr": _closed(params["jaxpr"], 0)}
     elif p is cond_p:

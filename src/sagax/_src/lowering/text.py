@@ -102,6 +102,8 @@ def _nested(x: np.ndarray) -> str:
 
 def quote(text: str) -> str:
     """A string attribute."""
+    if text.isascii() and text.isprintable() and '"' not in text and "\\" not in text:
+        return f'"{text}"'
     out = []
     for c in text:
         if c in '"\\':

@@ -204,6 +204,8 @@ def mulhi(x: Any, y: Any) -> Any:
 
 def _divide(x: np.ndarray, y: np.ndarray) -> Any:
     if not kinds.is_integer(x.dtype):
+        if x.dtype.kind == "f" and y.size < x.size:
+            return x * np.divide(y.dtype.type(1), y)  # as XLA does where the divisor is stretched
         return np.divide(x, y)
     if y.all():
         return np.floor_divide(x - np.fmod(x, y), y)  # exact, so floor and truncation agree

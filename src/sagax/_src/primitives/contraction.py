@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
 from typing import Any
 
@@ -20,6 +21,7 @@ from sagax._src.primitives.dot_algorithms import (
     canonical_precision,
 )
 from sagax._src.primitives.makers import add_tangents
+from sagax._src.primitives.resharding import with_out_sharding
 
 dot_general_p = Primitive(
     "dot_general", multilinear=True,
@@ -62,6 +64,12 @@ def dot_general(
     >>> lax.dot_general(np.ones((2, 3)), np.ones((3, 4)), (((1,), (0,)), ((), ()))).shape
     (2, 4)
     """
+    if out_sharding is not None:
+        within = functools.partial(
+            dot_general, dimension_numbers=dimension_numbers, precision=precision,
+            preferred_element_type=preferred_element_type,
+        )  # fmt: skip
+        return with_out_sharding("dot_general", within, (lhs, rhs), out_sharding)
     if preferred_element_type is not None:
         preferred_element_type = kinds.requested(preferred_element_type, "dot_general")
     return dot_general_p.bind(
@@ -106,7 +114,9 @@ def dot(
                 expected="vectors or matrices", fix="use numpy.matmul, numpy.dot or dot_general for other ranks",
             )  # fmt: skip
         dimension_numbers = (((a.ndim - 1,), (0,)), ((), ()))
-    return dot_general(lhs, rhs, dimension_numbers, precision, preferred_element_type)
+    return dot_general(
+        lhs, rhs, dimension_numbers, precision, preferred_element_type, out_sharding=out_sharding
+    )
 
 
 def batch_matmul(lhs: Any, rhs: Any, precision: Any = None) -> Any:

@@ -17,6 +17,7 @@ groups and batch groups exchange roles.
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -38,6 +39,7 @@ from sagax._src.primitives.convolution_layouts import (
 )
 from sagax._src.primitives.dot_algorithms import Precision, canonical_levels
 from sagax._src.primitives.makers import add_tangents
+from sagax._src.primitives.resharding import with_out_sharding
 from sagax._src.primitives.shaping import rev, same_dtypes
 from sagax._src.primitives.slicing import sizes_of
 from sagax._src.primitives.sliding import (
@@ -467,13 +469,19 @@ def conv_general_dilated(
     (1, 4, 4, 4)
     """
     if out_sharding is not None:
-        raise ArgumentValueError(
-            function=_NAME,
-            argument="out_sharding",
-            got=out_sharding,
-            expected="None",
-            fix="in jit, constrain the result with lax.with_sharding_constraint",
+        within = functools.partial(
+            conv_general_dilated,
+            window_strides=window_strides,
+            padding=padding,
+            lhs_dilation=lhs_dilation,
+            rhs_dilation=rhs_dilation,
+            dimension_numbers=dimension_numbers,
+            feature_group_count=feature_group_count,
+            batch_group_count=batch_group_count,
+            precision=precision,
+            preferred_element_type=preferred_element_type,
         )
+        return with_out_sharding(_NAME, within, (lhs, rhs), out_sharding)
     x, y = aval_of(lhs), aval_of(rhs)
     numbers = numbers_of(_NAME, x.shape, y.shape, dimension_numbers)
     conv = convolution_of(

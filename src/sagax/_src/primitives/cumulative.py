@@ -12,19 +12,21 @@ from typing import Any
 import numpy as np
 
 from sagax._src.core import dims, dtypes, kinds
-from sagax._src.core.avals import ShapedArray
+from sagax._src.core.avals import ShapedArray, intern_aval
 from sagax._src.core.primitive import Primitive
 from sagax._src.core.samples import Sample, c64, f32, i32
+from sagax._src.core.stage import stage
 from sagax._src.core.tangents import Zero, is_zero
 from sagax._src.core.value import aval_of
-from sagax._src.diagnostics.errors import ArgumentError, DtypeError
+from sagax._src.diagnostics.errors import DtypeError
 from sagax._src.primitives import arithmetic as ar
 from sagax._src.primitives import comparison, selection
 from sagax._src.primitives import structural as s
 from sagax._src.primitives import transcendental as tr
+from sagax._src.primitives.identities import optimization_barrier_p
 from sagax._src.primitives.makers import Accepts, number, real
-from sagax._src.primitives.shaping import concatenate, rev
-from sagax._src.primitives.slicing import slice_in_dim
+from sagax._src.primitives.shaping import broadcasted_iota, concatenate, rev, size_as_value
+from sagax._src.primitives.slicing import dynamic_slice_in_dim, slice_in_dim
 from sagax._src.primitives.structural import canonical_axis
 
 Combine = Callable[[Sequence[Any], Sequence[Any]], Sequence[Any]]
@@ -38,12 +40,7 @@ def prefix_scan(combine: Combine, xs: Sequence[Any], axis: int) -> list:
     """
     n = aval_of(xs[0]).shape[axis]
     if dims.is_dim(n):
-        raise ArgumentError(
-            "a running operation along a dimension of symbolic size is not supported",
-            got=xs[0],
-            argument="axis",
-            expected="a known size",
-        )
+        return _scan_by_doubling(combine, xs, axis)
     if n < 2:
         return list(xs)
     left = [slice_in_dim(x, 0, n - n % 2, 2, axis) for x in xs]
@@ -56,6 +53,36 @@ def prefix_scan(combine: Combine, xs: Sequence[Any], axis: int) -> list:
     rest = combine(before, [slice_in_dim(x, 2, n, 2, axis) for x in xs])
     even = [concatenate([a, b], axis) for a, b in zip(first, rest, strict=True)]
     return [_interleave(a, b, n, axis) for a, b in zip(even, odd, strict=True)]
+
+
+def _scan_by_doubling(combine: Combine, xs: Sequence[Any], axis: int) -> list:
+    """`prefix_scan` where the size is not known: each step combines with what lies twice as far back.
+
+    After step k every element holds what its last 2**k hold together (Hillis and Steele, 1986).
+    """
+    most = dims.bounds(aval_of(xs[0]).shape[axis])[1]
+    step, out = 1, list(xs)
+    while step < (2**31 if most is None else most):
+        # fences keep the compiler from computing a step again for each of its uses; one for each
+        # array, as some may be tangents
+        doubled = _doubled(combine, np.int32(step), out, axis)
+        out = [optimization_barrier_p.bind(x)[0] for x in doubled]
+        step *= 2
+    return out
+
+
+def _doubled(combine: Combine, step: Any, xs: Sequence[Any], axis: int) -> list:
+    """One step of it: `step` is how many elements each holds together by now."""
+    n = aval_of(xs[0]).shape[axis]
+    size = s.convert(size_as_value(n), np.dtype(np.int32))
+    start = selection.clamp(np.int32(0), ar.sub(size, step), size)
+    earlier = [dynamic_slice_in_dim(concatenate([x, x], axis), start, n, axis) for x in xs]
+    joined = combine(earlier, xs)
+    out = []
+    for x, j in zip(xs, joined, strict=True):
+        place = broadcasted_iota(np.dtype(np.int32), aval_of(x).shape, axis)
+        out.append(selection.select_n(comparison.ge(place, step), x, j))
+    return out
 
 
 def _interleave(even: Any, odd: Any, n: int, axis: int) -> Any:
@@ -111,6 +138,28 @@ def _cumulative(
     ) -> tuple:
         d = in_dims[0]
         return p.bind(args[0], axis=axis + (axis >= d), reverse=reverse), d
+
+    @p.lower
+    def _(b: Any, x: Any, *, axis: int, reverse: bool) -> Any:
+        n = x.shape[axis]
+        if not dims.is_dim(n):
+            return NotImplemented  # the composite
+        number = intern_aval((), np.dtype(np.int32), False, None)
+
+        def step(k: Any, x: Any) -> list:
+            return _doubled(lambda a, b: [combine(a[0], b[0])], k, [x], axis)
+
+        jaxpr, _ = stage(step, [number, x.aval])
+        if reverse:
+            x = b.op("reverse", [x], x.aval, dimensions=b.ints((axis,)))
+        two = b.constant(2, number.dtype)
+        _, out = b.while_loop(
+            [b.constant(1, number.dtype), x],
+            lambda k, _: b.compare("LT", k, b.dim(n)),
+            # a product: jaxlib 0.10 ends the process at a loop that adds its counter to itself
+            lambda k, x: [b.op("multiply", [k, two], number), *b.inline(jaxpr, [k, x])],
+        )
+        return b.op("reverse", [out], x.aval, dimensions=b.ints((axis,))) if reverse else out
 
     if jvp_combine is not None:
 

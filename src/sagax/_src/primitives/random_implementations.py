@@ -105,7 +105,9 @@ def _beside_keys(words: list, data: Any) -> list:
 
 def _as_key(words: list, shape: tuple) -> Any:
     """Words as the numbers of keys; scalars among them stand for all keys."""
-    full = [x if aval_of(x).shape == shape else broadcast_in_dim(x, shape) for x in words]
+    full = [
+        x if dims.same_shape(aval_of(x).shape, shape) else broadcast_in_dim(x, shape) for x in words
+    ]
     return stack(full, len(shape))
 
 
@@ -293,7 +295,9 @@ def _unsafe_fold_in(data: Any, numbers: Any) -> Any:
     # one key with many numbers, or many with one
     joint = max(aval_of(data).shape, aval_of(last).shape, key=len)
     full = [
-        x if aval_of(x).shape == joint else broadcast_in_dim(x, joint, (len(joint) - 1,))
+        x
+        if dims.same_shape(aval_of(x).shape, joint)
+        else broadcast_in_dim(x, joint, (len(joint) - 1,))
         for x in (data, last)
     ]
     return bitwise_xor(*full)

@@ -17,9 +17,11 @@ from sagax._src.core import dims, dtypes, kinds
 from sagax._src.core.avals import ShapedArray, intern_aval, scalar_aval
 from sagax._src.core.primitive import Primitive
 from sagax._src.core.samples import Sample, boolean, c64, f32, i32
+from sagax._src.core.shardings import Sharding
 from sagax._src.core.tangents import Zero, is_linear, is_zero
-from sagax._src.core.value import aval_of, is_operand
+from sagax._src.core.value import Array, aval_of, is_operand
 from sagax._src.diagnostics.errors import ArgumentError, ArgumentValueError, DtypeError, ShapeError
+from sagax._src.primitives.resharding import with_out_sharding
 from sagax._src.primitives.structural import (
     broadcast_in_dim,
     broadcast_in_dim_p,
@@ -608,24 +610,15 @@ def broadcasted_iota(
     Array([[0, 1, 2],
            [0, 1, 2]], dtype=int32)
     """
-    _no_sharding("broadcasted_iota", "out_sharding", out_sharding)
+    if out_sharding is not None:
+        within = functools.partial(broadcasted_iota, dtype, shape, dimension)
+        return with_out_sharding("broadcasted_iota", within, (), out_sharding)
     dtype = kinds.requested(dtype, "iota")
     return iota_p.bind(
         dtype=dtype,
         shape=dims.canonical_shape(shape, "iota: argument shape"),
         dimension=int(dimension),
     )
-
-
-def _no_sharding(function: str, argument: str, sharding: Any) -> None:
-    if sharding is not None:
-        raise ArgumentValueError(
-            function=function,
-            argument=argument,
-            got=sharding,
-            expected="None",
-            fix="place the result with sagax.device_put, in jit with lax.with_sharding_constraint",
-        )
 
 
 @iota_p.abstract
@@ -734,7 +727,9 @@ def full(shape: Sequence[int], fill_value: Any, dtype: Any = None, *, sharding: 
     Array([[7., 7.],
            [7., 7.]], dtype=float32, weak_type=True)
     """
-    _no_sharding("full", "sharding", sharding)
+    if sharding is not None:
+        within = functools.partial(full, shape, fill_value, dtype)
+        return with_out_sharding("full", within, (), sharding)
     sizes = dims.canonical_shape(shape, "full: argument shape")
     value = _filling("full", fill_value, dtype)
     return broadcast_in_dim_p.bind(value, shape=sizes, broadcast_dimensions=())
@@ -790,7 +785,13 @@ def full_like(
     >>> lax.full_like(np.arange(3), 7)
     Array([7, 7, 7], dtype=int32)
     """
-    _no_sharding("full_like", "sharding", sharding)
+    if sharding is None and shape is None and isinstance(x, Array):
+        sharding = getattr(x, "_device", None)  # an array like one on many devices lies there too
+        sharding = sharding if isinstance(sharding, Sharding) else x.aval.sharding
+    if sharding is not None:
+        plain = ShapedArray(x.shape, x.dtype, getattr(x, "weak_type", False))
+        within = functools.partial(full_like, plain, fill_value, dtype, shape)
+        return with_out_sharding("full_like", within, (), sharding)
     like = aval_of(x) if is_operand(x) or not (hasattr(x, "shape") and hasattr(x, "dtype")) else x
     shape = dims.canonical_shape(
         like.shape if shape is None else shape, "full_like: argument shape"

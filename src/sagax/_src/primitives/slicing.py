@@ -75,7 +75,12 @@ def slice(
         strides = sizes_of("slice", "strides", strides)
     if strides is None or all(type(s) is int and s == 1 for s in strides):
         aval = getattr(operand, "aval", None)
-        if aval is not None and limit == aval.shape and not any(start) and len(start) == aval.ndim:
+        if (
+            aval is not None
+            and len(start) == aval.ndim
+            and dims.same_shape(limit, aval.shape)
+            and all(dims.same(s, 0) for s in start)
+        ):
             return operand
     return slice_p.bind(operand, start_indices=start, limit_indices=limit, strides=strides)
 

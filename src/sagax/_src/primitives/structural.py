@@ -6,6 +6,7 @@ transposition to undo a broadcast. Their own rules refer to one another, so they
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
 from typing import Any
 
@@ -19,6 +20,7 @@ from sagax._src.core.tangents import Linear, Zero, is_linear, is_zero
 from sagax._src.core.trace import Tracer
 from sagax._src.core.value import aval_of
 from sagax._src.diagnostics.errors import ArgumentError, ArgumentValueError, ShapeError
+from sagax._src.primitives.resharding import with_out_sharding
 
 
 def canonical_axis(axis: Any, ndim: int, function: str, argument: str = "axis") -> int:
@@ -60,7 +62,11 @@ broadcast_in_dim_p = Primitive("broadcast_in_dim", multilinear=True, exact=True)
 
 
 def broadcast_in_dim(
-    operand: Any, shape: Sequence[Any], broadcast_dimensions: Sequence[int] = ()
+    operand: Any,
+    shape: Sequence[Any],
+    broadcast_dimensions: Sequence[int] = (),
+    *,
+    out_sharding: Any = None,
 ) -> Any:
     """`operand` repeated into `shape`; dimension i of it becomes dimension `broadcast_dimensions[i]`.
 
@@ -72,6 +78,11 @@ def broadcast_in_dim(
     Array([[0, 0, 0],
            [1, 1, 1]], dtype=int32)
     """
+    if out_sharding is not None:
+        within = functools.partial(
+            broadcast_in_dim, shape=shape, broadcast_dimensions=broadcast_dimensions
+        )
+        return with_out_sharding("broadcast_in_dim", within, (operand,), out_sharding)
     shape = dims.canonical_shape(shape, "shape")
     mapping = tuple(int(d) for d in broadcast_dimensions)
     aval = aval_of(operand)
@@ -297,7 +308,13 @@ def _(b: Any, x: Any, *, permutation: tuple) -> Any:
 reshape_p = Primitive("reshape", multilinear=True, exact=True)
 
 
-def reshape(operand: Any, new_sizes: Sequence[Any], dimensions: Sequence[int] | None = None) -> Any:
+def reshape(
+    operand: Any,
+    new_sizes: Sequence[Any],
+    dimensions: Sequence[int] | None = None,
+    *,
+    out_sharding: Any = None,
+) -> Any:
     """`operand` with the same elements, in row-major order, in the shape `new_sizes`.
 
     With `dimensions` its dimensions are transposed into that order first.
@@ -308,6 +325,9 @@ def reshape(operand: Any, new_sizes: Sequence[Any], dimensions: Sequence[int] | 
     Array([[0, 1, 2],
            [3, 4, 5]], dtype=int32)
     """
+    if out_sharding is not None:
+        within = functools.partial(reshape, new_sizes=new_sizes, dimensions=dimensions)
+        return with_out_sharding("reshape", within, (operand,), out_sharding)
     sizes = dims.canonical_shape(new_sizes, "new_sizes")
     if dimensions is not None:
         operand = transpose(operand, dimensions)
@@ -520,16 +540,17 @@ def _(*, axes: tuple) -> dict:
 
 @reduce_sum_p.reference
 def _(x: np.ndarray, *, axes: tuple) -> np.ndarray:
-    if x.dtype == bool:
-        return np.any(x, axis=axes)
-    wide = np.float32 if kinds.is_narrow_float(x.dtype) else x.dtype
-    if 0 < x.size <= SUMMED_IN_ORDER and x.dtype.kind == "f":
+    dtype = x.dtype
+    if dtype.kind == "f" and 0 < x.size <= SUMMED_IN_ORDER:
         if x.ndim != 1 or not axes:
             kept = tuple([i for i in range(x.ndim) if i not in axes])
             x = np.transpose(x, (*kept, *axes)).reshape(*[x.shape[i] for i in kept], -1)
         if x.shape[-1] == 1:
             return x[..., 0]
-        return np.add.accumulate(x, -1)[..., -1] + x.dtype.type(0)  # the engine begins with 0
+        return np.add.accumulate(x, -1)[..., -1] + dtype.type(0)  # the engine begins with 0
+    if dtype.kind == "b":
+        return np.any(x, axis=axes)
+    wide = np.float32 if kinds.is_narrow_float(dtype) else dtype
     return np.sum(x.astype(wide), axis=axes, dtype=wide).astype(x.dtype)
 
 
@@ -619,7 +640,7 @@ def _(x: ShapedArray, *, new_dtype: Any, weak_type: bool) -> ShapedArray:
 
 @convert_element_type_p.reference
 def _(x: np.ndarray, *, new_dtype: Any, weak_type: bool) -> np.ndarray:
-    return kinds.convert_numpy(x, new_dtype)
+    return dtypes.convert_quietly(x, new_dtype)
 
 
 @convert_element_type_p.jvp

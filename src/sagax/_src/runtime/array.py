@@ -14,12 +14,19 @@ from typing import Any
 import numpy as np
 
 from sagax._src import config, xla
+from sagax._src.control import host_calls
 from sagax._src.core import avals, dtypes, kinds
 from sagax._src.core.avals import intern_aval
+from sagax._src.core.formats import Format, Layout
+from sagax._src.core.shardings import Sharding
 from sagax._src.core.trace import Tracer, leaked
 from sagax._src.core.value import Array, aval_of, not_an_array, numpy_aval
+from sagax._src.diagnostics.base import Details
+from sagax._src.diagnostics.boundary import function_name
 from sagax._src.diagnostics.errors import ArgumentError, ArgumentValueError, SagaxError
-from sagax._src.runtime import devices
+from sagax._src.diagnostics.model import Label
+from sagax._src.diagnostics.spans import shown_path, user_span
+from sagax._src.runtime import devices, placements, waiting
 
 _SCALARS = frozenset((bool, int, float, complex))
 _to_numpy = xla.to_numpy
@@ -29,6 +36,26 @@ class DeletedArrayError(SagaxError, RuntimeError):
     """An array whose memory was given away is used again."""
 
     code = "SX0202"
+
+    def details(self) -> Details:
+        """Where the memory was given away."""
+        _, argument, stack = self.facts.get("given") or (None, "", None)
+        place = user_span(stack)
+        if place is None:
+            return Details()
+        return Details(labels=(Label(place, "donated here" if argument else "deleted here"),))
+
+
+DeletedArrayError.__module__ = "sagax.errors"  # its public home
+
+
+class NonAddressableError(SagaxError, RuntimeError):
+    """Contents are asked for that lie on devices of other processes."""
+
+    code = "SX0212"
+
+
+NonAddressableError.__module__ = "sagax.errors"  # its public home
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,8 +74,20 @@ class Shard:
 class ConcreteArray(Array):
     """An array that holds data. Made by `sagax.numpy` and by transformed functions."""
 
-    # `_cells` is set on keys only, while debug_key_reuse is on (key_reuse/)
-    __slots__ = ("__weakref__", "_buffer", "_cells", "_device", "_host", "_sharding", "aval")
+    # `_cells` is set on keys only, while debug_key_reuse is on (key_reuse/); `_given` when the memory
+    # is given away; `_committed_at` (the stack) where a user bound the array to a device; `_shards` once they
+    # were asked for
+    __slots__ = (
+        "__weakref__",
+        "_buffer",
+        "_cells",
+        "_committed_at",
+        "_device",
+        "_given",
+        "_host",
+        "_shards",
+        "aval",
+    )
 
     def __init__(
         self, aval: Any, host: np.ndarray | None, buffer: Any = None, device: Any = None
@@ -56,8 +95,7 @@ class ConcreteArray(Array):
         self.aval = aval
         self._host = host
         self._buffer = buffer
-        self._device = device  # the device it is committed to, or None
-        self._sharding = None
+        self._device = device  # the device or sharding that it is committed to, or None
 
     # -- the two forms ------------------------------------------------------------------------------
 
@@ -69,6 +107,9 @@ class ConcreteArray(Array):
             if host is None:
                 raise self._gone()
             device = self._device
+            if isinstance(device, Sharding):
+                found = self._buffer = placements.put(host, device, share=True)
+                return found
             if device is None:
                 device = devices.default_device()
             found = self._buffer = xla.put(host, device, share=True)
@@ -80,34 +121,76 @@ class ConcreteArray(Array):
         if found is None:
             if self._buffer is None:
                 raise self._gone()
+            if host_calls.active:
+                waiting.before_reading(self._buffer)
             try:
+                if isinstance(self._device, Sharding):
+                    found = self._host = self._gathered(self._device)
+                    return found
                 found = _to_numpy(self._buffer)
             except xla.DeletedBufferError:
                 raise self._gone() from None
             except xla.EngineError as error:
-                raise xla.original_error(error) from None
+                failure = xla.original_error(error)
+                raise failure from failure.__cause__
             self._host = found
         return found
 
-    def _gone(self) -> DeletedArrayError:
-        return DeletedArrayError(
-            f"Array has been deleted with shape={self.aval.str_short(short_dtypes=False)}.",
-            fix="keep a copy, or do not donate or delete it before its last use",
+    def _gathered(self, sharding: Sharding) -> np.ndarray:
+        """The contents of an array on several devices, all in one."""
+        if sharding.is_fully_addressable:
+            return _to_numpy(self._buffer)
+        if sharding.is_fully_replicated:
+            return _to_numpy(xla.shards(self._buffer)[0])
+        raise NonAddressableError(
+            "Fetching value for an array that spans non-addressable (non process local) devices is "
+            "not possible",
+            got=self,
+            fix="use x.addressable_shards for the parts of this process, or "
+            "sagax.experimental.multihost_utils.process_allgather(x) for all",
+            sharding=sharding,
         )
+
+    def _gone(self) -> DeletedArrayError:
+        given = getattr(self, "_given", None)
+        text = f"Array has been deleted with shape={self.aval.str_short(short_dtypes=False)}."
+        if given is None:
+            fix = "keep a copy, or do not donate or delete it before its last use"
+            return DeletedArrayError(text, fix=fix)
+        fun, argument, stack = given
+        place = user_span(stack)
+        where = f" at {shown_path(place.file)}:{place.line}" if place is not None else ""
+        if argument:
+            name = function_name(fun)
+            text += f" It was donated to `{name}` as argument {argument}{where}."
+            fix = f"do not donate {argument}, or pass a copy of it (x.copy()) to `{name}`"
+        else:
+            text += f" Its method delete() was called{where}."
+            fix = "delete it after its last use"
+        return DeletedArrayError(text, fix=fix, given=given)
 
     # -- life ---------------------------------------------------------------------------------------
 
     def delete(self) -> None:
         """Give the memory back now; later uses of the array raise."""
+        if not self.is_deleted():
+            self.give_away((None, "", xla.get_traceback()))
+
+    def give_away(self, given: tuple[Any, str, Any]) -> None:
+        """Give the memory back now, and keep in mind to whom: function, argument ("": nobody), stack."""
         if self._buffer is not None:
-            xla.delete(self._buffer)
-        self._buffer = self._host = None
+            self._buffer.delete()
+        self._buffer = self._host = self._shards = None
+        self._given = given
 
     def copied(self) -> ConcreteArray:
         """The same contents in an array of their own, which deleting this one leaves alone."""
         if self._buffer is None:
             return ConcreteArray(self.aval, self.host(), None, self._device)
         try:
+            if isinstance(self._device, Sharding):
+                buffer = placements.copied(self._buffer)
+                return ConcreteArray(self.aval, None, buffer, self._device)
             buffer = xla.copy_to_device(self._buffer, xla.device_of(self._buffer))
         except xla.DeletedBufferError:
             raise self._gone() from None
@@ -132,16 +215,23 @@ class ConcreteArray(Array):
         if self._host is None:
             if self._buffer is None:
                 raise self._gone()
+            if host_calls.active:
+                waiting.before_reading(self._buffer)
             try:
                 xla.block(self._buffer)
             except xla.DeletedBufferError:
                 raise self._gone() from None
             except xla.EngineError as error:
-                raise xla.original_error(error) from None
+                failure = xla.original_error(error)
+                raise failure from failure.__cause__
         return self
 
     def copy_to_host_async(self) -> None:
-        """Begin to copy to the host; on the CPU there is nothing to do."""
+        """Begin to copy to the host, for `numpy.asarray` later; on the CPU there is nothing to do."""
+        if self.is_deleted():
+            raise self._gone()
+        if self._host is None and self._where().platform != "cpu":
+            xla.start_copy_to_host(self._buffer)
 
     # -- to Python and NumPy ---------------------------------------------------------------------------
 
@@ -241,9 +331,13 @@ class ConcreteArray(Array):
         return array_repr(self)
 
     def __str__(self) -> str:
-        if dtypes.is_extended(self.aval.dtype):
+        if dtypes.is_extended(self.aval.dtype) or not self._is_readable():
             return array_repr(self)
         return str(self.host())
+
+    def _is_readable(self) -> bool:
+        """Whether this process has every part of the array."""
+        return self.is_fully_addressable or self.is_fully_replicated
 
     def __copy__(self) -> ConcreteArray:
         return self
@@ -259,27 +353,51 @@ class ConcreteArray(Array):
     def __iter__(self) -> Iterator[Any]:
         if not self.aval.shape:
             raise TypeError("iteration over a 0-d array")
-        return (self[i] for i in range(self.aval.shape[0]))  # type: ignore[index]
+        x = self
+        if self.aval.sharding is not None:
+            # by its type it would refuse to give what lies on one device
+            plain = self.aval.update(sharding=None)
+            x = ConcreteArray(plain, self._host, self._buffer, self._device)
+        return (x[i] for i in range(self.aval.shape[0]))  # type: ignore[index]
 
     # -- placement ----------------------------------------------------------------------------------
 
     @property
     def committed(self) -> bool:
-        """Whether the array is bound to its device, so that computations with it run there."""
+        """Whether the array is bound to its devices, so that computations with it run there."""
         return self._device is not None
+
+    @property
+    def sharding(self) -> Sharding:
+        """How the array is divided among devices."""
+        found = self._device
+        if isinstance(found, Sharding):
+            return found
+        return placements.single(self._where())
+
+    @property
+    def format(self) -> Format:
+        """The array's layout in memory, and its sharding."""
+        return Format(Layout(tuple(range(self.aval.ndim))), self.sharding)
 
     def devices(self) -> set:
         """The devices that hold the array."""
-        return {self._where()}
+        found = self._device
+        return found.device_set if isinstance(found, Sharding) else {self._where()}
 
     @property
     def device(self) -> Any:
-        """The device that holds the array."""
+        """The device that holds the array; its sharding, if there are several."""
+        found = self._device
+        if isinstance(found, Sharding) and found.num_devices > 1:
+            return found
         return self._where()
 
     def _where(self) -> Any:
-        if self._device is not None:
-            return self._device
+        """The device, the first one of several."""
+        found = self._device
+        if found is not None:
+            return found.local_devices[0] if isinstance(found, Sharding) else found
         if self._buffer is not None:
             return xla.device_of(self._buffer)
         return devices.default_device()
@@ -287,22 +405,50 @@ class ConcreteArray(Array):
     @property
     def is_fully_addressable(self) -> bool:
         """Whether all of the array lies on devices of this process."""
-        return True
+        found = self._device
+        return not isinstance(found, Sharding) or found.is_fully_addressable
 
     @property
     def is_fully_replicated(self) -> bool:
         """Whether each device that holds any of the array holds all of it."""
-        return True
+        found = self._device
+        return not isinstance(found, Sharding) or found.is_fully_replicated
 
     @property
     def addressable_shards(self) -> list[Shard]:
         """The parts of the array that lie on devices of this process."""
-        return [Shard(self._where(), (slice(None),) * self.aval.ndim, 0, self)]
+        if self.is_deleted():
+            raise self._gone()
+        if not isinstance(self._device, Sharding):
+            return self.global_shards  # of which one is the array itself: it must not hold itself
+        known = getattr(self, "_shards", None)
+        if known is None:
+            known = self._shards = [s for s in self.global_shards if s.data is not None]
+        return list(known)
 
     @property
     def global_shards(self) -> list[Shard]:
         """The parts of the array on all devices; those of other processes have no data."""
-        return self.addressable_shards
+        if self.is_deleted():
+            raise self._gone()
+        found = self._device
+        if not isinstance(found, Sharding):
+            return [Shard(self._where(), (slice(None),) * self.aval.ndim, 0, self)]
+        indices = found.indices(self.aval.shape)
+        here = found.addressable_devices
+        parts = iter(xla.shards(self.buffer()))
+        aval = self.aval.update(shape=found.shard_shape(self.aval.shape), sharding=None)
+        return [
+            Shard(
+                device,
+                index,
+                replica,
+                ConcreteArray(aval, None, next(parts), device) if device in here else None,
+            )
+            for device, index, replica in zip(
+                found._device_assignment, indices, placements.replica_ids(indices), strict=True
+            )
+        ]
 
     def addressable_data(self, index: int) -> Array:
         """The data of one of the parts that lie on devices of this process."""
@@ -325,6 +471,13 @@ class ConcreteArray(Array):
         copy: bool | None = None,
     ) -> Any:
         buffer = self.buffer()
+        if isinstance(self._device, Sharding):
+            if not self._device.is_fully_replicated:
+                raise BufferError(
+                    f"an array that is divided among {self._device.num_devices} devices has no DLPack form; "
+                    "use its parts, x.addressable_shards[i].data, or sagax.device_put(x, device)"
+                )
+            buffer = xla.shards(buffer)[0]
         if copy:
             buffer = xla.put(np.array(self.host()), self._where(), share=True)
         return xla.to_dlpack(buffer, stream=stream, max_version=max_version, copied=bool(copy))
@@ -353,6 +506,8 @@ def array_repr(x: ConcreteArray) -> str:
     if x.is_deleted():
         return f"Array<deleted, {x.aval.str_short(short_dtypes=False)}>"
     dtype = x.aval.dtype
+    if not x._is_readable():  # the numbers lie with other processes
+        return f"Array(shape={x.aval.shape}, dtype={dtypes.name(dtype)})"
     if dtypes.is_extended(dtype):
         body = np.array2string(x.host(), separator=" ")
         return f"Array({x.aval.shape}, dtype={dtypes.name(dtype)}) overlaying:\n{body}"
@@ -377,7 +532,14 @@ def from_host(x: np.ndarray, aval: Any = None) -> ConcreteArray:
     """An array over memory that nobody else will change (a fresh NumPy array)."""
     if aval is None:
         aval = intern_aval(x.shape, x.dtype, False, None)
-    return ConcreteArray(aval, x)
+    return settled(ConcreteArray(aval, x))
+
+
+def settled(x: ConcreteArray) -> ConcreteArray:
+    """The array, on the default device where somebody chose that: it stays there if another is chosen."""
+    if config.thread.settings.default_device is not None:
+        x.buffer()
+    return x
 
 
 def from_scalar(x: Any, kind: type, x64: bool) -> ConcreteArray:
@@ -388,6 +550,21 @@ def from_scalar(x: Any, kind: type, x64: bool) -> ConcreteArray:
     host = np.array(x, aval.dtype)
     host.flags.writeable = False
     return ConcreteArray(aval, host)
+
+
+_LARGE = 1 << 16  # bytes from which on another copy, for the engine, would be felt
+_ALIGNMENT = 64  # the engine uses memory of the host as it is where it begins at such an address
+
+
+def _copied(x: Any, dtype: np.dtype) -> np.ndarray:
+    if x.nbytes < _LARGE:
+        return np.array(x, dtype=dtype, order="C")
+    size = x.size * dtype.itemsize
+    memory = np.empty(size + _ALIGNMENT, np.uint8)
+    start = -memory.__array_interface__["data"][0] % _ALIGNMENT
+    copy = memory[start : start + size].view(dtype).reshape(x.shape)
+    np.copyto(copy, x)
+    return copy
 
 
 def as_array(x: Any) -> ConcreteArray:
@@ -404,9 +581,9 @@ def as_array(x: Any) -> ConcreteArray:
         else:
             if x.dtype != aval.dtype:
                 x = kinds.convert_numpy(np.asarray(x), aval.dtype)
-            host = np.array(x, dtype=aval.dtype, order="C")
+            host = _copied(x, aval.dtype)
         host.flags.writeable = False
-        return ConcreteArray(aval, host)
+        return settled(ConcreteArray(aval, host))
     if isinstance(x, Tracer):
         value = x.concrete() if x._trace.alive else None
         if value is None:

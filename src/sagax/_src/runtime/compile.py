@@ -2,28 +2,50 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, Final
 
-from sagax._src import config, xla
+from sagax._src import config, trees, xla
 from sagax._src.core.jaxpr import ClosedJaxpr, Jaxpr
-from sagax._src.diagnostics.errors import ArgumentValueError
-from sagax._src.lowering.module import lower_jaxpr
+from sagax._src.core.meshes import UNCONSTRAINED, PartitionSpec
+from sagax._src.core.shardings import NamedSharding, Sharding, Tiles
+from sagax._src.diagnostics import events
+from sagax._src.lowering.module import Shardings, lower_jaxpr
 from sagax._src.lowering.ordering import in_order
+from sagax._src.lowering.passes import prepared
 from sagax._src.lowering.text import physical
-from sagax._src.runtime import devices, pending
+from sagax._src.primitives.resharding import INSPECTED
+from sagax._src.runtime import cache, commits, devices, pending, processes, progress
 from sagax._src.runtime.array import ConcreteArray, as_array
 from sagax._src.runtime.key_reuse import watch
+from sagax._src.runtime.placements import (
+    Placement,
+    described,
+    in_context,
+    interned,
+    mesh_of,
+    meshes_in,
+    named,
+    put,
+    single,
+    typed,
+    typed_result,
+)
 from sagax._src.transforms.prune import prune_jaxpr, used_inputs
 
-_NONE: Final[Mapping[str, Any]] = MappingProxyType({})
+_NONE: Final[Mapping] = MappingProxyType({})
+_LOWERING: Final = "/jax/core/compile/jaxpr_to_mlir_module_duration"
+_COMPILING: Final = "/jax/core/compile/backend_compile_duration"
 
 
 class Lowered:
-    """The StableHLO text of a jaxpr for a platform; `kept` tells which inputs it takes."""
+    """The StableHLO text of a jaxpr for a platform; `kept` tells which inputs it takes.
 
-    __slots__ = ("callbacks", "donated", "jaxpr", "kept", "name", "platform", "text")
+    `aliases` says of donated inputs which result takes over their memory.
+    """
+
+    __slots__ = ("callbacks", "jaxpr", "inspected", "kept", "name", "platform", "shardings", "text")
 
     def __init__(
         self,
@@ -32,7 +54,9 @@ class Lowered:
         name: str,
         *,
         keep_unused: bool = False,
-        donated: Sequence[int] = (),
+        aliases: Mapping[int, int] = _NONE,
+        place: Any = None,
+        results: Sequence[Any] = (),  # the shardings of the results, where these are asked for
     ) -> None:
         jaxpr = prune_jaxpr(jaxpr)
         used = used_inputs(jaxpr)
@@ -43,55 +67,246 @@ class Lowered:
         if jaxpr.effects:
             jaxpr = in_order(jaxpr)
         order = {old: new for new, old in enumerate(self.kept)} if self.kept is not None else None
-        self.donated = tuple(donated)
-        inner = [i if order is None else order[i] for i in donated if order is None or i in order]
+        inner = {i if order is None else order[i]: out for i, out in aliases.items()}
         self.jaxpr = jaxpr
         self.platform = platform
         self.name = name
-        self.text, self.callbacks = lower_jaxpr(jaxpr, platform=platform, name=name, donated=inner)
+        shardings = None
+        if isinstance(place, Placement):
+            arguments = place.shardings
+            if self.kept is not None:
+                arguments = tuple([arguments[i] for i in self.kept])
+            results = results or [None] * len(jaxpr.outvars)
+            results = [
+                typed_result(v.aval, place.mesh) if s is None else s
+                for v, s in zip(jaxpr.outvars, results, strict=True)
+            ]
+            shardings = Shardings(place.devices, arguments, results)
+        self.shardings = shardings
+        self.inspected: list[Callable] = []
+        with events.timed(_LOWERING, fun_name=name):
+            self.text, self.callbacks = lower_jaxpr(
+                prepared(jaxpr, platform) if shardings is None else jaxpr,
+                platform=platform,
+                name=name,
+                donated=tuple(inner),
+                aliases=inner if shardings is None else None,  # the parts of a result may be others
+                shardings=shardings,
+                inspected=self.inspected,
+            )
+
+
+def _loops_in_steps(options: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The options with which the bodies of small loops do not become one kernel.
+
+    In one kernel products and sums are contracted, whatever stands between them in the program.
+    """
+    given = options.get("xla_disable_hlo_passes")
+    passes = [*([given] if given else []), "small-while-loop-hoisting"]
+    return {**options, "xla_disable_hlo_passes": ",".join(passes)}
 
 
 class Compiled:
-    """An executable for one device. `run` takes and returns buffers."""
+    """An executable for one device, or for those of a `Placement`. `run` takes and returns buffers.
 
-    __slots__ = ("device", "executable", "kept", "lowered", "out_avals", "run")
+    On several devices `in_shardings` and `out_shardings` tell how arguments and results are divided.
+    """
+
+    __slots__ = (
+        "device",
+        "executable",
+        "in_shardings",
+        "kept",
+        "lowered",
+        "origin",
+        "out_avals",
+        "out_shardings",
+        "run",
+    )
 
     def __init__(self, lowered: Lowered, device: Any, options: Mapping[str, Any] = _NONE) -> None:
-        b = devices.backend_of(device)
+        several = isinstance(device, Placement)
+        b = devices.backend_of(first_device(device))
         stored = [physical(a) for a in lowered.jaxpr.out_avals]
         if b.platform == "cpu" and (
             '"lapack_' in lowered.text or '"tridiagonal_solve_perturbed_ffi"' in lowered.text
         ):
             xla.register_cpu_kernels()
-        self.executable = xla.compile(
-            b.client,
-            lowered.text,
-            [device],
-            options=options,
-            callbacks=lowered.callbacks,
-            out_avals=[(a.shape, a.dtype) for a in stored],
-        )
+        if config.thread.settings.exact is True and "stablehlo.while" in lowered.text:
+            options = _loops_in_steps(options)
+        divided = lowered.shardings
+        if divided is not None:
+            options = {
+                "allow_spmd_sharding_propagation_to_parameters": _free(divided.arguments),
+                "allow_spmd_sharding_propagation_to_output": _free(divided.results),
+                **options,
+            }
+        told = progress.line(f"sagax: compiling {lowered.name}")
+        with events.timed(_COMPILING, fun_name=lowered.name), told:
+            self.executable, self.origin = cache.compiled(
+                b.client,
+                lowered.text,
+                device.devices if several else [device],
+                name=lowered.name,
+                options=options,
+                num_partitions=len(device.devices) if several else 1,
+                shardy=several,
+                callbacks=lowered.callbacks,
+                out_avals=[(a.shape, a.dtype) for a in stored],
+            )
+        self.in_shardings = self.out_shardings = None
+        if divided is not None:
+            used = [physical(v.aval) for v in lowered.jaxpr.invars]
+            found = self.executable.input_shardings, self.executable.output_shardings
+            self.in_shardings = _divided(device, found[0], used, divided.arguments)
+            self.out_shardings = _divided(device, found[1], stored, divided.results)
+        if lowered.inspected:
+            _tell(lowered, device)
         effects = lowered.jaxpr.effects
-        self.run = self.executable.run if not effects else pending.run(self.executable, effects)
+        run = self.executable.run if not effects else pending.run(self.executable, effects)
+        if several:
+            run = processes.watched(run, device.devices)
+            run = _in_order(run, device.devices, self.in_shardings, self.out_shardings)
+        self.run = run
         self.kept = lowered.kept
         self.out_avals = lowered.jaxpr.out_avals
+        if self.out_shardings is not None:
+            pairs = zip(self.out_avals, self.out_shardings, strict=True)
+            self.out_avals = [typed(a, s) for a, s in pairs]
         self.lowered = lowered
         self.device = device
 
 
-def placement(arrays: Sequence[ConcreteArray]) -> Any:
-    """The device the arrays are committed to, or None. They must agree."""
+def _in_terms_of_operands(tiles: Tiles, place: Placement) -> NamedSharding:
+    """What the engine chose, over the first mesh of the operands in whose terms it can be said."""
+    found = described(tiles, place.mesh)
+    others = dict.fromkeys([s.mesh for s in place.shardings if s is not None])
+    if found.mesh is place.mesh or len(others) < 2:
+        return found
+    part_of = dict(zip(place.devices, tiles.of_device, strict=True))
+    for mesh in others:
+        parts = tuple([part_of[d] for d in mesh._flat])
+        told = described(Tiles(tiles.parts, parts), mesh)
+        if told.mesh is mesh:
+            return told
+    return found
+
+
+def _in_order(run: Callable, devices: tuple, ins: Any, outs: Any) -> Callable:
+    """`run`, for arrays over meshes that have the devices of the program in another order."""
+    strange_in = [i for i, s in enumerate(ins) if s._device_assignment != devices]
+    strange_out = [i for i, s in enumerate(outs) if s._device_assignment != devices]
+    if not (strange_in or strange_out):
+        return run
+
+    def run_in_order(buffers: Sequence[Any]) -> list:
+        given = list(buffers)
+        for i in strange_in:
+            given[i] = xla.reordered(given[i], devices)
+        results = list(run(given))
+        for i in strange_out:
+            results[i] = xla.reordered(results[i], outs[i]._device_assignment)
+        return results
+
+    return run_in_order
+
+
+def placement(
+    arrays: Sequence[ConcreteArray], names: Callable[[], Sequence[str]] | None = None
+) -> Any:
+    """The device the arrays are committed to, or None. They must agree; errors use their `names`."""
     found, first = None, 0
     for i, x in enumerate(arrays):
         device = x._device
         if device is not None and device is not found:
+            if isinstance(device, Sharding):
+                return _common_placement(arrays, names)
             if found is not None:
-                raise ArgumentValueError(
-                    f"Received incompatible devices for jitted computation: operand {first} is committed to {found}, "
-                    f"operand {i} to {device}",
-                    fix=f"move one of them: sagax.device_put(x, {device!r})",
-                )
+                raise _incompatible(arrays, first, i, names)
             found, first = device, i
+    return found
+
+
+def _incompatible(arrays: Sequence[Any], first: int, second: int, names: Any) -> BaseException:
+    known = names() if names is not None else None
+    return commits.conflict(arrays, first, second, lambda x: x._device, known)
+
+
+def _common_placement(arrays: Sequence[ConcreteArray], names: Any) -> Placement:
+    """The placement of arrays of which at least one is divided."""
+    places = [x._device for x in arrays]
+    shardings = tuple(
+        [_computing(p, x.ndim) if isinstance(p, Sharding) else None for p, x in zip(places, arrays)]
+    )
+    first = next(i for i, s in enumerate(shardings) if s is not None)
+    assigned = mesh_of(shardings[first])
+    for i, (place, sharding) in enumerate(zip(places, shardings)):
+        if place is not None:
+            other = (place,) if sharding is None else mesh_of(sharding)._flat
+            if other is not assigned._flat and set(other) != set(assigned._flat):
+                raise _incompatible(arrays, min(first, i), max(first, i), names)
+    return interned(assigned._flat, assigned, shardings)
+
+
+def _computing(sharding: Sharding, ndim: int) -> Sharding:
+    """A sharding in the memory that programs compute in."""
+    found = named(sharding, ndim)
+    return found if found._memory_kind is None else NamedSharding(found.mesh, found.spec)
+
+
+def place_for(jaxpr: Jaxpr, found: Any, count: int) -> Any:
+    """Where a program with operands bound to `found` runs: it may itself name a mesh of devices."""
+    if isinstance(found, Placement):
+        return found
+    meshes = meshes_in(jaxpr)
+    if not meshes:
+        return found
+    mesh = meshes[0]
+    if found is not None and mesh._flat != (found,):
+        raise commits.DeviceConflictError(
+            f"Received incompatible devices for jitted computation: an operand is committed to {found}, "
+            f"and the function places values on {mesh!r}",
+            fix="put the operand on the mesh: sagax.device_put(x, NamedSharding(mesh, PartitionSpec()))",
+        )
+    return interned(mesh._flat, mesh, (None,) * count)
+
+
+def platform_of(place: Any) -> str:
+    """The platform of a device or a placement."""
+    return devices.backend_of(first_device(place)).platform
+
+
+def first_device(place: Any) -> Any:
+    """A device, or the first one of a placement."""
+    return place.devices[0] if isinstance(place, Placement) else place
+
+
+def _tell(lowered: Lowered, place: Any) -> None:
+    """Call those who want to know the sharding of a value with it."""
+    several = isinstance(place, Placement)
+    text = lowered.text.replace(f"// {INSPECTED} ", "")
+    axes = xla.propagated_shardings(text, INSPECTED) if several else {}
+    for i, callback in enumerate(lowered.inspected):
+        if several:
+            parts = [tuple(filter(None, names.split(","))) for names in axes.get(str(i), [])]
+            callback(NamedSharding(place.mesh, PartitionSpec(*parts)))
+        else:
+            callback(single(place))
+
+
+def _free(shardings: Sequence[Any]) -> list[bool]:
+    return [s is None or UNCONSTRAINED in s.spec for s in shardings]
+
+
+def _divided(place: Placement, texts: Any, avals: Sequence[Any], known: Sequence[Any]) -> list:
+    """The shardings of arguments or results: those that were asked for, and what the engine chose."""
+    found = []
+    for i, (aval, sharding, free) in enumerate(zip(avals, known, _free(known), strict=True)):
+        if free:
+            text = "{replicated}" if texts is None else texts[i]
+            tiles = Tiles(*xla.sharding_tiles(text, len(place.devices), aval.ndim))
+            sharding = _in_terms_of_operands(tiles, place)
+        found.append(sharding)
     return found
 
 
@@ -100,10 +315,82 @@ def buffers_on(arrays: Sequence[ConcreteArray], device: Any) -> list:
     out = []
     for x in arrays:
         buffer = x.buffer()
-        if xla.device_of(buffer) != device:
-            buffer = xla.put(x.host(), device, share=True)
+        here = xla.device_of(buffer)
+        if here != device or isinstance(x._device, Sharding):
+            near = here.client is device.client and not isinstance(x._device, Sharding)
+            copied = xla.copy_to_device(buffer, device) if near else None
+            buffer = copied if near else xla.put(x.host(), device, share=True)
         out.append(buffer)
     return out
+
+
+def buffers_for(arrays: Sequence[ConcreteArray], shardings: Sequence[Any]) -> list:
+    """The buffers of arrays divided as the shardings say; those that are divided so stay."""
+    out = []
+    for x, sharding in zip(arrays, shardings, strict=True):
+        where = x._device
+        if where is sharding or (
+            isinstance(where, Sharding) and where.is_equivalent_to(sharding, x.aval.ndim)
+        ):
+            out.append(x._buffer if x._buffer is not None else x.buffer())
+        else:
+            out.append(put(x.host(), sharding, share=True))
+    return out
+
+
+def inputs_of(compiled: Compiled, arrays: Sequence[ConcreteArray]) -> list:
+    """The buffers of operands, where the program wants them."""
+    if compiled.in_shardings is not None:
+        return buffers_for(arrays, compiled.in_shardings)
+    return buffers_on(arrays, compiled.device)
+
+
+def results_of(compiled: Compiled, outs: Sequence[Any], committed: Any) -> list[ConcreteArray]:
+    """The results of a program as arrays: on one device bound to `committed`."""
+    places = compiled.out_shardings
+    if places is None:
+        places = [committed] * len(outs)
+    return [
+        ConcreteArray(a, None, b, place)
+        for a, b, place in zip(compiled.out_avals, outs, places, strict=True)
+    ]
+
+
+def divided_entry(
+    compiled: Compiled, consts: Sequence[ConcreteArray], unflatten: Callable
+) -> Callable:
+    """A program on several devices as a function from arrays (their buffers it takes itself)."""
+    kept, wanted, places = compiled.kept, compiled.in_shardings or [], compiled.out_shardings or []
+    run, avals = compiled.run, compiled.out_avals
+    count = len(consts)
+    order = range(len(compiled.lowered.jaxpr.invars)) if kept is None else kept
+    hidden = [i for i in order if i < count]
+    shown = [i - count for i in order if i >= count]
+    first = buffers_for([consts[i] for i in hidden], wanted[: len(hidden)])
+    wanted = wanted[len(hidden) :]
+    everything = kept is None
+
+    def call_divided(bufs: list, arrays: list) -> Any:
+        given = arrays if everything else [arrays[i] for i in shown]
+        try:
+            outs = run(first + buffers_for(given, wanted))
+        except (xla.EngineError, xla.DeletedBufferError) as error:
+            failure = explained(error, [*arrays, *consts])
+            raise failure from failure.__cause__
+        return unflatten([ConcreteArray(a, None, b, s) for a, b, s in zip(avals, outs, places)])
+
+    if all(s._memory_kind is None for s in places):
+        return call_divided
+
+    def call_and_move(bufs: list, arrays: list) -> Any:
+        # programs compute in the default memory of the devices
+        result = call_divided(bufs, arrays)
+        for x in trees.leaves(result):
+            if x._device._memory_kind is not None:
+                x._buffer = put(x.host(), x._device, share=True)
+        return result
+
+    return call_and_move
 
 
 def execute(
@@ -113,12 +400,14 @@ def execute(
     if compiled.kept is not None:
         arrays = [arrays[i] for i in compiled.kept]
     try:
-        outs = compiled.run(buffers_on(arrays, compiled.device))
+        outs = compiled.run(inputs_of(compiled, arrays))
     except (xla.EngineError, xla.DeletedBufferError) as error:
-        raise explained(error, arrays) from None
-    return [
-        ConcreteArray(a, None, b, committed) for a, b in zip(compiled.out_avals, outs, strict=True)
-    ]
+        failure = explained(error, arrays)
+        raise failure from failure.__cause__
+    results = results_of(compiled, outs, committed)
+    if committed is not None:
+        commits.inherit(results, arrays)
+    return results
 
 
 def explained(error: BaseException, arrays: Sequence[ConcreteArray]) -> BaseException:
@@ -129,16 +418,21 @@ def explained(error: BaseException, arrays: Sequence[ConcreteArray]) -> BaseExce
     return xla.original_error(error)
 
 
-def run_jaxpr(*args: Any, jaxpr: ClosedJaxpr, name: str = "call", **_: Any) -> list[ConcreteArray]:
+def run_jaxpr(
+    *args: Any, jaxpr: ClosedJaxpr, name: str = "call", under: Any = None, **_: Any
+) -> list[ConcreteArray]:
     """Evaluate the jit primitive on concrete operands."""
+    if under is not None:
+        with under:
+            return run_jaxpr(*args, jaxpr=jaxpr, name=name)
     arrays = [as_array(a) for a in args]
-    committed = placement(arrays)
-    device = committed if committed is not None else devices.default_device()
     inner = jaxpr.jaxpr
+    committed = place_for(inner, in_context(placement(arrays), len(arrays)), len(arrays))
+    device = committed if committed is not None else devices.default_device()
     key = ("compiled", device, config.thread.settings.key)
     compiled = inner.memo.get(key)
     if compiled is None:
-        lowered = Lowered(inner, devices.backend_of(device).platform, name)
+        lowered = Lowered(inner, platform_of(device), name, place=device)
         compiled = inner.memo[key] = Compiled(lowered, device)
     if not config.thread.settings.debug_key_reuse:
         return execute(compiled, arrays, committed)

@@ -2,21 +2,27 @@
 
 from __future__ import annotations
 
+import logging
 import threading
-from typing import Any
+from typing import Any, Final
 
 from sagax._src import config, xla
 from sagax._src.diagnostics.errors import ArgumentValueError, SagaxError
+from sagax._src.runtime import processes
 
 _lock = threading.RLock()
+_log = logging.getLogger("sagax")
 _backends: dict[str, Backend] = {}
-_ALIASES = {"gpu": "cuda"}
+_failures: dict[str, str] = {}
 
 
 class BackendError(SagaxError, RuntimeError):
-    """A platform that cannot be started."""
+    """A platform that is not there or cannot be started."""
 
     code = "SX0201"
+
+
+BackendError.__module__ = "sagax.errors"  # its public home
 
 
 class Backend:
@@ -31,52 +37,111 @@ class Backend:
         self.local_devices = tuple(client.local_devices())
 
 
+# --- which platforms -----------------------------------------------------------------------------------
+
+PLATFORMS: Final = ("cpu", "cuda", "gpu")
+_ALIASES: Final = {"gpu": "cuda"}
+_DOCTOR: Final = "run `python -m sagax doctor`, which finds out why and says what to do"
+
+
+def canonical_platform(name: str) -> str:
+    """The platform of a public name: "gpu" is "cuda". Raises BackendError for what sagax has not."""
+    found = name.lower() if isinstance(name, str) else ""
+    found = _ALIASES.get(found, found)
+    if found not in PLATFORMS:
+        raise BackendError(
+            f"unknown platform {name!r}",
+            expected="cpu or cuda (gpu means cuda)",
+            fix="unset JAX_PLATFORMS, or set it to 'cpu'",
+        )
+    return found
+
+
+def _wanted() -> tuple[list[str], str]:
+    """The platforms to use, the default one first; and which setting says so, if one does."""
+    settings = config.current()
+    for name in ("platforms", "platform_name"):
+        words = [p.strip() for p in (getattr(settings, name) or "").split(",")]
+        if any(words):
+            return [canonical_platform(p) for p in words if p], name
+    return ["cuda", "cpu"] if xla.cuda_plugin_available() else ["cpu"], ""
+
+
 def _start(platform: str) -> Backend:
+    settings, together = config.current(), processes.session()
     if platform == "cpu":
-        count = config.current().num_cpu_devices
-        return Backend("cpu", xla.cpu_client(count if count > 0 else None))
-    if platform == "cuda":
-        return Backend("cuda", xla.cuda_client())
-    raise BackendError(
-        f"unknown platform {platform!r}",
-        expected="cpu or cuda",
-        fix="unset JAX_PLATFORMS, or set it to 'cpu'",
-    )
+        count = settings.num_cpu_devices
+        if count == 0 or count < -1:
+            raise BackendError(
+                f"num_cpu_devices is {count}",
+                expected="1 or more, or -1 for as many as XLA_FLAGS says",
+                fix="correct JAX_NUM_CPU_DEVICES, or the call of config.update",
+            )
+        client = xla.cpu_client if together is None else together.cpu_client
+        started = Backend("cpu", client(count if count > 0 else None))
+        there = len(started.local_devices)
+        why = f"the CPU has been started with {there} device{'s' if there > 1 else ''}"
+        config.fix("num_cpu_devices", why, lambda count: count in (-1, there))
+        return started
+    visible = settings.cuda_visible_devices
+    client = xla.cuda_client if together is None else together.cuda_client
+    started = Backend("cuda", client(_cuda_options(visible)))
+    config.fix("cuda_visible_devices", "the GPUs have been started", lambda v: v == visible)
+    return started
+
+
+def _cuda_options(visible: str) -> dict[str, Any]:
+    if visible == "all":
+        return {}
+    try:
+        return {"visible_devices": [int(number) for number in visible.split(",")]}
+    except ValueError:
+        raise BackendError(
+            f"cuda_visible_devices is {visible!r}",
+            expected="'all', or numbers of GPUs separated by commas, such as '0,1'",
+            fix="correct JAX_CUDA_VISIBLE_DEVICES, or the call of config.update",
+        ) from None
+
+
+# --- started when first needed -------------------------------------------------------------------------
 
 
 def backend(platform: str | None = None) -> Backend:
     """The backend of `platform` (None: the default one), started if it was not yet."""
     if platform is None:
         return _default()
-    platform = _ALIASES.get(platform, platform)
     found = _backends.get(platform)
-    if found is None:
-        with _lock:
-            found = _backends.get(platform)
-            if found is None:
-                try:
-                    found = _start(platform)
-                except SagaxError:
-                    raise
-                except Exception as error:
-                    raise BackendError(
-                        f"the platform {platform!r} could not be started: {error}"
-                    ) from error
-                _backends[platform] = found
+    if found is not None:
+        return found
+    platform = canonical_platform(platform)
+    with _lock:
+        found = _backends.get(platform)
+        if found is None:
+            _refuse_unwanted(platform)
+            if platform in _failures:
+                raise BackendError(_failures[platform], fix=_DOCTOR)
+            try:
+                found = _backends[platform] = _start(platform)
+            except SagaxError:
+                raise
+            except Exception as error:
+                text = f"the platform {platform!r} could not be started: {error}"
+                _failures[platform] = text
+                raise BackendError(text, fix=_DOCTOR) from error
     return found
 
 
+def _refuse_unwanted(platform: str) -> None:
+    """The CPU is always there, for the host's side of things; others where they were asked for."""
+    wanted, setting = _wanted()
+    if platform not in wanted and platform != "cpu" and setting:
+        raise BackendError(
+            f"the platform {platform!r} was left out: the option {setting!r} (JAX_{setting.upper()}) names {', '.join(wanted)}",
+            fix=f"add it there: JAX_PLATFORMS={','.join([*wanted, platform])}",
+        )
+
+
 _named = backend  # for the functions that have a parameter called `backend`
-
-
-def _wanted() -> list[str]:
-    settings = config.current()
-    text = settings.platforms or settings.platform_name
-    if text:
-        return [p.strip() for p in text.split(",") if p.strip()]
-    return ["cuda", "cpu"] if xla.cuda_plugin_available() else ["cpu"]
-
-
 _default_backend: Backend | None = None
 
 
@@ -86,9 +151,35 @@ def _default() -> Backend:
     if found is None:
         with _lock:
             if _default_backend is None:
-                _default_backend = backend(_wanted()[0])
+                started = _default_backend = _first_that_starts()
+                why = f"the default platform is {platform_name(started)!r} already"
+                config.fix("platforms", why, lambda v: _names_first(v, started))
+                config.fix("platform_name", why, lambda v: _names_first(v, started))
             found = _default_backend
     return found
+
+
+def _names_first(value: str | None, started: Backend) -> bool:
+    first = (value or started.platform).partition(",")[0].strip().lower()
+    return _ALIASES.get(first, first) == started.platform
+
+
+def _first_that_starts() -> Backend:
+    """The first platform that can be had, in the order of priority."""
+    (*others, last), setting = _wanted()
+    for platform in others:
+        try:
+            return backend(platform)
+        except BackendError as error:
+            if not setting or platform != "cuda" or xla.cuda_plugin_available():
+                _log.warning("%s; the next platform is used. %s", error.args[0], _DOCTOR)
+    return backend(last)
+
+
+def only_one() -> bool:
+    """Whether all arrays must lie on the same device, since there is no other."""
+    first = _default()
+    return first.platform == "cpu" and len(first.devices) == 1 and len(_wanted()[0]) == 1
 
 
 def default_device() -> Any:
@@ -174,6 +265,16 @@ def process_index(backend: str | None = None) -> int:
     return _named(backend).client.process_index()
 
 
+def process_indices(backend: str | None = None) -> list[int]:
+    """The numbers of all processes that run together.
+
+    >>> import sagax
+    >>> sagax.process_indices()
+    [0]
+    """
+    return sorted({d.process_index for d in _named(backend).devices})
+
+
 def default_backend() -> str:
     """The name of the default platform: "cpu" or "gpu".
 
@@ -195,3 +296,8 @@ def backend_of(device: Any) -> Backend:
         if device.client is b.client or device in b.devices:
             return b
     raise ArgumentValueError(f"{device} is no device of sagax", fix="take one from sagax.devices()")
+
+
+def started() -> list[str]:
+    """The platforms that have been started."""
+    return [platform_name(b) for b in _backends.values()]

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextvars
 import functools
+import operator
 import threading
 import weakref
 from collections.abc import Callable, Sequence
@@ -16,14 +17,23 @@ from typing import Any
 
 import numpy as np
 
-from sagax._src import config, trees, xla
+from sagax._src import config, trees
 from sagax._src.core import dims, dtypes
 from sagax._src.core.jaxpr import Jaxpr, Literal
 from sagax._src.core.stage import hoist_constants, stage
-from sagax._src.runtime import devices, nonfinite
-from sagax._src.runtime.array import ConcreteArray, as_array
-from sagax._src.runtime.compile import Compiled, Lowered, buffers_on, explained, placement
+from sagax._src.diagnostics.errors import SagaxError
+from sagax._src.runtime import commits, devices, entries, nonfinite
+from sagax._src.runtime.array import ConcreteArray, as_array, settled
+from sagax._src.runtime.compile import (
+    Compiled,
+    Lowered,
+    place_for,
+    placement,
+    platform_of,
+)
+from sagax._src.runtime.compile import execute as run_compiled
 from sagax._src.runtime.key_reuse import watch
+from sagax._src.runtime.placements import Placement, in_context, replicated
 from sagax._src.transforms.prune import prune_jaxpr
 
 HOST_LIMIT = 1 << 14  # elements, of operands and results each; beyond it the engine's threads pay
@@ -58,7 +68,10 @@ def evaluate(primitive: Any, args: tuple, params: dict) -> Any:
 def _evaluate_any(primitive: Any, args: tuple, params: dict) -> Any:
     """With operands that are no arrays yet, or are committed to a device."""
     arrays = tuple([a if type(a) is ConcreteArray else as_array(a) for a in args])
-    committed = placement(arrays)
+    try:
+        committed = placement(arrays)
+    except SagaxError as error:
+        raise error.attach(function=primitive.name) from None
     key = (_thread.settings, committed, *[a.aval for a in arrays], *params.items())
     if committed is None:
         key = (key[0], *key[2:])
@@ -102,9 +115,12 @@ def clear() -> None:
 
 
 def _entry(primitive: Any, arrays: Sequence, params: dict, committed: Any) -> Callable:
+    committed = in_context(committed, len(arrays))
     in_avals = tuple([a.aval for a in arrays])
     out = primitive.abstract_eval(in_avals, params)
     run = _way_to_run(primitive, in_avals, params, out, committed)
+    if committed is not None:
+        run = _inheriting(run)
     if _thread.settings.debug_key_reuse:
         run = watch.watched_operation(run, primitive, params, in_avals, out)
     if nonfinite.wanted():
@@ -117,12 +133,46 @@ def _way_to_run(
 ) -> Callable:
     device = committed if committed is not None else devices.default_device()
     exact = primitive.exact if isinstance(primitive.exact, bool) else primitive.exact(in_avals)
-    if exact and device.platform == "cpu":
+    on_host, bound = _on_host(device, committed)
+    if exact and on_host:
         avals = (*in_avals, *(out if primitive.multiple_results else (out,)))
         small = max(a.size for a in avals) <= HOST_LIMIT
         if small and not any(dtypes.is_extended(a.dtype) for a in avals):
-            return _host_entry(primitive, params, out, committed, len(in_avals))
+            return _staying(_host_entry(primitive, params, out, bound, len(in_avals)), bound)
     return _device_entry(primitive, in_avals, params, device, committed)
+
+
+def _staying(run: Callable, bound: Any) -> Callable:
+    """`run`, whose results stay on the device that somebody chose as default, if they are not bound."""
+    if bound is not None or _thread.settings.default_device is None:
+        return run
+
+    def run_there(arrays: Sequence) -> Any:
+        found = run(arrays)
+        for x in found if isinstance(found, list) else (found,):
+            settled(x)
+        return found
+
+    return run_there
+
+
+def _inheriting(run: Callable) -> Callable:
+    """`run`, whose results know where the arrays were bound that they follow."""
+
+    def run_bound(arrays: Sequence) -> Any:
+        found = run(arrays)
+        commits.inherit(found if isinstance(found, list) else (found,), arrays)
+        return found
+
+    return run_bound
+
+
+def _on_host(place: Any, committed: Any) -> tuple[bool, Any]:
+    """Whether NumPy can do what is done at this place, and what its results are bound to."""
+    if not isinstance(place, Placement):
+        return place.platform == "cpu", committed
+    bound = replicated(place)
+    return bound is not None, bound
 
 
 class _Quiet(threading.local):
@@ -195,7 +245,21 @@ def _host_entry(primitive: Any, params: dict, out: Any, committed: Any, operands
         result.setflags(write=False)
         return ConcreteArray(out, result, None, committed)
 
-    return {1: run_one, 2: run_two}.get(operands, run)
+    def run_three(arrays: Sequence) -> ConcreteArray:
+        x, y, z = arrays
+        x = x.host() if x._host is None else x._host
+        y = y.host() if y._host is None else y._host
+        z = z.host() if z._host is None else z._host
+        try:
+            result = quiet.context.run(reference, x, y, z)
+        except RuntimeError:
+            result = _quietly(reference, x, y, z)
+        if type(result) is not _ndarray or result.dtype is not dtype:
+            result = _as_numpy(result, dtype)
+        result.setflags(write=False)
+        return ConcreteArray(out, result, None, committed)
+
+    return {1: run_one, 2: run_two, 3: run_three}.get(operands, run)
 
 
 def _array(host: Any, aval: Any, committed: Any) -> ConcreteArray:
@@ -226,50 +290,42 @@ def _device_entry(
 
 def _device_program(jaxpr: Jaxpr, device: Any, committed: Any, name: str) -> Callable:
     """The compiled program, as a function from arrays to an array, or to a list of several."""
-    backend = devices.backend_of(device)
-    compiled = Compiled(Lowered(jaxpr, backend.platform, name, keep_unused=True), device)
-    executable = compiled.executable
-    execute, handlers = executable.execute, executable.handlers
-    out_avals = compiled.out_avals
-    several = len(out_avals) != 1
-    single = None if several else out_avals[0]
+    named = place_for(jaxpr, committed, len(jaxpr.invars))
+    if isinstance(named, Placement):
+        device = named
+    lowered = Lowered(jaxpr, platform_of(device), name, keep_unused=True, place=device)
+    compiled = Compiled(lowered, device)
+    several = len(compiled.out_avals) != 1
 
-    def run_with_effects(arrays: Sequence) -> Any:
-        buffers = [a.buffer() if a._buffer is None else a._buffer for a in arrays]
-        try:
-            outs = compiled.run(buffers)
-        except (xla.EngineError, xla.DeletedBufferError) as error:
-            raise explained(error, arrays) from None
-        found = [ConcreteArray(a, None, b, committed) for a, b in zip(out_avals, outs, strict=True)]
+    def run_divided(arrays: Sequence) -> Any:
+        found = run_compiled(compiled, arrays, committed)
         return found if several else found[0]
 
-    if compiled.lowered.jaxpr.effects:
-        return run_with_effects
+    if isinstance(device, Placement):
+        return run_divided
+    elsewhere = len(devices.backend_of(device).local_devices) > 1
+    call = entries.entry(compiled, (), list if several else None, committed, elsewhere)
 
     def run(arrays: Sequence) -> Any:
-        buffers = [a.buffer() if a._buffer is None else a._buffer for a in arrays]
-        try:
-            outs = execute(buffers).consume_with_handlers(handlers)
-        except (xla.EngineError, TypeError, ValueError) as error:
-            failure = executable.explained(error, buffers)
-            raise explained(failure, arrays) from None
-        if several:
-            return [
-                ConcreteArray(a, None, b, committed) for a, b in zip(out_avals, outs, strict=True)
-            ]
-        return ConcreteArray(single, None, outs[0], committed)
+        return call([a.buffer() if a._buffer is None else a._buffer for a in arrays], arrays)
 
-    if len(backend.local_devices) == 1:
+    if several or elsewhere or compiled.lowered.jaxpr.effects or len(jaxpr.invars) != 1:
         return run
+    executable = compiled.executable
+    execute, handlers, aval = executable.execute, executable.handlers, compiled.out_avals[0]
 
-    def run_there(arrays: Sequence) -> Any:  # uncommitted operands may lie on another device
-        buffers_ready = [
-            ConcreteArray(a.aval, None, b)
-            for a, b in zip(arrays, buffers_on(arrays, device), strict=True)
-        ]
-        return run(buffers_ready)
+    def run_one(arrays: Sequence) -> ConcreteArray:  # as `run`, for what is called most
+        (x,) = arrays
+        buffer = x._buffer
+        if buffer is None:
+            buffer = x.buffer()
+        try:
+            (out,) = execute([buffer]).consume_with_handlers(handlers)
+        except entries.FAILURES:
+            return call([buffer], arrays)  # which says what is wrong
+        return ConcreteArray(aval, None, out, committed)
 
-    return run_there
+    return run_one
 
 
 # --- functions of several operations -------------------------------------------------------------
@@ -293,18 +349,22 @@ def prepare(
     jaxpr, consts = stage(flat, [a.aval for a in arrays])
     jaxpr = hoist_constants(prune_jaxpr(jaxpr))
     held = tuple([as_array(c) for c in consts])
-    committed = placement((*held, *arrays))
+    committed = in_context(placement((*held, *arrays)), len(held) + len(arrays))
     device = committed if committed is not None else devices.default_device()
+    on_host, bound = _on_host(device, committed)
     if not jaxpr.eqns and set(jaxpr.outvars) <= set(jaxpr.invars):
         inputs: list[Any] = jaxpr.invars
         places = [inputs.index(v) for v in jaxpr.outvars]
         run = _given_back(places)
-    elif device.platform == "cpu" and _same_through_numpy(jaxpr):
-        run = _host_program(jaxpr, committed)
+    elif on_host and _same_through_numpy(jaxpr):
+        run = _host_program(jaxpr, bound)
         if sum([_STEPS.get(e.primitive.name, 1) for e in jaxpr.eqns]) > _FEW_STEPS:
             run = _replaced_later(run, lambda: _device_program(jaxpr, device, committed, name))
+        run = _staying(run, bound)
     else:
         run = _device_program(jaxpr, device, committed, name)
+    if committed is not None:
+        run = _inheriting(run)
     if _thread.settings.debug_key_reuse:
         run = watch.watched_program(run, jaxpr)
     if nonfinite.wanted():
@@ -407,6 +467,9 @@ def _host_program(jaxpr: Jaxpr, committed: Any) -> Callable:
             if eqn.invars == inputs:
                 return entry
             order = [inputs.index(v) for v in eqn.invars]
+            if len(order) > 1:
+                ordered = operator.itemgetter(*order)
+                return lambda arrays: entry(ordered(arrays))
             return lambda arrays: entry([arrays[i] for i in order])
     place: dict[Any, int] = {v: i for i, v in enumerate(jaxpr.invars)}
     literals: list[np.ndarray] = []
@@ -429,16 +492,19 @@ def _host_program(jaxpr: Jaxpr, committed: Any) -> Callable:
         operands = tuple([place[a] for a in eqn.invars])
         for v in eqn.outvars:
             place[v] = len(place)
-        steps.append((reference, operands, [v.aval.dtype for v in eqn.outvars], several))
+        types = [v.aval.dtype for v in eqn.outvars]
+        steps.append((reference, operands, types if several else types[0], several))
     outs = [(place[a], a.aval) for a in jaxpr.outvars]  # one array, or a list of several
 
     def compute(values: list) -> list:
         for reference, operands, types, several in steps:
             found = reference(*[values[i] for i in operands])
-            for result, dtype in zip(found if several else (found,), types):
-                if type(result) is not _ndarray or result.dtype is not dtype:
-                    result = _as_numpy(result, dtype)
-                values.append(result)
+            if several:
+                values += [_as_numpy(x, dtype) for x, dtype in zip(found, types, strict=True)]
+            elif type(found) is _ndarray and found.dtype is types:
+                values.append(found)
+            else:
+                values.append(_as_numpy(found, types))
         return values
 
     def run(arrays: Sequence) -> list:

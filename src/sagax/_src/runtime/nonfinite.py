@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from sagax._src import config, xla
+from sagax._src.control import manual
 from sagax._src.core import dtypes
 from sagax._src.core.jaxpr import Jaxpr, Literal, Var, eval_jaxpr, subjaxprs
 from sagax._src.core.trace import state
@@ -139,6 +140,8 @@ def _look_inside(primitive: Any, params: dict, ins: list, path: tuple[str, ...])
         _look_inside_scan(params, ins, path)
     elif name == "while":
         _look_inside_while(params, ins, path)
+    elif name == "shard_map":
+        _look_inside_devices(params, ins, path)
     elif name == "cond":
         index = int(np.clip(int(ins[0]), 0, len(params["branches"]) - 1))
         branch = params["branches"][index]
@@ -147,6 +150,28 @@ def _look_inside(primitive: Any, params: dict, ins: list, path: tuple[str, ...])
         held = subjaxprs(params)
         if len(held) == 1 and len(held[0].invars) == len(ins) and not held[0].constvars:
             search(held[0], ins, path)
+
+
+def _look_inside_devices(params: dict, ins: list, path: tuple[str, ...]) -> None:
+    inner, mesh = params["jaxpr"].jaxpr, params["mesh"]
+    with config.context(debug_nans=False, debug_infs=False):
+        values = manual.inner_values(ins, params)
+    env = {**dict(zip(inner.invars, ins, strict=True)), **values}
+    for eqn in inner.eqns:
+        bad = [v for v in eqn.outvars if _what(env.get(v))]
+        given = [env[a] for a in eqn.invars if a in env]
+        if bad and not any(map(_what, given)):
+            rows = [k for k in range(mesh.size) if _what(as_array(env[bad[0]].host()[k]))]
+            place = np.unravel_index(rows[0], mesh.axis_sizes)
+            where = ", ".join([f"{n}={i}" for n, i in zip(mesh.axis_names, place)])
+            operands = [
+                as_array(env[a].host()[rows[0]]) if a in values else _read(env, a)
+                for a in eqn.invars
+                if type(a) is Literal or a in env
+            ]
+            outs = [as_array(env[v].host()[rows[0]]) for v in bad]
+            path = (*path, f"device {where} of shard_map")
+            raise _error(eqn.primitive, operands, outs, eqn.traceback, path)
 
 
 def _look_inside_scan(params: dict, ins: list, path: tuple[str, ...]) -> None:

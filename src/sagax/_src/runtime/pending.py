@@ -9,6 +9,8 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from sagax._src import xla
+from sagax._src.control import host_calls
+from sagax._src.runtime import waiting
 
 _LIMIT = 64  # programs that run ahead of the one that waits for the oldest of them
 _tokens: collections.deque[Any] = collections.deque()
@@ -28,9 +30,10 @@ def run(executable: xla.Executable, effects: frozenset) -> Callable[[Sequence[An
         if ordered:
             _wait(token)
         else:
+            inside = host_calls.innermost() is not None  # the oldest may be the program that calls
             with _lock:
                 _tokens.append(token)
-                oldest = _tokens.popleft() if len(_tokens) > _LIMIT else None
+                oldest = _tokens.popleft() if len(_tokens) > _LIMIT and not inside else None
             if oldest is not None:
                 _wait(oldest)
         return outs
@@ -39,22 +42,41 @@ def run(executable: xla.Executable, effects: frozenset) -> Callable[[Sequence[An
 
 
 def _wait(token: Any) -> None:
+    if host_calls.innermost() is not None:
+        _wait_in_callback(token)
     try:
         token.block_until_ready()
     except xla.EngineError as error:
-        raise xla.original_error(error) from None
+        failure = xla.original_error(error)
+        raise failure from failure.__cause__
+
+
+def _wait_in_callback(token: Any) -> None:
+    """Wait in a function that a program calls, but not for that program."""
+    ended = threading.Event()
+
+    def wait() -> None:
+        try:
+            token.block_until_ready()
+        except xla.EngineError:
+            pass  # who waits for the token raises it
+        ended.set()
+
+    threading.Thread(target=wait, daemon=True).start()
+    waiting.until(ended.is_set)
 
 
 def effects_barrier() -> None:
     """Wait until the side effects of all programs started so far have happened.
 
-    Raises what a callback of one of them raised.
+    Raises what a callback of one of them raised; CallbackDeadlockError inside of a callback.
 
     >>> import sagax
     >>> sagax.jit(lambda x: sagax.debug.print("x = {}", x))(1.5)
     x = 1.5
     >>> sagax.effects_barrier()
     """
+    waiting.refuse("effects_barrier")
     while True:
         with _lock:
             if not _tokens:

@@ -8,7 +8,9 @@ from typing import Any
 
 from sagax._src.core.avals import intern_aval
 from sagax._src.core.jaxpr import ClosedJaxpr, DebugInfo, eval_jaxpr
-from sagax._src.core.trace import Trace, Tracer, entered, no_leaks, state
+from sagax._src.core.meshes import PartitionSpec
+from sagax._src.core.shardings import NamedSharding, with_dimension, without_dimension
+from sagax._src.core.trace import NamedAxis, Trace, Tracer, entered, no_leaks, state
 from sagax._src.core.value import aval_of
 from sagax._src.primitives.random_bits import shared
 from sagax._src.primitives.structural import broadcast, moveaxis
@@ -17,22 +19,43 @@ from sagax._src.transforms.derived import derived_program, run_composite
 
 @dataclass(frozen=True, slots=True)
 class BatchAxis:
-    """The axis that is mapped: its size, and its name for collectives (None: nameless)."""
+    """The axis that is mapped: its size, and its name for collectives (None: nameless).
+
+    `spmd_name`: the axis of a mesh, or axes, along which the examples are divided among devices.
+    `cut`: the mesh and its Explicit axes along which the types of operands show them to be.
+    """
 
     size: Any
     name: Any = None
+    spmd_name: Any = None
+    cut: Any = None
 
 
 def unmapped(aval: Any, dim: int) -> Any:
     """The type of one example, of an array of type `aval` mapped along `dim`."""
-    return intern_aval(aval.shape[:dim] + aval.shape[dim + 1 :], aval.dtype, aval.weak_type, None)
+    shape = aval.shape[:dim] + aval.shape[dim + 1 :]
+    sharding = without_dimension(aval.sharding, dim)
+    return intern_aval(shape, aval.dtype, aval.weak_type, sharding, aval.vma)
 
 
-def mapped(aval: Any, size: Any, dim: int) -> Any:
+def cut_of(avals: Sequence[Any], in_dims: Sequence[Any]) -> Any:
+    """How the examples of operands are divided, if their types show it: the mesh and its axes."""
+    for aval, d in zip(avals, in_dims, strict=True):
+        if d is not None and aval.sharding is not None and aval.sharding.spec.axes(d):
+            return aval.sharding.mesh, aval.sharding.spec.axes(d)
+    return None
+
+
+def mapped(aval: Any, size: Any, dim: int, cut: Any = None) -> Any:
     """The type of `size` examples stacked along `dim`."""
-    return intern_aval(
-        (*aval.shape[:dim], size, *aval.shape[dim:]), aval.dtype, aval.weak_type, None
-    )
+    shape = (*aval.shape[:dim], size, *aval.shape[dim:])
+    if cut is None:
+        sharding = with_dimension(aval.sharding, dim)
+    else:
+        mesh, axes = cut
+        own = aval.sharding or NamedSharding(mesh, PartitionSpec())
+        sharding = with_dimension(own, dim, axes)
+    return intern_aval(shape, aval.dtype, aval.weak_type, sharding, aval.vma)
 
 
 class BatchTracer(Tracer):
@@ -68,7 +91,7 @@ class BatchTrace(Trace):
         self.batch_axis = axis
         self.arguments: Sequence[Any] = ()  # mapped or not; for messages
         if axis.name is not None:
-            self.axis = ((axis.name, axis.size),)
+            self.axis = (NamedAxis(axis.name, axis.size),)
 
     def wrap(self, x: Any, dim: int | None, sources: int = 0) -> Any:
         return x if dim is None else BatchTracer(self, x, dim, sources)
@@ -177,7 +200,7 @@ def batch_jaxpr(
             return outs
 
         avals = [
-            v.aval if d is None else mapped(v.aval, axis.size, d)
+            v.aval if d is None else mapped(v.aval, axis.size, d, axis.cut)
             for v, d in zip(inner.invars, in_dims, strict=True)
         ]
         found = derived_program(inner, key, fun, avals, out_dims)

@@ -9,6 +9,7 @@ from sagax._src.core.jaxpr import ClosedJaxpr, DebugInfo, eval_jaxpr
 from sagax._src.core.tangents import Zero
 from sagax._src.core.trace import Trace, Tracer, entered, no_leaks, state
 from sagax._src.core.value import aval_of
+from sagax._src.primitives.mesh_axes import vary_like
 from sagax._src.primitives.structural import instantiate
 from sagax._src.transforms.derived import derived_program, run_composite
 
@@ -82,6 +83,10 @@ def jvp_flat(
     info: DebugInfo | None = None,
 ) -> tuple[list, list]:
     """Outputs of the flat function `fun` and their tangents (`Zero` where none arrives)."""
+    primals = [
+        p if type(t) is Zero else vary_like(p, aval_of(t).vma)
+        for p, t in zip(primals, tangents, strict=True)
+    ]
     trace = JVPTrace(state.trace)
     trace.debug_info = info
     pairs = _run(trace, fun, primals, tangents)

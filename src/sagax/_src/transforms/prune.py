@@ -1,10 +1,11 @@
-"""Pruning: drop the equations that no output and no side effect needs."""
+"""Pruning: drop the equations that no output and no side effect needs, inside of held programs too."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from sagax._src.core.jaxpr import Jaxpr, Var
+from sagax._src.core.jaxpr import ClosedJaxpr, Eqn, Jaxpr, Var
+from sagax._src.transforms.derived import derived
 
 
 def prune_jaxpr(jaxpr: Jaxpr, used_outputs: Sequence[bool] | None = None) -> Jaxpr:
@@ -12,21 +13,45 @@ def prune_jaxpr(jaxpr: Jaxpr, used_outputs: Sequence[bool] | None = None) -> Jax
 
     Inputs stay as they are. With `used_outputs`, outputs not marked are dropped first.
     """
+    if used_outputs is None and "is pruned" in jaxpr.memo:
+        return jaxpr
     outvars = jaxpr.outvars
     if used_outputs is not None:
         outvars = [v for v, used in zip(outvars, used_outputs, strict=True) if used]
     live = {v for v in outvars if type(v) is Var}
     kept = []
+    changed = outvars is not jaxpr.outvars
     for eqn in reversed(jaxpr.eqns):
-        if eqn.effects or not live.isdisjoint(eqn.outvars):
-            kept.append(eqn)
-            for v in eqn.invars:
-                if type(v) is Var:
-                    live.add(v)
-    if len(kept) == len(jaxpr.eqns) and outvars is jaxpr.outvars:
-        return jaxpr
-    kept.reverse()
-    return Jaxpr(jaxpr.constvars, jaxpr.invars, outvars, kept, jaxpr.effects, jaxpr.debug_info)
+        if not eqn.effects:
+            used = [v in live for v in eqn.outvars]
+            if not any(used):
+                changed = True
+                continue
+            if eqn.primitive.prune_rule is not None and not all(used):
+                smaller = _smaller(eqn, used)
+                changed = changed or smaller is not eqn
+                eqn = smaller
+        kept.append(eqn)
+        live.update([v for v in eqn.invars if type(v) is Var])
+    if changed:
+        kept.reverse()
+        info = jaxpr.debug_info
+        jaxpr = Jaxpr(jaxpr.constvars, jaxpr.invars, outvars, kept, jaxpr.effects, info)
+    jaxpr.memo["is pruned"] = True
+    return jaxpr
+
+
+def _smaller(eqn: Eqn, used: list[bool]) -> Eqn:
+    """An equation that holds a program, without what only its unused results need."""
+    found = eqn.primitive.prune_rule(used, **eqn.params)
+    if found is None:
+        return eqn
+    params, operands, results = found
+    return eqn.replace(
+        params=params,
+        invars=[v for v, keep in zip(eqn.invars, operands, strict=True) if keep],
+        outvars=[v for v, keep in zip(eqn.outvars, results, strict=True) if keep],
+    )
 
 
 def used_inputs(jaxpr: Jaxpr) -> list[bool]:
@@ -34,3 +59,50 @@ def used_inputs(jaxpr: Jaxpr) -> list[bool]:
     read = {v for e in jaxpr.eqns for v in e.invars if type(v) is Var}
     read.update(v for v in jaxpr.outvars if type(v) is Var)
     return [v in read for v in jaxpr.invars]
+
+
+def prune_program(
+    closed: ClosedJaxpr, used_outputs: Sequence[bool], always: Sequence[bool] | None = None
+) -> tuple[ClosedJaxpr, list[bool]]:
+    """A held program with the used outputs alone, and which inputs it still takes.
+
+    These are the inputs that it reads, those that tell a symbolic size, and those marked in `always`.
+    Made once for each combination, and for as long as the program lives.
+    """
+
+    def make() -> tuple[Jaxpr, list[bool]]:
+        small = prune_jaxpr(closed.jaxpr, used_outputs)
+        keep = [
+            read or not all(type(size) is int for size in v.aval.shape)
+            for read, v in zip(used_inputs(small), small.invars, strict=True)
+        ]
+        if always is not None:
+            keep = [a or b for a, b in zip(keep, always, strict=True)]
+        invars = [v for v, k in zip(small.invars, keep, strict=True) if k]
+        return small.replace(invars=invars), keep
+
+    key = ("pruned", tuple(used_outputs), always and tuple(always))
+    jaxpr, keep = derived(closed.jaxpr, key, make)
+    return ClosedJaxpr(jaxpr, closed.consts), keep
+
+
+def prune_loop(
+    body: ClosedJaxpr, used: Sequence[bool], num_consts: int, num_carry: int
+) -> tuple[ClosedJaxpr, list[bool], list[bool]]:
+    """A loop's body with what its used results need from round to round.
+
+    The body takes constants, carry, slices and gives carry, slices. Returned are the smaller body,
+    which inputs and which results stay. A part of the carry stays as both or as neither.
+    """
+    wanted = list(used)
+    while True:
+        _, keep = prune_program(body, wanted)
+        carry = keep[num_consts : num_consts + num_carry]
+        new = [a or b for a, b in zip(wanted, carry, strict=False)] + wanted[num_carry:]
+        if new == wanted:
+            break
+        wanted = new
+    n = len(keep) - num_consts - num_carry
+    always = [*([False] * num_consts), *wanted[:num_carry], *([False] * n)]
+    small, keep = prune_program(body, wanted, always)
+    return small, keep, wanted

@@ -13,7 +13,10 @@ from sagax._src.core.value import aval_of
 from sagax._src.diagnostics.errors import ArgumentError
 from sagax._src.diagnostics.spans import Backward
 from sagax._src.primitives.makers import add_any_p
+from sagax._src.primitives.mesh_axes import sum_to
+from sagax._src.primitives.resharding import left_to_compiler, reshard_p
 from sagax._src.primitives.structural import instantiate
+from sagax._src.transforms import masked_cotangents
 from sagax._src.transforms.derived import derived_program
 
 
@@ -55,15 +58,23 @@ def backward(
     an output, maybe `Zero`. Returns a cotangent (or `Zero`) for each linear input, None for the others.
     """
     scope, origin = state.scope, state.origin
+    masks = None
+    if masked_cotangents.wanted():
+        masks = [None] * len(cotangents)
     try:
-        return _backward(jaxpr, consts, inputs, cotangents)
+        return _backward(jaxpr, consts, inputs, cotangents, masks)[0]
     finally:
         state.scope, state.origin = scope, origin
 
 
 def _backward(
-    jaxpr: Jaxpr, consts: Sequence[Any], inputs: Sequence[Any], cotangents: Sequence[Any]
-) -> list:
+    jaxpr: Jaxpr,
+    consts: Sequence[Any],
+    inputs: Sequence[Any],
+    cotangents: Sequence[Any],
+    out_masks: Sequence[Any] | None = None,
+) -> tuple[list, list]:
+    """`backward`, and with `out_masks`, where the cotangents can differ from zero, the same for its results."""
     known: dict[Var, Any] = dict(zip(jaxpr.constvars, consts, strict=True))
     linear: set[Var] = set()
     for v, x in zip(jaxpr.invars, inputs, strict=True):
@@ -90,12 +101,19 @@ def _backward(
     def add(v: Any, ct: Any) -> None:
         if ct is None or type(ct) is Zero or type(v) is not Var:
             return
+        if aval_of(ct).vma:  # of a value that is the same on several devices
+            ct = sum_to(ct, v.aval)
+        if v.aval.sharding is not None and aval_of(ct).sharding is not v.aval.sharding:
+            ct = reshard_p.bind(ct, sharding=v.aval.sharding)
         have = cts.get(v)
         cts[v] = ct if have is None else add_any_p.bind(have, ct)
 
-    for v, ct in zip(jaxpr.outvars, cotangents, strict=True):
+    masks = None if out_masks is None else masked_cotangents.Masks(work, linear, transpose_rule)
+    for i, (v, ct) in enumerate(zip(jaxpr.outvars, cotangents, strict=True)):
         if type(v) is Var and v in linear:
             add(v, ct)
+            if masks is not None and ct is not None and type(ct) is not Zero:
+                masks.add(v, out_masks[i])  # type: ignore[index]
     for eqn in reversed(work):
         ct_outs = [cts.pop(v, None) for v in eqn.outvars]
         if all(ct is None for ct in ct_outs):
@@ -115,18 +133,40 @@ def _backward(
             ct = ct_outs[0]
         if eqn.traceback is not None:
             state.origin = Backward(eqn.traceback)
+        here = None if masks is None else masks.take(eqn)
+        if not primitive.holds_program and any(v.aval.sharding is not None for v in eqn.invars):
+            # cotangents get the sharding of what they belong to where they are added up
+            ct = [_auto(c) for c in ct] if primitive.multiple_results else _auto(ct)
+            args = [a if type(a) is Linear else left_to_compiler(a) for a in args]
         try:
-            found = transpose_rule(primitive)(ct, *args, **eqn.params)
+            if here is None:
+                found = transpose_rule(primitive)(ct, *args, **eqn.params)
+            elif primitive.name == "jit" and any(m is not None for m in here):
+                # what the callee computes is masked, so that its own equations are walked back here
+                inner = eqn.params["jaxpr"]
+                found, passed = _backward(inner.jaxpr, inner.consts, args, ct, here)
+                for v, a, c, m in zip(eqn.invars, args, found, passed, strict=True):
+                    if type(a) is Linear and type(c) is not Zero:
+                        masks.add(v, m)  # type: ignore[union-attr]
+            else:
+                args = masks.operands(eqn, args, here)  # type: ignore[union-attr]
+                found = transpose_rule(primitive)(ct, *args, **eqn.params)
+                masks.pass_on(eqn, args, here, ct_outs)  # type: ignore[union-attr]
         except NotLinearError as error:
             error.attach(primitive=primitive.name, traceback=eqn.traceback)
             raise
         for v, a, ct in zip(eqn.invars, args, found, strict=True):
             if type(a) is Linear:
                 add(v, ct)
-    return [
+    found = [
         (cts.get(v) if cts.get(v) is not None else Zero(v.aval)) if type(x) is Linear else None
         for v, x in zip(jaxpr.invars, inputs, strict=True)
     ]
+    return found, [None if masks is None else masks.of(v) for v in jaxpr.invars]
+
+
+def _auto(ct: Any) -> Any:
+    return ct if type(ct) is Zero else left_to_compiler(ct)
 
 
 def _read(env: dict, atom: Any) -> Any:
@@ -176,7 +216,8 @@ def transposed_from(closed: ClosedJaxpr, n: int) -> ClosedJaxpr:
         return [instantiate(c) for c in checked_backward(inner, (), inputs, list(xs[n:]))[n:]]
 
     avals = [*inner.in_avals[:n], *inner.out_avals]
-    return derived_program(inner, ("transposed from", n), fun, avals)[0]
+    key = ("transposed from", n, masked_cotangents.wanted())
+    return derived_program(inner, key, fun, avals)[0]
 
 
 def transpose_jaxpr(
@@ -189,7 +230,7 @@ def transpose_jaxpr(
     the marks of the linear inputs that have one.
     """
     inner = jaxpr.jaxpr
-    key = ("transpose", linear, nonzero)
+    key = ("transpose", linear, nonzero, masked_cotangents.wanted())
     found = inner.memo.get(key)
     if found is None:
         n_known = linear.count(False)

@@ -6,6 +6,7 @@ arguments only and terse errors. `flatten_argument` and the public `tree_*` func
 more and say what is wrong and where.
 """
 
+from sagax._src.trees.dataclasses import pytree_dataclass
 from sagax._src.trees.differences import (
     Difference,
     container_hint,
@@ -90,6 +91,7 @@ __all__ = [
     "map",
     "mismatch_error",
     "prefix_mismatch",
+    "pytree_dataclass",
     "register_dataclass",
     "register_pytree_node",
     "register_pytree_node_class",

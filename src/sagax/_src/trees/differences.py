@@ -181,7 +181,10 @@ def container_hint(value: Any) -> str:
             "to be registered themselves (use the same decorator or function)."
         )
     if dataclasses.is_dataclass(cls):
-        return f"{leaf}: put @sagax.tree_util.register_dataclass above @dataclass."
+        return (
+            f"{leaf}: put @sagax.tree_util.register_dataclass above @dataclass, or "
+            "@sagax.tree.dataclass in its place."
+        )
     if hasattr(cls, "tree_flatten") and hasattr(cls, "tree_unflatten"):
         return f"{leaf}: decorate the class with @sagax.tree_util.register_pytree_node_class."
     if isinstance(value, Set):

@@ -58,6 +58,11 @@ def data_field_names(nodetype: type) -> tuple[str, ...] | None:
     return _data_fields.get(nodetype)
 
 
+def name_data_fields(nodetype: type, names: tuple[str, ...]) -> None:
+    """Tell what the children of a registered class are called."""
+    _data_fields[nodetype] = names
+
+
 def is_namedtuple_class(cls: Any) -> bool:
     """Whether `cls` was made by `namedtuple` or `NamedTuple`."""
     return issubclass(cls, tuple) and hasattr(cls, "_fields")

@@ -18,6 +18,7 @@ from sagax._src.primitives.slicing import slice as static_slice
 from sagax._src.primitives.structural import expand_dims, reshape, squeeze
 from sagax._src.runtime.array import ConcreteArray
 from sagax.numpy._indexing.host import all_inside, is_concrete, read_known, view_of
+from sagax.numpy._indexing.lazy import lazily, lazy_read
 from sagax.numpy._indexing.parse import (
     ArrayIndexError,
     Index,
@@ -65,6 +66,10 @@ def getitem(
       TypeError: an index that is no integer, boolean, slice, None, `...` or array of such.
       ValueError: index arrays that do not broadcast, an unknown mode.
     """
+    if lazily():
+        view = lazy_read(x, index, getitem)
+        if view is not None:
+            return view
     shape = aval_of(x).shape
     read = parse(shape, index, wrap_negative_indices)
     how = None if mode is None else GatherScatterMode.from_any(mode)

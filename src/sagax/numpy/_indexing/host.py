@@ -12,6 +12,7 @@ import numpy as np
 from sagax._src import config
 from sagax._src.core import dtypes
 from sagax._src.core.avals import intern_aval
+from sagax._src.core.shardings import Sharding
 from sagax._src.core.trace import evaluation, state
 from sagax._src.runtime.array import ConcreteArray
 from sagax._src.runtime.eager import HOST_LIMIT
@@ -42,7 +43,7 @@ def view_of(x: ConcreteArray, index: Any) -> Any:
     else:
         return None
     host = x._host
-    if host is None or x._sharding is not None:
+    if host is None or x._device is not None:
         host = _host_of(x)
         if host is None:
             return None
@@ -71,7 +72,7 @@ def _may_hold_keys(dtype: Any) -> bool:
 
 def _host_of(x: ConcreteArray) -> np.ndarray | None:
     """The contents of `x`, if they are in the memory of the host."""
-    if x._sharding is not None:
+    if isinstance(x._device, Sharding):
         return None
     if x._host is None and x.device.platform != "cpu":
         return None

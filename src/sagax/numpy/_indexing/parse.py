@@ -223,7 +223,9 @@ def _array_entry(x: Array) -> Any:
         return np.asarray(value)
     if kind not in "iu" or dtypes.is_extended(x.dtype):
         raise _wrong_dtype(dtypes.name(x.dtype))
-    if type(x) is ConcreteArray and (x._host is not None or x.device.platform == "cpu"):
+    if type(x) is ConcreteArray and (
+        x._host is not None or (x._where().platform == "cpu" and x.is_fully_addressable)
+    ):
         host = x.host()
         if host.dtype.kind not in "iu":
             host = host.astype(_INT64)

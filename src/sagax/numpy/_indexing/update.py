@@ -15,6 +15,7 @@ from sagax._src.core.value import Array, aval_of
 from sagax._src.diagnostics.errors import ArgumentError, ArgumentValueError
 from sagax._src.primitives import scattering
 from sagax._src.primitives.gathering import GatherScatterMode
+from sagax._src.primitives.resharding import with_out_sharding
 from sagax._src.primitives.shaping import full_like, rev
 from sagax._src.primitives.slicing import dynamic_update_slice
 from sagax._src.primitives.structural import broadcast_in_dim, convert, expand_dims, squeeze
@@ -24,6 +25,7 @@ from sagax.numpy._base import as_operand, number
 from sagax.numpy._creation import asarray
 from sagax.numpy._indexing.get import check_bounds, getitem
 from sagax.numpy._indexing.host import is_concrete, write_known
+from sagax.numpy._indexing.lazy import lazily, lazy_update
 from sagax.numpy._indexing.parse import Index, Part, Point, clamped, inside, parse
 from sagax.numpy._indexing.plan import Plan, plan_of
 
@@ -69,6 +71,17 @@ class IndexUpdateRef:
     def __repr__(self) -> str:
         return f"IndexUpdateRef({self.array!r}, {self.index!r})"
 
+    def _divided(
+        self, method: str, values: Any, mode: Any, wrap_negative_indices: bool, out_sharding: Any
+    ) -> Array:
+        """What a method gives, divided among devices as `out_sharding` says."""
+
+        def within(x: Any, values: Any) -> Array:
+            changed = getattr(IndexUpdateRef(x, self.index), method)
+            return changed(values, mode=mode, wrap_negative_indices=wrap_negative_indices)
+
+        return with_out_sharding(method, within, (self.array, values), out_sharding)
+
     def get(
         self,
         *,
@@ -93,7 +106,14 @@ class IndexUpdateRef:
         >>> np.arange(4.).at[np.array([1, 9])].get(mode='fill', fill_value=-1)
         Array([ 1., -1.], dtype=float32)
         """
-        refuse_sharding("ndarray.at[...].get", out_sharding)
+        if out_sharding is not None:
+            keep = {"mode": mode, "fill_value": fill_value, "strategy": strategy}
+            keep["wrap_negative_indices"] = wrap_negative_indices
+
+            def within(x: Any) -> Array:
+                return IndexUpdateRef(x, self.index).get(**keep)
+
+            return with_out_sharding("get", within, (self.array,), out_sharding)
         return getitem(
             self.array,
             self.index,
@@ -121,7 +141,8 @@ class IndexUpdateRef:
         >>> np.zeros(3).at[-1].set(5)
         Array([0., 0., 5.], dtype=float32)
         """
-        refuse_sharding("ndarray.at[...].set", out_sharding)
+        if out_sharding is not None:
+            return self._divided("set", values, mode, wrap_negative_indices, out_sharding)
         flags = (indices_are_sorted, unique_indices, mode, wrap_negative_indices)
         return _update("set", self.array, self.index, values, flags)
 
@@ -141,7 +162,8 @@ class IndexUpdateRef:
         >>> np.zeros(3).at[np.array([0, 0, 2])].add(1)
         Array([2., 0., 1.], dtype=float32)
         """
-        refuse_sharding("ndarray.at[...].add", out_sharding)
+        if out_sharding is not None:
+            return self._divided("add", values, mode, wrap_negative_indices, out_sharding)
         flags = (indices_are_sorted, unique_indices, mode, wrap_negative_indices)
         return _update("add", self.array, self.index, values, flags)
 
@@ -156,7 +178,8 @@ class IndexUpdateRef:
         wrap_negative_indices: bool = True,
     ) -> Array:
         """A copy of `x` in which `values` are subtracted from `x[index]`."""
-        refuse_sharding("ndarray.at[...].subtract", out_sharding)
+        if out_sharding is not None:
+            return self._divided("subtract", values, mode, wrap_negative_indices, out_sharding)
         flags = (indices_are_sorted, unique_indices, mode, wrap_negative_indices)
         return _update("subtract", self.array, self.index, values, flags)
 
@@ -171,7 +194,8 @@ class IndexUpdateRef:
         wrap_negative_indices: bool = True,
     ) -> Array:
         """A copy of `x` in which `x[index]` is multiplied by `values`."""
-        refuse_sharding("ndarray.at[...].multiply", out_sharding)
+        if out_sharding is not None:
+            return self._divided("multiply", values, mode, wrap_negative_indices, out_sharding)
         flags = (indices_are_sorted, unique_indices, mode, wrap_negative_indices)
         return _update("multiply", self.array, self.index, values, flags)
 
@@ -188,7 +212,8 @@ class IndexUpdateRef:
         wrap_negative_indices: bool = True,
     ) -> Array:
         """A copy of `x` in which `x[index]` is divided by `values`, of the dtype of `x / x`."""
-        refuse_sharding("ndarray.at[...].divide", out_sharding)
+        if out_sharding is not None:
+            return self._divided("divide", values, mode, wrap_negative_indices, out_sharding)
         flags = (indices_are_sorted, unique_indices, mode, wrap_negative_indices)
         factors = _update("multiply", full_like(self.array, 1), self.index, values, flags)
         return true_divide(self.array, factors)
@@ -204,7 +229,8 @@ class IndexUpdateRef:
         wrap_negative_indices: bool = True,
     ) -> Array:
         """A copy of `x` in which `x[index]` is raised to the power `values`."""
-        refuse_sharding("ndarray.at[...].power", out_sharding)
+        if out_sharding is not None:
+            return self._divided("power", values, mode, wrap_negative_indices, out_sharding)
         flags = (indices_are_sorted, unique_indices, mode, wrap_negative_indices)
         exponents = _update("multiply", full_like(self.array, 1), self.index, values, flags)
         return power(self.array, exponents)
@@ -220,7 +246,8 @@ class IndexUpdateRef:
         wrap_negative_indices: bool = True,
     ) -> Array:
         """A copy of `x` in which `x[index]` is the lesser of itself and `values`."""
-        refuse_sharding("ndarray.at[...].min", out_sharding)
+        if out_sharding is not None:
+            return self._divided("min", values, mode, wrap_negative_indices, out_sharding)
         flags = (indices_are_sorted, unique_indices, mode, wrap_negative_indices)
         return _update("min", self.array, self.index, values, flags)
 
@@ -235,7 +262,8 @@ class IndexUpdateRef:
         wrap_negative_indices: bool = True,
     ) -> Array:
         """A copy of `x` in which `x[index]` is the greater of itself and `values`."""
-        refuse_sharding("ndarray.at[...].max", out_sharding)
+        if out_sharding is not None:
+            return self._divided("max", values, mode, wrap_negative_indices, out_sharding)
         flags = (indices_are_sorted, unique_indices, mode, wrap_negative_indices)
         return _update("max", self.array, self.index, values, flags)
 
@@ -257,7 +285,8 @@ class IndexUpdateRef:
         >>> np.arange(4).at[np.array([3, 3])].apply(lambda v: v * v)
         Array([ 0,  1,  2, 81], dtype=int32)
         """
-        refuse_sharding("ndarray.at[...].apply", out_sharding)
+        if out_sharding is not None:
+            return self._divided("apply", func, mode, wrap_negative_indices, out_sharding)
         flags = (indices_are_sorted, unique_indices, mode, wrap_negative_indices)
         return _update("apply", self.array, self.index, func, flags)
 
@@ -280,6 +309,11 @@ def _update(method: str, x: Any, index: Any, values: Any, flags: tuple) -> Any:
     if method != "apply":
         values = as_updates(function, values, aval)
     how = GatherScatterMode.from_any(mode)
+    if lazily() and method != "apply":
+        everywhere = functools.partial(_update, method, index=..., flags=flags)
+        found = lazy_update(x, index, values, lambda x, v: everywhere(x=x, values=v))
+        if found is not None:
+            return found
     read = parse(aval.shape, index, wrap)
     if mode is None and config.thread.settings.check_bounds and is_concrete(x):
         check_bounds(read.items, aval.shape, wrap)

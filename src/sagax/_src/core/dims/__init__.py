@@ -13,6 +13,7 @@ from sagax._src.core.dims.assume import (
     Assumptions,
     assumptions,
     no_assumptions,
+    no_assumptions_on,
     note_assumption,
     set_locator,
 )
@@ -77,6 +78,7 @@ __all__ = [
     "max_dim",
     "min_dim",
     "no_assumptions",
+    "no_assumptions_on",
     "non_negative",
     "note_assumption",
     "same",

@@ -53,6 +53,10 @@ class Assumptions:
         self.strict = strict
         self._items: dict[Assumption, Assumption] = {}
 
+    def refuses(self, scope: Any) -> bool:
+        """Whether an undecided equality of sizes of this scope is an error here."""
+        return self.strict
+
     def add(self, assumption: Assumption) -> None:
         self._items.setdefault(assumption, assumption)
 
@@ -107,6 +111,31 @@ def assumptions(strict: bool = False) -> Generator[Assumptions, None, None]:
         _collector.reset(token)
 
 
+class _Refusing(Assumptions):
+    """Refuses questions about one scope, and passes the others on."""
+
+    def __init__(self, scope: Any, around: Assumptions | None):
+        super().__init__()
+        self.scope, self.around = scope, around
+
+    def refuses(self, scope: Any) -> bool:
+        return scope is self.scope or (self.around is not None and self.around.refuses(scope))
+
+    def add(self, assumption: Assumption) -> None:
+        if self.around is not None:
+            self.around.add(assumption)
+
+
+@contextlib.contextmanager
+def no_assumptions_on(scope: Any) -> Generator[None, None, None]:
+    """A block in which an undecided equality of sizes of this scope raises InconclusiveDimensionOperation."""
+    token = _collector.set(_Refusing(scope, _collector.get()))
+    try:
+        yield
+    finally:
+        _collector.reset(token)
+
+
 @contextlib.contextmanager
 def no_assumptions() -> Generator[None, None, None]:
     """A block whose undecided equalities are not recorded.
@@ -132,7 +161,7 @@ def note_assumption(kind: str, lhs: Any, rhs: Any) -> None:
         return
     scope = (rhs if isinstance(lhs, int) else lhs).scope
     assumption = Assumption(kind, lhs, rhs, None)
-    if collector is not None and collector.strict:
+    if collector is not None and collector.refuses(scope):
         raise scope.inconclusive(lhs, _ASKED.get(kind, kind), rhs)
     known = scope.noted.get(assumption)
     if known is None:

@@ -456,7 +456,7 @@ def without_cache(case: Case) -> Iterator[Candidate]:
 
 
 def passed_argument(case: Case) -> Iterator[Candidate]:
-    """A value read from outside that has changed since -> passed as an argument."""
+    """A value read from outside, that has changed since or is large -> passed as an argument."""
     source, node = case.source, case.node
     if source is None or node is None:
         return
@@ -489,8 +489,9 @@ def passed_argument(case: Case) -> Iterator[Candidate]:
                 comma = "" if inside.endswith("(") else ", "
                 edits.append(place.replace(call, f"{inside}{comma}{read})"))
     if len(edits) > 1:
-        title = f"pass `{read}` as an argument: the function then sees each new value"
-        yield Candidate("pass_argument", title, tuple(edits), 1)
+        large = "CapturedConstantWarning" in case.facts.classes
+        gain = "the program does not hold it" if large else "the function then sees each new value"
+        yield Candidate("pass_argument", f"pass `{read}` as an argument: {gain}", tuple(edits), 1)
 
 
 def _method_argument(source: Source, function: ast.FunctionDef, read: str) -> Iterator[Candidate]:

@@ -52,6 +52,7 @@ _BY_CLASS: dict[str, tuple[Fixer, ...]] = {
     ),
     "SideEffectWarning": (effects.debug_print,),
     "StaleValueWarning": (effects.passed_argument,),
+    "CapturedConstantWarning": (effects.passed_argument,),
     "RecompilationWarning": (effects.hoisted_jit, options.traced, arrays.prefix_mask),
     "UnrolledLoopWarning": (loops.loops,),
     "NaNGradientWarning": (types.double_where,),

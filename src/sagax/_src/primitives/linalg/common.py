@@ -280,24 +280,25 @@ def kernel(
             got=f"platform '{b.module.platform}'",
             fix="run this function under sagax.jit on a CPU device",
         )
+    shapes = []
+    more: dict[str, str] = {}
     if not all(dims.is_static(x.aval.shape) for x in operands):
-        raise UnsupportedError(
-            "a LAPACK kernel needs sizes that are numbers",
-            function=what,
-            got=" and ".join(str(x.aval.shape) for x in operands),
-            fix="export the function for concrete shapes",
-        )
+        # the shapes of the results as operands, which go away when the sizes become known
+        shapes = [b.shape_value(out.shape) for out in outs]
+        first = len(operands)
+        places = list(range(first, first + len(shapes)))
+        more["indices_of_shape_operands"] = f"dense<{places}> : tensor<{len(places)}xi64>"
     if any(0 in x.aval.shape for x in operands):
         return [_of_nothing(b, out, batch) for out in outs]
     if target is None:
         target = f"lapack_{_LETTER[operands[0].aval.dtype]}{name}_ffi"
     return b.custom_call(
         target,
-        operands,
+        [*operands, *shapes],
         outs,
         api_version="4 : i32",
         backend_config="{" + ", ".join(f"{k} = {_text(v)}" for k, v in attributes.items()) + "}",
-        operand_layouts=_layouts([x.aval for x in operands], batch),
+        operand_layouts=_layouts([x.aval for x in operands], batch, len(shapes)),
         result_layouts=_layouts(outs, batch),
         output_operand_aliases="["
         + ", ".join(
@@ -307,6 +308,7 @@ def kernel(
         )
         + "]",
         mhlo__frontend_attributes=f'{{num_batch_dims = "{batch}"}}',
+        **more,
     )
 
 
@@ -327,8 +329,10 @@ def _text(value: Any) -> str:
     return f"{value} : i32"
 
 
-def _layouts(avals: Sequence[Any], batch: int) -> str:
-    return "[" + ", ".join(_layout(a.ndim, batch) for a in avals) + "]"
+def _layouts(avals: Sequence[Any], batch: int, shapes: int = 0) -> str:
+    """Layouts of matrices, and of so many shapes after them."""
+    found = [*[_layout(a.ndim, batch) for a in avals], *["dense<0> : tensor<1xindex>"] * shapes]
+    return "[" + ", ".join(found) + "]"
 
 
 def _layout(ndim: int, batch: int) -> str:

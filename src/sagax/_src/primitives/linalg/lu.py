@@ -120,16 +120,22 @@ def _(b: Any, pivots: Any, *, permutation_size: Any) -> Any:
     number = intern_aval((), _I32, False, None)
     one = intern_aval((*stack, 1), _I32, False, None)
     zero = b.constant(0, _I32)
-    limit = b.constant(pivots.aval.shape[-1], _I32)
+    limit = b.dim(pivots.aval.shape[-1])
 
     def stretched(x: Any) -> Any:
         return b.broadcast_in_dim(x, out.shape, tuple(range(n + 1)))
 
+    def element(x: Any, i: Any) -> Any:
+        """Of each vector of a stack the element at `i`, stretched."""
+        if dims.is_static(stack):
+            sizes = b.ints((*stack, 1))
+            return stretched(b.op("dynamic_slice", [x, *[zero] * n, i], one, slice_sizes=sizes))
+        there = b.compare("EQ", b.iota(x.aval, n), b.broadcast_in_dim(i, x.shape, ()))
+        only = b.reduce("add", b.select(there, x, b.full(0, x.aval)), 0, (n,))
+        return b.broadcast_in_dim(only, out.shape, tuple(range(n)))
+
     def body(i: Any, current: Any, pivots: Any) -> list:
-        starts = [*[zero] * n, i]
-        sizes = b.ints((*stack, 1))
-        j = stretched(b.op("dynamic_slice", [pivots, *starts], one, slice_sizes=sizes))
-        at_i = stretched(b.op("dynamic_slice", [current, *starts], one, slice_sizes=sizes))
+        j, at_i = element(pivots, i), element(current, i)
         is_j = b.compare("EQ", order, j)
         is_i = b.compare("EQ", order, b.broadcast_in_dim(i, out.shape, ()))
         chosen = b.reduce("add", b.select(is_j, current, b.full(0, out)), 0, (n,))

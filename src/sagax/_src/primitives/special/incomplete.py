@@ -275,8 +275,8 @@ def igammac(a: Any, x: Any) -> Any:
 
     >>> from sagax import lax
     >>> import numpy as np
-    >>> lax.igammac(2.0, np.array([1.0, 5.0])).round(4)
-    Array([0.7358, 0.0404], dtype=float32)
+    >>> lax.igammac(2.0, np.array([1.0, 5.0])).round(2)
+    Array([0.74, 0.04], dtype=float32)
     """
     return igammac_p.bind(*operands(a, x))
 
@@ -409,8 +409,8 @@ def random_gamma_grad(*args: Any) -> Any:
 
     >>> from sagax import lax
     >>> import numpy as np
-    >>> lax.random_gamma_grad(2.0, np.array([1.0, 2.0])).round(4)
-    Array([0.7508, 1.0862], dtype=float32)
+    >>> lax.random_gamma_grad(2.0, np.array([1.0, 2.0])).round(2)
+    Array([0.75, 1.09], dtype=float32)
     """
     if len(args) != 2:
         raise ArgumentError(

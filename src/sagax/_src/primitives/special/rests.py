@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import functools
 import math
-from decimal import Decimal, localcontext
+from typing import TYPE_CHECKING
 
 from sagax._src.primitives.formulas import (
     Number,
@@ -18,6 +18,9 @@ from sagax._src.primitives.formulas import (
     polynomial,
     where,
 )
+
+if TYPE_CHECKING:
+    from decimal import Decimal
 
 # From here on Stirling's series has the digits of float64 with eight terms.
 LARGE = 8.0
@@ -70,6 +73,8 @@ def gauss(count: int) -> tuple[tuple[float, ...], tuple[float, ...]]:
 
     The nodes near 0 decide about integrands that fall steeply; hence the longer numbers inside.
     """
+    from decimal import Decimal, localcontext  # 2 ms that few programs need
+
     nodes, weights = [], []
     with localcontext() as context:
         context.prec = 40
@@ -86,7 +91,7 @@ def gauss(count: int) -> tuple[tuple[float, ...], tuple[float, ...]]:
 
 def _legendre(n: int, x: Decimal) -> tuple[Decimal, Decimal]:
     """The Legendre polynomial of degree n at x, and its derivative."""
-    before, value = Decimal(1), x
+    before, value = type(x)(1), x
     for k in range(2, n + 1):
         before, value = value, ((2 * k - 1) * x * value - (k - 1) * before) / k
     return value, n * (x * value - before) / (x * x - 1)

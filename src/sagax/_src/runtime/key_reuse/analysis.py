@@ -17,6 +17,7 @@ from sagax._src import config
 from sagax._src.control.call import jit_p
 from sagax._src.control.conditional import cond_p
 from sagax._src.control.custom_calls import custom_jvp_p, custom_vjp_p
+from sagax._src.control.manual import shard_map_p
 from sagax._src.control.remat import name_p, remat_p
 from sagax._src.control.scan import scan_p
 from sagax._src.control.while_loop import while_p
@@ -443,6 +444,17 @@ def _call(program: Callable[[dict], Any], what: str) -> Callable:
     return rule
 
 
+def _shard_map(self: Interpreter, params: dict, ins: list, avals: Sequence, traceback: Any) -> list:
+    """Keys that are cut are others on each device; those that are not are used by all devices."""
+    closed = params["jaxpr"]
+    given = [
+        _no_cells(v.aval) if spec.used_axes() else x
+        for x, spec, v in zip(ins, params["in_specs"], closed.jaxpr.invars, strict=True)
+    ]
+    self.call(signature(closed.jaxpr), given, "shard_map", traceback, closed.out_avals)
+    return [_no_cells(a) for a in avals]
+
+
 def _cond(self: Interpreter, params: dict, ins: list, avals: Sequence, traceback: Any) -> list:
     """Keys are used if any branch uses them."""
     journals, results = [], []
@@ -576,5 +588,6 @@ _RULES: dict[Any, Callable] = {
     custom_vjp_p: _call(lambda params: params["inner"].jaxpr, "custom_vjp function"),
     cond_p: _cond,
     scan_p: _scan,
+    shard_map_p: _shard_map,
     while_p: _while,
 }

@@ -1,0 +1,6 @@
+"""All rows, in the order in which they are measured."""
+
+from benchmarks.cases import CASES
+from benchmarks.waiting import WAITING
+
+ROWS = (*CASES, *WAITING)

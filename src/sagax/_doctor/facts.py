@@ -1,0 +1,331 @@
+"""What can be seen of a machine: versions, variables, plugins, libraries, drivers, what starts."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import json
+import os
+import pathlib
+import platform
+import re
+import shutil
+import signal
+import subprocess
+import sys
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from sagax._src import config, xla
+
+__all__ = ["Driver", "Facts", "Gpu", "Library", "Plugin", "Start", "gather"]
+
+_SECONDS = 120  # for one probe: the first start of a GPU may take a minute
+_LIBRARY = re.compile(
+    r"lib(cudart|nvrtc|cublas|cublasLt|nccl|cupti|cusparse|cusolver|cufft|cudnn\w*|nvJitLink|nvshmem\w*)\.so[.\d]*"
+)
+
+
+@dataclass(frozen=True)
+class Plugin:
+    """One installed plugin for CUDA, and the versions of the wheels that it is made of."""
+
+    cuda: int
+    library: str
+    version: str
+    pjrt_version: str | None = None
+
+
+@dataclass(frozen=True)
+class Library:
+    """One of NVIDIA's libraries: where the wheels have it, and other files of that name."""
+
+    name: str
+    wheel: str | None = None
+    on_path: tuple[str, ...] = ()  # in folders of LD_LIBRARY_PATH
+    system: str | None = None  # as the loader's cache knows it
+    loaded: str | None = None  # what a process that starts CUDA did load
+
+
+@dataclass(frozen=True)
+class Gpu:
+    """One GPU, as nvidia-smi tells; memory in MiB."""
+
+    index: int
+    name: str
+    total: int
+    free: int
+    capability: str = ""
+    users: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Driver:
+    """NVIDIA's driver: the library, what its start answered, and what nvidia-smi tells."""
+
+    files: tuple[str, ...] = ()  # of devices
+    library: str | None = None
+    library_error: str = ""
+    code: int | None = None
+    cuda: tuple[int, int] | None = None
+    version: str = ""
+    gpus: tuple[Gpu, ...] = ()
+    tool_error: str = ""
+    on_bus: int = 0  # GPUs that the machine has, with or without a driver
+
+
+@dataclass(frozen=True)
+class Start:
+    """What became of starting a platform."""
+
+    devices: tuple[str, ...] = ()
+    step: str = ""
+    detail: str = ""
+    advice: str = ""
+    ended: str = ""  # how the process ended, if not by itself
+    said: str = ""  # on standard error
+
+    @property
+    def fine(self) -> bool:
+        return bool(self.devices)
+
+
+@dataclass(frozen=True)
+class Facts:
+    """All that the rules look at."""
+
+    environ: Mapping[str, str] = field(default_factory=dict)
+    unreadable: tuple[str, ...] = ()  # what is wrong with variables of options
+    versions: Mapping[str, str] = field(default_factory=dict)
+    engine: tuple[int, int, int] = (0, 12, 0)
+    platforms: tuple[str, ...] = ()  # that were asked for; none: what there is
+    num_cpu_devices: int = -1
+    plugins: tuple[Plugin, ...] = ()
+    libraries: tuple[Library, ...] = ()
+    driver: Driver = Driver()
+    starts: Mapping[str, Start] = field(default_factory=dict)
+
+
+def gather(environ: Mapping[str, str]) -> Facts:
+    """Look at everything. Takes some seconds: what may fail badly runs in processes of its own."""
+    unreadable, settings, readable = _settings(environ)
+    text = settings.platforms or settings.platform_name or ""
+    platforms = tuple(p.strip().lower() for p in text.split(",") if p.strip())
+    plugins = tuple(_plugins())
+    driver = _driver(readable)
+    starts = {"cpu": _start("cpu", readable, settings.num_cpu_devices)[0]}
+    libraries: tuple[Library, ...] = ()
+    if plugins:
+        starts["cuda"], told = _start("cuda", readable)
+        mapped = [path for line in told for path in line.get("mapped", ())]
+        libraries = tuple(_libraries(environ, mapped))
+    return Facts(
+        environ=dict(environ),
+        unreadable=tuple(unreadable),
+        versions=_versions(),
+        engine=xla.engine_version,
+        platforms=platforms,
+        num_cpu_devices=settings.num_cpu_devices,
+        plugins=plugins,
+        libraries=libraries,
+        driver=driver,
+        starts=starts,
+    )
+
+
+# --- versions and variables ------------------------------------------------------------------------
+
+
+def _versions() -> dict[str, str]:
+    found = {"python": platform.python_version(), "jaxlib": xla.engine_version_text}
+    for package in ("sagax", "numpy", "scipy", "ml_dtypes", "jax"):
+        version = _version(package)
+        if version is not None:
+            found[package] = version
+    found["system"] = f"{platform.system()} {platform.release()} {platform.machine()}"
+    return found
+
+
+def _version(package: str) -> str | None:
+    try:
+        return importlib.metadata.version(package)
+    except importlib.metadata.PackageNotFoundError:
+        return None
+
+
+def _settings(environ: Mapping[str, str]) -> tuple[list[str], config.Settings, dict[str, str]]:
+    """What is wrong with the variables of options; the settings and variables without those."""
+    wrong: list[str] = []
+    readable = dict(environ)
+    for variable, words in environ.items():
+        if variable.startswith(("JAX_", "SAGAX_")):
+            try:
+                config.from_environment({variable: words})
+            except ValueError as error:
+                wrong.append(str(error))
+                del readable[variable]
+    return wrong, config.from_environment(readable), readable
+
+
+# --- what is installed -------------------------------------------------------------------------------
+
+
+def _plugins() -> Iterable[Plugin]:
+    for found in xla.find_cuda_plugins():
+        pjrt = _version(f"jax-cuda{found.cuda}-pjrt")
+        yield Plugin(found.cuda, str(found.library), found.version, pjrt)
+
+
+def _libraries(environ: Mapping[str, str], mapped: Sequence[str]) -> Iterable[Library]:
+    """Those that the plugin loads by name, and others of NVIDIA's that LD_LIBRARY_PATH has."""
+    plugin = xla.find_cuda_plugin()
+    if plugin is None:
+        return
+    wheels = {found.name: found.path for found in xla.cuda_libraries(plugin)}
+    shadows = _on_path(environ.get("LD_LIBRARY_PATH", ""))
+    cached = _loader_cache()
+    loaded = {os.path.basename(path): path for path in mapped}
+    for name in dict.fromkeys([*wheels, *shadows]):
+        wheel = wheels.get(name)
+        known = [path for file, path in loaded.items() if file.startswith(name)]
+        yield Library(
+            name,
+            str(wheel) if wheel is not None else None,
+            tuple(shadows.get(name, ())),
+            cached.get(name),
+            known[0] if known else None,
+        )
+
+
+def _on_path(folders: str) -> dict[str, list[str]]:
+    found: dict[str, list[str]] = {}
+    for folder in filter(None, folders.split(os.pathsep)):
+        try:
+            names = sorted(os.listdir(folder))
+        except OSError:
+            continue
+        for name in names:
+            soname = re.match(r"lib[\w]+\.so\.\d+", name)
+            if _LIBRARY.fullmatch(name) and soname is not None and soname[0] == name:
+                found.setdefault(name, []).append(os.path.join(folder, name))
+    return found
+
+
+def _loader_cache() -> dict[str, str]:
+    tool = shutil.which("ldconfig", path="/sbin:/usr/sbin:/usr/bin:/bin")
+    if tool is None:
+        return {}
+    done = _run([tool, "-p"], os.environ)
+    lines = [line.split(" => ") for line in done.stdout.splitlines() if " => " in line]
+    return {left.split()[0]: right.strip() for left, right in lines}
+
+
+# --- the driver --------------------------------------------------------------------------------------
+
+
+def _driver(environ: Mapping[str, str]) -> Driver:
+    start, told = _start("driver", environ)
+    facts: dict[str, Any] = {}
+    for line in told:
+        facts |= line
+    version, gpus, error = _nvidia_smi(environ)
+    return Driver(
+        files=tuple(sorted(map(str, pathlib.Path("/dev").glob("nvidia[0-9]*")))),
+        library=facts.get("library"),
+        library_error=facts.get("error", "") or start.ended,
+        code=facts.get("code"),
+        cuda=tuple(facts["cuda"]) if "cuda" in facts else None,
+        version=version,
+        gpus=gpus,
+        tool_error=error,
+        on_bus=_on_bus(),
+    )
+
+
+def _on_bus() -> int:
+    """How many display controllers of NVIDIA's are on the PCI bus."""
+    count = 0
+    for device in pathlib.Path("/sys/bus/pci/devices").glob("*"):
+        try:
+            vendor = (device / "vendor").read_text().strip()
+            kind = (device / "class").read_text().strip()
+        except OSError:
+            continue
+        count += vendor == "0x10de" and kind.startswith("0x03")
+    return count
+
+
+def _nvidia_smi(environ: Mapping[str, str]) -> tuple[str, tuple[Gpu, ...], str]:
+    """The driver's version and the GPUs, or what the tool complained of."""
+    tool = shutil.which("nvidia-smi", path=environ.get("PATH"))
+    if tool is None:
+        return "", (), ""
+    fields = "index,name,memory.total,memory.free,compute_cap,uuid,driver_version"
+    form = "--format=csv,noheader,nounits"
+    done = _run([tool, f"--query-gpu={fields}", form], environ)
+    if done.returncode != 0:
+        return "", (), (done.stdout + done.stderr).strip() or f"exit status {done.returncode}"
+    users: dict[str, list[str]] = {}
+    apps = _run([tool, "--query-compute-apps=gpu_uuid,pid,process_name,used_memory", form], environ)
+    for uuid, pid, name, used in _rows(apps.stdout, 4):
+        users.setdefault(uuid, []).append(f"{name} (process {pid}, {used} MiB)")
+    gpus, version = [], ""
+    for index, name, total, free, capability, uuid, driver in _rows(done.stdout, 7):
+        version = driver
+        known = tuple(users.get(uuid, ()))
+        gpus.append(Gpu(int(index), name, _number(total), _number(free), capability, known))
+    return version, tuple(gpus), ""
+
+
+def _number(text: str) -> int:
+    return int(text) if text.isdigit() else 0  # "[N/A]" where memory is not the GPU's own
+
+
+def _rows(text: str, width: int) -> list[list[str]]:
+    rows = [[cell.strip() for cell in line.split(",")] for line in text.splitlines()]
+    return [row for row in rows if len(row) == width]
+
+
+# --- processes -----------------------------------------------------------------------------------------
+
+
+def _run(command: Sequence[str], environ: Mapping[str, str]) -> subprocess.CompletedProcess[str]:
+    try:
+        return subprocess.run(
+            list(command),
+            env=dict(environ),
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            errors="replace",
+            timeout=_SECONDS,
+        )
+    except (OSError, subprocess.TimeoutExpired) as error:
+        return subprocess.CompletedProcess(list(command), 255, "", str(error))
+
+
+def _start(
+    what: str, environ: Mapping[str, str], num_cpu_devices: int = -1
+) -> tuple[Start, list[dict[str, Any]]]:
+    """Run a probe; what became of it, and all that it told."""
+    script = str(pathlib.Path(__file__).with_name("probe.py"))
+    # -P: the folder of the script, which has modules of this package, is not searched
+    done = _run([sys.executable, "-P", script, what, str(num_cpu_devices)], environ)
+    told = [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
+    facts: dict[str, Any] = {}
+    for line in told:
+        facts |= line
+    ended = ""
+    if done.returncode < 0:
+        ended = f"ended by {signal.Signals(-done.returncode).name}"
+    elif done.returncode > 1 or (done.returncode == 1 and "step" not in facts):
+        ended = f"ended with status {done.returncode}"
+    start = Start(
+        devices=tuple(facts.get("devices", ())),
+        step=facts.get("step", ""),
+        detail=facts.get("detail", ""),
+        advice=facts.get("advice", ""),
+        ended=ended,
+        said=done.stderr.strip(),
+    )
+    return start, told

@@ -1,0 +1,96 @@
+"""The report: what was looked at, what was found, what to do."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from sagax._doctor.facts import Facts, Library, Start
+from sagax._doctor.rules import Finding
+
+__all__ = ["report"]
+
+# Variables, besides those of options, that change what devices there are and how they behave.
+_VARIABLES = ("CUDA_", "XLA_", "NVIDIA_", "TF_CPP_", "NCCL_")
+_SINGLE = ("LD_LIBRARY_PATH", "LD_PRELOAD", "PYTHONPATH")
+
+
+def report(facts: Facts, found: Sequence[Finding]) -> str:
+    """The whole text."""
+    parts = [
+        ("versions", [f"{name} {version}" for name, version in facts.versions.items()]),
+        ("environment variables that change behaviour", list(_variables(facts))),
+        ("devices", list(_devices(facts))),
+        ("NVIDIA's driver", list(_driver(facts))),
+        ("CUDA libraries", list(_libraries(facts))),
+        (
+            "found",
+            [f"{'PROBLEM' if f.grave else 'note'}: {f.what}" for f in found] or ["nothing wrong"],
+        ),
+        ("what to do", list(_advice(found))),
+    ]
+    sections = []
+    for title, lines in parts:
+        body = "\n".join(f"  {line}" for line in lines) if lines else "  none"
+        sections.append(f"{title}\n{body}")
+    return "\n\n".join(sections)
+
+
+def _variables(facts: Facts) -> Iterator[str]:
+    starts = ("JAX_", "SAGAX_", *_VARIABLES)
+    for name, value in sorted(facts.environ.items()):
+        if name.startswith(starts) or name in _SINGLE:
+            yield f"{name}={value}"
+
+
+def _devices(facts: Facts) -> Iterator[str]:
+    for platform, start in facts.starts.items():
+        yield f"{platform}: {_state(start)}"
+    if not facts.plugins:
+        yield "cuda: no plugin is installed"
+
+
+def _state(start: Start) -> str:
+    if start.fine:
+        count = len(start.devices)
+        more = f", ... ({count} in all)" if count > 4 else ""
+        return f"starts: {', '.join(start.devices[:4])}{more}"
+    reason = f"{start.step}: {start.detail}" if start.step else start.ended
+    return f"does not start ({reason.splitlines()[0] if reason else 'no reason given'})"
+
+
+def _driver(facts: Facts) -> Iterator[str]:
+    driver = facts.driver
+    if driver.library is None:
+        yield f"libcuda.so.1: {driver.library_error or 'not found'}"
+    else:
+        known = f", CUDA up to {driver.cuda[0]}.{driver.cuda[1]}" if driver.cuda else ""
+        version = f", version {driver.version}" if driver.version else ""
+        yield f"libcuda.so.1: {driver.library}{version}{known}"
+    for gpu in driver.gpus:
+        yield f"GPU {gpu.index}: {gpu.name}, {gpu.free} of {gpu.total} MiB free"
+        yield from (f"  used by {user}" for user in gpu.users)
+    if not driver.gpus:
+        yield f"GPUs on the PCI bus: {driver.on_bus}; device files: {', '.join(driver.files) or 'none'}"
+
+
+def _libraries(facts: Facts) -> Iterator[str]:
+    for plugin in facts.plugins:
+        yield f"plugin for CUDA {plugin.cuda}, version {plugin.version}: {plugin.library}"
+    for library in facts.libraries:
+        yield f"{library.name}: {_places(library)}"
+
+
+def _places(library: Library) -> str:
+    places = [f"wheel {library.wheel}" if library.wheel else "in no wheel"]
+    places += [f"LD_LIBRARY_PATH {path}" for path in library.on_path]
+    if library.system:
+        places.append(f"system {library.system}")
+    places.append(f"loaded {library.loaded}" if library.loaded else "not loaded")
+    return "; ".join(places)
+
+
+def _advice(found: Sequence[Finding]) -> Iterator[str]:
+    if not found:
+        yield "nothing"
+    for i, todo in enumerate(dict.fromkeys(f.todo for f in found), 1):
+        yield f"{i}. {todo}"

@@ -1,0 +1,169 @@
+"""The report as one HTML page that needs nothing else: no script, no style or font from elsewhere."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Iterable, Sequence
+
+from sagax._report.facts import FunctionFacts, Line
+
+__all__ = ["write"]
+
+_STYLE = """
+body { font: 15px/1.5 system-ui, sans-serif; margin: 2rem auto; max-width: 78rem; padding: 0 1rem;
+       color: #1c2330; background: #fff; }
+h1 { font-size: 1.5rem; } h3 { font-size: 1rem; margin: 1.2rem 0 .3rem; }
+table { border-collapse: collapse; width: 100%; }
+th, td { text-align: left; vertical-align: top; padding: .15rem .8rem .15rem 0; border-bottom: 1px solid #e4e7ee; }
+th { font-weight: 600; color: #566; } td.n, th.n { text-align: right; white-space: nowrap; }
+pre, code { font: 13px/1.45 ui-monospace, monospace; margin: 0; white-space: pre-wrap; }
+details.function { border: 1px solid #d5dae4; border-radius: 6px; margin: .5rem 0; padding: .4rem .8rem; }
+details.function > summary { cursor: pointer; display: flex; gap: 1rem; align-items: baseline; }
+summary .name { font-weight: 600; } summary .place { color: #667; flex: 1; } summary .total { white-space: nowrap; }
+.bar { background: #3b6fd4; height: 6px; border-radius: 3px; margin: .2rem 0; }
+.ops { color: #445; } .muted { color: #778; }
+@media (prefers-color-scheme: dark) {
+  body { color: #dfe3ea; background: #14171c; } th, td { border-color: #2c323c; }
+  th, summary .place, .muted, .ops { color: #9aa5b5; } details.function { border-color: #333a46; }
+}
+"""
+
+
+def write(functions: Sequence[FunctionFacts], title: str, seconds: float) -> str:
+    """The page about the functions, the costliest first; `seconds` is how long the program took."""
+    most = max([f.total for f in functions], default=0.0) or 1.0
+    body = [
+        f"<h1>{html.escape(title)}</h1>",
+        f"<p>{_counted(len(functions), 'compiled function')}; the program took {_time(seconds)}, "
+        f"of which compiling {_time(sum(f.compile_seconds for f in functions))} and running what was "
+        f"compiled {_time(sum(f.run_seconds for f in functions))}. A click opens a function. "
+        "Operations and bytes are estimates made from the traced program, before the compiler fused "
+        "anything.</p>",
+        *[_function(f, most) for f in functions],
+    ]
+    text = "\n".join(body)
+    return (
+        '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
+        f"<title>{html.escape(title)}</title>\n<style>{_STYLE}</style>\n</head>\n<body>\n{text}\n</body>\n</html>\n"
+    )
+
+
+def _function(f: FunctionFacts, most: float) -> str:
+    width = 100 * f.total / most
+    return (
+        '<details class="function">\n'
+        f'<summary><span class="name">{html.escape(f.name)}</span><span class="place">{html.escape(f.place)}</span>'
+        f'<span class="total">{_time(f.total)}</span></summary>\n'
+        f'<div class="bar" style="width: {width:.1f}%"></div>\n'
+        f"<p>{_counted(f.runs, 'run')} in {_time(f.run_seconds)}; {_counted(f.times, 'compilation')} in "
+        f"{_time(f.compile_seconds)}; at most about {_bytes(f.peak)} in use at once.</p>\n"
+        f"<h3>Compilations and their causes</h3>\n{_compilations(f)}\n"
+        f"<h3>Captured constants</h3>\n{_constants(f)}\n"
+        f"<h3>Source lines, what they became, what that costs in a run</h3>\n{_lines(f.lines)}\n"
+        f"<h3>Memory by source line</h3>\n{_memory(f.lines)}\n"
+        "</details>"
+    )
+
+
+def _compilations(f: FunctionFacts) -> str:
+    rows = []
+    for one, cause in zip(f.compilations, f.causes, strict=True):
+        came = "from the cache on disk" if one.loaded else "compiled"
+        seconds = [_time(s) for s in one.seconds]
+        rows.append(
+            [_code(cause), *seconds, html.escape(f"{came} ({one.why})" if one.why else came)]
+        )
+    missing = f.times - len(f.compilations)
+    more = f'<p class="muted">and {missing} more</p>' if missing else ""
+    return _table("compilations", ["cause", "trace#", "lower#", "XLA#", "origin"], rows) + more
+
+
+def _constants(f: FunctionFacts) -> str:
+    if not f.constants:
+        return '<p class="muted">none of a kilobyte or more</p>'
+    rows = [[_code(c.kind), _bytes(c.size)] for c in f.constants]
+    return _table("constants", ["array", "size#"], rows)
+
+
+def _lines(lines: Sequence[Line]) -> str:
+    if not lines:
+        return '<p class="muted">the traced program was not kept</p>'
+    rows = []
+    for line in sorted(lines, key=lambda x: (x.file, x.number)):
+        operations = "\n".join(line.operations)
+        if line.more:
+            operations += f"\n... and {line.more} more"
+        source = f"{_code(line.text)}<br>" if line.text else ""
+        where = f'<span class="muted">{html.escape(_where(line))}</span>'
+        rows.append(
+            [
+                f"{source}{where}",
+                f'<pre class="ops">{html.escape(operations)}</pre>',
+                _number(line.flops),
+                _bytes(line.moved),
+            ]
+        )
+    return _table("lines", ["source", "operations", "FLOPs#", "bytes#"], rows)
+
+
+def _memory(lines: Sequence[Line]) -> str:
+    if not lines:
+        return '<p class="muted">the traced program was not kept</p>'
+    rows = [
+        [
+            _code(line.text or _where(line)),
+            html.escape(_where(line)),
+            _bytes(line.made),
+            _bytes(line.alive),
+        ]
+        for line in sorted(lines, key=lambda x: x.alive, reverse=True)
+    ]
+    return _table("memory", ["source", "at", "its results#", "in use meanwhile#"], rows)
+
+
+def _where(line: Line) -> str:
+    return f"{line.file}:{line.number}" if line.number else line.file
+
+
+def _table(name: str, heads: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """A table of cells that are HTML already; a head that ends in # is over numbers."""
+    kinds = [' class="n"' if h.endswith("#") else "" for h in heads]
+    head = "".join([f"<th{k}>{h.rstrip('#')}</th>" for h, k in zip(heads, kinds, strict=True)])
+    body = "\n".join(
+        "<tr>"
+        + "".join([f"<td{k}>{cell}</td>" for cell, k in zip(row, kinds, strict=True)])
+        + "</tr>"
+        for row in rows
+    )
+    return f'<table class="{name}"><thead><tr>{head}</tr></thead><tbody>\n{body}\n</tbody></table>'
+
+
+def _code(text: str) -> str:
+    return f"<code>{html.escape(text)}</code>"
+
+
+def _counted(n: int, what: str) -> str:
+    return f"{n:,} {what}{'' if n == 1 else 's'}"
+
+
+def _time(seconds: float) -> str:
+    if seconds >= 1:
+        return f"{seconds:.2f} s"
+    return f"{seconds * 1e3:.3g} ms"
+
+
+def _scaled(x: float, base: float, units: Sequence[str]) -> str:
+    k = 0
+    while x >= base and k < len(units) - 1:
+        x /= base
+        k += 1
+    return f"{x:.3g} {units[k]}".rstrip()
+
+
+def _number(x: float) -> str:
+    return _scaled(x, 1000, ("", "k", "M", "G", "T", "P"))
+
+
+def _bytes(x: float) -> str:
+    return _scaled(x, 1024, ("B", "KiB", "MiB", "GiB", "TiB"))

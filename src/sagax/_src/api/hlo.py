@@ -1,0 +1,61 @@
+"""Programs as HLO: an old way to look at what is compiled."""
+
+from __future__ import annotations
+
+import functools
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+from sagax._src.api import arguments
+from sagax._src.api.jit import jit
+
+__all__ = ["xla_computation"]
+
+
+def xla_computation(
+    fun: Callable,
+    static_argnums: Any = (),
+    axis_env: Any = None,
+    in_parts: Any = None,
+    out_parts: Any = None,
+    backend: str | None = None,
+    tuple_args: bool = False,
+    instantiate_const_outputs: bool | None = None,
+    return_shape: bool = False,
+    donate_argnums: Any = (),
+) -> Callable:
+    """A function that returns the HLO computation of `fun` for its arguments. Deprecated.
+
+    Use `jit(fun).lower(...).as_text("hlo")` for the text and `.compiler_ir("hlo")` for the object.
+    With `return_shape` the result is (computation, shapes and dtypes of the output). The other
+    options of old are accepted and change nothing.
+
+    >>> import warnings, sagax
+    >>> with warnings.catch_warnings():
+    ...     warnings.simplefilter("ignore")
+    ...     computation = sagax.xla_computation(lambda x: x + 1)(1.0)
+    >>> "add" in computation.as_hlo_text()
+    True
+    """
+    warnings.warn(
+        'xla_computation is deprecated: use jit(fun).lower(...).compiler_ir("hlo")',
+        DeprecationWarning,
+        stacklevel=2,
+    )
+    arguments.check_callable(fun, "xla_computation")
+    jitted = jit(
+        fun,
+        static_argnums=static_argnums or None,
+        donate_argnums=donate_argnums or None,
+        keep_unused=True,
+        backend=backend,
+    )
+
+    @functools.wraps(fun, updated=())
+    def make(*args: Any, **kwargs: Any) -> Any:
+        lowered = jitted.lower(*args, **kwargs)
+        computation = lowered.compiler_ir("hlo")
+        return (computation, lowered.out_info) if return_shape else computation
+
+    return make

@@ -1,0 +1,399 @@
+"""`pmap`: a function of one example becomes one of several, each on a device of its own."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from sagax._src import trees
+from sagax._src.api import arguments
+from sagax._src.api.jit import jit
+from sagax._src.api.values import device_put
+from sagax._src.control.manual import Region
+from sagax._src.control.words import check_results
+from sagax._src.core import meshes
+from sagax._src.core.jaxpr import ClosedJaxpr, DebugInfo
+from sagax._src.core.meshes import Mesh, PartitionSpec
+from sagax._src.core.shardings import NamedSharding
+from sagax._src.core.stage import stage
+from sagax._src.core.value import aval_of, sockets
+from sagax._src.diagnostics.boundary import function_code, function_name, running, tracing
+from sagax._src.diagnostics.errors import ArgumentError, ArgumentValueError
+from sagax._src.primitives.structural import expand_dims, reshape
+from sagax._src.runtime import devices as known_devices
+
+_UNNAMED = "pmap axis"
+
+
+def pmap(
+    fun: Callable,
+    axis_name: Any = None,
+    *,
+    in_axes: Any = 0,
+    out_axes: Any = 0,
+    static_broadcasted_argnums: Any = (),
+    devices: Sequence[Any] | None = None,
+    backend: str | None = None,
+    axis_size: int | None = None,
+    donate_argnums: Any = (),
+) -> Callable:
+    """`fun` mapped over an axis of its arguments, with each example on a device of its own.
+
+    It is compiled when it is called, like a function given to `jit`. Collectives such as `lax.psum` exchange values
+    along the axis by its name; each device differentiates its own results, so that the cotangent of a `psum` is summed
+    over the devices too. `shard_map` does the same for parts of arrays of any size, along several axes.
+
+    Args:
+      axis_name: a name for collectives.
+      in_axes: which axis of each positional argument is mapped: an int, None (all devices get the argument), or a tuple
+        with an entry an argument, each an int, None or a pytree of them. Keyword arguments are mapped over axis 0.
+      out_axes: where the mapped axis appears in the results: an int, None (the result is the same on all devices) or a
+        pytree of them.
+      static_broadcasted_argnums: positions of arguments that are constants of the program; hashable.
+      devices: the devices of this process, as many as there are examples; the first ones of the platform if left out,
+        where there is one process.
+      backend: the platform whose devices are taken.
+      axis_size: the number of examples; must agree with the arguments.
+      donate_argnums: positions of arguments whose memory the results may take.
+
+    Raises:
+      ValueError: sizes disagree, an axis does not exist, or there are fewer devices than examples.
+
+    >>> import sagax, sagax.numpy as np
+    >>> sagax.pmap(lambda x: x / sagax.lax.psum(x, "i"), axis_name="i")(np.array([3.0]))
+    Array([1.], dtype=float32)
+    """
+    arguments.check_callable(fun, "pmap")
+    for name, axes in (("in_axes", in_axes), ("out_axes", out_axes)):
+        if not all(_is_int(a) for a in trees.leaves((axes,))):
+            raise ArgumentError(
+                function="pmap",
+                argument=name,
+                got=arguments.shown(axes),
+                expected="an int, None, or a pytree of them",
+            )
+    if isinstance(in_axes, list):
+        in_axes = tuple(in_axes)
+    static = arguments.check_argnums(
+        static_broadcasted_argnums, "pmap", "static_broadcasted_argnums"
+    )
+    if devices is not None:
+        devices = tuple(devices)
+        if not devices:
+            raise ArgumentValueError(
+                function="pmap", argument="devices", got="no devices", expected="at least one"
+            )
+
+    @functools.wraps(fun, updated=())
+    def whole(*args: Any, **kwargs: Any) -> Any:
+        return _apply(
+            fun, axis_name, in_axes, out_axes, static, devices, backend, axis_size, args, kwargs
+        )
+
+    program = jit(whole, static_argnums=static or None, donate_argnums=donate_argnums)
+    program._boundary, program._running = tracing(fun, "pmap"), running(fun, "pmap")
+
+    @functools.wraps(fun, updated=())
+    def mapped(*args: Any, **kwargs: Any) -> Any:
+        return program(*args, **kwargs)
+
+    mapped.lower = program.lower  # type: ignore[attr-defined]
+    mapped.trace = program.trace  # type: ignore[attr-defined]
+    return mapped
+
+
+def _is_int(axis: Any) -> bool:
+    return isinstance(axis, int) and not isinstance(axis, bool)
+
+
+def _apply(
+    fun: Callable,
+    axis_name: Any,
+    in_axes: Any,
+    out_axes: Any,
+    static: tuple[int, ...],
+    devices: tuple | None,
+    backend: str | None,
+    axis_size: int | None,
+    args: tuple,
+    kwargs: dict,
+) -> Any:
+    label = f"pmap of {function_name(fun)}"
+    fixed = {k % len(args) for k in static if -len(args) <= k < len(args)}
+    places = [i for i in range(len(args)) if i not in fixed]
+    dynamic = tuple([args[i] for i in places])
+    axes = _spread_in(fun, label, in_axes, args, places, kwargs)
+    leaves, tree = trees.flatten((dynamic, kwargs))
+    names = arguments.positional_names(fun, len(args))
+
+    @functools.cache
+    def paths() -> list[str]:
+        parts = [*[(names[i], args[i]) for i in places], *sorted(kwargs.items())]
+        return [trees.argument_path(name, path) for name, x in parts for path in trees.key_paths(x)]
+
+    values = [x if hasattr(x, "aval") else sockets.concrete(x) for x in leaves]
+    dims = [_dimension(x, a, i, paths, label) for i, (x, a) in enumerate(zip(values, axes))]
+    size = _size(label, values, dims, paths, axis_size)
+    name = _UNNAMED if axis_name is None else axis_name
+    seen = meshes.get_abstract_mesh()
+    if seen.manual_axes:
+        raise ArgumentValueError(
+            f"it was called inside of a function that is mapped over devices already, along "
+            f"{', '.join(map(repr, seen.manual_axes))}",
+            function=label,
+            fix="use vmap inside, or shard_map over a mesh with two axes",
+        )
+    region = Region(_mesh(label, name, size, devices, backend), frozenset((name,)), False)
+    specs = [PartitionSpec() if d is None else PartitionSpec(*[None] * d, name) for d in dims]
+
+    out_tree: Any = None
+    wanted: list = []
+
+    def one(*parts: Any) -> list:
+        nonlocal out_tree, wanted
+        mine = [
+            x if d is None else reshape(x, (*x.shape[:d], *x.shape[d + 1 :]))
+            for x, d in zip(parts, dims, strict=True)
+        ]
+        some, named = tree.unflatten(mine)
+        given = iter(some)
+        full = [args[i] if i in fixed else next(given) for i in range(len(args))]
+        result = fun(*full, **named)
+        outs, out_tree = trees.flatten_argument("pmap", "result", result)
+        check_results(outs, result, "pmap", fun)
+        wanted = _spread_out(label, out_axes, result, outs)
+        return [x if d is None else expand_dims(x, (d,)) for x, d in zip(outs, wanted, strict=True)]
+
+    avals = [region.part(aval_of(x), s) for x, s in zip(values, specs, strict=True)]
+    info = DebugInfo(function_name(fun), paths, (), "pmap", function_code(fun))
+    with region.inside(), tracing(fun, "pmap"):
+        jaxpr, consts = stage(one, avals, info)
+    out_specs = [PartitionSpec() if d is None else PartitionSpec(*[None] * d, name) for d in wanted]
+    closed = ClosedJaxpr(jaxpr, consts)
+    outs = region.bind(closed, values, specs, out_specs, function_name(fun))
+    return out_tree.unflatten(outs)
+
+
+def _spread_in(
+    fun: Callable, label: str, in_axes: Any, args: tuple, places: Sequence[int], kwargs: dict
+) -> list:
+    """The entry of `in_axes` for each leaf of the arguments that are not static."""
+    if isinstance(in_axes, tuple) and len(in_axes) != len(args):
+        raise ArgumentValueError(
+            f"pmap in_axes must be an int, None, or a tuple of entries corresponding to the positional arguments, but got "
+            f"len(in_axes)={len(in_axes)}, len(args)={len(args)}",
+            function=label,
+            argument="in_axes",
+            got=in_axes,
+            expected=f"one entry for each positional argument: {len(args)}",
+        )
+    names = arguments.positional_names(fun, len(args))
+    axes: list = []
+    for i in places:
+        entry = in_axes[i] if isinstance(in_axes, tuple) else in_axes
+        try:
+            axes.extend(trees.broadcast_prefix(entry, args[i], is_leaf=lambda x: x is None))
+        except (ValueError, TypeError):
+            found = trees.prefix_mismatch(
+                entry, args[i], f"in_axes[{i}]", names[i], is_leaf=lambda x: x is None
+            )
+            raise ArgumentValueError(
+                f"pmap in_axes must be a tree prefix of the arguments: {'; '.join(map(str, found))}",
+                function=label,
+                argument=f"in_axes[{i}]",
+                got=entry,
+                expected=f"a prefix of the structure of {names[i]}",
+            ) from None
+    axes.extend([0] * len(trees.leaves(kwargs)))
+    return axes
+
+
+def _spread_out(label: str, out_axes: Any, result: Any, outs: Sequence[Any]) -> list:
+    """The mapped axis of each leaf of the result, None where all devices have the same."""
+    try:
+        axes = trees.broadcast_prefix(out_axes, result, is_leaf=lambda x: x is None)
+    except (ValueError, TypeError):
+        found = trees.prefix_mismatch(
+            out_axes, result, "out_axes", "the result", is_leaf=lambda x: x is None
+        )
+        raise ArgumentValueError(
+            f"pmap out_axes must be a tree prefix of the result: {'; '.join(map(str, found))}",
+            function=label,
+            argument="out_axes",
+            got=out_axes,
+            expected="a prefix of the structure of the result",
+        ) from None
+    placed = []
+    for i, (axis, x) in enumerate(zip(axes, outs, strict=True)):
+        ndim = aval_of(x).ndim + 1
+        if axis is not None and not -ndim <= axis < ndim:
+            path = trees.argument_path("result", trees.key_paths(result)[i])
+            raise ArgumentValueError(
+                f"axis {axis} is out of bounds for {path}, which has {ndim} dimensions, the mapped one included",
+                function=label,
+                argument="out_axes",
+                got=out_axes,
+                expected=f"an axis from {-ndim} to {ndim - 1}",
+            )
+        placed.append(None if axis is None else axis % ndim)
+    return placed
+
+
+def _dimension(
+    x: Any, axis: int | None, i: int, paths: Callable[[], list[str]], label: str
+) -> int | None:
+    if axis is None:
+        return None
+    ndim = aval_of(x).ndim
+    if not -ndim <= axis < ndim:
+        what = (
+            "is a scalar and has no axis to map over"
+            if ndim == 0
+            else f"has {ndim} dimension{'s' if ndim > 1 else ''}"
+        )
+        raise ArgumentValueError(
+            f"pmap was requested to map its argument along axis {axis}, but {paths()[i]} {what}",
+            function=label,
+            argument=paths()[i],
+            got=x,
+            expected=f"an array of rank {axis + 1 if axis >= 0 else -axis} or more",
+            fix="use None in in_axes for arguments that all devices get",
+        )
+    return axis % ndim
+
+
+def _size(
+    label: str,
+    values: Sequence[Any],
+    dims: Sequence[int | None],
+    paths: Callable[[], list[str]],
+    axis_size: int | None,
+) -> int:
+    """The number of examples, which all mapped arguments agree on."""
+    sizes: dict[int, list[int]] = {}
+    for i, (x, d) in enumerate(zip(values, dims, strict=True)):
+        if d is not None:
+            sizes.setdefault(aval_of(x).shape[d], []).append(i)
+    if not sizes:
+        raise ArgumentValueError(
+            "pmap requires at least one argument with a mapped axis",
+            function=label,
+            argument="in_axes",
+            expected="an axis of some argument",
+        )
+    lines = [
+        f"\n  size {n}: "
+        + ", ".join(
+            [
+                f"axis {dims[i]} of {paths()[i]} ({aval_of(values[i]).str_short(short_dtypes=False)})"
+                for i in members[:3]
+            ]
+        )
+        for n, members in sizes.items()
+    ]
+    if axis_size is not None:
+        lines.append(f"\n  size {axis_size}: the argument axis_size")
+    if len(sizes) > 1 or (axis_size is not None and axis_size not in sizes):
+        raise ArgumentValueError(
+            f"pmap got inconsistent sizes for array axes to be mapped:{''.join(lines)}",
+            function=label,
+            fix="give all mapped arguments the same size, or use None in in_axes for those that are not mapped",
+        )
+    return next(iter(sizes))
+
+
+def _mesh(label: str, name: Any, size: int, devices: tuple | None, backend: str | None) -> Mesh:
+    """The devices of so many examples, as a mesh of one axis."""
+    if devices is not None:
+        if len(devices) != size:
+            raise ArgumentValueError(
+                f"there are {size} examples for {len(devices)} devices",
+                function=label,
+                argument="devices",
+                got=f"{len(devices)} devices",
+                expected=f"{size}, one for each example",
+            )
+        found = list(devices)
+        here = known_devices.process_index(backend)
+        if any(d.process_index != here for d in found):
+            raise ArgumentValueError(
+                "pmap takes devices of one process",
+                function=label,
+                argument="devices",
+                got=", ".join(map(str, found)),
+                expected=f"devices of process {here}",
+                fix="map over the devices of all processes with shard_map",
+            )
+    else:
+        found = list(known_devices.local_devices(backend=backend))
+        if known_devices.process_count(backend) > 1:
+            raise ArgumentValueError(
+                "there are several processes, and collectives of pmap would reach the devices of one only",
+                function=label,
+                got=f"{known_devices.process_count(backend)} processes",
+                expected="one process, or the devices that are meant",
+                fix="map over the devices of all processes with shard_map; for those of each process by itself pass "
+                "devices=sagax.local_devices()",
+            )
+        if len(found) < size:
+            n = max([k for k in range(1, len(found) + 1) if size % k == 0])
+            raise ArgumentValueError(
+                f"compiling computation that requires {size} logical devices, but only {len(found)} XLA devices are "
+                "available",
+                function=label,
+                got=f"a mapped axis of size {size}",
+                expected=f"at most {len(found)}, the number of devices",
+                fix=f"reshape the mapped axis to ({n}, {size // n}) and use pmap of vmap; virtual CPU devices are made by "
+                f"sagax.config.update('num_cpu_devices', {size}) before the first use of a device",
+            )
+    array = np.empty(size, object)
+    array[:] = found[:size]
+    return Mesh(array, (name,))
+
+
+def device_put_sharded(shards: Sequence[Any], devices: Sequence[Any]) -> Any:
+    """Arrays (or pytrees of them) of one type, one for each device, as one array with a leading axis for them.
+
+    An older name: `device_put(stacked, NamedSharding(mesh, PartitionSpec("x")))` does the same.
+
+    >>> import sagax, numpy as np
+    >>> sagax.device_put_sharded([np.zeros(3)], sagax.devices()[:1]).shape
+    (1, 3)
+    """
+    shards, devices = list(shards), list(devices)
+    if len(shards) != len(devices):
+        raise ArgumentValueError(
+            function="device_put_sharded",
+            argument="shards",
+            got=f"{len(shards)} shards for {len(devices)} devices",
+            expected="one for each device",
+        )
+    return _on_each(trees.map(lambda *xs: np.stack(list(map(np.asarray, xs))), *shards), devices)
+
+
+def device_put_replicated(x: Any, devices: Sequence[Any]) -> Any:
+    """A copy of `x` (a pytree of arrays) for each device, as arrays with a leading axis for them.
+
+    An older name: `device_put(x, NamedSharding(mesh, PartitionSpec()))` has the copies without the axis.
+
+    >>> import sagax, numpy as np
+    >>> sagax.device_put_replicated(np.zeros(3), sagax.devices()[:1]).shape
+    (1, 3)
+    """
+    devices = list(devices)
+
+    def copies(leaf: Any) -> Any:
+        x = np.asarray(leaf)
+        return np.broadcast_to(x, (len(devices), *x.shape))
+
+    return _on_each(trees.map(copies, x), devices)
+
+
+def _on_each(stacked: Any, devices: Sequence[Any]) -> Any:
+    array = np.empty(len(devices), object)
+    array[:] = devices
+    mesh = Mesh(array, ("_device_put_sharded",))
+    return device_put(stacked, NamedSharding(mesh, PartitionSpec("_device_put_sharded")))

@@ -1,0 +1,293 @@
+"""How values are divided among devices, said in a program: constraints, reshard, and axes of another type."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+from sagax._src import trees
+from sagax._src.api import arguments, divisions
+from sagax._src.api.jit import jit
+from sagax._src.control.words import unusable_leaf
+from sagax._src.core import meshes
+from sagax._src.core.meshes import AxisType, PartitionSpec
+from sagax._src.core.shardings import NamedSharding, Sharding, ShardingError, shown_in_type
+from sagax._src.core.trace import Tracer
+from sagax._src.core.value import aval_of, is_operand
+from sagax._src.diagnostics.errors import ArgumentError, SagaxError
+from sagax._src.primitives.resharding import (
+    left_to_compiler,
+    mesh_in_types,
+    reshard_p,
+    sharding_constraint_p,
+)
+from sagax._src.runtime import moving, placements
+
+
+class ConstraintError(SagaxError, AssertionError):
+    """A constraint that differs from the sharding in the type of a value."""
+
+    code = "SX0215"
+
+
+ConstraintError.__module__ = "sagax.errors"  # its public home
+
+
+def _leaves(x: Any, shardings: Any, function: str, argument: str) -> tuple[list, list, list, Any]:
+    leaves, tree = trees.flatten_argument(function, "x", x)
+    paths = [trees.argument_path("x", path) for path in trees.key_paths(x)]
+    for leaf, path in zip(leaves, paths, strict=True):
+        if not is_operand(leaf):
+            raise unusable_leaf(leaf, function, path, "pass arrays or numbers")
+    mesh = mesh_in_types(leaves)
+    return leaves, divisions.spread(shardings, x, function, argument, "x", mesh), paths, tree
+
+
+def _named(sharding: Any, x: Any, path: str, function: str) -> NamedSharding:
+    """A given sharding in terms of a mesh, if it fits the value."""
+    if not isinstance(sharding, Sharding):
+        raise ArgumentError(
+            function=function,
+            argument="shardings",
+            got=repr(sharding),
+            expected="a sharding or a PartitionSpec",
+        )
+    aval = aval_of(x)
+    try:
+        sharding.check_shape(aval.shape)
+    except SagaxError as error:
+        raise error.attach(function=function, argument=path) from None
+    if isinstance(x, Tracer):
+        divisions.refuse_memory_kind(sharding)
+    return placements.named(sharding, aval.ndim)
+
+
+def with_sharding_constraint(x: Any, shardings: Any) -> Any:
+    """`x` (a pytree), which the compiler divides among devices as the shardings say.
+
+    Use it inside of jitted functions, for values in between; other values follow from these. Where a
+    mesh has Explicit axes it checks that the value is divided so.
+
+    Args:
+      shardings: a sharding, a `PartitionSpec` for the mesh in force, or a pytree of these that is a
+        prefix of `x`.
+
+    Raises:
+      ValueError: a sharding does not fit the shape; the message names the leaf and what would fit.
+      RuntimeError: a bare `PartitionSpec`, and no mesh is in force.
+
+    >>> import sagax, sagax.numpy as np
+    >>> from sagax.sharding import Mesh, NamedSharding, PartitionSpec as P
+    >>> mesh = Mesh(sagax.devices()[:1], ("x",))
+    >>> @sagax.jit
+    ... def f(x):
+    ...     return sagax.lax.with_sharding_constraint(np.sin(x), NamedSharding(mesh, P("x")))
+    >>> f(np.zeros(2))
+    Array([0., 0.], dtype=float32)
+    """
+    name = "with_sharding_constraint"
+    leaves, given, paths, tree = _leaves(x, shardings, name, "shardings")
+    found = []
+    for leaf, sharding, path in zip(leaves, given, paths, strict=True):
+        if sharding is None:
+            found.append(leaf)
+            continue
+        named = _named(sharding, leaf, path, name)
+        have = aval_of(leaf).sharding
+        if have is not None and named.mesh.are_all_axes_explicit:
+            _assert_same(have, named, leaf, path)
+        found.append(sharding_constraint_p.bind(leaf, sharding=named))
+    return tree.unflatten(found)
+
+
+def _assert_same(have: NamedSharding, wanted: NamedSharding, x: Any, path: str) -> None:
+    shown = shown_in_type(wanted, have_ndim := aval_of(x).ndim)
+    if shown is None or shown.spec == have.spec:
+        return
+    raise ConstraintError(
+        "`with_sharding_constraint` acts as an assert when all axes of mesh are of type `Explicit`",
+        function="with_sharding_constraint",
+        argument=path,
+        expected=f"{shown.spec!r}",
+        got=f"{have.spec!r}, the sharding in the type {aval_of(x).str_short()}",
+        fix=f"use sagax.sharding.reshard({path}, {PartitionSpec(*tuple(wanted.spec)[:have_ndim])!r})",
+        of=(x,),
+    )
+
+
+def reshard(x: Any, out_shardings: Any) -> Any:
+    """`x` (a pytree), divided among devices as the shardings say.
+
+    For meshes with Explicit axes, whose values show in their types how they are divided.
+
+    Args:
+      out_shardings: a sharding, a `PartitionSpec` for the mesh in force, or a pytree of these that is
+        a prefix of `x`.
+
+    Raises:
+      ValueError: a sharding does not fit the shape; the message names the leaf and what would fit.
+
+    >>> import sagax, sagax.numpy as np
+    >>> from sagax.sharding import PartitionSpec as P
+    >>> with sagax.set_mesh(sagax.make_mesh((1,), ("x",))):
+    ...     sagax.typeof(sagax.sharding.reshard(np.zeros(4), P("x")))
+    ShapedArray(float32[4@x])
+    """
+    leaves, given, paths, tree = _leaves(x, out_shardings, "reshard", "out_shardings")
+    found = []
+    for leaf, sharding, path in zip(leaves, given, paths, strict=True):
+        if sharding is None:
+            raise ArgumentError(
+                function="reshard",
+                argument="out_shardings",
+                got=None,
+                expected=f"a sharding or a PartitionSpec for {path}",
+            )
+        named = _named(sharding, leaf, path, "reshard")
+        if not isinstance(leaf, Tracer):
+            found.append(moving.put(leaf, named))
+            continue
+        if AxisType.Manual in named.mesh.axis_types and set(named.spec.used_axes()) & set(
+            named.mesh.manual_axes
+        ):
+            raise ShardingError(
+                "axes of type Manual cannot be used to divide a value inside of shard_map",
+                function="reshard",
+                argument=path,
+                got=repr(named.spec),
+            )
+        found.append(reshard_p.bind(leaf, sharding=named))
+    return tree.unflatten(found)
+
+
+def auto_axes(f: Callable | None = None, *, axes: Any = None, out_sharding: Any = None) -> Callable:
+    """`f`, inside of which the compiler chooses how values are divided along axes of the mesh.
+
+    Outside these axes are Explicit. Use it where the types cannot say what is wanted.
+
+    Args:
+      axes: the name of an axis, or a set of names; all Explicit axes if left out.
+      out_sharding: how the result is divided outside: a sharding, a `PartitionSpec`, or a pytree of
+        these that is a prefix of the result. It may be given at the call instead.
+
+    >>> import sagax, sagax.numpy as np
+    >>> from sagax.sharding import PartitionSpec as P, auto_axes
+    >>> with sagax.set_mesh(sagax.make_mesh((1,), ("x",))):
+    ...     x = sagax.sharding.reshard(np.arange(4.0), P("x"))
+    ...     sagax.typeof(auto_axes(np.cumsum, out_sharding=P("x"))(x))
+    ShapedArray(float32[4@x])
+    """
+    if f is None:
+        return functools.partial(auto_axes, axes=axes, out_sharding=out_sharding)
+    arguments.check_callable(f, "auto_axes")
+    default = out_sharding
+
+    @functools.wraps(f, updated=())
+    def within(*args: Any, out_sharding: Any = None, **kwargs: Any) -> Any:
+        asked = default if out_sharding is None else out_sharding
+        mesh = _mesh_for("auto_axes", (args, kwargs))
+        names = _checked_names(axes, mesh, "auto_axes")
+        if asked is None:
+            raise ArgumentError(
+                function="auto_axes",
+                argument="out_sharding",
+                got=None,
+                expected="how the result is divided, such as PartitionSpec('x')",
+            )
+        inner = mesh.update_axis_types(dict.fromkeys(names, AxisType.Auto))
+
+        def compute(args: tuple, kwargs: dict) -> Any:
+            with meshes.entered(abstract_mesh=inner):
+                given = trees.map(lambda x: left_to_compiler(x, names), (args, kwargs))
+                result = f(*given[0], **given[1])
+            wanted = divisions.spread(asked, result, "auto_axes", "out_sharding", "result", mesh)
+            return reshard(result, _as_tree(result, wanted))
+
+        return jit(compute)(args, kwargs)
+
+    return within
+
+
+def explicit_axes(
+    f: Callable | None = None, *, axes: Any = None, in_sharding: Any = None
+) -> Callable:
+    """`f`, inside of which axes of the mesh are Explicit that outside are left to the compiler.
+
+    Args:
+      axes: the name of an axis, or a set of names; all if left out.
+      in_sharding: how the arguments are divided inside: a sharding, a `PartitionSpec`, or a pytree of
+        these that is a prefix of the tuple of arguments. It may be given at the call instead.
+
+    >>> import sagax, sagax.numpy as np
+    >>> from sagax.sharding import AxisType, PartitionSpec as P, explicit_axes
+    >>> with sagax.set_mesh(sagax.make_mesh((1,), ("x",), (AxisType.Auto,))):
+    ...     explicit_axes(lambda x: print(sagax.typeof(x)) or x, in_sharding=P("x"))(np.zeros(4))
+    float32[4@x]
+    Array([0., 0., 0., 0.], dtype=float32)
+    """
+    if f is None:
+        return functools.partial(explicit_axes, axes=axes, in_sharding=in_sharding)
+    arguments.check_callable(f, "explicit_axes")
+    default = in_sharding
+
+    @functools.wraps(f, updated=())
+    def within(*args: Any, in_sharding: Any = None, **kwargs: Any) -> Any:
+        asked = default if in_sharding is None else in_sharding
+        mesh = _mesh_for("explicit_axes", (args, kwargs))
+        names = _checked_names(axes, mesh, "explicit_axes")
+        if asked is None:
+            raise ArgumentError(
+                function="explicit_axes",
+                argument="in_sharding",
+                got=None,
+                expected="how the arguments are divided, such as PartitionSpec('x')",
+            )
+        inner = mesh.update_axis_types(dict.fromkeys(names, AxisType.Explicit))
+        left = [n for n in names if n not in mesh.explicit_axes]
+
+        def compute(args: tuple, kwargs: dict) -> Any:
+            wanted = divisions.spread(
+                asked, args, "explicit_axes", "in_sharding", "the arguments", mesh
+            )
+            wanted = [s and NamedSharding(inner, s.spec) for s in wanted]  # type: ignore[union-attr]
+            with meshes.entered(abstract_mesh=inner):
+                result = f(*reshard(args, _as_tree(args, wanted)), **kwargs)
+            return trees.map(lambda x: left_to_compiler(x, left), result) if left else result
+
+        return jit(compute)(args, kwargs)
+
+    return within
+
+
+def _as_tree(tree: Any, leaves: list) -> Any:
+    return trees.structure(tree).unflatten(leaves)
+
+
+def _mesh_for(function: str, values: Any) -> Any:
+    """The mesh in force, or that which the types of the arguments show."""
+    mesh = meshes.get_abstract_mesh()
+    if mesh.empty:
+        mesh = mesh_in_types(trees.leaves(values))
+    if mesh is None:
+        raise ArgumentError(
+            f"{function} needs a mesh: none is in force, and no argument shows one in its type",
+            function=function,
+            fix="call it inside `with sagax.set_mesh(mesh):`",
+        )
+    return mesh
+
+
+def _checked_names(axes: Any, mesh: Any, function: str) -> tuple:
+    if axes is None:
+        return mesh.axis_names
+    names = (axes,) if isinstance(axes, str) else tuple(axes)
+    unknown = [n for n in names if n not in mesh.axis_names]
+    if unknown:
+        raise ShardingError(
+            function=function,
+            argument="axes",
+            got=", ".join(map(repr, unknown)),
+            expected=f"axes of {mesh}",
+        )
+    return names

@@ -1,0 +1,404 @@
+"""The stages from a function to a compiled program: traced, lowered, compiled."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+from sagax._src import trees, xla
+from sagax._src.api import arguments, divisions, donation
+from sagax._src.api.structs import ShapeDtypeStruct
+from sagax._src.control.words import kind_of, structure_error
+from sagax._src.core.jaxpr import ClosedJaxpr
+from sagax._src.core.shardings import Sharding
+from sagax._src.core.trace import Tracer
+from sagax._src.diagnostics.errors import (
+    ArgumentError,
+    ArgumentValueError,
+    SagaxError,
+)
+from sagax._src.runtime import devices
+from sagax._src.runtime.array import ConcreteArray, as_array
+from sagax._src.runtime.compile import (
+    Compiled,
+    Lowered,
+    buffers_on,
+    divided_entry,
+    explained,
+    first_device,
+    placement,
+    platform_of,
+)
+from sagax._src.runtime.placements import single
+
+__all__ = ["ArgInfo", "CompiledStage", "LoweredStage", "TracedStage", "checked_options"]
+
+
+def checked_options(options: Any, function: str) -> dict[str, Any]:
+    """Options of the compiler as a dict."""
+    if options is None:
+        return {}
+    if not isinstance(options, Mapping) or not all(isinstance(name, str) for name in options):
+        raise ArgumentError(
+            function=function,
+            argument="compiler_options",
+            got=kind_of(options),
+            expected="a dict from names of options to their values",
+            fix='write it so: compiler_options={"xla_cpu_enable_fast_math": True}',
+        )
+    return dict(options)
+
+
+class ArgInfo(NamedTuple):
+    """What is known of one leaf of the arguments: its type, and whether it is donated."""
+
+    aval: Any
+    donated: bool
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return self.aval.shape
+
+    @property
+    def dtype(self) -> Any:
+        return self.aval.dtype
+
+
+class _Stage:
+    """What all stages can tell of the function's arguments and results."""
+
+    __slots__ = ()
+
+    _traced: TracedStage  # the first of the stages
+
+    @property
+    def in_tree(self) -> Any:
+        """The structure of (args, kwargs), without static arguments."""
+        return self._traced._tree
+
+    @property
+    def in_avals(self) -> Any:
+        """The types of the arguments, in their structure."""
+        return self.in_tree.unflatten(self._traced.jaxpr.in_avals)
+
+    @property
+    def args_info(self) -> Any:
+        """For each leaf of the arguments its shape and dtype, and whether it is donated."""
+        donated = set(self._traced._donated)
+        infos = [ArgInfo(a, i in donated) for i, a in enumerate(self._traced.jaxpr.in_avals)]
+        return self.in_tree.unflatten(infos)
+
+    @property
+    def donate_argnums(self) -> tuple[int, ...]:
+        """The positions of the donated leaves among all leaves of the arguments."""
+        return tuple(self._traced._donated)
+
+    @property
+    def out_tree(self) -> Any:
+        """The structure of the result."""
+        return self._traced._function.out_tree
+
+    @property
+    def out_avals(self) -> Any:
+        """The types of the result, in its structure."""
+        return self.out_tree.unflatten(self._traced.jaxpr.out_avals)
+
+    @property
+    def out_info(self) -> Any:
+        """Shapes and dtypes of the result."""
+        return self.out_tree.unflatten(
+            [ShapeDtypeStruct.of(a) for a in self._traced.jaxpr.out_avals]
+        )
+
+
+class TracedStage(_Stage):
+    """A traced function: `.jaxpr` and the next stage, `.lower()`."""
+
+    __slots__ = ("_args", "_donated", "_function", "_jitted", "_kwargs", "_tree")
+
+    def __init__(self, jitted: Any, function: Any, tree: Any, args: tuple, kwargs: dict) -> None:
+        self._jitted, self._function, self._tree = jitted, function, tree
+        self._args, self._kwargs = args, kwargs
+        self._donated = tuple(jitted._donated(tree, args, kwargs))
+
+    @property
+    def _traced(self) -> TracedStage:  # type: ignore[override]
+        return self
+
+    @property
+    def jaxpr(self) -> ClosedJaxpr:
+        """The program, with the arrays that it reads from outside."""
+        return self._function.closed
+
+    @property
+    def fun_name(self) -> str:
+        """The name of the function."""
+        return self._function.name
+
+    def lower(self, *, lowering_platforms: Sequence[str] | None = None) -> LoweredStage:
+        """The program as StableHLO, for the platform it will run on or for the one named."""
+        jitted = self._jitted
+        _, dyn_args, dyn_kwargs = jitted._split(self._args, self._kwargs)
+        leaves, _ = jitted._flatten(self._args, dyn_args, dyn_kwargs)
+        operands = divisions.of_structs(leaves, self.jaxpr.in_avals)
+        committed = jitted._bound_to(operands, self._tree, self._args, self._kwargs)
+        device, asked = jitted._program_place(self._function, committed)
+        platform = platform_of(device)
+        if lowering_platforms is not None:
+            platform = _one_platform(lowering_platforms)
+        planned = donation.plan(self.jaxpr, self._donated)
+        donation.warn_of_unusable(jitted._fun, self.jaxpr, self.out_tree, planned)
+        lowered, consts = jitted._lowered(self._function, platform, planned.aliases, device, asked)
+        giving = donation.Donation(
+            jitted._fun, self.jaxpr.jaxpr.debug_info.arg_names, planned.aliases
+        )
+        return LoweredStage(self, lowered, consts, device, giving)
+
+    def __repr__(self) -> str:
+        return f"<traced function {self.fun_name}>"
+
+
+def _one_platform(platforms: Any) -> str:
+    named = (platforms,) if isinstance(platforms, str) else tuple(platforms)
+    if len(named) != 1 or named[0] not in devices.PLATFORMS:
+        raise ArgumentValueError(
+            function="lower",
+            argument="lowering_platforms",
+            got=platforms,
+            expected=f"one of {', '.join(map(repr, devices.PLATFORMS))}",
+            fix="for a program for several platforms use sagax.export.export(f, platforms=[...])",
+        )
+    return devices.canonical_platform(named[0])
+
+
+class LoweredStage(_Stage):
+    """A lowered function: `.as_text()` and the next stage, `.compile()`."""
+
+    __slots__ = ("_consts", "_device", "_giving", "_lowered", "_traced")
+
+    def __init__(
+        self,
+        traced: TracedStage,
+        lowered: Lowered,
+        consts: list,
+        device: Any,
+        giving: donation.Donation,
+    ) -> None:
+        self._traced, self._lowered, self._consts = traced, lowered, consts
+        self._device, self._giving = device, giving
+
+    def as_text(self, dialect: str | None = None, *, debug_info: bool = False) -> str:
+        """The program as text: StableHLO, or unoptimised HLO with `dialect="hlo"`."""
+        if _checked_dialect(dialect, "as_text") == "hlo":
+            return xla.module_to_hlo_text(self._lowered.text)
+        return xla.format_module(self._lowered.text, locations=debug_info)
+
+    def compiler_ir(self, dialect: str | None = None) -> Any:
+        """The program as an object of jaxlib's: an MLIR module, or with `dialect="hlo"` a computation."""
+        if _checked_dialect(dialect, "compiler_ir") == "hlo":
+            return xla.module_computation(self._lowered.text)
+        return xla.parsed_module(self._lowered.text)
+
+    def cost_analysis(self) -> dict[str, float]:
+        """XLA's estimate of the cost before optimisation."""
+        client = devices.backend_of(first_device(self._device)).client
+        return xla.module_cost_analysis(client, self._lowered.text)
+
+    def compile(self, compiler_options: Mapping[str, Any] | None = None) -> CompiledStage:
+        """The program compiled for the device, with options of XLA by name."""
+        here = platform_of(self._device)
+        if self._lowered.platform != here:
+            raise ArgumentValueError(
+                f"the program was lowered for {self._lowered.platform!r}, and this process would run it on {here!r}",
+                function="compile",
+                fix="lower it without lowering_platforms, or export it and call it where that platform is",
+            )
+        jitted = self._traced._jitted
+        options = {**jitted._options, **checked_options(compiler_options, "compile")}
+        return CompiledStage(self, Compiled(self._lowered, self._device, options))
+
+    def __repr__(self) -> str:
+        return f"<lowered function {self._traced.fun_name} for {self._lowered.platform}>"
+
+
+def _is_place(x: Any) -> bool:
+    return x is None or isinstance(x, Sharding)
+
+
+def _checked_dialect(dialect: Any, function: str) -> str:
+    if dialect in (None, "stablehlo", "hlo"):
+        return dialect or "stablehlo"
+    raise ArgumentValueError(
+        function=function, argument="dialect", got=repr(dialect), expected="'stablehlo' or 'hlo'"
+    )
+
+
+class CompiledStage(_Stage):
+    """A compiled function, to be called with arguments of the signature it was compiled for."""
+
+    __slots__ = ("_compiled", "_lowered", "_traced")
+
+    def __init__(self, lowered: LoweredStage, compiled: Compiled) -> None:
+        self._lowered, self._compiled, self._traced = lowered, compiled, lowered._traced
+
+    def as_text(self) -> str:
+        """The optimised HLO."""
+        return self._compiled.executable.hlo_text()
+
+    def cost_analysis(self) -> dict[str, float]:
+        """XLA's estimates for the optimised program: 'flops', 'bytes accessed', ..."""
+        return self._compiled.executable.cost_analysis()
+
+    def memory_analysis(self) -> Any:
+        """Sizes in bytes: argument_size_in_bytes, output_size_in_bytes, temp_size_in_bytes, alias_size_in_bytes, ..."""
+        return self._compiled.executable.memory_analysis()
+
+    def runtime_executable(self) -> Any:
+        """The engine's own object."""
+        return self._compiled.executable.loaded
+
+    def call(self, *args: Any, **kwargs: Any) -> Any:
+        """The same as calling the object."""
+        return self(*args, **kwargs)
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        traced, compiled = self._traced, self._compiled
+        arrays = self._operands(args, kwargs)
+        consts, giving = self._lowered._consts, self._lowered._giving
+        if compiled.out_shardings is not None:
+            self._check_divided(arrays)
+            entry = divided_entry(compiled, consts, self.out_tree.unflatten)
+            return (giving.giving(entry) if giving.donated else entry)([], arrays)
+        committed = placement(arrays, lambda: traced.jaxpr.jaxpr.debug_info.arg_names)
+        if committed is not None and committed != compiled.device:
+            raise self._elsewhere(arrays, committed)
+        bufs = buffers_on(arrays, compiled.device)
+        hidden = buffers_on(consts, compiled.device)
+        giving.check(bufs, hidden)
+        bufs = [*hidden, *bufs]
+        if compiled.kept is not None:
+            bufs = [bufs[i] for i in compiled.kept]
+        try:
+            outs = compiled.run(bufs)
+        except (xla.EngineError, xla.DeletedBufferError) as error:
+            failure = explained(error, [*arrays, *consts])
+            raise failure from failure.__cause__
+        if giving.donated:
+            giving.give(arrays)
+        results = [
+            ConcreteArray(a, None, b, committed)
+            for a, b in zip(compiled.out_avals, outs, strict=True)
+        ]
+        return self.out_tree.unflatten(results)
+
+    @property
+    def input_shardings(self) -> tuple[Any, Any]:
+        """How the arguments are divided among devices: of the positional ones, and of the others by name.
+
+        None for an argument that the program does not use.
+        """
+        return self._tree_of_places(self._compiled.in_shardings)
+
+    @property
+    def output_shardings(self) -> Any:
+        """How the result is divided among devices, in its structure."""
+        found = self._compiled.out_shardings
+        if found is None:
+            found = [single(self._compiled.device)] * len(self._compiled.out_avals)
+        return self.out_tree.unflatten(found)
+
+    def _tree_of_places(self, found: Sequence[Any] | None) -> Any:
+        compiled, hidden = self._compiled, len(self._lowered._consts)
+        count = hidden + len(self._traced.jaxpr.in_avals)
+        order = range(count) if compiled.kept is None else compiled.kept
+        if found is None:
+            found = [single(compiled.device)] * len(order)
+        by_place = dict(zip(order, found, strict=True))
+        return self._traced._tree.unflatten([by_place.get(i) for i in range(hidden, count)])
+
+    def _check_divided(self, arrays: Sequence[ConcreteArray]) -> None:
+        """Raise for an argument that is bound to other places than the function was compiled for."""
+        args, kwargs = self.input_shardings
+        wanted = [*trees.leaves(args, _is_place), *trees.leaves(kwargs, _is_place)]
+        names = self._traced.jaxpr.jaxpr.debug_info.arg_names
+        for x, place, name in zip(arrays, wanted, names, strict=True):
+            if x._device is not None and place is not None:
+                if not x.sharding.is_equivalent_to(place, x.ndim):
+                    raise ArgumentValueError(
+                        "the argument is divided in another way than the function was compiled for",
+                        function=f"the compiled {self._traced._jitted._name}",
+                        argument=name,
+                        expected=place,
+                        got=x.sharding,
+                        fix=f"move it: sagax.device_put({name}, compiled.input_shardings[0][i])",
+                    )
+
+    def _operands(self, args: tuple, kwargs: dict) -> list[ConcreteArray]:
+        """The flat arguments of a call, which must have the structure and types of the program."""
+        traced = self._traced
+        jitted = traced._jitted
+        if any(isinstance(x, Tracer) for x in trees.leaves((args, kwargs))):
+            raise ArgumentError(
+                "Cannot apply transformations to a function lowered and compiled for a particular signature",
+                function=f"the compiled {jitted._name}",
+                fix="transform the jitted function instead, and lower the result",
+            )
+        leaves, tree = jitted._flatten(traced._args, args, kwargs)
+        if tree != traced._tree:
+            raise self._other_structure(args, kwargs)
+        names = jitted._paths(traced._args, traced._kwargs)
+        arguments.check_operands(leaves, lambda: names, "jit", jitted._fun)
+        arrays = [as_array(x) for x in leaves]
+        wrong = [
+            (name, a, x.aval)
+            for x, a, name in zip(arrays, traced.jaxpr.in_avals, names, strict=True)
+            if x.aval.shape != a.shape or x.aval.dtype != a.dtype
+        ]
+        if wrong:
+            raise self._other_types(wrong)
+        return arrays
+
+    def _other_types(self, wrong: list[tuple[str, Any, Any]]) -> SagaxError:
+        name, expected, got = wrong[0]
+        more = [
+            f"{n}: {g.str_short(short_dtypes=False)} instead of {e.str_short(short_dtypes=False)}"
+            for n, e, g in wrong[1:4]
+        ]
+        others = f" (also {'; '.join(more)})" if more else ""
+        return ArgumentError(
+            f"the function was compiled for an argument of another type{others}",
+            function=f"the compiled {self._traced._jitted._name}",
+            argument=name,
+            expected=expected,
+            got=got,
+            fix="convert it, or call the jitted function, which compiles for each type",
+        )
+
+    def _elsewhere(self, arrays: Sequence[ConcreteArray], committed: Any) -> SagaxError:
+        i = next(i for i, x in enumerate(arrays) if x.committed)
+        return ArgumentValueError(
+            "the argument is committed to another device than the function was compiled for",
+            function=f"the compiled {self._traced._jitted._name}",
+            argument=self._traced.jaxpr.jaxpr.debug_info.arg_names[i],
+            expected=f"an array on {self._compiled.device} or one that is not committed",
+            got=f"an array on {arrays[i]._device}",
+            fix=f"move it: sagax.device_put(x, {self._compiled.device!r})",
+        )
+
+    def _other_structure(self, args: tuple, kwargs: dict) -> SagaxError:
+        traced = self._traced
+        of_args, of_kwargs = trees.treedef_children(traced._tree)
+        found = trees.structure_mismatch(of_args, args, "args when compiled", "args")
+        found += trees.structure_mismatch(of_kwargs, kwargs, "kwargs when compiled", "kwargs")
+        fix = "pass positional and keyword arguments as they were passed to lower"
+        if not traced._jitted._plain:
+            fix += "; static arguments are part of the compiled program and are left out"
+        return structure_error(
+            f"the compiled {traced._jitted._name}",
+            "the structure of the arguments differs from the one the function was compiled for",
+            found,
+            fix,
+        )
+
+    def __repr__(self) -> str:
+        return f"<compiled function {self._traced.fun_name} on {self._compiled.device}>"

@@ -1,0 +1,645 @@
+"""Meshes of devices and specifications of how arrays are cut along them: plain, interned data.
+
+A `Mesh` is an array of devices whose axes have names. An `AbstractMesh` has the names and sizes
+without the devices: what a traced program may depend on. A `PartitionSpec` tells, dimension by
+dimension of an array, along which axes of a mesh it is cut.
+"""
+
+from __future__ import annotations
+
+import enum
+import math
+import threading
+import weakref
+from collections import OrderedDict
+from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from sagax._src import config
+from sagax._src.diagnostics.errors import ArgumentError, ArgumentValueError
+
+
+class AxisType(enum.Enum):
+    """Who decides how arrays are cut along an axis of a mesh.
+
+    Auto: the compiler. Explicit: the types of arrays, while tracing. Manual: the user's own code,
+    inside `shard_map`.
+    """
+
+    Auto = enum.auto()
+    Explicit = enum.auto()
+    Manual = enum.auto()
+
+    def __repr__(self) -> str:
+        return self.name
+
+
+class UnreducedKind(enum.Enum):
+    """What turns the parts of an unreduced array into its value: their sum, largest or smallest."""
+
+    SUM = "sum"
+    MAX = "max"
+    MIN = "min"
+
+    def __repr__(self) -> str:
+        return self.name
+
+
+class AbstractDevice(NamedTuple):
+    """What is known of a mesh's devices without having them."""
+
+    device_kind: str
+    num_cores: int | None = None
+
+
+_lock = threading.Lock()
+_known: weakref.WeakValueDictionary[tuple, Any] = weakref.WeakValueDictionary()
+
+
+def _interned(cls: type, key: tuple, fields: dict[str, Any]) -> Any:
+    with _lock:
+        found = _known.get((cls, *key))
+        if found is None:
+            found = object.__new__(cls)
+            for name, value in fields.items():
+                object.__setattr__(found, name, value)
+            _known[(cls, *key)] = found
+    return found
+
+
+def _names(axis_names: Any, function: str) -> tuple:
+    if isinstance(axis_names, str) or not isinstance(axis_names, Sequence):
+        axis_names = (axis_names,)
+    names = tuple(axis_names)
+    repeated = sorted({repr(n) for n in names if names.count(n) > 1})
+    if repeated:
+        raise ArgumentValueError(
+            function=function,
+            argument="axis_names",
+            got=repr(names),
+            expected=f"names that differ: {', '.join(repeated)} stands there twice",
+        )
+    if None in names:
+        raise ArgumentValueError(
+            function=function,
+            argument="axis_names",
+            got=repr(names),
+            expected="names other than None",
+        )
+    return names
+
+
+def _types(axis_types: Any, count: int, function: str, default: AxisType) -> tuple[AxisType, ...]:
+    if axis_types is None:
+        return (default,) * count
+    if isinstance(axis_types, AxisType):
+        axis_types = (axis_types,)
+    types = tuple(axis_types)
+    if not all(isinstance(t, AxisType) for t in types):
+        raise ArgumentError(
+            function=function,
+            argument="axis_types",
+            got=repr(types),
+            expected="AxisType.Auto, AxisType.Explicit or AxisType.Manual for each axis",
+        )
+    if len(types) != count:
+        raise ArgumentValueError(
+            function=function,
+            argument="axis_types",
+            got=repr(types),
+            expected=f"one for each of the {count} axes",
+        )
+    return types
+
+
+class _Axes:
+    """What meshes with and without devices have in common: named, sized, typed axes."""
+
+    __slots__ = ()
+
+    axis_names: tuple
+    axis_sizes: tuple[int, ...]
+    axis_types: tuple[AxisType, ...]
+
+    @property
+    def shape(self) -> OrderedDict[Any, int]:
+        """The size of each axis, by name."""
+        return OrderedDict(zip(self.axis_names, self.axis_sizes, strict=True))
+
+    @property
+    def shape_tuple(self) -> tuple[tuple[Any, int], ...]:
+        """(name, size) of each axis."""
+        return tuple(zip(self.axis_names, self.axis_sizes, strict=True))
+
+    @property
+    def size(self) -> int:
+        """How many devices the mesh has."""
+        return math.prod(self.axis_sizes) if self.axis_names else 0
+
+    @property
+    def empty(self) -> bool:
+        """Whether it has no axes."""
+        return not self.axis_names
+
+    def _of_type(self, kind: AxisType) -> tuple:
+        pairs = zip(self.axis_names, self.axis_types, strict=True)
+        return tuple(name for name, t in pairs if t is kind)
+
+    @property
+    def auto_axes(self) -> tuple:
+        """The names of the axes that are left to the compiler."""
+        return self._of_type(AxisType.Auto)
+
+    @property
+    def explicit_axes(self) -> tuple:
+        """The names of the axes that show in the types of arrays."""
+        return self._of_type(AxisType.Explicit)
+
+    @property
+    def manual_axes(self) -> tuple:
+        """The names of the axes that `shard_map` gave to the user's code."""
+        return self._of_type(AxisType.Manual)
+
+    @property
+    def has_explicit_axes(self) -> bool:
+        """Whether some axes show in the types of arrays."""
+        return AxisType.Explicit in self.axis_types
+
+    @property
+    def are_all_axes_auto(self) -> bool:
+        return all(t is AxisType.Auto for t in self.axis_types)
+
+    @property
+    def are_all_axes_explicit(self) -> bool:
+        return all(t is AxisType.Explicit for t in self.axis_types)
+
+    @property
+    def are_all_axes_manual(self) -> bool:
+        return all(t is AxisType.Manual for t in self.axis_types)
+
+    @property
+    def _name_to_type(self) -> dict[Any, AxisType]:
+        return dict(zip(self.axis_names, self.axis_types, strict=True))
+
+    def _described(self) -> str:
+        axes = ", ".join(f"{name!r}: {size}" for name, size in self.shape_tuple)
+        types = ", ".join(t.name for t in self.axis_types)
+        return f"{axes}, axis_types=({types}{',' if len(self.axis_types) == 1 else ''})"
+
+
+class AbstractMesh(_Axes):
+    """The names, sizes and types (Explicit by default) of the axes of a mesh, without devices; interned.
+
+    Traced programs depend on an abstract mesh only, so that they can be shared between meshes of
+    the same form.
+
+    >>> from sagax.sharding import AbstractMesh
+    >>> AbstractMesh((4, 2), ("x", "y")).size
+    8
+    """
+
+    __slots__ = ("__weakref__", "abstract_device", "axis_names", "axis_sizes", "axis_types")
+
+    abstract_device: AbstractDevice | None
+
+    def __new__(
+        cls,
+        axis_sizes: Sequence[int],
+        axis_names: Any,
+        axis_types: Any = None,
+        *,
+        abstract_device: AbstractDevice | None = None,
+    ) -> AbstractMesh:
+        names = _names(axis_names, "AbstractMesh")
+        try:
+            sizes = tuple(size.__index__() for size in axis_sizes)
+        except (TypeError, AttributeError):
+            raise ArgumentError(
+                function="AbstractMesh",
+                argument="axis_sizes",
+                got=repr(axis_sizes),
+                expected="a tuple of integers",
+                fix="write AbstractMesh((4, 2), ('x', 'y'))",
+            ) from None
+        if len(sizes) != len(names):
+            raise ArgumentValueError(
+                function="AbstractMesh",
+                argument="axis_names",
+                got=repr(names),
+                expected=f"a name for each of the {len(sizes)} sizes {sizes}",
+            )
+        types = _types(axis_types, len(names), "AbstractMesh", AxisType.Explicit)
+        fields = {
+            "axis_names": names,
+            "axis_sizes": sizes,
+            "axis_types": types,
+            "abstract_device": abstract_device,
+        }
+        return _interned(cls, tuple(fields.values()), fields)
+
+    @property
+    def abstract_mesh(self) -> AbstractMesh:
+        return self
+
+    def update(
+        self,
+        axis_sizes: Any = None,
+        axis_names: Any = None,
+        axis_types: Any = None,
+        **changes: Any,
+    ) -> AbstractMesh:
+        """The same mesh with some fields replaced."""
+        return AbstractMesh(
+            self.axis_sizes if axis_sizes is None else axis_sizes,
+            self.axis_names if axis_names is None else axis_names,
+            self.axis_types if axis_types is None else axis_types,
+            abstract_device=changes.get("abstract_device", self.abstract_device),
+        )
+
+    def update_axis_types(self, name_to_type: dict[Any, AxisType]) -> AbstractMesh:
+        """The same mesh with other types for the named axes."""
+        pairs = zip(self.axis_names, self.axis_types, strict=True)
+        return self.update(axis_types=tuple(name_to_type.get(n, t) for n, t in pairs))
+
+    def __reduce__(self) -> tuple:
+        return _unpickle_abstract, (
+            self.axis_sizes,
+            self.axis_names,
+            self.axis_types,
+            self.abstract_device,
+        )
+
+    def __repr__(self) -> str:
+        return f"AbstractMesh({self._described() if self.axis_names else ''})"
+
+
+def _unpickle_abstract(sizes: tuple, names: tuple, types: tuple, device: Any) -> AbstractMesh:
+    return AbstractMesh(sizes, names, types, abstract_device=device)
+
+
+empty_abstract_mesh = AbstractMesh((), ())
+
+
+class Mesh(_Axes):
+    """Devices in an array whose axes have names; interned.
+
+    Args:
+      devices: an array (or nested lists) of devices.
+      axis_names: a name for each axis of `devices`.
+      axis_types: an `AxisType` for each axis; Auto if left out.
+
+    `with mesh:` makes it the mesh that a bare `PartitionSpec` refers to; `sagax.set_mesh` does so
+    too, and shows it to traced programs.
+
+    >>> import sagax
+    >>> from sagax.sharding import Mesh
+    >>> Mesh(sagax.devices()[:1], ("x",)).shape
+    OrderedDict({'x': 1})
+    """
+
+    __slots__ = (
+        "__weakref__",
+        "_flat",
+        "abstract_mesh",
+        "axis_names",
+        "axis_sizes",
+        "axis_types",
+        "devices",
+        "facts",
+    )
+
+    devices: np.ndarray
+    abstract_mesh: AbstractMesh
+    _flat: tuple
+    facts: dict  # what the runtime derives from a mesh, kept as long as it lives
+
+    def __new__(cls, devices: Any, axis_names: Any, axis_types: Any = None) -> Mesh:
+        names = _names(axis_names, "Mesh")
+        array = _device_array(devices)
+        if array.ndim != len(names):
+            raise ArgumentValueError(
+                function="Mesh",
+                argument="axis_names",
+                got=repr(names),
+                expected=f"a name for each of the {array.ndim} axes of devices, whose shape is "
+                f"{array.shape}",
+                fix="reshape the array of devices, or use sagax.make_mesh(sizes, names)",
+            )
+        types = _types(axis_types, len(names), "Mesh", AxisType.Auto)
+        flat = tuple(array.flat)
+        if len(set(flat)) != len(flat):
+            raise ArgumentValueError(
+                function="Mesh",
+                argument="devices",
+                got=repr([str(d) for d in flat]),
+                expected="each device once",
+            )
+        array.flags.writeable = False
+        device = None
+        if flat and hasattr(flat[0], "device_kind"):
+            device = AbstractDevice(flat[0].device_kind, getattr(flat[0], "num_cores", None))
+        abstract = AbstractMesh(array.shape, names, types, abstract_device=device)
+        fields = {
+            "devices": array,
+            "axis_names": names,
+            "axis_sizes": array.shape,
+            "axis_types": types,
+            "abstract_mesh": abstract,
+            "_flat": flat,
+            "facts": {},
+        }
+        return _interned(cls, (flat, names, array.shape, types), fields)
+
+    @property
+    def size(self) -> int:
+        return len(self._flat) if self.axis_names else 0
+
+    @property
+    def device_ids(self) -> np.ndarray:
+        """The number of each device, in the form of the mesh."""
+        ids = [d.id for d in self._flat]
+        return np.array(ids, int).reshape(self.devices.shape)
+
+    @property
+    def local_devices(self) -> list:
+        """The devices of this process."""
+        return [d for d in self._flat if d.process_index == d.client.process_index()]
+
+    @property
+    def is_multi_process(self) -> bool:
+        """Whether devices of several processes are in it."""
+        return len({d.process_index for d in self._flat}) > 1
+
+    @property
+    def local_mesh(self) -> Mesh:
+        """The part of the mesh whose devices belong to this process."""
+        if not self.is_multi_process:
+            return self
+        here = self._flat[0].client.process_index()
+        mine = np.array([d.process_index == here for d in self._flat]).reshape(self.devices.shape)
+        corner = [np.unique(positions) for positions in np.nonzero(mine)]
+        block = self.devices[np.ix_(*corner)]
+        if not mine[np.ix_(*corner)].all():
+            raise ArgumentValueError(
+                "the devices of this process do not form a block of the mesh",
+                function="Mesh.local_mesh",
+                got=self,
+            )
+        return Mesh(block, self.axis_names, self.axis_types)
+
+    def update(self, devices: Any = None, axis_names: Any = None, axis_types: Any = None) -> Mesh:
+        """The same mesh with some fields replaced."""
+        return Mesh(
+            self.devices if devices is None else devices,
+            self.axis_names if axis_names is None else axis_names,
+            self.axis_types if axis_types is None else axis_types,
+        )
+
+    def __enter__(self) -> Mesh:
+        context = entered(mesh=self)
+        context.__enter__()
+        _legacy.contexts.append(context)
+        return self
+
+    def __exit__(self, *_: Any) -> None:
+        _legacy.contexts.pop().__exit__(None, None, None)
+
+    def __str__(self) -> str:
+        return f"Mesh({self._described() if self.axis_names else ''})"
+
+    def __repr__(self) -> str:
+        types = f", axis_types={self.axis_types}" if self.axis_names else ""
+        return f"Mesh(axis_sizes={self.axis_sizes}, axis_names={self.axis_names}{types})"
+
+
+class _Legacy(threading.local):
+    """What each thread entered with `with mesh:`."""
+
+    def __init__(self) -> None:
+        self.contexts: list[Any] = []
+
+
+_legacy = _Legacy()
+
+
+def _device_array(devices: Any) -> np.ndarray:
+    if isinstance(devices, np.ndarray):
+        return devices.copy()
+    # an array of objects is built by hand, since devices may have a length or look like numbers
+    shape, flat = [], devices
+    while isinstance(flat, (list, tuple)):
+        shape.append(len(flat))
+        flat = flat[0] if flat else None
+    array = np.empty(tuple(shape), object)
+    for index in np.ndindex(*shape):
+        item = devices
+        for i in index:
+            item = item[i]
+        array[index] = item
+    return array
+
+
+# --- the mesh in force ----------------------------------------------------------------------------
+
+
+def entered(**changes: Any) -> AbstractContextManager:
+    """A context in which `mesh`, `abstract_mesh` or both are others (None: none)."""
+    return config.Context(tuple(changes.items()))
+
+
+def concrete_mesh() -> Mesh | None:
+    """The mesh in force with its devices, if any."""
+    return config.thread.settings.mesh
+
+
+def get_abstract_mesh() -> AbstractMesh:
+    """The mesh that is in force, without devices; empty if there is none.
+
+    Inside `shard_map` its axes are of type Manual.
+
+    >>> from sagax.sharding import get_abstract_mesh
+    >>> get_abstract_mesh().empty
+    True
+    """
+    return config.thread.settings.abstract_mesh or empty_abstract_mesh
+
+
+# --- specifications ---------------------------------------------------------------------------------
+
+
+class _Unconstrained:
+    """Of a dimension: that the compiler may choose."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return "UNCONSTRAINED"
+
+    def __reduce__(self) -> str:
+        return "UNCONSTRAINED"
+
+
+UNCONSTRAINED = _Unconstrained()
+
+
+def _part(part: Any) -> Any:
+    """One entry in its one normal form: None, UNCONSTRAINED, a name, or a tuple of several."""
+    if isinstance(part, (list, tuple)):
+        names = tuple(part)
+        if not names:
+            return None
+        return names[0] if len(names) == 1 else names
+    return part
+
+
+class PartitionSpec:
+    """How an array is cut: for each dimension None (whole), an axis of a mesh, or a tuple of axes.
+
+    Dimensions beyond the last entry are whole. `P.UNCONSTRAINED` leaves one to the compiler.
+    `unreduced` names axes along which the array is a sum of parts that has not been added up,
+    `reduced` those along which its cotangent is.
+
+    >>> from sagax.sharding import PartitionSpec as P
+    >>> P("x", None, ("y", "z"))
+    P('x', None, ('y', 'z'))
+    """
+
+    __slots__ = ("_hash", "_partitions", "reduced", "unreduced", "unreduced_kind")
+
+    UNCONSTRAINED = UNCONSTRAINED
+
+    def __init__(
+        self,
+        *partitions: Any,
+        unreduced: Any = frozenset(),
+        reduced: Any = frozenset(),
+        unreduced_kind: UnreducedKind | None = None,
+    ) -> None:
+        self._partitions = tuple([_part(p) for p in partitions])
+        self.unreduced = _axis_set(unreduced, "unreduced")
+        self.reduced = _axis_set(reduced, "reduced")
+        if unreduced_kind is None and self.unreduced:
+            unreduced_kind = UnreducedKind.SUM
+        self.unreduced_kind = unreduced_kind
+        self._hash = hash((self._partitions, self.unreduced, self.reduced, self.unreduced_kind))
+
+    @property
+    def partitions(self) -> tuple:
+        """The entries, one for each dimension."""
+        return self._partitions
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self._partitions)
+
+    def __len__(self) -> int:
+        return len(self._partitions)
+
+    def __getitem__(self, index: Any) -> Any:
+        return self._partitions[index]
+
+    def __hash__(self) -> int:
+        return self._hash
+
+    def __eq__(self, other: object) -> bool:
+        if isinstance(other, PartitionSpec):
+            return self is other or (
+                self._partitions == other._partitions
+                and self.unreduced == other.unreduced
+                and self.reduced == other.reduced
+                and self.unreduced_kind is other.unreduced_kind
+            )
+        return NotImplemented
+
+    def __add__(self, other: Any) -> PartitionSpec:
+        if isinstance(other, PartitionSpec):
+            return self.update(
+                partitions=self._partitions + other._partitions,
+                unreduced=self.unreduced | other.unreduced,
+                reduced=self.reduced | other.reduced,
+            )
+        if isinstance(other, tuple):
+            return self.update(partitions=self._partitions + other)
+        return NotImplemented
+
+    def __radd__(self, other: Any) -> PartitionSpec:
+        if isinstance(other, tuple):
+            return self.update(partitions=other + self._partitions)
+        return NotImplemented
+
+    def index(self, value: Any) -> int:
+        """The first dimension that has this entry."""
+        return self._partitions.index(_part(value))
+
+    def count(self, value: Any) -> int:
+        """How many dimensions have this entry."""
+        return self._partitions.count(_part(value))
+
+    def update(self, **changes: Any) -> PartitionSpec:
+        """The same specification with `partitions`, `unreduced` or `reduced` replaced."""
+        unreduced = changes.get("unreduced", self.unreduced)
+        kind = changes.get("unreduced_kind", self.unreduced_kind if unreduced else None)
+        return PartitionSpec(
+            *changes.get("partitions", self._partitions),
+            unreduced=unreduced,
+            reduced=changes.get("reduced", self.reduced),
+            unreduced_kind=kind,
+        )
+
+    def axes(self, dimension: int) -> tuple:
+        """The names of the axes along which a dimension is cut, major first."""
+        if dimension >= len(self._partitions):
+            return ()
+        part = self._partitions[dimension]
+        if part is None or part is UNCONSTRAINED:
+            return ()
+        return part if isinstance(part, tuple) else (part,)
+
+    def used_axes(self) -> tuple:
+        """The names of all axes along which a dimension is cut, in order."""
+        return tuple([name for i in range(len(self._partitions)) for name in self.axes(i)])
+
+    def __reduce__(self) -> tuple:
+        return _unpickle_spec, (
+            self._partitions,
+            self.unreduced,
+            self.reduced,
+            self.unreduced_kind,
+        )
+
+    def __repr__(self) -> str:
+        parts = [repr(p) for p in self._partitions]
+        for word in ("unreduced", "reduced"):
+            names = getattr(self, word)
+            if names:
+                parts.append(f"{word}={{{', '.join(sorted(map(repr, names)))}}}")
+        if self.unreduced_kind not in (None, UnreducedKind.SUM):
+            parts.append(f"unreduced_kind={self.unreduced_kind!r}")
+        comma = "," if len(parts) == 1 and len(self) == 1 else ""
+        return f"P({', '.join(parts)}{comma})"
+
+
+def _axis_set(names: Any, argument: str) -> frozenset:
+    if isinstance(names, str) or not isinstance(names, (set, frozenset, tuple, list)):
+        raise ArgumentError(
+            function="PartitionSpec",
+            argument=argument,
+            got=repr(names),
+            expected="a set of names of axes",
+            fix=f"write {argument}={{{names!r}}}" if isinstance(names, str) else None,
+        )
+    found = frozenset(names)
+    if None in found:
+        raise ArgumentValueError(
+            function="PartitionSpec",
+            argument=argument,
+            got=repr(names),
+            expected="names of axes, not None",
+        )
+    return found
+
+
+def _unpickle_spec(partitions: tuple, unreduced: Any, reduced: Any, kind: Any) -> PartitionSpec:
+    return PartitionSpec(*partitions, unreduced=unreduced, reduced=reduced, unreduced_kind=kind)

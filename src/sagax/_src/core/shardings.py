@@ -1,0 +1,622 @@
+"""Shardings: which part of an array lies on which device.
+
+A sharding of `n` devices cuts each dimension of an array into a number of parts and gives each
+device a part; devices may have equal parts. All else (index maps, the engine's notation) follows
+from that, so a class of shardings only tells its devices and its `tiles`.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+import threading
+import weakref
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from sagax._src.core import dims
+from sagax._src.core.meshes import (
+    UNCONSTRAINED,
+    AbstractMesh,
+    AxisType,
+    Mesh,
+    PartitionSpec,
+)
+from sagax._src.diagnostics.errors import ArgumentError, SagaxError
+
+Index = tuple[slice, ...]
+
+
+class ShardingError(SagaxError, ValueError):
+    """A sharding that does not fit the array, the mesh or the other shardings."""
+
+    code = "SX0210"
+
+
+class IndivisibleError(ShardingError):
+    """A dimension whose size the axes of the mesh do not divide."""
+
+    code = "SX0213"
+
+
+class DuplicateSpecError(ShardingError):
+    """A specification that names an axis of the mesh twice."""
+
+
+class ShardingTypeError(SagaxError, TypeError):
+    """Operands whose shardings do not go together, where shardings are part of types."""
+
+    code = "SX0211"
+
+
+for _class in (ShardingError, IndivisibleError, DuplicateSpecError, ShardingTypeError):
+    _class.__module__ = "sagax.errors"  # their public home
+
+
+class Tiles(NamedTuple):
+    """How arrays are cut: the number of parts of each dimension, and each device's part."""
+
+    parts: tuple[int, ...]
+    of_device: tuple[tuple[int, ...], ...]
+
+
+class Sharding:
+    """Which part of an array lies on which device. The base of all shardings."""
+
+    __slots__ = ("__weakref__",)
+
+    _memory_kind: str | None  # None: the default one of the devices
+
+    # -- what a class of shardings tells ---------------------------------------------------------
+
+    @property
+    def _device_assignment(self) -> tuple:
+        """The devices, in the order in which programs number them."""
+        raise NotImplementedError(f"{type(self).__name__}._device_assignment")
+
+    def tiles(self, ndim: int) -> Tiles:
+        """How arrays of `ndim` dimensions are cut."""
+        raise NotImplementedError(f"{type(self).__name__}.tiles")
+
+    def with_memory_kind(self, kind: str) -> Sharding:
+        """The same sharding in another kind of memory."""
+        raise NotImplementedError(f"{type(self).__name__}.with_memory_kind")
+
+    @property
+    def memory_kind(self) -> str | None:
+        """The kind of memory on each device; None if there are no devices yet."""
+        return self._memory_kind or self._device_assignment[0].default_memory().kind
+
+    # -- what follows from it --------------------------------------------------------------------
+
+    @property
+    def device_set(self) -> set:
+        """The devices, of all processes."""
+        return set(self._device_assignment)
+
+    @property
+    def num_devices(self) -> int:
+        """How many devices there are."""
+        return len(self._device_assignment)
+
+    @property
+    def addressable_devices(self) -> set:
+        """The devices of this process."""
+        return set(self.local_devices)
+
+    @property
+    def local_devices(self) -> tuple:
+        """The devices of this process, in order."""
+        return tuple(
+            [d for d in self._device_assignment if d.process_index == d.client.process_index()]
+        )
+
+    @property
+    def is_fully_addressable(self) -> bool:
+        """Whether all devices belong to this process."""
+        return len(self.local_devices) == len(self._device_assignment)
+
+    @property
+    def is_fully_replicated(self) -> bool:
+        """Whether each device has the whole array."""
+        raise NotImplementedError(f"{type(self).__name__}.is_fully_replicated")
+
+    def devices_indices_map(self, global_shape: Sequence[int]) -> Mapping[Any, Index]:
+        """For each device the index of its part: `x[index]` of an array x of this shape."""
+        shape = tuple(global_shape)
+        return dict(zip(self._device_assignment, self.indices(shape), strict=True))
+
+    def addressable_devices_indices_map(
+        self, global_shape: Sequence[int]
+    ) -> Mapping[Any, Index | None]:
+        """As `devices_indices_map`, for the devices of this process only."""
+        here = self.addressable_devices
+        return {d: i for d, i in self.devices_indices_map(global_shape).items() if d in here}
+
+    def indices(self, shape: tuple[int, ...]) -> tuple[Index, ...]:
+        """The index of each device's part, in the order of the devices."""
+        steps = self.shard_shape(shape)
+        tiles = self.tiles(len(shape))
+        return _indices(tiles, steps)
+
+    def shard_shape(self, global_shape: Sequence[int]) -> tuple[int, ...]:
+        """The shape of one device's part of an array. Raises ValueError if it cannot be cut so."""
+        shape = tuple(global_shape)
+        self.check_shape(shape)
+        return tuple([size // n for size, n in zip(shape, self.tiles(len(shape)).parts)])
+
+    def check_shape(self, shape: tuple, **facts: Any) -> None:
+        """Raises a ValueError, with the facts about whose shape it is, if it cannot be cut so."""
+        for axis, (size, n) in enumerate(zip(shape, self.tiles(len(shape)).parts)):
+            if not dims.is_dim(size) and size % n:
+                raise IndivisibleError(
+                    f"dimension {axis} of shape {shape} has size {size}, which does not divide "
+                    f"into {n} equal parts",
+                    **{"sharding": self, **facts},
+                )
+
+    def is_equivalent_to(self, other: Any, ndim: int) -> bool:
+        """Whether both put the same parts of arrays of `ndim` dimensions on the same devices."""
+        if self is other:
+            return True
+        return (
+            isinstance(other, Sharding)
+            and self._device_assignment == other._device_assignment
+            and self._memory_kind == other._memory_kind
+            and self.tiles(ndim) == other.tiles(ndim)
+        )
+
+    def engine_text(self, ndim: int) -> str:
+        """The sharding in XLA's notation."""
+        parts, of_device = self.tiles(ndim)
+        count = math.prod(parts)
+        if count == 1:
+            return "{replicated}"
+        return _text(parts, of_device)
+
+
+@functools.lru_cache(maxsize=4096)
+def _indices(tiles: Tiles, steps: tuple[int, ...]) -> tuple[Index, ...]:
+    whole = slice(None)
+    cuts = [
+        [whole] if n == 1 else [slice(i * step, (i + 1) * step) for i in range(n)]
+        for n, step in zip(tiles.parts, steps)
+    ]
+    return tuple([tuple([c[i] for c, i in zip(cuts, tile)]) for tile in tiles.of_device])
+
+
+@functools.lru_cache(maxsize=4096)
+def _text(parts: tuple[int, ...], of_device: tuple[tuple[int, ...], ...]) -> str:
+    """Devices are listed tile by tile; those that have the same tile stand side by side."""
+    by_tile: dict[tuple, list[int]] = {tile: [] for tile in np.ndindex(*parts)}
+    for position, tile in enumerate(of_device):
+        by_tile[tile].append(position)
+    copies = len(of_device) // len(by_tile)
+    order = ",".join([str(p) for found in by_tile.values() for p in found])
+    sizes = ",".join(map(str, parts))
+    if copies == 1:
+        return f"{{devices=[{sizes}]{order}}}"
+    return f"{{devices=[{sizes},{copies}]{order} last_tile_dim_replicate}}"
+
+
+class SingleDeviceSharding(Sharding):
+    """All of the array on one device.
+
+    >>> import sagax
+    >>> from sagax.sharding import SingleDeviceSharding
+    >>> SingleDeviceSharding(sagax.devices()[0]).num_devices
+    1
+    """
+
+    __slots__ = ("_device", "_memory_kind")
+
+    def __init__(self, device: Any, *, memory_kind: str | None = None) -> None:
+        if not hasattr(device, "client"):
+            raise ArgumentError(
+                function="SingleDeviceSharding",
+                argument="device",
+                got=repr(device),
+                expected="a device from sagax.devices()",
+            )
+        self._device = device
+        self._memory_kind = checked_memory_kind(device, memory_kind)
+
+    @property
+    def _device_assignment(self) -> tuple:
+        return (self._device,)
+
+    @property
+    def is_fully_replicated(self) -> bool:
+        return True
+
+    def tiles(self, ndim: int) -> Tiles:
+        return Tiles((1,) * ndim, ((0,) * ndim,))
+
+    def with_memory_kind(self, kind: str) -> SingleDeviceSharding:
+        return SingleDeviceSharding(self._device, memory_kind=kind)
+
+    def __hash__(self) -> int:
+        return hash((self._device, self._memory_kind))
+
+    def __eq__(self, other: object) -> bool:
+        return (
+            isinstance(other, SingleDeviceSharding)
+            and self._device == other._device
+            and self._memory_kind == other._memory_kind
+        )
+
+    def __repr__(self) -> str:
+        kind = "" if self._memory_kind is None else f", memory_kind={self._memory_kind}"
+        return f"SingleDeviceSharding(device={self._device!r}{kind})"
+
+
+class NamedSharding(Sharding):
+    """An array cut along the axes of a mesh as a `PartitionSpec` says.
+
+    Args:
+      mesh: a `Mesh`; or an `AbstractMesh`, where there are no devices yet.
+      spec: for each dimension an axis of the mesh, a tuple of axes, or None.
+      memory_kind: the kind of memory on each device, the default one if left out.
+
+    Raises:
+      ValueError: the specification names an axis that the mesh does not have, or one twice.
+
+    >>> import sagax
+    >>> from sagax.sharding import Mesh, NamedSharding, PartitionSpec as P
+    >>> mesh = Mesh(sagax.devices()[:1], ("x",))
+    >>> NamedSharding(mesh, P("x")).shard_shape((8, 3))
+    (8, 3)
+    """
+
+    __slots__ = ("_memory_kind", "_texts", "mesh", "spec")
+
+    mesh: Mesh | AbstractMesh
+    spec: PartitionSpec
+    _texts: dict[int, str]
+
+    def __new__(cls, mesh: Any, spec: Any, *, memory_kind: str | None = None) -> NamedSharding:
+        found = _known.get((mesh, spec, memory_kind)) if type(spec) is PartitionSpec else None
+        return found if found is not None else _make(cls, mesh, spec, memory_kind)
+
+    @property
+    def _device_assignment(self) -> tuple:
+        mesh = self.mesh
+        if isinstance(mesh, AbstractMesh):
+            raise ShardingError(
+                "a sharding over an abstract mesh has no devices",
+                got=self,
+                fix="use NamedSharding(mesh, spec) with a mesh of devices",
+            )
+        return mesh._flat
+
+    @property
+    def memory_kind(self) -> str | None:
+        if isinstance(self.mesh, AbstractMesh):
+            return self._memory_kind
+        return self._memory_kind or self.mesh._flat[0].default_memory().kind
+
+    @property
+    def replicated_axes(self) -> frozenset:
+        """The axes of the mesh along which nothing is cut."""
+        return frozenset(self.mesh.axis_names) - frozenset(self.spec.used_axes())
+
+    @property
+    def is_fully_replicated(self) -> bool:
+        shape = self.mesh.shape
+        return math.prod([shape[name] for name in self.spec.used_axes()]) == 1
+
+    def tiles(self, ndim: int) -> Tiles:
+        spec = self.spec
+        if len(spec) > ndim:
+            self._check_rank(ndim, None)
+        cut = tuple([spec.axes(i) for i in range(ndim)])
+        return named_tiles(self.mesh.axis_sizes, self.mesh.axis_names, cut)
+
+    def _check_rank(self, ndim: int, shape: Any, **facts: Any) -> None:
+        what = f"an array of {ndim} dimensions" if shape is None else f"an array of shape {shape}"
+        kept = PartitionSpec(*tuple(self.spec)[:ndim])
+        raise ShardingError(
+            f"the specification {self.spec!r} has {len(self.spec)} entries, which is more than the "
+            f"{ndim} dimension{'' if ndim == 1 else 's'} of {what}",
+            **{
+                "expected": f"at most {ndim} entries",
+                "got": repr(self.spec),
+                "fix": f"use {kept!r}",
+                **facts,
+            },
+        )
+
+    def check_shape(self, shape: tuple, **facts: Any) -> None:
+        """Raises a ValueError if arrays of this shape cannot be cut so; it says what would fit."""
+        if len(self.spec) > len(shape):
+            self._check_rank(len(shape), shape, **facts)
+        sizes = self.mesh.shape
+        for i, size in enumerate(shape):
+            names = self.spec.axes(i)
+            parts = math.prod([sizes[n] for n in names])
+            if parts > 1 and not dims.is_dim(size) and size % parts:
+                axes = " and ".join([f"{n!r} of size {sizes[n]}" for n in names])
+                fitting = fitting_spec(self.spec, shape, self.mesh)
+                raise IndivisibleError(
+                    f"One of the dimensions is not divisible: dimension {i} of shape {shape} has "
+                    f"size {size}, and {self.spec!r} cuts it into {parts} parts along the mesh "
+                    f"{'axis' if len(names) == 1 else 'axes'} {axes}",
+                    **{
+                        "expected": f"a size divisible by {parts}",
+                        "got": f"{size}, on {self.mesh!r}",
+                        "fix": f"use {fitting!r}, or pad dimension {i} to "
+                        f"{-(-size // parts) * parts}",
+                        "spec": self.spec,
+                        "mesh": self.mesh,
+                        **facts,
+                    },
+                )
+
+    def engine_text(self, ndim: int) -> str:
+        found = self._texts.get(ndim)
+        if found is None:
+            found = self._texts[ndim] = super().engine_text(ndim)
+        return found
+
+    def with_memory_kind(self, kind: str) -> NamedSharding:
+        return NamedSharding(self.mesh, self.spec, memory_kind=kind)
+
+    def with_spec(self, spec: Any) -> NamedSharding:
+        """The same mesh with another specification."""
+        spec = spec if isinstance(spec, PartitionSpec) else PartitionSpec(*spec)
+        return NamedSharding(self.mesh, spec, memory_kind=self._memory_kind)
+
+    def update(self, **changes: Any) -> NamedSharding:
+        """The same sharding with `mesh`, `spec` or `memory_kind` replaced."""
+        return NamedSharding(
+            changes.get("mesh", self.mesh),
+            changes.get("spec", self.spec),
+            memory_kind=changes.get("memory_kind", self._memory_kind),
+        )
+
+    def __reduce__(self) -> tuple:
+        return _unpickle_named, (self.mesh, self.spec, self._memory_kind)
+
+    def __repr__(self) -> str:
+        kind = "" if self._memory_kind is None else f", memory_kind={self._memory_kind}"
+        return f"NamedSharding(mesh={self.mesh}, spec={self.spec!r}{kind})"
+
+
+# Interned, as meshes are: programs are looked up by the shardings of their arguments.
+_known: weakref.WeakValueDictionary[tuple, NamedSharding] = weakref.WeakValueDictionary()
+_lock = threading.Lock()
+
+
+def _make(cls: type, mesh: Any, spec: Any, memory_kind: str | None) -> NamedSharding:
+    if not isinstance(mesh, (Mesh, AbstractMesh)):
+        raise ArgumentError(
+            function="NamedSharding",
+            argument="mesh",
+            got=repr(mesh),
+            expected="a Mesh, such as sagax.make_mesh((8,), ('x',))",
+        )
+    if not isinstance(spec, PartitionSpec):
+        words = ", ".join(map(repr, spec)) if isinstance(spec, tuple) else repr(spec)
+        raise ArgumentError(
+            function="NamedSharding",
+            argument="spec",
+            got=repr(spec),
+            expected="a PartitionSpec",
+            fix=f"write PartitionSpec({'' if spec is None else words})",
+        )
+    check_axes(spec, mesh)
+    if spec.unreduced or spec.reduced:
+        raise ShardingError(
+            "arrays that are sums of parts which have not been added up are not supported",
+            function="NamedSharding",
+            argument="spec",
+            got=repr(spec),
+            fix="leave out unreduced and reduced, or use shard_map, where psum adds the parts up",
+        )
+    if isinstance(mesh, Mesh):
+        memory_kind = checked_memory_kind(mesh._flat[0], memory_kind)
+    with _lock:
+        made = _known.get((mesh, spec, memory_kind))
+        if made is None:
+            made = object.__new__(cls)
+            made.mesh, made.spec, made._memory_kind, made._texts = mesh, spec, memory_kind, {}
+            _known[mesh, spec, memory_kind] = made
+    return made
+
+
+def _unpickle_named(mesh: Any, spec: Any, memory_kind: str | None) -> NamedSharding:
+    return NamedSharding(mesh, spec, memory_kind=memory_kind)
+
+
+@functools.lru_cache(maxsize=4096)
+def named_tiles(sizes: tuple[int, ...], names: tuple, cut: tuple[tuple, ...]) -> Tiles:
+    coordinates = np.indices(sizes).reshape(len(sizes), -1)  # of each device, in mesh order
+    where = dict(zip(names, range(len(names)), strict=True))
+    parts, places = [], []
+    for axes in cut:
+        n, place = 1, np.zeros(coordinates.shape[1], int)
+        for name in axes:
+            size = sizes[where[name]]
+            n, place = n * size, place * size + coordinates[where[name]]
+        parts.append(n)
+        places.append(place)
+    stacked = np.stack(places, 1) if places else np.zeros((coordinates.shape[1], 0), int)
+    return Tiles(tuple(parts), tuple([tuple(row) for row in stacked.tolist()]))
+
+
+# --- checks ---------------------------------------------------------------------------------------
+
+
+def checked_memory_kind(device: Any, kind: str | None) -> str | None:
+    """The kind of memory, if the device has it; None if it is the default one."""
+    if kind is None or kind == device.default_memory().kind:
+        return None
+    known = [m.kind for m in device.addressable_memories()]
+    if kind not in known:
+        raise ShardingError(
+            f"Could not find memory addressable by device {device.device_kind}: it has no memory "
+            f"of kind {kind!r}",
+            expected=f"one of {', '.join(map(repr, known))}",
+            got=repr(kind),
+        )
+    return kind
+
+
+def check_axes(spec: PartitionSpec, mesh: Any) -> None:
+    """Raises a ValueError unless each axis in the specification is one of the mesh, and once."""
+    names = spec.used_axes()
+    known = mesh.axis_names
+    extra = sorted(map(str, (spec.unreduced | spec.reduced) - set(known)))
+    for name in (*names, *extra):
+        if name not in known:
+            raise ShardingError(
+                f"Resource axis: {name} of {spec!r} is not found in mesh: {known}",
+                expected=f"axes of {mesh!r}",
+                got=repr(spec),
+                spec=spec,
+                mesh=mesh,
+            )
+    twice = [n for n in dict.fromkeys(names) if names.count(n) > 1]
+    if twice:
+        places = [i for i in range(len(spec)) if twice[0] in spec.axes(i)]
+        kept = PartitionSpec(
+            *[
+                tuple(n for n in spec.axes(i) if n != twice[0] or i == places[0])
+                if i in places[1:]
+                else spec[i]
+                for i in range(len(spec))
+            ]
+        )
+        raise DuplicateSpecError(
+            f"A single NamedSharding spec specification can map every mesh axis to at most one "
+            f"positional dimension, but {spec!r} has duplicate entries for {twice[0]!r}",
+            got=f"{spec!r}, which names {twice[0]!r} for dimensions "
+            f"{' and '.join(map(str, places))}",
+            expected="each axis of the mesh at most once",
+            fix=f"use {kept!r}" if len(places) > 1 else None,
+            spec=spec,
+            mesh=mesh,
+        )
+    both = set(names) & (spec.unreduced | spec.reduced)
+    if both:
+        raise ShardingError(
+            f"axes that cut a dimension cannot be unreduced or reduced as well: {sorted(map(str, both))}",
+            got=repr(spec),
+        )
+
+
+def fitting_spec(spec: PartitionSpec, shape: tuple, mesh: Any) -> PartitionSpec:
+    """A specification near to `spec` that divides the shape: axes move to where they divide."""
+    sizes = mesh.shape
+    found: list[Any] = [list(spec.axes(i)) for i in range(len(shape))]
+    homeless = []
+    for i, names in enumerate(found):
+        kept: list[Any] = []
+        for name in names:
+            if dims.is_dim(shape[i]) or shape[i] % math.prod([sizes[n] for n in (*kept, name)]):
+                homeless.append(name)
+            else:
+                kept.append(name)
+        found[i] = kept
+    for name in homeless:
+        for i, kept in enumerate(found):
+            if not kept and not dims.is_dim(shape[i]) and shape[i] % sizes[name] == 0 < shape[i]:
+                kept.append(name)
+                break
+    while found and not found[-1]:
+        found.pop()
+    return PartitionSpec(*map(tuple, found))
+
+
+def shown_in_type(sharding: Any, ndim: int) -> NamedSharding | None:
+    """What the type of an array of `ndim` dimensions shows of its sharding: the Explicit axes.
+
+    None if its mesh has none.
+    """
+    mesh = sharding.mesh if isinstance(sharding, NamedSharding) else None
+    if mesh is None or AxisType.Explicit not in mesh.axis_types:
+        return None
+    spec = sharding.spec
+    shown = set(mesh.explicit_axes)
+    parts = [tuple([n for n in spec.axes(i) if n in shown]) for i in range(ndim)]
+    return NamedSharding(mesh.abstract_mesh, PartitionSpec(*parts))
+
+
+def without_dimension(sharding: NamedSharding | None, dimension: int) -> NamedSharding | None:
+    """The sharding of what is left of arrays when they lose a dimension."""
+    if sharding is None:
+        return None
+    parts = list(sharding.spec)
+    del parts[dimension : dimension + 1]
+    return sharding.with_spec(sharding.spec.update(partitions=tuple(parts)))
+
+
+def with_dimension(
+    sharding: NamedSharding | None, dimension: int, entry: Any = None
+) -> NamedSharding | None:
+    """The sharding of arrays that get one more dimension, which is divided as `entry` says."""
+    if sharding is None:
+        return None
+    parts = list(sharding.spec) + [None] * (dimension - len(sharding.spec))
+    parts.insert(dimension, entry)
+    return sharding.with_spec(sharding.spec.update(partitions=tuple(parts)))
+
+
+def divided_alike(a: NamedSharding | None, b: NamedSharding | None) -> bool:
+    """Whether two types show the same division; a type without sharding shows whole dimensions."""
+    if a is b:
+        return True
+    if a is None or b is None:
+        shown = a or b
+        return shown is not None and not shown.spec.used_axes()
+    count = max(len(a.spec), len(b.spec))
+    return all(a.spec.axes(i) == b.spec.axes(i) for i in range(count))
+
+
+def dimensions_text(shape: tuple, sharding: NamedSharding) -> str:
+    """`8@x,4@(x,y),3`: sizes, and the axes along which they are divided."""
+    found = []
+    for i, size in enumerate(shape):
+        axes = sharding.spec.axes(i)
+        text = ",".join(map(str, axes))
+        found.append(f"{size}@{text if len(axes) == 1 else f'({text})'}" if axes else str(size))
+    return ",".join(found)
+
+
+# --- the notation of the sdy dialect ----------------------------------------------------------------
+
+
+def sdy_mesh(mesh: Any, devices: Sequence[Any] = ()) -> str:
+    """The axes of a mesh as the sdy dialect writes them, for a program on these devices."""
+    axes = ", ".join([f'"{name}"={size}' for name, size in mesh.shape_tuple])
+    flat = mesh._flat if isinstance(mesh, Mesh) else devices
+    if tuple(flat) == tuple(devices) or not devices:
+        return f"<[{axes}]>"
+    where = {d: i for i, d in enumerate(devices)}
+    return f"<[{axes}], device_ids=[{', '.join([str(where[d]) for d in flat])}]>"
+
+
+def sdy_sharding(mesh_name: str, spec: PartitionSpec, ndim: int, *, open: bool = False) -> str:
+    """A sharding as the sdy dialect writes it: `<@mesh, [{"x"}, {}]>`.
+
+    UNCONSTRAINED dimensions, and with `open` all, may be cut further by the compiler.
+    """
+    parts = []
+    for i in range(ndim):
+        free = open or (i < len(spec) and spec[i] is UNCONSTRAINED)
+        inner = [f'"{name}"' for name in spec.axes(i)] + ["?"] * free
+        parts.append("{" + ", ".join(inner) + "}")
+    return f"<@{mesh_name}, [{', '.join(parts)}]>"
+
+
+__all__ = [
+    "DuplicateSpecError",
+    "IndivisibleError",
+    "NamedSharding",
+    "Sharding",
+    "ShardingError",
+    "ShardingTypeError",
+    "SingleDeviceSharding",
+]

@@ -1,0 +1,88 @@
+"""What happens inside, told to whoever listens: names, durations and numbers.
+
+Listeners are called in the thread where it happens, in the order in which they were registered.
+Without listeners an event costs next to nothing.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import Any
+
+from sagax._src.diagnostics.errors import ArgumentError, ArgumentValueError
+
+__all__ = ["Listeners", "durations", "events", "numbers", "record_span", "spans", "timed"]
+
+
+class Listeners:
+    """The functions that are called for one kind of events."""
+
+    def __init__(self, kind: str) -> None:
+        self._kind = kind
+        self._functions: tuple[Callable[..., None], ...] = ()
+
+    def __bool__(self) -> bool:
+        return bool(self._functions)
+
+    def add(self, function: Callable[..., None]) -> None:
+        """Call `function` for each event from now on."""
+        if not callable(function):
+            raise ArgumentError(
+                function=f"monitoring.register_{self._kind}_listener",
+                argument="callback",
+                got=function,
+                expected="a function of the event's name, and what else such events have",
+            )
+        self._functions += (function,)
+
+    def remove(self, function: Callable[..., None]) -> None:
+        """Call `function` no more."""
+        if function not in self._functions:
+            raise ArgumentValueError(
+                function=f"monitoring.unregister_{self._kind}_listener",
+                argument="callback",
+                got=function,
+                expected="a function that is registered",
+            )
+        found = list(self._functions)
+        found.remove(function)
+        self._functions = tuple(found)
+
+    def clear(self) -> None:
+        """Forget all functions."""
+        self._functions = ()
+
+    def tell(self, event: str, *values: Any, **metadata: Any) -> None:
+        """Call all functions."""
+        for function in self._functions:
+            function(event, *values, **metadata)
+
+
+events = Listeners("event")
+durations = Listeners("event_duration_secs")
+spans = Listeners("event_time_span")
+numbers = Listeners("scalar")
+
+
+def record_span(event: str, start: float, end: float, **metadata: Any) -> None:
+    """Tell of something that took from `start` to `end`, in seconds since the epoch."""
+    durations.tell(event, end - start, **metadata)
+    spans.tell(event, start, end, **metadata)
+
+
+class timed:
+    """Context manager: tells how long the block took."""
+
+    __slots__ = ("event", "metadata", "start")
+
+    def __init__(self, event: str, **metadata: Any) -> None:
+        self.event = event
+        self.metadata = metadata
+
+    def __enter__(self) -> None:
+        self.start = time.time()
+
+    def __exit__(self, kind: Any, *_: Any) -> None:
+        if kind is None and (durations or spans):
+            record_span(self.event, self.start, time.time(), **self.metadata)

@@ -1,0 +1,633 @@
+"""Re-rolling: the rounds of a loop that Python unrolled while tracing, as one scan.
+
+A Python loop leaves its body in the program once for each round, and the compiler works on each of them.
+Here rounds are found again: stretches of equations that repeat, equal up to the names of variables. What
+an equation reads is the same in every round (a constant of the scan), comes from the same equation of
+its own round or of the round before (the carry), or was there before the loop and differs from round to
+round (a sequence: a slice of one array where that can be seen, otherwise stacked). What is read after the
+loop is the last carry or a stacked result. The values are those of the unrolled program up to rounding.
+
+A scan costs some microseconds a round, and an unrolled loop the compilation of each round: only long loops
+are rolled, and only where little has to be stacked.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from sagax._src.control.call import jit_p
+from sagax._src.control.conditional import cond_p
+from sagax._src.control.custom_calls import custom_jvp_p, custom_vjp_p
+from sagax._src.control.remat import remat_p
+from sagax._src.control.scan import scan_p
+from sagax._src.control.sharing import parameter_key
+from sagax._src.control.while_loop import while_p
+from sagax._src.core import dims, dtypes
+from sagax._src.core.avals import intern_aval
+from sagax._src.core.jaxpr import ClosedJaxpr, Eqn, Jaxpr, Literal, Var
+from sagax._src.primitives.shaping import rev_p, stack_p, unstack_p
+from sagax._src.primitives.slicing import slice_p
+from sagax._src.primitives.structural import (
+    broadcast_in_dim_p,
+    reshape_p,
+    squeeze_p,
+    transpose_p,
+)
+from sagax._src.transforms.derived import derived
+from sagax._src.transforms.prune import prune_jaxpr
+
+_LEAST_ROUNDS = 16
+_LEAST_EQUATIONS = 256  # in all rounds of all loops: what fewer take to compile is not worth a loop
+_LEAST_EQUATIONS_NEXT = (
+    64  # where there is a loop already, such as the way back beside the way forth
+)
+# Rounds that pass on large arrays gain from being compiled together (what one writes the next one finds in
+# a register): there only what takes seconds to compile is rolled.
+_SMALL_CARRY = 1 << 16
+_LEAST_EQUATIONS_LARGE = 2048
+_MOST_STACKED = 1 << 20  # bytes of separate arrays that may be copied together for a loop
+_MOST_LOOPS = 16
+_PERIODS = 6  # how many lengths of a round are tried
+_WINDOW = 8  # equations by which a repetition is noticed
+_HOLDING = frozenset((jit_p, scan_p, while_p, cond_p, remat_p, custom_jvp_p, custom_vjp_p))
+_VIEWS = frozenset((slice_p, squeeze_p, reshape_p))
+
+
+def rerolled(jaxpr: Jaxpr) -> Jaxpr:
+    """`jaxpr` with long repetitions as scans, also in the programs that it holds."""
+    return derived(jaxpr, ("rerolled",), lambda: _rerolled(jaxpr))
+
+
+def _rerolled(jaxpr: Jaxpr) -> Jaxpr:
+    jaxpr = _within(jaxpr)
+    if len(jaxpr.eqns) < _LEAST_EQUATIONS or not _static(jaxpr):
+        return jaxpr
+    least = _LEAST_EQUATIONS
+    for _ in range(_MOST_LOOPS):
+        rolled = _with_one_loop(jaxpr, least)
+        if rolled is None:
+            break
+        jaxpr, least = rolled, _LEAST_EQUATIONS_NEXT
+    return jaxpr
+
+
+def _within(jaxpr: Jaxpr) -> Jaxpr:
+    """The same with the programs that its equations hold rolled."""
+    changed = False
+    eqns = []
+    for eqn in jaxpr.eqns:
+        if eqn.primitive in _HOLDING:
+            params = {name: _in_parameter(value) for name, value in eqn.params.items()}
+            if any(params[name] is not value for name, value in eqn.params.items()):
+                eqn, changed = eqn.replace(params=params), True
+        eqns.append(eqn)
+    return jaxpr.replace(eqns=eqns) if changed else jaxpr
+
+
+def _in_parameter(value: Any) -> Any:
+    if isinstance(value, ClosedJaxpr):
+        found = rerolled(value.jaxpr)
+        return value if found is value.jaxpr else ClosedJaxpr(found, value.consts)
+    if isinstance(value, Jaxpr):
+        return rerolled(value)
+    if isinstance(value, tuple) and value and isinstance(value[0], (ClosedJaxpr, Jaxpr)):
+        found = tuple([_in_parameter(v) for v in value])
+        return value if all(a is b for a, b in zip(found, value)) else found
+    return value
+
+
+def _static(jaxpr: Jaxpr) -> bool:
+    return all(dims.is_static(getattr(v.aval, "shape", ())) for v in jaxpr.invars)
+
+
+def _takes_a_row(eqn: Eqn) -> bool:
+    """Whether an equation takes one index of one dimension."""
+    if eqn.primitive is not slice_p:
+        return False
+    shape, out = eqn.invars[0].aval.shape, eqn.outvars[0].aval.shape
+    return [m for n, m in zip(shape, out) if n != m] == [1]
+
+
+# -- the equations in the order in which they repeat ------------------------------------------------
+
+
+class _Program:
+    """The equations of a jaxpr, without the views of its inputs and of arrays that are taken apart by rows."""
+
+    def __init__(self, jaxpr: Jaxpr) -> None:
+        self.jaxpr = jaxpr
+        self.eqns: list[Eqn] = []
+        self.views: dict[Any, tuple[Any, list[Eqn]]] = {}  # a view -> its root, the steps to it
+        self.hanging: dict[Any, list[Eqn]] = {}  # a root -> the equations of its views, in order
+        self.parts: dict[Any, tuple[Any, int, int]] = {}  # of an unstacked array: it, axis, number
+        self.made: dict[
+            Any, tuple[int, int]
+        ] = {}  # a variable -> its equation, its place among results
+        roots = {*jaxpr.constvars, *jaxpr.invars}
+        rows = Counter(eqn.invars[0] for eqn in jaxpr.eqns if _takes_a_row(eqn))
+        for eqn in jaxpr.eqns:
+            source = eqn.invars[0] if eqn.invars else None
+            if eqn.primitive in _VIEWS and (source in roots or source in self.views):
+                root, steps = self.views.get(source, (source, []))
+                self.views[eqn.outvars[0]] = root, [*steps, eqn]
+                self.hanging.setdefault(root, []).append(eqn)
+                continue
+            for k, v in enumerate(eqn.outvars):
+                self.made[v] = len(self.eqns), k
+                if eqn.primitive is unstack_p:
+                    self.parts[v] = source, eqn.params["axis"], k
+            roots.update([v for v in eqn.outvars if rows[v] >= _LEAST_ROUNDS])
+            self.eqns.append(eqn)
+
+    def with_views(self, eqns: Iterable[Eqn]) -> list[Eqn]:
+        """Equations, each followed by the views of what it makes."""
+        out: list[Eqn] = []
+        for eqn in eqns:
+            out.append(eqn)
+            for v in eqn.outvars:
+                out += self.hanging.get(v, ())
+        return out
+
+    def views_of_inputs(self) -> list[Eqn]:
+        inputs = (*self.jaxpr.constvars, *self.jaxpr.invars)
+        return [eqn for v in inputs for eqn in self.hanging.get(v, ())]
+
+
+def _codes(eqns: Sequence[Eqn]) -> list[int]:
+    """A number for each equation, equal where they differ in variables and values of literals only."""
+    numbers: dict[Any, int] = {}
+    codes = []
+    for i, eqn in enumerate(eqns):
+        key: Any = i
+        if not eqn.effects and eqn.outvars:
+            operands = tuple([(type(v) is Literal, v.aval) for v in eqn.invars])
+            try:
+                params = tuple([(n, parameter_key(p)) for n, p in eqn.params.items()])
+                key = (eqn.primitive, params, operands, *[v.aval for v in eqn.outvars])
+                hash(key)
+            except TypeError:  # a parameter that cannot be compared
+                key = i
+        codes.append(numbers.setdefault(key, len(numbers)))
+    return codes
+
+
+class _Stretch(NamedTuple):
+    """Equations that repeat those `period` before them, from `start + period` to `stop`."""
+
+    start: int
+    stop: int
+    period: int
+
+
+def _stretches(codes: Sequence[int]) -> list[_Stretch]:
+    """Where codes repeat: of those that overlap the longest, in their order in the program.
+
+    The first comes first, since what a later loop reads of it is seen as slices once it is rolled.
+    """
+    n = len(codes)
+    last: dict[Any, int] = {}
+    distances: Counter[int] = Counter()
+    for i in range(n - _WINDOW + 1):
+        window = tuple(codes[i : i + _WINDOW])
+        if window in last:
+            distances[i - last[window]] += 1
+        last[window] = i
+    found = []
+    for period, _ in distances.most_common(_PERIODS):
+        i = 0
+        while i + period < n:
+            j = i
+            while j + period < n and codes[j] == codes[j + period]:
+                j += 1
+            if (j - i) // period + 1 >= _LEAST_ROUNDS:
+                found.append(_Stretch(i, j + period, period))
+            i = j + 1
+    chosen: list[_Stretch] = []
+    for s in sorted(found, key=lambda s: (s.start - s.stop, s.period)):
+        if all(s.stop <= other.start or other.stop <= s.start for other in chosen):
+            chosen.append(s)
+    return sorted(chosen)
+
+
+def _with_one_loop(jaxpr: Jaxpr, least: int) -> Jaxpr | None:
+    program = _Program(jaxpr)
+    stretches = _stretches(_codes(program.eqns))
+    if sum(s.stop - s.start for s in stretches) < least:
+        return None
+    for stretch in stretches:
+        rounds = _rounds(program, stretch)
+        loop = None if rounds is None else _loop(program, *rounds, _LEAST_EQUATIONS_NEXT)
+        if loop is not None:
+            return prune_jaxpr(loop)
+    return None
+
+
+# -- rounds -----------------------------------------------------------------------------------------
+
+
+def _rounds(program: _Program, stretch: _Stretch) -> tuple[int, int, int] | None:
+    """The loop in a stretch: its first equation, the length of a round, the number of rounds.
+
+    The longest piece in which each operand is the same value as one round before, or what the same
+    equation gave one round later, or was there before the stretch.
+    """
+    eqns, made = program.eqns, program.made
+    start, stop, period = stretch
+    for _ in range(4):
+        pieces, late = _pieces(program, start, stop, period)
+        if not pieces:
+            return None
+        begin, end = max(pieces, key=lambda piece: piece[1] - piece[0])
+        if (end - begin) // period >= _LEAST_ROUNDS - 1 or late < 0:
+            break
+        start = late + 1  # something that all later rounds read is made inside: begin behind it
+    begin -= period
+    best = 0, 0
+    for offset in _least_carried(eqns, made, begin, end, period):
+        first = begin + offset
+        rounds = (end - first) // period
+        # The round before often fits too: what it reads of an earlier one is what the loop begins with.
+        if first - period >= start and _fits_before(program, first, period):
+            first, rounds = first - period, rounds + 1
+        best = max(best, (rounds, -first))
+    rounds, first = best[0], -best[1]
+    return (first, period, rounds) if rounds >= _LEAST_ROUNDS else None
+
+
+def _pieces(
+    program: _Program, start: int, stop: int, period: int
+) -> tuple[list[tuple[int, int]], int]:
+    """The intervals in which equations match those of the round before; the last shared value made inside."""
+    pieces: list[tuple[int, int]] = []
+    late = -1
+    begin = start + period
+    for i in range(start + period, stop):
+        good = True
+        for a, b in zip(program.eqns[i - period].invars, program.eqns[i].invars):
+            if type(a) is Literal or type(b) is Literal:
+                continue
+            at = program.made.get(b, (-1, 0))
+            if at[0] < start:
+                good = program.made.get(a, (-1, 0))[0] < start
+            elif a is b:
+                late, good = max(late, at[0]), False
+            else:
+                good = program.made.get(a) == (at[0] - period, at[1])
+            if not good:
+                break
+        if not good:
+            if i > begin:
+                pieces.append((begin, i))
+            begin = i + 1
+    if stop > begin:
+        pieces.append((begin, stop))
+    return pieces, late
+
+
+def _fits_before(program: _Program, begin: int, period: int) -> bool:
+    """Whether the loop may begin one round earlier than `begin`."""
+    first, made = begin - period, program.made
+    for i in range(begin, begin + period):
+        for a, b in zip(program.eqns[i - period].invars, program.eqns[i].invars):
+            if type(a) is Literal or type(b) is Literal:
+                continue
+            before, at = made.get(a, (-1, 0)), made.get(b, (-1, 0))
+            if at[0] >= begin and before != (at[0] - period, at[1]):
+                return False
+            if at[0] < begin and before[0] >= first:
+                return False
+            if first <= at[0] < begin and not _same_type(a, b):
+                return False
+    return True
+
+
+def _least_carried(eqns: Sequence[Eqn], made: dict, begin: int, end: int, period: int) -> list[int]:
+    """Where a round may begin so that the fewest bytes pass from one to the next."""
+    last: dict[Any, int] = {}
+    for i in range(end - period, end):
+        for v in eqns[i].invars:
+            if type(v) is Var and made.get(v, (-1, 0))[0] >= begin:
+                last[v] = i
+    across = [0.0] * period
+    for v, reader in last.items():
+        maker = made[v][0]
+        if reader - maker > 2 * period:
+            return []
+        for x in range(maker + 1, reader + 1):
+            # more than a round later it would be a value of the round before the last one
+            late = x > maker + period
+            across[(x - begin) % period] += math.inf if late else 1 + _bytes(v.aval)
+    least = min(across)
+    return [] if least == math.inf else [x for x in range(period) if across[x] == least]
+
+
+def _bytes(aval: Any) -> float:
+    return float(dims.size(aval.shape)) * getattr(aval.dtype, "itemsize", 8)
+
+
+def _same_type(a: Any, b: Any) -> bool:
+    return a.aval.shape == b.aval.shape and a.aval.dtype == b.aval.dtype
+
+
+# -- the loop ---------------------------------------------------------------------------------------
+
+
+class _Builder:
+    """Equations to be put before and after the loop."""
+
+    def __init__(self) -> None:
+        self.eqns: list[Eqn] = []
+
+    def __call__(self, primitive: Any, operands: list, **params: Any) -> Var:
+        aval = primitive.abstract_eval(tuple([v.aval for v in operands]), params)
+        out = Var(aval)
+        self.eqns.append(Eqn(primitive, operands, [out], params))
+        return out
+
+
+class _Inputs:
+    """Variables of the body for what it reads from outside, one for each different thing."""
+
+    def __init__(self) -> None:
+        self.known: dict[Any, Var] = {}
+        self.given: list[Any] = []
+
+    def variable(self, key: Any, given: Any, aval: Any) -> Var:
+        if key not in self.known:
+            self.known[key] = Var(aval)
+            self.given.append(given)
+        return self.known[key]
+
+
+def _loop(program: _Program, begin: int, period: int, rounds: int, least: int) -> Jaxpr | None:
+    """The program with these rounds as a scan; None where that would not pay."""
+    jaxpr, eqns, made = program.jaxpr, program.eqns, program.made
+    end = begin + period * rounds
+
+    def in_round(v: Any, k: int) -> bool:
+        return begin + k * period <= made.get(v, (-1, 0))[0] < begin + (k + 1) * period
+
+    consts, carries, sequences = _Inputs(), _Inputs(), _Inputs()
+    inside: dict[Any, Var] = {}  # what round 1 makes -> the body's variable
+    body: list[Eqn] = []
+    for j in range(begin, begin + period):
+        template = eqns[j + period]
+        operands: list[Any] = []
+        for q, v in enumerate(template.invars):
+            every = [eqns[j + k * period].invars[q] for k in range(rounds)]
+            if type(v) is Literal:
+                if all(_equal(x, v) for x in every):
+                    operands.append(v)
+                else:
+                    key = tuple([_bits(x) for x in every])
+                    operands.append(sequences.variable(key, every, v.aval))
+            elif in_round(v, 1):
+                operands.append(inside[v])
+            elif in_round(v, 0):
+                operands.append(carries.variable((v, every[0]), (v, every[0]), v.aval))
+            elif all(x is v for x in every):
+                operands.append(consts.variable(v, v, v.aval))
+            else:
+                operands.append(sequences.variable(tuple(every), every, v.aval))
+        results = [Var(v.aval) for v in template.outvars]
+        inside.update(zip(template.outvars, results))
+        body.append(template.replace(invars=operands, outvars=results))
+
+    def output(v: Any) -> Var:
+        """The body's variable of what round 0 calls `v`."""
+        at, k = made[v]
+        return inside[eqns[at + period].outvars[k]]
+
+    if any(not _same_type(output(v), init) for v, init in carries.given):
+        return None
+    if rounds > _LEAST_ROUNDS:
+        # The first or last round may read something else than the slice that the others read.
+        for every in sequences.given:
+            if _slice_of(program, every) is None:
+                if _slice_of(program, every[:-1]) is not None:
+                    return _loop(program, begin, period, rounds - 1, least)
+                if _slice_of(program, every[1:]) is not None:
+                    return _loop(program, begin + period, period, rounds - 1, least)
+    before = _Builder()
+    stacked, reverse = _stacked(program, before, sequences.given, rounds)
+    if stacked is None:
+        return None
+    if sum(_bytes(init.aval) for _, init in carries.given) > _SMALL_CARRY:
+        least = _LEAST_EQUATIONS_LARGE
+    if rounds * period < least:
+        return None
+    read_after = _read_after(program, begin, end)
+    final: list[Any] = [None] * len(carries.given)  # the results of the scan that are carries
+    carried = {eqns[made[v][0] + period * (rounds - 1)].outvars[made[v][1]]: i
+               for i, (v, _) in enumerate(carries.given)}  # fmt: skip
+    kept: dict[
+        Any, list[tuple[int, Any]]
+    ] = {}  # of round 0's variables: rounds that are read later
+    inits = [init for _, init in carries.given]
+    next_carry = [output(v) for v, _ in carries.given]
+    unread: list[Var] = []
+    for v in read_after:
+        at, k = made[v]
+        number, place = divmod(at - begin, period)
+        zeroth = eqns[begin + place].outvars[k]
+        if _varies(read_after, eqns, begin, place, k, period, rounds):
+            kept.setdefault(zeroth, []).append((number, v))
+        elif v in carried:
+            final[carried[v]] = v
+        else:
+            if dtypes.is_extended(v.aval.dtype):
+                return None
+            zero = Literal(
+                np.zeros((), v.aval.dtype)[()], intern_aval((), v.aval.dtype, False, None)
+            )
+            shape = v.aval.shape
+            blank = before(broadcast_in_dim_p, [zero], **_broadcast_params(shape))
+            inits.append(blank)
+            unread.append(Var(v.aval))
+            next_carry.append(output(zeroth))
+            final.append(v)
+    ys = [output(v) for v in kept]
+    invars = [*consts.known.values(), *carries.known.values(), *unread, *sequences.known.values()]
+    inner = Jaxpr([], invars, [*next_carry, *ys], body, debug_info=jaxpr.debug_info)
+    carry_out = [Var(o.aval) if v is None else v for v, o in zip(final, next_carry)]
+    wholes = [Var(v.aval.update(shape=(rounds, *v.aval.shape))) for v in kept]
+    scan = Eqn(
+        scan_p,
+        [*consts.given, *inits, *stacked],
+        [*carry_out, *wholes],
+        {
+            "jaxpr": ClosedJaxpr(inner, ()),
+            "length": rounds,
+            "reverse": reverse,
+            "unroll": 1,
+            "num_consts": len(consts.given),
+            "num_carry": len(inits),
+        },
+        traceback=eqns[begin].traceback,
+        scope=eqns[begin].scope,
+    )
+    after: list[Eqn] = []
+    for whole, rows in zip(wholes, kept.values()):
+        for number, v in rows:
+            after += _row(whole, rounds - 1 - number if reverse else number, v)
+    return jaxpr.replace(
+        eqns=[
+            *program.views_of_inputs(),
+            *program.with_views(eqns[:begin]),
+            *before.eqns,
+            scan,
+            *after,
+            *program.with_views(eqns[end:]),
+        ]
+    )
+
+
+def _read_after(program: _Program, begin: int, end: int) -> dict[Any, None]:
+    """What the equations from `begin` to `end` make that is read elsewhere, in order."""
+    found: dict[Any, None] = {}
+    readers = [v for eqn in program.eqns[end:] for v in eqn.invars]
+    for v in (*readers, *program.jaxpr.outvars):
+        if type(v) is Var and begin <= program.made.get(v, (-1, 0))[0] < end:
+            found[v] = None
+    return found
+
+
+def _varies(
+    read: dict, eqns: Sequence[Eqn], begin: int, place: int, k: int, period: int, rounds: int
+) -> bool:
+    """Whether also an earlier round's result of this equation is read."""
+    earlier = (eqns[begin + place + n * period].outvars[k] for n in range(rounds - 1))
+    return any(v in read for v in earlier)
+
+
+def _row(whole: Var, number: int, v: Var) -> list[Eqn]:
+    """The equations that take `v` as row `number` of `whole`."""
+    shape = whole.aval.shape
+    row = Var(v.aval.update(shape=(1, *shape[1:])))
+    start, limit = (number, *[0] * (len(shape) - 1)), (number + 1, *shape[1:])
+    return [
+        Eqn(
+            slice_p,
+            [whole],
+            [row],
+            {"start_indices": start, "limit_indices": limit, "strides": None},
+        ),
+        Eqn(squeeze_p, [row], [v], {"dimensions": (0,)}),
+    ]
+
+
+def _bits(x: Literal) -> tuple:
+    return x.aval, np.asarray(x.val, x.aval.dtype).tobytes()
+
+
+def _equal(x: Literal, y: Literal) -> bool:
+    return x.val is y.val or _bits(x) == _bits(y)
+
+
+def _broadcast_params(shape: tuple) -> dict[str, Any]:
+    return {"shape": shape, "broadcast_dimensions": ()}
+
+
+# -- sequences --------------------------------------------------------------------------------------
+
+
+def _stacked(
+    program: _Program, before: _Builder, sequences: Sequence[list], rounds: int
+) -> tuple[list | None, bool]:
+    """Each sequence as one array, and whether the scan runs through them backwards.
+
+    None where too much would have to be copied.
+    """
+    slices = [_slice_of(program, every) for every in sequences]
+    steps = [found[2] for found in slices if found is not None]
+    reverse = bool(steps) and all(s < 0 for s in steps)
+    copied = 0.0
+    out = []
+    for every, found in zip(sequences, slices):
+        if found is None:
+            copied += _bytes(every[0].aval) * rounds
+            if copied > _MOST_STACKED or dtypes.is_extended(every[0].aval.dtype):
+                return None, False
+            out.append(before(stack_p, every[::-1] if reverse else list(every), axis=0))
+        else:
+            out.append(_as_slice(before, *found, every[0].aval, rounds, reverse))
+    return out, reverse
+
+
+def _slice_of(program: _Program, every: Sequence[Any]) -> tuple[Any, int, int, int] | None:
+    """The array, first index, step and axis, where the values are its slices at equal distances."""
+    numbers = []
+    first: tuple | None = None
+    for v in every:
+        if type(v) is not Var:
+            return None
+        if v in program.parts:
+            root, axis, number = program.parts[v]
+            about: tuple = (root, axis, "part")
+        else:
+            taken = _one_slice(program, v)
+            if taken is None:
+                return None
+            root, axis, number, shape = taken
+            about = (root, axis, *shape)
+        if first is None:
+            first = about
+        elif about != first:
+            return None
+        numbers.append(number)
+    assert first is not None
+    step = numbers[1] - numbers[0]
+    if step == 0 or any(b - a != step for a, b in zip(numbers, numbers[1:])):
+        return None
+    return first[0], numbers[0], step, first[1]
+
+
+def _one_slice(program: _Program, v: Any) -> tuple[Any, int, int, tuple] | None:
+    """Array, axis, index and the shapes on the way, where `v` is one row of an array."""
+    root, steps = program.views.get(v, (None, []))
+    if not steps or steps[0].primitive is not slice_p:
+        return None
+    if any(eqn.primitive is slice_p for eqn in steps[1:]):
+        return None
+    params = steps[0].params
+    start, limit, shape = params["start_indices"], params["limit_indices"], root.aval.shape
+    if params["strides"] is not None and any(s != 1 for s in params["strides"]):
+        return None
+    cut = [i for i, size in enumerate(shape) if (start[i], limit[i]) != (0, size)]
+    if len(cut) != 1 or limit[cut[0]] - start[cut[0]] != 1:
+        return None
+    return root, cut[0], start[cut[0]], tuple([eqn.outvars[0].aval.shape for eqn in steps])
+
+
+def _as_slice(
+    before: _Builder,
+    root: Any,
+    first: int,
+    step: int,
+    axis: int,
+    aval: Any,
+    rounds: int,
+    reverse: bool,
+) -> Any:
+    """The values at `first`, `first + step`, ... of an axis, along a new first one; `reverse`: the last first."""
+    last = first + step * (rounds - 1)
+    low, high = min(first, last), max(first, last)
+    shape = root.aval.shape
+    x = root
+    if (low, high + 1, abs(step)) != (0, shape[axis], 1):
+        start = tuple([low if i == axis else 0 for i in range(len(shape))])
+        limit = tuple([high + 1 if i == axis else n for i, n in enumerate(shape)])
+        strides = tuple([abs(step) if i == axis else 1 for i in range(len(shape))])
+        x = before(slice_p, [x], start_indices=start, limit_indices=limit, strides=strides)
+    if (step < 0) != reverse:
+        x = before(rev_p, [x], dimensions=(axis,))
+    if axis:
+        order = (axis, *[i for i in range(len(shape)) if i != axis])
+        x = before(transpose_p, [x], permutation=order)
+    wanted = (rounds, *aval.shape)
+    return x if x.aval.shape == wanted else before(reshape_p, [x], new_sizes=wanted)

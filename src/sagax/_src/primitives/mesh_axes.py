@@ -1,0 +1,179 @@
+"""Values along the axes of a mesh, inside `shard_map`: sums over devices, and what differs between them.
+
+There a value is either the same on all devices along an axis, or it varies; its type tells (`aval.vma`). A value that
+is the same may be used where others vary, as it stands: its cotangent is then the sum of the devices' cotangents,
+which `sum_to` takes. So the derivatives are those of the one program that all devices run together.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+import numpy as np
+
+from sagax._src.core.avals import intern_aval
+from sagax._src.core.primitive import Primitive
+from sagax._src.core.tangents import Zero, is_zero
+from sagax._src.core.trace import axis_environment, named_axis
+from sagax._src.core.value import aval_of
+from sagax._src.primitives.arithmetic import mul
+from sagax._src.primitives.makers import scalar_like
+from sagax._src.primitives.structural import reduce_sum
+
+# Which values vary -------------------------------------------------------------------------------------
+
+pvary_p = Primitive("pvary", multilinear=True, holds_program=True)
+pvary_p.tells_vma = True
+
+
+@pvary_p.abstract
+def _(x: Any, *, axes: tuple) -> Any:
+    return x.with_vma(x.vma | frozenset(axes))
+
+
+@pvary_p.reference
+def _(x: Any, *, axes: tuple) -> Any:
+    return np.asarray(x)
+
+
+@pvary_p.show
+def _(*, axes: tuple) -> dict:
+    return {"axes": repr(axes)}
+
+
+@pvary_p.jvp
+def _(primals: Sequence[Any], tangents: Sequence[Any], *, axes: tuple) -> tuple:
+    out = pvary_p.bind(*primals, axes=axes)
+    (t,) = tangents
+    return out, Zero.like(aval_of(out)) if is_zero(t) else pvary_p.bind(t, axes=axes)
+
+
+@pvary_p.transpose
+def _(ct: Any, x: Any, *, axes: tuple) -> tuple:
+    return (ct,)  # whoever adds it to the cotangents of `x` sums it over the devices
+
+
+@pvary_p.batch
+def _(axis: Any, args: Sequence[Any], in_dims: Sequence[Any], *, axes: tuple) -> tuple:
+    return pvary_p.bind(args[0], axes=axes), in_dims[0]
+
+
+@pvary_p.lower
+def _(b: Any, x: Any, *, axes: tuple) -> Any:
+    return x
+
+
+def vary(x: Any, axes: Iterable[Any]) -> Any:
+    """`x` as a value that may differ between devices along those of `axes` whose values types tell apart."""
+    known = aval_of(x).vma
+    missing = tuple([name for name in axes if name not in known and named_axis(name).checked])
+    return pvary_p.bind(x, axes=missing) if missing else x
+
+
+def vary_like(x: Any, vma: frozenset) -> Any:
+    """`x` as a value that varies at least along the axes `vma`."""
+    missing = vma - aval_of(x).vma if vma else vma
+    return pvary_p.bind(x, axes=in_order(missing)) if missing else x
+
+
+def in_order(axes: Iterable[Any]) -> tuple:
+    """The names in an order that does not depend on how sets are made."""
+    return tuple(sorted(axes, key=str))
+
+
+def checked_axes() -> frozenset:
+    """The axes of the mesh along which types tell which values vary."""
+    return frozenset([axis.name for axis in axis_environment() if axis.checked])
+
+
+# Sums over devices ---------------------------------------------------------------------------------------
+
+
+def _unmapped(p: Primitive) -> None:
+    """Under a vmap over another axis a reduction over devices just gets one more dimension."""
+
+    @p.batch
+    def _(axis: Any, args: Sequence[Any], in_dims: Sequence[Any], **params: Any) -> tuple:
+        return p.bind(args[0], **params), in_dims[0]
+
+
+def device_reduction(name: str, combine: str, reduce: Callable, repeated: Callable) -> Primitive:
+    """A reduction over named axes, of equal shape on all devices (or examples).
+
+    Args:
+      combine: the StableHLO operation that combines two values.
+      reduce: reduces a mapped array over a dimension.
+      repeated: what the reduction of so many equal values is.
+    """
+    p = Primitive(name, holds_program=True)
+    p.tells_vma = True
+
+    @p.abstract
+    def _(x: Any, *, axes: tuple, groups: Any = None) -> Any:
+        for a in axes:
+            named_axis(a)
+        shared = frozenset(axes) if groups is None else frozenset()
+        return x.strip_weak_type().with_vma(x.vma - shared)
+
+    def collective(
+        axis: Any, args: Sequence[Any], in_dims: Sequence[Any], *, axes: tuple, groups: Any = None
+    ) -> Any:
+        if axis.name not in axes:
+            return NotImplemented
+        (x,), (d,) = args, in_dims
+        x = repeated(x, axis.size) if d is None else reduce(x, d)
+        rest = tuple(a for a in axes if a != axis.name)
+        return (p.bind(x, axes=rest) if rest else x), None
+
+    p.batch_collective = collective
+    _unmapped(p)
+
+    @p.show
+    def _(*, axes: tuple, groups: Any = None) -> dict:
+        shown = {"axes": repr(axes)}
+        return shown if groups is None else {**shown, "axis_index_groups": groups}
+
+    @p.lower
+    def _(b: Any, x: Any, *, axes: tuple, groups: Any = None) -> Any:
+        scalar = intern_aval((), x.aval.dtype)
+        body = b.region([scalar, scalar], lambda u, v: [b.op(combine, [u, v], scalar)])
+        attributes = b.module.manual.attributes(b, axes, groups)
+        return b.op(
+            "all_reduce", [x], b.out, regions=[body], use_global_device_ids="", **attributes
+        )
+
+    return p
+
+
+psum_p = device_reduction(
+    "psum",
+    "add",
+    lambda x, d: reduce_sum(x, (d,)),
+    lambda x, n: mul(x, scalar_like(n, aval_of(x).dtype)),
+)
+
+
+@psum_p.jvp
+def _(primals: Sequence[Any], tangents: Sequence[Any], **params: Any) -> tuple:
+    out = psum_p.bind(*primals, **params)
+    (t,) = tangents
+    return out, Zero.like(aval_of(out)) if is_zero(t) else psum_p.bind(t, **params)
+
+
+@psum_p.transpose
+def _(ct: Any, x: Any, *, axes: tuple, groups: Any = None) -> tuple:
+    # Where types tell that `x` varies, its sum is one value, and each device's share of the cotangent all of it.
+    # Elsewhere each device (or example) has a sum of its own, with a cotangent of its own.
+    if groups is not None:
+        return (psum_p.bind(ct, axes=axes, groups=groups),)
+    one = tuple(a for a in axes if a in x.aval.vma)
+    own = tuple(a for a in axes if a not in x.aval.vma)
+    ct = vary_like(ct, frozenset(one))
+    return (psum_p.bind(ct, axes=own) if own else ct,)
+
+
+def sum_to(ct: Any, aval: Any) -> Any:
+    """The cotangent of a value of type `aval`, of one that varies along more axes: the sum over these."""
+    extra = aval_of(ct).vma - aval.vma
+    return psum_p.bind(ct, axes=in_order(extra)) if extra else ct

@@ -1,0 +1,141 @@
+"""What runs when a compiled function is called again: from buffers to arrays, in as few steps as can be.
+
+All decisions are taken when the entry is made; there is one function for each way that a program can
+be called, so that the commonest ones do nothing but call the engine and wrap what it returns.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from itertools import repeat
+from types import CodeType, FunctionType
+from typing import Any, cast
+
+from sagax._src import xla
+from sagax._src.diagnostics.boundary import passed
+from sagax._src.runtime import pending
+from sagax._src.runtime.array import ConcreteArray
+from sagax._src.runtime.compile import Compiled, buffers_on, explained
+
+__all__ = ["FAILURES", "entry", "noted", "ran"]
+
+Entry = Callable[[list, Sequence[ConcreteArray]], Any]
+FAILURES = (xla.EngineError, xla.DeletedBufferError, TypeError, ValueError)
+_nothing = repeat(None)
+
+
+def entry(
+    compiled: Compiled,
+    consts: Sequence[ConcreteArray],
+    unflatten: Callable[[list], Any] | None,
+    target: Any,
+    several_devices: bool,
+) -> Entry:
+    """How to call a program on one device: a function from buffers, and their arrays, to the result.
+
+    Args:
+      compiled: the program.
+      consts: arrays that are its first operands.
+      unflatten: from the flat results to the result; None: the only one is it.
+      target: what the results are committed to.
+      several_devices: operands may lie on another device than the program's.
+    """
+    executable, kept, device = compiled.executable, compiled.kept, compiled.device
+    const_buffers = buffers_on(consts, device)
+    first = len(const_buffers)
+    picked = None if kept is None else [i - first for i in kept if i >= first]
+    held = const_buffers if kept is None else [const_buffers[i] for i in kept if i < first]
+
+    def operands(bufs: list, arrays: Sequence[ConcreteArray]) -> list:
+        if several_devices:
+            bufs = buffers_on(arrays, device)
+        if picked is not None:
+            bufs = [bufs[i] for i in picked]
+        return held + bufs
+
+    def failed(error: BaseException, bufs: list, arrays: Sequence[ConcreteArray]) -> BaseException:
+        return explained(executable.explained(error, bufs), [*arrays, *consts])
+
+    execute, handlers = executable.execute, executable.handlers
+    if compiled.lowered.jaxpr.effects:
+        return _effectful(compiled, operands, unflatten, target, consts)
+    if held or several_devices or picked is not None:
+        wrapped = _wrapped(compiled, unflatten, target)
+
+        def call_with_more(bufs: list, arrays: Sequence[ConcreteArray]) -> Any:
+            bufs = operands(bufs, arrays)
+            try:
+                outs = execute(bufs).consume_with_handlers(handlers)
+            except FAILURES as error:
+                failure = failed(error, bufs, arrays)
+                raise failure from failure.__cause__
+            return wrapped(outs)
+
+        return noted(call_with_more)
+    if unflatten is None:
+        (aval,) = compiled.out_avals
+
+        def call_one(bufs: list, arrays: Sequence[ConcreteArray]) -> Any:
+            try:
+                (out,) = execute(bufs).consume_with_handlers(handlers)
+            except FAILURES as error:
+                failure = failed(error, bufs, arrays)
+                raise failure from failure.__cause__
+            return ConcreteArray(aval, None, out, target)
+
+        return noted(call_one)
+    avals, targets = tuple(compiled.out_avals), repeat(target)
+
+    def call(bufs: list, arrays: Sequence[ConcreteArray]) -> Any:
+        try:
+            outs = execute(bufs).consume_with_handlers(handlers)
+        except FAILURES as error:
+            failure = failed(error, bufs, arrays)
+            raise failure from failure.__cause__
+        return unflatten(list(map(ConcreteArray, avals, _nothing, outs, targets)))
+
+    return noted(call)
+
+
+def _effectful(
+    compiled: Compiled,
+    operands: Callable,
+    unflatten: Callable[[list], Any] | None,
+    target: Any,
+    consts: Sequence[ConcreteArray],
+) -> Entry:
+    run = pending.run(compiled.executable, compiled.lowered.jaxpr.effects)
+    wrapped = _wrapped(compiled, unflatten, target)
+
+    def call_with_effects(bufs: list, arrays: Sequence[ConcreteArray]) -> Any:
+        try:
+            return wrapped(run(operands(bufs, arrays)))
+        except (xla.EngineError, xla.DeletedBufferError) as error:
+            failure = explained(error, [*arrays, *consts])
+            raise failure from failure.__cause__
+
+    return noted(call_with_effects)
+
+
+def _wrapped(
+    compiled: Compiled, unflatten: Callable[[list], Any] | None, target: Any
+) -> Callable[[list], Any]:
+    """From the buffers of the results to the result."""
+    avals, targets = tuple(compiled.out_avals), repeat(target)
+    if unflatten is None:
+        return lambda outs: ConcreteArray(avals[0], None, outs[0], target)
+    return lambda outs: unflatten(list(map(ConcreteArray, avals, _nothing, outs, targets)))
+
+
+_codes: set[CodeType] = set()
+
+
+def noted(function: Entry) -> Entry:
+    """The function itself, known as one that runs a program."""
+    _codes.add(cast("FunctionType", function).__code__)
+    return function
+
+
+def ran(error: BaseException) -> bool:
+    """Whether an exception came out of running a program, not out of tracing or compiling it."""
+    return any(passed(error, code) for code in _codes)

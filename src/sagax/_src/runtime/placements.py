@@ -1,0 +1,301 @@
+"""Where programs and arrays lie that take several devices.
+
+An array's place (`ConcreteArray._device`) is None while it is bound to nothing, a device, or a
+`Sharding`. The place of a program is None, a device, or a `Placement`: the devices that it is
+divided among and the sharding of each of its operands. Placements are interned, so that the look-up
+of a compiled program compares them by identity.
+"""
+
+from __future__ import annotations
+
+import functools
+import itertools
+import math
+import threading
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from sagax._src import config, xla
+from sagax._src.core.jaxpr import Jaxpr
+from sagax._src.core.meshes import AbstractMesh, Mesh, PartitionSpec
+from sagax._src.core.shardings import (
+    NamedSharding,
+    Sharding,
+    ShardingError,
+    SingleDeviceSharding,
+    Tiles,
+    named_tiles,
+    shown_in_type,
+)
+
+
+class Placement:
+    """The devices of a program and the shardings of its operands; None: as the compiler likes.
+
+    `mesh` is the mesh in whose terms results are described.
+    """
+
+    __slots__ = ("__weakref__", "devices", "mesh", "shardings")
+
+    def __init__(self, devices: tuple, mesh: Mesh, shardings: tuple) -> None:
+        self.devices = devices
+        self.mesh = mesh
+        self.shardings = shardings
+
+    def after(self, count: int) -> Placement:
+        """The placement of the operands without the first ones."""
+        return interned(self.devices, self.mesh, self.shardings[count:])
+
+    def __repr__(self) -> str:
+        return f"Placement({self.mesh!r}, {[s and s.spec for s in self.shardings]})"
+
+
+_LIMIT = 4096
+_known: dict[tuple, Placement] = {}
+_lock = threading.Lock()
+
+
+def interned(devices: tuple, mesh: Mesh, shardings: tuple) -> Placement:
+    """The placement of these fields."""
+    key = (devices, mesh, shardings)
+    found = _known.get(key)
+    if found is None:
+        with _lock:
+            if len(_known) >= _LIMIT:
+                _known.clear()
+            found = _known.setdefault(key, Placement(devices, mesh, shardings))
+    return found
+
+
+def in_context(place: Any, count: int) -> Any:
+    """Programs on operands that are bound to nothing run on the mesh in force, if `set_mesh` set one."""
+    settings = config.thread.settings
+    if place is not None or settings.mesh is None or settings.abstract_mesh is None:
+        return place
+    return interned(settings.mesh._flat, settings.mesh, (None,) * count)
+
+
+def replicated(place: Placement) -> NamedSharding | None:
+    """The sharding of a program's results, where all operands lie whole in the memory of the host."""
+    mesh = place.mesh
+    if mesh._flat[0].platform != "cpu" or mesh.is_multi_process:
+        return None
+    for sharding in place.shardings:
+        if sharding is not None and not (
+            sharding.is_fully_replicated and sharding._memory_kind is None
+        ):
+            return None
+    return NamedSharding(mesh, PartitionSpec())
+
+
+def typed(aval: Any, sharding: Sharding) -> Any:
+    """The type of an array that is divided so: it shows Explicit axes."""
+    shown = shown_in_type(sharding, aval.ndim)
+    return aval if aval.sharding is shown else aval.update(sharding=shown)
+
+
+def typed_result(aval: Any, mesh: Mesh) -> NamedSharding | None:
+    """The sharding that the type of a result tells, if it tells it along all axes."""
+    shown = getattr(aval, "sharding", None)
+    if shown is None or not mesh.are_all_axes_explicit:
+        return None
+    if shown.mesh.shape_tuple != mesh.shape_tuple:
+        raise ShardingError(
+            "the type of a result refers to another mesh than the operands",
+            expected=mesh,
+            got=aval.str_short(),
+        )
+    return NamedSharding(mesh, shown.spec)
+
+
+def mesh_of(sharding: Any) -> Mesh:
+    """The mesh of a sharding; a sharding without one has a mesh of one axis."""
+    if isinstance(sharding, NamedSharding) and isinstance(sharding.mesh, Mesh):
+        return sharding.mesh
+    return _line(sharding._device_assignment)
+
+
+@functools.lru_cache(maxsize=64)
+def _line(devices: tuple) -> Mesh:
+    array = np.empty(len(devices), object)
+    array[:] = devices
+    return Mesh(array, ("devices",))
+
+
+def named(sharding: Sharding, ndim: int) -> NamedSharding:
+    """A sharding in terms of a mesh."""
+    if isinstance(sharding, NamedSharding):
+        return sharding
+    mesh = mesh_of(sharding)
+    return described(sharding.tiles(ndim), mesh, sharding._memory_kind)
+
+
+@functools.cache
+def single(device: Any) -> SingleDeviceSharding:
+    """The sharding of what lies on one device."""
+    return SingleDeviceSharding(device)
+
+
+# --- describing what the engine chose ------------------------------------------------------------
+
+
+@functools.lru_cache(maxsize=4096)
+def described(tiles: Tiles, mesh: Mesh, memory_kind: str | None = None) -> NamedSharding:
+    """The sharding over `mesh` that cuts arrays so; over a mesh made for it, if there is none."""
+    sizes, names = mesh.axis_sizes, mesh.axis_names
+    left = [n for n, size in zip(names, sizes) if size > 1]
+    parts: list[Any] = []
+    for i, count in enumerate(tiles.parts):
+        wanted = tuple([tile[i] for tile in tiles.of_device])
+        axes = () if count == 1 else _axes_that_cut(sizes, names, tuple(left), count, wanted)
+        if axes is None:
+            return _own_mesh(tiles, mesh, memory_kind)
+        left = [n for n in left if n not in axes]
+        parts.append(axes)
+    while parts and not parts[-1]:
+        parts.pop()
+    return NamedSharding(mesh, PartitionSpec(*parts), memory_kind=memory_kind)
+
+
+def _axes_that_cut(
+    sizes: tuple, names: tuple, left: tuple, count: int, wanted: tuple
+) -> tuple | None:
+    size_of = dict(zip(names, sizes, strict=True))
+    for n in range(1, len(left) + 1):
+        for axes in itertools.permutations(left, n):
+            if math.prod([size_of[a] for a in axes]) == count:
+                found = named_tiles(sizes, names, (axes,))
+                if tuple([tile[0] for tile in found.of_device]) == wanted:
+                    return axes
+    return None
+
+
+def _own_mesh(tiles: Tiles, mesh: Mesh, memory_kind: str | None) -> NamedSharding:
+    """A mesh whose axes are the dimensions that are cut, and one for the copies."""
+    flat = mesh._flat
+    order = sorted(range(len(flat)), key=lambda i: tiles.of_device[i])
+    cut = [(i, n) for i, n in enumerate(tiles.parts) if n > 1]
+    copies = len(flat) // math.prod(tiles.parts)
+    shape = (*[n for _, n in cut], *([copies] if copies > 1 else []))
+    array = np.empty(len(flat), object)
+    array[:] = [flat[i] for i in order]
+    names = (*[f"cut_{i}" for i, _ in cut], *(["copies"] if copies > 1 else []))
+    axes: list[Any] = [None] * len(tiles.parts)
+    for i, _ in cut:
+        axes[i] = f"cut_{i}"
+    spec = PartitionSpec(*axes)
+    return NamedSharding(Mesh(array.reshape(shape), names), spec, memory_kind=memory_kind)
+
+
+# --- the devices that a program asks for -------------------------------------------------------------
+
+
+# what most parameters of operations are
+_INTS = frozenset((int,))
+_WITHOUT_MESHES = frozenset((int, bool, float, str, type(None), np.dtype, type))
+
+
+def meshes_in(jaxpr: Jaxpr) -> tuple[Mesh, ...]:
+    """The meshes of devices that the operations of a program name."""
+    found = jaxpr.memo.get("meshes")
+    if found is None:
+        found = jaxpr.memo["meshes"] = tuple(dict.fromkeys(_meshes(jaxpr)))
+    return found
+
+
+def _meshes(jaxpr: Jaxpr) -> Iterator[Mesh]:
+    for eqn in jaxpr.eqns:
+        if not (eqn.primitive.holds_program or eqn.primitive.sets_sharding):
+            continue
+        for value in eqn.params.values():
+            kind = type(value)
+            if kind in _WITHOUT_MESHES or (kind is tuple and set(map(type, value)) <= _INTS):
+                continue
+            yield from _meshes_of(value)
+
+
+def _meshes_of(value: Any) -> Iterator[Mesh]:
+    if isinstance(value, NamedSharding):
+        value = value.mesh
+    if isinstance(value, Mesh):
+        yield value
+    elif isinstance(value, Jaxpr):
+        yield from meshes_in(value)
+    elif isinstance(getattr(value, "jaxpr", None), Jaxpr):
+        yield from meshes_in(value.jaxpr)
+    elif isinstance(value, (tuple, list)):
+        for item in value:
+            if type(item) not in _WITHOUT_MESHES:
+                yield from _meshes_of(item)
+
+
+# --- buffers ---------------------------------------------------------------------------------------
+
+
+def put(host: np.ndarray, sharding: Sharding, *, share: bool) -> Any:
+    """A buffer with the values of a NumPy array (in physical form), divided as the sharding says.
+
+    With `share` its memory may be used: for an array that nobody will change any more.
+    """
+    devices = sharding._device_assignment
+    local = sharding.local_devices
+    indices = sharding.indices(host.shape)
+    if len(local) != len(devices):
+        here = set(local)
+        indices = [i for d, i in zip(devices, indices) if d in here]
+    parts = [host[i] for i in indices]
+    return xla.put_sharded(
+        parts,
+        devices,
+        host.shape,
+        host.dtype,
+        sharding.engine_text(host.ndim),
+        share=share,
+        memory_kind=sharding._memory_kind,
+    )
+
+
+def copied(buffer: Any) -> Any:
+    """A copy of a buffer on several devices."""
+    return xla.rebuilt(
+        buffer, [xla.copy_to_device(b, xla.device_of(b)) for b in xla.shards(buffer)]
+    )
+
+
+def replica_ids(indices: Sequence[Any]) -> list[int]:
+    """For each of the parts of an array, how many equal ones stand before it."""
+    seen: dict[Any, int] = {}
+    found = []
+    for index in indices:
+        key = tuple([(s.start, s.stop) for s in index])
+        found.append(seen.get(key, 0))
+        seen[key] = found[-1] + 1
+    return found
+
+
+def check_abstract(sharding: Any, what: str) -> None:
+    """Raises a ValueError for a sharding without devices where these are needed."""
+    if isinstance(getattr(sharding, "mesh", None), AbstractMesh):
+        raise ShardingError(
+            "a sharding over an abstract mesh has no devices",
+            function=what,
+            got=sharding,
+            fix="use NamedSharding(mesh, spec) with a mesh of devices",
+        )
+
+
+__all__ = [
+    "Placement",
+    "described",
+    "in_context",
+    "interned",
+    "mesh_of",
+    "meshes_in",
+    "named",
+    "put",
+    "replicated",
+    "single",
+    "typed",
+]

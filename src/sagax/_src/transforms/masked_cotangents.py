@@ -1,0 +1,139 @@
+"""Where cotangents are masked: so that what a `where` leaves out stays zero on the way back.
+
+`where(x > 0, log(x), 0)` gives log(x) the cotangent 0 where x is not positive, and the way back through
+log multiplies it by 1/x: at x = 0 that is 0 times infinity, which is NaN. With the option `safe_where`
+the walk back knows for each cotangent where it can differ from zero at all, and puts 1 in place of the
+factors and divisors everywhere else. So a masked cotangent stays the zero that it is, as in the form
+with a second `where` inside of the logarithm, and no other number changes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from sagax._src import config
+from sagax._src.core import dims
+from sagax._src.core.jaxpr import Eqn, Var
+from sagax._src.core.tangents import Linear, Zero
+from sagax._src.core.value import aval_of
+from sagax._src.primitives.bitwise import bitwise_or
+from sagax._src.primitives.comparison import ne
+from sagax._src.primitives.makers import broadcast_to
+from sagax._src.primitives.selection import select_n_p
+from sagax._src.primitives.structural import convert, full_of, instantiate
+
+# Linear in the unknown, with factors that may be anything: these are what turns a zero into NaN.
+_SCALING = frozenset(("mul", "div"))
+
+# Operations that move, add or choose elements, and scale them by numbers that are not zero: going
+# back through them tells where a cotangent comes from.
+_MOVING = frozenset(
+    "add add_any broadcast_in_dim concatenate convert_element_type copy cumsum dynamic_slice "
+    "dynamic_update_slice expand_dims gather imag name neg optimization_barrier pad real reduce_sum "
+    "reshape rev select_n slice split squeeze stack stop_gradient sub tile transpose unstack".split()
+)
+
+
+def wanted() -> bool:
+    """Whether masked cotangents are to stay zero.
+
+    Lazy masks compute with what they do not select and leave it out of reductions, as a `where` does.
+    """
+    settings = config.thread.settings
+    return settings.safe_where or settings.masks == "lazy"
+
+
+class Masks:
+    """Where the cotangents of a linear program can differ from zero, while it is walked back.
+
+    A mask is a boolean array of the shape of its cotangent; None: anywhere. Variables without an entry
+    have no cotangent yet.
+    """
+
+    def __init__(
+        self, work: Sequence[Eqn], linear: set[Var], rule: Callable[[Any], Callable]
+    ) -> None:
+        self._of: dict[Var, Any] = {}
+        self._rule = rule
+        # A mask is of use to operations that scale, so to those that lie beyond the variable.
+        useful: set[Var] = set()
+        for eqn in work:
+            if (
+                eqn.primitive.name in _SCALING
+                or eqn.primitive.holds_program
+                or any(type(v) is Var and v in useful for v in eqn.invars)
+            ):
+                useful.update(eqn.outvars)
+        self._useful = useful
+
+    def add(self, v: Var, mask: Any) -> None:
+        """One more cotangent arrives at `v`, which differs from zero in `mask` only."""
+        if v not in self._of:
+            self._of[v] = mask
+        elif self._of[v] is not None:
+            self._of[v] = None if mask is None else bitwise_or(self._of[v], mask)
+
+    def take(self, eqn: Eqn) -> list:
+        """The masks of the results of an equation, whose cotangents are complete."""
+        return [self._of.pop(v, None) for v in eqn.outvars]
+
+    def of(self, v: Var) -> Any:
+        return self._of.get(v)
+
+    def operands(self, eqn: Eqn, args: Sequence[Any], masks: Sequence[Any]) -> Sequence[Any]:
+        """The operands with which to go back through an equation: harmless ones where its result is masked."""
+        (mask, *_) = masks
+        if eqn.primitive.name not in _SCALING or mask is None:
+            return args
+        return [a if type(a) is Linear else _where(mask, a, eqn.outvars[0].aval) for a in args]
+
+    def pass_on(
+        self, eqn: Eqn, args: Sequence[Any], masks: Sequence[Any], cts: Sequence[Any]
+    ) -> None:
+        """Give the operands of an equation the masks that follow from those of its results."""
+        name = eqn.primitive.name
+        targets = [v for v, a in zip(eqn.invars, args, strict=True) if type(a) is Linear]
+        # which results have no mask, where another has one, is known from their cotangents
+        if (
+            (name != "select_n" and all(m is None for m in masks))
+            or name not in _MOVING | _SCALING
+            or not any(v in self._useful for v in targets)
+        ):
+            for v in targets:
+                self.add(v, None)
+            return
+        sources = [
+            Zero(v.aval) if type(ct) is Zero else _as_numbers(m, v.aval)
+            for v, m, ct in zip(eqn.outvars, masks, cts, strict=True)
+        ]
+        if name in _SCALING:
+            args = [a if type(a) is Linear else full_of(aval_of(a), 1) for a in args]
+        given: Any = sources if eqn.primitive.multiple_results else sources[0]
+        found = self._rule(eqn.primitive)(given, *args, **eqn.params)
+        for v, a, back in zip(eqn.invars, args, found, strict=True):
+            if type(a) is Linear:
+                self.add(v, _as_mask(back, a.aval))
+
+
+def _where(mask: Any, x: Any, aval: Any) -> Any:
+    """`x`, broadcast to the type `aval`, in the mask, and 1 elsewhere."""
+    x_aval = aval_of(x)
+    if not dims.same_shape(x_aval.shape, aval.shape):
+        x = broadcast_to(x, aval.shape)
+    return select_n_p.bind(mask, full_of(aval_of(x), 1), x)
+
+
+def _as_numbers(mask: Any, aval: Any) -> Any:
+    return full_of(aval, 1) if mask is None else convert(mask, aval.dtype)
+
+
+def _as_mask(back: Any, aval: Any) -> Any:
+    if back is None or type(back) is Zero:
+        back = instantiate(Zero(aval))
+    return ne(back, np.zeros((), aval.dtype)[()])
+
+
+__all__ = ["Masks", "wanted"]

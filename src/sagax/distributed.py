@@ -1,0 +1,229 @@
+"""Several processes, on one machine or many, as one program.
+
+Each process runs the same Python program on its own devices and calls `initialize` first. From then
+on `sagax.devices()` lists the devices of all processes, and arrays may lie across them.
+
+When a process is lost, the others do not end with it: what waits for it raises
+`sagax.errors.DistributedError`, which names it.
+"""
+
+from __future__ import annotations
+
+import atexit
+import os
+import sys
+from collections.abc import Sequence
+from typing import Any
+
+from sagax._src.diagnostics.errors import ArgumentError, ArgumentValueError
+from sagax._src.runtime import clusters, devices, processes
+from sagax._src.runtime.processes import DistributedError
+
+__all__ = ["DistributedError", "initialize", "is_initialized", "shutdown"]
+
+_shutdown_timeout = 300.0
+
+
+def initialize(
+    coordinator_address: str | None = None,
+    num_processes: int | None = None,
+    process_id: int | None = None,
+    local_device_ids: int | Sequence[int] | None = None,
+    cluster_detection_method: str | None = None,
+    initialization_timeout: float = 300,
+    heartbeat_timeout_seconds: float = 100,
+    shutdown_timeout_seconds: float = 300,
+    coordinator_bind_address: str | None = None,
+    slice_index: int | None = None,
+    partition_index: int | None = None,
+    mtls_cert_file: str | None = None,
+    mtls_key_file: str | None = None,
+    mtls_ca_file: str | None = None,
+    mtls_peer_uri_prefix: str | None = None,
+    verify_secure_credentials: bool | None = None,
+) -> None:
+    """Joins the other processes of the program, and waits until all have come.
+
+    What is left out is taken from the environment: `SAGAX_COORDINATOR_ADDRESS`,
+    `SAGAX_NUM_PROCESSES`, `SAGAX_PROCESS_ID`, `SAGAX_LOCAL_DEVICE_IDS`,
+    `SAGAX_COORDINATOR_BIND_ADDRESS` (or the same with `JAX_`), else from what Slurm, Open MPI or
+    Kubernetes tell each process.
+
+    Args:
+      coordinator_address: a host and a port, such as "10.0.0.1:1234", at which process 0 listens and
+        which the others can reach.
+      num_processes: how many processes there are.
+      process_id: the number of this one, from 0 to `num_processes - 1`.
+      local_device_ids: the GPUs of this machine that are this process's. By default all, or with
+        Slurm and Open MPI the one that has the number of the process on its machine.
+      cluster_detection_method: "slurm", "ompi", "k8s" or "mpi4py" asks only that one, "deactivate" none.
+      initialization_timeout: seconds to wait for all processes.
+      heartbeat_timeout_seconds: seconds after which a process of which nothing is heard counts as
+        lost. (One that ends is noticed at once.)
+      shutdown_timeout_seconds: seconds that `shutdown` waits for the others.
+      coordinator_bind_address: where process 0 listens, if not on all addresses of its machine.
+      slice_index, partition_index: accepted; the engine numbers the machines itself.
+      mtls_cert_file, mtls_key_file, mtls_ca_file, mtls_peer_uri_prefix, verify_secure_credentials:
+        not supported; connections are plain, as they are by default in jax.
+
+    Raises DistributedError (a RuntimeError) if the processes do not come together, with the numbers
+    of the missing ones; if it was called before; or if devices are in use already. Raises
+    ArgumentValueError for arguments that cannot be, or that are neither given nor found.
+
+    >>> import sagax
+    >>> sagax.distributed.initialize("127.0.0.1:1234", num_processes=2, process_id=2)
+    Traceback (most recent call last):
+        ...
+    sagax.errors.ArgumentValueError: distributed.initialize: argument process_id must be from 0 to 1; got 2
+    """
+    global _shutdown_timeout
+    if verify_secure_credentials or any(
+        (mtls_cert_file, mtls_key_file, mtls_ca_file, mtls_peer_uri_prefix)
+    ):
+        raise NotImplementedError(
+            "distributed.initialize: sagax does not encrypt the connections between processes; leave "
+            "the mtls arguments out, and use a network that only they are in"
+        )
+    place, ids = _place(
+        coordinator_address, num_processes, process_id, local_device_ids, cluster_detection_method
+    )
+    arrival = _seconds("initialization_timeout", initialization_timeout)
+    silence = _seconds("heartbeat_timeout_seconds", heartbeat_timeout_seconds)
+    parting = _seconds("shutdown_timeout_seconds", shutdown_timeout_seconds)
+    bind_address = coordinator_bind_address or _variable("COORDINATOR_BIND_ADDRESS")
+    processes.check_addresses(place.coordinator_address, bind_address)
+    if is_initialized():
+        raise DistributedError(
+            "distributed.initialize should only be called once.",
+            fix="remove this call, or call sagax.distributed.shutdown() before",
+        )
+    used = devices.started()
+    if used:
+        raise DistributedError(
+            "distributed.initialize() must be called before any device is used: "
+            f"{' and '.join(used)} {'was' if len(used) == 1 else 'were'} started",
+            fix="make it the first statement after the imports; arrays made before it, also in imported "
+            "modules, start the devices",
+        )
+    processes.join(
+        place.coordinator_address,
+        place.num_processes,
+        place.process_id,
+        bind_address=bind_address,
+        arrival=arrival,
+        silence=silence,
+        visible_devices=ids,
+    )
+    _shutdown_timeout = parting
+    atexit.register(_at_exit)
+
+
+def is_initialized() -> bool:
+    """Whether this process works together with others: between `initialize` and `shutdown`.
+
+    >>> import sagax
+    >>> sagax.distributed.is_initialized()
+    False
+    """
+    return processes.session() is not None
+
+
+def shutdown() -> None:
+    """Waits until all processes call it, and parts from them. Does nothing if there are none.
+
+    It is called by itself at the end of the program; a program that ends with an exception does not
+    wait, and tells the others. Raises DistributedError if some do not come in time.
+
+    >>> import sagax
+    >>> sagax.distributed.shutdown()
+    """
+    atexit.unregister(_at_exit)
+    processes.leave(_shutdown_timeout)
+
+
+def _at_exit() -> None:
+    try:
+        processes.leave(_shutdown_timeout)
+    except DistributedError as error:  # nobody is left who could catch it
+        print(f"sagax: {error}", file=sys.stderr)
+
+
+def _variable(name: str) -> str | None:
+    return os.environ.get(f"SAGAX_{name}") or os.environ.get(f"JAX_{name}") or None
+
+
+def _place(
+    address: str | None,
+    count: Any,
+    number: Any,
+    device_ids: int | Sequence[int] | None,
+    method: str | None,
+) -> tuple[clusters.Place, list[int] | None]:
+    """Where this process stands, and the GPUs that it may use."""
+    address = address or _variable("COORDINATOR_ADDRESS")
+    count = _number("NUM_PROCESSES", count)
+    number = _number("PROCESS_ID", number)
+    if device_ids is None and (text := _variable("LOCAL_DEVICE_IDS")):
+        device_ids = [_whole("LOCAL_DEVICE_IDS", word) for word in text.split(",")]
+    if isinstance(device_ids, int):
+        device_ids = [device_ids]
+    found = None
+    if address is None or count is None or number is None:
+        found = clusters.detect(method, os.environ)
+    if found is not None:
+        address = address or found.coordinator_address
+        count = found.num_processes if count is None else count
+        number = found.process_id if number is None else number
+        if device_ids is None and found.local_process_id is not None:
+            device_ids = [found.local_process_id]
+    if address is None or count is None or number is None:
+        known = {"coordinator_address": address, "num_processes": count, "process_id": number}
+        unknown = [name for name, value in known.items() if value is None]
+        raise ArgumentValueError(
+            f"{', '.join(unknown)} should be defined: neither an argument nor the environment says it",
+            function="distributed.initialize",
+            fix="pass coordinator_address, num_processes and process_id, or start the program with "
+            "Slurm's srun, Open MPI's mpirun or as an indexed Kubernetes job",
+        )
+    if count < 1:
+        raise _wrong("num_processes", "at least 1", count)
+    if not 0 <= number < count:
+        raise _wrong("process_id", f"from 0 to {count - 1}", number)
+    return clusters.Place(address, count, number), None if device_ids is None else list(device_ids)
+
+
+def _wrong(argument: str, expected: str, got: Any) -> ArgumentValueError:
+    return ArgumentValueError(
+        function="distributed.initialize", argument=argument, expected=expected, got=got
+    )
+
+
+def _number(variable: str, value: Any) -> int | None:
+    if value is None:
+        text = _variable(variable)
+        return None if text is None else _whole(variable, text)
+    if isinstance(value, bool) or not hasattr(value, "__index__"):
+        raise ArgumentError(
+            function="distributed.initialize",
+            argument=variable.lower(),
+            expected="an int",
+            got=repr(value),
+        )
+    return value.__index__()
+
+
+def _whole(variable: str, text: str) -> int:
+    try:
+        return int(text)
+    except ValueError:
+        raise _wrong(
+            f"in the environment variable SAGAX_{variable} (or JAX_{variable})",
+            "a whole number",
+            repr(text),
+        ) from None
+
+
+def _seconds(argument: str, value: Any) -> float:
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not value > 0:
+        raise _wrong(argument, "a number of seconds above 0", repr(value))
+    return float(value)

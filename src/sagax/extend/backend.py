@@ -1,0 +1,46 @@
+"""The platforms and their clients, as the engine knows them.
+
+>>> from sagax.extend import backend
+>>> backend.get_backend().platform in ("cpu", "cuda", "gpu")
+True
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sagax._src.runtime import devices
+
+__all__ = ["backends", "get_backend", "get_default_device"]
+
+
+def get_backend(platform: str | None = None) -> Any:
+    """The engine's client of a platform (default: the default one), started if it was not.
+
+    >>> from sagax.extend import backend
+    >>> len(backend.get_backend("cpu").local_devices()) > 0
+    True
+    """
+    return devices.backend(platform).client
+
+
+def backends() -> dict[str, Any]:
+    """The engine's clients of the platforms that have been started.
+
+    >>> from sagax.extend import backend
+    >>> backend.get_backend().platform in [c.platform for c in backend.backends().values()]
+    True
+    """
+    devices.backend()
+    return {name: devices.backend(name).client for name in devices.started()}
+
+
+def get_default_device() -> Any:
+    """The device of what is not bound to another one.
+
+    >>> import sagax
+    >>> from sagax.extend import backend
+    >>> backend.get_default_device() == sagax.local_devices()[0]
+    True
+    """
+    return devices.default_device()

@@ -1,0 +1,225 @@
+"""Derivatives of primitives: registries of rules, and short ways to fill them.
+
+>>> import sagax
+>>> from sagax.extend.core import Primitive
+>>> from sagax.interpreters import ad, mlir
+>>> cube_p = Primitive("cube")
+>>> rule = cube_p.def_abstract_eval(lambda x: x)
+>>> mlir.register_lowering(cube_p, mlir.lower_fun(lambda x: x * x * x, multiple_results=False))
+>>> ad.defjvp(cube_p, lambda t, x: 3.0 * x * x * t)
+>>> sagax.grad(cube_p.bind)(2.0)
+Array(12., dtype=float32, weak_type=True)
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+import sagax.numpy as snp
+from sagax._src.core.primitive import Primitive
+from sagax._src.core.tangents import Linear as UndefinedPrimal
+from sagax._src.core.tangents import Zero, is_linear
+from sagax._src.core.value import aval_of
+from sagax._src.transforms.jvp import JVPTracer
+from sagax.interpreters._rules import Rules
+
+__all__ = [
+    "JVPTracer",
+    "UndefinedPrimal",
+    "Zero",
+    "add_jaxvals",
+    "add_tangents",
+    "defbilinear",
+    "defjvp",
+    "defjvp2",
+    "deflinear",
+    "deflinear2",
+    "get_primitive_transpose",
+    "instantiate_zeros",
+    "is_undefined_primal",
+    "primitive_jvps",
+    "primitive_transposes",
+    "zeros_like_aval",
+]
+
+
+def _same(rule: Callable[..., Any]) -> Callable[..., Any]:
+    return rule
+
+
+def _jvp(primitive: Primitive, rule: Callable[..., Any]) -> Callable[..., Any]:
+    def adapted(primals: Any, tangents: Any, **params: Any) -> Any:
+        out, tangent = rule(list(primals), list(tangents), **params)
+        return (list(out), list(tangent)) if primitive.multiple_results else (out, tangent)
+
+    return adapted
+
+
+primitive_jvps = Rules("jvp_rule", _jvp, _same)
+primitive_transposes = Rules("transpose_rule", lambda primitive, rule: rule, _same)
+
+
+def is_undefined_primal(x: Any) -> bool:
+    """Whether `x`, an operand of a transpose rule, is the one whose cotangent is wanted.
+
+    >>> from sagax.core import ShapedArray
+    >>> from sagax.interpreters import ad
+    >>> ad.is_undefined_primal(ad.UndefinedPrimal(ShapedArray((), "float32"))), ad.is_undefined_primal(1.0)
+    (True, False)
+    """
+    return is_linear(x)
+
+
+def zeros_like_aval(aval: Any) -> Any:
+    """An array of zeros of a type.
+
+    >>> from sagax.core import ShapedArray
+    >>> from sagax.interpreters import ad
+    >>> ad.zeros_like_aval(ShapedArray((2,), "float32"))
+    Array([0., 0.], dtype=float32)
+    """
+    return snp.zeros(aval.shape, aval.dtype)
+
+
+def instantiate_zeros(tangent: Any) -> Any:
+    """A tangent as an array, zeros for a `Zero`.
+
+    >>> from sagax.core import ShapedArray
+    >>> from sagax.interpreters import ad
+    >>> ad.instantiate_zeros(ad.Zero(ShapedArray((2,), "float32")))
+    Array([0., 0.], dtype=float32)
+    """
+    return zeros_like_aval(tangent.aval) if type(tangent) is Zero else tangent
+
+
+def add_jaxvals(x: Any, y: Any) -> Any:
+    """The sum of two cotangents.
+
+    >>> from sagax.interpreters import ad
+    >>> ad.add_jaxvals(1.0, 2.0)
+    Array(3., dtype=float32, weak_type=True)
+    """
+    return snp.add(x, y)
+
+
+def add_tangents(x: Any, y: Any) -> Any:
+    """The sum of two tangents, of which either may be a `Zero`.
+
+    >>> from sagax.core import ShapedArray
+    >>> from sagax.interpreters import ad
+    >>> ad.add_tangents(ad.Zero(ShapedArray((), "float32")), 2.0)
+    2.0
+    """
+    if type(x) is Zero:
+        return y
+    return x if type(y) is Zero else add_jaxvals(x, y)
+
+
+def get_primitive_transpose(primitive: Primitive) -> Callable[..., Any]:
+    """The transpose rule of a primitive. Raises NotImplementedError if it has none.
+
+    >>> from sagax.extend.core.primitives import neg_p
+    >>> from sagax.interpreters import ad
+    >>> callable(ad.get_primitive_transpose(neg_p))
+    True
+    """
+    return primitive.rule("transpose")
+
+
+def defjvp(primitive: Primitive, *jvprules: Callable[..., Any] | None) -> None:
+    """Registers the derivative of a primitive with one result: a rule `(tangent, *operands)` for each operand.
+
+    A rule of None says that the result does not depend on the operand smoothly.
+
+    >>> from sagax.extend.core import Primitive
+    >>> from sagax.interpreters import ad
+    >>> ad.defjvp(Primitive("f"), lambda t, x, y: t * y, None)
+    """
+    rules = [r and (lambda t, out, *xs, _r=r, **params: _r(t, *xs, **params)) for r in jvprules]
+    defjvp2(primitive, *rules)
+
+
+def defjvp2(primitive: Primitive, *jvprules: Callable[..., Any] | None) -> None:
+    """As `defjvp`, of rules `(tangent, result, *operands)`.
+
+    >>> from sagax.extend.core import Primitive
+    >>> from sagax.interpreters import ad
+    >>> ad.defjvp2(Primitive("my_exp"), lambda t, out, x: t * out)
+    """
+
+    def rule(primals: Any, tangents: Any, **params: Any) -> tuple:
+        out = primitive.bind(*primals, **params)
+        parts = [
+            r(t, out, *primals, **params)
+            for r, t in zip(jvprules, tangents, strict=True)
+            if r is not None and type(t) is not Zero
+        ]
+        if not parts:
+            return out, Zero.like(aval_of(out))
+        return out, functools.reduce(add_tangents, parts)
+
+    primitive_jvps[primitive] = rule
+
+
+def deflinear(primitive: Primitive, transpose_rule: Callable[..., Any]) -> None:
+    """Registers a primitive that is linear in all operands; `transpose_rule(ct)` gives their cotangents.
+
+    >>> from sagax.extend.core import Primitive
+    >>> from sagax.interpreters import ad
+    >>> ad.deflinear(Primitive("my_neg"), lambda ct: [-ct])
+    """
+    _linear(primitive)
+    primitive_transposes[primitive] = lambda ct, *operands, **params: (
+        [None] * len(operands) if type(ct) is Zero else transpose_rule(ct, **params)
+    )
+
+
+def deflinear2(primitive: Primitive, transpose_rule: Callable[..., Any]) -> None:
+    """As `deflinear`, of a rule `(ct, *operands)` that also sees the operands.
+
+    >>> from sagax.extend.core import Primitive
+    >>> from sagax.interpreters import ad
+    >>> ad.deflinear2(Primitive("my_neg"), lambda ct, x: [-ct])
+    """
+    _linear(primitive)
+    primitive_transposes[primitive] = lambda ct, *operands, **params: (
+        [None] * len(operands) if type(ct) is Zero else transpose_rule(ct, *operands, **params)
+    )
+
+
+def _linear(primitive: Primitive) -> None:
+    def rule(primals: Any, tangents: Any, **params: Any) -> tuple:
+        out = primitive.bind(*primals, **params)
+        if all(type(t) is Zero for t in tangents):
+            zero = [Zero.like(aval_of(o)) for o in out] if primitive.multiple_results else None
+            return out, zero if zero is not None else Zero.like(aval_of(out))
+        return out, primitive.bind(*map(instantiate_zeros, tangents), **params)
+
+    primitive_jvps[primitive] = rule
+
+
+def defbilinear(
+    primitive: Primitive, lhs_rule: Callable[..., Any], rhs_rule: Callable[..., Any]
+) -> None:
+    """Registers a primitive of two operands that is linear in each.
+
+    `lhs_rule(ct, lhs, rhs)` is the cotangent of lhs (which is then unknown), `rhs_rule` that of rhs.
+
+    >>> from sagax.extend.core import Primitive
+    >>> from sagax.interpreters import ad
+    >>> ad.defbilinear(Primitive("my_mul"), lambda ct, x, y: ct * y, lambda ct, x, y: x * ct)
+    """
+    defjvp(
+        primitive,
+        lambda t, x, y, **params: primitive.bind(t, y, **params),
+        lambda t, x, y, **params: primitive.bind(x, t, **params),
+    )
+
+    def transposed(ct: Any, x: Any, y: Any, **params: Any) -> list:
+        if is_linear(x):
+            return [None if type(ct) is Zero else lhs_rule(ct, x, y, **params), None]
+        return [None, None if type(ct) is Zero else rhs_rule(ct, x, y, **params)]
+
+    primitive_transposes[primitive] = transposed

@@ -1,0 +1,141 @@
+"""Batches of primitives: registries of rules, and short ways to fill them.
+
+A rule `(operands, dims, **params)` gives the result and its batch dimension; None stands for an operand
+that is the same for all examples.
+
+>>> from sagax.extend.core.primitives import sin_p
+>>> from sagax.interpreters import batching
+>>> sin_p in batching.primitive_batchers
+True
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import sagax.numpy as snp
+from sagax._src.core.primitive import Primitive
+from sagax._src.transforms.batch import BatchTracer
+from sagax.interpreters._rules import Rules
+
+__all__ = [
+    "BatchTracer",
+    "axis_primitive_batchers",
+    "bdim_at_front",
+    "broadcast",
+    "defbroadcasting",
+    "defreducer",
+    "defvectorized",
+    "fancy_primitive_batchers",
+    "moveaxis",
+    "not_mapped",
+    "primitive_batchers",
+]
+
+not_mapped = None
+
+
+def _without_axis(primitive: Primitive, rule: Callable[..., Any]) -> Callable[..., Any]:
+    return lambda axis, args, dims, **params: rule(args, dims, **params)
+
+
+def _as_without_axis(rule: Callable[..., Any]) -> Callable[..., Any]:
+    def presented(args: Sequence[Any], dims: Sequence[Any], **params: Any) -> Any:
+        size = next(x.shape[d] for x, d in zip(args, dims) if d is not None)
+        return rule(_Axis(size), args, dims, **params)
+
+    return presented
+
+
+class _Axis:
+    """A batch without a name."""
+
+    def __init__(self, size: int) -> None:
+        self.size, self.name, self.spmd_name = size, None, None
+
+
+primitive_batchers = Rules("batch_rule", _without_axis, _as_without_axis)
+# A rule of these is also given what is known of the batch: `.size`, `.name`.
+fancy_primitive_batchers = Rules("batch_rule", lambda primitive, rule: rule, lambda rule: rule)
+axis_primitive_batchers = fancy_primitive_batchers
+
+
+def moveaxis(x: Any, src: int | None, dst: int) -> Any:
+    """`x` with its batch dimension at another place; unchanged if it has none.
+
+    >>> import numpy as np
+    >>> from sagax.interpreters import batching
+    >>> batching.moveaxis(np.zeros((2, 3)), 0, 1).shape
+    (3, 2)
+    """
+    return x if src is None or src == dst else snp.moveaxis(x, src, dst)
+
+
+def broadcast(x: Any, size: int, axis: int) -> Any:
+    """`x`, `size` times along a new dimension `axis`.
+
+    >>> import numpy as np
+    >>> from sagax.interpreters import batching
+    >>> batching.broadcast(np.zeros(2), 3, 0).shape
+    (3, 2)
+    """
+    shape = list(snp.shape(x))
+    x = snp.expand_dims(x, axis)
+    shape.insert(axis, size)
+    return snp.broadcast_to(x, shape)
+
+
+def bdim_at_front(x: Any, bdim: int | None, size: int) -> Any:
+    """`x` with its batch dimension first; repeated if it has none.
+
+    >>> import numpy as np
+    >>> from sagax.interpreters import batching
+    >>> batching.bdim_at_front(np.zeros(2), None, 3).shape
+    (3, 2)
+    """
+    return broadcast(x, size, 0) if bdim is None else moveaxis(x, bdim, 0)
+
+
+def defvectorized(primitive: Primitive) -> None:
+    """Registers a primitive of one operand that acts on each element alone.
+
+    >>> from sagax.extend.core import Primitive
+    >>> from sagax.interpreters import batching
+    >>> batching.defvectorized(Primitive("my_neg"))
+    """
+    primitive_batchers[primitive] = lambda args, dims, **params: (
+        primitive.bind(*args, **params),
+        dims[0],
+    )
+
+
+def defbroadcasting(primitive: Primitive) -> None:
+    """Registers a primitive that acts element by element on operands of equal shape.
+
+    >>> from sagax.extend.core import Primitive
+    >>> from sagax.interpreters import batching
+    >>> batching.defbroadcasting(Primitive("my_add"))
+    """
+
+    def rule(args: Sequence[Any], dims: Sequence[Any], **params: Any) -> tuple:
+        size = next(x.shape[d] for x, d in zip(args, dims) if d is not None)
+        return primitive.bind(*[bdim_at_front(x, d, size) for x, d in zip(args, dims)], **params), 0
+
+    primitive_batchers[primitive] = rule
+
+
+def defreducer(primitive: Primitive, ident: Any = None) -> None:
+    """Registers a primitive of one operand that reduces along the dimensions `axes`, its parameter.
+
+    >>> from sagax.extend.core import Primitive
+    >>> from sagax.interpreters import batching
+    >>> batching.defreducer(Primitive("my_sum"))
+    """
+
+    def rule(args: Sequence[Any], dims: Sequence[Any], *, axes: Any, **params: Any) -> tuple:
+        (x,), (dim,) = args, dims
+        moved = tuple(a + (a >= dim) for a in axes)
+        return primitive.bind(x, axes=moved, **params), dim - sum(a < dim for a in moved)
+
+    primitive_batchers[primitive] = rule

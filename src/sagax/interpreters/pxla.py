@@ -1,0 +1,31 @@
+"""The mesh in force, where older libraries look for it.
+
+>>> from sagax.interpreters import pxla
+>>> pxla.thread_resources.env.physical_mesh.empty
+True
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from sagax._src.core.meshes import Mesh, concrete_mesh
+
+__all__ = ["thread_resources"]
+
+
+_NO_MESH = Mesh(np.empty((), object), ())
+
+
+class _Environment:
+    @property
+    def physical_mesh(self) -> Mesh:
+        """The mesh of the `with mesh:` or `set_mesh` block around; an empty one outside of any."""
+        return concrete_mesh() or _NO_MESH
+
+
+class _Resources:
+    env = _Environment()
+
+
+thread_resources = _Resources()

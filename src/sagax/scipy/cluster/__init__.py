@@ -1,0 +1,7 @@
+"""Assigning observations to clusters: `vq`."""
+
+from __future__ import annotations
+
+from sagax.scipy.cluster import vq
+
+__all__ = ["vq"]

@@ -1,0 +1,166 @@
+"""Cosine transforms.
+
+>>> import sagax.numpy as snp
+>>> from sagax.scipy import fft
+>>> fft.idct(fft.dct(snp.array([1.0, 2.0, 3.0, 4.0]))).round(4)
+Array([1., 2., 3., 4.], dtype=float32)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+import sagax.numpy as snp
+import sagax.scipy.linalg._common as _common
+from sagax._src.core.value import Array
+from sagax._src.diagnostics.errors import ArgumentError, ArgumentValueError
+
+__all__ = ["dct", "dctn", "idct", "idctn"]
+
+
+def dct(
+    x: Any, type: int = 2, n: int | None = None, axis: int = -1, norm: str | None = None
+) -> Array:
+    """The cosine transform of type 2 along an axis: y[k] = 2 sum_i x[i] cos(pi k (2 i + 1) / (2 N)).
+
+    Args:
+      x: real numbers.
+      type: 2; others raise NotImplementedError.
+      n: the length to which the axis is cut or filled with zeros first.
+      norm: None ("backward"), or "ortho" for an orthogonal transform.
+
+    >>> import sagax.numpy as snp
+    >>> from sagax.scipy import fft
+    >>> fft.dct(snp.ones(4))
+    Array([8., 0., 0., 0.], dtype=float32)
+    """
+    x = _checked("dct", x, type, norm)
+    return _along(_dct, x, n, axis, norm)
+
+
+def idct(
+    x: Any, type: int = 2, n: int | None = None, axis: int = -1, norm: str | None = None
+) -> Array:
+    """The inverse of `dct`, with the same arguments.
+
+    >>> import sagax.numpy as snp
+    >>> from sagax.scipy import fft
+    >>> fft.idct(snp.array([8.0, 0.0, 0.0, 0.0]))
+    Array([1., 1., 1., 1.], dtype=float32)
+    """
+    x = _checked("idct", x, type, norm)
+    return _along(_idct, x, n, axis, norm)
+
+
+def dctn(
+    x: Any,
+    type: int = 2,
+    s: Sequence[int] | None = None,
+    axes: Sequence[int] | None = None,
+    norm: str | None = None,
+) -> Array:
+    """The cosine transform along several axes, by default all (or the last ones, as many as `s` has).
+
+    >>> import sagax.numpy as snp
+    >>> from sagax.scipy import fft
+    >>> fft.dctn(snp.ones((2, 2)))
+    Array([[16.,  0.],
+           [ 0.,  0.]], dtype=float32)
+    """
+    x = _checked("dctn", x, type, norm)
+    for axis, size in _axes("dctn", x, s, axes):
+        x = _along(_dct, x, size, axis, norm)
+    return x
+
+
+def idctn(
+    x: Any,
+    type: int = 2,
+    s: Sequence[int] | None = None,
+    axes: Sequence[int] | None = None,
+    norm: str | None = None,
+) -> Array:
+    """The inverse of `dctn`, with the same arguments.
+
+    >>> import sagax.numpy as snp
+    >>> from sagax.scipy import fft
+    >>> fft.idctn(fft.dctn(snp.ones((2, 2))))
+    Array([[1., 1.],
+           [1., 1.]], dtype=float32)
+    """
+    x = _checked("idctn", x, type, norm)
+    for axis, size in _axes("idctn", x, s, axes):
+        x = _along(_idct, x, size, axis, norm)
+    return x
+
+
+def _checked(function: str, x: Any, type: int, norm: str | None) -> Any:
+    if type != 2:
+        raise NotImplementedError(f"scipy.fft.{function}: Only DCT type 2 is implemented.")
+    _common.choice(f"scipy.fft.{function}", "norm", norm, (None, "backward", "ortho"))
+    (x,) = _common.arrays(f"scipy.fft.{function}", x)
+    if snp.iscomplexobj(x):
+        raise ArgumentError(function=f"scipy.fft.{function}", got=x, expected="real numbers")
+    return x
+
+
+def _axes(function: str, x: Any, s: Any, axes: Any) -> list[tuple[int, int | None]]:
+    if axes is None:
+        axes = range(x.ndim) if s is None else range(x.ndim - len(s), x.ndim)
+    sizes = [None] * len(axes) if s is None else list(s)
+    if len(sizes) != len(axes):
+        raise ArgumentValueError(
+            function=f"scipy.fft.{function}",
+            argument="s",
+            expected=f"a size for each of the {len(axes)} axes",
+            got=tuple(sizes),
+        )
+    return list(zip(axes, sizes))
+
+
+def _along(transform: Any, x: Any, n: int | None, axis: int, norm: str | None) -> Any:
+    x = snp.moveaxis(x, axis, -1)
+    size = x.shape[-1] if n is None else n
+    if size < 1:
+        raise ArgumentValueError(
+            function="scipy.fft", argument="n", expected="at least 1", got=size
+        )
+    x = x[..., :size]
+    if x.shape[-1] < size:
+        x = snp.pad(x, [(0, 0)] * (x.ndim - 1) + [(0, size - x.shape[-1])])
+    return snp.moveaxis(transform(x, size, norm == "ortho"), -1, axis)
+
+
+def _turns(n: int, dtype: Any) -> Any:
+    """exp(-i pi k / (2 n))."""
+    return np.exp(-0.5j * np.pi * np.arange(n) / n).astype(np.result_type(dtype, np.complex64))
+
+
+def _orthogonal(n: int, dtype: Any) -> Any:
+    """What makes the transform orthogonal."""
+    factors = np.full(n, np.sqrt(0.5 / n))
+    factors[0] = np.sqrt(0.25 / n)
+    return factors.astype(dtype)
+
+
+# Through a Fourier transform of equal length: Makhoul, "A fast cosine transform in one and two
+# dimensions", IEEE Trans. ASSP 28, 1980.
+
+
+def _dct(x: Any, n: int, ortho: bool) -> Any:
+    order = np.concatenate([np.arange(0, n, 2), np.arange(1, n, 2)[::-1]])
+    y = 2 * snp.real(snp.fft.fft(x[..., order]) * _turns(n, x.dtype)).astype(x.dtype)
+    return y * _orthogonal(n, x.dtype) if ortho else y
+
+
+def _idct(y: Any, n: int, ortho: bool) -> Any:
+    if ortho:
+        y = y / _orthogonal(n, y.dtype)
+    mirrored = snp.concatenate([snp.zeros_like(y[..., :1]), snp.flip(y[..., 1:], -1)], axis=-1)
+    spectrum = 0.5 * (y - 1j * mirrored) / _turns(n, y.dtype)
+    x = snp.real(snp.fft.ifft(spectrum)).astype(y.dtype)
+    order = np.concatenate([np.arange(0, n, 2), np.arange(1, n, 2)[::-1]])
+    return x[..., np.argsort(order)]

@@ -1,0 +1,61 @@
+"""What the functions do with their arguments."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import sagax.numpy as snp
+import sagax.numpy._base as _base
+from sagax._src.core.value import Array
+from sagax._src.diagnostics.errors import ArgumentValueError
+
+
+def arrays(function: str, *args: Any) -> list[Any]:
+    """The arguments as floating point arrays of their common dtype."""
+    operands = [_base.as_operand(function, x, i) for i, x in enumerate(args)]
+    return [_base.as_array(function, x) for x in _base.promote_inexact(function, *operands)]
+
+
+def square(function: str, a: Array) -> None:
+    """Raises ArgumentValueError unless `a` holds square matrices."""
+    if a.ndim < 2 or a.shape[-1] != a.shape[-2]:
+        raise ArgumentValueError(
+            function=function, got=a, expected="square matrices: shape (..., n, n)"
+        )
+
+
+def system(function: str, a: Any, b: Any) -> tuple[Any, Any, bool]:
+    """`a` and `b` of one dtype and equal stacks, `b` as matrices; and whether it was vectors."""
+    a, b = arrays(function, a, b)
+    square(function, a)
+    n = a.shape[-1]
+    vectors = b.ndim == 1 or (
+        b.ndim == a.ndim - 1 and (b.shape == a.shape[:-1] or b.shape[-2] != n)
+    )
+    if not b.ndim or b.shape[-1 if vectors else -2] != n:
+        raise ArgumentValueError(
+            f"shapes {a.shape} and {b.shape} do not fit",
+            function=function,
+            expected=f"b with {n} rows, or a vector of {n}",
+        )
+    if vectors:
+        b = b[..., None]
+    stack = snp.broadcast_shapes(a.shape[:-2], b.shape[:-2])
+    a = snp.broadcast_to(a, (*stack, n, n))
+    return a, snp.broadcast_to(b, (*stack, *b.shape[-2:])), vectors
+
+
+def adjoint(a: Any) -> Any:
+    """The conjugate transpose of matrices."""
+    return snp.conj(snp.matrix_transpose(a))
+
+
+def choice(function: str, argument: str, got: Any, accepted: tuple) -> None:
+    """Raises ArgumentValueError unless the argument is one of a few values."""
+    if got not in accepted:
+        raise ArgumentValueError(
+            function=function,
+            argument=argument,
+            expected=f"one of {', '.join(map(repr, accepted))}",
+            got=repr(got),
+        )

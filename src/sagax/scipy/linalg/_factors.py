@@ -1,0 +1,344 @@
+"""Matrices as products: triangles, orthogonal matrices, eigenvalues, singular values."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import sagax.numpy as snp
+import sagax.numpy.linalg as _linalg
+import sagax.scipy.linalg._common as _common
+from sagax._src.core.value import Array
+from sagax._src.diagnostics.errors import ArgumentValueError
+from sagax.lax import linalg as _lax
+from sagax.scipy.linalg._systems import _cholesky, _triangular
+
+
+def lu(
+    a: Any, permute_l: bool = False, overwrite_a: bool = False, check_finite: bool = True
+) -> tuple[Array, ...]:
+    """The matrices P, L, U with a = P L U: a permutation, lower and upper triangular.
+
+    With `permute_l` the product P L, and U. `a` has the shape (..., m, n).
+
+    >>> import sagax.numpy as snp
+    >>> from sagax.scipy import linalg
+    >>> p, l, u = linalg.lu(snp.array([[0.0, 2.0], [1.0, 3.0]]))
+    >>> (p @ l @ u)
+    Array([[0., 2.],
+           [1., 3.]], dtype=float32)
+    """
+    (a,) = _common.arrays("scipy.linalg.lu", a)
+    packed, _, order = _lax.lu(a)
+    m, n = a.shape[-2:]
+    k = min(m, n)
+    low = snp.tril(packed[..., :, :k], -1) + snp.eye(m, k, dtype=a.dtype)
+    up = snp.triu(packed)[..., :k, :]
+    real = snp.finfo(a.dtype).dtype
+    permutation = (order[..., None, :] == snp.arange(m)[:, None]).astype(real)
+    if permute_l:
+        return snp.matmul(permutation.astype(a.dtype), low), up
+    return permutation, low, up
+
+
+def qr(
+    a: Any,
+    overwrite_a: bool = False,
+    lwork: Any = None,
+    mode: str = "full",
+    pivoting: bool = False,
+    check_finite: bool = True,
+) -> tuple[Array, ...]:
+    """Q with orthonormal columns and R upper triangular, with a = Q R.
+
+    Args:
+      a: matrices of shape (..., m, n).
+      mode: "full"; "economic", which leaves out what is multiplied by zeros; "r", R alone.
+      pivoting: choose an order of columns in which the diagonal of R decreases; it is returned as a last
+        array: a[:, order] = Q R.
+
+    >>> import sagax.numpy as snp
+    >>> from sagax.scipy import linalg
+    >>> q, r = linalg.qr(snp.array([[3.0, 1.0], [4.0, 2.0]]))
+    >>> (q @ r).round(5)
+    Array([[3., 1.],
+           [4., 2.]], dtype=float32)
+    """
+    _common.choice("scipy.linalg.qr", "mode", mode, ("full", "r", "economic"))
+    (a,) = _common.arrays("scipy.linalg.qr", a)
+    found = _lax.qr(a, pivoting=pivoting, full_matrices=mode != "economic")
+    return tuple(found[1:]) if mode == "r" else tuple(found)
+
+
+def qr_multiply(
+    a: Any,
+    c: Any,
+    mode: str = "right",
+    pivoting: bool = False,
+    conjugate: bool = False,
+    overwrite_a: bool = False,
+    overwrite_c: bool = False,
+) -> tuple[Array, ...]:
+    """The product of Q (of a = Q R) and `c`, and R, and with `pivoting` the order of columns.
+
+    `mode` "left" gives Q c, "right" c Q (for a vector: Q^T c). Q has as many columns as the economic
+    form. `conjugate` takes the complex conjugate of Q.
+
+    >>> import sagax.numpy as snp
+    >>> from sagax.scipy import linalg
+    >>> a = snp.array([[3.0, 1.0], [4.0, 2.0]])
+    >>> q_c, r = linalg.qr_multiply(a, snp.eye(2), mode="left")
+    >>> (q_c @ r).round(5)
+    Array([[3., 1.],
+           [4., 2.]], dtype=float32)
+    """
+    _common.choice("scipy.linalg.qr_multiply", "mode", mode, ("left", "right"))
+    a, c = _common.arrays("scipy.linalg.qr_multiply", a, c)
+    q, *rest = _lax.qr(a, pivoting=pivoting, full_matrices=False)
+    if conjugate:
+        q = snp.conj(q)
+    if mode == "left":
+        if c.shape[0 if c.ndim == 1 else -2] != q.shape[-1] and q.shape[-1] != q.shape[-2]:
+            q, *rest = _lax.qr(a, pivoting=pivoting, full_matrices=True)
+            q = snp.conj(q) if conjugate else q
+            rest[0] = rest[0][..., : a.shape[-1], :]
+    return (snp.matmul(q, c) if mode == "left" else snp.matmul(c, q), *rest)
+
+
+def svd(
+    a: Any,
+    full_matrices: bool = True,
+    compute_uv: bool = True,
+    overwrite_a: bool = False,
+    check_finite: bool = True,
+    lapack_driver: str = "gesdd",
+) -> Any:
+    """U, s and V^H with a = U diag(s) V^H; or with `compute_uv=False` the singular values s alone.
+
+    `lapack_driver` is "gesdd" or "gesvd".
+
+    >>> import sagax.numpy as snp
+    >>> from sagax.scipy import linalg
+    >>> linalg.svd(snp.array([[3.0, 0.0], [0.0, 4.0]]), compute_uv=False)
+    Array([4., 3.], dtype=float32)
+    """
+    _common.choice("scipy.linalg.svd", "lapack_driver", lapack_driver, ("gesdd", "gesvd"))
+    (a,) = _common.arrays("scipy.linalg.svd", a)
+    found = _linalg.svd(a, full_matrices=full_matrices, compute_uv=compute_uv)
+    return tuple(found) if compute_uv else found
+
+
+def eigh(
+    a: Any,
+    b: Any = None,
+    lower: bool = True,
+    eigvals_only: bool = False,
+    overwrite_a: bool = False,
+    overwrite_b: bool = False,
+    turbo: bool = True,
+    eigvals: None = None,
+    type: int = 1,
+    check_finite: bool = True,
+) -> Any:
+    """The eigenvalues, ascending, and eigenvectors (as columns) of Hermitian matrices.
+
+    Args:
+      a: matrices of shape (..., n, n), of which the `lower` or the upper triangle is read.
+      b: positive definite matrices, of the generalised problem that `type` names.
+      lower: which triangle counts.
+      eigvals_only: return the eigenvalues alone.
+      eigvals: must be None: all eigenvalues are computed.
+      type: 1: a v = w b v. 2: a b v = w v. 3: b a v = w v.
+
+    >>> import sagax.numpy as snp
+    >>> from sagax.scipy import linalg
+    >>> linalg.eigh(snp.array([[2.0, 1.0], [1.0, 2.0]]), eigvals_only=True).round(5)
+    Array([1., 3.], dtype=float32)
+    """
+    if eigvals is not None:
+        raise NotImplementedError("scipy.linalg.eigh: Only the eigvals=None case is implemented.")
+    _common.choice("scipy.linalg.eigh", "type", type, (1, 2, 3))
+    if b is None:
+        (a,) = _common.arrays("scipy.linalg.eigh", a)
+        _common.square("scipy.linalg.eigh", a)
+        v, w = _lax.eigh(a, lower=lower, symmetrize_input=False)
+        return w if eigvals_only else (w, v)
+    a, b = _common.arrays("scipy.linalg.eigh", a, b)
+    _common.square("scipy.linalg.eigh", a)
+    _common.square("scipy.linalg.eigh", b)
+    triangle = snp.tril(a, -1) if lower else snp.triu(a, 1)
+    diagonal = snp.real(snp.diagonal(a, axis1=-2, axis2=-1))[..., None] * snp.eye(
+        a.shape[-1], dtype=a.dtype
+    )
+    a = triangle + _common.adjoint(triangle) + diagonal
+    factor = _cholesky(b, lower)
+    factor = factor if lower else _common.adjoint(factor)  # b = L L^H
+    if type == 1:  # (L^-1 a L^-H) y = w y, v = L^-H y
+        half = _triangular(factor, a, 0, True)
+        inner = _triangular(factor, _common.adjoint(half), 0, True)
+    else:  # (L^H a L) y = w y
+        inner = snp.matmul(_common.adjoint(factor), snp.matmul(a, factor))
+    y, w = _lax.eigh(inner, symmetrize_input=True)
+    if eigvals_only:
+        return w
+    v = snp.matmul(factor, y) if type == 3 else _triangular(factor, y, 2, True)
+    return w, v
+
+
+def eigh_tridiagonal(
+    d: Any,
+    e: Any,
+    *,
+    eigvals_only: bool = False,
+    select: str = "a",
+    select_range: tuple[Any, Any] | None = None,
+    tol: Any = None,
+    key: Any = None,
+) -> Any:
+    """The eigenvalues, ascending, and eigenvectors of a Hermitian tridiagonal matrix.
+
+    Args:
+      d: the diagonal, shape (n,).
+      e: the numbers above it, shape (n - 1,); below it are their conjugates.
+      eigvals_only: return the eigenvalues alone.
+      select: "a" for all, "i" for those with the indices `select_range` (both included).
+      tol, key: accepted; the eigenvalues are exact to rounding.
+
+    The matrix is made dense: for some thousand rows at most.
+
+    >>> import sagax.numpy as snp
+    >>> from sagax.scipy import linalg
+    >>> linalg.eigh_tridiagonal(snp.array([2.0, 2.0]), snp.array([1.0]), eigvals_only=True).round(5)
+    Array([1., 3.], dtype=float32)
+    """
+    _common.choice("scipy.linalg.eigh_tridiagonal", "select", select, ("a", "i"))
+    d, e = _common.arrays("scipy.linalg.eigh_tridiagonal", d, e)
+    if d.ndim != 1 or e.ndim != 1 or e.shape[0] != d.shape[0] - 1:
+        raise ArgumentValueError(
+            f"shapes {d.shape} and {e.shape} do not fit",
+            function="scipy.linalg.eigh_tridiagonal",
+            expected="a vector of n and one of n - 1",
+        )
+    above = snp.diag(e, 1)
+    v, w = _lax.eigh(snp.diag(d) + above + _common.adjoint(above))
+    if select == "i":
+        if select_range is None:
+            raise ArgumentValueError(
+                "the indices of the eigenvalues are missing",
+                function="scipy.linalg.eigh_tridiagonal",
+                argument="select_range",
+                fix="pass select_range=(first, last)",
+            )
+        first, last = select_range
+        w, v = w[first : last + 1], v[:, first : last + 1]
+    return w if eigvals_only else (w, v)
+
+
+def schur(a: Any, output: str = "real") -> tuple[Array, Array]:
+    """The Schur form T and the unitary Z with a = Z T Z^H.
+
+    T is upper triangular for complex matrices; for real ones it has blocks of 2 x 2 for pairs of complex
+    eigenvalues, unless `output` is "complex".
+
+    >>> import sagax.numpy as snp
+    >>> from sagax.scipy import linalg
+    >>> t, z = linalg.schur(snp.array([[1.0, 2.0], [0.0, 3.0]]))
+    >>> (z @ t @ z.T).round(5)
+    Array([[1., 2.],
+           [0., 3.]], dtype=float32)
+    """
+    _common.choice("scipy.linalg.schur", "output", output, ("real", "complex"))
+    (a,) = _common.arrays("scipy.linalg.schur", a)
+    _common.square("scipy.linalg.schur", a)
+    if output == "complex":
+        a = complex_form(a)
+    t, z = _lax.schur(a)
+    return t, z
+
+
+def complex_form(a: Any) -> Any:
+    """The array with the complex dtype of its precision."""
+    return a.astype(snp.result_type(a.dtype, snp.complex64))
+
+
+def rsf2csf(T: Any, Z: Any, check_finite: bool = True) -> tuple[Array, Array]:
+    """The complex Schur form of what has the real Schur form T, Z.
+
+    >>> import sagax.numpy as snp
+    >>> from sagax.scipy import linalg
+    >>> t, z = linalg.rsf2csf(*linalg.schur(snp.array([[0.0, 1.0], [-1.0, 0.0]])))
+    >>> bool(abs(t[1, 0]) < 1e-6)
+    True
+    """
+    T, Z = _common.arrays("scipy.linalg.rsf2csf", T, Z)
+    t, z = _lax.schur(complex_form(T))
+    return t, snp.matmul(complex_form(Z), z)
+
+
+def hessenberg(
+    a: Any, *, calc_q: bool = False, overwrite_a: bool = False, check_finite: bool = True
+) -> Any:
+    """H, zero below its first subdiagonal, and with `calc_q` the unitary Q with a = Q H Q^H.
+
+    >>> import sagax.numpy as snp
+    >>> from sagax.scipy import linalg
+    >>> h, q = linalg.hessenberg(snp.arange(9.0).reshape(3, 3), calc_q=True)
+    >>> float(h[2, 0]), bool(snp.allclose(q @ h @ q.T, snp.arange(9.0).reshape(3, 3), atol=1e-5))
+    (0.0, True)
+    """
+    (a,) = _common.arrays("scipy.linalg.hessenberg", a)
+    _common.square("scipy.linalg.hessenberg", a)
+    n = a.shape[-1]
+    if n == 0:
+        return (a, a) if calc_q else a
+    packed, taus = _lax.hessenberg(a)
+    h = snp.triu(packed, -1)
+    if not calc_q:
+        return h
+    q = snp.broadcast_to(snp.eye(n, dtype=a.dtype), a.shape)
+    if n > 1:
+        inner = _lax.householder_product(packed[..., 1:, :-1], taus)
+        q = q.at[..., 1:, 1:].set(inner)
+    return h, q
+
+
+def polar(
+    a: Any,
+    side: str = "right",
+    *,
+    method: str = "qdwh",
+    eps: float | None = None,
+    max_iterations: int | None = None,
+) -> tuple[Array, Array]:
+    """The unitary U and the positive semidefinite P with a = U P, or with `side="left"` a = P U.
+
+    `method` is "qdwh" (with `eps` and `max_iterations`) or "svd". Matrices with more columns than rows
+    need "svd" for the right side, those with more rows than columns for the left one.
+
+    >>> import sagax.numpy as snp
+    >>> from sagax.scipy import linalg
+    >>> u, p = linalg.polar(snp.array([[0.0, 2.0], [1.0, 0.0]]))
+    >>> abs(p).round(5)
+    Array([[1., 0.],
+           [0., 2.]], dtype=float32)
+    """
+    _common.choice("scipy.linalg.polar", "side", side, ("left", "right"))
+    _common.choice("scipy.linalg.polar", "method", method, ("qdwh", "svd"))
+    (a,) = _common.arrays("scipy.linalg.polar", a)
+    if method == "svd":
+        u, s, vh = _linalg.svd(a, full_matrices=False)
+        s = s.astype(a.dtype)[..., None, :]
+        if side == "right":
+            return snp.matmul(u, vh), snp.matmul(_common.adjoint(vh) * s, vh)
+        return snp.matmul(u, vh), snp.matmul(u * s, _common.adjoint(u))
+    right = side == "right"
+    x = a if right else _common.adjoint(a)
+    if x.shape[-2] < x.shape[-1]:
+        raise ArgumentValueError(
+            f"the {side} polar decomposition by QDWH needs at least as many "
+            f"{'rows as columns' if right else 'columns as rows'}",
+            function="scipy.linalg.polar",
+            got=a,
+            fix="pass method='svd'",
+        )
+    u, p, _, _ = _lax.qdwh(x, eps=eps, max_iterations=max_iterations)
+    return (u, p) if right else (_common.adjoint(u), p)

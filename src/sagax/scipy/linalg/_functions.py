@@ -1,0 +1,250 @@
+"""Functions of matrices, and the equation of Sylvester."""
+
+from __future__ import annotations
+
+import functools
+import logging
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+import sagax.lax as lax
+import sagax.numpy as snp
+import sagax.scipy.linalg._common as _common
+from sagax._src.api.derivatives import jvp
+from sagax._src.api.jit import jit
+from sagax._src.core.trace import Tracer
+from sagax._src.core.value import Array
+from sagax._src.diagnostics.errors import ArgumentValueError
+from sagax.lax import linalg as _lax
+from sagax.scipy.linalg._factors import complex_form
+from sagax.scipy.linalg._systems import _triangular
+
+_log = logging.getLogger("sagax")
+
+# The numerator of the diagonal Padé approximant of exp, by degree, and the largest norm for which it is
+# exact to rounding (Higham, "The scaling and squaring method for the matrix exponential revisited",
+# SIAM J. Matrix Anal. Appl. 26, 2005, table 2.3 for 53 bits; for 24 bits as in SciPy and jax).
+_PADE = {
+    7: (17297280.0, 8648640.0, 1995840.0, 277200.0, 25200.0, 1512.0, 56.0, 1.0),
+    13: (
+        64764752532480000.0,
+        32382376266240000.0,
+        7771770303897600.0,
+        1187353796428800.0,
+        129060195264000.0,
+        10559470521600.0,
+        670442572800.0,
+        33522128640.0,
+        1323241920.0,
+        40840800.0,
+        960960.0,
+        16380.0,
+        182.0,
+        1.0,
+    ),
+}
+_LARGEST = {7: 3.925724783138660, 13: 5.371920351148152}
+
+
+def expm(A: Any, *, upper_triangular: bool = False, max_squarings: int = 16) -> Array:
+    """The exponential of square matrices.
+
+    Args:
+      A: matrices of shape (..., n, n).
+      upper_triangular: whether they are upper triangular, which saves time.
+      max_squarings: where the norm of a matrix would need more squarings, the result is NaN.
+
+    Source: Higham 2005, scaling and squaring with a Padé approximant.
+
+    >>> import sagax.numpy as snp
+    >>> from sagax.scipy import linalg
+    >>> linalg.expm(snp.array([[0.0, 1.0], [0.0, 0.0]]))
+    Array([[1., 1.],
+           [0., 1.]], dtype=float32)
+    """
+    (A,) = _common.arrays("scipy.linalg.expm", A)
+    _common.square("scipy.linalg.expm", A)
+    return _expm(A, upper_triangular, max_squarings)
+
+
+@functools.partial(jit, static_argnums=(1, 2))
+def _expm(a: Any, upper_triangular: bool, max_squarings: int) -> Any:
+    if a.shape[-1] == 0:
+        return a
+    degree = 13 if a.dtype in (np.float64, np.complex128) else 7
+    norm = snp.max(snp.sum(snp.abs(a), axis=-2), axis=-1)
+    ratio = lax.stop_gradient(norm) / _LARGEST[degree]
+    squarings = snp.maximum(0.0, snp.ceil(snp.log2(snp.where(ratio > 0, ratio, 1.0))))
+    scaled = a / (2.0**squarings)[..., None, None].astype(a.dtype)
+    coefficients = _PADE[degree]
+    square = snp.matmul(scaled, scaled)
+    eye = snp.eye(a.shape[-1], dtype=a.dtype)
+    even, odd, power = coefficients[0] * eye, coefficients[1] * eye, eye
+    for i in range(2, degree + 1, 2):
+        power = snp.matmul(power, square)
+        even = even + coefficients[i] * power
+        if i + 1 <= degree:
+            odd = odd + coefficients[i + 1] * power
+    odd = snp.matmul(scaled, odd)
+    if upper_triangular:
+        result = _triangular(even - odd, even + odd, 0, False)
+    else:
+        result = snp.linalg.solve(even - odd, even + odd)
+
+    def again(i: Any, x: Any) -> Any:
+        return snp.where((i < squarings)[..., None, None], snp.matmul(x, x), x)
+
+    result = lax.fori_loop(0, max_squarings, again, result)
+    return snp.where((squarings > max_squarings)[..., None, None], snp.nan, result)
+
+
+def expm_frechet(A: Any, E: Any, *, method: str | None = None, compute_expm: bool = True) -> Any:
+    """The exponential of A, and its derivative in the direction E; or the derivative alone.
+
+    `method` is accepted and not looked at.
+
+    >>> import sagax.numpy as snp
+    >>> from sagax.scipy import linalg
+    >>> linalg.expm_frechet(snp.zeros((1, 1)), snp.ones((1, 1)), compute_expm=False)
+    Array([[1.]], dtype=float32)
+    """
+    A, E = _common.arrays("scipy.linalg.expm_frechet", A, E)
+    _common.square("scipy.linalg.expm_frechet", A)
+    value, derivative = jvp(expm, (A,), (E,))
+    return (value, derivative) if compute_expm else derivative
+
+
+def sqrtm(A: Any, blocksize: int = 1) -> Array:
+    """The principal square root of square matrices, complex.
+
+    Source: Björck and Hammarling, "A Schur method for the square root of a matrix", Linear Algebra and
+    its Applications 52/53, 1983. `blocksize` is accepted and not looked at.
+
+    >>> import sagax.numpy as snp
+    >>> from sagax.scipy import linalg
+    >>> snp.real(linalg.sqrtm(snp.array([[4.0, 0.0], [0.0, 9.0]]))).round(5)
+    Array([[2., 0.],
+           [0., 3.]], dtype=float32)
+    """
+    (A,) = _common.arrays("scipy.linalg.sqrtm", A)
+    _common.square("scipy.linalg.sqrtm", A)
+    return _sqrtm(complex_form(A))
+
+
+@jit
+def _sqrtm(a: Any) -> Any:
+    t, z = _lax.schur(a)
+    d = snp.sqrt(snp.diagonal(t, axis1=-2, axis2=-1))
+    n = a.shape[-1]
+    distance = snp.arange(n) - snp.arange(n)[:, None]
+    sums = d[..., :, None] + d[..., None, :]
+
+    # R^2 = T gives one superdiagonal of R after the other.
+    def next_diagonal(p: Any, r: Any) -> Any:
+        return snp.where(distance == p, (t - snp.matmul(r, r)) / sums, r)
+
+    r = lax.fori_loop(1, n, next_diagonal, d[..., None] * snp.eye(n, dtype=a.dtype))
+    return snp.matmul(snp.matmul(z, r), _common.adjoint(z))
+
+
+def funm(A: Any, func: Callable[[Any], Any], disp: bool = True) -> Any:
+    """A function of a square matrix, complex; `func` maps arrays element by element.
+
+    With `disp=False` the estimated error comes second; else one above 1000 eps is logged.
+
+    Source: Parlett's recurrence, Golub and Van Loan, "Matrix Computations", algorithm 9.1.1. It loses
+    accuracy where eigenvalues are close to each other, and is not defined where they are equal.
+
+    >>> import sagax.numpy as snp
+    >>> from sagax.scipy import linalg
+    >>> snp.real(linalg.funm(snp.array([[4.0, 2.5], [0.0, 9.0]]), snp.sqrt)).round(4)
+    Array([[2. , 0.5],
+           [0. , 3. ]], dtype=float32)
+    """
+    (A,) = _common.arrays("scipy.linalg.funm", A)
+    _common.square("scipy.linalg.funm", A)
+    t, z = _lax.schur(complex_form(A))
+    n = t.shape[-1]
+    d = snp.diagonal(t, axis1=-2, axis2=-1)
+    distance = snp.arange(n) - snp.arange(n)[:, None]
+    gaps = d[..., None, :] - d[..., :, None]
+
+    # F commutes with T, which gives one superdiagonal of F after the other.
+    def next_diagonal(p: Any, f: Any) -> Any:
+        rest = snp.matmul(t, f) - snp.matmul(f, t)
+        return snp.where(distance == p, rest / snp.where(gaps == 0, 1.0, gaps), f)
+
+    f = lax.fori_loop(1, n, next_diagonal, func(d)[..., None] * snp.eye(n, dtype=t.dtype))
+    result = snp.matmul(snp.matmul(z, f), _common.adjoint(z))
+    eps = snp.finfo(t.dtype).eps
+    smallest = snp.min(snp.where(distance > 0, snp.abs(gaps), snp.inf), initial=1.0)
+    smallest = snp.where(smallest == 0, eps, smallest)
+    size = snp.max(snp.sum(snp.abs(snp.triu(t, 1)), axis=-2), initial=0.0)
+    error = snp.minimum(1.0, snp.maximum(eps, eps / smallest * size))
+    if not disp:
+        return result, error
+    if not isinstance(error, Tracer) and float(error) > 1000 * eps:
+        _log.warning("scipy.linalg.funm: the result may be inaccurate, approximate error %s", error)
+    return result
+
+
+def solve_sylvester(A: Any, B: Any, C: Any, *, method: str = "schur", tol: float = 1e-8) -> Array:
+    """The solution X of A X + X B = C.
+
+    Args:
+      A, B: square matrices of shape (m, m) and (n, n).
+      C: a matrix of shape (m, n).
+      method: "schur", or "eigen", which is less accurate where matrices are far from normal.
+      tol: where an eigenvalue of A and one of B add up to less, there is no one solution: NaN.
+
+    >>> import sagax.numpy as snp
+    >>> from sagax.scipy import linalg
+    >>> linalg.solve_sylvester(snp.eye(1), snp.eye(1), snp.array([[6.0]]))
+    Array([[3.]], dtype=float32)
+    """
+    function = "scipy.linalg.solve_sylvester"
+    _common.choice(function, "method", method, ("schur", "eigen"))
+    A, B, C = _common.arrays(function, A, B, C)
+    _common.square(function, A)
+    _common.square(function, B)
+    if C.shape != (A.shape[-1], B.shape[-1]) or A.ndim != 2 or B.ndim != 2:
+        raise ArgumentValueError(
+            f"shapes {A.shape}, {B.shape} and {C.shape} do not fit",
+            function=function,
+            expected="A of (m, m), B of (n, n) and C of (m, n)",
+        )
+    return _sylvester(A, B, C, method, tol)
+
+
+@functools.partial(jit, static_argnums=(3, 4))
+def _sylvester(a: Any, b: Any, c: Any, method: str, tol: float) -> Any:
+    is_real = a.dtype == snp.real(a).dtype
+    ca, cb, cc = complex_form(a), complex_form(b), complex_form(c)
+    if method == "eigen":
+        (u, ui, wa), (v, vi, wb) = _diagonalised(ca), _diagonalised(cb)
+        y = (ui @ cc @ v) / (wa[:, None] + wb[None, :])
+        x = u @ y @ vi
+    else:
+        r, u = _lax.schur(ca)
+        s, v = _lax.schur(cb)
+        wa, wb = snp.diagonal(r), snp.diagonal(s)
+        f = _common.adjoint(u) @ cc @ v
+        eye = snp.eye(a.shape[0], dtype=r.dtype)
+
+        def next_column(k: Any, y: Any) -> Any:
+            # (R + s_kk I) y_k = f_k - (the columns before) S
+            right = f[:, k] - y @ s[:, k]
+            return y.at[:, k].set(_triangular(r + s[k, k] * eye, right[:, None], 0, False)[:, 0])
+
+        y = lax.fori_loop(0, b.shape[0], next_column, snp.zeros_like(f))
+        x = u @ y @ _common.adjoint(v)
+    smallest = snp.min(snp.abs(wa[:, None] + wb[None, :]))
+    x = snp.real(x) if is_real else x
+    return snp.where(smallest < tol, snp.nan, x)
+
+
+def _diagonalised(a: Any) -> tuple[Any, Any, Any]:
+    w, v = _lax.eig(a, compute_left_eigenvectors=False)
+    return v, snp.linalg.inv(v), w

@@ -1,0 +1,345 @@
+"""Matrices of special forms. Those that only a size determines come from SciPy."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import scipy.linalg as _scipy
+
+import sagax.numpy as snp
+import sagax.numpy._base as _base
+import sagax.scipy.linalg._common as _common
+from sagax._src.core.value import Array
+from sagax._src.diagnostics.errors import ArgumentValueError
+
+
+def _vectors(function: str, argument: str, x: Any) -> Any:
+    x = snp.asarray(x)
+    if x.ndim == 0:
+        x = x[None]
+    if x.shape[-1] == 0:
+        raise ArgumentValueError(
+            function=function, argument=argument, expected="at least one number", got=x
+        )
+    return x
+
+
+def _from_diagonals(values: Any, rows: int, columns: int, step: int) -> Any:
+    """The matrices whose element (i, j) is `values[i * step + j]`, counted from where that is at least 0."""
+    i, j = np.arange(rows)[:, None], np.arange(columns)
+    index = i * step + j
+    return values[..., index - index.min()]
+
+
+def toeplitz(c: Any, r: Any = None) -> Array:
+    """The matrices with first column `c` and first row `r` (default: the conjugate of c), constant along diagonals.
+
+    Leading dimensions are a stack. The first element of `r` is not used.
+
+    >>> import sagax.numpy as snp
+    >>> from sagax.scipy import linalg
+    >>> linalg.toeplitz(snp.array([1, 2, 3]))
+    Array([[1, 2, 3],
+           [2, 1, 2],
+           [3, 2, 1]], dtype=int32)
+    """
+    c = _vectors("scipy.linalg.toeplitz", "c", c)
+    r = snp.conj(c) if r is None else _vectors("scipy.linalg.toeplitz", "r", r)
+    stack = snp.broadcast_shapes(c.shape[:-1], r.shape[:-1])
+    rows, columns = c.shape[-1], r.shape[-1]
+    c = snp.broadcast_to(c, (*stack, rows))
+    r = snp.broadcast_to(r, (*stack, columns))
+    values = snp.concatenate([snp.flip(c, -1), r[..., 1:]], axis=-1)
+    return _from_diagonals(values, rows, columns, -1)
+
+
+def hankel(c: Any, r: Any = None) -> Array:
+    """The matrix with first column `c` and last row `r` (default: zeros), constant along antidiagonals.
+
+    The first element of `r` is not used.
+
+    >>> import sagax.numpy as snp
+    >>> from sagax.scipy import linalg
+    >>> linalg.hankel(snp.array([1, 2, 3]))
+    Array([[1, 2, 3],
+           [2, 3, 0],
+           [3, 0, 0]], dtype=int32)
+    """
+    c = _vectors("scipy.linalg.hankel", "c", c)
+    r = snp.zeros_like(c) if r is None else _vectors("scipy.linalg.hankel", "r", r)
+    stack = snp.broadcast_shapes(c.shape[:-1], r.shape[:-1])
+    rows, columns = c.shape[-1], r.shape[-1]
+    c = snp.broadcast_to(c, (*stack, rows))
+    r = snp.broadcast_to(r, (*stack, columns))
+    values = snp.concatenate([c, r[..., 1:]], axis=-1)
+    return _from_diagonals(values, rows, columns, 1)
+
+
+def circulant(c: Any) -> Array:
+    """The matrices with first column `c`, each further column turned by one.
+
+    >>> import sagax.numpy as snp
+    >>> from sagax.scipy import linalg
+    >>> linalg.circulant(snp.array([1, 2, 3]))
+    Array([[1, 3, 2],
+           [2, 1, 3],
+           [3, 2, 1]], dtype=int32)
+    """
+    c = _vectors("scipy.linalg.circulant", "c", c)
+    n = c.shape[-1]
+    return c[..., (np.arange(n)[:, None] - np.arange(n)) % n]
+
+
+def convolution_matrix(a: Any, n: int, mode: str = "full") -> Array:
+    """The matrix A with A @ v = convolve(a, v, mode), for vectors v of `n`.
+
+    >>> import sagax.numpy as snp
+    >>> from sagax.scipy import linalg
+    >>> linalg.convolution_matrix(snp.array([1, 2]), 2)
+    Array([[1, 0],
+           [2, 1],
+           [0, 2]], dtype=int32)
+    """
+    function = "scipy.linalg.convolution_matrix"
+    _common.choice(function, "mode", mode, ("full", "valid", "same"))
+    a = _vectors(function, "a", a)
+    if n <= 0:
+        raise ArgumentValueError(function=function, argument="n", expected="at least 1", got=n)
+    m = a.shape[-1]
+    column = snp.concatenate([a, snp.zeros_like(a, shape=(*a.shape[:-1], n - 1))], axis=-1)
+    row = snp.zeros_like(a, shape=(*a.shape[:-1], n))
+    row = row.at[..., 0].set(a[..., 0])
+    full = toeplitz(column, row)
+    if mode == "full":
+        return full
+    size = max(m, n) if mode == "same" else max(m, n) - min(m, n) + 1
+    start = (m + n - 1 - size) // 2
+    return full[..., start : start + size, :]
+
+
+def companion(a: Any) -> Array:
+    """The matrices whose characteristic polynomials have the coefficients `a`, highest power first.
+
+    >>> import sagax.numpy as snp
+    >>> from sagax.scipy import linalg
+    >>> linalg.companion(snp.array([1.0, -10.0, 31.0]))
+    Array([[ 10., -31.],
+           [  1.,   0.]], dtype=float32)
+    """
+    (a,) = _common.arrays("scipy.linalg.companion", a)
+    n = a.shape[-1] if a.ndim else 0
+    if n < 2:
+        raise ArgumentValueError(
+            function="scipy.linalg.companion",
+            argument="a",
+            expected="at least two coefficients",
+            got=a,
+        )
+    below = snp.broadcast_to(snp.eye(n - 1, k=-1, dtype=a.dtype), (*a.shape[:-1], n - 1, n - 1))
+    return below.at[..., 0, :].set(-a[..., 1:] / a[..., :1])
+
+
+def fiedler(a: Any) -> Array:
+    """The matrices of the distances |a[i] - a[j]|.
+
+    >>> import sagax.numpy as snp
+    >>> from sagax.scipy import linalg
+    >>> linalg.fiedler(snp.array([1, 4]))
+    Array([[0, 3],
+           [3, 0]], dtype=int32)
+    """
+    a = snp.asarray(a)
+    if a.ndim == 0:
+        a = a[None]
+    return snp.abs(a[..., :, None] - a[..., None, :])
+
+
+def fiedler_companion(a: Any) -> Array:
+    """The matrices of five diagonals with the eigenvalues of `companion(a)`.
+
+    Source: Fiedler, "A note on companion matrices", Linear Algebra and its Applications 372, 2003.
+
+    >>> import sagax.numpy as snp
+    >>> from sagax.scipy import linalg
+    >>> linalg.fiedler_companion(snp.array([1.0, -10.0, 31.0]))
+    Array([[ 10., -31.],
+           [  1.,   0.]], dtype=float32)
+    """
+    (a,) = _common.arrays("scipy.linalg.fiedler_companion", a)
+    n = a.shape[-1] - 1 if a.ndim else 0
+    if n < 1:
+        raise ArgumentValueError(
+            function="scipy.linalg.fiedler_companion",
+            argument="a",
+            expected="at least two coefficients",
+            got=a,
+        )
+    a = a / a[..., :1]
+    c = snp.zeros_like(a, shape=(*a.shape[:-1], n, n))
+    c = c.at[..., 0, 0].set(-a[..., 1])
+    for i in range(0, n - 1, 2):  # above the diagonal, in every other row
+        c = c.at[..., i, i + 1].set(-a[..., i + 2])
+        if i + 2 < n:
+            c = c.at[..., i, i + 2].set(1.0)
+    if n > 1:
+        c = c.at[..., 1, 0].set(1.0)
+    for i in range(2, n, 2):
+        c = c.at[..., i, i - 1].set(-a[..., i + 1])
+        if i + 1 < n:
+            c = c.at[..., i + 1, i - 1].set(1.0)
+    return c
+
+
+def leslie(f: Any, s: Any) -> Array:
+    """The matrices with `f` as first row and `s` below the diagonal: how a population ages.
+
+    >>> import sagax.numpy as snp
+    >>> from sagax.scipy import linalg
+    >>> linalg.leslie(snp.array([0.0, 2.0]), snp.array([0.5]))
+    Array([[0. , 2. ],
+           [0.5, 0. ]], dtype=float32)
+    """
+    f, s = snp.asarray(f), snp.asarray(s)
+    if f.ndim == 0 or s.ndim == 0 or s.shape[-1] != f.shape[-1] - 1 or s.shape[-1] == 0:
+        raise ArgumentValueError(
+            f"shapes {f.shape} and {s.shape} do not fit",
+            function="scipy.linalg.leslie",
+            expected="f of n numbers and s of n - 1, n at least 2",
+        )
+    n = f.shape[-1]
+    stack = snp.broadcast_shapes(f.shape[:-1], s.shape[:-1])
+    matrix = snp.zeros((*stack, n, n), snp.result_type(f, s))
+    matrix = matrix.at[..., 0, :].set(f)
+    return matrix.at[..., np.arange(1, n), np.arange(n - 1)].set(s)
+
+
+def block_diag(*arrs: Any) -> Array:
+    """One matrix with the given ones along its diagonal, and zeros elsewhere.
+
+    Numbers and vectors are matrices of one row.
+
+    >>> import sagax.numpy as snp
+    >>> from sagax.scipy import linalg
+    >>> linalg.block_diag(1, snp.array([[2, 3]]))
+    Array([[1, 0, 0],
+           [0, 2, 3]], dtype=int32)
+    """
+    if not arrs:
+        return snp.zeros((1, 0))
+    blocks: list[Any] = [
+        snp.atleast_2d(_base.as_operand("scipy.linalg.block_diag", x)) for x in arrs
+    ]
+    for i, block in enumerate(blocks):
+        if block.ndim > 2:
+            raise ArgumentValueError(
+                f"Arguments to block_diag must have at most 2 dimensions, got {block.ndim} at argument {i}",
+                function="scipy.linalg.block_diag",
+                got=block,
+                fix="vmap it over the leading dimensions",
+            )
+    dtype = snp.result_type(*blocks)
+    rows, width, left = [], sum(b.shape[1] for b in blocks), 0
+    for block in blocks:
+        right = width - left - block.shape[1]
+        rows.append(snp.pad(block.astype(dtype), ((0, 0), (left, right))))
+        left += block.shape[1]
+    return snp.concatenate(rows, axis=0)
+
+
+# Matrices that follow from their sizes ------------------------------------------------------------
+
+
+def _sized(function: str, make: Callable[..., Any], n: int, *args: Any) -> Array:
+    try:
+        found = make(n, *args)
+    except ValueError as error:
+        raise ArgumentValueError(f"{error}", function=function, got=n) from None
+    if found.dtype.kind not in "fc":  # integers, maybe beyond 64 bits
+        found = found.astype(float)
+    return snp.asarray(found)
+
+
+def dft(n: int, scale: str | None = None, *, dtype: Any = None) -> Array:
+    """The matrix of the discrete Fourier transform of `n` numbers.
+
+    `scale` "sqrtn" makes it unitary, "n" divides by n.
+
+    >>> from sagax.scipy import linalg
+    >>> linalg.dft(2).real
+    Array([[ 1.,  1.],
+           [ 1., -1.]], dtype=float32)
+    """
+    found = _sized("scipy.linalg.dft", _scipy.dft, n, scale)
+    return found if dtype is None else found.astype(dtype)
+
+
+def hadamard(n: int, dtype: Any = int) -> Array:
+    """The matrix of orthogonal rows of 1 and -1; `n` is a power of 2.
+
+    >>> from sagax.scipy import linalg
+    >>> linalg.hadamard(2)
+    Array([[ 1,  1],
+           [ 1, -1]], dtype=int32)
+    """
+    return _sized("scipy.linalg.hadamard", _scipy.hadamard, n).astype(dtype)
+
+
+def helmert(n: int, full: bool = False) -> Array:
+    """The orthogonal matrix of Helmert, without its first row unless `full`.
+
+    >>> from sagax.scipy import linalg
+    >>> linalg.helmert(2).round(4)
+    Array([[ 0.7071, -0.7071]], dtype=float32)
+    """
+    return _sized("scipy.linalg.helmert", _scipy.helmert, n, full)
+
+
+def hilbert(n: int) -> Array:
+    """The matrix of 1 / (i + j + 1).
+
+    >>> from sagax.scipy import linalg
+    >>> linalg.hilbert(2).round(4)
+    Array([[1.    , 0.5   ],
+           [0.5   , 0.3333]], dtype=float32)
+    """
+    return _sized("scipy.linalg.hilbert", _scipy.hilbert, n)
+
+
+def invhilbert(n: int) -> Array:
+    """The inverse of `hilbert(n)`.
+
+    >>> from sagax.scipy import linalg
+    >>> linalg.invhilbert(2)
+    Array([[ 4., -6.],
+           [-6., 12.]], dtype=float32)
+    """
+    return _sized("scipy.linalg.invhilbert", _scipy.invhilbert, n)
+
+
+def pascal(n: int, kind: str | None = None) -> Array:
+    """The matrix of binomial coefficients: "symmetric" (the default), "lower" or "upper" triangular.
+
+    >>> from sagax.scipy import linalg
+    >>> linalg.pascal(3)
+    Array([[1., 1., 1.],
+           [1., 2., 3.],
+           [1., 3., 6.]], dtype=float32)
+    """
+    kind = kind or "symmetric"
+    _common.choice("scipy.linalg.pascal", "kind", kind, ("symmetric", "lower", "upper"))
+    return _sized("scipy.linalg.pascal", _scipy.pascal, n, kind)
+
+
+def invpascal(n: int, kind: str | None = None) -> Array:
+    """The inverse of `pascal(n, kind)`.
+
+    >>> from sagax.scipy import linalg
+    >>> linalg.invpascal(2)
+    Array([[ 2., -1.],
+           [-1.,  1.]], dtype=float32)
+    """
+    kind = kind or "symmetric"
+    _common.choice("scipy.linalg.invpascal", "kind", kind, ("symmetric", "lower", "upper"))
+    return _sized("scipy.linalg.invpascal", _scipy.invpascal, n, kind)

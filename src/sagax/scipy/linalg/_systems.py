@@ -1,0 +1,220 @@
+"""Systems of equations, and the factors that solve several of them.
+
+Options that SciPy has for speed or checks (`overwrite_a`, `check_finite`, `debug`, ...) are accepted
+and change nothing.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import sagax.numpy as snp
+import sagax.numpy.linalg as _linalg
+import sagax.scipy.linalg._common as _common
+from sagax._src.core.value import Array
+from sagax.lax import linalg as _lax
+
+_TRANS = {0: 0, 1: 1, 2: 2, "N": 0, "T": 1, "C": 2}
+
+
+def _triangular(a: Any, b: Any, trans: int, lower: bool, unit: bool = False) -> Any:
+    return _lax.triangular_solve(
+        a,
+        b,
+        left_side=True,
+        lower=lower,
+        transpose_a=trans > 0,
+        conjugate_a=trans == 2,
+        unit_diagonal=unit,
+    )
+
+
+def solve_triangular(
+    a: Any,
+    b: Any,
+    trans: int | str = 0,
+    lower: bool = False,
+    unit_diagonal: bool = False,
+    overwrite_b: bool = False,
+    debug: Any = None,
+    check_finite: bool = True,
+) -> Array:
+    """The solution x of a x = b, where only one triangle of `a` counts.
+
+    Args:
+      a: matrices of shape (..., n, n), of which the `lower` or the upper triangle is read.
+      b: vectors of n, or matrices of n rows; stacks broadcast.
+      trans: 0 or "N" solves a x = b, 1 or "T" a^T x = b, 2 or "C" a^H x = b.
+      lower: whether `a` is lower triangular.
+      unit_diagonal: whether the diagonal of `a` is taken to be ones, and not read.
+
+    >>> import sagax.numpy as snp
+    >>> from sagax.scipy import linalg
+    >>> linalg.solve_triangular(snp.array([[2.0, 0.0], [1.0, 1.0]]), snp.array([2.0, 3.0]), lower=True)
+    Array([1., 2.], dtype=float32)
+    """
+    _common.choice("scipy.linalg.solve_triangular", "trans", trans, tuple(_TRANS))
+    a, b, vectors = _common.system("scipy.linalg.solve_triangular", a, b)
+    x = _triangular(a, b, _TRANS[trans], lower, unit_diagonal)
+    return x[..., 0] if vectors else x
+
+
+def solve(
+    a: Any,
+    b: Any,
+    lower: bool = False,
+    overwrite_a: bool = False,
+    overwrite_b: bool = False,
+    debug: bool = False,
+    check_finite: bool = True,
+    assume_a: str = "gen",
+) -> Array:
+    """The solution x of a x = b for square matrices.
+
+    Args:
+      a: matrices of shape (..., n, n).
+      b: a vector of n, or matrices of n rows; stacks broadcast.
+      lower: with `assume_a="pos"`, which triangle of `a` is read.
+      assume_a: "pos" for positive definite matrices, which takes half the time; "gen", "sym", "her".
+
+    >>> import sagax.numpy as snp
+    >>> from sagax.scipy import linalg
+    >>> linalg.solve(snp.array([[4.0, 0.0], [0.0, 16.0]]), snp.array([4.0, 8.0]), assume_a="pos")
+    Array([1. , 0.5], dtype=float32)
+    """
+    _common.choice("scipy.linalg.solve", "assume_a", assume_a, ("gen", "sym", "her", "pos"))
+    if assume_a != "pos":
+        return _linalg.solve(*_common.arrays("scipy.linalg.solve", a, b))
+    a, b, vectors = _common.system("scipy.linalg.solve", a, b)
+    x = _cho_solved(_cholesky(a, lower), lower, b)
+    return x[..., 0] if vectors else x
+
+
+def _cholesky(a: Any, lower: bool) -> Any:
+    if lower:
+        return _lax.cholesky(a, symmetrize_input=False)
+    return _common.adjoint(_lax.cholesky(_common.adjoint(a), symmetrize_input=False))
+
+
+def _cho_solved(c: Any, lower: bool, b: Any) -> Any:
+    first, then = (0, 2) if lower else (2, 0)
+    return _triangular(c, _triangular(c, b, first, lower), then, lower)
+
+
+def cholesky(
+    a: Any, lower: bool = False, overwrite_a: bool = False, check_finite: bool = True
+) -> Array:
+    """The upper triangular U with a = U^H U, or with `lower` the lower triangular L with a = L L^H.
+
+    `a` holds positive definite matrices, of shape (..., n, n), of which that triangle is read; where
+    one is not positive definite the result is NaN.
+
+    >>> import sagax.numpy as snp
+    >>> from sagax.scipy import linalg
+    >>> linalg.cholesky(snp.array([[4.0, 2.0], [2.0, 5.0]]), lower=True)
+    Array([[2., 0.],
+           [1., 2.]], dtype=float32)
+    """
+    (a,) = _common.arrays("scipy.linalg.cholesky", a)
+    _common.square("scipy.linalg.cholesky", a)
+    return _cholesky(a, lower)
+
+
+def cho_factor(
+    a: Any, lower: bool = False, overwrite_a: bool = False, check_finite: bool = True
+) -> tuple[Array, bool]:
+    """The Cholesky factor of `a` and `lower`, together what `cho_solve` takes.
+
+    >>> import sagax.numpy as snp
+    >>> from sagax.scipy import linalg
+    >>> factor = linalg.cho_factor(snp.array([[2.0, 0.0], [0.0, 4.0]]))
+    >>> linalg.cho_solve(factor, snp.array([2.0, 2.0])).round(6)
+    Array([1. , 0.5], dtype=float32)
+    """
+    return cholesky(a, lower), lower
+
+
+def cho_solve(
+    c_and_lower: tuple[Any, bool], b: Any, overwrite_b: bool = False, check_finite: bool = True
+) -> Array:
+    """The solution x of a x = b, from what `cho_factor` gives for `a`.
+
+    >>> import sagax.numpy as snp
+    >>> from sagax.scipy import linalg
+    >>> linalg.cho_solve((snp.array([[2.0]]), True), snp.array([8.0]))
+    Array([2.], dtype=float32)
+    """
+    c, lower = c_and_lower
+    c, b, vectors = _common.system("scipy.linalg.cho_solve", c, b)
+    x = _cho_solved(c, bool(lower), b)
+    return x[..., 0] if vectors else x
+
+
+def lu_factor(a: Any, overwrite_a: bool = False, check_finite: bool = True) -> tuple[Array, Array]:
+    """L and U in one matrix and the pivots, together what `lu_solve` takes.
+
+    Row i was exchanged with row `pivots[i]`, one after the other. `a` has the shape (..., m, n).
+
+    >>> import sagax.numpy as snp
+    >>> from sagax.scipy import linalg
+    >>> linalg.lu_factor(snp.array([[0.0, 2.0], [1.0, 3.0]]))[1]
+    Array([1, 1], dtype=int32)
+    """
+    (a,) = _common.arrays("scipy.linalg.lu_factor", a)
+    packed, pivots, _ = _lax.lu(a)
+    return packed, pivots
+
+
+def lu_solve(
+    lu_and_piv: tuple[Any, Any],
+    b: Any,
+    trans: int = 0,
+    overwrite_b: bool = False,
+    check_finite: bool = True,
+) -> Array:
+    """The solution x of a x = b, from what `lu_factor` gives for `a`.
+
+    `trans` 1 solves a^T x = b, 2 solves a^H x = b.
+
+    >>> import sagax.numpy as snp
+    >>> from sagax.scipy import linalg
+    >>> factors = linalg.lu_factor(snp.array([[0.0, 2.0], [1.0, 3.0]]))
+    >>> linalg.lu_solve(factors, snp.array([2.0, 4.0]))
+    Array([1., 1.], dtype=float32)
+    """
+    _common.choice("scipy.linalg.lu_solve", "trans", trans, (0, 1, 2))
+    packed, pivots = lu_and_piv
+    packed, b, vectors = _common.system("scipy.linalg.lu_solve", packed, b)
+    n = packed.shape[-1]
+    order = _lax.lu_pivots_to_permutation(snp.asarray(pivots), n)
+    order = snp.broadcast_to(order, (*b.shape[:-2], n))[..., None]
+    if trans == 0:
+        low = _triangular(packed, snp.take_along_axis(b, order, axis=-2), 0, True, True)
+        x = _triangular(packed, low, 0, False)
+    else:
+        low = _triangular(packed, b, trans, False)
+        low = _triangular(packed, low, trans, True, True)
+        x = snp.take_along_axis(low, snp.argsort(order, axis=-2), axis=-2)
+    return x[..., 0] if vectors else x
+
+
+def inv(a: Any, overwrite_a: bool = False, check_finite: bool = True) -> Array:
+    """The inverse of square matrices; infinite or NaN where they are singular.
+
+    >>> import sagax.numpy as snp
+    >>> from sagax.scipy import linalg
+    >>> linalg.inv(snp.array([[2.0]]))
+    Array([[0.5]], dtype=float32)
+    """
+    return _linalg.inv(a)
+
+
+def det(a: Any, overwrite_a: bool = False, check_finite: bool = True) -> Array:
+    """The determinant of square matrices.
+
+    >>> import sagax.numpy as snp
+    >>> from sagax.scipy import linalg
+    >>> linalg.det(snp.array([[2.0, 1.0], [0.0, 3.0]]))
+    Array(6., dtype=float32)
+    """
+    return _linalg.det(a)

@@ -1,0 +1,31 @@
+"""Signal processing: convolution, trends, spectra.
+
+>>> import sagax.numpy as snp
+>>> from sagax.scipy import signal
+>>> signal.convolve(snp.array([1.0, 2.0]), snp.array([1.0, 1.0]))
+Array([1., 3., 2.], dtype=float32)
+"""
+
+from __future__ import annotations
+
+from sagax.scipy.signal._convolution import (
+    convolve,
+    convolve2d,
+    correlate,
+    correlate2d,
+    fftconvolve,
+)
+from sagax.scipy.signal._spectra import csd, detrend, istft, stft, welch
+
+__all__ = [
+    "convolve",
+    "convolve2d",
+    "correlate",
+    "correlate2d",
+    "csd",
+    "detrend",
+    "fftconvolve",
+    "istft",
+    "stft",
+    "welch",
+]

@@ -1,0 +1,358 @@
+"""Trends, and spectra of signals cut into overlapping windows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+import scipy.signal as _scipy
+
+import sagax.numpy as snp
+import sagax.scipy.linalg._common as _common
+from sagax._src.core.value import Array
+from sagax._src.diagnostics.errors import ArgumentValueError
+
+
+def detrend(
+    data: Any,
+    axis: int = -1,
+    type: str = "linear",
+    bp: int | Sequence[int] = 0,
+    overwrite_data: None = None,
+) -> Array:
+    """The data without their trend along an axis: without the straight line ("linear") or the mean ("constant").
+
+    `bp` are indices at which a line ends and another begins.
+
+    >>> import sagax.numpy as snp
+    >>> from sagax.scipy import signal
+    >>> bool((abs(signal.detrend(snp.array([1.0, 2.0, 3.0]))) < 1e-5).all())
+    True
+    """
+    function = "scipy.signal.detrend"
+    if overwrite_data is not None:
+        raise NotImplementedError("overwrite_data argument not implemented.")
+    _common.choice(function, "type", type, ("linear", "constant"))
+    (data,) = _common.arrays(function, data)
+    if type == "constant":
+        return data - snp.mean(data, axis, keepdims=True)
+    n = data.shape[axis]
+    edges = sorted({0, n, *np.ravel(np.asarray(bp)).tolist()})
+    if edges[0] < 0 or edges[-1] > n:
+        raise ArgumentValueError(
+            "Breakpoints must be non-negative and less than length of data along given axis.",
+            function=function,
+            got=bp,
+        )
+    data = snp.moveaxis(data, axis, 0)
+    pieces = []
+    for start, stop in zip(edges, edges[1:]):
+        line = np.stack([np.arange(1, stop - start + 1) / (stop - start), np.ones(stop - start)], 1)
+        # what is left of y after the best line: y - Q Q^T y
+        q = np.linalg.qr(line)[0].astype(data.dtype)
+        part = data[start:stop]
+        fitted = snp.tensordot(q, snp.tensordot(q.T, part, 1), 1)
+        pieces.append(part - fitted)
+    return snp.moveaxis(snp.concatenate(pieces), 0, axis)
+
+
+def _window(function: str, window: Any, nperseg: int | None, length: int) -> tuple[np.ndarray, int]:
+    """The window's numbers, and how many there are."""
+    if isinstance(window, str | tuple):
+        size = min(256 if nperseg is None else int(nperseg), length)
+        if size < 1:
+            raise ArgumentValueError(
+                function=function, argument="nperseg", expected="a positive integer", got=nperseg
+            )
+        return np.asarray(_scipy.get_window(window, size)), size
+    values = np.asarray(window)
+    if values.ndim != 1 or values.shape[0] > length:
+        raise ArgumentValueError(
+            function=function,
+            argument="window",
+            expected=f"a vector of at most {length} numbers",
+            got=f"shape {values.shape}",
+        )
+    if nperseg is not None and nperseg != values.shape[0]:
+        raise ArgumentValueError(
+            "value specified for nperseg is different from length of window",
+            function=function,
+            got=f"{nperseg} and {values.shape[0]}",
+        )
+    return values, values.shape[0]
+
+
+def _overlap(function: str, noverlap: int | None, nperseg: int) -> int:
+    noverlap = nperseg // 2 if noverlap is None else int(noverlap)
+    if noverlap >= nperseg:
+        raise ArgumentValueError(
+            "noverlap must be less than nperseg.", function=function, got=f"{noverlap}, {nperseg}"
+        )
+    return noverlap
+
+
+def _without_trend(kind: Any) -> Callable[[Any], Any]:
+    if callable(kind):
+        return kind
+    return (lambda x: detrend(x, type=kind)) if kind else (lambda x: x)
+
+
+def _transformed(
+    x: Any, window: np.ndarray, hop: int, nfft: int, trend: Callable[[Any], Any], one_sided: bool
+) -> Any:
+    """The spectra of all windows: (..., windows, frequencies)."""
+    size = window.shape[0]
+    starts = np.arange((x.shape[-1] - size) // hop + 1) * hop
+    pieces = trend(x[..., starts[:, None] + np.arange(size)]) * window.astype(
+        np.float64 if x.dtype in (np.float64, np.complex128) else np.float32
+    )
+    return snp.fft.rfft(pieces, nfft) if one_sided else snp.fft.fft(pieces, nfft)
+
+
+def _sizes(function: str, nfft: int | None, nperseg: int) -> int:
+    nfft = nperseg if nfft is None else int(nfft)
+    if nfft < nperseg:
+        raise ArgumentValueError(
+            "nfft must be greater than or equal to nperseg.",
+            function=function,
+            got=f"{nfft}, {nperseg}",
+        )
+    return nfft
+
+
+def _frequencies(nfft: int, fs: float, one_sided: bool) -> Any:
+    found = np.fft.rfftfreq(nfft, 1 / fs) if one_sided else np.fft.fftfreq(nfft, 1 / fs)
+    return snp.asarray(found, snp.result_type(float))
+
+
+_EXTENSIONS = {"even": "reflect", "odd": "reflect", "constant": "edge", "zeros": "constant"}
+
+
+def stft(
+    x: Any,
+    fs: float = 1.0,
+    window: Any = "hann",
+    nperseg: int = 256,
+    noverlap: int | None = None,
+    nfft: int | None = None,
+    detrend: Any = False,
+    return_onesided: bool = True,
+    boundary: str | None = "zeros",
+    padded: bool = True,
+    axis: int = -1,
+) -> tuple[Array, Array, Array]:
+    """The short-time Fourier transform: frequencies, times, and the spectra of overlapping windows.
+
+    Args:
+      x: a signal.
+      fs: how many samples there are in a unit of time.
+      window: the name of a window (as in scipy.signal.get_window), or its numbers.
+      nperseg: the length of a window; noverlap: by how much neighbours overlap (default: half of it).
+      nfft: the length of the transforms, if they are to be filled with zeros.
+      detrend: "constant", "linear", a function of windows, or False.
+      return_onesided: leave out negative frequencies; never for complex signals.
+      boundary: how the signal is extended by half a window: "zeros", "even", "odd", "constant", None.
+      padded: fill up with zeros so that the last samples are in a window too.
+      axis: that of time in x; of frequencies in the result, whose last axis is time.
+
+    >>> import sagax.numpy as snp
+    >>> from sagax.scipy import signal
+    >>> f, t, z = signal.stft(snp.ones(64), nperseg=16)
+    >>> f.shape, t.shape, z.shape
+    ((9,), (9,), (9, 9))
+    """
+    function = "scipy.signal.stft"
+    _common.choice(function, "boundary", boundary, (None, *_EXTENSIONS))
+    (x,) = _common.arrays(function, x)
+    x = snp.moveaxis(x, axis, -1)
+    values, nperseg = _window(function, window, nperseg, x.shape[-1])
+    nfft, noverlap = _sizes(function, nfft, nperseg), _overlap(function, noverlap, nperseg)
+    hop = nperseg - noverlap
+    ends = [(0, 0)] * (x.ndim - 1)
+    if boundary is not None:
+        half = nperseg // 2
+        options = {"reflect_type": "odd"} if boundary == "odd" else {}
+        x = snp.pad(x, [*ends, (half, half)], mode=_EXTENSIONS[boundary], **options)
+    if padded:
+        x = snp.pad(x, [*ends, (0, -(x.shape[-1] - nperseg) % hop % nperseg)])
+    one_sided = return_onesided and not snp.iscomplexobj(x)
+    spectra = _transformed(x, values, hop, nfft, _without_trend(detrend), one_sided)
+    spectra = spectra / abs(values.sum())
+    count = spectra.shape[-2]
+    times = (np.arange(count) * hop + (0 if boundary is not None else nperseg / 2)) / fs
+    spectra = snp.moveaxis(spectra, -1, axis - 1 if axis < 0 else axis)
+    return _frequencies(nfft, fs, one_sided), snp.asarray(times, snp.result_type(float)), spectra
+
+
+def istft(
+    Zxx: Any,
+    fs: float = 1.0,
+    window: Any = "hann",
+    nperseg: int | None = None,
+    noverlap: int | None = None,
+    nfft: int | None = None,
+    input_onesided: bool = True,
+    boundary: bool = True,
+    time_axis: int = -1,
+    freq_axis: int = -2,
+) -> tuple[Array, Array]:
+    """The signal whose short-time Fourier transform is nearest to `Zxx`: times and samples.
+
+    The arguments are those that `stft` was called with. Source: Griffin and Lim, IEEE Trans. ASSP 32, 1984.
+
+    >>> import sagax.numpy as snp
+    >>> from sagax.scipy import signal
+    >>> x = snp.arange(64.0)
+    >>> back = signal.istft(signal.stft(x, nperseg=16)[2], nperseg=16)[1]
+    >>> bool(snp.allclose(back, x, atol=1e-4))
+    True
+    """
+    function = "scipy.signal.istft"
+    Zxx = snp.asarray(Zxx)
+    if Zxx.ndim < 2 or time_axis % Zxx.ndim == freq_axis % Zxx.ndim:
+        raise ArgumentValueError(
+            "Input stft must be at least 2d, with different axes of time and frequency",
+            function=function,
+            got=Zxx,
+        )
+    spectra = snp.moveaxis(Zxx, (time_axis, freq_axis), (-2, -1))
+    count, bins = spectra.shape[-2:]
+    default = 2 * (bins - 1) if input_onesided else bins
+    nperseg = default if nperseg is None else int(nperseg)
+    if nfft is None:
+        nfft = nperseg if input_onesided and nperseg == default + 1 else default
+    nfft, noverlap = _sizes(function, nfft, nperseg), _overlap(function, noverlap, nperseg)
+    values, _ = _window(function, window, nperseg, nperseg)
+    hop = nperseg - noverlap
+    inverse = snp.fft.irfft if input_onesided else snp.fft.ifft
+    pieces = inverse(spectra, nfft)[..., :nperseg]
+    real = np.float64 if pieces.dtype in (np.float64, np.complex128) else np.float32
+    pieces = pieces * (values * values.sum()).astype(real)
+    length = nperseg + (count - 1) * hop
+    places = (np.arange(count) * hop)[:, None] + np.arange(nperseg)
+    total = snp.zeros((*pieces.shape[:-2], length), pieces.dtype).at[..., places].add(pieces)
+    norm = np.zeros(length)
+    np.add.at(norm, places, np.broadcast_to(values**2, places.shape))
+    if boundary:
+        half = nperseg // 2
+        total, norm = total[..., half : length - half], norm[half : length - half]
+    x = total / np.where(norm > 1e-10, norm, 1.0).astype(real)
+    times = np.arange(x.shape[-1]) / fs
+    if x.ndim > 1 and time_axis % Zxx.ndim != Zxx.ndim - 1:
+        first = freq_axis % Zxx.ndim < time_axis % Zxx.ndim
+        x = snp.moveaxis(x, -1, time_axis % Zxx.ndim - (1 if first else 0))
+    return snp.asarray(times, snp.result_type(float)), x
+
+
+def csd(
+    x: Any,
+    y: Any,
+    fs: float = 1.0,
+    window: Any = "hann",
+    nperseg: int | None = None,
+    noverlap: int | None = None,
+    nfft: int | None = None,
+    detrend: Any = "constant",
+    return_onesided: bool = True,
+    scaling: str = "density",
+    axis: int = -1,
+    average: str = "mean",
+) -> tuple[Array, Array]:
+    """Frequencies and the cross power spectrum of two signals, by Welch's method.
+
+    Args:
+      x, y: signals; y of None means x. The shorter one is filled with zeros.
+      fs, window, nperseg, noverlap, nfft, detrend, return_onesided, axis: as in `stft`.
+      scaling: "density" (power per frequency) or "spectrum" (power).
+      average: "mean" or "median" of the windows.
+
+    >>> import sagax.numpy as snp
+    >>> from sagax.scipy import signal
+    >>> f, p = signal.csd(snp.ones(64), snp.arange(64.0), nperseg=16)
+    >>> f.shape, p.shape
+    ((9,), (9,))
+    """
+    function = "scipy.signal.csd"
+    _common.choice(function, "scaling", scaling, ("density", "spectrum"))
+    _common.choice(function, "average", average, ("mean", "median"))
+    same = y is None or y is x
+    x, y = _common.arrays(function, x, x if same else y)
+    x, y = snp.moveaxis(x, axis, -1), snp.moveaxis(y, axis, -1)
+    length = max(x.shape[-1], y.shape[-1])
+    x, y = [
+        snp.pad(v, [(0, 0)] * (v.ndim - 1) + [(0, length - v.shape[-1])])
+        if v.shape[-1] < length
+        else v
+        for v in (x, y)
+    ]
+    values, nperseg = _window(function, window, nperseg, length)
+    nfft, noverlap = _sizes(function, nfft, nperseg), _overlap(function, noverlap, nperseg)
+    one_sided = return_onesided and not snp.iscomplexobj(x)
+    options = (nperseg - noverlap, nfft, _without_trend(detrend), one_sided)
+    first = _transformed(x, values, *options)
+    second = first if same else _transformed(y, values, *options)
+    power = snp.conj(first) * second
+    if same:
+        power = snp.real(power)
+    power = power * float(
+        1 / (fs * (values * values).sum()) if scaling == "density" else 1 / values.sum() ** 2
+    )
+    if one_sided:  # each frequency stands for its negative too, where that is another one
+        twice = np.full(power.shape[-1], 2.0, np.float32)
+        twice[0] = 1.0
+        if nfft % 2 == 0:
+            twice[-1] = 1.0
+        power = power * twice
+    if average == "median":
+        bias = _median_bias(power.shape[-2])
+        middle = snp.median(snp.real(power), axis=-2)
+        if not same:
+            middle = middle + 1j * snp.median(snp.imag(power), axis=-2)
+        power = middle / bias
+    else:
+        power = snp.mean(power, axis=-2)
+    return _frequencies(nfft, fs, one_sided), snp.moveaxis(power, -1, axis)
+
+
+def _median_bias(n: int) -> float:
+    """The median of n exponential variables of mean 1, on average."""
+    k = 2 * np.arange(1, (n - 1) // 2 + 1)
+    return float(1 + np.sum(1.0 / (k + 1) - 1.0 / k))
+
+
+def welch(
+    x: Any,
+    fs: float = 1.0,
+    window: Any = "hann",
+    nperseg: int | None = None,
+    noverlap: int | None = None,
+    nfft: int | None = None,
+    detrend: Any = "constant",
+    return_onesided: bool = True,
+    scaling: str = "density",
+    axis: int = -1,
+    average: str = "mean",
+) -> tuple[Array, Array]:
+    """Frequencies and the power spectrum of a signal, by Welch's method. The arguments are those of `csd`.
+
+    >>> import sagax.numpy as snp
+    >>> from sagax.scipy import signal
+    >>> f, p = signal.welch(snp.sin(snp.arange(256.0) * 2 * snp.pi / 8), nperseg=64)
+    >>> float(f[p.argmax()])
+    0.125
+    """
+    return csd(
+        x,
+        None,
+        fs,
+        window,
+        nperseg,
+        noverlap,
+        nfft,
+        detrend,
+        return_onesided,
+        scaling,
+        axis,
+        average,
+    )

@@ -1,0 +1,193 @@
+"""An estimate of a density from samples."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import sagax.numpy as snp
+import sagax.numpy._base as _base
+import sagax.random as random
+from sagax._src.api.mapping import vmap
+from sagax._src.core.value import Array
+from sagax._src.diagnostics.errors import ArgumentValueError
+from sagax._src.trees.registry import register_pytree_node_class
+from sagax.scipy.linalg import cho_factor, solve_triangular
+from sagax.scipy.special import logsumexp, ndtr
+
+
+@register_pytree_node_class
+class gaussian_kde:  # the name of SciPy's class
+    """A density estimated from samples: the mean of normal densities around them.
+
+    Args:
+      dataset: samples of shape (n,) or (d, n).
+      bw_method: the width of the densities: None or "scott", "silverman", a number, or a function of
+        the estimate that gives one.
+      weights: how much each of the samples counts, shape (n,); equal where left out.
+
+    Attributes: `dataset` (d, n), `weights` (their sum is 1), `covariance` (d, d) of each normal
+    density, `inv_cov`, and `neff`, the effective number of samples.
+
+    D. W. Scott, "Multivariate Density Estimation", 1992.
+
+    >>> import sagax.numpy as snp
+    >>> from sagax.scipy import stats
+    >>> estimate = stats.gaussian_kde(snp.array([0.0, 1.0, 2.0]))
+    >>> estimate(1.0)
+    Array([0.31815624], dtype=float32)
+    """
+
+    neff: Any
+    dataset: Any
+    weights: Any
+    covariance: Any
+    inv_cov: Any
+
+    def __init__(self, dataset: Any, bw_method: Any = None, weights: Any = None) -> None:
+        samples: Any = snp.atleast_2d(_base.as_array("gaussian_kde", dataset))
+        if not snp.issubdtype(samples.dtype, snp.floating):
+            samples = samples.astype(float)
+        d, n = samples.shape
+        if n < 2:
+            raise ArgumentValueError(
+                function="gaussian_kde",
+                argument="dataset",
+                got=samples,
+                expected="at least two samples",
+            )
+        self.dataset = samples
+        if weights is None:
+            self.weights = snp.full(n, 1 / n, samples.dtype)
+        else:
+            weights = _base.as_array("gaussian_kde", weights).astype(samples.dtype)
+            if weights.shape != (n,):
+                raise ArgumentValueError(
+                    function="gaussian_kde",
+                    argument="weights",
+                    got=weights,
+                    expected=f"a number for each of the {n} samples",
+                )
+            self.weights = weights / weights.sum()
+        self.neff = 1 / (self.weights**2).sum()
+        factor = self._width(bw_method, d)
+        covariance = snp.atleast_2d(snp.cov(samples, bias=False, aweights=self.weights))
+        self.covariance = covariance * factor**2
+        self.inv_cov = snp.linalg.inv(self.covariance)
+
+    def _width(self, method: Any, d: int) -> Any:
+        if method is None or method == "scott":
+            return self.neff ** (-1 / (d + 4))
+        if method == "silverman":
+            return (self.neff * (d + 2) / 4) ** (-1 / (d + 4))
+        if callable(method):
+            return method(self)
+        if isinstance(method, str):
+            raise ArgumentValueError(
+                function="gaussian_kde",
+                argument="bw_method",
+                got=repr(method),
+                expected="'scott', 'silverman', a number or a function",
+            )
+        return method
+
+    d = property(lambda self: self.dataset.shape[0])
+    n = property(lambda self: self.dataset.shape[1])
+
+    def tree_flatten(self) -> tuple:
+        """The arrays of the estimate."""
+        return (self.neff, self.dataset, self.weights, self.covariance, self.inv_cov), None
+
+    @classmethod
+    def tree_unflatten(cls, _: None, arrays: tuple) -> gaussian_kde:
+        """The estimate that consists of these arrays."""
+        new = object.__new__(cls)
+        new.neff, new.dataset, new.weights, new.covariance, new.inv_cov = arrays
+        return new
+
+    def _points(self, function: str, points: Any) -> Array:
+        x: Any = snp.atleast_2d(_base.as_array(function, points))
+        x = x.astype(self.dataset.dtype)
+        if x.shape[0] != self.d and x.shape == (1, self.d):
+            x = x.reshape(self.d, 1)
+        if x.shape[0] != self.d:
+            raise ArgumentValueError(
+                f"points have dimension {x.shape[0]}, dataset has dimension {self.d}",
+                function=f"gaussian_kde.{function}",
+                got=x,
+            )
+        return x
+
+    def logpdf(self, x: Any) -> Array:
+        """The logarithm of the density at the points `x`, of shape (m,) or (d, m)."""
+        return self._log_density("logpdf", x)
+
+    def _log_density(self, function: str, x: Any) -> Array:
+        points = self._points(function, x)
+        return _mixture(self.dataset, self.weights, self.covariance)(points.T)
+
+    def evaluate(self, points: Any) -> Array:
+        """The density at the points, of shape (m,) or (d, m)."""
+        return snp.exp(self._log_density("evaluate", points))
+
+    def pdf(self, x: Any) -> Array:
+        """The density at the points `x`, of shape (m,) or (d, m)."""
+        return snp.exp(self._log_density("pdf", x))
+
+    __call__ = evaluate
+
+    def integrate_gaussian(self, mean: Any, cov: Any) -> Array:
+        """The integral of the density times a normal one."""
+        mean = snp.atleast_1d(snp.squeeze(_base.as_array("integrate_gaussian", mean)))
+        cov = snp.atleast_2d(_base.as_array("integrate_gaussian", cov))
+        if mean.shape != (self.d,) or cov.shape != (self.d, self.d):
+            raise ArgumentValueError(
+                function="gaussian_kde.integrate_gaussian",
+                got=f"mean {mean.shape}, cov {cov.shape}",
+                expected=f"mean ({self.d},), cov ({self.d}, {self.d})",
+            )
+        wide = self.covariance + cov
+        return snp.exp(_mixture(self.dataset, self.weights, wide)(mean[None])[0])
+
+    def integrate_box_1d(self, low: Any, high: Any) -> Array:
+        """The integral of a density of numbers from `low` to `high`."""
+        if self.d != 1:
+            raise ArgumentValueError(
+                "integrate_box_1d() only handles 1D pdfs", function="gaussian_kde", got=self.dataset
+            )
+        deviation = snp.sqrt(self.covariance[0, 0])
+        low, high = ((v - self.dataset[0]) / deviation for v in (low, high))
+        return (self.weights * (ndtr(high) - ndtr(low))).sum()
+
+    def integrate_kde(self, other: Any) -> Array:
+        """The integral of the product of two estimates of the same dimension."""
+        if other.d != self.d:
+            raise ArgumentValueError(
+                "KDEs are not the same dimensionality",
+                function="gaussian_kde.integrate_kde",
+                got=f"{self.d} and {other.d}",
+            )
+        wide = self.covariance + other.covariance
+        found = _mixture(self.dataset, self.weights, wide)(other.dataset.T)
+        return (other.weights * snp.exp(found)).sum()
+
+    def resample(self, key: Any, shape: tuple = ()) -> Array:
+        """Samples of the estimated density, of shape (d, *shape)."""
+        which, noise = random.split(key)
+        chosen = random.choice(which, self.n, shape, p=self.weights)
+        zero = snp.zeros(self.d, self.covariance.dtype)
+        moved = random.multivariate_normal(noise, zero, self.covariance, shape, self.dataset.dtype)
+        return self.dataset[:, chosen] + snp.moveaxis(moved, -1, 0)
+
+
+def _mixture(centres: Array, weights: Array, covariance: Array) -> Callable[[Array], Array]:
+    """The log of the weighted mean of normal densities around (d, n) centres, of rows of points."""
+    factor = cho_factor(covariance, lower=True)[0]
+    white = solve_triangular(factor, centres, lower=True)
+    constant = snp.log(snp.diagonal(factor)).sum() + 0.5 * centres.shape[0] * snp.log(2 * snp.pi)
+
+    def one(point: Array) -> Array:
+        z = white - solve_triangular(factor, point, lower=True)[:, None]
+        return logsumexp(-0.5 * (z * z).sum(0), b=weights) - constant
+
+    return vmap(one)

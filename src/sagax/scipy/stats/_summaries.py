@@ -1,0 +1,139 @@
+"""Statistics of the elements along an axis."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import sagax.numpy as snp
+import sagax.numpy._base as _base
+from sagax._src.api.mapping import vmap
+from sagax._src.core.value import Array
+from sagax._src.diagnostics.errors import ArgumentValueError
+from sagax.numpy._arguments import UnsupportedArgumentError
+
+
+class ModeResult(NamedTuple):
+    """The most frequent elements, and how often they occur."""
+
+    mode: Array
+    count: Array
+
+
+def _checked_policy(function: str, nan_policy: str) -> None:
+    if nan_policy == "propagate":
+        return
+    if nan_policy in ("omit", "raise"):
+        raise UnsupportedArgumentError(
+            f"{function} has no nan_policy={nan_policy!r}",
+            fix="leave it out: NaN then gives NaN; drop the NaN before, where values are concrete",
+        )
+    raise ArgumentValueError(
+        function=function, argument="nan_policy", got=repr(nan_policy), expected="'propagate'"
+    )
+
+
+def _along(f: Callable[[Array], Any], a: Array, axis: int | None, keepdims: bool = False) -> Any:
+    """`f` of each row along `axis`; of all elements in one row where it is None."""
+    kept = (1,) * a.ndim
+    if axis is None:
+        a, axis = a.reshape(-1), 0
+    else:
+        kept = tuple([1 if i == axis % a.ndim else s for i, s in enumerate(a.shape)])
+    for _ in range(a.ndim - 1):
+        f = vmap(f)
+    found = f(snp.moveaxis(a, axis, -1))
+    return tuple([x.reshape(kept) for x in found]) if keepdims else found
+
+
+def mode(
+    a: Any, axis: int | None = 0, nan_policy: str = "propagate", keepdims: bool = False
+) -> ModeResult:
+    """The most frequent element along `axis` (None: of all), the least of several, and its count.
+
+    Raises ArgumentValueError for an unknown `nan_policy`; "omit" and "raise" are not supported.
+
+    >>> import sagax.numpy as snp
+    >>> from sagax.scipy import stats
+    >>> stats.mode(snp.array([3, 1, 3, 2, 1])).mode
+    Array(1, dtype=int32)
+    """
+    _checked_policy("mode", nan_policy)
+
+    def one(row: Array) -> tuple[Array, Array]:
+        ordered = snp.sort(row)
+        first, end = _places(ordered)
+        best = snp.argmax(end - first)
+        return ordered[best], (end - first)[best]
+
+    x = _base.as_array("mode", a)
+    if not x.size:
+        raise ArgumentValueError(function="mode", argument="a", got=x, expected="some elements")
+    return ModeResult(*_along(one, x, axis, keepdims))
+
+
+def _places(ordered: Array) -> tuple[Array, Array]:
+    """Where the elements equal to each begin and end; NaN are equal to each other."""
+    return snp.searchsorted(ordered, ordered), snp.searchsorted(ordered, ordered, side="right")
+
+
+def rankdata(
+    a: Any, method: str = "average", *, axis: int | None = None, nan_policy: str = "propagate"
+) -> Array:
+    """The rank of each element among those along `axis` (None: all, in one row), counted from 1.
+
+    `method` tells the rank of equal elements: the "average", "min" or "max" of the ranks they take up,
+    "dense" (the next greater one has the next rank) or "ordinal" (in order of their places).
+
+    >>> import sagax.numpy as snp
+    >>> from sagax.scipy import stats
+    >>> stats.rankdata(snp.array([0, 2, 3, 2]))
+    Array([1. , 2.5, 4. , 2.5], dtype=float32)
+    """
+    _checked_policy("rankdata", nan_policy)
+    methods = ("average", "min", "max", "dense", "ordinal")
+    if method not in methods:
+        raise ArgumentValueError(
+            function="rankdata", argument="method", got=repr(method), expected=", ".join(methods)
+        )
+
+    def one(row: Array) -> Array:
+        if method == "ordinal":
+            return snp.argsort(snp.argsort(row, stable=True)) + 1
+        ordered = snp.sort(row)
+        if method == "dense":
+            new = ordered[1:] != ordered[:-1]
+            dense = snp.concatenate([snp.ones(1, int), 1 + snp.cumsum(new, dtype=int)])
+            return dense[snp.searchsorted(ordered, row)]
+        first = snp.searchsorted(ordered, row) + 1
+        last = snp.searchsorted(ordered, row, side="right")
+        if method == "average":
+            return (first + last) / 2
+        return first if method == "min" else last
+
+    x = _base.as_array("rankdata", a)
+    found = _along(one, x, axis)
+    return found if axis is None else snp.moveaxis(found, -1, axis)
+
+
+def sem(
+    a: Any,
+    axis: int | None = 0,
+    ddof: int = 1,
+    nan_policy: str = "propagate",
+    *,
+    keepdims: bool = False,
+) -> Array:
+    """The standard error of the mean along `axis` (None: of all): the deviation by sqrt(n).
+
+    `ddof` is what is taken from n in the variance.
+
+    >>> import sagax.numpy as snp
+    >>> from sagax.scipy import stats
+    >>> stats.sem(snp.array([1.0, 2.0, 3.0, 4.0]))
+    Array(0.64549726, dtype=float32)
+    """
+    _checked_policy("sem", nan_policy)
+    x = _base.as_array("sem", a)
+    n = x.size if axis is None else x.shape[axis]
+    return snp.std(x, axis, ddof=ddof, keepdims=keepdims) / snp.sqrt(float(n))

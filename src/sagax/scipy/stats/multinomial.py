@@ -1,0 +1,42 @@
+"""The multinomial distribution."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import sagax.numpy as snp
+from sagax._src.core.value import Array
+from sagax.scipy.special import gammaln, xlogy
+from sagax.scipy.stats._common import distribution, inside
+
+__all__ = ["logpmf", "pmf"]
+
+
+@distribution
+def logpmf(x: Any, n: Any, p: Any) -> Array:
+    """The logarithm of the probability of `x`.
+
+    `x` holds how often each of the outcomes along its last axis came in `n` trials, `p` their probabilities.
+
+    >>> import sagax.numpy as snp
+    >>> from sagax.scipy.stats import multinomial
+    >>> multinomial.logpmf(snp.array([1, 2]), 3, snp.array([0.25, 0.75]))
+    Array(-0.86304617, dtype=float32)
+    """
+    ok = (snp.sum(x, -1) == n) & snp.all(x >= 0, -1)
+    found = gammaln(n + 1) + snp.sum(xlogy(x, p) - gammaln(x + 1), -1)
+    return inside(ok, found)
+
+
+@distribution
+def pmf(x: Any, n: Any, p: Any) -> Array:
+    """The probability of `x`.
+
+    `x` holds how often each of the outcomes along its last axis came in `n` trials, `p` their probabilities.
+
+    >>> import sagax.numpy as snp
+    >>> from sagax.scipy.stats import multinomial
+    >>> multinomial.pmf(snp.array([1, 2]), 3, snp.array([0.25, 0.75]))
+    Array(0.42187503, dtype=float32)
+    """
+    return snp.exp(logpmf.of(x, n, p))

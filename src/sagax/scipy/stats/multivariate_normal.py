@@ -1,0 +1,54 @@
+"""The normal distribution of vectors."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import sagax.numpy as snp
+from sagax._src.core.value import Array
+from sagax.scipy.linalg import solve_triangular
+from sagax.scipy.stats._common import distribution
+
+__all__ = ["logpdf", "pdf"]
+
+
+def _logpdf(x: Any, mean: Any, cov: Any) -> Array:
+    if not mean.shape and not cov.shape:  # numbers, each by itself
+        return -0.5 * ((x - mean) ** 2 / cov + snp.log(2 * snp.pi * cov))
+    n = (mean.shape or x.shape or (1,))[-1]
+    if not cov.shape:
+        cov = cov * snp.eye(n, dtype=cov.dtype)
+    factor = snp.linalg.cholesky(cov)
+    z = snp.vectorize(lambda f, d: solve_triangular(f, d, lower=True), signature="(n,n),(n)->(n)")(
+        factor, snp.broadcast_to(x - mean, snp.broadcast_shapes((x - mean).shape, (n,)))
+    )
+    logdet = snp.log(snp.diagonal(factor, axis1=-1, axis2=-2)).sum(-1)
+    return -0.5 * (snp.sum(z * z, -1) + n * snp.log(2 * snp.pi)) - logdet
+
+
+@distribution
+def logpdf(x: Any, mean: Any, cov: Any) -> Array:
+    """The logarithm of the density at `x`.
+
+    `mean` has the size of the last axis of `x` (or is a number), `cov` is a matrix of that size (or a variance).
+
+    >>> import sagax.numpy as snp
+    >>> from sagax.scipy.stats import multivariate_normal
+    >>> multivariate_normal.logpdf(snp.zeros(2), snp.zeros(2), snp.eye(2))
+    Array(-1.837877, dtype=float32)
+    """
+    return _logpdf(x, mean, cov)
+
+
+@distribution
+def pdf(x: Any, mean: Any, cov: Any) -> Array:
+    """The density at `x`.
+
+    `mean` has the size of the last axis of `x` (or is a number), `cov` is a matrix of that size (or a variance).
+
+    >>> import sagax.numpy as snp
+    >>> from sagax.scipy.stats import multivariate_normal
+    >>> multivariate_normal.pdf(snp.zeros(2), snp.zeros(2), snp.eye(2))
+    Array(0.15915495, dtype=float32)
+    """
+    return snp.exp(_logpdf(x, mean, cov))

@@ -1,0 +1,157 @@
+"""Where fences are put, and that values stay what they are."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import sagax
+import sagax.numpy as snp
+from sagax._src import xla
+from sagax._src.core.check import check_jaxpr
+from sagax._src.lowering.fences import fenced
+from sagax._src.lowering.passes import prepared
+
+RNG = np.random.default_rng(0)
+BIG = RNG.standard_normal((32, 64)).astype(np.float32)
+W = (RNG.standard_normal((64, 64)) / 8).astype(np.float32)
+
+
+def trace(f, *args):
+    return sagax.make_jaxpr(f)(*args).jaxpr
+
+
+def count(jaxpr) -> int:
+    """How many fences a program has, with those inside."""
+    found = 0
+    for eqn in jaxpr.eqns:
+        found += eqn.primitive.name == "optimization_barrier"
+        for value in eqn.params.values():
+            for inner in value if isinstance(value, tuple) else (value,):
+                inner = getattr(inner, "jaxpr", inner)
+                found += count(inner) if hasattr(inner, "eqns") else 0
+    return found
+
+
+def layer(x):
+    """A residual layer: its input is read by two reductions, an operation element by element and the sum."""
+    y = x - x.mean(-1, keepdims=True)
+    y = y / snp.sqrt((y**2).mean(-1, keepdims=True) + 1e-5)
+    return x + snp.tanh(y @ W)
+
+
+def stack(x, layers=6):
+    for _ in range(layers):
+        x = layer(x)
+    return x
+
+
+def test_a_residual_stream_gets_a_fence_for_some_layers():
+    """Not for each: adding two arrays again costs no more than writing and reading their sum."""
+    few, many = (count(fenced(trace(lambda x, n=n: stack(x, n), BIG))) for n in (4, 12))
+    assert 1 <= few <= 8
+    assert 3 * few - 3 <= many <= 3 * few + 3
+
+
+def test_the_gradient_of_a_residual_stream_gets_fences():
+    gradient = sagax.grad(lambda x: (stack(x) ** 2).sum())
+    assert count(fenced(trace(gradient, BIG))) >= 3
+
+
+def test_a_chain_that_is_read_in_one_place_gets_none():
+    def f(x):
+        for _ in range(20):
+            x = x + 0.1 * x * (1.0 - x)
+        return x
+
+    jaxpr = trace(f, BIG)
+    assert fenced(jaxpr) is jaxpr
+
+
+def test_a_formula_that_reads_values_twice_gets_none():
+    """Two results, made from two arrays: computing again is cheaper than memory."""
+
+    def f(x, y):
+        r = x * x + y * y
+        s = x + y
+        t = s * r + 0.3 * s - r
+        return (t + r) / (t * t + 1.0) + s, t * r - s
+
+    jaxpr = trace(f, BIG, BIG)
+    assert fenced(jaxpr) is jaxpr
+
+
+@pytest.mark.parametrize("x", [BIG[:4, :16], np.ones((32, 64), np.int32)], ids=["small", "integer"])
+def test_small_arrays_and_integers_get_none(x):
+    def f(x):
+        for _ in range(8):
+            x = x + x.sum(0) + x.sum(1, keepdims=True) + x.max(0)
+        return x
+
+    assert count(fenced(trace(f, x))) == 0
+    assert count(fenced(trace(f, BIG))) > 0
+
+
+def test_fences_see_through_calls_and_into_loops():
+    plain = count(fenced(trace(stack, BIG)))
+    inner = sagax.jit(layer)
+
+    def with_calls(x):
+        for _ in range(6):
+            x = inner(x)
+        return x
+
+    assert count(fenced(trace(with_calls, BIG))) >= plain
+
+    def loop(x):
+        return sagax.lax.scan(lambda x, _: (stack(x, 4), None), x, length=3)[0]
+
+    jaxpr = fenced(trace(loop, BIG))
+    assert count(jaxpr) >= 1
+    assert jaxpr.eqns[-1].primitive.name == "scan"
+
+
+@pytest.mark.parametrize("f", [stack, sagax.grad(lambda x: (stack(x) ** 2).sum())])
+def test_values_stay(f):
+    expected = sagax.jit(f)(BIG)
+    with sagax.config.context(fusion_fences="off"):
+        assert "optimization_barrier" not in sagax.jit(f).lower(BIG).as_text()
+        np.testing.assert_allclose(sagax.jit(f)(BIG), expected, 1e-4, 1e-4)
+    jaxpr = fenced(trace(f, BIG))
+    check_jaxpr(jaxpr)
+    # values only pass through a fence: without rounding between, the program is the same
+    with sagax.config.context(exact=True):
+        assert "optimization_barrier" in sagax.jit(f).lower(BIG).as_text()
+
+
+def test_fences_are_for_the_cpu():
+    jaxpr = trace(stack, BIG)
+    assert count(prepared(jaxpr, "cuda")) == 0
+    assert count(prepared(jaxpr, "cpu")) == (count(fenced(jaxpr)) if xla.keeps_barriers else 0)
+    with sagax.config.context(fusion_fences="off"):
+        assert prepared(jaxpr, "cpu") is jaxpr
+
+
+@pytest.mark.skipif(not xla.keeps_barriers, reason="XLA before 0.11 drops barriers before it fuses")
+def test_a_deep_stack_computes_its_stream_once():
+    """Unfenced, the work of a deep stack of batch-normalised convolutions grows with the square of its depth."""
+    kernel = (RNG.standard_normal((3, 3, 8, 8)) / 10).astype(np.float32)
+    image = RNG.standard_normal((2, 8, 8, 8)).astype(np.float32)
+
+    def deep(x, layers):
+        layout = ("NHWC", "HWIO", "NHWC")
+        for _ in range(layers):
+            y = sagax.lax.conv_general_dilated(x, kernel, (1, 1), "SAME", dimension_numbers=layout)
+            y = (y - y.mean((0, 1, 2))) / snp.sqrt(y.var((0, 1, 2)) + 1e-5)
+            x = snp.maximum(x + y, 0.0)
+        return x
+
+    def instructions(layers):
+        compiled = sagax.jit(deep, static_argnums=1, reroll="off").lower(image, layers).compile()
+        return len(compiled.as_text().splitlines())
+
+    with sagax.config.context(fusion_fences="off"):
+        before = instructions(16) / instructions(8)
+    after = instructions(16) / instructions(8)
+    assert before > 2.5
+    assert after < 2.2

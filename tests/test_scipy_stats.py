@@ -1,0 +1,193 @@
+"""`sagax.scipy.stats` beside SciPy."""
+
+from __future__ import annotations
+
+import importlib
+import zlib
+
+import numpy as np
+import pytest
+import scipy.stats
+
+import sagax
+import sagax.numpy as snp
+from sagax.scipy import stats
+
+# of each distribution: where x is drawn from (an interval, or integers), then its parameters
+CASES = {
+    "bernoulli": ([-1, 3], [(0.05, 0.95)]),
+    "beta": ((-0.2, 1.2), [(0.5, 4), (0.5, 4)]),
+    "betabinom": ([-2, 14], [[1, 12], (0.5, 4), (0.5, 4)]),
+    "binom": ([-2, 14], [[1, 12], (0.05, 0.95)]),
+    "cauchy": ((-30, 30), []),
+    "chi2": ((-1, 12), [(0.5, 8)]),
+    "expon": ((-1, 9), []),
+    "gamma": ((-1, 12), [(0.5, 8)]),
+    "gennorm": ((-4, 4), [(0.5, 4)]),
+    "geom": ([-1, 14], [(0.05, 0.95)]),
+    "gumbel_l": ((-7, 3), []),
+    "gumbel_r": ((-3, 7), []),
+    "laplace": ((-8, 8), []),
+    "logistic": ((-20, 20), []),
+    "nbinom": ([-2, 14], [[1, 12], (0.05, 0.95)]),
+    "norm": ((-6, 6), []),
+    "pareto": ((0.2, 12), [(0.5, 5)]),
+    "poisson": ([-2, 14], [(0.3, 9)]),
+    "t": ((-12, 12), [(0.5, 9)]),
+    "truncnorm": ((-3, 3), [(-3, -0.5), (0.5, 3)]),
+    "uniform": ((-0.5, 1.5), []),
+    "vonmises": ((-3, 3), [(0.1, 20)]),
+    "wrapcauchy": ((0.1, 6), [(0.05, 0.95)]),
+}
+WITHOUT_SCALE = {"vonmises", "wrapcauchy"}
+FUNCTIONS = [
+    (name, function)
+    for name in CASES
+    for function in importlib.import_module(f"sagax.scipy.stats.{name}").__all__
+]
+
+
+def drawn(rng, where, n=200):
+    if isinstance(where, list):
+        return rng.integers(where[0], where[1], n).astype(float)
+    return rng.uniform(where[0], where[1], n)
+
+
+@pytest.mark.parametrize(("name", "function"), FUNCTIONS)
+def test_as_scipy(name, function):
+    rng = np.random.default_rng(zlib.crc32(f"{name}.{function}".encode()))
+    where, parameters = CASES[name]
+    x = rng.uniform(0.001, 0.999, 200) if function in ("ppf", "isf") else drawn(rng, where)
+    args = [x, *[drawn(rng, p) for p in parameters]]
+    ours = getattr(getattr(stats, name), function)
+    theirs = getattr(getattr(scipy.stats, name), function)
+    several = [args]
+    if not isinstance(where, list) and name not in WITHOUT_SCALE:
+        moved = x if function in ("ppf", "isf") else 1.5 * x - 0.5
+        several.append([moved, *args[1:], np.float64(-0.5), np.float64(1.5)])
+    for given in several:
+        expected = theirs(*given)
+        with sagax.enable_x64(True):
+            found = np.asarray(ours(*given))
+        assert found.dtype == np.float64
+        np.testing.assert_allclose(found, expected, rtol=2e-8, atol=1e-13)
+        single = np.asarray(ours(*[np.float32(a) for a in given]))
+        assert single.dtype == np.float32
+        again = theirs(*[np.float32(a).astype(float) for a in given])
+        scale = 1e-4 * np.maximum(1, np.abs(np.where(np.isfinite(again), again, 0)))
+        near = np.isclose(single, again, rtol=1e-4, atol=scale, equal_nan=True)
+        assert near.mean() > 0.985, (
+            single[~near],
+            again[~near],
+        )  # next to an edge either may be right
+
+
+def test_dirichlet():
+    rng = np.random.default_rng(0)
+    alpha = rng.uniform(0.5, 4, 3)
+    x = rng.dirichlet(alpha, 20).T
+    expected = scipy.stats.dirichlet.logpdf(x, alpha)
+    np.testing.assert_allclose(stats.dirichlet.logpdf(x, alpha), expected, rtol=1e-4)
+    np.testing.assert_allclose(stats.dirichlet.logpdf(x[:-1], alpha), expected, rtol=1e-4)
+    np.testing.assert_allclose(stats.dirichlet.pdf(x, alpha), np.exp(expected), rtol=1e-3)
+    assert stats.dirichlet.pdf(np.array([0.5, 0.9, -0.4]), alpha) == 0
+
+
+def test_multinomial():
+    p = np.array([0.2, 0.3, 0.5])
+    x = np.array([[1, 2, 3], [0, 6, 0], [3, 3, 3]])
+    expected = scipy.stats.multinomial.logpmf(x, 6, p)
+    np.testing.assert_allclose(stats.multinomial.logpmf(x, 6, p), expected, rtol=1e-5)
+    np.testing.assert_allclose(stats.multinomial.pmf(x, 6, p), np.exp(expected), rtol=1e-5)
+
+
+@pytest.mark.parametrize("shape", [(), (3,), (5, 3), (2, 5, 3)])
+def test_multivariate_normal(shape):
+    rng = np.random.default_rng(1)
+    x = rng.normal(size=shape)
+    if not shape:
+        found = stats.multivariate_normal.logpdf(x, 0.5, 2.0)
+        np.testing.assert_allclose(found, scipy.stats.norm.logpdf(x, 0.5, 2**0.5), rtol=1e-5)
+        return
+    mean, root = rng.normal(size=3), rng.normal(size=(3, 3))
+    cov = root @ root.T + np.eye(3)
+    expected = scipy.stats.multivariate_normal.logpdf(x, mean, cov)
+    np.testing.assert_allclose(stats.multivariate_normal.logpdf(x, mean, cov), expected, rtol=1e-5)
+    found = stats.multivariate_normal.pdf(x, mean, cov)
+    np.testing.assert_allclose(found, np.exp(expected), rtol=1e-4)
+
+
+@pytest.mark.parametrize("function", ["cdf", "logpdf", "logcdf", "logsf"])
+@pytest.mark.parametrize("name", ["norm", "gumbel_r", "logistic", "truncnorm", "expon", "gamma"])
+def test_derivatives(name, function):
+    f = getattr(getattr(stats, name), function, None)
+    if f is None:
+        assert name == "logistic"
+        return
+    more = {"truncnorm": (-1.0, 2.0), "gamma": (2.5,)}.get(name, ())
+    with sagax.enable_x64(True):
+        x, h = np.float64(0.7), 1e-6
+        found = sagax.grad(lambda v: f(v, *more))(x)
+        expected = (f(x + h, *more) - f(x - h, *more)) / (2 * h)
+        np.testing.assert_allclose(found, expected, rtol=1e-6)
+
+
+@pytest.mark.parametrize("axis", [0, 1, -1, None])
+@pytest.mark.parametrize("keepdims", [False, True])
+def test_mode_and_sem(axis, keepdims):
+    x = np.random.default_rng(2).integers(0, 4, (6, 5))
+    expected = scipy.stats.mode(x, axis, keepdims=keepdims)
+    found = stats.mode(snp.asarray(x), axis, keepdims=keepdims)
+    np.testing.assert_array_equal(found.mode, expected.mode)
+    np.testing.assert_array_equal(found.count, expected.count)
+    error = scipy.stats.sem(x, axis)
+    np.testing.assert_allclose(np.squeeze(stats.sem(x, axis, keepdims=keepdims)), error, rtol=1e-5)
+
+
+@pytest.mark.parametrize("method", ["average", "min", "max", "dense", "ordinal"])
+@pytest.mark.parametrize("axis", [None, 0, 1])
+def test_ranks(method, axis):
+    x = np.random.default_rng(3).integers(0, 5, (4, 6))
+    found = stats.rankdata(x, method, axis=axis)
+    np.testing.assert_allclose(found, scipy.stats.rankdata(x, method, axis=axis))
+
+
+@pytest.mark.parametrize("method", [None, "silverman", 0.4])
+@pytest.mark.parametrize("d", [1, 2])
+def test_density_from_samples(d, method):
+    rng = np.random.default_rng(4)
+    data, weights = rng.normal(size=(d, 30)), rng.uniform(0.5, 2, 30)
+    theirs = scipy.stats.gaussian_kde(data, method, weights)
+    ours = stats.gaussian_kde(data, method, weights)
+    points = rng.normal(size=(d, 7))
+    np.testing.assert_allclose(ours(points), theirs(points), rtol=1e-4)
+    np.testing.assert_allclose(ours.logpdf(points), theirs.logpdf(points), rtol=1e-4)
+    np.testing.assert_allclose(
+        sagax.jit(lambda k, p: k.pdf(p))(ours, points), theirs(points), rtol=1e-4
+    )
+    other = rng.normal(size=(d, 20))
+    expected = theirs.integrate_kde(scipy.stats.gaussian_kde(other))
+    np.testing.assert_allclose(ours.integrate_kde(stats.gaussian_kde(other)), expected, rtol=1e-4)
+    mean, cov = np.full(d, 0.3), np.eye(d) * 0.7
+    expected = theirs.integrate_gaussian(mean, cov)
+    np.testing.assert_allclose(ours.integrate_gaussian(mean, cov), expected, rtol=1e-4)
+    if d == 1:
+        expected = theirs.integrate_box_1d(-0.5, 1.0)
+        np.testing.assert_allclose(ours.integrate_box_1d(-0.5, 1.0), expected, rtol=1e-4)
+    samples = ours.resample(sagax.random.key(0), (4000,))
+    assert samples.shape == (d, 4000)
+    spread = np.cov(np.asarray(samples))
+    np.testing.assert_allclose(
+        spread, np.cov(data, aweights=weights) + theirs.covariance.squeeze(), atol=0.2
+    )
+
+
+def test_refusals():
+    with pytest.raises(NotImplementedError, match="nan_policy"):
+        stats.mode(np.ones(3), nan_policy="omit")
+    with pytest.raises(ValueError, match="method"):
+        stats.rankdata(np.ones(3), "best")
+    with pytest.raises(ValueError, match="dimension 3"):
+        stats.gaussian_kde(np.ones((2, 5)) + np.eye(2, 5))(np.ones((3, 2)))
+    with pytest.raises(AttributeError, match="no attribute 'weibull'"):
+        _ = stats.weibull
