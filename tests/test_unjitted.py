@@ -672,3 +672,34 @@ class Node:
 def test_not_known_to_be_harmless(fun):
     with pytest.raises(purity.Impure):
         purity.reads_of(fun, [], False)
+
+
+_ROWS = np.random.default_rng(0).normal(size=(10, 3)).astype(np.float32)
+_NUMERIC = {
+    "chain": lambda x: snp.sum(snp.tanh(snp.sin(x) * x + 2.0)),
+    "quotients": lambda x: (x / (1 + x**2) / 3.0).sum(),
+    "network": lambda x: ((snp.tanh(_ROWS * x) @ x - 1.0) ** 2).mean(),
+    "softmax": lambda x: (sagax.nn.softmax(_ROWS * x) * _ROWS).sum(),
+    "variance": lambda x: snp.var(_ROWS * x, axis=0).sum(),
+    "logsumexp": lambda x: sagax.nn.logsumexp(_ROWS + x),
+    "scan": lambda x: sagax.lax.scan(lambda c, r: (snp.tanh(c + r * x), None), x, _ROWS)[0].sum(),
+}
+
+
+@pytest.mark.parametrize("name", _NUMERIC)
+@pytest.mark.parametrize("transform", ["grad", "value_and_grad", "hessian", "jvp", "vmap"])
+def test_the_bits_stay_the_same(name, transform):
+    f = _NUMERIC[name]
+    if transform == "jvp":
+        call = lambda x: sagax.jvp(f, (x,), (x,))  # noqa: E731
+    else:
+        call = getattr(sagax, transform)(f)
+    x = snp.stack([X, 1.3 * X]) if transform == "vmap" else X
+    with sagax.config.context(compile_unjitted=False):
+        expected = call(x)
+    for _ in range(40):
+        found = call(x)
+    for a, b in zip(sagax.tree.leaves(found), sagax.tree.leaves(expected), strict=True):
+        np.testing.assert_array_equal(np.asarray(a), np.asarray(b))
+    if name != "scan" and transform != "jvp":
+        assert is_compiled(f, lambda: call(x))

@@ -4,7 +4,7 @@
 calling f does nothing but compute its result (`control/purity.py`), the transformed program is traced,
 compiled and kept, and a call runs it: after a look at whether what f reads from outside is still the
 same. Where f is not of that kind, or cannot be traced because it looks at values (an `if` on an
-array), it goes on being called. The compiled program may round differently from its operations alone.
+array), it goes on being called. The compiled program rounds as its operations do alone, so that results are the same bits.
 """
 
 from __future__ import annotations
@@ -435,7 +435,8 @@ def _traced(
     program.__module__ = getattr(base, "__module__", program.__module__)
     # for whoever counts compilations: the code, without what the function closes over
     program.written_as = getattr(base, "__code__", None)  # type: ignore[attr-defined]
-    call = jit(program, stale="ignore")
+    # exact: nobody can tell the calls that are compiled from those that are not
+    call = jit(program, stale="ignore", exact=True)
     closed = call.trace(*values, *leaves).jaxpr
     source.clear()
     if closed.effects or any(a.dtype == dtypes.float0 for a in closed.out_avals):
