@@ -354,21 +354,20 @@ def _size(t: MaskTrace, p: Primitive, args: tuple, params: dict, out: Any) -> An
         for name, s in t._selections.items()
         if name in dims.variables(dim)
     }
-    total: Any = None
-    try:
-        total = _polynomial(dim, counts)
-    except NotImplementedError:
-        raise t.refusal(out, f"the size {dim} is not a polynomial of sizes") from None
+    total = _polynomial(dim, counts)
+    if total is None:
+        raise t.refusal(out, f"the size {dim} is not a polynomial of sizes")
     return convert(total, out.dtype, out.weak_type)
 
 
 def _polynomial(dim: Any, values: dict[str, Any]) -> Any:
+    """The value of a size; None if there is more in it than sums and products."""
     total: Any = dim.const
     for monomial, c in dim.terms:
         term: Any = c
         for atom, exponent in monomial.factors:
             if atom.kind != "var":
-                raise NotImplementedError
+                return None
             for _ in range(exponent):
                 term = values[atom.name] * term
         total = term + total
