@@ -9,9 +9,12 @@
 #   make format           lets ruff repair what it can
 #   make bench            sagax beside jax                   ARGS=--quick: the three-minute selection
 #   make docs             the documentation, as pages in site/
+#   make seeds            the examples of the pages beside the project, if there are any
+#   make diagnose         broken programs, explained and repaired, likewise
 #   make soak             100,000 calls, 10,000 donations, 10,000 callbacks: memory must stay flat
 #   make test-beside-jax  the tests in which jax is imported in the same process
 #   make test-tf          the tests of jax2tf with TensorFlow
+#   make test-libraries   libraries written for jax, run on sagax
 #   make test-engines     the tests on the oldest and the newest engine, where their Pythons exist
 #   make clean            removes every environment made here
 #
@@ -29,7 +32,7 @@ PYTHON :=
 help:
 	@sed -n '/^$$/q; s/^# \{0,1\}//p' Makefile
 
-.PHONY: help demo demo-distributed test test-full smoke lint format bench docs test-engines test-beside-jax test-tf seeds diagnose coverage clean
+.PHONY: help demo demo-distributed test test-full smoke lint format bench docs test-engines test-beside-jax test-tf test-libraries seeds diagnose coverage clean
 
 demo: $(VENV)/.with-examples
 	$(PY) examples/digits.py $(ARGS)
@@ -73,11 +76,15 @@ test-tf: .venv-tf/.done
 	@.venv-tf/bin/python $(PIP) install --editable '.[test]'
 	TF_CPP_MIN_LOG_LEVEL=3 .venv-tf/bin/python -m pytest tests/test_jax2tf.py $(ARGS)
 
+test-libraries: .venv-libraries/.done
+	@.venv-libraries/bin/python $(PIP) install --editable '.[test]'
+	.venv-libraries/bin/python -m pytest tests/test_libraries.py $(ARGS)
+
 test-engines:
 	sh scripts/test_engines.sh $(ARGS)
 
 clean:
-	rm -rf $(VENV) .venv-jax .venv-tf .venv-engine-*
+	rm -rf $(VENV) .venv-jax .venv-tf .venv-libraries .venv-engine-*
 
 # The environment. It stays when pyproject.toml changes; what is installed in it is brought up to date.
 $(PY):
@@ -99,6 +106,17 @@ $(VENV)/.with-%: pyproject.toml | $(PY)
 	@.venv-jax/bin/python $(PIP) install 'jax==0.12.*' scikit-learn matplotlib rich
 	@touch $@
 
+# Libraries written for jax, without it: what they need is named here, since pip would bring jax with them.
+LIBRARIES := flax optax chex equinox diffrax lineax optimistix jaxtyping wadler-lindig \
+	dm-haiku jmp tabulate blackjax fastprogress jaxopt mctx absl-py msgpack pyyaml rich toolz treescope typing-extensions einops
+.venv-libraries/.done: pyproject.toml | $(PY)
+	@echo "making .venv-libraries"
+	@base=$$($(PY) -c 'import sys; print(sys._base_executable)'); \
+	"$$base" -m venv --clear .venv-libraries
+	@.venv-libraries/bin/python $(PIP) install --no-deps $(LIBRARIES)
+	@.venv-libraries/bin/python $(PIP) install numpy scipy
+	@touch $@
+
 # TensorFlow, for what hands programs to it. It has no release for the newest Python: PYTHON chooses another.
 .venv-tf/.done: pyproject.toml | $(PY)
 	@echo "making .venv-tf with TensorFlow"
@@ -107,17 +125,17 @@ $(VENV)/.with-%: pyproject.toml | $(PY)
 	@.venv-tf/bin/python $(PIP) install tensorflow-cpu
 	@touch $@
 
-# Reports on a collection of pages, programs and names that may lie beside the project. They inform:
-# whatever they find, the build goes on, after the given seconds at the latest.
+# Checks of a collection of pages and programs that may lie beside the project: these fail when less
+# holds than has been reached. The report on names informs: whatever it finds, the build goes on.
 SHARED := ../shared
 report = if [ -d $(SHARED) ]; then timeout -k 10 $(1) $(2) || echo "$@: exit status $$? (a report, fails nothing)"; \
 	else echo "$@: nothing to report on here"; fi
 
 seeds: $(VENV)/.with-examples
-	@$(call report,300,$(PY) $(SHARED)/tools/seed_examples.py --seeds $(SHARED)/seeds --python $(abspath $(PY)) $(ARGS))
+	$(PY) scripts/gate.py seeds $(ARGS)
 
 diagnose: $(VENV)/.with-examples
-	@$(call report,300,$(PY) $(SHARED)/broken/score.py --python $(abspath $(PY)) --dir $(SHARED)/broken $(ARGS))
+	$(PY) scripts/gate.py diagnose $(ARGS)
 
 coverage: $(VENV)/.with-examples
 	@$(call report,60,$(PY) $(SHARED)/tools/api_coverage.py $(ARGS))

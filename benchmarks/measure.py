@@ -44,6 +44,7 @@ class Side:
             "PYTHONPATH": os.pathsep.join(path),
             "TF_CPP_MIN_LOG_LEVEL": "1",
             "JAX_ENABLE_COMPILATION_CACHE": str(row.cached and self.library == "sagax"),
+            "JAX_NUM_CPU_DEVICES": str(row.devices),
         }
 
 

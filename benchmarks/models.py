@@ -43,7 +43,11 @@ def gpt(
     heads: int = 4,
     vocabulary: int = 128,
 ) -> Model:
-    """The cross entropy of a decoder with pre-normalised blocks, over (batch, length) tokens."""
+    """The cross entropy of a decoder over (batch, length) tokens, as GPT-2 is built.
+
+    Blocks are normalised first; scale and shift in each normalisation, a bias in each layer, the
+    activation by tanh, learned positions, and the embedding of tokens used again for the logits.
+    """
     lib, np = library.lib, library.np
     rng = numpy.random.default_rng(0)
     draw = functools.partial(_numbers, library, rng)
@@ -54,7 +58,9 @@ def gpt(
             "norm1": {"scale": np.ones(width), "shift": np.zeros(width)},
             "norm2": {"scale": np.ones(width), "shift": np.zeros(width)},
             "qkv": draw(width, 3 * width, scale=width**-0.5),
+            "qkv_bias": np.zeros(3 * width),
             "out": draw(width, width, scale=width**-0.5),
+            "out_bias": np.zeros(width),
             "up": draw(width, 4 * width, scale=width**-0.5),
             "up_bias": np.zeros(4 * width),
             "down": draw(4 * width, width, scale=0.5 * width**-0.5),
@@ -75,12 +81,12 @@ def gpt(
 
     def attention(p: dict[str, Any], x: Any) -> Any:
         b, t, _ = x.shape
-        q, k, v = np.split(x @ p["qkv"], 3, axis=-1)
+        q, k, v = np.split(x @ p["qkv"] + p["qkv_bias"], 3, axis=-1)
         q, k, v = (y.reshape(b, t, heads, size).transpose(0, 2, 1, 3) for y in (q, k, v))
         scores = q @ k.transpose(0, 1, 3, 2) / size**0.5
         scores = np.where(np.tril(np.ones((t, t), bool)), scores, -1e9)
         mixed = lib.nn.softmax(scores, axis=-1) @ v
-        return mixed.transpose(0, 2, 1, 3).reshape(b, t, width) @ p["out"]
+        return mixed.transpose(0, 2, 1, 3).reshape(b, t, width) @ p["out"] + p["out_bias"]
 
     def feed_forward(p: dict[str, Any], x: Any) -> Any:
         return lib.nn.gelu(x @ p["up"] + p["up_bias"]) @ p["down"] + p["down_bias"]

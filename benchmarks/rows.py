@@ -54,6 +54,7 @@ class Row:
     "memory" is the most that a process held. A row has a `case`, or else `statement`: measured in a
     new process, {lib} being the library's name. `slow` rows take seconds: few measurements do. With
     `cached`, programs that sagax compiled in earlier processes are found again, as for its users.
+    `devices` is the number of virtual CPU devices that its processes have.
     """
 
     name: str
@@ -64,3 +65,4 @@ class Row:
     statement: str = ""
     slow: bool = False
     cached: bool = False
+    devices: int = 1

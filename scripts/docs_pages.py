@@ -22,7 +22,7 @@ MODULES = (
     "sagax.random", "sagax.nn", "sagax.nn.initializers", "sagax.scipy.special", "sagax.tree", "sagax.tree_util",
     "sagax.sharding", "sagax.distributed", "sagax.export", "sagax.debug", "sagax.errors", "sagax.dtypes",
     "sagax.scipy.stats", "sagax.scipy.linalg", "sagax.image", "sagax.ops", "sagax.ffi", "sagax.profiler", "sagax.stages", "sagax.dlpack",
-    "sagax.custom_batching", "sagax.custom_derivatives", "sagax.flatten_util", "sagax.experimental",
+    "sagax.custom_batching", "sagax.custom_derivatives", "sagax.flatten_util", "sagax.experimental", "sagax.experimental.checkify",
 )  # fmt: skip
 
 

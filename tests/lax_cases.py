@@ -390,6 +390,28 @@ for preset, dtype in itertools.product(
 _sizes = np.array([2, 0, 3], np.int32)
 
 
+# operands of two dtypes: the result is of the higher kind, or of the wider range
+_MIXED = [
+    BOOL,
+    *SIGNED[:1],
+    UNSIGNED[0],
+    SIGNED[2],
+    F16,
+    BF16,
+    F32,
+    C64,
+    FLOAT8[0],
+    FLOAT8[1],
+    FLOAT8[3],
+]
+for _left, _right in itertools.permutations(_MIXED, 2):
+    case(
+        f"dot_general of {_left} and {_right}",
+        lambda lax, x, y: lax.dot_general(x, y, (((1,), (0,)), ((), ()))),
+        small(2, 3, dtype=_left, low=-1, high=2), small(3, 2, dtype=_right, salt="y", low=-1, high=2),
+    )  # fmt: skip
+
+
 def _ragged(x: np.ndarray, y: np.ndarray, sizes: np.ndarray, numbers: Any, label: str) -> None:
     case(
         f"ragged_dot_general {label}",

@@ -24,6 +24,8 @@ LONGER = {"sagax._src.xla": 1800}  # all that touches jaxlib stays in one file
 # From the ground up: a module may import from its own layer and from those before it.
 LAYERS = (
     "xla",
+    "later",
+    "records",
     "config",
     "trees",
     "diagnostics",
@@ -37,7 +39,7 @@ LAYERS = (
     "public",  # everything outside _src: the namespaces that users import
     "top",  # what puts the parts together, and the entrances
 )
-TOP = {"", "_assemble", "__main__", "as_jax"}
+TOP = {"", "_assemble", "__main__", "_jax_internals", "as_jax"}
 ENGINE_ADAPTER = f"{PACKAGE}._src.xla"
 
 
@@ -65,11 +67,21 @@ def imports_of(module: str, source: str, is_package: bool) -> tuple[Import, ...]
                 names = _from_names(child, package)
                 yield Import(names, child.lineno, in_function, typing_only)
             else:
+                if (later := _later_name(child)) is not None:
+                    yield Import((later,), child.lineno, in_function, typing_only)
                 function = isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda)
                 typed = isinstance(child, ast.If) and "TYPE_CHECKING" in ast.dump(child.test)
                 yield from visit(child, in_function or function, typing_only or typed)
 
     return tuple(visit(ast.parse(source), False, False))
+
+
+def _later_name(node: ast.AST) -> str | None:
+    """The module of `later("name", globals())`, which imports it when it is first used."""
+    match node:
+        case ast.Call(func=ast.Name(id="later"), args=[ast.Constant(value=str(name)), *_]):
+            return name
+    return None
 
 
 def _from_names(node: ast.ImportFrom, package: str) -> tuple[str, ...]:
@@ -256,6 +268,7 @@ def small_house(**sources: str) -> House:
         "from .. import api",
         "try:\n    import sagax._src.api\nexcept ImportError:\n    pass",
         "def f():\n    import sagax._src.api",
+        "api = later('sagax._src.api', globals())",
     ],
 )
 def test_an_upward_import_is_found(source):

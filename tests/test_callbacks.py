@@ -305,14 +305,16 @@ def test_what_a_function_raises_comes_out_as_it_is():
         assert caught.value.__cause__ is cause
 
 
-def test_prints_before_an_error_are_not_lost(capsys):
+@pytest.mark.parametrize("ordered", [False, True])
+@pytest.mark.parametrize("call", [io_callback, sagax.pure_callback])
+def test_prints_before_an_error_are_not_lost(capsys, call, ordered):
     def host(x):
         raise Broken
 
     @sagax.jit
     def f(x):
-        sagax.debug.print("before {}", x)
-        return io_callback(host, F32, x)
+        sagax.debug.print("before {}", x, ordered=ordered)
+        return call(host, F32, x)
 
     with pytest.raises(Broken):
         f(1.0).block_until_ready()

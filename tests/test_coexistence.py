@@ -74,3 +74,44 @@ def test_beside_jax_in_one_process(run_python, first):
         assert jax.tree_util.tree_leaves({{"a": 1}}) == sagax.tree_util.tree_leaves({{"a": 1}})
     """
     run_python("-c", textwrap.dedent(program))
+
+
+def test_internal_names_that_libraries_import(run_python):
+    program = """
+        import sagax.as_jax
+        import jax, jax._src.dispatch
+        from jax._src import core, dtypes, traceback_util
+        from jax._src.tree_util import _registry
+        from jax._src.ad_util import stop_gradient_p
+        import jax.api_util, jax.version
+        from jax.extend import linear_util as lu
+
+        assert isinstance(jax.core.ShapedArray((2,), "float32"), core.ShapedArray)
+        assert isinstance(jax.core.ShapedArray((2,), "float32"), jax.core.AbstractValue)
+        assert jax.version.__version_info__ >= (0, 12)
+        assert dict in _registry and float not in _registry
+        assert core.trace_state_clean() and not jax.jit(lambda x: x * core.trace_state_clean())(1)
+        flat, tree = jax.tree.flatten(((1, {"a": 2}), {}))
+        fun, out_tree = jax.api_util.flatten_fun(lu.wrap_init(lambda x, y: (x, y["a"])), tree)
+        assert fun.call_wrapped(*flat) == [1, 2] and out_tree() == jax.tree.structure((0, 0))
+        for name in ("jax._src.nothing", "jax._src.lax.lax"):
+            try:
+                __import__(name)
+            except ModuleNotFoundError as error:
+                assert "internal to jax" in str(error), error
+            else:
+                raise AssertionError(name)
+        try:
+            core.nothing
+        except AttributeError as error:
+            assert "trace_state_clean" in str(error)
+        else:
+            raise AssertionError("an internal name was made up")
+        try:
+            jax._src.dispatch.wait_for_tokens = None
+        except AttributeError as error:
+            assert "cannot be replaced" in str(error)
+        else:
+            raise AssertionError("a patch went unnoticed")
+    """
+    run_python("-c", textwrap.dedent(program))

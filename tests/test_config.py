@@ -1,5 +1,6 @@
 """Settings: options and their values, threads, contexts, the environment."""
 
+import asyncio
 import copy
 import json
 import pickle
@@ -32,7 +33,7 @@ OTHER_VALUES = {
 @pytest.fixture(autouse=True)
 def _settings_of_the_process(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Each test begins with the defaults, and leaves things as they were."""
-    monkeypatch.setattr(settings._Thread, "settings", from_environment({}))
+    monkeypatch.setattr(settings.process, "settings", from_environment({}))
     monkeypatch.setattr(settings, "_fixed", {})  # as before any device was started
     yield
     assert settings.thread.entered == ()
@@ -328,6 +329,26 @@ def test_generators_may_leave_their_contexts_in_any_order():
     assert (current().x64, current().debug_nans) == (False, True)
     b.close()
     assert current() is from_environment({})
+
+
+def test_tasks_that_take_turns_in_a_thread_have_contexts_of_their_own():
+    async def inside(entered, looked):
+        with context(x64=True):
+            entered.set()
+            await looked.wait()
+            return current().x64
+
+    async def outside(entered, looked):
+        await entered.wait()
+        found = current().x64, await asyncio.to_thread(lambda: current().x64)
+        looked.set()
+        return found
+
+    async def both():
+        events = asyncio.Event(), asyncio.Event()
+        return await asyncio.gather(inside(*events), outside(*events))
+
+    assert asyncio.run(both()) == [True, (False, False)]
 
 
 def test_a_context_left_in_another_thread_is_an_error():

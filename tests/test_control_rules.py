@@ -15,6 +15,7 @@ from check_derivatives import check_derivatives
 from sagax import ad_checkpoint, lax
 from sagax.custom_batching import custom_vmap, sequential_vmap
 from sagax.custom_derivatives import linear_call
+from sagax.custom_transpose import custom_transpose
 
 # custom_gradient ------------------------------------------------------------------------------------
 
@@ -157,6 +158,104 @@ def test_linear_call_with_a_transpose_of_another_type():
         linear_call(lambda r, x: x, lambda r, ct: (ct, ct), 2.0, 3.0)
     with pytest.raises(TypeError, match=r"the cotangent of linear_args\['w'\]"):
         linear_call(lambda r, x: x["w"], lambda r, ct: {"w": ct.sum()}, 2.0, {"w": snp.ones(3)})
+
+
+# custom_transpose -----------------------------------------------------------------------------------
+
+
+def scaled(times):
+    """x / r for r, x with a transpose that is `times` as large."""
+    divide = custom_transpose(lambda r, x: x / r)
+    divide.def_transpose(lambda r, ct: ct / r * times)
+    return divide
+
+
+def test_custom_transpose_and_its_transposes():
+    divide = scaled(10)
+    f = lambda x: divide(2.0, x)  # noqa: E731
+    back = sagax.linear_transpose(f, 1.0)
+    assert float(f(3.0)) == 1.5
+    assert float(back(1.0)[0]) == 5.0
+    assert float(sagax.linear_transpose(lambda ct: back(ct)[0], 1.0)(1.0)[0]) == 0.5
+    assert float(sagax.jit(sagax.grad(f))(3.0)) == 5.0
+    assert float(sagax.jvp(f, (3.0,), (1.0,))[1]) == 0.5
+    assert float(sagax.vjp(f, 3.0)[1](2.0)[0]) == 10.0
+    assert float(sagax.grad(divide)(2.0, 3.0)) == -0.75
+    assert divide.__name__ == "<lambda>"
+    declared = sagax.ShapeDtypeStruct((), np.float32)
+    assert float(sagax.grad(lambda x: divide(declared, 2.0, x))(3.0)) == 5.0
+
+
+def test_custom_transpose_within_transformations():
+    divide = scaled(10)
+    r, x = np.float32([1, 2, 4]), np.float32([3, 6, 9])
+    np.testing.assert_allclose(sagax.vmap(divide)(r, x), x / r)
+    np.testing.assert_allclose(sagax.vmap(sagax.grad(divide, 1), (0, None))(r, 3.0), 10 / r)
+
+    def through_scan(x):
+        return lax.scan(lambda c, r: (divide(r, c), divide(r, c)), x, r)[0]
+
+    assert float(through_scan(8.0)) == 1.0
+    assert float(sagax.grad(through_scan)(8.0)) == 125.0
+    assert float(sagax.grad(sagax.checkpoint(through_scan))(8.0)) == 125.0
+    branch = lambda p, x: lax.cond(p, lambda x: divide(2.0, x), lambda x: x, x)  # noqa: E731
+    np.testing.assert_allclose(
+        sagax.vmap(sagax.grad(branch, 1), (0, None))(np.array([True, False]), 1.0), [5, 1]
+    )
+    assert "linear_call" in str(sagax.make_jaxpr(divide)(2.0, 3.0))
+    shapes = sagax.eval_shape(divide, r, x)
+    assert (shapes.shape, shapes.dtype) == ((3,), np.float32)
+
+
+def test_custom_transpose_of_trees_closing_over_outer_values():
+    def f(a, x, y):
+        mix = custom_transpose(lambda _, p: {"u": a * p["x"] + p["y"], "v": p["y"]})
+        mix.def_transpose(lambda _, ct: {"x": a * ct["u"], "y": ct["u"] + ct["v"]})
+        out = mix((), {"x": x, "y": y})
+        return out["u"] * out["v"]
+
+    check_derivatives(f, (2.0, 3.0, 4.0))
+
+
+def test_custom_transpose_of_a_function_that_has_no_derivative():
+    def outside(x):
+        return sagax.pure_callback(lambda v: np.float32(3 * v), sagax.typeof(x), x)
+
+    triple = custom_transpose(lambda _, x: outside(x))
+    triple.def_transpose(lambda _, ct: outside(ct))
+    assert float(sagax.grad(lambda x: triple((), x) ** 2)(2.0)) == 36.0
+
+
+def test_custom_transpose_errors_name_function_rule_and_leaf():
+    @custom_transpose
+    def halves(r, x):
+        return {"a": x["w"] / 2}
+
+    x = {"w": snp.ones(3)}
+    with pytest.raises(AttributeError, match="No transpose defined for .* halves"):
+        halves((), x)
+    halves.def_transpose(lambda r, ct: {"w": ct["a"].sum()})
+    with pytest.raises(TypeError) as caught:
+        halves((), x)
+    assert "custom_transpose of halves" in str(caught.value)
+    assert "<lambda> must return cotangents" in str(caught.value)
+    assert "the cotangent of linear_args['w']" in str(caught.value)
+    halves.def_transpose(lambda r, ct: ct["a"] / 2)
+    with pytest.raises(TypeError, match="transpose output pytree structure"):
+        halves((), x)
+    halves.def_transpose(lambda r, ct: {"w": ct["a"] / 2})
+    with pytest.raises(TypeError, match="halves must return what out_types says"):
+        halves({"a": sagax.ShapeDtypeStruct((2,), np.float32)}, (), x)
+    with pytest.raises(TypeError, match="another structure than out_types"):
+        halves(sagax.ShapeDtypeStruct((3,), np.float32), (), x)
+    with pytest.raises(TypeError, match="out_types holds a shape and a dtype"):
+        halves({"a": 3.0}, (), x)
+    with pytest.raises(TypeError, match="takes its residual arguments and its linear arguments"):
+        halves(x)
+    with pytest.raises(TypeError, match="linear arguments only"):
+        sagax.linear_transpose(lambda r: scaled(1)(r, 2.0), 1.0)(1.0)
+    with pytest.raises(TypeError, match="the rule is a function"):
+        halves.def_transpose(3)
 
 
 # custom_root ----------------------------------------------------------------------------------------
@@ -552,3 +651,20 @@ def test_named_values_are_kept_and_others_computed_again():
     save = sagax.checkpoint_policies.save_only_these_names
     # forward cos x; backward cos(cos x), and cos x again where it is not kept
     assert [cosines(None), cosines(save("other")), cosines(save("c"))] == [3, 3, 2]
+
+
+def test_cotangents_of_integers_reach_a_vjp_rule_as_float0():
+    seen = []
+
+    @sagax.custom_vjp
+    def f(x):
+        return 2 * x, snp.int32(3)
+
+    def backward(_, cotangents):
+        seen.append(cotangents[1].dtype)
+        return (2 * cotangents[0],)
+
+    f.defvjp(lambda x: (f(x), None), backward)
+    for gradient in (sagax.grad(lambda x: f(x)[0]), sagax.jit(sagax.grad(lambda x: f(x)[0]))):
+        assert gradient(1.0) == 2
+    assert seen and all(dtype == sagax.dtypes.float0 for dtype in seen)

@@ -262,8 +262,6 @@ def test_compare_refuses_unknown_comparisons():
     [
         ("a >= 2", (), "a >= 2"),
         ("a > 2", (), "a >= 3"),
-        ("a <= 7", (), "a <= 7"),
-        ("a < 7", (), "a <= 6"),
         ("3*a >= 7", (), "a >= 3"),
         ("a < b", (), "b >= a + 1"),
         ("2*a + 3*b <= c + 7", (), "c + 7 >= 3*b + 2*a"),
@@ -288,6 +286,19 @@ def test_inconclusive_hands_over_what_settles_it(text, constraints, constraint):
     assert eval(text, {**vars(dims), **variables_of(settled)}) is True
 
 
+@pytest.mark.parametrize(
+    ("text", "constraint"), [("a <= 7", "a >= 8"), ("a < 7", "a >= 7"), ("2*a - 1 < 4", "a >= 3")]
+)
+def test_of_one_size_a_lower_bound_is_handed_over(text, constraint):
+    """Programs ask whether sizes are small because small ones need care: mostly they are large."""
+    (a,) = dims.symbolic_shape("a")
+    with pytest.raises(Inconclusive) as caught:
+        eval(text, {"a": a})
+    assert caught.value.facts["constraint"] == constraint
+    (a,) = dims.symbolic_shape("a", constraints=[constraint])
+    assert eval(text, {"a": a}) is False
+
+
 @given(linear_expressions(), st.sampled_from([">=", ">", "<=", "<"]), linear_expressions())
 @settings(max_examples=100)
 def test_every_inconclusive_comparison_can_be_settled(left, op, right):
@@ -299,7 +310,8 @@ def test_every_inconclusive_comparison_can_be_settled(left, op, right):
     except Inconclusive as error:
         settled = dims.symbolic_shape(", ".join(NAMES), constraints=[error.facts["constraint"]])
         there = variables_of(settled)
-        assert COMPARISONS[op](symbolic(left, there), symbolic(right, there)) is True
+        # decided, without raising; which way depends on what programs ask for (the test above)
+        assert isinstance(COMPARISONS[op](symbolic(left, there), symbolic(right, there)), bool)
 
 
 def test_inconclusive_shows_examples():

@@ -98,6 +98,8 @@ def test_the_page_of_shape_polymorphism():
         "  args[0].shape = (b, b, 2*d).",
         "Obtained dimension variables: 'b' = 3 from specification 'b' for dimension"
         " args[0].shape[0] (= 3).",
+        "Please see https://jax.readthedocs.io/en/latest/export/shape_poly.html#shape-assertion-errors"
+        " for more details.",
     ]
 
 

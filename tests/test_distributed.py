@@ -153,6 +153,23 @@ m.sync_global_devices("here")
 told["names"] = failure_of(lambda: m.sync_global_devices(f"point {me}"))
 told["types"] = failure_of(lambda: m.broadcast_one_to_all(np.zeros(2 + me)))
 m.assert_equal({"a": 3, "nan": float("nan")})
+
+examples = np.arange(1, 3, dtype=np.float32) + 2 * me
+mapped = sagax.pmap(lambda x, k: (sagax.lax.psum(x, "i") * k, sagax.lax.axis_index("i"), x[None]), "i", in_axes=(0, None), out_axes=(None, 0, 1))
+outs = mapped(examples, 10)
+told["pmap"] = [np.asarray(o).tolist() for o in outs] + [outs[1].is_fully_addressable]
+told["pmap_again"] = np.asarray(mapped(outs[1] + 1.0, 1)[0]).tolist()
+line = sagax.make_mesh((4,), ("i",))
+told["pmap_all"] = np.asarray(mapped(m.host_local_array_to_global_array(examples, line, P("i")), 1)[2]).tolist()
+mixed = [sagax.devices()[i] for i in (3, 0, 2, 1)]
+told["pmap_mixed"] = np.asarray(sagax.pmap(lambda x: 10 * sagax.lax.axis_index("i") + x, "i", devices=mixed)(examples)).tolist()
+told["pmap_here"] = np.asarray(sagax.pmap(lambda x: sagax.lax.psum(x, "i"), "i", devices=sagax.local_devices())(examples)).tolist()
+given = sagax.pmap(lambda x: x)(examples)
+told["pmap_donated"] = np.asarray(sagax.pmap(lambda x: x + 1, donate_argnums=0)(given)).tolist() + [given.is_deleted()]
+told["pmap_lowered"] = "manual_computation" in mapped.lower(examples, 10).as_text()
+told["pmap_jit"] = failure_of(lambda: sagax.jit(mapped)(examples, 1))
+told["pmap_size"] = failure_of(lambda: mapped(np.zeros(4, np.float32), 1))
+told["pmap_axis_size"] = failure_of(lambda: sagax.pmap(lambda x: x, axis_size=2)(examples))
 told["different"] = failure_of(lambda: m.assert_equal(me, "settings differ"))
 up = m.host_local_array_to_global_array({"a": mine}, x.sharding.mesh, P("x"))["a"]
 told["up"] = m.process_allgather(up, tiled=True).tolist()
@@ -207,6 +224,23 @@ def test_two_processes_work_together(tmp_path):
         assert f"process {1 - me} " in told["types"]["text"]
         assert told["different"]["kind"] == "AssertionError"
         assert "settings differ" in told["different"]["text"]
+        # Each process has two of the examples 1, 2, 3, 4.
+        mine = [2 * me, 2 * me + 1]
+        assert told["pmap"] == [100, mine, [[i + 1 for i in mine]], True]
+        assert told["pmap_again"] == 10
+        assert told["pmap_all"] == [[i + 1 for i in mine]]
+        places = [(1, 3), (0, 2)][me]  # of its devices among all
+        assert told["pmap_mixed"] == [10 * p + i + 1 for p, i in zip(places, mine)]
+        assert told["pmap_here"] == [sum(mine) + 2] * 2
+        assert told["pmap_donated"] == [i + 2 for i in mine] + [True]
+        assert told["pmap_lowered"] is True
+        assert "cannot be called inside of another transformation" in told["pmap_jit"]["text"]
+        assert (
+            "there are 4 examples for the 2 devices that this process has"
+            in told["pmap_size"]["text"]
+        )
+        assert "axis_size must be 4" in told["pmap_axis_size"]["text"]
+
         assert told["up"] == rows.tolist()
         assert told["down"] == rows[2 * me : 2 * me + 2].tolist()
         assert told["down_whole"] == rows.tolist()

@@ -218,3 +218,28 @@ def test_wrong_arguments_are_refused_also_after_right_ones(axis):
     snp.sum(x, 1)
     with pytest.raises((TypeError, ValueError)):
         snp.sum(x, axis)
+
+
+def test_other_threads_evaluate_while_this_one_traces():
+    def f(x):
+        with concurrent.futures.ThreadPoolExecutor(1) as pool:
+            there = pool.submit(lambda: (snp.ones(2) + 1, sagax.jit(lambda y: 3 * y)(snp.ones(2))))
+            two, three = there.result()
+        assert isinstance(two.tolist(), list)  # values, not something that is traced
+        assert isinstance(three.tolist(), list)
+        return (x * two * three).sum()
+
+    x = snp.array([1.0, 2.0])
+    assert float(sagax.jit(f)(x)) == 18.0
+    np.testing.assert_array_equal(sagax.grad(f)(x), [6.0, 6.0])
+    np.testing.assert_array_equal(sagax.vmap(f)(x[None]), [18.0])
+
+
+def test_what_was_left_by_an_error_is_evaluated_again():
+    def fails(x):
+        raise KeyError("mine")
+
+    for transform in (sagax.jit, sagax.grad, sagax.vmap, lambda f: sagax.jit(sagax.vmap(f))):
+        with pytest.raises(KeyError):
+            transform(fails)(snp.ones(2) if transform is not sagax.grad else 1.0)
+        assert (snp.ones(2) + 1).tolist() == [2.0, 2.0]

@@ -11,7 +11,7 @@ import pytest
 import sagax
 import sagax.numpy as snp
 from sagax import lax
-from sagax._src.core.trace import axis_environment, evaluation, state
+from sagax._src.core.trace import axis_environment, evaluation, state, written
 from sagax._src.diagnostics.boundary import tidy
 from sagax._src.diagnostics.spans import is_sagax
 
@@ -85,7 +85,7 @@ def clean() -> bool:
     """Operations run at once again: no trace, scope or axis is left behind."""
     return (
         state.trace is evaluation
-        and state.scope == ""
+        and written.scope == ""
         and axis_environment() == ()
         and float(snp.add(1.0, 1.0)) == 2.0
     )

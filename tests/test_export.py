@@ -118,13 +118,41 @@ def test_transformed_calls(exported):
     xs = np.stack([x, 2 * x])
     mapped = sagax.vmap(exported.call, in_axes=(None, 0))(PARAMS, xs)
     np.testing.assert_allclose(mapped, [model_in_numpy(PARAMS, v) for v in xs], rtol=1e-5)
-    with pytest.raises(ValueError, match="reverse mode only"):
-        sagax.jvp(lambda v: lax.stop_gradient(v) + _plain(v), (x,), (x,))
 
 
-def _plain(x):
-    blob = export.export(sagax.jit(snp.sin))(S(x.shape, "float32")).serialize()
-    return export.deserialize(blob).call(x)
+@pytest.mark.parametrize("order", [0, 1, 2, 3])
+def test_derivatives_that_were_serialized(order):
+    """Reverse mode n times needs n derivatives, forward mode one more: it is the reverse of the reverse."""
+    blob = export.export(sagax.jit(lambda v: snp.sin(v).sum()))(S((3,), "float32")).serialize(order)
+    f = export.deserialize(blob).call
+    v = np.float32([0.1, 0.2, 0.3])
+    for needed, derivative, expected in [
+        (1, lambda: sagax.grad(f)(v), np.cos(v)),
+        (2, lambda: sagax.jvp(f, (v,), (2 * v,))[1], np.sum(np.cos(v) * 2 * v)),
+        (2, lambda: sagax.jit(sagax.jacfwd(f))(v), np.cos(v)),
+        (2, lambda: sagax.jacrev(sagax.grad(f))(v), -np.diag(np.sin(v))),
+        (3, lambda: sagax.hessian(f)(v), -np.diag(np.sin(v))),
+    ]:
+        if needed <= order:
+            np.testing.assert_allclose(derivative(), expected, rtol=1e-5)
+        else:
+            with pytest.raises(ValueError, match="No VJP is available") as caught:
+                derivative()
+            assert "vjp_order" in str(caught.value)
+
+
+def test_forward_mode_with_symbolic_sizes_and_integers(exported):
+    (b,) = export.symbolic_shape("b")
+    e = export.export(sagax.jit(lambda x, i: (x[i] * x, i + 1)))(S((b,), "float32"), S((), "int32"))
+    x = np.float32([1.0, 2.0, 3.0])
+    (y, j), (t, t_of_j) = sagax.jvp(lambda x: e.call(x, 1), (x,), (np.ones_like(x),))
+    np.testing.assert_allclose(y, 2 * x)
+    np.testing.assert_allclose(t, x + 2)
+    assert int(j) == 2 and t_of_j.dtype == sagax.dtypes.float0
+    xs = np.stack([rows(2), 2 * rows(2)])
+    pushed = sagax.vmap(lambda x: sagax.jvp(lambda x: exported.call(PARAMS, x), (x,), (x,))[1])(xs)
+    slope = 1 - np.tanh(xs @ PARAMS["w"] + PARAMS["b"]) ** 2
+    np.testing.assert_allclose(pushed, (slope * (xs @ PARAMS["w"])).sum(-1), rtol=1e-5)
 
 
 def test_an_exported_function_inside_of_another(exported):
@@ -302,6 +330,70 @@ def test_64_bit_programs_say_how_to_call_them():
     assert "args[0].astype('float64')" in str(caught.value)
 
 
+@pytest.mark.parametrize(
+    ("size", "words"),
+    [(True, "an integer"), (2.5, "an integer"), (np.ones(2, np.int32), "an integer"), ("3", "an integer")],
+)  # fmt: skip
+def test_dimension_arguments_are_integers(size, words):
+    (k,) = export.symbolic_shape("k")
+    f = sagax.jit(lambda x, k: snp.ones(k) * x, static_argnames="k")
+    e = export.export(f)(np.float32(2), k=k)
+    for good in (3, np.int64(3), snp.asarray(3)):
+        np.testing.assert_array_equal(e.call(np.float32(2), k=good), [2, 2, 2])
+    with pytest.raises(TypeError, match=words):
+        e.call(np.float32(2), k=size)
+    with pytest.raises(TypeError, match="given twice"):
+        e.call(np.float32(2), k=3, dims={"k": 3})
+    with pytest.raises(TypeError, match="known while tracing"):
+        sagax.jit(lambda k: e.call(np.float32(2), k=k))(3)
+
+
+def test_scopes_that_are_misused():
+    a, other = export.symbolic_shape("a") + export.symbolic_shape("a")
+    with pytest.raises(
+        ValueError, match=r"mixing of symbolic scopes when exporting .*'a' \(args\[1\]\)"
+    ):
+        export.export(sagax.jit(lambda x, y: x.sum() + y.sum()))(
+            S((a,), "int32"), S((other,), "int32")
+        )
+    with pytest.raises(ValueError, match="mixing of symbolic scopes"):
+        a + other
+    with pytest.raises(TypeError, match="scope must be a SymbolicScope"):
+        export.symbolic_shape("a", scope=3)
+    with pytest.raises(ValueError, match="constraints must be a sequence of strings"):
+        export.SymbolicScope(3)
+    with pytest.raises(ValueError, match="both a scope and constraints"):
+        export.symbolic_args_specs((np.ones(3),), ("b",), constraints=["b >= 2"], scope=a.scope)
+    with pytest.raises(ValueError, match="shapes_specs must be a tree prefix of args"):
+        export.symbolic_args_specs((np.ones(3), np.ones(3)), ("b",))
+
+
+def test_bounds_of_sizes():
+    a, b = export.symbolic_shape("a, b", constraints=["a >= b + 2", "b <= 7"])
+    inf = float("inf")
+    assert export.symbolic_dim_bounds(a - b) == (2, inf)
+    assert export.symbolic_dim_bounds(2 - b) == (-5, 1)
+    assert export.symbolic_dim_bounds(b - a) == (-inf, -2)
+    assert export.symbolic_dim_bounds(np.int32(3)) == (3, 3)
+    with pytest.raises(TypeError):
+        export.symbolic_dim_bounds(3.5)
+
+
+def test_sizes_inside_of_jitted_functions_whose_types_do_not_show_them():
+    def f(x):
+        n = x.shape[0]
+        whole = sagax.jit(lambda v: snp.arange(n).sum() + v)
+        scaled = sagax.jit(lambda v: sagax.jit(lambda w: w * n)(v) + 1)
+        return whole(2), scaled(3.0)
+
+    e = export.export(sagax.jit(f))(S(export.symbolic_shape("b"), "float32"))
+    for n in (1, 4):
+        assert [float(v) for v in e.call(np.ones(n, np.float32))] == [
+            n * (n - 1) / 2 + 2,
+            3 * n + 1,
+        ]
+
+
 def test_even_division_is_asked_for():
     (b,) = export.symbolic_shape("b")
     with pytest.raises(
@@ -418,6 +510,29 @@ def test_programs_of_other_engines(name, request):
     np.testing.assert_allclose(found, slope @ PARAMS["w"].T, rtol=1e-5)
 
 
+@pytest.mark.parametrize("name", ["exported_calls_0102.bin", "exported_calls_012.bin"])
+def test_kernels_and_transforms_of_other_engines(name, request, run_python):
+    """They are written in an older version of StableHLO, and find their kernels where nothing else asked for them."""
+    program = f"""
+        import numpy as np
+        from sagax import export
+        e = export.deserialize(open({str(request.path.parent / "data" / name)!r}, "rb").read())
+        x = np.arange(15, dtype=np.float32).reshape(5, 3) % 4
+        values, spectrum = e.call(x)
+        print(np.abs(values - np.linalg.svd(x, compute_uv=False)).max() < 1e-4)
+        print(np.abs(spectrum - np.abs(np.fft.rfft(x, axis=0))).max() < 1e-4)
+    """
+    assert run_python("-c", textwrap.dedent(program)).stdout == "True\nTrue\n"
+
+
+def test_artifacts_are_in_a_version_that_the_oldest_engine_reads():
+    """jaxlib 0.10.2, the oldest that sagax runs on, reads StableHLO up to version 1.17.0."""
+    for f in (snp.sin, snp.linalg.inv, lambda x: lax.top_k(x, 1)):
+        artifact = export.export(sagax.jit(f))(S((2, 2), "float32")).mlir_module_serialized
+        version = artifact.partition(b"StableHLO_v")[2].partition(b"\0")[0].decode()
+        assert tuple(map(int, version.split("."))) <= (1, 17, 0)
+
+
 def test_a_fresh_process(exported, tmp_path, run_python):
     (tmp_path / "model.bin").write_bytes(exported.serialize())
     program = """
@@ -439,6 +554,8 @@ def test_bytes_that_are_no_exported_function(exported):
     for wrong, words in [
         (b"", "does not begin"),
         (b"PK\x03\x04" + blob[4:], "does not begin"),
+        (exported.mlir_module_serialized, "a StableHLO module alone"),
+        (b"\x1c\0\0\0" * 20 + exported.mlir_module_serialized, "in the form of another library"),
         (blob[:20], "cut short"),
         (blob[:-1], "bytes were written"),
         (blob + b"x", "bytes were written"),

@@ -78,11 +78,11 @@ def blobs():
     return [bytes(one.serialize()), bytes(one.serialize(vjp_order=1)), bytes(two.serialize())]
 
 
-def mutated(blob, draw):
-    """Bytes with a few changes: flips, cuts, insertions, copies of a part elsewhere."""
+def mutated(blob, draw, others=()):
+    """Bytes with a few changes: flips, cuts, insertions, parts elsewhere or of another blob, odd lengths."""
     data = bytearray(blob)
     for _ in range(draw.randint(1, 4)):
-        how, at = draw.randrange(6), draw.randrange(max(len(data), 1))
+        how, at = draw.randrange(10), draw.randrange(max(len(data), 1))
         if not data:
             return b""
         if how == 0:
@@ -95,9 +95,20 @@ def mutated(blob, draw):
             del data[at : at + draw.randint(1, 40)]
         elif how == 4:
             data[at:at] = draw.randbytes(draw.randint(1, 20))
-        else:
+        elif how == 5:
             start = draw.randrange(len(data))
             data[at : at + 16] = data[start : start + 16]
+        elif how == 6:  # two parts change places
+            a, b = sorted(draw.sample(range(len(data) + 1), 2))
+            data = data[b:] + data[a:b] + data[:a]
+        elif how == 7 and others:
+            data[at:] = draw.choice(others)[at:]
+        elif how == 8:
+            size = draw.choice((1, 2, 8, 64))
+            data[at : at + size] = bytes([draw.choice((0, 0xFF))]) * size
+        else:  # a length without measure, where lengths stand or elsewhere
+            at = draw.choice((10, HEADER.size, at))
+            data[at : at + 8] = struct.pack("<Q", draw.choice((0, 1 << 31, 1 << 40, 1 << 63)))
     return bytes(data)
 
 
@@ -107,11 +118,46 @@ def test_mutated_artifacts(blobs, seed):
     draw = random.Random(seed)
     for _ in range(MUTANTS // 10):
         blob = draw.choice(blobs)
-        data = mutated(blob, draw)
+        data = mutated(blob, draw, blobs)
         if data in blobs:
             continue
         with pytest.raises(SagaxError):
             export.deserialize(bytearray(data))
+
+
+def sealed(text, modules):
+    """What `serialize` would write with this description."""
+    inner = struct.pack("<Q", len(text)) + text + modules
+    return HEADER.pack(b"SAGAXEXP", 2, len(inner), hashlib.sha256(inner).digest()) + inner
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        b"[" * 100_000,
+        b'{"exports":' + b"[" * 50_000 + b"]" * 50_000 + b"}",
+        b'{"exports":[{"modules":[["cpu",' + b"9" * 4000 + b"]]}]}",
+        b'{"exports":[{"modules":[["cpu",-5]]}]}',
+        b'{"exports":[{"modules":[["cpu",1e999]]}]}',
+        b"\xff\xfe\x00",
+        b"null",
+    ],
+)
+def test_descriptions_without_measure(text):
+    with pytest.raises(SagaxError):
+        export.deserialize(sealed(text, b"x" * 5))
+
+
+def test_sizes_without_measure(blobs):
+    """A description that asks for powers or products beyond all bounds is refused, or stays an expression."""
+    inner = blobs[0][HEADER.size :]
+    (length,) = struct.unpack_from("<Q", inner)
+    text, modules = inner[8 : 8 + length], inner[8 + length :]
+    for size in ("b^99999999", "*".join(["(b + 1)"] * 500), "9" * 5000, "max(" * 3000 + "b"):
+        damaged = text.replace(b'["b",3]', f'["{size}",3]'.encode())
+        assert damaged != text
+        with pytest.raises(SagaxError):
+            export.deserialize(sealed(damaged, modules))
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -124,10 +170,8 @@ def test_mutated_artifacts_with_a_valid_digest(blobs, seed):
         (length,) = struct.unpack_from("<Q", inner)
         # the description, which is JSON; what follows it is the compiler's own format
         text = mutated(inner[8 : 8 + length], draw)
-        inner = struct.pack("<Q", len(text)) + text + inner[8 + length :]
-        sealed = HEADER.pack(b"SAGAXEXP", 1, len(inner), hashlib.sha256(inner).digest()) + inner
         try:
-            export.deserialize(bytearray(sealed))
+            export.deserialize(bytearray(sealed(text, inner[8 + length :])))
         except SagaxError:
             refused += 1
     assert refused > count // 2

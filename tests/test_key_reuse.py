@@ -298,6 +298,36 @@ def test_arrays_of_keys_are_accounted_by_element(checked):
         sagax.vmap(random.normal)(keys.ravel()[-2:])
 
 
+@pytest.mark.parametrize("make", [random.key, random.PRNGKey])
+def test_keys_chosen_by_where(checked, make):
+    key = make(0)
+    same = jnp.where(jnp.array(True), key, key)
+    random.normal(same)
+    with pytest.raises(KeyReuseError):
+        random.normal(key)
+    a, b = random.split(make(1))
+    chosen = jnp.where(jnp.array(False), a, b)
+    random.normal(chosen)
+    random.normal(a)
+    with pytest.raises(KeyReuseError):
+        random.normal(b)
+
+
+def test_parts_of_keys_share_their_accounts(checked):
+    keys = random.split(random.key(0), (2, 3))
+    row = keys[1]
+    random.normal(row[-1])
+    random.normal(keys[0][2])
+    with pytest.raises(KeyReuseError):
+        random.normal(keys[1:][0, 2])
+    raw = random.split(random.PRNGKey(0), 3)
+    first, *others = raw
+    random.normal(others[1])
+    random.normal(first)
+    with pytest.raises(KeyReuseError):
+        random.normal(raw[2:][0])
+
+
 def test_raw_keys(checked):
     batch = random.split(random.PRNGKey(0), 3)
     assert batch.dtype == np.uint32

@@ -409,3 +409,69 @@ def test_advice_names_functions_that_exist():
         else:
             advised = fix.split("sagax.numpy.")[1].split()[0]
             assert getattr(snp, advised)(x, y).shape == (3,)
+
+
+def test_largest_elements_come_in_a_list_as_in_jax():
+    x = np.float32([1, 3, 2])
+    found = [f(x, 2) for f in (lax.top_k, lax.approx_max_k, lax.approx_min_k)]
+    found.append(sagax.jit(lambda x: lax.top_k(x, 2))(x))
+    assert [type(pair) for pair in found] == [list] * 4
+
+
+X3 = np.ones(3, np.float32)
+WRONG_CALLS = {
+    "pred": (lambda: lax.select(X3, X3, X3), TypeError, ["select: argument pred", "float32[3]"]),
+    "pred shape": (
+        lambda: lax.select(X3[:2] > 0, X3, X3),
+        TypeError,
+        ["select: argument pred", "the shape of on_true and on_false, (3,)", "bool[2]"],
+    ),
+    "select dtypes": (
+        lambda: lax.select(X3 > 0, X3, X3.astype(np.int32)),
+        TypeError,
+        ["lax.select requires arguments to have the same dtypes, got float32, int32"],
+    ),
+    "select shapes": (
+        lambda: lax.select(X3 > 0, X3, X3[:2]),
+        TypeError,
+        ["on_true of shape (3,) and on_false of shape (2,)"],
+    ),
+    "initial value": (
+        lambda: lax.reduce(X3, X3, lax.add, (0,)),
+        ValueError,
+        ["reduce found non-scalar initial value", "argument: init_values", "float32[3]"],
+    ),
+    "two results of one": (
+        lambda: lax.reduce(X3, np.float32(0), lambda x, y: (x, y), (0,)),
+        TypeError,
+        ["argument: computation", "expected: one scalar", "tuple of length 2"],
+    ),
+    "one result of two": (
+        lambda: lax.reduce((X3, X3), (np.float32(0), np.float32(0)), lambda x, y: x[0], (0,)),
+        TypeError,
+        ["argument: computation", "expected: a tuple of 2 scalars"],
+    ),
+    "svd algorithm": (
+        lambda: lax.linalg.svd(np.eye(2, dtype=np.float32), algorithm="best"),
+        ValueError,
+        ["svd: argument algorithm", "SvdAlgorithm.QR", "'best'"],
+    ),
+    "batch_matmul": (
+        lambda: lax.batch_matmul(np.ones((2, 3), np.float32), X3),
+        ValueError,
+        ["(2, 3) and (3,)"],
+    ),
+    "dot of formats without an order": (
+        lambda: lax.dot(snp.ones(2, "float8_e5m2"), snp.ones(2, "float8_e5m2fnuz")),
+        TypeError,
+        ["same dtypes, got float8_e5m2, float8_e5m2fnuz"],
+    ),
+}
+
+
+@pytest.mark.parametrize("case", WRONG_CALLS)
+def test_wrong_calls_are_told_by_the_names_that_the_user_wrote(case):
+    call, kind, words = WRONG_CALLS[case]
+    with pytest.raises(kind) as caught:
+        call()
+    assert [w for w in words if w not in str(caught.value)] == []

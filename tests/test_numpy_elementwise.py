@@ -414,3 +414,10 @@ def test_lists_are_refused_as_second_operand(name):
 def test_errors(call, error, words):
     with pytest.raises(error, match=words):
         call()
+
+
+@pytest.mark.parametrize("number", [5.678, np.float32(5.678), np.float64(5.678)])
+def test_numbers_are_rounded_as_arrays_are(number):
+    # the quotient by 10 is a product with the nearest number to 0.1, in jax as well
+    found = [np.asarray(snp.round(x, 1)) for x in (number, snp.asarray(np.float32(number)))]
+    np.testing.assert_array_equal(found, np.float32([5.7000003, 5.7000003]))

@@ -9,7 +9,6 @@ import parallel_cases
 import sagax
 import sagax.numpy as snp
 from sagax import lax
-from sagax._src.runtime import devices
 from sagax.errors import ArgumentError, ArgumentValueError
 from sagax.sharding import Mesh, NamedSharding
 from sagax.sharding import PartitionSpec as P
@@ -41,6 +40,30 @@ def test_results_stay_where_they_are(eight_devices):
     np.testing.assert_allclose(once, np.tile(expected, (8, 1)), rtol=1e-6)
     np.testing.assert_allclose(twice, np.tile(expected**2, (8, 1)), rtol=1e-6)
     assert len(twice.devices()) == 8
+
+
+def test_arguments_that_lie_elsewhere_are_moved(eight_devices):
+    x = np.arange(4, dtype=np.float32)
+    first, last = (
+        sagax.pmap(lambda x: x + 1),
+        sagax.pmap(lambda x: x * 2, devices=eight_devices[4:]),
+    )
+    there = last(first(x))
+    np.testing.assert_array_equal(there, [2, 4, 6, 8])
+    assert there.devices() == set(eight_devices[4:])
+    mesh = Mesh(np.array(eight_devices).reshape(4, 2), ("a", "b"))
+    for given in (
+        sagax.device_put(x, NamedSharding(mesh, P("a"))),
+        sagax.device_put(x, eight_devices[5]),
+    ):
+        found = sagax.pmap(lambda a, b: a - b)(given, last(x))
+        np.testing.assert_array_equal(found, -x)
+        assert found.devices() == set(eight_devices[:4])
+    added = sagax.pmap(lambda a, b: a + b, in_axes=(0, None))
+    one = sagax.device_put(np.float32(1), eight_devices[6])
+    np.testing.assert_array_equal(added(x, one), x + 1)
+    with pytest.raises(ValueError, match="of devices 0, 1, 2, 3, and .* of devices 4, 5, 6, 7"):
+        sagax.jit(lambda x: last(first(x)))(x)
 
 
 def test_donated_arguments_are_given_away():
@@ -144,15 +167,6 @@ def test_a_data_parallel_step_is_the_step_on_all_data():
 def test_what_does_not_fit_is_named(call, error, words):
     with pytest.raises(error, match=words):
         call()
-
-
-def test_several_processes_are_not_taken_for_one(monkeypatch, eight_devices):
-    monkeypatch.setattr(devices, "process_count", lambda backend=None: 2)
-    f = lambda x: lax.psum(x, "i")  # noqa: E731
-    with pytest.raises(ArgumentValueError, match="would reach the devices of one only"):
-        sagax.pmap(f, "i")(np.arange(2.0))
-    found = sagax.pmap(f, "i", devices=eight_devices[:2])(np.arange(2.0))
-    np.testing.assert_array_equal(found, [1, 1])
 
 
 def test_older_names_put_a_leading_axis_on_devices(eight_devices):

@@ -5,6 +5,8 @@ from __future__ import annotations
 import gzip
 import json
 import socket
+import subprocess
+import sys
 
 import pytest
 
@@ -100,6 +102,41 @@ def test_servers():
     profiler.stop_server()
     with pytest.raises(RuntimeError, match="No active profiler server"):
         profiler.stop_server()
+
+
+WORKER = """
+import sys
+from sagax import profiler
+profiler.start_server(int(sys.argv[1]), requires_backend=False)
+print("ready", flush=True)
+sys.stdin.read()
+"""
+
+
+def test_another_process_is_registered_once_until_it_is_left_out():
+    with socket.socket() as free:
+        free.bind(("localhost", 0))
+        port = free.getsockname()[1]
+    command = [sys.executable, "-c", WORKER, str(port)]
+    pipe = subprocess.PIPE
+    with subprocess.Popen(command, stdin=pipe, stdout=pipe, text=True) as worker:
+        assert worker.stdout.readline() == "ready\n"
+        leave_out = profiler.register_subprocess(worker.pid, port)
+        with pytest.raises(RuntimeError, match=f"process {worker.pid} cannot be profiled"):
+            profiler.register_subprocess(worker.pid, port)
+        with profiler.trace() as session:
+            snp.ones(3).sum()
+        assert session.profile_data.find_plane_with_name("/host:CPU") is not None
+        leave_out()
+        profiler.register_subprocess(worker.pid, port)()
+        worker.stdin.close()
+
+
+def test_numbers_of_a_process_to_register_are_looked_at():
+    with pytest.raises(ValueError, match="argument pid must be a number of a process"):
+        profiler.register_subprocess("worker", 1)
+    with pytest.raises(ValueError, match="argument port must be a number from 1 to 65535"):
+        profiler.register_subprocess(1, 70000)
 
 
 def test_memory_profiles(tmp_path):

@@ -362,8 +362,9 @@ def test_programs_show_what_is_drawn():
 def test_equal_draws_share_one_function():
     text = sagax.jit(lambda k: sum(random.normal(x, (8,)) for x in random.split(k, 3)))
     text = text.lower(random.key(0)).as_text()
-    assert text.count("func.func private @threefry2x32") == 2  # of the split, and of the draws
+    assert text.count("func.func private @threefry2x32") == 1  # of the split; the draws have a loop
     assert text.count("func.func private @_normal") == 1
+    assert text.count("call @_normal") == 3
 
 
 @pytest.mark.parametrize("n", [1, 2, 5000])
@@ -599,3 +600,22 @@ def test_keys_have_no_order(keys):
     for sort in (snp.sort, snp.argsort, lax.sort):
         with pytest.raises(TypeError, match="sort: argument operands"):
             sort(keys)
+
+
+@pytest.mark.parametrize("count", [1, 6, 7, 10, 12, 16, 17])
+def test_few_numbers_are_those_of_the_cipher(count):
+    # some of these are drawn by a loop, others not
+    key = np.uint32([7, 2**31 + 9])
+    words = random_ciphers.threefry2x32_p.rule("reference")(
+        key[0], key[1], np.uint32(0), np.arange(count, dtype=np.uint32)
+    )
+    found = random.bits(random.wrap_key_data(key), (count,))
+    np.testing.assert_array_equal(found, words[0] ^ words[1])
+
+
+@pytest.mark.parametrize("count", [1, 5, 10])
+def test_small_draws_run_in_the_calling_thread(count):
+    # the engine does so with programs that it estimates to be less than 1,000 operations
+    draw = sagax.jit(lambda key: random.normal(key, (count,)))
+    cost = draw.lower(random.key(0)).compile().cost_analysis()
+    assert 0 < cost["flops"] < 1000

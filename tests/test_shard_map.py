@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 import re
 from functools import partial
 
@@ -15,7 +16,7 @@ from parallel_cases import mapped, mesh_of, numbers
 from sagax import lax
 from sagax._src.core.check import check_closed
 from sagax._src.core.jaxpr import subjaxprs
-from sagax.sharding import AxisType, Mesh, NamedSharding
+from sagax.sharding import AxisType, ManualAxisType, Mesh, NamedSharding
 from sagax.sharding import PartitionSpec as P
 
 pytestmark = pytest.mark.usefixtures("eight_devices")
@@ -339,6 +340,30 @@ def test_types_tell_along_which_axes_values_vary():
     }
 
 
+def test_manual_axis_types():
+    seen = []
+
+    def f(x, w):
+        seen.extend([sagax.typeof(v).manual_axis_type for v in (x, w, x * w, lax.psum(x, "x"))])
+        asked = sagax.ShapeDtypeStruct((2,), "float32", manual_axis_type=seen[0])
+        seen.append(sagax.eval_shape(lambda v: v + 1, asked).manual_axis_type)
+        return x * w
+
+    over(f, (P("x"), P()), P("x"))(X, 2.0)
+    varies = ManualAxisType(varying={"x"})
+    assert seen == [varies, ManualAxisType(), varies, ManualAxisType(), varies]
+    assert pickle.loads(pickle.dumps(varies)) == varies
+    assert "manual_axis_type=ManualAxisType(varying=frozenset({'x'})" in repr(
+        sagax.ShapeDtypeStruct((2,), "float32", manual_axis_type=varies)
+    )
+    with pytest.raises(TypeError, match="varying must be a set"):
+        ManualAxisType(varying="x")
+    with pytest.raises(ValueError, match="varying and unreduced cannot have common mesh axes"):
+        ManualAxisType({"x"}, {"x"})
+    with pytest.raises(ValueError, match="no unreduced values"):
+        sagax.ShapeDtypeStruct((2,), "float32", manual_axis_type=ManualAxisType(unreduced={"x"}))
+
+
 def test_the_program_is_well_typed():
     def f(x, w):
         def body(c, row):
@@ -609,6 +634,44 @@ X = np.arange(8.0)
             bad(lambda x: lax.psum(x, "z"), P("x"), P("x"), X),
             NameError,
             r"unbound axis name: z; the axes in scope are 'x', 'y'",
+        ),
+        (
+            bad(lambda x: lax.psum(x, "y"), P("x"), P("x"), X, axis_names={"x"}),
+            NameError,
+            r"unbound axis name: y[^$]*add 'y' to the axis_names of shard_map",
+        ),
+        (
+            bad(lambda x: lax.with_sharding_constraint([x], P("x")), P("x"), P("x"), X),
+            ValueError,
+            r"has its own part along 'x' already[^$]*argument: x\[0\][^$]*use P\(\)",
+        ),
+        (
+            bad(
+                lambda x: sagax.sharding.reshard(x, P("y", "x")),
+                P("x"),
+                P("x"),
+                np.ones((32, 4)),
+                axis_names={"x"},
+            ),
+            ValueError,
+            r"reshard: [^$]*has its own part along 'x' already[^$]*use P\('y',\)",
+        ),
+        (
+            bad(
+                lambda x: sagax.device_put(x, NamedSharding(mesh_of(sagax, x=4, y=2), P("y"))),
+                P("y"),
+                P("y"),
+                np.ones(32),
+            ),
+            ValueError,
+            r"device_put: [^$]*has its own part along 'y' already",
+        ),
+        (
+            lambda: over(lambda x: x, P("x"), P("x"))(
+                sagax.device_put(X, NamedSharding(mesh_of(sagax, x=4), P("x")))
+            ),
+            ValueError,
+            r"incompatible devices[^$]*the function places values on Mesh\(axis_sizes=\(4, 2\)",
         ),
         (lambda: lax.psum(X, "x"), NameError, r"unbound axis name: x[^$]*inside shard_map"),
         (lambda: lax.axis_index("x"), NameError, r"unbound axis name: x"),

@@ -5,6 +5,9 @@ from __future__ import annotations
 import copy
 import pickle
 import re
+import sys
+import types
+import xml.etree.ElementTree
 
 import numpy as np
 import pytest
@@ -22,7 +25,6 @@ from sagax._src.runtime.placements import described
 from sagax.experimental import io_callback
 from sagax.experimental.layout import Format, Layout
 from sagax.experimental.pjit import pjit
-from sagax.export import export
 from sagax.sharding import (
     AbstractMesh,
     AxisType,
@@ -406,6 +408,24 @@ def test_types_in_programs(explicit):
     assert str(seen[0]) == "float32[8,4@y]"
 
 
+def test_what_is_looked_up_is_divided_as_the_indices(explicit):
+    table = numbers(16, 4)
+    at = np.array([3, 0, 15, 7, 7, 2, 9, 1])
+    with sagax.set_mesh(explicit):
+        given = sagax.device_put(at, NamedSharding(explicit, P("x")))
+        columns = sagax.device_put(table, NamedSharding(explicit, P(None, "y")))
+        for f in (lambda t, i: t[i], lambda t, i: jnp.take(t, i, axis=0)):
+            for call in (f, sagax.jit(f)):
+                found = call(columns, given)
+                assert found.sharding.spec == sagax.typeof(found).sharding.spec == P("x", "y")
+                np.testing.assert_array_equal(found, table[at])
+        grad = sagax.jit(sagax.grad(lambda t: (t[given] ** 2).sum()))(columns)
+        assert grad.sharding.spec == P(None, "y")
+        expected = np.zeros_like(table)
+        np.add.at(expected, at, 2 * table[at])
+        np.testing.assert_allclose(grad, expected, rtol=1e-6)
+
+
 def test_types_without_a_mesh_in_force(eight_devices):
     mesh = sagax.make_mesh((4, 2), ("x", "y"))
     x = sagax.device_put(numbers(8, 4), NamedSharding(mesh, P("x")))
@@ -439,6 +459,13 @@ def test_wrong_specifications(mesh):
         NamedSharding(mesh, P("z"))
     with pytest.raises(ValueError, match=r"duplicate entries for 'x'(.|\n)*use P\('x', None\)"):
         NamedSharding(mesh, P("x", "x"))
+    with pytest.raises(ValueError, match=r"twice for dimension 0(.|\n)*use P\('x',\)"):
+        NamedSharding(mesh, P(("x", "x")))
+    long = Mesh(mesh.devices, ("data", "model"))
+    with pytest.raises(ValueError, match=r"use P\('data', 'model'\), or a mesh that has the axis"):
+        NamedSharding(long, P("data", "modle"))
+    with sagax.set_mesh(mesh), pytest.raises(ValueError, match="device_put: Resource axis: z"):
+        sagax.device_put(numbers(8), P("z"))
     with pytest.raises(TypeError, match=r"write PartitionSpec\('x'\)"):
         NamedSharding(mesh, "x")
     with pytest.raises(ValueError, match="Number of devices 8 must be >="):
@@ -593,6 +620,40 @@ def test_pictures(mesh, capsys):
         sagax.debug.visualize_sharding((2, 2, 2), NamedSharding(mesh, P()))
 
 
+class Shell:
+    """What a notebook's shell is known by, and how it shows things."""
+
+    kernel = "a kernel"
+
+    def __init__(self, monkeypatch):
+        self.shown = []
+        package, module = types.ModuleType("IPython"), types.ModuleType("IPython.display")
+        package.get_ipython, module.display = lambda: self, self.shown.append
+        monkeypatch.setitem(sys.modules, "IPython", package)
+        monkeypatch.setitem(sys.modules, "IPython.display", module)
+
+
+def test_pictures_in_notebooks(mesh, monkeypatch, capsys):
+    shell = Shell(monkeypatch)
+    red = (1.0, 0.0, 0.0, 1.0)
+    sharding = NamedSharding(mesh, P(None, "y"))
+    sagax.debug.visualize_sharding((8, 4), sharding, color_map=lambda f: red if f else "#0000ff")
+    sagax.debug.visualize_sharding((8, 4), sharding, use_color=False)
+    coloured, plain = shell.shown
+    table = xml.etree.ElementTree.fromstring(coloured._repr_html_())
+    cells = [[cell.text for cell in row] for row in table]
+    assert cells == [["CPU 0,2,4,6", "CPU 1,3,5,7"]]
+    assert "background:#0000ff;color:#ffffff" in table[0][0].get("style")
+    assert "background:#ff0000;color:#ffffff" in table[0][1].get("style")
+    assert "background" not in plain._repr_html_()
+    assert "│CPU 0,2,4,6│CPU 1,3,5,7│" in repr(plain)
+    assert capsys.readouterr().out == ""
+    shell.kernel = None  # a shell in a terminal
+    sagax.debug.visualize_sharding((8, 4), sharding)
+    assert "CPU 1,3,5,7" in capsys.readouterr().out
+    assert len(shell.shown) == 2
+
+
 def test_devices_of_a_program_come_from_its_constraints(mesh):
     s = NamedSharding(mesh, P("x"))
     found = sagax.jit(lambda: lax.with_sharding_constraint(jnp.arange(8.0), s))()
@@ -703,9 +764,6 @@ def test_interchange(mesh):
     np.testing.assert_array_equal(np.from_dlpack(whole), x)
     with pytest.raises(BufferError, match="divided among 8 devices"):
         np.from_dlpack(sagax.device_put(x, NamedSharding(mesh, P("x"))))
-    f = lambda x: lax.with_sharding_constraint(x, NamedSharding(mesh, P("x")))  # noqa: E731
-    with pytest.raises(ValueError, match="several devices cannot be exported"):
-        export(sagax.jit(f))(sagax.ShapeDtypeStruct((8,), "float32"))
 
 
 @pytest.mark.parametrize("explicit", [False, True])

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 
 import sagax
 import sagax.numpy as snp
 from sagax import stages
+from sagax.experimental import serialize_executable
 
 
 def model(params, x, *, scale=1.0):
@@ -191,3 +196,111 @@ def test_the_old_name_for_hlo():
     assert shape.shape == (4, 3)
     with pytest.warns(DeprecationWarning), pytest.raises(TypeError, match="xla_computation"):
         sagax.xla_computation(3)
+
+
+def test_formats_of_arguments_and_results():
+    f = sagax.jit(lambda x, y, *, z: {"a": x.T * 2, "b": z})
+    compiled = f.lower(snp.ones((2, 3)), snp.ones(4), z=1.0).compile()
+    (x, y), kwargs = compiled.input_formats
+    assert x == snp.ones((2, 3)).format
+    assert (y.layout, y.sharding) == (None, None)  # unused
+    assert kwargs["z"].layout.major_to_minor == ()
+    assert compiled.output_formats["a"] == snp.ones((3, 2)).format
+    assert compiled.output_formats["b"].sharding == sagax.device_put(1.0).sharding
+
+
+# saved programs ------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def saved():
+    table = snp.arange(3.0)
+
+    def f(p, x, *, k):
+        return {"y": p["a"] @ x + table * k, "inverse": snp.linalg.inv(x)}
+
+    x = snp.diag(snp.array([1.0, 2.0, 4.0]))
+    compiled = sagax.jit(f).lower({"a": snp.ones((3, 3)), "unused": 1}, x, k=2.0).compile()
+    return serialize_executable.serialize(compiled)
+
+
+IN_ANOTHER_PROCESS = """
+import sys
+import sagax
+import sagax.numpy as snp
+from sagax._src import xla
+from sagax.experimental import serialize_executable
+def refused(*args, **kwargs):
+    raise AssertionError("compiled")
+xla.compile = refused
+trees = [sagax.tree.structure(x) for x in (
+    (({"a": 0, "unused": 0}, 0), {"k": 0}), {"inverse": 0, "y": 0}
+)]
+f = serialize_executable.deserialize_and_load(sys.stdin.buffer.read(), *trees)
+found = f({"a": snp.ones((3, 3)), "unused": 1}, snp.diag(snp.array([1.0, 2.0, 4.0])), k=2.0)
+print(found["y"][0].tolist(), snp.diag(found["inverse"]).tolist())
+"""
+
+
+def test_a_saved_program_runs_in_another_process_without_compiling(saved):
+    blob, in_tree, out_tree = saved
+    done = subprocess.run(
+        [sys.executable, "-c", IN_ANOTHER_PROCESS], input=blob, capture_output=True, check=False
+    )
+    assert done.stdout.decode() == "[1.0, 4.0, 8.0] [1.0, 0.5, 0.25]\n", done.stderr.decode()
+    assert in_tree.num_leaves == 4
+    assert out_tree.num_leaves == 2
+
+
+def test_a_loaded_program_checks_its_arguments_and_can_be_saved_again(saved):
+    loaded = serialize_executable.deserialize_and_load(*saved)
+    again = serialize_executable.deserialize_and_load(*serialize_executable.serialize(loaded))
+    with pytest.raises(TypeError, match=r"argument: p\['a'\]"):
+        again({"a": snp.ones((3, 2)), "unused": 1}, snp.eye(3), k=2.0)
+    found = again({"a": snp.ones((3, 3)), "unused": 1}, snp.eye(3), k=1.0)
+    np.testing.assert_array_equal(found["y"], np.ones((3, 3)) + np.arange(3))
+    assert loaded.in_tree == saved[1]
+
+
+def test_a_loaded_program_donates():
+    compiled = sagax.jit(lambda x: x + 1, donate_argnums=0).lower(snp.ones(3)).compile()
+    loaded = serialize_executable.deserialize_and_load(*serialize_executable.serialize(compiled))
+    x = snp.arange(3.0)
+    np.testing.assert_array_equal(loaded(x), [1.0, 2.0, 3.0])
+    assert x.is_deleted()
+
+
+def test_a_program_from_the_cache_on_disk_can_be_saved(tmp_path):
+    cache = {"enable_compilation_cache": True, "compilation_cache_dir": os.fspath(tmp_path)}
+    with sagax.config.context(**cache, persistent_cache_min_compile_time_secs=0.0):
+        for _ in range(2):  # the second time it is loaded
+            lowered = sagax.jit(lambda x: snp.sin(x) * 3).lower(snp.ones(3))
+            compiled = lowered.compile()
+    assert compiled._compiled.origin.source == "loaded"
+    loaded = serialize_executable.deserialize_and_load(*serialize_executable.serialize(compiled))
+    np.testing.assert_allclose(loaded(snp.ones(3)), np.sin(np.ones(3)) * 3, rtol=1e-6)
+
+
+def test_bytes_that_are_no_program_of_this_machine_are_refused(saved):
+    blob, *structures = saved
+    load = serialize_executable.deserialize_and_load
+    with pytest.raises(ValueError, match="do not begin as a compiled function does"):
+        load(b"something else", *structures)
+    with pytest.raises(ValueError, match="they were damaged"):
+        load(blob[:-1], *structures)
+    with pytest.raises(ValueError, match="another version of the engine, or for another processor"):
+        load(blob[:8] + bytes(32) + blob[40:], *structures)
+    with pytest.raises(TypeError, match="argument serialized must be bytes"):
+        load("text", *structures)
+    with pytest.raises(ValueError, match="argument in_tree must be the structure"):
+        load(blob, structures[1], structures[1])
+    with pytest.raises(ValueError, match="one device in a list"):
+        load(blob, *structures, execution_devices=[])
+
+
+def test_what_cannot_be_saved_is_said():
+    printing = sagax.jit(lambda x: sagax.debug.print("{}", x)).lower(1.0).compile()
+    with pytest.raises(ValueError, match="it calls Python functions"):
+        serialize_executable.serialize(printing)
+    with pytest.raises(TypeError, match="argument compiled must be a compiled function"):
+        serialize_executable.serialize(sagax.jit(lambda x: x))

@@ -12,7 +12,7 @@ Array([2., 4.], dtype=float32)
 from __future__ import annotations
 
 import importlib
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sagax import _assemble as _assemble  # first: plugs the parts together
 from sagax import dtypes, errors, tree, tree_util
@@ -70,10 +70,6 @@ from sagax._src.config import (
     transfer_guard_device_to_host,
     transfer_guard_host_to_device,
 )
-from sagax._src.control.callbacks import pure_callback
-from sagax._src.control.closures import closure_convert, custom_gradient
-from sagax._src.control.custom_derivatives import custom_jvp, custom_vjp
-from sagax._src.control.remat import checkpoint, checkpoint_policies
 from sagax._src.core.value import Array
 from sagax._src.runtime.devices import (
     default_backend,
@@ -89,9 +85,48 @@ from sagax._src.runtime.pending import effects_barrier
 from sagax._src.xla import Device
 from sagax.numpy._indexing import ds
 
+if TYPE_CHECKING:
+    from sagax._autojit.convert import autojit as autojit
+    from sagax._explain.interactive import explain as explain
+    from sagax._src.api.environment import print_environment_info as print_environment_info
+    from sagax._src.api.hlo import xla_computation as xla_computation
+    from sagax._src.api.levels import CompilerEffortLevel as CompilerEffortLevel
+    from sagax._src.api.levels import Inline as Inline
+    from sagax._src.api.live import copy_to_host_async as copy_to_host_async
+    from sagax._src.api.live import live_arrays as live_arrays
+    from sagax._src.api.parallel import shard_map as shard_map
+    from sagax._src.api.parallel import smap as smap
+    from sagax._src.api.pmap import device_put_replicated as device_put_replicated
+    from sagax._src.api.pmap import device_put_sharded as device_put_sharded
+    from sagax._src.api.pmap import pmap as pmap
+    from sagax._src.control.callbacks import pure_callback as pure_callback
+    from sagax._src.control.closures import closure_convert as closure_convert
+    from sagax._src.control.closures import custom_gradient as custom_gradient
+    from sagax._src.control.custom_derivatives import custom_jvp as custom_jvp
+    from sagax._src.control.custom_derivatives import custom_vjp as custom_vjp
+    from sagax._src.control.remat import checkpoint as checkpoint
+    from sagax._src.control.remat import checkpoint as remat
+    from sagax._src.control.remat import checkpoint_policies as checkpoint_policies
+    from sagax._src.runtime.moving import make_array_from_callback as make_array_from_callback
+    from sagax._src.runtime.moving import (
+        make_array_from_process_local_data as make_array_from_process_local_data,
+    )
+    from sagax._src.runtime.moving import (
+        make_array_from_single_device_arrays as make_array_from_single_device_arrays,
+    )
+    from sagax.sharding import AbstractMesh as AbstractMesh
+    from sagax.sharding import Mesh as Mesh
+    from sagax.sharding import NamedSharding as NamedSharding
+    from sagax.sharding import P as P
+    from sagax.sharding import get_abstract_mesh as get_abstract_mesh
+    from sagax.sharding import get_mesh as get_mesh
+    from sagax.sharding import make_mesh as make_mesh
+    from sagax.sharding import reshard as reshard
+    from sagax.sharding import set_mesh as set_mesh
+    from sagax.sharding import use_abstract_mesh as use_abstract_mesh
+
 __version__ = "0.1.0.dev0"
 
-remat = checkpoint
 jacobian = jacrev
 float0 = dtypes.float0
 _LAZY = (
@@ -99,6 +134,7 @@ _LAZY = (
     "core",
     "custom_batching",
     "custom_derivatives",
+    "custom_transpose",
     "debug",
     "distributed",
     "dlpack",
@@ -125,6 +161,14 @@ _LAZY = (
 
 # Functions whose modules bring in what few programs need.
 _LAZY_FUNCTIONS = {
+    "checkpoint": "sagax._src.control.remat",
+    "checkpoint_policies": "sagax._src.control.remat",
+    "closure_convert": "sagax._src.control.closures",
+    "custom_gradient": "sagax._src.control.closures",
+    "custom_jvp": "sagax._src.control.custom_derivatives",
+    "custom_vjp": "sagax._src.control.custom_derivatives",
+    "pure_callback": "sagax._src.control.callbacks",
+    "remat": "sagax._src.control.remat:checkpoint",
     "autojit": "sagax._autojit.convert",
     "AbstractMesh": "sagax.sharding",
     "Mesh": "sagax.sharding",
@@ -159,5 +203,12 @@ def __getattr__(name: str) -> Any:
     if name in _LAZY:
         return importlib.import_module(f"sagax.{name}")
     if name in _LAZY_FUNCTIONS:
-        return getattr(importlib.import_module(_LAZY_FUNCTIONS[name]), name)
+        module, _, its_name = _LAZY_FUNCTIONS[name].partition(":")
+        found = getattr(importlib.import_module(module), its_name or name)
+        globals()[name] = found  # asked for once
+        return found
     raise AttributeError(f"module 'sagax' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_LAZY, *_LAZY_FUNCTIONS})

@@ -9,11 +9,13 @@ import os
 import runpy
 import sys
 from collections.abc import Sequence
+from typing import Any
 
 import sagax
 import sagax._doctor.command as doctoring
 import sagax._explain.command as explaining
 import sagax._report.command as reporting
+from sagax._src.diagnostics.boundary import from_users
 from sagax._src.runtime import cache
 
 
@@ -22,6 +24,13 @@ def run(script: str, args: Sequence[str]) -> None:
     importlib.import_module("sagax.as_jax")  # here: only this command makes `jax` mean sagax
     sys.argv = [script, *args]
     sys.path[0] = os.path.dirname(os.path.abspath(script))
+    shown = sys.excepthook
+
+    def from_script_on(kind: Any, error: BaseException, _: Any) -> None:
+        error.__traceback__ = from_users(error)  # as of a script that is run by itself
+        shown(kind, error, error.__traceback__)
+
+    sys.excepthook = from_script_on
     runpy.run_path(script, run_name="__main__")
 
 

@@ -2,17 +2,25 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import sagax.numpy._methods as _methods
 from sagax._src import xla
-from sagax._src.control import call, masks
+from sagax._src.control import call
 from sagax._src.core import dims, trace, value
 from sagax._src.diagnostics import hook
+from sagax._src.later import later
 from sagax._src.primitives import resharding, shaping
 from sagax._src.runtime import array, compile, eager, moving
 
+if TYPE_CHECKING:
+    import sagax._src.control.masks as masks
+else:
+    masks = later("sagax._src.control.masks", globals())
+
 trace.evaluation.evaluate = eager.evaluate
 value.sockets.concrete = staticmethod(array.as_array)
-value.sockets.masks_over = staticmethod(masks.masks_over)
+value.sockets.masks_over = staticmethod(lambda trace: masks.masks_over(trace))
 call.jit_p.impl = compile.run_jaxpr
 resharding.sharding_constraint_p.impl = resharding.reshard_p.impl = moving.constrain
 resharding.forget_p.impl = moving.forget

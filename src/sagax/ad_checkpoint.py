@@ -8,9 +8,8 @@ from sagax._src.control.remat import (
     checkpoint_name,
     checkpoint_policies,
     name_p,
-    print_saved_residuals,
-    saved_residuals,
 )
+from sagax._src.control.residuals import print_saved_residuals, saved_residuals
 
 remat = checkpoint
 

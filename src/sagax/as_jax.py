@@ -23,15 +23,21 @@ from types import ModuleType
 from typing import Any
 
 import sagax
+from sagax._jax_internals import INTERNALS, JAX_VERSION, JAX_VERSION_INFO
 
-JAX_VERSION = "0.12.0"
-_OWN = {"__version__": JAX_VERSION, "__version_info__": (0, 12, 0), "__sagax_alias__": True}
+_OWN = {
+    "__version__": JAX_VERSION,
+    "__version_info__": JAX_VERSION_INFO,
+    "__sagax_alias__": True,
+}
 
 
 class _Alias(ModuleType):
     """The module `jax`: sagax with jax's version."""
 
     def __getattr__(self, name: str) -> Any:
+        if name in INTERNALS:
+            return importlib.import_module(f"jax.{name}")
         try:
             return getattr(sagax, name)
         except AttributeError:
@@ -68,6 +74,41 @@ class _Loader(importlib.abc.Loader):
             module.__dict__.update(self.before)
 
 
+class _Internal(ModuleType):
+    """A module that is internal to jax: what libraries import from there and sagax has."""
+
+    def __getattr__(self, name: str) -> Any:
+        if f"{self.__name__}.{name}"[4:] in INTERNALS:
+            return importlib.import_module(f"{self.__name__}.{name}")
+        raise AttributeError(
+            f"{self.__name__}.{name} is internal to jax: `jax` means sagax in this process, which has of it only "
+            f"{', '.join(_parts(self.__name__))}"
+        )
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if not name.startswith("__") and f"{self.__name__}.{name}"[4:] not in INTERNALS:
+            raise AttributeError(
+                f"{self.__name__}.{name} cannot be replaced: `jax` means sagax in this process, which does not work through it"
+            )
+        super().__setattr__(name, value)
+
+
+def _parts(module: str) -> list[str]:
+    """What there is in an internal module."""
+    below = module[4:] + "."
+    return [*INTERNALS[module[4:]], *(m[len(below) :] for m in INTERNALS if m.startswith(below))]
+
+
+class _InternalLoader(importlib.abc.Loader):
+    """Makes an internal module from the table of what there is."""
+
+    def create_module(self, spec: importlib.machinery.ModuleSpec) -> ModuleType:
+        return _Internal(spec.name)
+
+    def exec_module(self, module: ModuleType) -> None:
+        module.__dict__.update(INTERNALS[module.__name__[4:]])
+
+
 class _Finder(importlib.abc.MetaPathFinder):
     """Answers for `jax` and everything below it."""
 
@@ -76,6 +117,16 @@ class _Finder(importlib.abc.MetaPathFinder):
     ) -> importlib.machinery.ModuleSpec | None:
         if fullname != "jax" and not fullname.startswith("jax."):
             return None
+        if fullname[4:] in INTERNALS:
+            return importlib.machinery.ModuleSpec(
+                fullname, _InternalLoader(), origin=sagax.__file__, is_package=True
+            )
+        if fullname.startswith("jax._src."):
+            raise ModuleNotFoundError(
+                f"No module named {fullname!r}: it is internal to jax, and `jax` means sagax in this process, which has of "
+                f"jax._src only {', '.join(_parts('jax._src'))}",
+                name=fullname,
+            )
         real = "sagax" + fullname[3:]
         found = importlib.util.find_spec(real)
         if found is None:

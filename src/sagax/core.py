@@ -7,3 +7,5 @@ from sagax._src.core.trace import Trace, Tracer
 from sagax._src.core.value import aval_of as get_aval
 
 JaxprEqn = Eqn
+AbstractValue = ShapedArray | AbstractToken
+Atom = Var | Literal

@@ -97,7 +97,7 @@ def initialize(
             "distributed.initialize should only be called once.",
             fix="remove this call, or call sagax.distributed.shutdown() before",
         )
-    used = devices.started()
+    used = [*dict.fromkeys(devices.started())]
     if used:
         raise DistributedError(
             "distributed.initialize() must be called before any device is used: "

@@ -26,6 +26,7 @@ from sagax._src.api.exporting import (
     maximum_supported_calling_convention_version,
     minimum_supported_calling_convention_version,
     symbolic_args_specs,
+    symbolic_dim_bounds,
 )
 from sagax._src.core.dims import SymbolicScope, symbolic_shape
 
@@ -42,5 +43,6 @@ __all__ = [
     "register_namedtuple_serialization",
     "register_pytree_node_serialization",
     "symbolic_args_specs",
+    "symbolic_dim_bounds",
     "symbolic_shape",
 ]

@@ -31,6 +31,7 @@ __all__ = [
     "annotate_function",
     "device_memory_profile",
     "export_profile_data",
+    "register_subprocess",
     "save_device_memory_profile",
     "start_server",
     "start_trace",
@@ -321,6 +322,45 @@ def stop_server() -> None:
             fix="call start_server first",
         )
     _servers.pop()
+
+
+def register_subprocess(pid: int, port: int) -> Callable[[], None]:
+    """Take another process into the profiles of this one, such as a worker that loads data.
+
+    The worker runs `start_server(port)`. From then on the engine's profiler asks it for its own profile
+    when one of this process is taken. The CPU of the worker is recorded, not its devices.
+
+    Args:
+      pid: the number of the process, as `multiprocessing.Process.pid`.
+      port: that of its server.
+
+    Returns a function that ends it; letting go of the function ends it too.
+
+    Raises RuntimeError if the process does not answer or is registered already.
+
+    >>> from sagax import profiler
+    >>> def profile_with(worker, port, step):
+    ...     leave_out = profiler.register_subprocess(worker.pid, port)
+    ...     with profiler.trace("/tmp/profile"):
+    ...         step()
+    ...     leave_out()
+    """
+    for argument, value, least, most in (("pid", pid, 1, None), ("port", port, 1, 65535)):
+        if type(value) is not int or value < least or (most is not None and value > most):
+            raise ArgumentValueError(
+                function="profiler.register_subprocess",
+                argument=argument,
+                got=value,
+                expected="a number of a process" if most is None else "a number from 1 to 65535",
+            )
+    try:
+        return xla.profile_subprocess(pid, port)
+    except RuntimeError as error:
+        raise ProfilerError(
+            f"process {pid} cannot be profiled at port {port}: {error}",
+            function="profiler.register_subprocess",
+            fix=f"call sagax.profiler.start_server({port}) in that process first",
+        ) from None
 
 
 def device_memory_profile(backend: str | None = None) -> bytes:

@@ -214,6 +214,44 @@ def test_a_leak_that_is_looked_for(name, module):
     check(caught.value, line, holder)
 
 
+def test_a_leak_that_a_conversion_finds(module):
+    """float(x) asks for a number, and is told why there is none: the class stays, the life is told."""
+    names = module(
+        HEAD + "outs = []\n@jit\ndef run(x):\n    y = x.sum()\n    outs.append(y)\n    return x\n"
+    )
+    names.run(sagax.numpy.ones(2))
+    with pytest.raises(errors.ConcretizationTypeError, match="^Abstract tracer value") as caught:
+        float(names.outs[0])
+    check(caught.value, 8, "`outs[0]`, a global variable of program")
+    assert "while tracing `run` for jit, and that function is over" in str(caught.value)
+
+
+def test_a_conversion_inside_is_no_leak(module):
+    names = module(
+        HEAD + "outs = []\n@jit\ndef run(x):\n    outs.append(x)\n    return float(outs[0])\n"
+    )
+    with pytest.raises(errors.ConcretizationTypeError) as caught:
+        names.run(1.0)
+    assert "is over" not in str(caught.value)
+    assert caught.value.explain().primary.line == 8
+
+
+@pytest.mark.parametrize("name", ["list of the module", "attribute", "nonlocal", "global"])
+def test_what_modules_lead_to_is_found_without_the_heap(name, tmp_path, monkeypatch):
+    source, line, holder = program(name)
+    file = tmp_path / "program.py"
+    file.write_text(source, encoding="utf-8")
+    names = types.ModuleType("program")
+    names.__file__ = str(file)
+    monkeypatch.setitem(sys.modules, "program", names)
+    exec(compile(source, str(file), "exec"), vars(names))
+    names.run(sagax.numpy.ones(2))
+    with pytest.raises(errors.UnexpectedTracerError) as caught:
+        names.use()
+    monkeypatch.setattr("gc.get_referrers", lambda *_: pytest.fail("the whole heap is searched"))
+    check(caught.value, line, holder)
+
+
 def test_the_life_cycle(module):
     names = module(program("list of the module")[0])
     names.run(names.x)

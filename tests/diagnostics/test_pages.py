@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 import sagax
+import sagax.experimental.checkify
 import sagax.export
 import sagax.lax
 import sagax.nn

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import json
 import os
 import re
@@ -102,6 +103,32 @@ def test_suggestions_show_their_diff_and_what_was_checked(golden):
     golden("suggestions.txt", render.plain(found))
     kinds = [(s["kind"], s["verified"]) for s in render.as_json(found)["suggestions"]]
     assert kinds == [("where", True), ("cond", False)]
+
+
+def test_html_says_the_same(user):
+    error = huber_error(user)
+    shown = error.explain()
+    text = render.html(shown)
+    assert html.unescape(re.sub(r"<[^>]*>", "", text)) == f"{shown.error}: {render.plain(shown)}"
+    tricky = model.Diagnostic("SX0001", "SagaxError", "a <b> & </pre>")
+    assert "a &lt;b&gt; &amp; &lt;/pre&gt;" in render.html(tricky)
+
+
+def test_a_text_has_room_for_few_repairs():
+    lines = tuple(f"line {i}" for i in range(12))
+    span = model.Span("a.py", 1, 0, 12, 7, "", lines)
+    whole = model.Edit(span, "\n".join(f"new {i}" for i in range(12)))
+    one = model.Edit(model.Span("a.py", 1, 0, 1, 6, "", lines[:1]), "new")
+
+    def text(*repairs: model.Edit) -> list[str]:
+        found = [model.Suggestion("kind", f"repair {i}", (e,)) for i, e in enumerate(repairs)]
+        return render.plain(diagnostic(suggestions=tuple(found))).splitlines()
+
+    assert sum("fix: repair" in line for line in text(*[one] * 8)) == 8
+    assert sum("fix: repair" in line for line in text(*[one] * 12)) == 8  # of three lines each
+    cut = text(whole, one)
+    assert len(cut) == 25 and cut[-1] == "    ... 2 more lines"
+    assert sum("fix: repair" in line for line in cut) == 1
 
 
 def patched(diff: str, text: str) -> str:

@@ -62,6 +62,32 @@ def test_apply_writes_the_chosen_repair(tmp_path, monkeypatch, capsys):
     assert "not tried" not in capsys.readouterr().out
 
 
+@pytest.mark.parametrize(
+    ("encoding", "head"),
+    [("utf-8", ""), ("utf-8-sig", ""), ("latin-1", "# -*- coding: latin-1 -*-\r\n")],
+)
+def test_a_file_keeps_its_encoding_and_line_ends(tmp_path, monkeypatch, encoding, head):
+    script = tmp_path / "a.py"
+    text = f"{head}größe = 'é'  # ñ\r\ny = größe\r\n"
+    script.write_bytes(text.encode(encoding))
+    row = text.count("\r\n")
+    line = "y = größe"
+    edit = Edit(Span(str(script), row, 4, row, 9, "", (line,)), "größe * 2")
+    repair = Suggestion("kind", "double", (edit,), Trust.VERIFIED)
+    monkeypatch.setattr("builtins.input", lambda _: "1")
+    apply_one(Diagnostic("", "E", "m", suggestions=(repair,)))
+    wanted = text.replace("y = größe", "y = größe * 2")
+    assert script.read_bytes() == wanted.encode(encoding)
+
+
+def test_an_uncaught_error_shows_the_script_alone(tmp_path, run_python):
+    script = tmp_path / "fails.py"
+    script.write_text("def f():\n    return 1 / 0\n\n\nf()\n")
+    got = run_python("-m", "sagax", "run", script, cwd=tmp_path, status=1)
+    frames = [line for line in got.stderr.splitlines() if line.startswith("  File ")]
+    assert len(frames) == 2 and all("fails.py" in frame for frame in frames), got.stderr
+
+
 def test_pages():
     for name in cautions.__all__:
         kind = getattr(cautions, name)

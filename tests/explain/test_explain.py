@@ -2,7 +2,7 @@
 
 `programs/` holds the programs. Their first lines say what has to be found: the class, the line, the
 arguments, the kind of the repair, and what the program prints when it is right (recorded from a run
-without jit, or computed by hand where there is no such run).
+without jit or of the repaired program with jax 0.12, or computed by hand).
 """
 
 from __future__ import annotations

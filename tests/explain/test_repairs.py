@@ -31,7 +31,7 @@ def repaired(error, text, expression, *, depends=(), context=(), data=None, size
     )  # fmt: skip
     facts = Facts(diagnostic, (error,), (), data or {})
     measured = {source.span(n): [Measured("Array", s)] for n in found for s in sizes or ()}
-    case = Case(facts, {FILE: source}, measured)
+    case = Case(facts, {FILE: source}, measured, strict=True)
     return [(c.kind, apply(text, c.edits)) for c in propose(case)]
 
 
@@ -130,6 +130,127 @@ CASES = {
         import jax.numpy as jnp
         def f(x, top):
             return jnp.minimum(jnp.maximum(x, 0.0), top)
+        """,
+    ),
+    "tests in tests": (
+        "TracerBoolConversionError",
+        "x > 0",
+        """
+        import jax.numpy as jnp
+        def f(x, y):
+            if x > 0:
+                if x > 9:
+                    return y, 0
+                return y + 1, 0
+            return y - 1, x
+        """,
+        "where",
+        """
+        import jax.numpy as jnp
+        def f(x, y):
+            return jnp.where(x > 0, jnp.where(x > 9, y, y + 1), y - 1), jnp.where(x > 0, 0, x)
+        """,
+    ),
+    "a loop that is left": (
+        "TracerBoolConversionError",
+        "abs(new - x) < 1e-3",
+        """
+        import jax
+        import jax.numpy as jnp
+        def f(x):
+            for i in range(2, 50):
+                new = jnp.cos(x)
+                if abs(new - x) < 1e-3:
+                    break
+                x = new
+            return x
+        """,
+        "while_loop",
+        """
+        import jax
+        import jax.numpy as jnp
+        def f(x):
+            def keep_going(carry):
+                i, x, done = carry
+                return jnp.logical_and(i < 50, jnp.logical_not(done))
+
+            def step(carry):
+                i, x, _ = carry
+                new = jnp.cos(x)
+                done = abs(new - x) < 1e-3
+                x_before = x
+                x = new
+                x = jnp.where(done, x_before, x)
+                return i + 1, x, done
+
+            i, x, _ = jax.lax.while_loop(keep_going, step, (2, x, False))
+            return x
+        """,
+    ),
+    "in a table": (
+        "TracerBoolConversionError",
+        "code in VOWELS",
+        """
+        import jax.numpy as jnp
+        VOWELS = (0, 4)
+        def f(code):
+            return 2 if code in VOWELS else 1
+        """,
+        "where",
+        """
+        import jax.numpy as jnp
+        VOWELS = (0, 4)
+        def f(code):
+            return jnp.where(jnp.isin(code, jnp.asarray(VOWELS)), 2, 1)
+        """,
+    ),
+    "a text with a percent sign": (
+        "SideEffectWarning",
+        'print("norm %.2f of %s" % (n, x))',
+        """
+        import jax
+        def f(x, n):
+            print("norm %.2f of %s" % (n, x))
+        """,
+        "debug_print",
+        """
+        import jax
+        def f(x, n):
+            jax.debug.print("norm {:.2f} of {}", n, x)
+        """,
+    ),
+    "a text with format": (
+        "SideEffectWarning",
+        'print("norm {:.2f} of {}".format(n, x), n)',
+        """
+        import jax
+        def f(x, n):
+            print("norm {:.2f} of {}".format(n, x), n)
+        """,
+        "debug_print",
+        """
+        import jax
+        def f(x, n):
+            jax.debug.print("norm {:.2f} of {} {}", n, x, n)
+        """,
+    ),
+    "a line of a log": (
+        "SideEffectWarning",
+        'log.info("norm %s", n)',
+        """
+        import jax
+        import logging
+        log = logging.getLogger()
+        def f(x, n):
+            log.info("norm %s", n)
+        """,
+        "callback",
+        """
+        import jax
+        import logging
+        log = logging.getLogger()
+        def f(x, n):
+            jax.debug.callback(lambda n: log.info("norm %s", n), n)
         """,
     ),
     "range with a step": (

@@ -7,6 +7,7 @@ import json
 import os
 import re
 import sys
+import tokenize
 from typing import Any
 
 import sagax._explain.pages as pages
@@ -93,8 +94,9 @@ def _write(choice: Suggestion) -> list[str]:
     for edit in choice.edits:
         by_file.setdefault(edit.span.file, []).append(edit)
     for file, edits in by_file.items():
-        with open(file, encoding="utf-8", newline="") as handle:
-            text = handle.read()
-        with open(file, "w", encoding="utf-8", newline="") as handle:
+        with tokenize.open(file) as handle:
+            text, ends, encoding = handle.read(), handle.newlines, handle.encoding
+        newline = ends if isinstance(ends, str) else "\n"
+        with open(file, "w", encoding=encoding, newline=newline) as handle:
             handle.write(apply(text, edits))
     return list(by_file)

@@ -12,6 +12,7 @@ import linecache
 import os
 import sys
 import time
+import tokenize
 import traceback
 import types
 from collections.abc import Mapping
@@ -21,7 +22,7 @@ import sagax._explain.plainly as plainly
 import sagax._explain.watching as watching
 from sagax._explain.gathering import facts_of, measured, results_of
 from sagax._explain.task import Outcome, Task
-from sagax._src.diagnostics.boundary import tidy
+from sagax._src.diagnostics.boundary import from_users, tidy
 from sagax._src.diagnostics.edits import apply
 from sagax._src.diagnostics.fixes.case import Facts, Measured
 from sagax._src.diagnostics.model import Edit, Span
@@ -56,7 +57,7 @@ def perform(task: Task) -> Outcome:
     try:
         text_of = changed.get(os.path.abspath(task.script))
         if text_of is None:
-            with open(task.script, encoding="utf-8") as file:
+            with tokenize.open(task.script) as file:
                 text_of = file.read()
         exec(compile(text_of, os.path.abspath(task.script), "exec"), module.__dict__)
     except SystemExit as exit_:
@@ -87,10 +88,7 @@ def _facts(error: BaseException) -> Facts | None:
 
 
 def _traceback_text(error: BaseException) -> str:
-    entry = error.__traceback__
-    while entry is not None and not is_users(entry.tb_frame.f_code.co_filename):
-        entry = entry.tb_next
-    return "".join(traceback.format_exception(type(error), error, entry or error.__traceback__))
+    return "".join(traceback.format_exception(type(error), error, from_users(error)))
 
 
 def _users_files(script: str) -> tuple[str, ...]:
@@ -138,7 +136,7 @@ def _instrumented(
     texts = dict(changed)
     for file in {span.file for span in wanted}:
         if file not in texts:
-            with open(file, encoding="utf-8") as handle:
+            with tokenize.open(file) as handle:
                 texts[file] = handle.read()
         spans = [(i, s) for i, s in enumerate(wanted) if s.file == file]
         outer = [

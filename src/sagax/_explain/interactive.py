@@ -26,6 +26,10 @@ class Explained:
 
     __repr__ = __str__
 
+    def _repr_html_(self) -> str:
+        """What a notebook shows."""
+        return render.html(self.diagnostic)
+
     def as_json(self) -> dict[str, Any]:
         """The explanation as `python -m sagax explain --json` prints it."""
         return render.as_json(self.diagnostic)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import linecache
+import tokenize
 from collections.abc import Mapping, Sequence
 
 from sagax._src.diagnostics.fixes.case import Case, Facts
@@ -36,7 +37,7 @@ def read_sources(
 def _text(file: str) -> str:
     if file.startswith("<"):  # the cell of a notebook
         return "".join(linecache.getlines(file))
-    with open(file, encoding="utf-8") as handle:
+    with tokenize.open(file) as handle:  # in the encoding that it says it has
         return handle.read()
 
 

@@ -18,7 +18,7 @@ from sagax._explain.children import run, run_all
 from sagax._explain.repairs import MOST_SHOWN, read_sources
 from sagax._explain.task import Outcome, Task
 from sagax._src.diagnostics.edits import apply, between
-from sagax._src.diagnostics.fixes.case import Candidate, Case, Facts
+from sagax._src.diagnostics.fixes.case import LAST_RESORT, Candidate, Case, Facts
 from sagax._src.diagnostics.fixes.places import completed
 from sagax._src.diagnostics.fixes.source import Source
 from sagax._src.diagnostics.fixes.table import propose
@@ -95,6 +95,7 @@ class _Search:
         self.plain: Outcome | None = None
         self.verified: list[Suggestion] = []
         self.clean: list[Suggestion] = []
+        self.last: list[Suggestion] = []  # verified, but only to be had if nothing else is
         self.untried: list[Suggestion] = []
 
     def run(self) -> tuple[Suggestion, ...]:
@@ -118,7 +119,7 @@ class _Search:
                 self.verified.append(replace(best, trust=Trust.VERIFIED))
                 self.clean = self.clean[1:]
             self.clean = [replace(s, trust=Trust.PLAUSIBLE) for s in self.clean]
-        shown = [*self.verified, *self.clean]
+        shown = [*self.verified, *self.clean] or self.last
         if not shown:
             shown = self.untried
         # of several that say the same, the first
@@ -238,12 +239,14 @@ class _Search:
         if reference is None:
             trust = Trust.VERIFIED if state.certain else Trust.PLAUSIBLE
             checked = "ran the changed program with all checks on: no error"
-            self.clean.append(self.suggestion(state, trust, checked))
+            found_here = self.last if state.steps[0].rank >= LAST_RESORT else self.clean
+            found_here.append(self.suggestion(state, trust, checked))
             return
         wildcard = self.facts.diagnostic.error == "NaNGradientWarning"
         if agree(reference[0], outcome, wildcard):
             checked = f"ran the changed program: clean, and the same result as {reference[1]}"
-            self.verified.append(self.suggestion(state, Trust.VERIFIED, checked))
+            found_here = self.last if state.steps[0].rank >= LAST_RESORT else self.verified
+            found_here.append(self.suggestion(state, Trust.VERIFIED, checked))
 
     def suggestion(self, state: _State, trust: Trust, checked: str) -> Suggestion:
         if len(state.steps) == 1:
@@ -259,11 +262,11 @@ class _Search:
 def _same_mistake(one: Facts, other: Facts) -> bool:
     a, b = one.diagnostic, other.diagnostic
     texts = [d.primary.text if d.primary is not None else "" for d in (a, b)]
-    lines = [d.primary.line if d.primary is not None else 0 for d in (a, b)]
+    starts = [(d.primary.line, d.primary.column) if d.primary is not None else None for d in (a, b)]
     return (
         (a.error, a.message) == (b.error, b.message)
         and texts[0] == texts[1]
-        and lines[0] == lines[1]
+        and starts[0] == starts[1]
     )
 
 

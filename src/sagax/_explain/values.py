@@ -15,12 +15,14 @@ from typing import Any
 import numpy as np
 
 import sagax._src.api.derivatives as derivatives
+import sagax.numpy._fused as fused
+import sagax.numpy._indexing.get as indexing
 from sagax._src import trees, xla
 from sagax._src.api import arguments
 from sagax._src.api.jit import JitFunction
 from sagax._src.api.values import make_jaxpr
 from sagax._src.core import dtypes
-from sagax._src.core.jaxpr import Literal
+from sagax._src.core.jaxpr import Literal, subjaxprs
 from sagax._src.core.trace import Tracer, evaluation, state
 from sagax._src.diagnostics import cautions
 from sagax._src.diagnostics.fixes.case import base_name
@@ -29,7 +31,8 @@ from sagax._src.diagnostics.spans import user_span
 __all__ = ["check_call", "held", "install"]
 
 Add = Callable[..., None]
-_SECONDS = 1.0
+_SECONDS = 2.0  # of looking at calls once more, in all
+_spent = [0.0]
 _INDEXED = (
     "gather",
     "scatter",
@@ -70,8 +73,37 @@ def install(package: ModuleType, add: Add, busy: Callable[[], bool]) -> None:
         return result
 
     evaluation.evaluate = watched  # type: ignore[method-assign]
+    # functions made of several operations evaluate these one by one, so that each is seen
+    fused._prepared = lambda *_: None
+    _watch_known_indices(add, busy)
     for name in ("value_and_grad", "grad"):
         _watch_gradient(package, name, add, busy)
+
+
+def _watch_known_indices(add: Add, busy: Callable[[], bool]) -> None:
+    """Look at indices that are known where they are read: they are put right before any operation."""
+    clamped, read_known = indexing.clamped, indexing.read_known
+
+    def told(index: int, size: int) -> None:
+        stack = xla.get_traceback()
+        if not busy() and not _says_mode(stack):
+            add(*_told(index, f"an axis of size {size}"), stack)
+
+    def watched_point(at: int, size: int) -> int:
+        told(at if at >= 0 else at - size, size)
+        return clamped(at, size)
+
+    def watched_read(x: Any, index: Any) -> Any:
+        for item in index.items:
+            at, axis = getattr(item, "at", None), getattr(item, "axis", None)
+            if isinstance(at, np.ndarray) and axis is not None:
+                size = x.shape[axis]
+                bad = (at < 0) | (at >= size)
+                if bad.any():
+                    told(int(at[bad][0]), size)
+        return read_known(x, index)
+
+    indexing.clamped, indexing.read_known = watched_point, watched_read
 
 
 def _watch_gradient(package: ModuleType, name: str, add: Add, busy: Callable[[], bool]) -> None:
@@ -168,10 +200,12 @@ def check_call(
     if finite and _has_nan(result):
         _blame(closed, inputs, names, add)
         return
-    if _may_go_wrong(closed.jaxpr):
-        stepper = _Stepper(names, add, _SECONDS)
+    if _may_go_wrong(closed.jaxpr) and _spent[0] < _SECONDS:
+        start = time.monotonic()
+        stepper = _Stepper(names, add, _SECONDS - _spent[0])
         with contextlib.suppress(_Stop):
             stepper.run(closed.jaxpr, closed.consts, inputs, [{n} for n in names])
+        _spent[0] += time.monotonic() - start
 
 
 def _may_go_wrong(jaxpr: Any) -> bool:
@@ -181,10 +215,8 @@ def _may_go_wrong(jaxpr: Any) -> bool:
             return True
         if name in _ARITHMETIC and _signed(eqn.outvars[0].aval.dtype):
             return True
-        for value in eqn.params.values():
-            inner = getattr(value, "jaxpr", None)
-            if inner is not None and hasattr(inner, "eqns") and _may_go_wrong(inner):
-                return True
+        if any(map(_may_go_wrong, subjaxprs(eqn.params))):
+            return True
     return False
 
 
@@ -225,9 +257,12 @@ class _Stepper:
             came = [set[str]() if type(v) is Literal else origin[v] for v in eqn.invars]
             everything = set[str]().union(*came)
             inner = eqn.params.get("jaxpr")
+            held = self.held(eqn, ins, everything)
             if eqn.primitive.name in ("jit", "pjit", "checkpoint", "remat") and inner is not None:
                 hoisted = [*inner.consts]
                 outs, outs_from = self.run(inner.jaxpr, hoisted, ins, came)
+            elif held is not None:
+                outs, outs_from = held, [everything] * len(eqn.outvars)
             else:
                 outs = self.step(eqn, ins)
                 outs_from = [everything] * len(eqn.outvars)
@@ -238,6 +273,42 @@ class _Stepper:
                 env[v], origin[v] = x, o
         found = [np.asarray(v.val) if type(v) is Literal else env[v] for v in jaxpr.outvars]
         return found, [set() if type(v) is Literal else origin[v] for v in jaxpr.outvars]
+
+    def held(self, eqn: Any, ins: list[Any], origins: set[str]) -> list[Any] | None:
+        """The results of control flow, whose programs are looked at round by round; None for the rest."""
+        params = eqn.params
+        if not all(isinstance(x, np.ndarray) for x in ins):
+            return None
+        if any(dtypes.is_extended(v.aval.dtype) for v in eqn.outvars):
+            return None
+
+        def run(closed: Any, operands: Sequence[Any]) -> list[Any]:
+            return self.run(closed.jaxpr, closed.consts, operands, [origins] * len(operands))[0]
+
+        if eqn.primitive.name == "cond":
+            which = int(np.clip(int(ins[0]), 0, len(params["branches"]) - 1))
+            return run(params["branches"][which], ins[1:])
+        if eqn.primitive.name == "while":
+            n, m = params["cond_nconsts"], params["body_nconsts"]
+            consts, carry = ins[n : n + m], ins[n + m :]
+            while bool(run(params["cond_jaxpr"], [*ins[:n], *carry])[0]):
+                carry = run(params["body_jaxpr"], [*consts, *carry])
+            return carry
+        if eqn.primitive.name == "scan" and isinstance(params["length"], int):
+            n, end = params["num_consts"], params["num_consts"] + params["num_carry"]
+            consts, carry, rounds = ins[:n], ins[n:end], []
+            order = range(params["length"])
+            for i in reversed(order) if params["reverse"] else order:
+                outs = run(
+                    params["jaxpr"], [*consts, *carry, *[np.asarray(x[i]) for x in ins[end:]]]
+                )
+                carry = outs[: len(carry)]
+                rounds.append(outs[len(carry) :])
+            if not rounds:
+                return None
+            stacked = [np.stack(ys) for ys in zip(*rounds, strict=True)]
+            return [*carry, *[y[::-1] if params["reverse"] else y for y in stacked]]
+        return None
 
     def step(self, eqn: Any, ins: list[Any]) -> list[Any]:
         out_avals = [v.aval for v in eqn.outvars]
@@ -348,9 +419,7 @@ def _overflow(
 def _outside(
     name: str, ins: list[Any], params: dict[str, Any], stack: Any
 ) -> tuple[type[Warning], str] | None:
-    span = user_span(stack)
-    # who names a mode has said what is to happen
-    if span is None or any("mode=" in line for line in span.source):
+    if _says_mode(stack):
         return None
     shape = ins[0].shape
     if name in ("dynamic_slice", "dynamic_update_slice"):
@@ -359,7 +428,7 @@ def _outside(
         starts = [int(x) for x in ins[first:]]
         for axis, (start, size) in enumerate(zip(starts, sizes, strict=True)):
             if start < 0 or start + size > shape[axis]:
-                return _told(start, axis, shape)
+                return _told(start, f"axis {axis} with size {shape[axis]}")
         return None
     numbers = params["dimension_numbers"]
     axes = getattr(numbers, "start_index_map", None) or getattr(
@@ -374,13 +443,19 @@ def _outside(
         most = shape[axis] - (sizes[axis] if sizes is not None else 1)
         bad = (at < 0) | (at > most)
         if bad.any():
-            return _told(int(at[bad][0]), axis, shape)
+            return _told(int(at[bad][0]), f"axis {axis} with size {shape[axis]}")
     return None
 
 
-def _told(index: int, axis: int, shape: tuple[int, ...]) -> tuple[type[Warning], str]:
+def _says_mode(stack: Any) -> bool:
+    """Whether the user's expression names a mode: who does so has said what is to happen."""
+    span = user_span(stack)
+    return span is None or any("mode=" in line for line in span.source)
+
+
+def _told(index: int, where: str) -> tuple[type[Warning], str]:
     return (
         cautions.OutOfBoundsIndexWarning,
-        f"index {index} is out of bounds for axis {axis} with size {shape[axis]}: nothing is raised in "
-        "a compiled program, the nearest element is read and updates are left out",
+        f"index {index} is out of bounds for {where}: nothing is raised, "
+        "the nearest element is read and updates are left out",
     )

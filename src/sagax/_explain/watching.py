@@ -10,6 +10,7 @@ import ast
 import builtins
 import inspect
 import linecache
+import logging
 import sys
 import types
 import warnings
@@ -58,6 +59,7 @@ class Watch:
         warnings.simplefilter("always", UserWarning)
         self._watch_warnings()
         self._watch_print()
+        self._watch_logging()
         self._watch_jit()
         values.install(package, self.add, lambda: self.busy)
 
@@ -130,6 +132,24 @@ class Watch:
             real(*args, **kwargs)
 
         builtins.print = watched
+
+    def _watch_logging(self) -> None:
+        handle = logging.Logger.handle
+
+        def watched(logger: logging.Logger, record: logging.LogRecord) -> None:
+            if state.trace is not evaluation:
+                args = record.args.values() if isinstance(record.args, dict) else record.args or ()
+                tracers = tuple(a for a in args if isinstance(a, Tracer))
+                if tracers or "Tracer(" in str(record.msg):
+                    self.add(
+                        cautions.SideEffectWarning,
+                        "a traced function logs once, while it is traced, and no value",
+                        xla.get_traceback(),
+                        values=tracers or _tracers_around(),
+                    )
+            handle(logger, record)
+
+        logging.Logger.handle = watched  # type: ignore[method-assign]
 
     # -- jit ------------------------------------------------------------------------------------
 

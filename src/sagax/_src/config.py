@@ -19,9 +19,12 @@ import os
 import sys
 import threading
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from contextvars import ContextVar
+from dataclasses import field
 from types import MappingProxyType, TracebackType
 from typing import Any, Final, ParamSpec, TypeVar
+
+from sagax._src.records import record
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -29,7 +32,7 @@ R = TypeVar("R")
 # --- kinds of values ---------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
+@record
 class Kind:
     """What values an option takes.
 
@@ -172,7 +175,7 @@ _reaction = choice("ignore", "raise")
 # --- the table of options ----------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
+@record
 class Option:
     """One row of the table: what is known about an option besides its value.
 
@@ -209,7 +212,7 @@ _JAX_NAMES: Final = {
 }
 
 
-@dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
+@record(slots=True, eq=False, weakref_slot=True)
 class Settings:
     """All options as one immutable, interned value: equal settings are the same object.
 
@@ -618,11 +621,36 @@ def _at_start() -> Settings:
         raise
 
 
-class _Thread(threading.local):
-    # Class attributes are what every thread sees until it is inside a `with` block, so that the
-    # class holds the value of the process and reading it costs one attribute look-up either way.
-    settings: Settings = _at_start()
-    entered: tuple[Context, ...] = ()
+class _Process:
+    """The settings of the process: what every thread sees until it is inside a `with` block."""
+
+    __slots__ = ("settings",)
+    settings: Settings
+
+
+process: Final = _Process()
+process.settings = _at_start()
+# Context variables, not `threading.local`: they are read several times in every operation, and take a
+# quarter of its time. Besides, tasks of asyncio that take turns in a thread keep theirs apart.
+_own: Final[ContextVar[Settings | None]] = ContextVar("sagax settings", default=None)
+# `own() or process.settings` is what `thread.settings` is, for the hottest callers
+own: Final = _own.get
+_own.set(None)  # a value that was set is found faster than a default
+_entered: Final[ContextVar[tuple[Context, ...]]] = ContextVar("sagax settings blocks", default=())
+
+
+class _Thread:
+    """What is in force in this thread: its settings, and the `with` blocks it is in."""
+
+    __slots__ = ()
+
+    @property
+    def settings(self) -> Settings:
+        return _own.get() or process.settings
+
+    @property
+    def entered(self) -> tuple[Context, ...]:
+        return _entered.get()
 
 
 thread: Final = _Thread()
@@ -630,7 +658,7 @@ _lock = threading.Lock()
 
 
 def current() -> Settings:
-    """The settings in force in this thread. (The hottest callers read `thread.settings`.)"""
+    """The settings in force in this thread. (Hot callers read `thread.settings`.)"""
     return thread.settings
 
 
@@ -648,7 +676,7 @@ def fix(name: str, reason: str, fits: Callable[[Any], bool]) -> None:
 def _check_fixed(changes: Changes) -> None:
     for name, value in changes:
         reason, fits = _fixed.get(name, ("", None))
-        if fits is not None and value != getattr(_Thread.settings, name) and not fits(value):
+        if fits is not None and value != getattr(process.settings, name) and not fits(value):
             raise RuntimeError(
                 f"the option {name!r} cannot be set to {value!r} any more, because {reason}. Set it before"
                 f" anything is computed, or in the environment: JAX_{name.upper()}={value}"
@@ -668,18 +696,16 @@ def update(name: str, value: Any) -> None:
     changes = _changes(name, value)
     _check_fixed(changes)
     with _lock:
-        _Thread.settings = _applied(_Thread.settings, changes)
+        process.settings = _applied(process.settings, changes)
     _refresh()
 
 
 def _refresh() -> None:
-    settings = _Thread.settings
-    for entered in thread.entered:
+    blocks = _entered.get()
+    settings = process.settings
+    for entered in blocks:
         settings = _applied(settings, entered.changes)
-    if thread.entered:
-        thread.settings = settings
-    else:
-        thread.__dict__.pop("settings", None)
+    _own.set(settings if blocks else None)
 
 
 class Context:
@@ -694,7 +720,7 @@ class Context:
         self.changes = changes
 
     def __enter__(self) -> None:
-        thread.entered += (self,)
+        _entered.set((*_entered.get(), self))
         _refresh()
 
     def __exit__(
@@ -704,10 +730,10 @@ class Context:
         traceback: TracebackType | None,
     ) -> None:
         # Generators leave their blocks in any order, so it need not be the last one entered.
-        entered = thread.entered
+        entered = _entered.get()
         for i in reversed(range(len(entered))):
             if entered[i] is self:
-                thread.entered = entered[:i] + entered[i + 1 :]
+                _entered.set(entered[:i] + entered[i + 1 :])
                 _refresh()
                 return
         raise RuntimeError(

@@ -1319,9 +1319,9 @@ class ModuleError(ValueError):
 
 
 def _mlir_context() -> Any:
-    """A new MLIR context with every dialect that a program may use.
+    """A new MLIR context with every dialect that a program may use; the rarer ones are loaded when met.
 
-    New each time (2 ms), since a context never forgets a constant that it has seen.
+    New each time (0.5 ms), since a context never forgets a constant that it has seen.
     """
     ir = importlib.import_module("jaxlib.mlir.ir")
     extension = importlib.import_module("jaxlib.mlir._mlir_libs._jax_mlir_ext")
@@ -1332,7 +1332,6 @@ def _mlir_context() -> Any:
     registry = ir.DialectRegistry()
     extension.register_dialects(registry)
     context.append_dialect_registry(registry)
-    context.load_all_available_dialects()
     context.enable_multithreading(False)
     dialects.sdy.register_dialect(context)
     dialects.mhlo.register_mhlo_dialect(context)
@@ -1439,18 +1438,33 @@ class ModuleFunctions(NamedTuple):
     texts: list[str]
 
 
-def module_functions(module: str | bytes, prefix: str) -> ModuleFunctions:
-    """The functions of a module, made private, with names that begin with `prefix`."""
+def module_functions(
+    module: str | bytes, prefix: str, mesh_named: Callable[[str], str] | None = None
+) -> ModuleFunctions:
+    """The functions of a module, made private, with names that begin with `prefix`.
+
+    `mesh_named` gives the name that a mesh has in the other module, for its text as in `sdy.mesh @name = text`.
+    """
     ir = importlib.import_module("jaxlib.mlir.ir")
     parsed = _parse(module)
     with parsed.context:
-        names = {}
+        names, meshes = {}, []
         for op in parsed.body.operations:
-            if "sym_name" not in op.attributes or not op.operation.name.startswith("func."):
-                raise ValueError(
-                    f"a module with {op.operation.name} cannot be put into another one"
-                )
+            kind = op.operation.name
+            if kind == "sdy.mesh" and mesh_named is not None:
+                text = str(op.attributes["mesh"]).removeprefix("#sdy.mesh")
+                meshes.append((op, mesh_named(text)))
+                continue
+            if "sym_name" not in op.attributes or not kind.startswith("func."):
+                raise ValueError(f"a module with {kind} cannot be put into another one")
             names[ir.StringAttr(op.attributes["sym_name"]).value] = op
+        # By names between: the new name of one may be the old one of another.
+        between = [f"{prefix}mesh_{i}" for i in range(len(meshes))]
+        for name, (op, _) in zip(between, meshes, strict=True):
+            old = ir.StringAttr(op.attributes["sym_name"]).value
+            ir.SymbolTable.replace_all_symbol_uses(old, name, parsed.operation)
+        for name, (_, new) in zip(between, meshes, strict=True):
+            ir.SymbolTable.replace_all_symbol_uses(name, new, parsed.operation)
         for name, op in names.items():
             ir.SymbolTable.replace_all_symbol_uses(name, prefix + name, parsed.operation)
             ir.SymbolTable.set_symbol_name(op, prefix + name)
@@ -1519,17 +1533,18 @@ def stablehlo_version(*, weeks_back: int = 0) -> str:
 def serialize_artifact(module: str | bytes, target: str | None = None) -> bytes:
     """The module as a portable artifact, which other versions of the engine can load too.
 
-    `target` is a version of StableHLO, by default the current one. Raises ModuleError if the module
-    is not valid or cannot be expressed in that version.
+    `target` is a version of StableHLO, by default one 12 weeks old, or the newest that it takes to
+    express the module. Raises ModuleError if the module is not valid or cannot be expressed.
     """
-    parsed = _parse(module)
-    try:
-        # Mixed: other dialects (sdy) keep their own form within the artifact.
-        return _jax.mlir.serialize_portable_artifact(
-            parsed, target or stablehlo_version(), use_mixed_serialization=True
-        )
-    except (EngineError, ValueError) as error:
-        problems = _problems(error)
+    problems: list[tuple[str, str]] = []
+    for version in [target] if target else [stablehlo_version(weeks_back=w) for w in (12, 4, 0)]:
+        try:
+            # Mixed: other dialects (sdy) keep their own form within the artifact.
+            return _jax.mlir.serialize_portable_artifact(
+                _parse(module), version, use_mixed_serialization=True
+            )
+        except (EngineError, ValueError) as error:
+            problems = _problems(error)
     raise ModuleError(problems)
 
 
@@ -1685,6 +1700,14 @@ def trace_me(name: str, **metadata: Any) -> Any:
 def profiler_server(port: int) -> Any:
     """A server from which profiles of this process can be fetched, as long as the object lives."""
     return _profiler().start_server(port)
+
+
+def profile_subprocess(pid: int, port: int) -> Callable[[], None]:
+    """Profiles of this process take in that of another one, whose server is at `port`.
+
+    Gives what ends that. Raises EngineError if the process does not answer.
+    """
+    return _profiler().register_subprocess(pid, port)
 
 
 def profile_events(profile: bytes) -> list[tuple[str, str, float, float]]:

@@ -20,6 +20,7 @@ from sagax._src.core import dims, dtypes
 from sagax._src.core.dims.scope import SymbolicScope
 from sagax._src.diagnostics.boundary import function_name
 from sagax._src.diagnostics.errors import ArgumentError, ArgumentValueError, SagaxError
+from sagax._src.primitives.fourier import SYMBOLIC_FFT
 
 
 class MissingTensorFlowError(SagaxError, ImportError):
@@ -200,6 +201,19 @@ def _module(exported: exporting.Exported) -> bytes:
     """The program as TensorFlow takes it: it finds symbolic sizes from the shapes of its arguments."""
     code = exported._code
     artifact = exported.mlir_module_serialized
+    if exported.nr_devices > 1:
+        raise ArgumentValueError(
+            f"{code.name} is divided among {exported.nr_devices} devices, which TensorFlow does not arrange",
+            function="jax2tf.convert",
+            fix="leave out shardings and shard_map",
+        )
+    if SYMBOLIC_FFT.encode() in artifact:
+        raise ArgumentValueError(
+            "TensorFlow cannot put numbers in for the symbolic length of a Fourier transform",
+            function="jax2tf.convert",
+            argument="polymorphic_shapes",
+            fix="give the transformed dimensions numbers in polymorphic_shapes",
+        )
     if not code.variables:
         return artifact
     inner = xla.module_functions(artifact, "inner_")

@@ -26,6 +26,7 @@ from sagax._src.diagnostics.errors import ArgumentError, ArgumentValueError
 from sagax._src.runtime import devices, processes
 from sagax._src.runtime.array import ConcreteArray
 from sagax._src.runtime.moving import make_array_from_single_device_arrays
+from sagax._src.runtime.process_parts import global_to_local, local_to_global
 from sagax.numpy._reductions import sum as _sum
 
 __all__ = [
@@ -286,7 +287,7 @@ def host_local_array_to_global_array(local_inputs: Any, global_mesh: Mesh, pspec
     (4,)
     """
     return _convert(
-        "host_local_array_to_global_array", local_inputs, global_mesh, pspecs, _local_to_global
+        "host_local_array_to_global_array", local_inputs, global_mesh, pspecs, local_to_global
     )
 
 
@@ -305,7 +306,7 @@ def global_array_to_host_local_array(global_inputs: Any, global_mesh: Mesh, pspe
     Array([0., 1., 2., 3.], dtype=float32)
     """
     return _convert(
-        "global_array_to_host_local_array", global_inputs, global_mesh, pspecs, _global_to_local
+        "global_array_to_host_local_array", global_inputs, global_mesh, pspecs, global_to_local
     )
 
 
@@ -329,40 +330,3 @@ def _convert(
 
 def _is_spec(x: Any) -> bool:
     return x is None or isinstance(x, PartitionSpec)
-
-
-def _local_to_global(x: Any, mesh: Mesh, spec: PartitionSpec) -> Any:
-    if isinstance(x, ConcreteArray) and not x.is_fully_addressable:
-        return x
-    whole = NamedSharding(mesh, spec)
-    if not isinstance(x, ConcreteArray):
-        x = np.asarray(x)
-    if not mesh.is_multi_process:
-        return device_put(x, whole)
-    local_sharding = NamedSharding(mesh.local_mesh, spec)
-    local = device_put(x, local_sharding)
-    part = local_sharding.shard_shape(local.shape)
-    times = _parts(mesh, spec, len(part))
-    shape = tuple(size * n for size, n in zip(part, times))
-    return make_array_from_single_device_arrays(
-        shape, whole, [s.data for s in local.addressable_shards]
-    )
-
-
-def _global_to_local(x: Any, mesh: Mesh, spec: PartitionSpec) -> Any:
-    whole = NamedSharding(mesh, spec)
-    if not mesh.is_multi_process:
-        return device_put(x, whole)
-    x = device_put(x, whole)
-    part = whole.shard_shape(x.shape)
-    times = _parts(mesh.local_mesh, spec, len(part))
-    shape = tuple(size * n for size, n in zip(part, times))
-    return make_array_from_single_device_arrays(
-        shape, NamedSharding(mesh.local_mesh, spec), [s.data for s in x.addressable_shards]
-    )
-
-
-def _parts(mesh: Mesh, spec: PartitionSpec, ndim: int) -> list[int]:
-    """Into how many parts each dimension is cut."""
-    sizes = [int(np.prod([mesh.shape[a] for a in spec.axes(i)])) for i in range(len(spec))]
-    return sizes + [1] * (ndim - len(sizes))

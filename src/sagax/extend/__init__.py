@@ -10,7 +10,7 @@ from __future__ import annotations
 import importlib
 from types import ModuleType
 
-_PARTS = ("backend", "core", "linear_util", "random")
+_PARTS = ("backend", "core", "linear_util", "random", "source_info_util")
 
 
 def __getattr__(name: str) -> ModuleType:

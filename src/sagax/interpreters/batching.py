@@ -49,16 +49,27 @@ def _as_without_axis(rule: Callable[..., Any]) -> Callable[..., Any]:
 
 
 class _Axis:
-    """A batch without a name."""
+    """What is known of a batch."""
 
-    def __init__(self, size: int) -> None:
-        self.size, self.name, self.spmd_name = size, None, None
+    def __init__(self, size: int, name: Any = None) -> None:
+        self.size, self.name, self.spmd_name = size, name, None
 
 
 primitive_batchers = Rules("batch_rule", _without_axis, _as_without_axis)
 # A rule of these is also given what is known of the batch: `.size`, `.name`.
 fancy_primitive_batchers = Rules("batch_rule", lambda primitive, rule: rule, lambda rule: rule)
-axis_primitive_batchers = fancy_primitive_batchers
+# The older form of them: `(axis size, axis name, trace type, operands, dims, **params)`; the type is None.
+axis_primitive_batchers = Rules(
+    "batch_rule",
+    lambda primitive, rule: (
+        lambda axis, args, dims, **params: rule(axis.size, axis.name, None, args, dims, **params)
+    ),
+    lambda rule: (
+        lambda size, name, trace, args, dims, **params: rule(
+            _Axis(size, name), args, dims, **params
+        )
+    ),
+)
 
 
 def moveaxis(x: Any, src: int | None, dst: int) -> Any:

@@ -29,6 +29,22 @@ class _AsFunction:
         self.fun, self.multiple_results = fun, multiple_results
 
 
+def _refusing(prim: Primitive, rule: Any) -> Callable[..., Any]:
+    """A rule for a primitive whose own rule cannot be used; a library that never applies it still works."""
+
+    def lower(builder: Any, *operands: Any, **params: Any) -> Any:
+        raise ArgumentError(
+            f"the primitive '{prim.name}' has a rule that builds MLIR operations, which cannot be used: sagax writes programs as text",
+            function="register_lowering",
+            argument="rule",
+            got=rule,
+            fix="pass mlir.lower_fun(f), of a function in operations of sagax.numpy and sagax.lax; native code "
+            "can be called by sagax.ffi.ffi_call",
+        )
+
+    return lower
+
+
 def lower_fun(fun: Callable[..., Any], multiple_results: bool = True) -> Any:
     """A rule for `register_lowering`: `fun` of arrays, in operations that sagax knows.
 
@@ -46,7 +62,7 @@ def register_lowering(
     Args:
       prim: the primitive.
       rule: what `lower_fun` gives. sagax writes programs as text, so a rule that builds operations with
-        MLIR's Python bindings cannot be used: ArgumentError.
+        MLIR's Python bindings cannot be used: compiling the primitive then raises ArgumentError.
       platform: the platform for which it holds.
       inline: accepted; the function is always written in place.
 
@@ -55,14 +71,8 @@ def register_lowering(
     >>> mlir.register_lowering(Primitive("one_more"), mlir.lower_fun(lambda x: [x + 1]))
     """
     if not isinstance(rule, _AsFunction):
-        raise ArgumentError(
-            "a rule that builds MLIR operations cannot be used: sagax writes programs as text",
-            function="register_lowering",
-            argument="rule",
-            got=rule,
-            fix="pass mlir.lower_fun(f), of a function in operations of sagax.numpy and sagax.lax; native code "
-            "can be called by sagax.ffi.ffi_call",
-        )
+        prim.lower_rule = _refusing(prim, rule)
+        return
     fun = rule.fun
     if rule.multiple_results and not prim.multiple_results:
         several = fun

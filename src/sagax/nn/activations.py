@@ -21,6 +21,7 @@ from sagax._src.control.custom_derivatives import custom_jvp
 from sagax._src.core import dims, dtypes
 from sagax._src.core.value import Array, aval_of
 from sagax._src.diagnostics.errors import ArgumentError, ArgumentValueError
+from sagax._src.primitives.resharding import takes_out_sharding
 from sagax._src.primitives.slicing import slice_in_dim
 from sagax._src.primitives.special.erf import erfc
 from sagax._src.primitives.structural import convert
@@ -508,6 +509,7 @@ def glu(x: Any, axis: int = -1) -> Array:
     return _glu(x, axis=axis)
 
 
+@takes_out_sharding
 def one_hot(
     x: Any,
     num_classes: Any,
@@ -519,7 +521,8 @@ def one_hot(
     """1 at the index that each element of `x` is, else 0: one more axis, of size `num_classes`.
 
     An element outside of 0 ... num_classes - 1 gives zeros only. `dtype` is that of the result
-    (default: the default float); `axis` is where the new axis stands in the result.
+    (default: the default float); `axis` is where the new axis stands in the result, `out_sharding` how it is divided among
+    devices.
 
     Raises a TypeError for a number of classes that is no integer, a ValueError for an axis that the
     result does not have.
@@ -530,14 +533,6 @@ def one_hot(
     Array([[0., 0., 1.],
            [1., 0., 0.]], dtype=float32)
     """
-    if out_sharding is not None:
-        raise ArgumentValueError(
-            function="one_hot",
-            argument="out_sharding",
-            got=out_sharding,
-            expected="None",
-            fix="place the result with device_put",
-        )
     x = as_array("one_hot", x)
     classes = _classes(num_classes)
     dtype = dtypes.requested_dtype(float if dtype is None else dtype, "one_hot")

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 import sagax.numpy as snp
-from sagax._src.core import dtypes
+from sagax._src.core import dims, dtypes
 from sagax._src.core.value import Array
 from sagax._src.diagnostics.errors import ArgumentError, ArgumentValueError, ShapeError
 from sagax._src.primitives.identities import stop_gradient
@@ -239,7 +239,9 @@ def _over_logits(argument: str, x: Any, shape: tuple) -> Any:
     x = as_array(_NAME, x, 3 if argument == "bias" else 4)
     if x.ndim < 4:
         x = x.reshape((1,) * (4 - x.ndim) + x.shape)
-    if x.ndim != 4 or any(have not in (1, want) for have, want in zip(x.shape, shape)):
+    if x.ndim != 4 or not all(
+        dims.same(have, 1) or dims.same(have, want) for have, want in zip(x.shape, shape)
+    ):
         raise ShapeError(
             function=_NAME,
             argument=argument,

@@ -10,6 +10,7 @@ of inputs of a unit (fan-in), of outputs (fan-out), or the mean of both.
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Sequence
 from typing import Any, Literal, Protocol
@@ -22,6 +23,7 @@ from sagax._src.core import dtypes
 from sagax._src.core.value import Array
 from sagax._src.diagnostics.errors import ArgumentValueError
 from sagax._src.primitives.linalg.qr import qr
+from sagax._src.primitives.resharding import with_out_sharding as _with_out_sharding
 from sagax.random._arguments import shape_of as _shape_of
 
 Axes = int | Sequence[int]
@@ -33,7 +35,7 @@ _CUT_COMPLEX_NORMAL = 0.95311164380491208
 
 
 class Initializer(Protocol):
-    """A function that makes an array of initial weights.
+    """A function that makes an array of initial weights, divided among devices as `out_sharding` says.
 
     >>> from sagax import nn, random
     >>> init: nn.initializers.Initializer = nn.initializers.zeros
@@ -46,9 +48,24 @@ class Initializer(Protocol):
     ) -> Array: ...
 
 
+def _placed(init: Initializer) -> Initializer:
+    """The initializer, whose weights are divided among devices as `out_sharding` says."""
+    name = getattr(init, "__qualname__", "").partition(".")[0]
+
+    @functools.wraps(init)
+    def call(key: Any, shape: Any, *rest: Any, **options: Any) -> Array:
+        out_sharding = rest[1] if len(rest) > 1 else options.pop("out_sharding", None)
+        return _with_out_sharding(
+            name, lambda k: init(k, shape, *rest[:1], **options), (key,), out_sharding
+        )
+
+    return call
+
+
 # constants ----------------------------------------------------------------------------------------
 
 
+@_placed
 def zeros(key: Any, shape: Any, dtype: Any = None, out_sharding: Any = None) -> Array:
     """Zeros of the given shape and dtype (default: the default float). The key is not used.
 
@@ -56,10 +73,10 @@ def zeros(key: Any, shape: Any, dtype: Any = None, out_sharding: Any = None) -> 
     >>> nn.initializers.zeros(random.key(0), (2,))
     Array([0., 0.], dtype=float32)
     """
-    _no_sharding("zeros", out_sharding)
     return snp.zeros(shape, _dtype("zeros", dtype))
 
 
+@_placed
 def ones(key: Any, shape: Any, dtype: Any = None, out_sharding: Any = None) -> Array:
     """Ones of the given shape and dtype (default: the default float). The key is not used.
 
@@ -67,7 +84,6 @@ def ones(key: Any, shape: Any, dtype: Any = None, out_sharding: Any = None) -> A
     >>> nn.initializers.ones(random.key(0), (2,))
     Array([1., 1.], dtype=float32)
     """
-    _no_sharding("ones", out_sharding)
     return snp.ones(shape, _dtype("ones", dtype))
 
 
@@ -80,8 +96,8 @@ def constant(value: Any, dtype: Any = None) -> Initializer:
     """
     default = dtype
 
+    @_placed
     def init(key: Any, shape: Any, dtype: Any = default, out_sharding: Any = None) -> Array:
-        _no_sharding("constant", out_sharding)
         return snp.full(shape, value, dtype=_dtype("constant", dtype))
 
     return init
@@ -99,8 +115,8 @@ def uniform(scale: Any = 1e-2, dtype: Any = None) -> Initializer:
     """
     default = dtype
 
+    @_placed
     def init(key: Any, shape: Any, dtype: Any = default, out_sharding: Any = None) -> Array:
-        _no_sharding("uniform", out_sharding)
         dtype = _dtype("uniform", dtype)
         return random.uniform(key, shape, dtype) * snp.asarray(scale, dtype)
 
@@ -116,8 +132,8 @@ def normal(stddev: Any = 1e-2, dtype: Any = None) -> Initializer:
     """
     default = dtype
 
+    @_placed
     def init(key: Any, shape: Any, dtype: Any = default, out_sharding: Any = None) -> Array:
-        _no_sharding("normal", out_sharding)
         dtype = _dtype("normal", dtype)
         return random.normal(key, shape, dtype) * snp.asarray(stddev, dtype)
 
@@ -136,8 +152,8 @@ def truncated_normal(
     """
     default = dtype
 
+    @_placed
     def init(key: Any, shape: Any, dtype: Any = default, out_sharding: Any = None) -> Array:
-        _no_sharding("truncated_normal", out_sharding)
         dtype = _dtype("truncated_normal", dtype)
         return random.truncated_normal(key, lower, upper, shape, dtype) * snp.asarray(stddev, dtype)
 
@@ -216,9 +232,9 @@ def variance_scaling(
     """
     default = dtype
 
+    @_placed
     def init(key: Any, shape: Any, dtype: Any = default, out_sharding: Any = None) -> Array:
         name = "variance_scaling"
-        _no_sharding(name, out_sharding)
         dtype = _dtype(name, dtype)
         shape = _shape_of(name, shape)
         fan_in, fan_out = _fans(shape, in_axis, out_axis, batch_axis)
@@ -376,8 +392,8 @@ def orthogonal(scale: Any = 1.0, column_axis: int = -1, dtype: Any = None) -> In
     """
     default = dtype
 
+    @_placed
     def init(key: Any, shape: Any, dtype: Any = default, out_sharding: Any = None) -> Array:
-        _no_sharding("orthogonal", out_sharding)
         dtype = _dtype("orthogonal", dtype)
         shape = _shape_of("orthogonal", shape)
         if len(shape) < 2:
@@ -410,9 +426,9 @@ def delta_orthogonal(scale: Any = 1.0, column_axis: int = -1, dtype: Any = None)
     """
     default = dtype
 
+    @_placed
     def init(key: Any, shape: Any, dtype: Any = default, out_sharding: Any = None) -> Array:
         name = "delta_orthogonal"
-        _no_sharding(name, out_sharding)
         dtype = _dtype(name, dtype)
         shape = _shape_of(name, shape)
         if len(shape) not in (3, 4, 5):
@@ -441,14 +457,3 @@ def delta_orthogonal(scale: Any = 1.0, column_axis: int = -1, dtype: Any = None)
 
 def _dtype(function: str, dtype: Any) -> Any:
     return dtypes.requested_dtype(float if dtype is None else dtype, function)
-
-
-def _no_sharding(function: str, sharding: Any) -> None:
-    if sharding is not None:
-        raise ArgumentValueError(
-            function=function,
-            argument="out_sharding",
-            got=sharding,
-            expected="None",
-            fix="place the result with device_put",
-        )

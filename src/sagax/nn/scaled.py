@@ -7,7 +7,6 @@ a power of two, and a second one with scales of 8 bits and one more for the whol
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import ml_dtypes
@@ -20,12 +19,13 @@ from sagax._src.core.value import Array
 from sagax._src.diagnostics.errors import ArgumentError, ArgumentValueError, ShapeError
 from sagax._src.primitives.contraction import dot_general
 from sagax._src.primitives.structural import convert
+from sagax._src.records import record
 from sagax.numpy._base import as_array
 
 _F32 = np.dtype(np.float32)
 
 
-@dataclass(frozen=True)
+@record
 class BlockScaleConfig:
     """How an array is quantized: made by `get_scaled_dot_general_config`."""
 

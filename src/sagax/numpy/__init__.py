@@ -13,7 +13,6 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
-from sagax.numpy._applying import apply_along_axis, apply_over_axes
 from sagax.numpy._arithmetic import (
     abs,
     absolute,
@@ -36,10 +35,7 @@ from sagax.numpy._arithmetic import (
     true_divide,
 )
 from sagax.numpy._array_api import __array_api_version__, __array_namespace_info__
-from sagax.numpy._bits import packbits, unpackbits
-from sagax.numpy._calculus import diff, ediff1d, gradient, trapezoid, unwrap
 from sagax.numpy._choosing import choose, compress, extract, fill_diagonal, place
-from sagax.numpy._comparing import allclose, array_equal, array_equiv, gcd, isclose, lcm
 from sagax.numpy._contraction import (
     cross,
     diagonal,
@@ -81,7 +77,6 @@ from sagax.numpy._cumulative import (
     nancumprod,
     nancumsum,
 )
-from sagax.numpy._einsum import einsum, einsum_path
 from sagax.numpy._elementary import (
     acos,
     acosh,
@@ -127,7 +122,6 @@ from sagax.numpy._elementary import (
     tan,
     tanh,
 )
-from sagax.numpy._flat_indices import ravel_multi_index, unravel_index
 from sagax.numpy._floats import (
     around,
     ceil,
@@ -149,30 +143,6 @@ from sagax.numpy._floats import (
     spacing,
     trunc,
 )
-from sagax.numpy._grids import (
-    diag,
-    diag_indices,
-    diag_indices_from,
-    diagflat,
-    fromfunction,
-    indices,
-    mask_indices,
-    meshgrid,
-    tril,
-    tril_indices,
-    tril_indices_from,
-    triu,
-    triu_indices,
-    triu_indices_from,
-    vander,
-)
-from sagax.numpy._histograms import (
-    bincount,
-    histogram,
-    histogram2d,
-    histogram_bin_edges,
-    histogramdd,
-)
 from sagax.numpy._indexing import (
     c_,
     index_exp,
@@ -186,17 +156,6 @@ from sagax.numpy._indexing import (
     take,
     take_along_axis,
 )
-from sagax.numpy._interchange import (
-    from_dlpack,
-    frombuffer,
-    fromfile,
-    fromiter,
-    fromstring,
-    load,
-    save,
-    savez,
-)
-from sagax.numpy._interpolation import interp
 from sagax.numpy._joining import (
     append,
     array_split,
@@ -232,26 +191,7 @@ from sagax.numpy._logic import (
     not_equal,
     right_shift,
 )
-from sagax.numpy._nan_reductions import (
-    nanargmax,
-    nanargmin,
-    nanmax,
-    nanmean,
-    nanmin,
-    nanprod,
-    nanstd,
-    nansum,
-    nanvar,
-)
 from sagax.numpy._nonzero import argwhere, flatnonzero, nonzero
-from sagax.numpy._padding import pad
-from sagax.numpy._printing import (
-    array_repr,
-    array_str,
-    get_printoptions,
-    printoptions,
-    set_printoptions,
-)
 from sagax.numpy._reductions import (
     all,
     amax,
@@ -271,18 +211,6 @@ from sagax.numpy._reductions import (
 )
 from sagax.numpy._repeating import delete, insert, repeat, trim_zeros
 from sagax.numpy._selection import clip, nan_to_num, piecewise, select, where
-from sagax.numpy._sets import (
-    intersect1d,
-    isin,
-    setdiff1d,
-    setxor1d,
-    union1d,
-    unique,
-    unique_all,
-    unique_counts,
-    unique_inverse,
-    unique_values,
-)
 from sagax.numpy._shaping import (
     atleast_1d,
     atleast_2d,
@@ -320,17 +248,6 @@ from sagax.numpy._sorting import (
     sort,
     sort_complex,
     top_k,
-)
-from sagax.numpy._statistics import (
-    average,
-    corrcoef,
-    cov,
-    median,
-    nanmedian,
-    nanpercentile,
-    nanquantile,
-    percentile,
-    quantile,
 )
 from sagax.numpy._types import (
     ComplexWarning,
@@ -402,30 +319,63 @@ from sagax.numpy._types import (
     uint64,
     unsignedinteger,
 )
-from sagax.numpy._ufunc import (
-    add,
-    bitwise_and,
-    bitwise_or,
-    bitwise_xor,
-    frompyfunc,
-    logaddexp,
-    logaddexp2,
-    logical_and,
-    logical_or,
-    logical_xor,
-    maximum,
-    minimum,
-    multiply,
-    negative,
-    subtract,
-    ufunc,
-)
-from sagax.numpy._vectorize import vectorize
-from sagax.numpy._windows import bartlett, blackman, hamming, hanning, kaiser
 
 if TYPE_CHECKING:
     from sagax.numpy import fft as fft
     from sagax.numpy import linalg as linalg
+    from sagax.numpy._applying import apply_along_axis, apply_over_axes
+    from sagax.numpy._bits import packbits, unpackbits
+    from sagax.numpy._calculus import diff, ediff1d, gradient, trapezoid, unwrap
+    from sagax.numpy._comparing import allclose, array_equal, array_equiv, gcd, isclose, lcm
+    from sagax.numpy._einsum import einsum, einsum_path
+    from sagax.numpy._flat_indices import ravel_multi_index, unravel_index
+    from sagax.numpy._grids import (
+        diag,
+        diag_indices,
+        diag_indices_from,
+        diagflat,
+        fromfunction,
+        indices,
+        mask_indices,
+        meshgrid,
+        tril,
+        tril_indices,
+        tril_indices_from,
+        triu,
+        triu_indices,
+        triu_indices_from,
+        vander,
+    )
+    from sagax.numpy._histograms import (
+        bincount,
+        histogram,
+        histogram2d,
+        histogram_bin_edges,
+        histogramdd,
+    )
+    from sagax.numpy._interchange import (
+        from_dlpack,
+        frombuffer,
+        fromfile,
+        fromiter,
+        fromstring,
+        load,
+        save,
+        savez,
+    )
+    from sagax.numpy._interpolation import interp
+    from sagax.numpy._nan_reductions import (
+        nanargmax,
+        nanargmin,
+        nanmax,
+        nanmean,
+        nanmin,
+        nanprod,
+        nanstd,
+        nansum,
+        nanvar,
+    )
+    from sagax.numpy._padding import pad
     from sagax.numpy._polynomials import (
         poly,
         polyadd,
@@ -438,36 +388,93 @@ if TYPE_CHECKING:
         polyval,
         roots,
     )
+    from sagax.numpy._printing import (
+        array_repr,
+        array_str,
+        get_printoptions,
+        printoptions,
+        set_printoptions,
+    )
+    from sagax.numpy._sets import (
+        intersect1d,
+        isin,
+        setdiff1d,
+        setxor1d,
+        union1d,
+        unique,
+        unique_all,
+        unique_counts,
+        unique_inverse,
+        unique_values,
+    )
     from sagax.numpy._signals import convolve, correlate
+    from sagax.numpy._statistics import (
+        average,
+        corrcoef,
+        cov,
+        median,
+        nanmedian,
+        nanpercentile,
+        nanquantile,
+        percentile,
+        quantile,
+    )
+    from sagax.numpy._ufunc import (
+        add,
+        bitwise_and,
+        bitwise_or,
+        bitwise_xor,
+        frompyfunc,
+        logaddexp,
+        logaddexp2,
+        logical_and,
+        logical_or,
+        logical_xor,
+        maximum,
+        minimum,
+        multiply,
+        negative,
+        subtract,
+        ufunc,
+    )
+    from sagax.numpy._vectorize import vectorize
+    from sagax.numpy._windows import bartlett, blackman, hamming, hanning, kaiser
 
 _LAZY = ("fft", "linalg")
-# What brings in linear algebra or convolutions, imported when one of its functions is first asked for.
+# What few programs need, imported when one of its functions is first asked for.
 _LAZY_FUNCTIONS = {
-    "_polynomials": (
-        "poly",
-        "polyadd",
-        "polyder",
-        "polydiv",
-        "polyfit",
-        "polyint",
-        "polymul",
-        "polysub",
-        "polyval",
-        "roots",
-    ),
-    "_signals": ("convolve", "correlate"),
+    "_applying": "apply_along_axis apply_over_axes",
+    "_bits": "packbits unpackbits",
+    "_calculus": "diff ediff1d gradient trapezoid unwrap",
+    "_comparing": "allclose array_equal array_equiv gcd isclose lcm",
+    "_einsum": "einsum einsum_path",
+    "_flat_indices": "ravel_multi_index unravel_index",
+    "_grids": "diag diag_indices diag_indices_from diagflat fromfunction indices mask_indices meshgrid tril tril_indices tril_indices_from triu triu_indices triu_indices_from vander",
+    "_histograms": "bincount histogram histogram2d histogram_bin_edges histogramdd",
+    "_interchange": "from_dlpack frombuffer fromfile fromiter fromstring load save savez",
+    "_interpolation": "interp",
+    "_nan_reductions": "nanargmax nanargmin nanmax nanmean nanmin nanprod nanstd nansum nanvar",
+    "_padding": "pad",
+    "_polynomials": "poly polyadd polyder polydiv polyfit polyint polymul polysub polyval roots",
+    "_printing": "array_repr array_str get_printoptions printoptions set_printoptions",
+    "_sets": "intersect1d isin setdiff1d setxor1d union1d unique unique_all unique_counts unique_inverse unique_values",
+    "_signals": "convolve correlate",
+    "_statistics": "average corrcoef cov median nanmedian nanpercentile nanquantile percentile quantile",
+    "_ufunc": "add bitwise_and bitwise_or bitwise_xor frompyfunc logaddexp logaddexp2 logical_and logical_or logical_xor maximum minimum multiply negative subtract ufunc",
+    "_vectorize": "vectorize",
+    "_windows": "bartlett blackman hamming hanning kaiser",
 }
+_MODULES = {name: module for module, names in _LAZY_FUNCTIONS.items() for name in names.split()}
 
 
 def __getattr__(name: str) -> Any:
     """Subnamespaces and functions that are imported when first used."""
     if name in _LAZY:
         return importlib.import_module(f"sagax.numpy.{name}")
-    for module, names in _LAZY_FUNCTIONS.items():
-        if name in names:
-            found = importlib.import_module(f"sagax.numpy.{module}")
-            globals().update({n: getattr(found, n) for n in names})
-            return globals()[name]
+    if name in _MODULES:
+        found = importlib.import_module(f"sagax.numpy.{_MODULES[name]}")
+        globals().update({n: getattr(found, n) for n in _LAZY_FUNCTIONS[_MODULES[name]].split()})
+        return globals()[name]
     raise AttributeError(f"module 'sagax.numpy' has no attribute {name!r}")
 
 

@@ -6,15 +6,15 @@ module `_ufunc` makes of some of them the objects of the public namespace that a
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 import sagax.numpy._base as _base
-from sagax._src.control.while_loop import while_loop
 from sagax._src.core import dtypes
 from sagax._src.core.value import Array
 from sagax._src.diagnostics.errors import DtypeError
+from sagax._src.later import later
 from sagax._src.primitives.arithmetic import (
     abs_p,
     add_p,
@@ -46,6 +46,11 @@ from sagax.numpy._base import (
     zero_beside,
 )
 from sagax.numpy._fused import fused, operation1, operation2
+
+if TYPE_CHECKING:
+    import sagax._src.control.while_loop as loops
+else:
+    loops = later("sagax._src.control.while_loop", globals())
 
 _BOOL = dtypes.bool_
 _SCALARS = frozenset((bool, int, float, complex))
@@ -363,7 +368,7 @@ def _integer_power(x: Any, y: Any) -> Array:
         return out, mul_p.bind(x, x), shift_right_logical_p.bind(y, one)
 
     start = _base.broadcast_to(_base.as_array("power", number_beside(1, x)), shape)
-    return while_loop(unfinished, step, (start, x, y))[0]
+    return loops.while_loop(unfinished, step, (start, x, y))[0]
 
 
 @operation2

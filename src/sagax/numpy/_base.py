@@ -449,7 +449,7 @@ def shape_of(x: Any) -> tuple:
 def broadcast_shapes(function: str, shapes: Sequence[tuple]) -> tuple:
     """The shape that arrays of the given shapes broadcast to; an error that shows both otherwise."""
     first = shapes[0] if shapes else ()
-    if all(s == first for s in shapes):
+    if all(dims.same_shape(s, first) for s in shapes):
         return tuple(first)
     rank = max((len(s) for s in shapes), default=0)
     padded = [(1,) * (rank - len(s)) + tuple(s) for s in shapes]

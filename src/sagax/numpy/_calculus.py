@@ -204,8 +204,16 @@ def trapezoid(y: Any, x: Any = None, dx: Any = 1.0, axis: int = -1) -> Array:
         else:
             widths = diff(x, axis=d)
     y = _base.as_array("trapezoid", y)
-    pairs = _part(y, 1, None, d) + _part(y, 0, aval.shape[d] - 1, d)
-    return 0.5 * sum_along(widths * pairs, d)
+    if dims.same(aval.shape[d], 0):
+        return sum_along(y, d)
+    return _trapezia(widths, y, axis=d)
+
+
+@fused
+def _trapezia(widths: Any, y: Any, *, axis: int) -> Array:
+    """Areas of trapezia of these widths, whose sides are neighbours in `y`, added up."""
+    pairs = _part(y, 1, None, axis) + _part(y, 0, y.shape[axis] - 1, axis)
+    return 0.5 * sum_along(widths * pairs, axis)
 
 
 def unwrap(p: Any, discont: Any = None, axis: int = -1, period: Any = 2 * math.pi) -> Array:
@@ -230,6 +238,8 @@ def unwrap(p: Any, discont: Any = None, axis: int = -1, period: Any = 2 * math.p
     d = one_axis("unwrap", axis, aval.ndim)
     dtype, _ = _base.common_dtype("unwrap", (p, _base.as_operand("unwrap", period, 3)))
     x = structural.convert(p, dtype)
+    if dims.same(aval.shape[d], 0):
+        return _base.as_array("unwrap", x)
     steps = diff(x, axis=d)
     if dtypes.kind(dtype) in "iu":
         half: Any = period // 2

@@ -144,6 +144,14 @@ def _full(function: str, shape: Any, value: Any, dtype: Any, weak: bool, device:
         elif dtype is not None and weak:
             value = convert(sockets.concrete(value), dtype, True)
         elif dtype is not None:
+            if kind is complex and not (dtypes.is_complex(dtype) or dtypes.is_extended(dtype)):
+                raise ArgumentError(
+                    function=function,
+                    argument="fill_value",
+                    got=value,
+                    expected=f"a real number, to be a {dtypes.name(dtype)}",
+                    fix=f"pass {value.real}, or a complex dtype",
+                )
             simple = kind is int or kind is float and dtypes.is_inexact(dtype)
             value = (number if simple else python_number)(value, kind, dtype)
         return _fill(function, shape, value, device)
@@ -343,6 +351,10 @@ def arange(
             )
     else:
         dtype = dtypes.requested_dtype(dtype, "arange")
+        if any(dtypes.is_complex(aval_of(x).dtype) for _, x in given if not dims.is_dim(x)):
+            raise ArgumentValueError(
+                function="arange", got="complex bounds", expected="real numbers", fix="use linspace"
+            )
     if dtype == dtypes.bool_:
         raise ArgumentError(
             "a range of booleans has no meaning",
@@ -436,6 +448,15 @@ def _spaced(
 ) -> tuple:
     start, stop = as_operand(function, start), as_operand(function, stop, 1)
     computed, _ = _base.common_dtype(function, (start, stop))
+    if dtype is not None:
+        if dtypes.is_complex(computed) and not dtypes.is_complex(dtype):
+            raise ArgumentError(
+                function=function,
+                argument="dtype",
+                got=dtypes.name(dtype),
+                expected="a complex dtype, since a bound is complex",
+            )
+        computed = dtype  # in which the numbers are computed already
     if not dtypes.is_inexact(computed):
         computed = _base.inexact(computed)
     dtype = computed if dtype is None else dtype

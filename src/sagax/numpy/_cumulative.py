@@ -115,7 +115,7 @@ def cumulative_prod(
 ) -> Array:
     """The running products of `x` along `axis`, which only a vector may leave out.
 
-    Integers narrower than 32 bits become that wide. `include_initial` puts a 1 before them.
+    The dtype stays that of `x` unless another is asked for. `include_initial` puts a 1 before them.
 
     >>> import sagax.numpy as np
     >>> np.cumulative_prod(np.array([1, 2, 3]), include_initial=True)
@@ -144,7 +144,8 @@ def _cumulative(
             )
         axis = 0
     axis = one_axis(function, axis, aval.ndim)
-    found = _running(function, primitive, x, axis, dtype, None, promote_integers=True)
+    promote = primitive is cumsum_p  # products keep narrow dtypes, as those of `cumprod` do
+    found = _running(function, primitive, x, axis, dtype, None, promote_integers=promote)
     if not include_initial:
         return found
     shape = tuple([1 if d == axis else n for d, n in enumerate(aval.shape)])

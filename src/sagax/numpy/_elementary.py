@@ -6,7 +6,7 @@ Integers and booleans become floating point first; Python numbers give weakly ty
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -14,6 +14,7 @@ import sagax.numpy._base as _base
 from sagax._src.core import dtypes
 from sagax._src.core.value import Array
 from sagax._src.diagnostics.errors import ArgumentValueError
+from sagax._src.later import later
 from sagax._src.primitives import transcendental as t
 from sagax._src.primitives.arithmetic import (
     abs_p,
@@ -31,11 +32,15 @@ from sagax._src.primitives.bitwise import and_p, or_p
 from sagax._src.primitives.comparison import eq_p, ge_p, is_finite_p, le_p, lt_p, ne_p
 from sagax._src.primitives.complex_numbers import complex_p, conj_p, imag_p
 from sagax._src.primitives.rounding import RoundingMethod, round_p
-from sagax._src.primitives.special import bessel_i0e_p
 from sagax._src.primitives.structural import convert, real_p
 from sagax.numpy._arithmetic import remainder
 from sagax.numpy._base import dtype_of, operand_inexact, operands2_inexact, select
 from sagax.numpy._fused import fused, operation1, operation2
+
+if TYPE_CHECKING:
+    import sagax._src.primitives.special.bessel as bessel
+else:
+    bessel = later("sagax._src.primitives.special.bessel", globals())
 
 _abs, _neg = abs_p.bind, neg_p.bind
 
@@ -451,7 +456,7 @@ def i0(x: Any, /) -> Array:
             got=x,
             expected="real numbers",
         )
-    return mul_p.bind(t.exp_p.bind(_abs(x)), bessel_i0e_p.bind(x))
+    return mul_p.bind(t.exp_p.bind(_abs(x)), bessel.bessel_i0e_p.bind(x))
 
 
 @operation1

@@ -156,8 +156,15 @@ def _round(function: str, x: Any, decimals: Any, out: Any) -> Array:
         )
     if not dtypes.is_inexact(dtype):
         return _base.as_array(function, x) if decimals >= 0 else _round_integers(x, -decimals)
+    return _to_decimals(x, decimals=decimals)
+
+
+@fused
+def _to_decimals(x: Any, *, decimals: int) -> Array:
+    """Floating point numbers rounded: of one program, so that a quotient is what XLA makes of it."""
     if decimals == 0:
         return _round_parts(x)
+    dtype = dtype_of(x)
     narrow = dtype.itemsize < 4 and not kinds.is_complex(dtype)
     wide = convert(x, dtypes.float32, False) if narrow else x
     factor = number(10 ** abs(decimals), int, dtype_of(wide))

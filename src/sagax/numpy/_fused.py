@@ -18,14 +18,14 @@ from sagax._src import config, trees
 from sagax._src.control.call import call as call_program
 from sagax._src.core.jaxpr import ClosedJaxpr
 from sagax._src.core.stage import StageTrace, stage
-from sagax._src.core.trace import evaluation, state
+from sagax._src.core.trace import at_work, evaluation, state
 from sagax._src.core.value import aval_of
 from sagax._src.runtime.array import ConcreteArray, as_array
 from sagax._src.runtime.compile import placement
 from sagax._src.runtime.eager import new_table, prepare, remember
 
 F = TypeVar("F", bound=Callable[..., Any])
-_thread = config.thread
+_own, _process = config.own, config.process
 _SCALARS = frozenset((bool, int, float, complex))
 
 
@@ -35,11 +35,11 @@ def fused(fun: Callable[..., Any]) -> Callable[..., Any]:
 
     @functools.wraps(fun)
     def call(*arrays: Any, **static: Any) -> Any:
-        if state.trace is not evaluation:
-            if _thread.settings.exact and _kept_whole():
+        if at_work() is not None and state.trace is not evaluation:
+            if (_own() or _process.settings).exact and _kept_whole():
                 return _whole(functools.partial(fun, **static), arrays, fun.__name__.strip("_"))
             return fun(*arrays, **static)
-        settings = _thread.settings
+        settings = _own() or _process.settings
         key: list = [settings]
         for x in arrays:
             if type(x) is not ConcreteArray or x._device is not None:
@@ -86,13 +86,17 @@ def fused_function(count: int) -> Callable[[F], F]:
 
         @functools.wraps(fun)
         def call(*args: Any, **kwargs: Any) -> Any:
-            if state.trace is not evaluation:
-                if _thread.settings.exact and _kept_whole() and _simple(args[count:], kwargs):
+            if at_work() is not None and state.trace is not evaluation:
+                if (
+                    (_own() or _process.settings).exact
+                    and _kept_whole()
+                    and _simple(args[count:], kwargs)
+                ):
                     rest = args[count:]
                     program = functools.partial(_with_rest, fun, rest, kwargs)
                     return _whole(program, args[:count], fun.__name__)
                 return fun(*args, **kwargs)
-            key: list = [_thread.settings]
+            key: list = [_own() or _process.settings]
             arrays = args[:count]
             for x in arrays:
                 if type(x) is not ConcreteArray or x._device is not None:
@@ -131,11 +135,13 @@ def operation1(fun: F) -> F:
 
     @functools.wraps(fun)
     def call(x: Any, /) -> Any:
-        if _thread.settings.exact and _kept_whole():
-            return _whole(fun, (x,), fun.__name__)
-        if type(x) is not ConcreteArray or state.trace is not evaluation or x._device is not None:
+        if at_work() is not None and state.trace is not evaluation:
+            if (_own() or _process.settings).exact and _kept_whole():
+                return _whole(fun, (x,), fun.__name__)
             return fun(x)
-        key = (_thread.settings, x.aval)
+        if type(x) is not ConcreteArray or x._device is not None:
+            return fun(x)
+        key = (_own() or _process.settings, x.aval)
         found = prepared.get(key)
         if found is None:
             found = _prepared(fun, (x,), fun.__name__)
@@ -154,8 +160,8 @@ def operation2(fun: F) -> F:
 
     @functools.wraps(fun)
     def call(x: Any, y: Any, /) -> Any:
-        if state.trace is not evaluation:
-            if _thread.settings.exact and _kept_whole():
+        if at_work() is not None and state.trace is not evaluation:
+            if (_own() or _process.settings).exact and _kept_whole():
                 return _whole(fun, _two(name, x, y), name)
             return fun(x, y)
         a, b = x, y
@@ -168,7 +174,7 @@ def operation2(fun: F) -> F:
             return fun(x, y)
         if a is None or b is None or a._device is not None or b._device is not None:
             return fun(x, y)
-        key = (_thread.settings, a.aval, b.aval)
+        key = (_own() or _process.settings, a.aval, b.aval)
         found = prepared.get(key)
         if found is None:
             found = _prepared(fun, (a, b), name)
@@ -190,13 +196,13 @@ def operation3(fun: F) -> F:
             type(x) is not ConcreteArray
             or type(y) is not ConcreteArray
             or type(z) is not ConcreteArray
-            or state.trace is not evaluation
+            or (at_work() is not None and state.trace is not evaluation)
             or x._device is not None
             or y._device is not None
             or z._device is not None
         ):
             return other(x, y, z)
-        key = (_thread.settings, x.aval, y.aval, z.aval)
+        key = (_own() or _process.settings, x.aval, y.aval, z.aval)
         found = prepared.get(key)
         if found is None:
             found = _prepared(fun, (x, y, z), fun.__name__)
@@ -214,7 +220,7 @@ def _kept_whole() -> bool:
 
     They are where a program is recorded that has to compute what is computed without a trace.
     """
-    settings = _thread.settings
+    settings = _own() or _process.settings
     return (
         type(state.trace) is StageTrace
         and not settings.disable_jit
@@ -270,7 +276,7 @@ def _with_rest(fun: Callable, rest: tuple, kwargs: dict, *arrays: Any) -> Any:
 
 def _prepared(fun: Callable, arrays: tuple, name: str) -> Callable | None:
     """How to apply `fun` to such arrays; None if it must say something about them, at each call."""
-    settings = _thread.settings
+    settings = _own() or _process.settings
     if settings.disable_jit or settings.numpy_rank_promotion != "allow":
         return None
     try:
@@ -286,9 +292,10 @@ def _operand(x: Any) -> ConcreteArray | None:
     """An operand that is no array, as one; None for what is none or has something to say."""
     kind = type(x)
     if kind not in _SCALARS:
-        return as_array(x) if isinstance(x, np.ndarray) and x.dtype.kind in "biufc" else None
+        known = isinstance(x, (np.ndarray, np.generic)) and x.dtype.kind in "biufc"
+        return as_array(x) if known else None
     # 0.0 and -0.0 are equal, but not the same
-    key = (kind, x if x or kind is int else repr(x), _thread.settings)
+    key = (kind, x if x or kind is int else repr(x), _own() or _process.settings)
     found = _numbers.get(key)
     if found is None:
         try:
@@ -304,7 +311,12 @@ def _beside(function: str, a: ConcreteArray, value: Any) -> ConcreteArray | None
     kind = type(value)
     if kind not in _SCALARS:
         return _operand(value)
-    key = (a.aval, kind, value if value or kind is int else repr(value), _thread.settings)
+    key = (
+        a.aval,
+        kind,
+        value if value or kind is int else repr(value),
+        _own() or _process.settings,
+    )
     found = _numbers.get(key)
     if found is None:
         try:

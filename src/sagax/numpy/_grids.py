@@ -15,7 +15,7 @@ from sagax._src.diagnostics.errors import ArgumentError, ArgumentValueError
 from sagax._src.primitives.comparison import eq_p, ge_p
 from sagax._src.primitives.shaping import iota_p, rev
 from sagax._src.primitives.slicing import pad
-from sagax._src.primitives.structural import expand_dims, reshape
+from sagax._src.primitives.structural import convert, expand_dims, reshape
 from sagax.numpy._arguments import static_int
 from sagax.numpy._arithmetic import power
 from sagax.numpy._base import number, select
@@ -116,6 +116,9 @@ def diagflat(v: Any, k: int = 0) -> Array:
 def vander(x: Any, N: int | None = None, increasing: bool = False) -> Array:
     """The matrix whose rows are powers of the elements of `x`: N of them, from the highest down to 0.
 
+    `N` is by default the number of elements; with `increasing` the powers go up. Integers keep their
+    dtype. Raises ValueError if `x` is no vector or `N` is negative.
+
     >>> import sagax.numpy as snp
     >>> snp.vander(snp.array([1, 2, 3]))
     Array([[1, 1, 1],
@@ -131,6 +134,8 @@ def vander(x: Any, N: int | None = None, increasing: bool = False) -> Array:
     if not dims.is_dim(count) and count < 0:
         raise ArgumentValueError("N must be nonnegative", function="vander", argument="N", got=N)
     exponents = _counting(count)
+    if dtypes.kind(x.dtype) in "iu":
+        exponents = convert(exponents, x.dtype)
     if not increasing:
         exponents = rev(exponents, (0,))
     return power(expand_dims(x, (1,)), expand_dims(exponents, (0,)))

@@ -134,9 +134,12 @@ def first_places(mask: Any, size: Any, dtype: Any) -> Array:
     (ordered,) = sort_p.bind(
         select_n_p.bind(chosen, beyond, places), dimension=0, is_stable=False, num_keys=1
     )
-    if size <= count:
+    enough = dims.compare(size, "<=", count)
+    if enough:
         return slice_in_dim(ordered, 0, size)
     end = as_dtype(shaping.size_as_value(count), dtype)
+    if enough is None:  # that depends on the symbolic sizes
+        return slice_in_dim(pad(ordered, end, ((0, size, 0),)), 0, size)
     return pad(ordered, end, ((0, size - count, 0),))
 
 

@@ -16,9 +16,9 @@ from sagax._src.primitives.slicing import pad, slice_in_dim
 from sagax.numpy._arguments import concrete_or_raise, static_int, with_aval
 from sagax.numpy._arithmetic import absolute
 from sagax.numpy._contraction import matmul, outer
-from sagax.numpy._cumulative import cumprod
 from sagax.numpy._elementary import sqrt
 from sagax.numpy._fused import fused
+from sagax.numpy._grids import vander
 from sagax.numpy._joining import stack
 from sagax.numpy._linalg.factors import eigvals, epsilon
 from sagax.numpy._linalg.systems import inv, lstsq
@@ -344,36 +344,6 @@ def polyfit(
     if right.ndim == 2:
         return found, expand_dims(basis, -1) * factor
     return found, basis * factor
-
-
-def vander(x: Any, N: int | None = None, increasing: bool = False) -> Array:
-    """The Vandermonde matrix: a row for each element of `x`, its powers from N-1 down to 0.
-
-    `N` is by default the number of elements; with `increasing` powers go up.
-
-    >>> import sagax.numpy as np
-    >>> np.vander(np.array([1, 2, 3]))
-    Array([[1, 1, 1],
-           [4, 2, 1],
-           [9, 3, 1]], dtype=int32)
-    """
-    x, aval = with_aval("vander", x)
-    if aval.ndim != 1:
-        raise ArgumentValueError(
-            function="vander", argument="x", got=x, expected="a vector (one dimension)"
-        )
-    count = aval.shape[0] if N is None else static_int("vander", "N", N)
-    if not dims.is_dim(count) and count < 0:
-        raise ArgumentValueError(function="vander", argument="N", got=count, expected="at least 0")
-    dtype = dtypes.to_numeric(aval.dtype)
-    x = structural.convert(_base.as_array("vander", x), dtype)
-    rows = aval.shape[0]
-    ones = structural.full_of(x.aval.update(shape=(rows, 1), weak_type=False), 1)
-    if dims.same(count, 0):
-        return slice_in_dim(ones, 0, 0, 1, 1)
-    factors = broadcast_to(structural.expand_dims(x, (1,)), (rows, count - 1))
-    powers = concatenate([ones, cumprod(factors, 1)], 1)
-    return powers if increasing else rev(powers, (1,))
 
 
 # derivatives and integrals ------------------------------------------------------------------------

@@ -47,9 +47,9 @@ class OutOfBoundsError(SagaxError, IndexError):
 
 
 def _line(function: str, a: Any, axis: Any) -> tuple[Any, int]:
-    """`a` and the axis to work along: flattened, and its only one, where that is None."""
+    """`a` and the axis to work along: flattened, and its only one, where that is None or `a` a scalar."""
     x, aval = with_aval(function, a)
-    if axis is None:
+    if axis is None or not aval.ndim:
         return ravel(x), 0
     return _base.as_array(function, x), one_axis(function, axis, aval.ndim)
 

@@ -393,11 +393,16 @@ def setdiff1d(
     >>> np.setdiff1d(np.array([3, 1, 1, 5]), np.array([1, 2]))
     Array([3, 5], dtype=int32)
     """
+    dtype = with_aval("setdiff1d", ar1, 0)[1].dtype
     a, b = _two("setdiff1d", ar1, ar2)
     if size is None:
         x, y = _host("setdiff1d", a, b)
-        return _base.as_array("setdiff1d", np.setdiff1d(x, y, assume_unique).astype(x.dtype))
-    size = _size("setdiff1d", size)
+        return _base.as_array("setdiff1d", np.setdiff1d(x, y, assume_unique).astype(dtype))
+    return _not_in(a, b, bool(assume_unique), _size("setdiff1d", size), fill_value).astype(dtype)
+
+
+def _not_in(a: Array, b: Array, assume_unique: bool, size: Any, fill_value: Any) -> Array:
+    """`setdiff1d` of two vectors of one dtype, filled up to a size."""
     fill = _filling("setdiff1d", 0 if fill_value is None else fill_value, a.dtype)
     if not a.shape[0]:
         return broadcast_to(fill, (size,))

@@ -646,7 +646,9 @@ def _roll_one(x: Any, shift: Any, axis: int) -> Any:
     start = -shift % size  # the first element of the result
     if dims.same(start, 0):
         return x
-    front, back = shaping.split_p.bind(x, sizes=(start, size - start), axis=axis)
+    # slices, whose derivative is padding: the sum of padded arrays is one loop, parts put together are copies
+    front = slicing.slice_in_dim(x, 0, start, axis=axis)
+    back = slicing.slice_in_dim(x, start, size, axis=axis)
     return shaping.concatenate_p.bind(back, front, dimension=axis)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import sagax.numpy._base as _base
-from sagax._src.core import dtypes
+from sagax._src.core import dims, dtypes
 from sagax._src.core.value import Array, aval_of
 from sagax._src.diagnostics.errors import ArgumentValueError
 from sagax._src.primitives import shaping, structural
@@ -81,7 +81,8 @@ def _sequences(function: str, a: Any, v: Any, mode: str) -> tuple[Any, Any, bool
                 f"inputs cannot be empty, got shapes {x.shape} and {y.shape}.", function=function
             )
     a, v = (_base.as_array(function, w) for w in _base.promote_inexact(function, a, v))
-    swapped = x.size < y.size
+    # the whole of it comes out the same, where it depends on symbolic sizes which one is shorter
+    swapped = dims.compare(x.size, "<", y.size) if mode == "full" else x.size < y.size
     return (v, a, True) if swapped else (a, v, False)
 
 

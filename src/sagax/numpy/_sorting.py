@@ -239,7 +239,8 @@ def top_k(
     a, d = _along("top_k", a, axis)
     k = static_int("top_k", "k", k)
     if mode == "largest":
-        return sorting.top_k(a, k, axis=d)
+        values, places = sorting.top_k(a, k, axis=d)
+        return values, places
     if mode != "smallest":
         raise ArgumentValueError(
             f"mode must be 'largest' or 'smallest', got {mode!r}", function="top_k"

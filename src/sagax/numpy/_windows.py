@@ -13,18 +13,26 @@ from sagax._src.core import dims, dtypes
 from sagax._src.core.trace import Tracer
 from sagax._src.core.value import Array
 from sagax._src.diagnostics.errors import ArgumentValueError
-from sagax.numpy._arguments import UnsupportedArgumentError, static_int, with_aval
-from sagax.numpy._creation import asarray
-from sagax.numpy._elementary import i0, sqrt
-from sagax.numpy._selection import clip
+from sagax._src.primitives.shaping import size_as_value
+from sagax.numpy._arguments import static_int, with_aval
+from sagax.numpy._arithmetic import absolute
+from sagax.numpy._creation import arange, asarray
+from sagax.numpy._elementary import cos, i0, sqrt
+from sagax.numpy._logic import equal
+from sagax.numpy._selection import clip, where
 
 _thread = config.thread
 
 
-def _window(function: str, M: Any, weights: Callable[[int], np.ndarray]) -> Array:
+def _window(
+    function: str, M: Any, weights: Callable[[int], np.ndarray], formula: Callable[[Any], Any]
+) -> Array:
+    """The window of `M` points; `formula` gives it at points from -1 to 1, for a symbolic size."""
     size = static_int(function, "M", M)
     if dims.is_dim(size):
-        raise UnsupportedArgumentError(f"numpy.{function} of a symbolic size is not supported")
+        dtype = dtypes.default_float(_thread.settings.x64)
+        x = 2 * arange(size, dtype=dtype) / dims.max_dim(size - 1, 1) - 1
+        return where(equal(size_as_value(size), 1), 1, formula(x)).astype(dtype)
     if size < 0:
         raise ArgumentValueError(function=function, argument="M", got=size, expected="at least 0")
     # computed once, in double precision: the size is always known
@@ -38,7 +46,7 @@ def bartlett(M: int) -> Array:
     >>> np.bartlett(5)
     Array([0. , 0.5, 1. , 0.5, 0. ], dtype=float32)
     """
-    return _window("bartlett", M, np.bartlett)
+    return _window("bartlett", M, np.bartlett, lambda x: 1 - absolute(x))
 
 
 def blackman(M: int) -> Array:
@@ -48,7 +56,12 @@ def blackman(M: int) -> Array:
     >>> float(np.blackman(5)[2])
     1.0
     """
-    return _window("blackman", M, np.blackman)
+    return _window(
+        "blackman",
+        M,
+        np.blackman,
+        lambda x: 0.42 + 0.5 * cos(np.pi * x) + 0.08 * cos(2 * np.pi * x),
+    )
 
 
 def hamming(M: int) -> Array:
@@ -58,7 +71,7 @@ def hamming(M: int) -> Array:
     >>> np.hamming(3)
     Array([0.08, 1.  , 0.08], dtype=float32)
     """
-    return _window("hamming", M, np.hamming)
+    return _window("hamming", M, np.hamming, lambda x: 0.54 + 0.46 * cos(np.pi * x))
 
 
 def hanning(M: int) -> Array:
@@ -68,7 +81,7 @@ def hanning(M: int) -> Array:
     >>> np.hanning(3)
     Array([0., 1., 0.], dtype=float32)
     """
-    return _window("hanning", M, np.hanning)
+    return _window("hanning", M, np.hanning, lambda x: 0.5 + 0.5 * cos(np.pi * x))
 
 
 def kaiser(M: int, beta: Any) -> Array:
@@ -87,8 +100,14 @@ def kaiser(M: int, beta: Any) -> Array:
             "kaiser",
             M,
             lambda size: 1 - np.linspace(-1, 1, size) ** 2 if size > 1 else np.ones(size),
+            lambda x: 1 - x**2,
         )
         (value,) = _base.promote_inexact("kaiser", value)
         return i0(value * sqrt(clip(inside, 0))) / i0(value)
     value = float(np.asarray(value.concrete() if isinstance(value, Tracer) else value))
-    return _window("kaiser", M, lambda size: np.kaiser(size, value))
+    return _window(
+        "kaiser",
+        M,
+        lambda size: np.kaiser(size, value),
+        lambda x: i0(value * sqrt(clip(1 - x**2, 0))) / i0(value),
+    )

@@ -28,7 +28,7 @@ from sagax._src.primitives.fourier import fft as lax_fft
 from sagax._src.primitives.shaping import size_as_value
 from sagax._src.primitives.slicing import pad, slice_in_dim
 from sagax.numpy._arguments import axes_in_order, one_axis, static_int, with_aval
-from sagax.numpy._creation import asarray
+from sagax.numpy._creation import arange, asarray
 from sagax.numpy._elementary import conj, sqrt
 from sagax.numpy._shaping import moveaxis, roll
 
@@ -370,9 +370,7 @@ def _pair(function: str, axes: Sequence[int]) -> Sequence[int]:
 # frequencies --------------------------------------------------------------------------------------
 
 
-def _frequencies(
-    function: str, numbers: np.ndarray, n: int, d: Any, dtype: Any, device: Any
-) -> Array:
+def _frequencies(function: str, numbers: Any, n: Any, d: Any, dtype: Any, device: Any) -> Array:
     """numbers / (n * d) as `dtype`."""
     if dtype is None:
         dtype = dtypes.default_float(_thread.settings.x64)
@@ -390,6 +388,7 @@ def _frequencies(
             raise ArgumentValueError(
                 function=f"fft.{function}", argument="d", got=d, expected="a distance that is not 0"
             )
+    if isinstance(d, (int, float)) and not dims.is_dim(n):
         return asarray((numbers / (n * d) if n else numbers).astype(dtype), device=device)
     d, aval = with_aval(f"fft.{function}", d, 1)
     if aval.ndim:
@@ -399,7 +398,7 @@ def _frequencies(
     return asarray(numbers.astype(dtype), device=device) / (n * asarray(d, dtype))
 
 
-def _count(function: str, n: Any) -> int:
+def _count(function: str, n: Any) -> Any:
     n = static_int(f"fft.{function}", "n", n)
     if n < 0:
         raise ArgumentValueError(
@@ -419,6 +418,9 @@ def fftfreq(n: int, d: Any = 1.0, *, dtype: Any = None, device: Any = None) -> A
     """
     n = _count("fftfreq", n)
     middle = (n + 1) // 2
+    if dims.is_dim(n):
+        k = arange(n)
+        return _frequencies("fftfreq", k - n * (k >= middle), n, d, dtype, device)
     numbers = np.concatenate([np.arange(middle), np.arange(-(n // 2), 0)]).astype(np.float64)
     return _frequencies("fftfreq", numbers, n, d, dtype, device)
 
@@ -431,7 +433,8 @@ def rfftfreq(n: int, d: Any = 1.0, *, dtype: Any = None, device: Any = None) -> 
     Array([0., 1., 2.], dtype=float32)
     """
     n = _count("rfftfreq", n)
-    return _frequencies("rfftfreq", np.arange(n // 2 + 1, dtype=np.float64), n, d, dtype, device)
+    numbers = (arange if dims.is_dim(n) else np.arange)(n // 2 + 1)
+    return _frequencies("rfftfreq", numbers, n, d, dtype, device)
 
 
 # shifts -------------------------------------------------------------------------------------------

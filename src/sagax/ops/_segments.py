@@ -14,8 +14,8 @@ from sagax._src.core.avals import intern_aval
 from sagax._src.core.trace import Tracer
 from sagax._src.core.value import Array
 from sagax._src.diagnostics.errors import ArgumentValueError, ConcretizationTypeError, DtypeError
+from sagax._src.primitives.resharding import with_out_sharding
 from sagax._src.primitives.structural import full_of
-from sagax.numpy._arguments import refuse_sharding
 from sagax.numpy._base import as_array
 from sagax.numpy._indexing import IndexUpdateRef
 
@@ -84,7 +84,14 @@ def _segments(
     mode: Any,
     out_sharding: Any,
 ) -> Array:
-    refuse_sharding(function, out_sharding)
+    if out_sharding is not None:
+        how = (num_segments, indices_are_sorted, unique_indices, bucket_size, mode, None)
+        return with_out_sharding(
+            function,
+            lambda x, ids: _segments(function, x, ids, *how),
+            (data, segment_ids),
+            out_sharding,
+        )
     data, segment_ids = as_array(function, data), as_array(function, segment_ids, 1)
     update, neutral, combine = _KINDS[function]
     dtype = data.dtype

@@ -13,7 +13,7 @@ import numpy as np
 
 from sagax._src import config
 from sagax._src.api.jit import jit
-from sagax._src.core import dims, dtypes
+from sagax._src.core import dims, dtypes, kinds
 from sagax._src.core.avals import intern_aval
 from sagax._src.core.trace import evaluation, state
 from sagax._src.core.value import Array, aval_of, is_operand
@@ -32,7 +32,7 @@ from sagax._src.primitives.random_bits import (
     random_wrap_p,
 )
 from sagax._src.primitives.random_implementations import implementation, implementation_names
-from sagax._src.primitives.structural import broadcast_in_dim, convert, reshape
+from sagax._src.primitives.structural import broadcast_in_dim, convert, reduce_sum, reshape
 from sagax._src.runtime.array import ConcreteArray
 from sagax._src.runtime.key_reuse.watch import unwrap_keys, wrap_keys
 
@@ -69,14 +69,15 @@ def implementation_of(function: str, spec: Any) -> PRNGImpl:
         found = implementation(spec)
         if found is None:
             names = implementation_names()
-            close = difflib.get_close_matches(spec.lower(), names, 1) or names[:1]
+            close = difflib.get_close_matches(spec.lower(), names, len(names))
+            meant = min(close or names, key=names.index)  # the commonest comes first
             raise ArgumentValueError(
                 f"unrecognized PRNG implementation {spec!r}",
                 function=function,
                 argument="impl",
                 got=repr(spec),
                 expected=f"one of {', '.join(map(repr, names))}",
-                fix=f"pass impl={close[0]!r}",
+                fix=f"pass impl={meant!r}",
             )
         return found
     if isinstance(spec, KeyDType):
@@ -163,6 +164,8 @@ def no_key(function: str, value: Any, argument: str = "key") -> ArgumentError:
     fix = "make a key with sagax.random.key(seed), and pass it as the first argument"
     if isinstance(value, int) and not isinstance(value, bool):
         fix = f"make a key of the seed: sagax.random.key({value})"
+    elif argument != "key" and isinstance(value, (tuple, list)):
+        fix = f"make it an array: numpy.array({value!r}, 'uint32')"
     elif isinstance(value, (tuple, list)):
         fix = f"the key comes before the shape: sagax.random.{function}(sagax.random.key(seed), {value!r})"
     return ArgumentError(
@@ -412,6 +415,13 @@ def lift(x: Any, rank: int) -> Any:
     if not aval.ndim or aval.ndim == rank:
         return x
     return reshape(x, (*(1 for _ in range(rank - aval.ndim)), *aval.shape))
+
+
+def total(x: Any, axis: int) -> Any:
+    """The sum along an axis; of narrow floats it is taken in float32, and rounded once."""
+    dtype = aval_of(x).dtype
+    wide = _F32 if kinds.is_narrow_float(dtype) else dtype
+    return convert(reduce_sum(convert(x, wide), (axis,)), dtype)
 
 
 def no_sharding(function: str, sharding: Any) -> None:

@@ -32,7 +32,6 @@ from sagax._src.primitives.rounding import nextafter
 from sagax._src.primitives.selection import select_n
 from sagax._src.primitives.shaping import unstack
 from sagax._src.primitives.special.erf import erf, erf_inv
-from sagax._src.primitives.structural import reduce_sum
 from sagax._src.primitives.transcendental import exp, log, log1p, tan
 from sagax.random._arguments import (
     checked_parameter,
@@ -46,6 +45,7 @@ from sagax.random._arguments import (
     scalar,
     shape_of,
     stretch,
+    total,
     typed_key,
 )
 from sagax.random._basic import between, signs, standard_normal, subkeys, unit
@@ -233,7 +233,7 @@ def gumbel(
 
 def _draw_maxwell(key: Any, shape: tuple, dtype: Any) -> Any:
     x = standard_normal(key, (*shape, 3), dtype)
-    return sqrt(reduce_sum(mul(x, x), (len(shape),)))
+    return sqrt(total(mul(x, x), len(shape)))
 
 
 _maxwell = _simple("_maxwell", _draw_maxwell)

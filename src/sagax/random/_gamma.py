@@ -52,6 +52,7 @@ from sagax.random._arguments import (
     shape_of,
     size_of,
     stretch,
+    total,
     typed_key,
 )
 from sagax.random._basic import signs, standard_normal, subkeys, unit
@@ -368,7 +369,7 @@ def _dirichlet(shape: tuple, dtype: Any) -> Callable[..., Any]:
         last = len(shape) - 1
         most = max(scalar(-np.inf, dtype), reduce_max(x, (last,)))
         x = exp(sub(x, stop_gradient(expand_dims(most, (last,)))))
-        return div(x, expand_dims(reduce_sum(x, (last,)), (last,)))
+        return div(x, expand_dims(total(x, last), (last,)))
 
     return draw
 
@@ -571,7 +572,7 @@ def _ball(shape: tuple, d: int, dtype: Any) -> Callable[..., Any]:
         g = _draw_generalized_normal(first, p, (*shape, d), dtype)
         e = standard_exponential(second, shape, dtype)
         powers = pow(abs(g), stretch(p, (*shape, d)))
-        norm = add(reduce_sum(powers, (len(shape),)), e)
+        norm = add(total(powers, len(shape)), e)
         length = pow(norm, stretch(div(scalar(1, dtype), p), shape))
         return div(g, expand_dims(length, (len(shape),)))
 

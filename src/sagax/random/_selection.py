@@ -238,15 +238,23 @@ def _size(function: str, argument: str, x: Any) -> int:
 # choices --------------------------------------------------------------------------------------------
 
 
+def _count(n: Any, shape: tuple) -> Any:
+    """A size as int32, to be computed with beside arrays of this shape."""
+    if dims.is_dim(n):
+        return stretch(convert(size_as_value(n), _I32), shape)
+    return np.int32(n)
+
+
 def count_below(ascending: Any, x: Any) -> Any:
     """How many elements of an ascending vector lie below each element of `x`, as int32; by bisection."""
     n = aval_of(ascending).shape[0]
     found = stretch(np.int32(0), aval_of(x).shape)
     # `found` elements lie below; try to go on by ever smaller powers of two
-    for bit in reversed(range(n.bit_length())):
+    count, bits = _count(n, aval_of(x).shape), 31 if dims.is_dim(n) else n.bit_length()
+    for bit in reversed(range(bits)):
         wanted = add(found, np.int32(1 << bit))
-        place = sub(min(wanted, np.int32(n)), np.int32(1))
-        below = bitwise_and(le(wanted, np.int32(n)), lt(take(ascending, place, 0), x))
+        place = sub(min(wanted, count), np.int32(1))
+        below = bitwise_and(le(wanted, count), lt(take(ascending, place, 0), x))
         found = select_n(below, found, wanted)
     return found
 
@@ -277,7 +285,11 @@ def _weighted_distinct(count: int, mode: str, dtype: Any) -> Callable[..., Any]:
 
 @program
 def _uniform_indices(shape: tuple, n: int, dtype: Any) -> Callable[..., Any]:
-    return lambda key: integers(key, shape, dtype, scalar(0, dtype), scalar(n, dtype))
+    def draw(key: Any) -> Any:
+        high = convert(size_as_value(n), dtype) if dims.is_dim(n) else scalar(n, dtype)
+        return integers(key, shape, dtype, scalar(0, dtype), high)
+
+    return draw
 
 
 @program
@@ -363,7 +375,7 @@ def _indices(
         )
     if p is None:
         found = _order(key, n, dtype)
-        found = _first(count)(found) if count < n else found
+        found = found if dims.same(count, n) else _first(count)(found)
     else:
         found = _weighted_distinct(count, gumbel_mode("choice", mode), dtype)(key, p)
     return found if dims.same_shape(shape, (count,)) else _reshaped(shape)(found)

@@ -18,17 +18,19 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from sagax._src import trees
-from sagax._src.control.exported_calls import ExportedCode
+from sagax._src.control.exported_calls import Divided, ExportedCode
 from sagax._src.control.words import kind_of
 from sagax._src.core import dims, dtypes
 from sagax._src.core.avals import ShapedArray, intern_aval
 from sagax._src.core.dims.assume import Assumption
 from sagax._src.core.dims.scope import SymbolicScope
+from sagax._src.core.meshes import UNCONSTRAINED, AbstractMesh, AxisType, PartitionSpec
+from sagax._src.core.shardings import NamedSharding
 from sagax._src.diagnostics.errors import ArgumentError, ArgumentValueError, SagaxError
 from sagax._src.primitives.random_bits import implementation, key_dtype
 
 _MAGIC = b"SAGAXEXP"
-VERSION = 1  # goes up when readers of the one before would misunderstand
+VERSION = 2  # goes up when readers of the one before would misunderstand
 _HEADER = struct.Struct("<8sHQ32s")  # magic, version, length of the rest, its SHA-256
 
 
@@ -251,6 +253,47 @@ def _aval_from_json(data: Any, scope: SymbolicScope | None) -> ShapedArray:
     return intern_aval(tuple(_size_from_json(d, scope) for d in shape), dtype, bool(weak), None)
 
 
+# devices ----------------------------------------------------------------------------------------------
+
+
+def _divided_to_json(divided: Divided | None) -> Any:
+    if divided is None:
+        return None
+    count, *shardings = divided
+    return [count, *[[_sharding_to_json(s) for s in some] for some in shardings]]
+
+
+def _sharding_to_json(sharding: NamedSharding | None) -> Any:
+    """A sharding as JSON: null for none, else [axes, entries]; an entry 0 is left to the compiler."""
+    if sharding is None:
+        return None
+    mesh, spec = sharding.mesh, sharding.spec
+    axes = [
+        [name, size, kind.name]
+        for (name, size), kind in zip(mesh.shape_tuple, mesh.axis_types, strict=True)
+    ]
+    return [axes, [0 if e is UNCONSTRAINED else e for e in spec]]
+
+
+def _divided_from_json(data: Any) -> Divided | None:
+    if data is None:
+        return None
+    count, ins, outs = data
+    if not isinstance(count, int) or count < 1:
+        raise _Malformed(f"a program for {count} devices")
+    return Divided(count, *[tuple(map(_sharding_from_json, some)) for some in (ins, outs)])
+
+
+def _sharding_from_json(data: Any) -> NamedSharding | None:
+    if data is None:
+        return None
+    axes, entries = data
+    names, sizes, kinds = zip(*axes, strict=True)
+    mesh = AbstractMesh(sizes, names, tuple([AxisType[k] for k in kinds]))
+    found = [UNCONSTRAINED if e == 0 else tuple(e) if isinstance(e, list) else e for e in entries]
+    return NamedSharding(mesh, PartitionSpec(*found))
+
+
 # the whole --------------------------------------------------------------------------------------------
 
 
@@ -276,7 +319,8 @@ def _describe(parts: Parts, blobs: list[bytes]) -> Any:
     code = parts.code
     scope: Any = next((v.scope for v in code.variables), None)
     modules = []
-    for platform, module in code.modules.items():
+    for platform in code.platforms:
+        module = code.artifact(platform)
         modules.append([platform, len(module)])
         blobs.append(module)
     return {
@@ -296,6 +340,7 @@ def _describe(parts: Parts, blobs: list[bytes]) -> Any:
         ],
         "disabled": list(parts.disabled_checks),
         "modules": modules,
+        "divided": _divided_to_json(code.divided),
     }
 
 
@@ -312,7 +357,7 @@ def read(blob: Any) -> list[Parts]:
         )
     blob = bytes(blob)
     if blob[: len(_MAGIC)] != _MAGIC:
-        raise _unreadable("it does not begin as an exported function does")
+        raise _foreign(blob)
     if len(blob) < _HEADER.size:
         raise _unreadable("it is cut short")
     _, version, length, digest = _HEADER.unpack_from(blob)
@@ -354,6 +399,22 @@ def _unreadable(
     )
 
 
+def _foreign(blob: bytes) -> ArgumentValueError:
+    """The error for bytes that something else wrote."""
+    at = blob.find(b"StableHLO_v")
+    if at < 0:
+        return _unreadable("it does not begin as an exported function does")
+    if at < 32:
+        return _unreadable(
+            "it does not begin as an exported function does: it is a StableHLO module alone",
+            "serialize the Exported itself: exported.serialize()",
+        )
+    return _unreadable(
+        "it does not begin as an exported function does; it holds StableHLO in the form of another library",
+        "export the function with sagax.export: serialized forms of other libraries, such as jax.export, are not read",
+    )
+
+
 def _parsed(body: bytes) -> list[Parts]:
     (length,) = struct.unpack_from("<Q", body)
     text, rest = body[8 : 8 + length], body[8 + length :]
@@ -388,10 +449,14 @@ def _one(data: Any, modules: dict[str, bytes]) -> Parts:
         data["kept"],
         [Assumption(k, size(lhs), size(rhs), place) for k, lhs, rhs, place in data["assumptions"]],
         any_platform="platform" in data["disabled"],
+        divided=_divided_from_json(data.get("divided")),  # not there in version 1
     )
     in_tree, out_tree = _tree_from_json(data["in_tree"]), _tree_from_json(data["out_tree"])
     if in_tree.num_leaves != len(code.in_avals) or out_tree.num_leaves != len(code.out_avals):
         raise _Malformed("the structures have other numbers of leaves than there are types")
+    numbers = len(code.in_avals), len(code.out_avals)
+    if code.divided is not None and numbers != tuple(map(len, code.divided[1:])):
+        raise _Malformed("other numbers of shardings than there are types")
     if not all(0 <= i < len(code.in_avals) for i in code.kept):
         raise _Malformed("an input that is not there")
     return Parts(code, in_tree, out_tree, tuple(data["disabled"]))

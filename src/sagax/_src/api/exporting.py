@@ -4,32 +4,44 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+import math
+import operator
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from sagax._src import config, trees, xla
-from sagax._src.api import export_format
+from sagax._src.api import divisions, export_format
 from sagax._src.api.derivatives import vjp
 from sagax._src.api.jit import JitFunction, ShapeDtypeStruct, jit
-from sagax._src.control.custom_derivatives import custom_vjp
-from sagax._src.control.exported_calls import ExportedCode, Known, call_exported
+from sagax._src.control.exported_calls import (
+    Divided,
+    ExportedCode,
+    Known,
+    call_exported,
+    derivative_of,
+    has_tangent,
+)
 from sagax._src.control.words import structure_error
 from sagax._src.core import dims, dtypes
 from sagax._src.core.dims.scope import SymbolicScope
 from sagax._src.core.jaxpr import ClosedJaxpr, eval_jaxpr, subjaxprs
+from sagax._src.core.shardings import NamedSharding
+from sagax._src.core.trace import Tracer
 from sagax._src.core.value import aval_of, is_operand, not_an_array
 from sagax._src.diagnostics import spans
 from sagax._src.diagnostics.errors import (
     ArgumentError,
     ArgumentValueError,
     DimensionVariableError,
+    SagaxError,
 )
-from sagax._src.lowering.module import lower_jaxpr
+from sagax._src.lowering.module import Shardings, lower_jaxpr
 from sagax._src.primitives.unsupported import UnsupportedError
-from sagax._src.runtime import devices, placements
+from sagax._src.runtime import devices
 from sagax._src.runtime.array import as_array
+from sagax._src.runtime.placements import Placement, typed_result
 from sagax._src.transforms.prune import prune_jaxpr, used_inputs
 
 minimum_supported_calling_convention_version = 9
@@ -84,6 +96,7 @@ _LASTING = (
     "stablehlo.",
     "mhlo.",
     "shape_assertion",
+    "sagax.",
 )
 _LASTING_NAMES = {
     "Sharding",
@@ -118,6 +131,8 @@ class Exported:
         self.disabled_safety_checks = tuple(disabled_safety_checks)
         self._get_vjp = make_vjp
         self._vjp: Exported | None = None
+        if make_vjp is not None:
+            code.derivative = lambda: self.vjp()._code
         self._jitted: dict[Known, Callable] = {}
         self._fitting: set[tuple] = set()
         self._whole: Callable | None = None
@@ -125,14 +140,14 @@ class Exported:
     fun_name = property(lambda self: self._code.name)
     in_avals = property(lambda self: self._code.in_avals)
     out_avals = property(lambda self: self._code.out_avals)
-    platforms = property(lambda self: tuple(self._code.modules))
+    platforms = property(lambda self: self._code.platforms)
     module_kept_var_idx = property(lambda self: self._code.kept)
     assumptions = property(lambda self: self._code.assumptions)
     dimension_arguments = property(lambda self: self._code.given)
-    in_shardings_hlo = property(lambda self: (None,) * len(self.in_avals))
+    in_shardings_hlo = property(lambda self: (None,) * len(self.in_avals))  # as in jax 0.12
     out_shardings_hlo = property(lambda self: (None,) * len(self.out_avals))
     uses_global_constants = property(lambda self: bool(self._code.variables))
-    nr_devices = 1
+    nr_devices = property(lambda self: self._code.nr_devices)
     ordered_effects: tuple = ()
     unordered_effects: tuple = ()
     calling_convention_version = maximum_supported_calling_convention_version
@@ -141,23 +156,40 @@ class Exported:
         return f"Exported(fun_name={self.fun_name}, ...)"
 
     def in_shardings_jax(self, mesh: Any) -> tuple:
-        """For each input its sharding, None: programs on one device have none."""
-        return self.in_shardings_hlo
+        """For each input its sharding over `mesh`, a mesh of `nr_devices` devices; None where it has none.
+
+        The axes of `mesh` must be those of the mesh that the function was exported with. Raises
+        ArgumentValueError if they are others.
+        """
+        divided = self._code.divided
+        return self._over(mesh, divided.in_shardings if divided else self.in_shardings_hlo)
 
     def out_shardings_jax(self, mesh: Any) -> tuple:
-        """For each result its sharding, None: programs on one device have none."""
-        return self.out_shardings_hlo
+        """For each result its sharding over `mesh`, a mesh of `nr_devices` devices; None where it has none."""
+        divided = self._code.divided
+        return self._over(mesh, divided.out_shardings if divided else self.out_shardings_hlo)
+
+    def _over(self, mesh: Any, shardings: Sequence[Any]) -> tuple:
+        for s in shardings:
+            if s is not None and s.mesh.shape_tuple != mesh.shape_tuple:
+                raise ArgumentValueError(
+                    f"{self.fun_name} was exported over a mesh of the axes {dict(s.mesh.shape_tuple)}",
+                    argument="mesh",
+                    got=mesh,
+                    expected="a mesh of the same axes",
+                )
+        return tuple([s and NamedSharding(mesh, s.spec) for s in shardings])
 
     # -- the program ------------------------------------------------------------------------------
 
     @property
     def mlir_module_serialized(self) -> bytes:
         """The program for the first of `platforms`, as a StableHLO portable artifact."""
-        return next(iter(self._code.modules.values()))
+        return self._code.artifact(self.platforms[0])
 
     def mlir_module(self) -> str:
         """The program for the first of `platforms`, as text."""
-        return xla.format_module(self.mlir_module_serialized)
+        return xla.format_module(self._code.module(self.platforms[0]))
 
     # -- derivatives ------------------------------------------------------------------------------
 
@@ -174,11 +206,8 @@ class Exported:
         """
         if self._vjp is None:
             if self._get_vjp is None:
-                raise ArgumentValueError(
-                    "No VJP is available",
-                    function=f"vjp of {self.fun_name}",
-                    fix="serialize it with vjp_order=1, or more for higher derivatives",
-                )
+                derivative_of(self._code)  # raises
+            assert self._get_vjp is not None
             self._vjp = self._get_vjp(self)
         return self._vjp
 
@@ -212,17 +241,24 @@ class Exported:
 
         Raises ArgumentValueError where structure, dtype or shape differ from the specification.
         """
-        if self._code.given or dims:
-            return self._checked(args, kwargs, self._known(dims, kwargs))
         whole = self._whole
-        if whole is None:
-            whole = jit(self._named(lambda *args, **kwargs: self._checked(args, kwargs, ())))
-            self._whole = whole
+        if whole is None or dims:
+            return self._first_call(args, kwargs, dims)
         try:
-            return whole(*args, **kwargs)
+            return whole(*args, **kwargs) if kwargs else whole(*args)
         except Exception:
-            self._fit(args, kwargs, ())  # what does not fit is told as of this call
+            try:
+                self._fit(args, kwargs, ())
+            except SagaxError as error:  # what does not fit is told as of this call
+                raise error from None
             raise
+
+    def _first_call(self, args: tuple, kwargs: dict, given: Mapping[str, int] | None) -> Any:
+        """A call that is not compiled as a whole yet, or never is since it has dimension arguments."""
+        if self._code.given or given:
+            return self._checked(args, kwargs, self._known(given, kwargs))
+        self._whole = jit(self._named(lambda *args, **kwargs: self._checked(args, kwargs, ())))
+        return self.call(*args, **kwargs)
 
     def _checked(self, args: tuple, kwargs: dict, known: Known) -> Any:
         """A call, whose arguments are looked at first."""
@@ -267,6 +303,13 @@ class Exported:
         given = dict(given or {})
         out = []
         for name, _ in self._code.given:
+            if name in kwargs and name in given:
+                raise ArgumentError(
+                    "the dimension argument is given twice, by keyword and in dims",
+                    function=f"call of {self.fun_name}",
+                    argument=name,
+                    fix="pass it once",
+                )
             if name in kwargs:
                 value = kwargs.pop(name)
             elif name in given:
@@ -279,14 +322,7 @@ class Exported:
                     expected="an integer",
                     fix=f"pass it by keyword: call(..., {name}=3)",
                 )
-            if not isinstance(value, (int, np.integer)) and not dims_module.is_dim(value):
-                raise ArgumentError(
-                    function=f"call of {self.fun_name}",
-                    argument=name,
-                    got=value,
-                    expected="an integer",
-                )
-            out.append((name, int(value) if isinstance(value, np.integer) else value))
+            out.append((name, self._dimension(name, value)))
         if given:
             raise ArgumentValueError(
                 function=f"call of {self.fun_name}",
@@ -296,27 +332,34 @@ class Exported:
             )
         return tuple(out)
 
+    def _dimension(self, name: str, value: Any) -> Any:
+        """The value of a dimension argument: an int, or a size of the calling program."""
+        if dims_module.is_dim(value):
+            return value
+        integer = not isinstance(value, (bool, np.bool_)) and (
+            not hasattr(value, "dtype") or dtypes.kind(value.dtype) in "iu"
+        )
+        if integer and hasattr(value, "__index__") and not isinstance(value, Tracer):
+            try:
+                return operator.index(value)  # type: ignore[arg-type]
+            except TypeError:  # an array of several
+                pass
+        raise ArgumentError(
+            function=f"call of {self.fun_name}",
+            argument=name,
+            got=value,
+            expected="an integer that is known while tracing"
+            if isinstance(value, Tracer)
+            else "an integer",
+        )
+
     def _prepared(self, known: Known) -> Callable:
         code = self._code
 
         def flat(*xs: Any) -> tuple:
             return tuple(call_exported(xs, code, known))
 
-        self._named(flat)
-        if not self.has_vjp():
-            return jit(flat)
-        differentiable = custom_vjp(flat)
-        differentiable.defvjp(
-            lambda *xs: (differentiable(*xs), xs),  # which may be differentiated again
-            lambda xs, cts: self._pull_back(xs, cts, known),
-        )
-        return jit(differentiable)
-
-    def _pull_back(self, xs: tuple, cts: Sequence[Any], known: Known) -> tuple:
-        given = [c for c, a in zip(cts, self.out_avals, strict=True) if _has_tangent(a)]
-        more = {"dims": dict(known)} if known else {}
-        found = iter(self.vjp().call(*xs, *given, **more))
-        return tuple(next(found) if _has_tangent(a) else None for a in self.in_avals)
+        return jit(self._named(flat))
 
     def _other_structure(self, args: tuple, kwargs: dict) -> Exception:
         of_args, of_kwargs = trees.treedef_children(self.in_tree)
@@ -330,10 +373,6 @@ class Exported:
             "pass positional and keyword arguments as they were passed when it was exported; static ones are left out",
             kind=ArgumentValueError,
         )
-
-
-def _has_tangent(aval: Any) -> bool:
-    return dtypes.is_inexact(aval.dtype)
 
 
 dims_module = dims  # where an argument is called dims
@@ -388,6 +427,9 @@ def export(
     def exporting(*args: Any, **kwargs: Any) -> Exported:
         with dims.assumptions(strict=strict) as made:
             traced, tree, statics, leaves = fun_jit._stage(args, kwargs)
+        operands = divisions.of_structs(leaves, traced.closed.in_avals)
+        committed = fun_jit._bound_to(operands, tree, args, kwargs)
+        place, results = fun_jit._program_place(traced, committed)
         given = tuple(
             (name, static.value)
             for name, static in statics
@@ -404,6 +446,7 @@ def export(
                 list(made),
                 chosen,
                 disabled_checks,
+                (place, results) if isinstance(place, Placement) else None,
             )
 
     return exporting
@@ -452,54 +495,76 @@ def _exported(
     assumptions: Sequence[Any],
     platforms: Sequence[str],
     disabled_checks: Sequence[DisabledSafetyCheck],
+    placed: tuple[Placement, Sequence[Any]] | None,
 ) -> Exported:
-    in_avals = closed.in_avals
+    in_avals, out_avals = [
+        [a if a.sharding is None else a.update(sharding=None) for a in avals]
+        for avals in (closed.in_avals, closed.out_avals)
+    ]
     labels = _argument_labels(in_tree)
-    scope = _scope_of(in_avals, given)
+    scope = _scope_of(name, in_avals, labels, given)
     names = _check_variables(closed, in_avals, labels, given)
     variables: list[Any] = [scope.read(n) for n in sorted(names)] if scope is not None else []
     jaxpr = prune_jaxpr(closed.jaxpr)
-    meshes = placements.meshes_in(jaxpr)
-    if meshes:
-        raise ArgumentValueError(
-            f"the function places values on {meshes[0]}, and programs for several devices cannot be exported",
-            function="export",
-            fix="leave out shard_map, reshard and with_sharding_constraint; the exported program can be called with "
-            "divided arguments inside of jit",
-        )
     used = used_inputs(jaxpr)
     kept = [i for i, u in enumerate(used) if u]
     jaxpr = jaxpr.replace(invars=[jaxpr.invars[i] for i in kept])
+    shardings = divided = places = None
+    if placed is not None:
+        ins, outs = places = _shardings(closed, *placed)
+        shardings = Shardings(placed[0].devices, [ins[i] for i in kept], outs)
+        divided = Divided(len(placed[0].devices), _abstract(ins), _abstract(outs))
     if jaxpr.effects:
         raise _no_callbacks(name)
     consts = [np.asarray(as_array(c)) for c in closed.consts]
     modules = {}
     for platform in platforms:
         text, callbacks = lower_jaxpr(
-            jaxpr, platform=platform, name=name, dim_variables=variables, consts=consts
+            jaxpr,
+            platform=platform,
+            name=name,
+            dim_variables=variables,
+            consts=consts,
+            shardings=shardings,
         )
         if callbacks:
             raise _no_callbacks(name)
-        modules[platform] = xla.serialize_artifact(text)
+        modules[platform] = text
         _check_custom_calls(name, text, disabled_checks)
     noted = dict.fromkeys(map(_located, (*assumptions, *_noted(scope))))
     code = ExportedCode(
         name,
         labels,
         in_avals,
-        closed.out_avals,
+        out_avals,
         variables,
         given,
         modules,
         kept,
         list(noted),
         any_platform=DisabledSafetyCheck.platform() in disabled_checks,
+        divided=divided,
     )
 
     def make_vjp(exported: Exported) -> Exported:
-        return _export_vjp(exported, closed)
+        return _export_vjp(exported, closed, places)
 
     return Exported(code, in_tree, out_tree, disabled_checks, make_vjp)
+
+
+def _shardings(closed: ClosedJaxpr, place: Placement, results: Sequence[Any]) -> tuple:
+    """How the arguments and the results of a program on several devices are divided; None: as the compiler likes."""
+    ins = place.shardings[len(closed.consts) :]
+    outs = [
+        typed_result(a, place.mesh) if s is None else s
+        for a, s in zip(closed.out_avals, results or [None] * len(closed.out_avals), strict=True)
+    ]
+    return ins, outs
+
+
+def _abstract(shardings: Sequence[Any]) -> tuple:
+    """Shardings without devices."""
+    return tuple([s and NamedSharding(s.mesh.abstract_mesh, s.spec) for s in shardings])
 
 
 def _argument_labels(in_tree: Any) -> list[str]:
@@ -512,9 +577,26 @@ def _argument_labels(in_tree: Any) -> list[str]:
     ]
 
 
-def _scope_of(avals: Sequence[Any], given: Sequence[tuple[str, Any]]) -> SymbolicScope | None:
-    sizes = [d for a in avals for d in a.shape] + [d for _, d in given]
-    return next((d.scope for d in sizes if dims.is_dim(d)), None)
+def _scope_of(
+    name: str, avals: Sequence[Any], labels: Sequence[str], given: Sequence[tuple[str, Any]]
+) -> SymbolicScope | None:
+    """The scope of all symbolic sizes of the arguments."""
+    first = None
+    for label, sizes in (
+        *zip(labels, [a.shape for a in avals], strict=True),
+        *[(key, (size,)) for key, size in given],
+    ):
+        for d in filter(dims.is_dim, sizes):
+            if first is None:
+                first = label, d
+            elif d.scope is not first[1].scope:
+                raise ArgumentValueError(
+                    f"Invalid mixing of symbolic scopes when exporting {name}: '{first[1]}' ({first[0]}) belongs to "
+                    f"{first[1].scope.name} and '{d}' ({label}) to another, {d.scope.name}.\n"
+                    "Every call of symbolic_shape without scope= makes a new scope, in which a name means another size.",
+                    fix="give all specifications one scope: symbolic_shape(..., scope=scope), or use symbolic_args_specs",
+                )
+    return None if first is None else first[1].scope
 
 
 def _noted(scope: SymbolicScope | None) -> list:
@@ -568,8 +650,10 @@ def _avals_of(closed: ClosedJaxpr) -> set:
         jaxpr = todo.pop()
         found.update([v.aval for v in jaxpr.outvars])
         for eqn in jaxpr.eqns:
-            found.update([v.aval for v in eqn.outvars])
-            todo += subjaxprs(eqn.params)
+            for v in eqn.outvars:
+                found.add(v.aval)
+            if eqn.primitive.holds_program:
+                todo += subjaxprs(eqn.params)
     return {a for a in found if not dims.is_static(a.shape)}
 
 
@@ -600,29 +684,41 @@ def _check_custom_calls(name: str, text: str, disabled: Sequence[DisabledSafetyC
         )
 
 
-def _export_vjp(exported: Exported, closed: ClosedJaxpr) -> Exported:
+def _export_vjp(exported: Exported, closed: ClosedJaxpr, shardings: tuple | None) -> Exported:
     code = exported._code
-    with_cotangent = [a for a in code.out_avals if _has_tangent(a)]
+    with_cotangent = [a for a in code.out_avals if has_tangent(a)]
     n = len(code.in_avals)
 
     def pull_back(*xs: Any, **_: Any) -> tuple:
         args, given = xs[:n], list(xs[n:])
-        positions = [i for i, a in enumerate(code.in_avals) if _has_tangent(a)]
+        positions = [i for i, a in enumerate(code.in_avals) if has_tangent(a)]
 
         def of_some(*some: Any) -> list:
             full = list(args)
             for i, x in zip(positions, some, strict=True):
                 full[i] = x
             outs = eval_jaxpr(closed.jaxpr, closed.consts, *full)
-            return [o for o, a in zip(outs, code.out_avals, strict=True) if _has_tangent(a)]
+            return [o for o, a in zip(outs, code.out_avals, strict=True) if has_tangent(a)]
 
         _, pull = vjp(of_some, *[args[i] for i in positions])
         return tuple(pull(given))
 
     pull_back.__name__ = f"{code.name}_vjp"
-    specs = [ShapeDtypeStruct.of(a.strip_weak_type()) for a in (*code.in_avals, *with_cotangent)]
+    avals = [a.strip_weak_type() for a in (*code.in_avals, *with_cotangent)]
+    places: list = [None] * len(avals)
+    if shardings is not None:  # cotangents are divided as what they belong to
+        ins, outs = shardings
+        places = [*ins, *[s for s, a in zip(outs, code.out_avals, strict=True) if has_tangent(a)]]
+        wanted = tuple([s for s, a in zip(ins, code.in_avals, strict=True) if has_tangent(a)])
+    specs = [
+        ShapeDtypeStruct(a.shape, a.dtype, sharding=s) for a, s in zip(avals, places, strict=True)
+    ]
     given = dict(code.given)
-    fun = jit(pull_back, static_argnames=tuple(given))
+    fun = jit(
+        pull_back,
+        static_argnames=tuple(given),
+        out_shardings=None if shardings is None else wanted,
+    )
     platforms = exported.platforms
     found = export(fun, platforms=platforms, disabled_checks=exported.disabled_safety_checks)(
         *specs, **given
@@ -687,9 +783,17 @@ def symbolic_args_specs(
     [ShapeDtypeStruct(shape=(b, 3), dtype=float32), ShapeDtypeStruct(shape=(3,), dtype=float32)]
     """
     leaves, tree = trees.flatten(args)
-    specs = trees.broadcast_prefix(
-        shapes_specs, args, is_leaf=lambda x: x is None or isinstance(x, str)
+    found = trees.prefix_mismatch(
+        shapes_specs, args, "shapes_specs", "args", is_leaf=_is_specification
     )
+    if found:
+        raise ArgumentValueError(
+            f"shapes_specs must be a tree prefix of args: {found[0]}",
+            function="symbolic_args_specs",
+            argument="shapes_specs",
+            fix="give one specification for all arrays, or a prefix of the structure of args",
+        )
+    specs = trees.broadcast_prefix(shapes_specs, args, is_leaf=_is_specification)
     if scope is None:
         scope = SymbolicScope(constraints)
     elif constraints:
@@ -706,3 +810,22 @@ def symbolic_args_specs(
             dtype = dtypes.canonicalize(np.dtype(dtype), config.current().x64)
         out.append(ShapeDtypeStruct(found, dtype))
     return tree.unflatten(out)
+
+
+def _is_specification(x: Any) -> bool:
+    return x is None or isinstance(x, str)
+
+
+def symbolic_dim_bounds(dimension: Any) -> tuple[int | float, int | float]:
+    """The least and the greatest value of a size, both included; infinite where there is none.
+
+    They are attained where sizes and constraints are linear, else possibly wider than that. Raises
+    TypeError for what is neither an integer nor a symbolic size.
+
+    >>> from sagax import export
+    >>> a, b = export.symbolic_shape("a, b", constraints=["a >= b + 2", "b <= 7"])
+    >>> export.symbolic_dim_bounds(a - b), export.symbolic_dim_bounds(b % 3)
+    ((2, inf), (0, 2))
+    """
+    lo, hi = dims.bounds(dimension if dims.is_dim(dimension) else operator.index(dimension))
+    return -math.inf if lo is None else lo, math.inf if hi is None else hi

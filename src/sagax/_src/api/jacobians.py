@@ -20,19 +20,23 @@ from sagax._src.api.flat import (
     vjp_flat,
 )
 from sagax._src.control.words import kind_of
-from sagax._src.core import dtypes, kinds
+from sagax._src.core import dims, dtypes, kinds
 from sagax._src.core.value import aval_of, sockets
 from sagax._src.diagnostics.boundary import function_name, tracing
 from sagax._src.diagnostics.errors import ArgumentValueError, DtypeError, SagaxError
+from sagax._src.primitives.comparison import eq
+from sagax._src.primitives.shaping import broadcasted_iota, size_as_value
 from sagax._src.primitives.slicing import slice_in_dim
-from sagax._src.primitives.structural import instantiate, reshape
+from sagax._src.primitives.structural import convert, instantiate, reshape
 from sagax._src.transforms.batch import BatchAxis, batch_flat, place
 from sagax._src.transforms.jvp import jvp_flat
 
 
 def _basis(leaves: Sequence[Any]) -> list:
     """For each leaf the standard basis of all leaves together, one example a row."""
-    total = sum(int(aval_of(x).size) for x in leaves)
+    total = sum(aval_of(x).size for x in leaves)
+    if dims.is_dim(total):
+        return _symbolic_basis(leaves, total)
     out, start = [], 0
     for x in leaves:
         aval = aval_of(x)
@@ -44,13 +48,26 @@ def _basis(leaves: Sequence[Any]) -> list:
     return out
 
 
+def _symbolic_basis(leaves: Sequence[Any], total: Any) -> list:
+    """As `_basis`, of leaves that have symbolic sizes."""
+    out, start = [], 0
+    for x in leaves:
+        aval = aval_of(x)
+        shape = (total, aval.size)
+        row, column = [broadcasted_iota(np.dtype(np.int32), shape, d) for d in (0, 1)]
+        here = convert(eq(row - size_as_value(start), column), aval.dtype)
+        out.append(reshape(here, (total, *aval.shape)))
+        start += aval.size
+    return out
+
+
 def _split_rows(x: Any, leaves: Sequence[Any], axis: int) -> list:
     """Cut dimension `axis` of `x` into the parts of the leaves, each in the leaf's shape."""
     parts, start = [], 0
     shape = aval_of(x).shape
     for leaf in leaves:
         aval = aval_of(leaf)
-        n = int(aval.size)
+        n = aval.size
         part = slice_in_dim(x, start, start + n, 1, axis)
         parts.append(reshape(part, (*shape[:axis], *aval.shape, *shape[axis + 1 :])))
         start += n

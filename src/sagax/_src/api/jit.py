@@ -10,7 +10,7 @@ import types
 import weakref
 from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sagax._src import config, trees
 from sagax._src.api import arguments, compilations, divisions, donation, guards, reads
@@ -21,7 +21,7 @@ from sagax._src.control.call import call
 from sagax._src.control.words import check_results, kind_of
 from sagax._src.core.jaxpr import ClosedJaxpr, DebugInfo, eval_jaxpr
 from sagax._src.core.stage import stage
-from sagax._src.core.trace import Tracer, axis_environment, evaluation, state
+from sagax._src.core.trace import Tracer, at_work, axis_environment, evaluation, state
 from sagax._src.core.value import aval_of, is_operand
 from sagax._src.diagnostics import events
 from sagax._src.diagnostics.boundary import (
@@ -35,7 +35,8 @@ from sagax._src.diagnostics.errors import (
     ArgumentValueError,
     NonFiniteError,
 )
-from sagax._src.runtime import commits, devices, entries, nonfinite
+from sagax._src.later import later
+from sagax._src.runtime import devices, entries, nonfinite
 from sagax._src.runtime.array import ConcreteArray, as_array
 from sagax._src.runtime.compile import (
     Compiled,
@@ -44,12 +45,17 @@ from sagax._src.runtime.compile import (
     placement,
     platform_of,
 )
-from sagax._src.runtime.key_reuse import watch
 from sagax._src.runtime.placements import Placement, in_context
 from sagax._src.xla import Device
 
+if TYPE_CHECKING:
+    import sagax._src.runtime.key_reuse.watch as watch
+else:
+    watch = later("sagax._src.runtime.key_reuse.watch", globals())
+
 _flatten = trees.flatten
 _thread = config.thread
+_own, _process = config.own, config.process
 
 
 class Traced:
@@ -252,73 +258,54 @@ class JitFunction:
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         try:
-            if self._plain and state.trace is evaluation:
-                # Arrays as they are, the commonest call, need no flattening.
-                key: list = [_thread.settings]
+            if self._plain and (at_work() is None or state.trace is evaluation):
+                # Arrays as they are, the commonest call, need no flattening. `place`: what they are bound to.
+                key: list = [_own() or _process.settings]
                 bufs = []
+                place = None
                 if not kwargs:
                     for x in args:
-                        if type(x) is not ConcreteArray or x._device is not None:
+                        if type(x) is not ConcreteArray:
                             break
+                        where = x._device
+                        if where is not None and where is not place:
+                            if place is not None or type(where) is not Device or self._divisions:
+                                return self._general(args, kwargs)
+                            place = where
                         key.append(x.aval)
                         bufs.append(x.buffer() if x._buffer is None else x._buffer)
                     else:
+                        if place is not None:
+                            key[1:1] = (), place
                         entry = self._calls.get(tuple(key))
                         return entry(bufs, args) if entry else self._general(args, kwargs)
-                    if type(x) is ConcreteArray and type(x._device) is Device:
-                        return self._on_device(args, None, args, kwargs)
+                    place = None
                 try:
                     leaves, tree = _flatten((args, kwargs))
                 except (ValueError, TypeError, SystemError):
                     return self._general(args, kwargs)  # which says what is wrong
-                key = [tree, _thread.settings]
+                key = [tree, _own() or _process.settings]
                 bufs = []
                 for x in leaves:
-                    if type(x) is not ConcreteArray or x._device is not None:
-                        break
+                    if type(x) is not ConcreteArray:
+                        return self._general(args, kwargs)
+                    where = x._device
+                    if where is not None and where is not place:
+                        if place is not None or type(where) is not Device or self._divisions:
+                            return self._general(args, kwargs)
+                        place = where
                     key.append(x.aval)
                     bufs.append(x.buffer() if x._buffer is None else x._buffer)
-                else:
-                    entry = self._calls.get(tuple(key))
-                    if entry is not None:
-                        return entry(bufs, leaves)
-                    return self._general(args, kwargs)
-                if type(x) is ConcreteArray and type(x._device) is Device:
-                    return self._on_device(leaves, tree, args, kwargs)
+                if place is not None:
+                    key[2:2] = (), place
+                entry = self._calls.get(tuple(key))
+                if entry is not None:
+                    return entry(bufs, leaves)
             return self._general(args, kwargs)
         except Exception as error:
             ran = isinstance(error, NonFiniteError) or entries.ran(error)
             (self._running if ran else self._boundary).leave(error)
             raise
-
-    def _on_device(self, leaves: Sequence[Any], tree: Any, args: tuple, kwargs: dict) -> Any:
-        """A call with arrays of which some are committed to one device, by the keys of the general way.
-
-        `tree` None: the leaves are the arguments.
-        """
-        place = None
-        key: list = (
-            [_thread.settings, (), None] if tree is None else [tree, _thread.settings, (), None]
-        )
-        at = len(key) - 1
-        for x in leaves:
-            if type(x) is not ConcreteArray:
-                if tree is not None:
-                    return self._general(args, kwargs)
-                try:
-                    leaves, tree = _flatten((args, kwargs))
-                except (ValueError, TypeError, SystemError):
-                    return self._general(args, kwargs)  # which says what is wrong
-                return self._on_device(leaves, tree, args, kwargs)
-            if x._device is not None and x._device is not place and place is not None:
-                return self._general(args, kwargs)  # which says which two do not go together
-            place = place or x._device
-            key.append(x.aval)
-        key[at] = place
-        entry = self._calls.get(tuple(key)) if self._divisions is None else None
-        if entry is None:
-            return self._general(args, kwargs)
-        return entry([x.buffer() if x._buffer is None else x._buffer for x in leaves], leaves)
 
     def _general(self, args: tuple, kwargs: dict) -> Any:
         """Any call: static arguments, operands that are no arrays yet, a trace at work, first calls."""
@@ -658,7 +645,7 @@ class JitFunction:
         entry = entries.entry(compiled, consts, None if single else unflatten, target, several)
         entry = compilations.timed(entry, counter)
         if not planned.aliases:
-            return self._watched(self._committing(entry, target), traced, consts)
+            return self._watched(entry, traced, consts)
 
         giving = donation.Donation(
             self._fun, traced.closed.jaxpr.debug_info.arg_names, planned.aliases
@@ -672,21 +659,7 @@ class JitFunction:
             giving.give(arrays)
             return result
 
-        return self._watched(self._committing(call_and_give, target), traced, consts)
-
-    @staticmethod
-    def _committing(entry: Callable, target: Any) -> Callable:
-        """`entry`, whose results know where the arrays were committed that they follow."""
-        if target is None:
-            return entry
-
-        def call_committed(bufs: list, arrays: list) -> Any:
-            result = entry(bufs, arrays)
-            one = type(result) is ConcreteArray
-            commits.inherit((result,) if one else trees.leaves(result), arrays)
-            return result
-
-        return call_committed
+        return self._watched(call_and_give, traced, consts)
 
     @staticmethod
     def _watched(entry: Callable, traced: Traced, consts: Sequence[Any]) -> Callable:

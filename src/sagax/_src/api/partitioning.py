@@ -10,7 +10,6 @@ import threading
 import uuid
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -31,6 +30,7 @@ from sagax._src.core.value import aval_of
 from sagax._src.diagnostics.boundary import function_name
 from sagax._src.diagnostics.errors import ArgumentError, ArgumentValueError
 from sagax._src.lowering.module import lower_for_one_device
+from sagax._src.records import record
 from sagax._src.runtime.placements import described
 
 _TARGET = "SagaxPartitioned"
@@ -51,7 +51,7 @@ class CompoundFactor(tuple):
         return tuple.__new__(cls, factors)
 
 
-@dataclass(frozen=True)
+@record
 class Rule:
     """How the dimensions of operands and results belong together.
 
@@ -227,7 +227,7 @@ class SdyShardingRule(Rule):
 # The primitive -------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, eq=False)
+@record(eq=False)
 class Partitioner:
     """What the user said of how the work is shared."""
 
@@ -262,7 +262,7 @@ def _(*xs: Any, jaxpr: ClosedJaxpr, how: Partitioner) -> list:
     return eval_jaxpr(jaxpr.jaxpr, (), *xs)
 
 
-@dataclass(frozen=True)
+@record
 class _Call:
     """One call in a program that is being compiled."""
 

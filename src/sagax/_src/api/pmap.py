@@ -19,11 +19,15 @@ from sagax._src.core.jaxpr import ClosedJaxpr, DebugInfo
 from sagax._src.core.meshes import Mesh, PartitionSpec
 from sagax._src.core.shardings import NamedSharding
 from sagax._src.core.stage import stage
+from sagax._src.core.trace import Tracer, evaluation, state
 from sagax._src.core.value import aval_of, sockets
 from sagax._src.diagnostics.boundary import function_code, function_name, running, tracing
 from sagax._src.diagnostics.errors import ArgumentError, ArgumentValueError
 from sagax._src.primitives.structural import expand_dims, reshape
+from sagax._src.runtime import commits
 from sagax._src.runtime import devices as known_devices
+from sagax._src.runtime.array import ConcreteArray
+from sagax._src.runtime.process_parts import global_to_local, local_mesh, local_to_global
 
 _UNNAMED = "pmap axis"
 
@@ -46,6 +50,10 @@ def pmap(
     along the axis by its name; each device differentiates its own results, so that the cotangent of a `psum` is summed
     over the devices too. `shard_map` does the same for parts of arrays of any size, along several axes.
 
+    Where several processes run together the axis goes over the devices of all of them, and all make the same call:
+    each gives the examples of its own devices and gets the results of these. Such a call stands outside of other
+    transformations.
+
     Args:
       axis_name: a name for collectives.
       in_axes: which axis of each positional argument is mapped: an int, None (all devices get the argument), or a tuple
@@ -53,10 +61,9 @@ def pmap(
       out_axes: where the mapped axis appears in the results: an int, None (the result is the same on all devices) or a
         pytree of them.
       static_broadcasted_argnums: positions of arguments that are constants of the program; hashable.
-      devices: the devices of this process, as many as there are examples; the first ones of the platform if left out,
-        where there is one process.
+      devices: the devices, as many as there are examples; the first ones of the platform if left out.
       backend: the platform whose devices are taken.
-      axis_size: the number of examples; must agree with the arguments.
+      axis_size: the number of examples, those of other processes included; must agree with the arguments.
       donate_argnums: positions of arguments whose memory the results may take.
 
     Raises:
@@ -96,13 +103,139 @@ def pmap(
     program = jit(whole, static_argnums=static or None, donate_argnums=donate_argnums)
     program._boundary, program._running = tracing(fun, "pmap"), running(fun, "pmap")
 
+    donated = arguments.check_argnums(donate_argnums, "pmap", "donate_argnums")
+
+    def over_processes(args: tuple, kwargs: dict) -> tuple | None:
+        """The operands over the devices of several processes; None where those of one are meant."""
+        mesh = _mesh_of_processes(axis_name, devices, backend)
+        if mesh is None:
+            return None
+        return _whole(fun, mesh, in_axes, static, axis_size, args, kwargs)
+
     @functools.wraps(fun, updated=())
     def mapped(*args: Any, **kwargs: Any) -> Any:
-        return program(*args, **kwargs)
+        found = over_processes(args, kwargs)
+        if found is None:
+            try:
+                return program(*args, **kwargs)
+            except commits.DeviceConflictError:
+                if state.trace is not evaluation:
+                    raise
+            # Arguments that lie elsewhere are moved, as each example has its device.
+            found = _moved(
+                fun, axis_name, in_axes, static, devices, backend, axis_size, args, kwargs
+            )
+            return program(*found[0], **found[1])
+        outs = trees.map(_mine, program(*found[0], **found[1]))
+        for i in donated:
+            trees.map(_given_away, args[i])
+        return outs
 
-    mapped.lower = program.lower  # type: ignore[attr-defined]
-    mapped.trace = program.trace  # type: ignore[attr-defined]
+    def staged(stage: Callable) -> Callable:
+        def call(*args: Any, **kwargs: Any) -> Any:
+            args, kwargs = over_processes(args, kwargs) or (args, kwargs)
+            return stage(*args, **kwargs)
+
+        return call
+
+    mapped.lower = staged(program.lower)  # type: ignore[attr-defined]
+    mapped.trace = staged(program.trace)  # type: ignore[attr-defined]
     return mapped
+
+
+def _mesh_of_processes(axis_name: Any, devices: tuple | None, backend: str | None) -> Mesh | None:
+    """The devices of several processes, as a mesh of one axis; None if those of one are meant."""
+    found = tuple(known_devices.devices(backend)) if devices is None else devices
+    return _line_of_processes(found, _UNNAMED if axis_name is None else axis_name)
+
+
+@functools.lru_cache(maxsize=64)
+def _line_of_processes(devices: tuple, name: Any) -> Mesh | None:
+    several = len({d.process_index for d in devices}) > 1
+    return _line(devices, name) if several else None
+
+
+def _whole(
+    fun: Callable,
+    mesh: Mesh,
+    in_axes: Any,
+    static: tuple[int, ...],
+    axis_size: int | None,
+    args: tuple,
+    kwargs: dict,
+) -> tuple:
+    """The arguments of all processes, of which these are the ones of this process."""
+    label = f"pmap of {function_name(fun)}"
+    given = _Given(fun, label, in_axes, static, args, kwargs)
+    for i, x in enumerate(given.values):
+        if isinstance(x, Tracer):
+            raise ArgumentValueError(
+                "over the devices of several processes it cannot be called inside of another transformation: it takes "
+                "the arrays of one process and works on those of all",
+                function=label,
+                argument=given.paths()[i],
+                got=x,
+                fix="transform the function inside of pmap, or map with shard_map over arrays of all processes",
+            )
+    specs = [_spec(d, mesh.axis_names[0]) for d in given.dims]
+    for i, x in enumerate(given.values):
+        if not x.is_fully_addressable:  # an array of all processes may be given as it is
+            given.values[i] = global_to_local(x, mesh, specs[i])
+    here, size = len(local_mesh(mesh)._flat), given.size(None)
+    if size != here:
+        raise ArgumentValueError(
+            f"there are {size} examples for the {here} devices that this process has of the {mesh.size} devices",
+            function=label,
+            argument="in_axes",
+            got=f"{size} examples",
+            expected=f"{here}, one for each device of this process",
+            fix="for the devices of each process by itself pass devices=sagax.local_devices()",
+        )
+    if axis_size not in (None, mesh.size):
+        raise ArgumentValueError(
+            function=label,
+            argument="axis_size",
+            got=axis_size,
+            expected=f"{mesh.size}, the number of devices of all processes",
+        )
+    values = [local_to_global(x, mesh, s) for x, s in zip(given.values, specs, strict=True)]
+    some, named = given.tree.unflatten(values)
+    return given.filled(some), named
+
+
+def _moved(
+    fun: Callable,
+    axis_name: Any,
+    in_axes: Any,
+    static: tuple[int, ...],
+    devices: tuple | None,
+    backend: str | None,
+    axis_size: int | None,
+    args: tuple,
+    kwargs: dict,
+) -> tuple:
+    """The arguments, put where their examples belong."""
+    given = _Given(fun, f"pmap of {function_name(fun)}", in_axes, static, args, kwargs)
+    name = _UNNAMED if axis_name is None else axis_name
+    mesh = _mesh(given.label, name, given.size(axis_size), devices, backend)
+    pairs = zip(given.values, given.dims, strict=True)
+    values = [device_put(x, NamedSharding(mesh, _spec(d, name))) for x, d in pairs]
+    some, named = given.tree.unflatten(values)
+    return given.filled(some), named
+
+
+def _mine(x: ConcreteArray) -> ConcreteArray:
+    sharding: Any = x.sharding
+    return global_to_local(x, sharding.mesh, sharding.spec)
+
+
+def _given_away(x: Any) -> None:
+    if isinstance(x, ConcreteArray):
+        x.delete()
+
+
+def _spec(dimension: int | None, name: Any) -> PartitionSpec:
+    return PartitionSpec() if dimension is None else PartitionSpec(*[None] * dimension, name)
 
 
 def _is_int(axis: Any) -> bool:
@@ -122,21 +255,8 @@ def _apply(
     kwargs: dict,
 ) -> Any:
     label = f"pmap of {function_name(fun)}"
-    fixed = {k % len(args) for k in static if -len(args) <= k < len(args)}
-    places = [i for i in range(len(args)) if i not in fixed]
-    dynamic = tuple([args[i] for i in places])
-    axes = _spread_in(fun, label, in_axes, args, places, kwargs)
-    leaves, tree = trees.flatten((dynamic, kwargs))
-    names = arguments.positional_names(fun, len(args))
-
-    @functools.cache
-    def paths() -> list[str]:
-        parts = [*[(names[i], args[i]) for i in places], *sorted(kwargs.items())]
-        return [trees.argument_path(name, path) for name, x in parts for path in trees.key_paths(x)]
-
-    values = [x if hasattr(x, "aval") else sockets.concrete(x) for x in leaves]
-    dims = [_dimension(x, a, i, paths, label) for i, (x, a) in enumerate(zip(values, axes))]
-    size = _size(label, values, dims, paths, axis_size)
+    given = _Given(fun, label, in_axes, static, args, kwargs)
+    values, dims, size = given.values, given.dims, given.size(axis_size)
     name = _UNNAMED if axis_name is None else axis_name
     seen = meshes.get_abstract_mesh()
     if seen.manual_axes:
@@ -147,7 +267,7 @@ def _apply(
             fix="use vmap inside, or shard_map over a mesh with two axes",
         )
     region = Region(_mesh(label, name, size, devices, backend), frozenset((name,)), False)
-    specs = [PartitionSpec() if d is None else PartitionSpec(*[None] * d, name) for d in dims]
+    specs = [_spec(d, name) for d in dims]
 
     out_tree: Any = None
     wanted: list = []
@@ -158,23 +278,63 @@ def _apply(
             x if d is None else reshape(x, (*x.shape[:d], *x.shape[d + 1 :]))
             for x, d in zip(parts, dims, strict=True)
         ]
-        some, named = tree.unflatten(mine)
-        given = iter(some)
-        full = [args[i] if i in fixed else next(given) for i in range(len(args))]
-        result = fun(*full, **named)
+        some, named = given.tree.unflatten(mine)
+        result = fun(*given.filled(some), **named)
         outs, out_tree = trees.flatten_argument("pmap", "result", result)
         check_results(outs, result, "pmap", fun)
         wanted = _spread_out(label, out_axes, result, outs)
         return [x if d is None else expand_dims(x, (d,)) for x, d in zip(outs, wanted, strict=True)]
 
     avals = [region.part(aval_of(x), s) for x, s in zip(values, specs, strict=True)]
-    info = DebugInfo(function_name(fun), paths, (), "pmap", function_code(fun))
+    info = DebugInfo(function_name(fun), given.paths, (), "pmap", function_code(fun))
     with region.inside(), tracing(fun, "pmap"):
         jaxpr, consts = stage(one, avals, info)
-    out_specs = [PartitionSpec() if d is None else PartitionSpec(*[None] * d, name) for d in wanted]
+    out_specs = [_spec(d, name) for d in wanted]
     closed = ClosedJaxpr(jaxpr, consts)
     outs = region.bind(closed, values, specs, out_specs, function_name(fun))
     return out_tree.unflatten(outs)
+
+
+class _Given:
+    """The arguments of a call: the leaves of those that are not static, and which of their axes are mapped."""
+
+    def __init__(
+        self,
+        fun: Callable,
+        label: str,
+        in_axes: Any,
+        static: tuple[int, ...],
+        args: tuple,
+        kwargs: dict,
+    ) -> None:
+        self.label = label
+        self._args = args
+        self._fixed = {k % len(args) for k in static if -len(args) <= k < len(args)}
+        places = [i for i in range(len(args)) if i not in self._fixed]
+        axes = _spread_in(fun, label, in_axes, args, places, kwargs)
+        leaves, self.tree = trees.flatten((tuple([args[i] for i in places]), kwargs))
+        names = arguments.positional_names(fun, len(args))
+
+        @functools.cache
+        def paths() -> list[str]:
+            parts = [*[(names[i], args[i]) for i in places], *sorted(kwargs.items())]
+            return [
+                trees.argument_path(name, path) for name, x in parts for path in trees.key_paths(x)
+            ]
+
+        self.paths = paths
+        self.values = [x if hasattr(x, "aval") else sockets.concrete(x) for x in leaves]
+        self.dims = [
+            _dimension(x, a, i, paths, label) for i, (x, a) in enumerate(zip(self.values, axes))
+        ]
+
+    def size(self, axis_size: int | None) -> int:
+        return _size(self.label, self.values, self.dims, self.paths, axis_size)
+
+    def filled(self, some: Sequence[Any]) -> list:
+        """All positional arguments, of which these are the ones that are not static."""
+        rest = iter(some)
+        return [x if i in self._fixed else next(rest) for i, x in enumerate(self._args)]
 
 
 def _spread_in(
@@ -316,41 +476,25 @@ def _mesh(label: str, name: Any, size: int, devices: tuple | None, backend: str 
                 got=f"{len(devices)} devices",
                 expected=f"{size}, one for each example",
             )
-        found = list(devices)
-        here = known_devices.process_index(backend)
-        if any(d.process_index != here for d in found):
-            raise ArgumentValueError(
-                "pmap takes devices of one process",
-                function=label,
-                argument="devices",
-                got=", ".join(map(str, found)),
-                expected=f"devices of process {here}",
-                fix="map over the devices of all processes with shard_map",
-            )
-    else:
-        found = list(known_devices.local_devices(backend=backend))
-        if known_devices.process_count(backend) > 1:
-            raise ArgumentValueError(
-                "there are several processes, and collectives of pmap would reach the devices of one only",
-                function=label,
-                got=f"{known_devices.process_count(backend)} processes",
-                expected="one process, or the devices that are meant",
-                fix="map over the devices of all processes with shard_map; for those of each process by itself pass "
-                "devices=sagax.local_devices()",
-            )
-        if len(found) < size:
-            n = max([k for k in range(1, len(found) + 1) if size % k == 0])
-            raise ArgumentValueError(
-                f"compiling computation that requires {size} logical devices, but only {len(found)} XLA devices are "
-                "available",
-                function=label,
-                got=f"a mapped axis of size {size}",
-                expected=f"at most {len(found)}, the number of devices",
-                fix=f"reshape the mapped axis to ({n}, {size // n}) and use pmap of vmap; virtual CPU devices are made by "
-                f"sagax.config.update('num_cpu_devices', {size}) before the first use of a device",
-            )
-    array = np.empty(size, object)
-    array[:] = found[:size]
+        return _line(devices, name)
+    found = known_devices.devices(backend)
+    if len(found) < size:
+        n = max([k for k in range(1, len(found) + 1) if size % k == 0])
+        raise ArgumentValueError(
+            f"compiling computation that requires {size} logical devices, but only {len(found)} XLA devices are "
+            "available",
+            function=label,
+            got=f"a mapped axis of size {size}",
+            expected=f"at most {len(found)}, the number of devices",
+            fix=f"reshape the mapped axis to ({n}, {size // n}) and use pmap of vmap; virtual CPU devices are made by "
+            f"sagax.config.update('num_cpu_devices', {size}) before the first use of a device",
+        )
+    return _line(tuple(found[:size]), name)
+
+
+def _line(devices: tuple, name: Any) -> Mesh:
+    array = np.empty(len(devices), object)
+    array[:] = devices
     return Mesh(array, (name,))
 
 
@@ -393,7 +537,5 @@ def device_put_replicated(x: Any, devices: Sequence[Any]) -> Any:
 
 
 def _on_each(stacked: Any, devices: Sequence[Any]) -> Any:
-    array = np.empty(len(devices), object)
-    array[:] = devices
-    mesh = Mesh(array, ("_device_put_sharded",))
+    mesh = _line(tuple(devices), "_device_put_sharded")
     return device_put(stacked, NamedSharding(mesh, PartitionSpec("_device_put_sharded")))

@@ -16,7 +16,6 @@ import types
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
 from types import CodeType
 from typing import Any, Final, NamedTuple
 
@@ -24,6 +23,7 @@ import numpy as np
 
 from sagax._src.core import dtypes
 from sagax._src.diagnostics.spans import is_users
+from sagax._src.records import record
 from sagax._src.runtime.array import ConcreteArray
 
 MISSING: Final = type("Missing", (), {"__repr__": lambda self: "<not defined>"})()
@@ -200,7 +200,7 @@ class Link(NamedTuple):
     value: Any
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(slots=True, eq=False)
 class Read:
     """A value that a function reads from outside, and the way to it from a name."""
 

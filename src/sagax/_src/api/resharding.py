@@ -17,6 +17,7 @@ from sagax._src.core.trace import Tracer
 from sagax._src.core.value import aval_of, is_operand
 from sagax._src.diagnostics.errors import ArgumentError, SagaxError
 from sagax._src.primitives.resharding import (
+    check_not_manual,
     left_to_compiler,
     mesh_in_types,
     reshard_p,
@@ -54,6 +55,8 @@ def _named(sharding: Any, x: Any, path: str, function: str) -> NamedSharding:
             expected="a sharding or a PartitionSpec",
         )
     aval = aval_of(x)
+    if isinstance(sharding, NamedSharding):
+        check_not_manual(sharding, function=function, argument=path)
     try:
         sharding.check_shape(aval.shape)
     except SagaxError as error:
@@ -148,15 +151,6 @@ def reshard(x: Any, out_shardings: Any) -> Any:
         if not isinstance(leaf, Tracer):
             found.append(moving.put(leaf, named))
             continue
-        if AxisType.Manual in named.mesh.axis_types and set(named.spec.used_axes()) & set(
-            named.mesh.manual_axes
-        ):
-            raise ShardingError(
-                "axes of type Manual cannot be used to divide a value inside of shard_map",
-                function="reshard",
-                argument=path,
-                got=repr(named.spec),
-            )
         found.append(reshard_p.bind(leaf, sharding=named))
     return tree.unflatten(found)
 

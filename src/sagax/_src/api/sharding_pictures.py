@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import html
+import sys
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -15,7 +17,17 @@ from sagax._src.diagnostics.errors import ArgumentError, ArgumentValueError
 from sagax._src.primitives.resharding import inspect_sharding_p
 from sagax._src.runtime.array import as_array
 
-_COLOURS = ("blue", "green", "magenta", "yellow", "cyan", "red", "bright_blue", "bright_green")
+# Colours that every terminal tells apart, and what they are on a page.
+_COLOURS = {
+    "blue": "#4c78a8",
+    "green": "#54a24b",
+    "magenta": "#b279a2",
+    "yellow": "#eeca3b",
+    "cyan": "#72b7b2",
+    "red": "#e45756",
+    "bright_blue": "#9ecae9",
+    "bright_green": "#b6e880",
+}
 
 
 def visualize_sharding(
@@ -30,13 +42,14 @@ def visualize_sharding(
 ) -> None:
     """Print which devices have which part of an array of one or two dimensions.
 
-    Rows are the first dimension, columns the second. In a notebook the picture has colours too.
+    Rows are the first dimension, columns the second. A notebook shows it as a table.
 
     Args:
       use_color: each part has a colour of its own.
       scale: the size of the picture, as a factor.
       min_width, max_width: characters that a column, or the whole picture, takes.
-      color_map: a function from the number of a part to the name of a colour, or a sequence of names.
+      color_map: a sequence of names of colours, one for each part, or a function from numbers between 0 and 1 to a
+        name or to amounts of red, green and blue between 0 and 1, such as a colour map of matplotlib.
 
     Raises:
       ValueError: the array has more dimensions, or none.
@@ -74,7 +87,11 @@ def visualize_sharding(
     width = max(min_width, int(longest * scale), longest)
     width = max(min(width, (max_width - 1) // columns - 1), longest)
     height = max(int(scale * (1 if rows > 1 or len(shape) == 1 else 3)), 1)
-    _print(_drawn(cells, width, height), cells, color_map if use_color else (), width)
+    colours = _colours(cells, color_map) if use_color else {}
+    lines = _drawn(cells, width, height)
+    picture = _Picture(lines, cells, colours, width)
+    if not _shown_in_notebook(picture):
+        _print(lines, cells, colours)
 
 
 def _names(shape: tuple, sharding: Sharding) -> list[list[str]]:
@@ -113,32 +130,94 @@ def _drawn(cells: list[list[str]], width: int, height: int) -> list[list[str]]:
     return lines
 
 
-def _print(lines: list[list[str]], cells: list[list[str]], colours: Any, width: int) -> None:
-    if colours == ():
-        print("\n".join(["".join(pieces) for pieces in lines]))
+def _colours(cells: list[list[str]], given: Any) -> dict[str, str]:
+    """The name of a colour, or "#rrggbb", for the devices of each part."""
+    names = list(dict.fromkeys(name for row in cells for name in row))
+    found = {}
+    for i, name in enumerate(names):
+        colour = _picked(tuple(_COLOURS) if given is None else given, i, len(names))
+        if not isinstance(colour, str):  # red, green and blue from 0 to 1, as matplotlib has them
+            colour = "#" + "".join([f"{round(255 * float(c)):02x}" for c in colour[:3]])
+        found[name] = colour
+    return found
+
+
+def _picked(given: Any, i: int, count: int) -> Any:
+    return given(i / max(count - 1, 1)) if callable(given) else given[i % len(given)]
+
+
+def _painted(colour: str) -> tuple[str, str]:
+    """A colour as "#rrggbb", and black or white, whichever is the easier to read on it."""
+    from rich.color import Color  # loads slowly, and only who looks at a picture needs it
+
+    red, green, blue = ground = Color.parse(_COLOURS.get(colour, colour)).get_truecolor()
+    ink = "#000000" if 0.299 * red + 0.587 * green + 0.114 * blue > 130 else "#ffffff"
+    return ground.hex, ink
+
+
+def _print(lines: list[list[str]], cells: list[list[str]], colours: dict[str, str]) -> None:
+    if not colours:
+        print(_text(lines))
         return
-    from rich.console import Console  # loads slowly, and only who looks at a picture needs it
+    from rich.console import Console  # loads slowly, as above
     from rich.text import Text
 
-    number = {name: i for i, name in enumerate(dict.fromkeys(n for row in cells for n in row))}
     picture = Text(no_wrap=True)
     row = -1
     for pieces in lines:
         if len(pieces) == 1:
             row += 1
         for k, piece in enumerate(pieces):
-            inside = len(pieces) > 1 and k % 2 == 1
-            place = number[cells[row][k // 2]] if inside else 0
-            picture.append(piece, f"on {_colour(colours, place)}" if inside else "")
+            style = ""
+            if len(pieces) > 1 and k % 2 == 1:
+                colour = colours[cells[row][k // 2]]
+                style = f"{_painted(colour)[1]} on {colour}"
+            picture.append(piece, style)
         picture.append("\n")
     picture.rstrip()
     Console(width=max(sum(map(len, lines[0])), 20)).print(picture)
 
 
-def _colour(colours: Any, number: int) -> str:
-    if colours is None:
-        return _COLOURS[number % len(_COLOURS)]
-    return str(colours(number) if callable(colours) else colours[number % len(colours)])
+def _text(lines: list[list[str]]) -> str:
+    return "\n".join(["".join(pieces) for pieces in lines])
+
+
+class _Picture:
+    """A picture for a notebook, which asks for it as HTML or as text."""
+
+    def __init__(
+        self, lines: list[list[str]], cells: list[list[str]], colours: dict[str, str], width: int
+    ) -> None:
+        self._lines, self._cells, self._colours, self._width = lines, cells, colours, width
+
+    def __repr__(self) -> str:
+        return _text(self._lines)
+
+    def _repr_html_(self) -> str:
+        height = (len(self._lines) - 1) // len(self._cells)  # lines of a cell, with one border
+        rows = "".join([f"<tr>{''.join(map(self._cell, row))}</tr>" for row in self._cells])
+        style = f"border-collapse:collapse;font-family:monospace;line-height:{1.4 * height:.3g}em"
+        return f'<table style="{style}">{rows}</table>'
+
+    def _cell(self, name: str) -> str:
+        style = (
+            f"border:1px solid #888888;text-align:center;padding:0 0.5ch;min-width:{self._width}ch"
+        )
+        if self._colours:
+            ground, ink = _painted(self._colours[name])
+            style += f";background:{ground};color:{ink}"
+        return f'<td style="{style}">{html.escape(name)}</td>'
+
+
+def _shown_in_notebook(picture: _Picture) -> bool:
+    """Whether a notebook took the picture; a shell in a terminal has no kernel."""
+    shell = sys.modules["IPython"].get_ipython() if "IPython" in sys.modules else None
+    if getattr(shell, "kernel", None) is None:
+        return False
+    from IPython.display import display  # type: ignore[import-not-found]  # there only in notebooks
+
+    display(picture)
+    return True
 
 
 def visualize_array_sharding(arr: Any, **kwargs: Any) -> None:

@@ -9,6 +9,7 @@ from sagax._src import trees, xla
 from sagax._src.api import arguments, divisions, donation
 from sagax._src.api.structs import ShapeDtypeStruct
 from sagax._src.control.words import kind_of, structure_error
+from sagax._src.core.formats import Format, Layout
 from sagax._src.core.jaxpr import ClosedJaxpr
 from sagax._src.core.shardings import Sharding
 from sagax._src.core.trace import Tracer
@@ -64,66 +65,99 @@ class ArgInfo(NamedTuple):
         return self.aval.dtype
 
 
+class Signature(NamedTuple):
+    """What all stages of a function know of it: its name, its arguments and its result.
+
+    `names` are the user's of the leaves of the arguments, `positional` those of the positional ones;
+    `donated` are positions among the leaves. Static arguments are left out.
+    """
+
+    name: str
+    tree: Any
+    in_avals: tuple
+    names: tuple[str, ...]
+    positional: tuple[str, ...]
+    has_static: bool
+    donated: tuple[int, ...]
+    out_tree: Any
+    out_avals: tuple
+
+    def flatten(self, args: tuple, kwargs: dict) -> tuple[list, Any]:
+        """Leaves and structure of the arguments of a call."""
+        return arguments.flatten_named(
+            f"jit of {self.name}",
+            (args, kwargs),
+            lambda: [*zip(self.positional, args), *sorted(kwargs.items())],
+        )
+
+
 class _Stage:
     """What all stages can tell of the function's arguments and results."""
 
     __slots__ = ()
 
-    _traced: TracedStage  # the first of the stages
+    _signature: Signature
 
     @property
     def in_tree(self) -> Any:
         """The structure of (args, kwargs), without static arguments."""
-        return self._traced._tree
+        return self._signature.tree
 
     @property
     def in_avals(self) -> Any:
         """The types of the arguments, in their structure."""
-        return self.in_tree.unflatten(self._traced.jaxpr.in_avals)
+        return self.in_tree.unflatten(self._signature.in_avals)
 
     @property
     def args_info(self) -> Any:
         """For each leaf of the arguments its shape and dtype, and whether it is donated."""
-        donated = set(self._traced._donated)
-        infos = [ArgInfo(a, i in donated) for i, a in enumerate(self._traced.jaxpr.in_avals)]
+        donated = set(self._signature.donated)
+        infos = [ArgInfo(a, i in donated) for i, a in enumerate(self._signature.in_avals)]
         return self.in_tree.unflatten(infos)
 
     @property
     def donate_argnums(self) -> tuple[int, ...]:
         """The positions of the donated leaves among all leaves of the arguments."""
-        return tuple(self._traced._donated)
+        return self._signature.donated
 
     @property
     def out_tree(self) -> Any:
         """The structure of the result."""
-        return self._traced._function.out_tree
+        return self._signature.out_tree
 
     @property
     def out_avals(self) -> Any:
         """The types of the result, in its structure."""
-        return self.out_tree.unflatten(self._traced.jaxpr.out_avals)
+        return self.out_tree.unflatten(self._signature.out_avals)
 
     @property
     def out_info(self) -> Any:
         """Shapes and dtypes of the result."""
-        return self.out_tree.unflatten(
-            [ShapeDtypeStruct.of(a) for a in self._traced.jaxpr.out_avals]
-        )
+        return self.out_tree.unflatten(map(ShapeDtypeStruct.of, self._signature.out_avals))
 
 
 class TracedStage(_Stage):
     """A traced function: `.jaxpr` and the next stage, `.lower()`."""
 
-    __slots__ = ("_args", "_donated", "_function", "_jitted", "_kwargs", "_tree")
+    __slots__ = ("_args", "_function", "_jitted", "_kwargs", "_signature")
 
     def __init__(self, jitted: Any, function: Any, tree: Any, args: tuple, kwargs: dict) -> None:
-        self._jitted, self._function, self._tree = jitted, function, tree
+        self._jitted, self._function = jitted, function
         self._args, self._kwargs = args, kwargs
-        self._donated = tuple(jitted._donated(tree, args, kwargs))
-
-    @property
-    def _traced(self) -> TracedStage:  # type: ignore[override]
-        return self
+        closed = function.closed
+        _, dyn_args, dyn_kwargs = jitted._split(args, kwargs)
+        named = jitted._named(args, dyn_args, dyn_kwargs)
+        self._signature = Signature(
+            name=function.name,
+            tree=tree,
+            in_avals=tuple(closed.in_avals),
+            names=tuple(closed.jaxpr.debug_info.arg_names),
+            positional=tuple([name for name, _ in named[: len(dyn_args)]]),
+            has_static=not jitted._plain,
+            donated=tuple(jitted._donated(tree, args, kwargs)),
+            out_tree=function.out_tree,
+            out_avals=tuple(closed.out_avals),
+        )
 
     @property
     def jaxpr(self) -> ClosedJaxpr:
@@ -133,26 +167,24 @@ class TracedStage(_Stage):
     @property
     def fun_name(self) -> str:
         """The name of the function."""
-        return self._function.name
+        return self._signature.name
 
     def lower(self, *, lowering_platforms: Sequence[str] | None = None) -> LoweredStage:
         """The program as StableHLO, for the platform it will run on or for the one named."""
-        jitted = self._jitted
+        jitted, signature = self._jitted, self._signature
         _, dyn_args, dyn_kwargs = jitted._split(self._args, self._kwargs)
-        leaves, _ = jitted._flatten(self._args, dyn_args, dyn_kwargs)
+        leaves, tree = signature.flatten(dyn_args, dyn_kwargs)
         operands = divisions.of_structs(leaves, self.jaxpr.in_avals)
-        committed = jitted._bound_to(operands, self._tree, self._args, self._kwargs)
+        committed = jitted._bound_to(operands, tree, self._args, self._kwargs)
         device, asked = jitted._program_place(self._function, committed)
         platform = platform_of(device)
         if lowering_platforms is not None:
             platform = _one_platform(lowering_platforms)
-        planned = donation.plan(self.jaxpr, self._donated)
+        planned = donation.plan(self.jaxpr, signature.donated)
         donation.warn_of_unusable(jitted._fun, self.jaxpr, self.out_tree, planned)
         lowered, consts = jitted._lowered(self._function, platform, planned.aliases, device, asked)
-        giving = donation.Donation(
-            jitted._fun, self.jaxpr.jaxpr.debug_info.arg_names, planned.aliases
-        )
-        return LoweredStage(self, lowered, consts, device, giving)
+        giving = donation.Donation(jitted._fun, signature.names, planned.aliases)
+        return LoweredStage(signature, lowered, consts, device, giving, jitted._options)
 
     def __repr__(self) -> str:
         return f"<traced function {self.fun_name}>"
@@ -174,18 +206,19 @@ def _one_platform(platforms: Any) -> str:
 class LoweredStage(_Stage):
     """A lowered function: `.as_text()` and the next stage, `.compile()`."""
 
-    __slots__ = ("_consts", "_device", "_giving", "_lowered", "_traced")
+    __slots__ = ("_consts", "_device", "_giving", "_lowered", "_options", "_signature")
 
     def __init__(
         self,
-        traced: TracedStage,
+        signature: Signature,
         lowered: Lowered,
         consts: list,
         device: Any,
         giving: donation.Donation,
+        options: Mapping[str, Any],
     ) -> None:
-        self._traced, self._lowered, self._consts = traced, lowered, consts
-        self._device, self._giving = device, giving
+        self._signature, self._lowered, self._consts = signature, lowered, consts
+        self._device, self._giving, self._options = device, giving, options
 
     def as_text(self, dialect: str | None = None, *, debug_info: bool = False) -> str:
         """The program as text: StableHLO, or unoptimised HLO with `dialect="hlo"`."""
@@ -213,16 +246,20 @@ class LoweredStage(_Stage):
                 function="compile",
                 fix="lower it without lowering_platforms, or export it and call it where that platform is",
             )
-        jitted = self._traced._jitted
-        options = {**jitted._options, **checked_options(compiler_options, "compile")}
-        return CompiledStage(self, Compiled(self._lowered, self._device, options))
+        options = {**self._options, **checked_options(compiler_options, "compile")}
+        compiled = Compiled(self._lowered, self._device, options)
+        return CompiledStage(self._signature, compiled, self._consts, self._giving)
 
     def __repr__(self) -> str:
-        return f"<lowered function {self._traced.fun_name} for {self._lowered.platform}>"
+        return f"<lowered function {self._signature.name} for {self._lowered.platform}>"
 
 
 def _is_place(x: Any) -> bool:
     return x is None or isinstance(x, Sharding)
+
+
+def _row_major(aval: Any, place: Sharding | None) -> Format:
+    return Format() if place is None else Format(Layout(tuple(range(len(aval.shape)))), place)
 
 
 def _checked_dialect(dialect: Any, function: str) -> str:
@@ -236,10 +273,13 @@ def _checked_dialect(dialect: Any, function: str) -> str:
 class CompiledStage(_Stage):
     """A compiled function, to be called with arguments of the signature it was compiled for."""
 
-    __slots__ = ("_compiled", "_lowered", "_traced")
+    __slots__ = ("_compiled", "_consts", "_giving", "_signature")
 
-    def __init__(self, lowered: LoweredStage, compiled: Compiled) -> None:
-        self._lowered, self._compiled, self._traced = lowered, compiled, lowered._traced
+    def __init__(
+        self, signature: Signature, compiled: Any, consts: list, giving: donation.Donation
+    ) -> None:
+        self._signature, self._compiled = signature, compiled
+        self._consts, self._giving = consts, giving
 
     def as_text(self) -> str:
         """The optimised HLO."""
@@ -262,14 +302,13 @@ class CompiledStage(_Stage):
         return self(*args, **kwargs)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        traced, compiled = self._traced, self._compiled
+        compiled, consts, giving = self._compiled, self._consts, self._giving
         arrays = self._operands(args, kwargs)
-        consts, giving = self._lowered._consts, self._lowered._giving
         if compiled.out_shardings is not None:
             self._check_divided(arrays)
             entry = divided_entry(compiled, consts, self.out_tree.unflatten)
             return (giving.giving(entry) if giving.donated else entry)([], arrays)
-        committed = placement(arrays, lambda: traced.jaxpr.jaxpr.debug_info.arg_names)
+        committed = placement(arrays, lambda: self._signature.names)
         if committed is not None and committed != compiled.device:
             raise self._elsewhere(arrays, committed)
         bufs = buffers_on(arrays, compiled.device)
@@ -307,26 +346,42 @@ class CompiledStage(_Stage):
             found = [single(self._compiled.device)] * len(self._compiled.out_avals)
         return self.out_tree.unflatten(found)
 
+    @property
+    def input_formats(self) -> tuple[Any, Any]:
+        """How the arguments lie in memory and on devices: of the positional ones, and of the others by name.
+
+        For an argument that the program does not use a format that says neither.
+        """
+        places = trees.leaves(self.input_shardings, _is_place)
+        formats = map(_row_major, self._signature.in_avals, places)
+        return self.in_tree.unflatten(formats)
+
+    @property
+    def output_formats(self) -> Any:
+        """How the result lies in memory and on devices, in its structure."""
+        places = trees.leaves(self.output_shardings, _is_place)
+        return self.out_tree.unflatten(map(_row_major, self._compiled.out_avals, places))
+
     def _tree_of_places(self, found: Sequence[Any] | None) -> Any:
-        compiled, hidden = self._compiled, len(self._lowered._consts)
-        count = hidden + len(self._traced.jaxpr.in_avals)
+        compiled, hidden = self._compiled, len(self._consts)
+        count = hidden + len(self._signature.in_avals)
         order = range(count) if compiled.kept is None else compiled.kept
         if found is None:
             found = [single(compiled.device)] * len(order)
         by_place = dict(zip(order, found, strict=True))
-        return self._traced._tree.unflatten([by_place.get(i) for i in range(hidden, count)])
+        return self.in_tree.unflatten([by_place.get(i) for i in range(hidden, count)])
 
     def _check_divided(self, arrays: Sequence[ConcreteArray]) -> None:
         """Raise for an argument that is bound to other places than the function was compiled for."""
         args, kwargs = self.input_shardings
         wanted = [*trees.leaves(args, _is_place), *trees.leaves(kwargs, _is_place)]
-        names = self._traced.jaxpr.jaxpr.debug_info.arg_names
+        names = self._signature.names
         for x, place, name in zip(arrays, wanted, names, strict=True):
             if x._device is not None and place is not None:
                 if not x.sharding.is_equivalent_to(place, x.ndim):
                     raise ArgumentValueError(
                         "the argument is divided in another way than the function was compiled for",
-                        function=f"the compiled {self._traced._jitted._name}",
+                        function=f"the compiled {self._signature.name}",
                         argument=name,
                         expected=place,
                         got=x.sharding,
@@ -335,23 +390,21 @@ class CompiledStage(_Stage):
 
     def _operands(self, args: tuple, kwargs: dict) -> list[ConcreteArray]:
         """The flat arguments of a call, which must have the structure and types of the program."""
-        traced = self._traced
-        jitted = traced._jitted
+        signature = self._signature
         if any(isinstance(x, Tracer) for x in trees.leaves((args, kwargs))):
             raise ArgumentError(
                 "Cannot apply transformations to a function lowered and compiled for a particular signature",
-                function=f"the compiled {jitted._name}",
+                function=f"the compiled {signature.name}",
                 fix="transform the jitted function instead, and lower the result",
             )
-        leaves, tree = jitted._flatten(traced._args, args, kwargs)
-        if tree != traced._tree:
+        leaves, tree = signature.flatten(args, kwargs)
+        if tree != signature.tree:
             raise self._other_structure(args, kwargs)
-        names = jitted._paths(traced._args, traced._kwargs)
-        arguments.check_operands(leaves, lambda: names, "jit", jitted._fun)
+        arguments.check_operands(leaves, lambda: signature.names, "jit", self._giving.fun)
         arrays = [as_array(x) for x in leaves]
         wrong = [
             (name, a, x.aval)
-            for x, a, name in zip(arrays, traced.jaxpr.in_avals, names, strict=True)
+            for x, a, name in zip(arrays, signature.in_avals, signature.names, strict=True)
             if x.aval.shape != a.shape or x.aval.dtype != a.dtype
         ]
         if wrong:
@@ -367,7 +420,7 @@ class CompiledStage(_Stage):
         others = f" (also {'; '.join(more)})" if more else ""
         return ArgumentError(
             f"the function was compiled for an argument of another type{others}",
-            function=f"the compiled {self._traced._jitted._name}",
+            function=f"the compiled {self._signature.name}",
             argument=name,
             expected=expected,
             got=got,
@@ -378,27 +431,26 @@ class CompiledStage(_Stage):
         i = next(i for i, x in enumerate(arrays) if x.committed)
         return ArgumentValueError(
             "the argument is committed to another device than the function was compiled for",
-            function=f"the compiled {self._traced._jitted._name}",
-            argument=self._traced.jaxpr.jaxpr.debug_info.arg_names[i],
+            function=f"the compiled {self._signature.name}",
+            argument=self._signature.names[i],
             expected=f"an array on {self._compiled.device} or one that is not committed",
             got=f"an array on {arrays[i]._device}",
             fix=f"move it: sagax.device_put(x, {self._compiled.device!r})",
         )
 
     def _other_structure(self, args: tuple, kwargs: dict) -> SagaxError:
-        traced = self._traced
-        of_args, of_kwargs = trees.treedef_children(traced._tree)
+        of_args, of_kwargs = trees.treedef_children(self.in_tree)
         found = trees.structure_mismatch(of_args, args, "args when compiled", "args")
         found += trees.structure_mismatch(of_kwargs, kwargs, "kwargs when compiled", "kwargs")
         fix = "pass positional and keyword arguments as they were passed to lower"
-        if not traced._jitted._plain:
+        if self._signature.has_static:
             fix += "; static arguments are part of the compiled program and are left out"
         return structure_error(
-            f"the compiled {traced._jitted._name}",
+            f"the compiled {self._signature.name}",
             "the structure of the arguments differs from the one the function was compiled for",
             found,
             fix,
         )
 
     def __repr__(self) -> str:
-        return f"<compiled function {self._traced.fun_name} on {self._compiled.device}>"
+        return f"<compiled function {self._signature.name} on {self._compiled.device}>"

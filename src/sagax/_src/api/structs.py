@@ -9,6 +9,7 @@ import numpy as np
 from sagax._src import config
 from sagax._src.core import dims, dtypes
 from sagax._src.core.avals import intern_aval
+from sagax._src.core.meshes import ManualAxisType
 from sagax._src.core.shardings import Sharding, shown_in_type
 from sagax._src.core.value import aval_of, is_operand
 from sagax._src.diagnostics.errors import ArgumentValueError, SagaxError
@@ -37,6 +38,9 @@ def shaped(x: Any) -> Any:
 class ShapeDtypeStruct:
     """Shape and dtype without contents, for `eval_shape`, `jit(f).lower` and export.
 
+    `sharding` tells how the array is divided among devices; `manual_axis_type`, of a value inside of `shard_map`,
+    along which axes devices may have different values.
+
     >>> import sagax
     >>> sagax.ShapeDtypeStruct((2, 3), "float32")
     ShapeDtypeStruct(shape=(2, 3), dtype=float32)
@@ -45,7 +49,14 @@ class ShapeDtypeStruct:
     __slots__ = ("aval", "sharding")
 
     def __init__(
-        self, shape: Any, dtype: Any, *, sharding: Any = None, weak_type: bool = False, **_: Any
+        self,
+        shape: Any,
+        dtype: Any,
+        *,
+        sharding: Any = None,
+        weak_type: bool = False,
+        manual_axis_type: ManualAxisType | None = None,
+        **_: Any,
     ) -> None:
         if dtype is None:
             raise ArgumentValueError(
@@ -57,17 +68,30 @@ class ShapeDtypeStruct:
             sharding.check_shape(self.aval.shape, function="ShapeDtypeStruct")
             shown = shown_in_type(sharding, self.aval.ndim)
             self.aval = self.aval.update(sharding=shown)
+        if manual_axis_type is not None:
+            if manual_axis_type.unreduced or manual_axis_type.reduced:
+                raise ArgumentValueError(
+                    "there are no unreduced values",
+                    function="ShapeDtypeStruct",
+                    argument="manual_axis_type",
+                    got=manual_axis_type,
+                    expected="a ManualAxisType with varying axes alone",
+                )
+            self.aval = self.aval.with_vma(manual_axis_type.varying)
 
     @classmethod
     def of(cls, aval: Any) -> ShapeDtypeStruct:
         """The struct of an aval."""
-        return cls(aval.shape, aval.dtype, sharding=aval.sharding, weak_type=aval.weak_type)
+        found = cls(aval.shape, aval.dtype, sharding=aval.sharding, weak_type=aval.weak_type)
+        found.aval = found.aval.with_vma(aval.vma)
+        return found
 
     shape = property(lambda self: self.aval.shape)
     dtype = property(lambda self: self.aval.dtype)
     ndim = property(lambda self: self.aval.ndim)
     size = property(lambda self: self.aval.size)
     weak_type = property(lambda self: self.aval.weak_type)
+    manual_axis_type = property(lambda self: self.aval.manual_axis_type)
 
     def update(self, **changes: Any) -> ShapeDtypeStruct:
         """The same struct with some fields replaced."""
@@ -76,6 +100,7 @@ class ShapeDtypeStruct:
             "dtype": self.dtype,
             "sharding": self.sharding,
             "weak_type": self.weak_type,
+            "manual_axis_type": self.manual_axis_type,
         }
         return ShapeDtypeStruct(**(fields | changes))
 
@@ -96,6 +121,8 @@ class ShapeDtypeStruct:
         weak = ", weak_type=True" if self.weak_type else ""
         if self.sharding is not None:
             weak += f", sharding={self.sharding!r}"
+        if self.aval.vma:
+            weak += f", manual_axis_type={self.manual_axis_type!r}"
         name = getattr(self.dtype, "name", self.dtype)
         return f"ShapeDtypeStruct(shape={self.shape}, dtype={name}{weak})"
 

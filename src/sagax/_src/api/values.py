@@ -10,14 +10,25 @@ from typing import Any
 from sagax._src import trees, xla
 from sagax._src.api import arguments, at_once, divisions
 from sagax._src.api.jit import JitFunction, clear_caches, jit
+from sagax._src.api.structs import ShapeDtypeStruct
 from sagax._src.control import sharing
 from sagax._src.control.words import kind_of, unusable_leaf
 from sagax._src.core.formats import Format
 from sagax._src.core.meshes import PartitionSpec
 from sagax._src.core.shardings import Sharding, ShardingError
-from sagax._src.core.trace import AxisTrace, NamedAxis, Trace, Tracer, current, evaluation, state
+from sagax._src.core.trace import (
+    AxisTrace,
+    NamedAxis,
+    Trace,
+    Tracer,
+    current,
+    evaluation,
+    state,
+    written,
+)
 from sagax._src.core.value import aval_of, is_operand
 from sagax._src.diagnostics.errors import ArgumentError, ArgumentValueError
+from sagax._src.primitives.structural import zeros_of
 from sagax._src.runtime import eager, moving
 from sagax._src.runtime.array import ConcreteArray
 
@@ -78,7 +89,25 @@ def eval_shape(fun: Callable, *args: Any, **kwargs: Any) -> Any:
         fun = functools.partial(fun)
     if isinstance(fun, JitFunction):
         return fun.eval_shape(*args, **kwargs)
-    return jit(fun).eval_shape(*args, **kwargs)
+    try:
+        return jit(fun).eval_shape(*args, **kwargs)
+    except ArgumentError as error:
+        if type(error.facts.get("leaf")) is not ShapeDtypeStruct:
+            raise
+        return jit(_filled(fun)).eval_shape(*args, **kwargs)
+
+
+def _filled(fun: Callable) -> Callable:
+    """`fun`, with arrays in place of the shapes that it returns."""
+
+    def fill(x: Any) -> Any:
+        return zeros_of(x.aval) if type(x) is ShapeDtypeStruct else x
+
+    @functools.wraps(fun, updated=())
+    def filled(*args: Any, **kwargs: Any) -> Any:
+        return trees.tree_map(fill, fun(*args, **kwargs))
+
+    return filled
 
 
 def typeof(x: Any) -> Any:
@@ -231,12 +260,12 @@ def named_scope(name: str) -> Iterator[None]:
     """
     if not isinstance(name, str):
         raise ArgumentError(function="named_scope", argument="name", got=name, expected="a string")
-    before = state.scope
-    state.scope = f"{before}/{name}" if before else name
+    before = written.scope
+    written.scope = f"{before}/{name}" if before else name
     try:
         yield
     finally:
-        state.scope = before
+        written.scope = before
 
 
 def named_call(fun: Callable, *, name: str | None = None) -> Callable:

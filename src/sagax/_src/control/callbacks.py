@@ -478,7 +478,14 @@ def _(*, effects: frozenset, **_: Any) -> frozenset:
 
 
 @in_turn_p.lower
-def _(b: Any, token: Any, *args: Any, callback: Callback, result_avals: tuple, **_: Any) -> list:
+def _(
+    b: Any,
+    token: Any,
+    *args: Any,
+    callback: Callback,
+    result_avals: tuple,
+    effects: frozenset,
+) -> list:
     avals = [x.aval for x in args]
     for a in (*avals, *result_avals):
         if not dims.is_static(a.shape):
@@ -489,7 +496,7 @@ def _(b: Any, token: Any, *args: Any, callback: Callback, result_avals: tuple, *
         return (token, *inner(*values))
 
     call.__name__ = inner.__name__
-    return b.callback(call, [token, *args], [TOKEN, *result_avals], has_side_effect=True)
+    return b.callback(call, [token, *args], [TOKEN, *result_avals], has_side_effect=bool(effects))
 
 
 def in_turn(params: dict, effects: frozenset) -> dict:

@@ -475,7 +475,13 @@ def ppermute(x: Any, axis_name: Any, perm: Sequence[tuple[int, int]]) -> Any:
     ):
         if len(set(ends)) != len(ends):
             raise ArgumentValueError(
-                f"ppermute {which} must be unique", function="ppermute", argument="perm", got=pairs
+                f"ppermute {which} must be unique",
+                function="ppermute",
+                argument="perm",
+                got=pairs,
+                expected="pairs (source, destination) in which no device sends or receives twice: "
+                f"{max(ends, key=ends.count)} stands there {ends.count(max(ends, key=ends.count))} times",
+                fix="use lax.all_gather or lax.all_to_all where several devices need the same value",
             )
     axis = _axis(axis_name)
     n = _whole_size(_names(axis))

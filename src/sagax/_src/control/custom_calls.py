@@ -17,7 +17,7 @@ from sagax._src.core.jaxpr import ClosedJaxpr, DebugInfo, Jaxpr, Var, eval_jaxpr
 from sagax._src.core.primitive import Primitive
 from sagax._src.core.stage import StageTrace, hoist_constants, stage
 from sagax._src.core.tangents import Zero
-from sagax._src.core.trace import Tracer, current, state
+from sagax._src.core.trace import Tracer, current, state, written
 from sagax._src.core.value import aval_of
 from sagax._src.diagnostics.boundary import function_code
 from sagax._src.diagnostics.errors import ArgumentError
@@ -115,11 +115,11 @@ class Closing:
     def __call__(self, *args: Any) -> Any:
         if not self.by_user:
             return self.fun(*args)
-        origin, state.origin = state.origin, None
+        origin, written.origin = written.origin, None
         try:
             return self.fun(*args)
         finally:
-            state.origin = origin
+            written.origin = origin
 
 
 def _closes_over_tracers(fun: Any, depth: int = 4) -> bool:
@@ -138,8 +138,9 @@ def _closes_over_tracers(fun: Any, depth: int = 4) -> bool:
             continue
         if callable(value) and _closes_over_tracers(value, depth - 1):
             return True
-        if any(isinstance(x, Tracer) for x in _leaves(value)):
-            return True
+        for x in _leaves(value):
+            if isinstance(x, Tracer) or (callable(x) and _closes_over_tracers(x, depth - 1)):
+                return True
     return False
 
 
@@ -160,6 +161,18 @@ def _stage_inner(trace: StageTrace, primitive: Primitive, args: tuple, params: d
         rules = _bound(params["rules"], consts, values)
         staged = staged.with_consts(consts)
     return trace.record(primitive, (*consts, *args), {**params, "inner": staged, "rules": rules})
+
+
+def bind_closed(primitive: Primitive, args: Sequence[Any], inner: Inner, rules: Any) -> list:
+    """Bind a function with rules of its own; traced values that it or its rules close over become operands."""
+    trace = state.trace
+    if trace is None or trace.parent is None or isinstance(trace, StageTrace):
+        return primitive.bind(*args, inner=inner, rules=rules)  # no tracers, or staged there
+    if not (_closes_over_tracers(inner.fun) or rules.closes_over_tracers()):
+        return primitive.bind(*args, inner=inner, rules=rules)
+    staged, consts = inner.staged(args)
+    rules = _bound(rules, consts, args)
+    return primitive.bind(*consts, *args, inner=staged.with_consts(consts), rules=rules)
 
 
 class _Binding(threading.local):
@@ -201,9 +214,12 @@ class JvpRules:
         """Which rule of the user's this is."""
         return id(getattr(self.jvp, "user", self.jvp))
 
+    def closes_over_tracers(self) -> bool:
+        return _closes_over_tracers(self.jvp)
+
     def bound(self, consts: list, args: Sequence[Any]) -> JvpRules:
         """Rules that stay good when the trace at work is over: one that refers to its tracers is staged now."""
-        if not _closes_over_tracers(self.jvp):
+        if not self.closes_over_tracers():
             return self
         jvp, n = self.jvp, len(args)
         tangents = [aval_of(a).to_tangent_aval() for a in args]
@@ -381,9 +397,12 @@ class VjpRules:
         """Which rule of the user's this is."""
         return id(getattr(self.bwd, "user", self.bwd))
 
+    def closes_over_tracers(self) -> bool:
+        return _closes_over_tracers(self.fwd) or _closes_over_tracers(self.bwd)
+
     def bound(self, consts: Sequence[Any], args: Sequence[Any]) -> VjpRules:
         """Rules that stay good when the trace at work is over."""
-        if not (_closes_over_tracers(self.fwd) or _closes_over_tracers(self.bwd)):
+        if not self.closes_over_tracers():
             return self
         return _bound_vjp(self, consts, args)
 
@@ -679,11 +698,8 @@ def _(axis: Any, args: Sequence, in_dims: Sequence, *, inner: Inner, rules: VjpR
             out.append(ct)
         return out
 
-    outs = custom_vjp_p.bind(
-        *args[n:],
-        inner=Inner(fun, inner.name),
-        rules=VjpRules(fwd, bwd, rules.symbolic_zeros, rules.optimize_remat),
-    )
+    wide = VjpRules(fwd, bwd, rules.symbolic_zeros, rules.optimize_remat)
+    outs = bind_closed(custom_vjp_p, args[n:], Inner(fun, inner.name), wide)
     return outs, [0] * len(outs)
 
 

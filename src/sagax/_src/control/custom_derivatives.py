@@ -15,6 +15,7 @@ from sagax._src.control.custom_calls import (
     JvpRules,
     Meant,
     VjpRules,
+    bind_closed,
     custom_jvp_p,
     custom_lin_p,
     custom_vjp_p,
@@ -81,14 +82,22 @@ def custom_vjp_primal_tree_values(tree: Any) -> Any:
 
 
 def zero_from_primal(val: Any, symbolic_zeros: bool = False) -> Any:
-    """The zero tangent of `val`: an array, or a `SymbolicZero`.
+    """The zero tangent of `val`, an array or a pytree of them: arrays, or a `SymbolicZero` each.
 
     >>> from sagax.custom_derivatives import zero_from_primal
     >>> zero_from_primal(1.5)
     Array(0., dtype=float32)
     """
-    aval = aval_of(val).to_tangent_aval()
-    return SymbolicZero(aval) if symbolic_zeros else instantiate(Zero(aval))
+
+    def zero(x: Any) -> Any:
+        aval = aval_of(x).to_tangent_aval()
+        return SymbolicZero(aval) if symbolic_zeros else instantiate(Zero(aval))
+
+    return trees.tree_map(zero, val)
+
+
+def _is_float0(x: Any) -> bool:
+    return getattr(x, "dtype", None) == dtypes.float0
 
 
 class UndefinedRuleError(SagaxError, AttributeError):
@@ -310,7 +319,7 @@ class custom_jvp(_Custom):
         rules = JvpRules(Closing(jvp, self.jvp, fixed), self.symbolic_zeros)
         meant = self._meant(tree, fixed, places, cell)
         inner = Inner(Closing(flat, self.fun, fixed), self.name, meant=meant)
-        outs = custom_jvp_p.bind(*leaves, inner=inner, rules=rules)
+        outs = bind_closed(custom_jvp_p, leaves, inner, rules)
         return cell[0].unflatten(outs)
 
     def _rule(
@@ -464,7 +473,7 @@ class custom_vjp(_Custom):
         )
         meant = self._meant(tree, fixed, places, cell)
         inner = Inner(Closing(flat, self.fun, fixed), self.name, meant=meant)
-        outs = custom_vjp_p.bind(*leaves, inner=inner, rules=rules)
+        outs = bind_closed(custom_vjp_p, leaves, inner, rules)
         return cell[0].unflatten(outs)
 
     def _forward(
@@ -532,7 +541,8 @@ class custom_vjp(_Custom):
             given = [SymbolicZero(c.aval) if type(c) is Zero else c for c in cts]
         else:
             given = [
-                c if hasattr(c, "aval") else sockets.concrete(c) for c in map(instantiate, cts)
+                c if hasattr(c, "aval") or _is_float0(c) else sockets.concrete(c)
+                for c in map(instantiate, cts)
             ]
         result = self.bwd(*fixed, res_tree[0].unflatten(residuals), cell[0].unflatten(given))  # type: ignore[misc]
         n = len(trees.treedef_children(tree))

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple
 
 from sagax._src import config, xla
 from sagax._src.control import outside_calls
@@ -14,9 +14,22 @@ from sagax._src.core.primitive import Primitive
 from sagax._src.core.tangents import Zero, is_zero
 from sagax._src.core.value import aval_of
 from sagax._src.diagnostics.errors import ArgumentValueError, InconclusiveDimensionOperation
+from sagax._src.primitives.fourier import SYMBOLIC_FFT, with_known_lengths
+from sagax._src.primitives.structural import instantiate, zeros_of
 
 Known = tuple[tuple[str, Any], ...]
 """Values given directly: (name of the dimension argument, size) in the order of the export."""
+
+
+class Divided(NamedTuple):
+    """Among how many devices a program is divided, and how its inputs and results are.
+
+    Shardings are over abstract meshes; None: as the compiler likes.
+    """
+
+    nr_devices: int
+    in_shardings: tuple
+    out_shardings: tuple
 
 
 class ExportedCode:
@@ -24,8 +37,12 @@ class ExportedCode:
 
     `labels` are the names of the inputs as users see them (`args[0]`). `variables` are the symbolic
     sizes that each module takes as leading int32 arguments; `given` names the sizes that a caller
-    passes directly. With `any_platform` the first module serves platforms that have none. `kept` are the positions of the inputs that the modules take.
+    passes directly. With `any_platform` the first module serves platforms that have none. `kept` are
+    the positions of the inputs that the modules take. `divided` is None of a program on one device.
+    `derivative` gives the code of the reverse derivative, or raises.
     """
+
+    derivative: Callable[[], ExportedCode] | None = None
 
     def __init__(
         self,
@@ -35,11 +52,12 @@ class ExportedCode:
         out_avals: Sequence[ShapedArray],
         variables: Sequence[Dim],
         given: Sequence[tuple[str, dims.Size]],
-        modules: Mapping[str, bytes],
+        modules: Mapping[str, str | bytes],
         kept: Sequence[int],
         assumptions: Sequence[Any],
         *,
         any_platform: bool = False,
+        divided: Divided | None = None,
     ) -> None:
         self.name = name
         self.labels = tuple(labels)
@@ -47,14 +65,25 @@ class ExportedCode:
         self.out_avals = tuple(out_avals)
         self.variables = tuple(variables)
         self.given = tuple(given)
-        self.modules = dict(modules)
+        self._modules = dict(modules)  # texts, until somebody asks for the artifacts
         self.kept = tuple(kept)
         self.assumptions = tuple(assumptions)
         self.any_platform = any_platform
-        self._refined: dict[tuple, bytes] = {}
+        self.divided = divided
+        self._refined: dict[tuple, str | bytes] = {}
 
     def __repr__(self) -> str:
         return self.name
+
+    @property
+    def platforms(self) -> tuple[str, ...]:
+        """The platforms that there are modules for."""
+        return tuple(self._modules)
+
+    @property
+    def nr_devices(self) -> int:
+        """The number of devices that the program is divided among."""
+        return 1 if self.divided is None else self.divided.nr_devices
 
     # -- the values of symbolic sizes -------------------------------------------------------------
 
@@ -154,21 +183,28 @@ class ExportedCode:
 
     # -- the program ------------------------------------------------------------------------------
 
-    def module(self, platform: str) -> bytes:
-        """The module for a platform, a portable artifact."""
-        found = self.modules.get(platform)
+    def module(self, platform: str) -> str | bytes:
+        """The module for a platform, as text or as a portable artifact."""
+        found = self._modules.get(platform)
         if found is None and self.any_platform:
-            return next(iter(self.modules.values()))
+            return next(iter(self._modules.values()))
         if found is None:
             raise self._refused(
-                f"Function '{self.name}' was exported for platforms '{tuple(self.modules)}' but it is used on '{platform}'.",
+                f"Function '{self.name}' was exported for platforms '{self.platforms}' but it is used on '{platform}'.",
                 fix=f"export it with platforms=[..., {platform!r}]",
             )
         return found
 
+    def artifact(self, platform: str) -> bytes:
+        """The module for a platform of `platforms`, as a portable artifact."""
+        found = self._modules[platform]
+        if isinstance(found, str):
+            found = self._modules[platform] = xla.serialize_artifact(found)
+        return found
+
     def refined(
         self, platform: str, spell: Any, avals: Sequence[ShapedArray], known: Known
-    ) -> bytes:
+    ) -> str | bytes:
         """The module in the static shapes of these arguments; `spell` gives the MLIR type of an aval."""
         module = self.module(platform)
         if not self.variables:
@@ -177,14 +213,31 @@ class ExportedCode:
         found = self._refined.get(key)
         if found is None:
             env = self.sizes(avals, known)
-            found = self._refined[key] = xla.refine_shapes(
+            found = xla.refine_shapes(
                 _with_sizes(
                     module,
                     [env[str(v)] for v in self.variables],
                     [spell(avals[i]) for i in self.kept],
-                )
+                ),
+                shardy=self.divided is not None,
             )
+            if SYMBOLIC_FFT.encode() in found:
+                found = with_known_lengths(xla.format_module(found))
+            self._refined[key] = found
         return found
+
+    def shardings(self, count: int) -> tuple[tuple, tuple]:
+        """The shardings of inputs and results in a program on `count` devices, which must fit."""
+        if self.divided is None:
+            return (None,) * len(self.in_avals), (None,) * len(self.out_avals)
+        if self.divided.nr_devices != count:
+            raise self._refused(
+                f"Function {self.name} was exported for {self.divided.nr_devices} devices and is called in a context "
+                f"with {count} devices, which is not allowed.",
+                fix="put an argument on a mesh of that many devices with sagax.device_put, or call it inside of "
+                "jit(..., in_shardings=exported.in_shardings_jax(mesh))",
+            )
+        return self.divided[1:]
 
 
 def _conversion(label: str, dtype: Any) -> str:
@@ -198,9 +251,12 @@ def _conversion(label: str, dtype: Any) -> str:
     return f"convert it: {label}.astype({name!r})"
 
 
-def _with_sizes(module: bytes, sizes: Sequence[int], types: Sequence[str]) -> str:
+def _with_sizes(module: str | bytes, sizes: Sequence[int], types: Sequence[str]) -> str:
     """A module whose main takes arguments of static types and calls `module` with its sizes."""
-    inner = xla.module_functions(module, "dynamic_")
+    meshes: dict[str, str] = {}
+    inner = xla.module_functions(
+        module, "dynamic_", lambda text: meshes.setdefault(text, f"mesh_{len(meshes)}")
+    )
     lines = [
         f"%s{i} = stablehlo.constant dense<{size}> : tensor<i32>" for i, size in enumerate(sizes)
     ]
@@ -221,7 +277,7 @@ def _with_sizes(module: bytes, sizes: Sequence[int], types: Sequence[str]) -> st
     lines.append(f"return {', '.join(outs)} : {results}" if count else "return")
     head = ", ".join(f"%arg{i}: {t}" for i, t in enumerate(types))
     body = "\n".join(lines)
-    rest = "\n".join(inner.texts)
+    rest = "\n".join([*(f"sdy.mesh @{m} = {text}" for text, m in meshes.items()), *inner.texts])
     return f"module @refined {{\nfunc.func public @main({head}) -> ({results}) {{\n{body}\n}}\n{rest}\n}}\n"
 
 
@@ -236,15 +292,33 @@ def _(*avals: ShapedArray, code: ExportedCode, known: Known) -> list:
 
 
 @call_exported_p.jvp
-def _(primals: Sequence[Any], tangents: Sequence[Any], **params: Any) -> tuple:
-    if not all(map(is_zero, tangents)):
+def _(
+    primals: Sequence[Any], tangents: Sequence[Any], *, code: ExportedCode, known: Known
+) -> tuple:
+    outs = call_exported_p.bind(*primals, code=code, known=known)
+    zeros = [Zero.like(aval_of(o)) for o in outs]
+    if all(map(is_zero, tangents)):
+        return outs, zeros
+    derivative_of(code)  # raises if there is none, at once
+    floating = [instantiate(t) for t, a in zip(tangents, code.in_avals) if has_tangent(a)]
+    pushed = iter(push_exported_p.bind(*primals, *floating, code=code, known=known))
+    return outs, [next(pushed) if has_tangent(aval_of(o)) else z for o, z in zip(outs, zeros)]
+
+
+def has_tangent(aval: Any) -> bool:
+    """Whether values of this type can be differentiated."""
+    return dtypes.is_inexact(aval.dtype)
+
+
+def derivative_of(code: ExportedCode) -> ExportedCode:
+    """The code of the reverse derivative."""
+    if code.derivative is None:
         raise ArgumentValueError(
-            "an exported function can be differentiated in reverse mode only",
-            function=params["code"].name,
-            fix="use grad or vjp; a deserialized function has derivatives if it was serialized with vjp_order",
+            "No VJP is available",
+            function=f"vjp of {code.name}",
+            fix="serialize it with vjp_order=1, or more for higher derivatives and for forward mode",
         )
-    outs = call_exported_p.bind(*primals, **params)
-    return outs, [Zero.like(aval_of(o)) for o in outs]
+    return code.derivative()
 
 
 @call_exported_p.batch
@@ -262,6 +336,10 @@ def _(axis: Any, args: Sequence[Any], in_dims: Sequence[Any], **params: Any) -> 
 @call_exported_p.lower
 def _(b: Any, *args: Any, code: ExportedCode, known: Known) -> list:
     avals = [x.aval for x in args]
+    ins, results = code.shardings(
+        1 if b.module.manual is not None else max(len(b.module.devices), 1)
+    )
+    args = tuple([x if d is None else b.constrained(x, d) for x, d in zip(args, ins, strict=True)])
     static = all(dims.is_static(a.shape) for a in avals) and not any(
         dims.is_dim(v) for _, v in known
     )
@@ -273,9 +351,47 @@ def _(b: Any, *args: Any, code: ExportedCode, known: Known) -> list:
     else:
         module = code.refined(b.module.platform, b.spell, avals, known)
         operands = kept
-    functions = xla.module_functions(module, b.module.function_name(f"exported_{code.name}") + "_")
+    functions = xla.module_functions(
+        module, b.module.function_name(f"exported_{code.name}") + "_", b.module.mesh_named
+    )
     b.module.functions.extend("  " + text for text in functions.texts)
-    return b.call_text(functions, operands, b.outs)
+    outs = b.call_text(functions, operands, b.outs)
+    return [x if d is None else b.constrained(x, d) for x, d in zip(outs, results, strict=True)]
+
+
+# Forward mode. The reverse derivative J^T is linear in its cotangents, so its own reverse derivative
+# with respect to them is J. Backwards it is not needed: there J^T itself is the transpose.
+
+push_exported_p = Primitive("push_exported", multiple_results=True, holds_program=True)
+
+
+@push_exported_p.abstract
+def _(*avals: ShapedArray, code: ExportedCode, known: Known) -> list:
+    return _tangents(code, avals, known)
+
+
+def _tangents(code: ExportedCode, avals: Sequence[ShapedArray], known: Known) -> list[ShapedArray]:
+    """The types of the tangents of the results."""
+    outs = code.results(avals[: len(code.in_avals)], known)
+    return [a.strip_weak_type() for a in outs if has_tangent(a)]
+
+
+@push_exported_p.composite
+def _(*args: Any, code: ExportedCode, known: Known) -> list:
+    n = len(code.in_avals)
+    xs, ts = args[:n], args[n:]
+    cts = [zeros_of(a) for a in _tangents(code, [aval_of(x) for x in xs], known)]
+    twice = derivative_of(derivative_of(code))
+    found = call_exported([*xs, *cts, *ts], twice, known)
+    return found[len(found) - len(cts) :]
+
+
+@push_exported_p.transpose
+def _(cts: Sequence[Any], *args: Any, code: ExportedCode, known: Known) -> list:
+    n = len(code.in_avals)
+    given = [instantiate(ct) for ct in cts]
+    found = call_exported([*args[:n], *given], derivative_of(code), known)
+    return [*[None] * n, *found]
 
 
 def call_exported(args: Sequence[Any], code: ExportedCode, known: Known) -> list:

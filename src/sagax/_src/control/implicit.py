@@ -8,14 +8,13 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from sagax._src import trees
 from sagax._src.control.bodies import Body, operand_leaves, trace_body
 from sagax._src.control.call import call
-from sagax._src.control.closures import linear_call_p
 from sagax._src.control.custom_calls import Closing, Inner, JvpRules, custom_jvp_p
+from sagax._src.control.linear_calls import linear_call_p
 from sagax._src.control.words import check_function, check_results, kind_of, structure_error
 from sagax._src.core import dims, dtypes
 from sagax._src.core.jaxpr import ClosedJaxpr, eval_jaxpr
@@ -30,6 +29,7 @@ from sagax._src.diagnostics.errors import (
 from sagax._src.primitives.arithmetic import neg
 from sagax._src.primitives.makers import add_tangents
 from sagax._src.primitives.structural import convert, instantiate, zeros_of
+from sagax._src.records import record
 from sagax._src.transforms.batch import batch_jaxpr, place
 from sagax._src.transforms.linearize import linearize_jaxpr
 from sagax._src.transforms.transpose import NotLinearError, transposed_from
@@ -218,7 +218,7 @@ linear_solve_p = Primitive("custom_linear_solve", multiple_results=True, holds_p
 # Operands: what matvec, solve and transpose_solve close over, then b. Results: the solution, auxiliary data.
 
 
-@dataclass(frozen=True, eq=False)
+@record(eq=False)
 class Solver:
     """The programs of a linear solve, and how many captured values each takes before its vector."""
 

@@ -10,7 +10,6 @@ from __future__ import annotations
 import contextlib
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from sagax._src.control.call import call
@@ -31,6 +30,7 @@ from sagax._src.primitives.makers import scalar_like
 from sagax._src.primitives.mesh_axes import in_order, psum_p, vary_like
 from sagax._src.primitives.structural import reshape
 from sagax._src.primitives.unsupported import UnsupportedError
+from sagax._src.records import record
 from sagax._src.transforms.batch import BatchAxis, batch_jaxpr
 from sagax._src.transforms.derived import derived_program
 from sagax._src.transforms.jvp import jvp_jaxpr
@@ -43,7 +43,7 @@ shard_map_p.tells_vma = True
 Specs = tuple[PartitionSpec, ...]
 
 
-@dataclass(frozen=True)
+@record
 class Region:
     """Where a program is written for one device: along these axes of a mesh."""
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import inspect
+import types
 import weakref
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
@@ -43,6 +44,17 @@ def positional_names(fun: Any, n: int) -> list[str]:
                 break
     names.extend(f"args[{i}]" for i in range(len(names), n))
     return names[:n]
+
+
+def body_names(fun: Any, default: Sequence[str]) -> list[str]:
+    """What the body of a loop calls its arguments; `default` has the names of those that have none.
+
+    Read off its code, since loops are staged all the time: `self` of a bound method is no argument.
+    """
+    code = getattr(fun, "__code__", None)
+    names = list(code.co_varnames[: code.co_argcount]) if code is not None else []
+    names = names[isinstance(fun, types.MethodType) :]
+    return [*names, *default[len(names) :]][: len(default)]
 
 
 def flatten_named(

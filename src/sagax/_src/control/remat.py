@@ -11,17 +11,16 @@ import operator
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-from sagax._src import config, trees
+from sagax._src import trees
 from sagax._src.control.bodies import trace_body
 from sagax._src.control.call import call
 from sagax._src.control.custom_calls import values_only
 from sagax._src.control.names import leaf_paths, positional_names, signature
 from sagax._src.control.words import check_function, kind_of, unusable_leaf
-from sagax._src.core import dtypes
-from sagax._src.core.jaxpr import ClosedJaxpr, Eqn, Jaxpr, Literal, Var, eval_jaxpr
+from sagax._src.core.jaxpr import ClosedJaxpr, Eqn, Jaxpr, Var, eval_jaxpr
 from sagax._src.core.primitive import Primitive
 from sagax._src.core.samples import Sample, f32
-from sagax._src.core.stage import hoist_constants, stage
+from sagax._src.core.stage import hoist_constants
 from sagax._src.core.tangents import Linear, Zero
 from sagax._src.core.value import aval_of, is_operand
 from sagax._src.diagnostics.boundary import function_name
@@ -509,49 +508,3 @@ def _fixed_positions(statics: Sequence[int], n: int, name: str) -> set[int]:
                 fix="pass static arguments by position",
             )
     return {k % n for k in statics}
-
-
-def saved_residuals(f: Callable, *args: Any, **kwargs: Any) -> list[tuple[Any, str]]:
-    """What the backward pass of `f` keeps: a (type, where it comes from) pair for each array.
-
-    >>> import sagax.numpy as np
-    >>> from sagax.ad_checkpoint import saved_residuals
-    >>> saved_residuals(np.sin, 1.0)
-    [(ShapedArray(float32[], weak_type=True), 'output of cos')]
-    """
-    leaves, tree = trees.flatten_argument("saved_residuals", "arguments", (args, kwargs))
-
-    def flat(*xs: Any) -> list:
-        some, named = tree.unflatten(xs)
-        return trees.flatten(f(*some, **named))[0]
-
-    with config.for_inner_program():
-        jaxpr, consts = stage(flat, [aval_of(x) for x in leaves])
-    marks = tuple(dtypes.is_inexact(aval_of(x).dtype) for x in leaves)
-    closed = ClosedJaxpr(hoist_constants(jaxpr), ())
-    split = linearize_jaxpr(closed, (*((False,) * len(consts)), *marks))
-    known = split.known.jaxpr
-    source: dict[Any, str] = dict.fromkeys(known.invars[: len(consts)], "a constant")
-    paths = [trees.argument_path("args", p) for p in trees.key_paths((args, kwargs))]
-    source.update(
-        {v: f"the argument {p}" for v, p in zip(known.invars[len(consts) :], paths, strict=True)}
-    )
-    for eqn in known.eqns:
-        label = (
-            f"named '{eqn.params['name']}'"
-            if eqn.primitive.name == "name"
-            else f"output of {eqn.primitive.name}"
-        )
-        source.update(dict.fromkeys(eqn.outvars, label))
-    found = []
-    for where, k in split.residuals:
-        v = known.invars[k] if where == "in" else known.outvars[k]
-        if type(v) is not Literal:
-            found.append((v.aval, source[v]))
-    return found
-
-
-def print_saved_residuals(f: Callable, *args: Any, **kwargs: Any) -> None:
-    """Print what `saved_residuals` finds, a line each."""
-    for aval, where in saved_residuals(f, *args, **kwargs):
-        print(f"{aval.str_short()} from {where}")

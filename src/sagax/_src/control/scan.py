@@ -23,6 +23,7 @@ from sagax._src.control.bodies import (
     with_outputs,
 )
 from sagax._src.control.call import call
+from sagax._src.control.names import body_names
 from sagax._src.control.words import check_function, kind_of, structure_error
 from sagax._src.core import dims
 from sagax._src.core.avals import intern_aval
@@ -747,9 +748,7 @@ def _is_pair(tree: Any, children: list) -> bool:
 
 def _parameter_names(f: Callable, init: Any, xs: Any) -> list[str]:
     """What the body calls the leaves of its arguments."""
-    code = getattr(f, "__code__", None)
-    names = list(code.co_varnames[: code.co_argcount]) if code is not None else []
-    names = (names + ["carry", "x"][len(names) :])[:2]
+    names = body_names(f, ("carry", "x"))
     return paths_of(names[0], init) + paths_of(names[1], xs)
 
 

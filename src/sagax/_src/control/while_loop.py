@@ -26,6 +26,7 @@ from sagax._src.control.bodies import (
 )
 from sagax._src.control.call import jit_p
 from sagax._src.control.conditional import cond_p
+from sagax._src.control.names import body_names
 from sagax._src.control.remat import remat_p
 from sagax._src.control.scan import paths_of, scan_p, traced_scan
 from sagax._src.control.words import check_function, kind_of, structure_error, unusable_leaf
@@ -622,9 +623,7 @@ def _check_condition(cond: Body, function: str, cond_fun: Callable) -> None:
 
 
 def _names(fun: Callable, init: Any) -> list[str]:
-    code = getattr(fun, "__code__", None)
-    name = code.co_varnames[0] if code is not None and code.co_argcount else "val"
-    return paths_of(name, init)
+    return paths_of(body_names(fun, ("val",))[0], init)
 
 
 def fori_loop(
@@ -798,9 +797,8 @@ def _first_and_count(lower: Any, upper: Any) -> tuple[Any, int]:
 
 def _two_names(fun: Callable) -> tuple[str, str]:
     """What a body calls its two arguments."""
-    code = getattr(fun, "__code__", None)
-    names = list(code.co_varnames[: code.co_argcount]) if code is not None else []
-    return (names[0], names[1]) if len(names) == 2 else ("i", "val")
+    first, second = body_names(fun, ("i", "val"))
+    return first, second
 
 
 def _same_dtype(lower: Any, upper: Any) -> tuple[Any, Any]:

@@ -126,6 +126,7 @@ def check_results(
                 got=kind_of(x),
                 expected="an array or a number",
                 fix=fix or "return arrays and numbers; keep other results outside",
+                leaf=x,  # for who may know what to do with it
             )
 
 

@@ -15,6 +15,7 @@ import numpy as np
 
 from sagax._src import config
 from sagax._src.core import dims, dtypes
+from sagax._src.core.meshes import ManualAxisType
 from sagax._src.core.shardings import dimensions_text
 
 no_axes: frozenset = frozenset()
@@ -94,6 +95,13 @@ class ShapedArray:
         if "shape" in changes and len(changes["shape"]) != self.ndim:
             fields["sharding"] = None
         return ShapedArray(**(fields | changes))
+
+    @property
+    def manual_axis_type(self) -> ManualAxisType:
+        """The axes along which devices may have different values, inside of `shard_map`."""
+        return ManualAxisType(self.vma)
+
+    mat = manual_axis_type
 
     def strip_weak_type(self) -> ShapedArray:
         """The same aval with `weak_type=False`."""

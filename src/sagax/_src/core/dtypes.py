@@ -15,7 +15,6 @@ import functools
 import sys
 import warnings
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import Any, Final
 
 import ml_dtypes
@@ -23,6 +22,7 @@ import numpy as np
 
 from sagax._src import config
 from sagax._src.diagnostics import errors, spans
+from sagax._src.records import record
 
 # --- the types ---------------------------------------------------------------------------------
 
@@ -97,7 +97,7 @@ class prng_key(extended):
     """The scalar type of all dtypes of PRNG keys, for `issubdtype`."""
 
 
-@dataclass(frozen=True, repr=False)
+@record
 class ExtendedDType:
     """A dtype whose elements are small arrays of numbers, seen from outside as single elements.
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from sagax._src.records import record
 
 
-@dataclass(frozen=True)
+@record
 class Effect:
     """A kind of side effect. `ordered` ones keep their order among themselves across programs."""
 

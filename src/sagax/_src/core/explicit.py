@@ -471,18 +471,37 @@ def _scatter_error(call: Call, axis: int) -> ShardingTypeError:
     )
 
 
-def _last_whole(count: int) -> Callable[[Call], list[Cuts]]:
-    """Linear algebra: the last dimensions are whole, those before are a batch."""
+def _last_whole(*counts: int) -> Callable[[Call], list[Cuts]]:
+    """Linear algebra: so many last dimensions of each operand are whole, those before are a batch.
+
+    The last number stands for all further operands.
+    """
 
     def rule(call: Call) -> list[Cuts]:
-        for i, a in enumerate(call.avals):
-            _uncut(call, range(max(a.ndim - count, 0), a.ndim), "part of each matrix", i)
-        batches = [c[: len(c) - count] for c in call.cuts]
-        shapes = [a.shape[: a.ndim - count] for a in call.avals]
+        own = [counts[min(i, len(counts) - 1)] for i in range(len(call.avals))]
+        for i, (a, n) in enumerate(zip(call.avals, own, strict=True)):
+            _uncut(call, range(max(a.ndim - n, 0), a.ndim), "part of each matrix", i)
+        batches = [c[: len(c) - n] for c, n in zip(call.cuts, own, strict=True)]
+        shapes = [a.shape[: a.ndim - n] for a, n in zip(call.avals, own, strict=True)]
         merged = _merged(call, batches, shapes, shapes[0])
         return [(*merged, *((),) * (o.ndim - len(merged))) for o in call.outs]
 
     return rule
+
+
+def _selected(call: Call) -> list[Cuts]:
+    """What a maximum over windows passes on: tangents to results, or cotangents back to operands."""
+    if call.outs[0].shape == call.avals[1].shape:
+        return [call.cuts[1]]
+    shapes = [a.shape for a in call.avals]
+    call.cuts[0] = _merged(call, call.cuts, shapes, shapes[0])
+    return _resized(call)
+
+
+def _wrapped_keys(call: Call) -> list[Cuts]:
+    ndim = call.outs[0].ndim
+    _uncut(call, range(ndim, call.avals[0].ndim), "part of each key")
+    return [call.cuts[0][:ndim]]
 
 
 def _top_k(call: Call) -> list[Cuts]:
@@ -503,6 +522,7 @@ def _bitcast(call: Call) -> list[Cuts]:
 
 
 _RULES: dict[str, Callable[[Call], list[Cuts]]] = {
+    "approx_top_k": _along("reduction_dimension", what="searched"),
     "bitcast_convert_type": _bitcast,
     "broadcast_in_dim": _broadcast,
     "cholesky": _last_whole(2),
@@ -514,16 +534,20 @@ _RULES: dict[str, Callable[[Call], list[Cuts]]] = {
     "dynamic_update_slice": _update_slice,
     "fft": _resized,
     "gather": _gather,
+    "lu_pivots_to_permutation": _last_whole(1),
     "name": _first,
     "optimization_barrier": _each,
     "pad": _resized,
     "pvary": _first,
     "random_bits": _keys,
     "random_clone": _first,
+    "random_seed": _first,
     "random_split": _keys,
     "random_unwrap": _keys,
+    "random_wrap": _wrapped_keys,
     "real": _first,
     "reshape": _reshape,
+    "tridiagonal_solve": _last_whole(1, 1, 1, 2),
     "rev": _first,
     "slice": _resized,
     "sort": _along("dimension", what="sorted"),
@@ -541,7 +565,17 @@ _RULES: dict[str, Callable[[Call], list[Cuts]]] = {
         f"cum{n}": _along("axis", what="accumulated")
         for n in ("sum", "prod", "max", "min", "logsumexp")
     },
-    **{n: _last_whole(2) for n in ("eigh", "lu", "qr", "svd", "triangular_solve", "schur", "eig")},
+    **{
+        n: _last_whole(2)
+        for n in (
+            *("eig", "eigh", "geqrf", "hessenberg", "lu", "qr", "schur", "svd"),
+            *("symmetric_product", "triangular_solve", "tridiagonal"),
+        )
+    },
+    **dict.fromkeys(("geqp3", "householder_product"), _last_whole(2, 1)),
+    "ormqr": _last_whole(2, 1, 2),
+    **{f"reduce_window_{n}": _resized for n in ("max", "min", "sum")},
+    **dict.fromkeys(("select_and_gather_add", "select_and_scatter_add"), _selected),
     **{f"scatter{n}": _scatter for n in ("", "-add", "-apply", "-max", "-min", "-mul", "-sub")},
     **dict.fromkeys(("threefry2x32", "threefry4x32", "philox2x32", "philox4x32"), _elementwise),
 }

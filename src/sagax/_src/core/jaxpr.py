@@ -8,7 +8,7 @@ from typing import Any
 
 from sagax._src.core import show
 from sagax._src.core.effects import no_effects
-from sagax._src.core.trace import state
+from sagax._src.core.trace import written
 from sagax._src.core.value import aval_of
 
 
@@ -216,16 +216,16 @@ def eval_jaxpr(jaxpr: Jaxpr, consts: Sequence[Any], *args: Any) -> list:
     env: dict[Any, Any] = dict(zip(jaxpr.constvars, consts, strict=True))
     env.update(zip(jaxpr.invars, args, strict=True))
     last = _last_uses(jaxpr)
-    scope, origin = state.scope, state.origin
+    scope, origin = written.scope, written.origin
     try:
         for i, eqn in enumerate(jaxpr.eqns):
             ins = [v.val if type(v) is Literal else env[v] for v in eqn.invars]
             if eqn.scope:
-                state.scope = f"{scope}/{eqn.scope}" if scope else eqn.scope
+                written.scope = f"{scope}/{eqn.scope}" if scope else eqn.scope
             if eqn.traceback is not None:
-                state.origin = eqn.traceback
+                written.origin = eqn.traceback
             out = eqn.primitive.bind(*ins, **eqn.params)
-            state.scope = scope
+            written.scope = scope
             if eqn.primitive.multiple_results:
                 env.update(zip(eqn.outvars, out, strict=True))
             else:
@@ -233,7 +233,7 @@ def eval_jaxpr(jaxpr: Jaxpr, consts: Sequence[Any], *args: Any) -> list:
             for v in last.get(i, ()):
                 del env[v]
     finally:
-        state.scope, state.origin = scope, origin
+        written.scope, written.origin = scope, origin
     return [v.val if type(v) is Literal else env[v] for v in jaxpr.outvars]
 
 

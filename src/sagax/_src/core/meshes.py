@@ -20,6 +20,7 @@ import numpy as np
 
 from sagax._src import config
 from sagax._src.diagnostics.errors import ArgumentError, ArgumentValueError
+from sagax._src.records import record
 
 
 class AxisType(enum.Enum):
@@ -46,6 +47,59 @@ class UnreducedKind(enum.Enum):
 
     def __repr__(self) -> str:
         return self.name
+
+
+@record
+class ManualAxisType:
+    """Of a value inside of `shard_map`: the axes along which devices may have different values.
+
+    `typeof(x).manual_axis_type` has it. `unreduced` and `reduced` are always empty in types: values that are sums of
+    parts not yet added up do not occur.
+
+    >>> from sagax.sharding import ManualAxisType
+    >>> ManualAxisType(varying={"x"}).varying
+    frozenset({'x'})
+    """
+
+    varying: frozenset
+    unreduced: frozenset
+    reduced: frozenset
+    unreduced_kind: UnreducedKind | None
+
+    def __init__(
+        self,
+        varying: Any = frozenset(),
+        unreduced: Any = frozenset(),
+        reduced: Any = frozenset(),
+        unreduced_kind: UnreducedKind | None = None,
+    ) -> None:
+        sets = {"varying": varying, "unreduced": unreduced, "reduced": reduced}
+        for name, given in sets.items():
+            if not isinstance(given, (set, frozenset)):
+                raise ArgumentError(
+                    function="ManualAxisType",
+                    argument=name,
+                    got=repr(given),
+                    expected="a set of names of axes",
+                    fix=f"write {name}={{{given!r}}}" if isinstance(given, str) else None,
+                )
+            object.__setattr__(self, name, frozenset(given))
+        for one, other in (
+            ("varying", "unreduced"),
+            ("varying", "reduced"),
+            ("unreduced", "reduced"),
+        ):
+            both = getattr(self, one) & getattr(self, other)
+            if both:
+                raise ArgumentValueError(
+                    f"{one} and {other} cannot have common mesh axes",
+                    function="ManualAxisType",
+                    argument=other,
+                    got=", ".join(sorted(map(repr, both))),
+                )
+        if unreduced_kind is None and self.unreduced:
+            unreduced_kind = UnreducedKind.SUM
+        object.__setattr__(self, "unreduced_kind", unreduced_kind)
 
 
 class AbstractDevice(NamedTuple):

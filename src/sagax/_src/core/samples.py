@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import ml_dtypes
 import numpy as np
 
+from sagax._src.records import record
 
-@dataclass(frozen=True)
+
+@record
 class Spec:
     """An operand to be filled with random numbers from [low, high); `unique` ones differ pairwise."""
 

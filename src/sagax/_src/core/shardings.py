@@ -7,6 +7,7 @@ from that, so a class of shardings only tells its devices and its `tiles`.
 
 from __future__ import annotations
 
+import difflib
 import functools
 import math
 import threading
@@ -475,6 +476,7 @@ def check_axes(spec: PartitionSpec, mesh: Any) -> None:
                 f"Resource axis: {name} of {spec!r} is not found in mesh: {known}",
                 expected=f"axes of {mesh!r}",
                 got=repr(spec),
+                fix=_with_known_axes(spec, mesh),
                 spec=spec,
                 mesh=mesh,
             )
@@ -483,8 +485,8 @@ def check_axes(spec: PartitionSpec, mesh: Any) -> None:
         places = [i for i in range(len(spec)) if twice[0] in spec.axes(i)]
         kept = PartitionSpec(
             *[
-                tuple(n for n in spec.axes(i) if n != twice[0] or i == places[0])
-                if i in places[1:]
+                tuple(n for n in dict.fromkeys(spec.axes(i)) if n != twice[0] or i == places[0])
+                if i in places
                 else spec[i]
                 for i in range(len(spec))
             ]
@@ -492,10 +494,14 @@ def check_axes(spec: PartitionSpec, mesh: Any) -> None:
         raise DuplicateSpecError(
             f"A single NamedSharding spec specification can map every mesh axis to at most one "
             f"positional dimension, but {spec!r} has duplicate entries for {twice[0]!r}",
-            got=f"{spec!r}, which names {twice[0]!r} for dimensions "
-            f"{' and '.join(map(str, places))}",
+            got=f"{spec!r}, which names {twice[0]!r} "
+            + (
+                f"for dimensions {' and '.join(map(str, places))}"
+                if len(places) > 1
+                else f"twice for dimension {places[0]}"
+            ),
             expected="each axis of the mesh at most once",
-            fix=f"use {kept!r}" if len(places) > 1 else None,
+            fix=f"use {kept!r}",
             spec=spec,
             mesh=mesh,
         )
@@ -505,6 +511,26 @@ def check_axes(spec: PartitionSpec, mesh: Any) -> None:
             f"axes that cut a dimension cannot be unreduced or reduced as well: {sorted(map(str, both))}",
             got=repr(spec),
         )
+
+
+def _with_known_axes(spec: PartitionSpec, mesh: Any) -> str:
+    """What to write instead of a specification that names axes which the mesh does not have."""
+    known = [n for n in mesh.axis_names if n not in spec.used_axes()]
+
+    def nearest(name: Any) -> Any:
+        if name in mesh.axis_names:
+            return name
+        texts = {str(n): n for n in known}
+        near = difflib.get_close_matches(str(name), texts, 1)
+        return texts[near[0]] if near else None
+
+    parts = []
+    for i in range(len(spec)):
+        names = [n for n in map(nearest, spec.axes(i)) if n is not None]
+        parts.append(tuple(dict.fromkeys(names)) if spec.axes(i) else spec[i])
+    while parts and parts[-1] in (None, ()):
+        parts.pop()
+    return f"use {PartitionSpec(*parts)!r}, or a mesh that has the axis"
 
 
 def fitting_spec(spec: PartitionSpec, shape: tuple, mesh: Any) -> PartitionSpec:

@@ -11,7 +11,7 @@ from sagax._src import config, xla
 from sagax._src.core import avals, dims
 from sagax._src.core.effects import no_effects
 from sagax._src.core.jaxpr import ClosedJaxpr, DebugInfo, Eqn, Jaxpr, Literal, Var, no_debug_info
-from sagax._src.core.trace import Trace, Tracer, entered, leaked, no_leaks, state
+from sagax._src.core.trace import Trace, Tracer, entered, leaked, no_leaks, state, written
 from sagax._src.core.value import aval_of, numpy_aval, sockets
 from sagax._src.diagnostics.errors import InconclusiveDimensionOperation, SagaxError
 
@@ -139,17 +139,17 @@ class StageTrace(Trace):
         effects = (
             primitive.effects_rule(**params) if primitive.effects_rule is not None else no_effects
         )
-        traceback = state.origin
+        traceback = written.origin
         if traceback is None:
             traceback = _get_traceback()
         if primitive.multiple_results:
             outvars = [Var(a) for a in out]
             self.equations.append(
-                Eqn(primitive, ins, outvars, params, effects, traceback, state.scope)
+                Eqn(primitive, ins, outvars, params, effects, traceback, written.scope)
             )
             return [StagedTracer(self, v.aval, v) for v in outvars]
         var = Var(out)
-        self.equations.append(Eqn(primitive, ins, [var], params, effects, traceback, state.scope))
+        self.equations.append(Eqn(primitive, ins, [var], params, effects, traceback, written.scope))
         return StagedTracer(self, out, var)
 
     def finish(self, outs: Sequence[Any]) -> tuple[Jaxpr, list]:
@@ -183,8 +183,8 @@ def _run(
 ) -> tuple[Jaxpr, list]:
     names = trace.debug_info.arg_names
     ins = [trace.new_input(a, names[i] if i < len(names) else None) for i, a in enumerate(in_avals)]
-    scope, origin = state.scope, state.origin
-    state.scope, state.origin = "", None
+    scope, origin = written.scope, written.origin
+    written.scope, written.origin = "", None
     try:
         with entered(trace):
             if config.current().masks == "lazy":
@@ -199,7 +199,7 @@ def _run(
             error.attach(about=(sized, trace.debug_info.func_name))
         raise
     finally:
-        state.scope, state.origin = scope, origin
+        written.scope, written.origin = scope, origin
 
 
 def stage_closed(

@@ -10,13 +10,21 @@ from __future__ import annotations
 import sys
 import threading
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from contextvars import ContextVar
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from sagax._src import config
+from sagax._src.core import meshes
 from sagax._src.core.value import Array, aval_of
-from sagax._src.diagnostics import errors, leaks
+from sagax._src.diagnostics import errors
+from sagax._src.later import later
+
+if TYPE_CHECKING:
+    import sagax._src.diagnostics.leaks as leaks
+else:
+    leaks = later("sagax._src.diagnostics.leaks", globals())
 
 
 class NamedAxis(NamedTuple):
@@ -90,12 +98,52 @@ def evaluate_by_reference(primitive: Any, args: tuple, params: dict) -> Any:
 evaluation = EvalTrace()
 
 
-class _State(threading.local):
-    trace: Trace = evaluation
+class _Written(threading.local):
+    """Where the operations at work were written."""
+
     scope: str = ""  # names given by named_scope, joined by "/"
-    # the stack at which the operations at work were written, where they are those of a program that
-    # is run again or transformed; None: where they are called
+    # the stack at which they were written, where they are those of a program that is run again or
+    # transformed; None: where they are called
     origin: Any = None
+
+
+written = _Written()
+
+
+class _AtWork:
+    """The trace at work, from where the first one is entered until it is left again."""
+
+    __slots__ = ("trace",)
+
+    def __init__(self, trace: Trace) -> None:
+        self.trace = trace
+
+
+# A context variable, not a `threading.local`: each operation looks whether anything is traced, and this
+# takes a tenth of the time.
+_at_work: ContextVar[_AtWork | None] = ContextVar("sagax trace", default=None)
+_at_work.set(None)  # a value that was set is found faster than a default
+# None where nothing is traced, so that `state.trace` is `evaluation`; for the hottest callers
+at_work = _at_work.get
+
+
+class _State:
+    """What is at work in this thread."""
+
+    __slots__ = ()
+
+    @property
+    def trace(self) -> Trace:
+        found = _at_work.get()
+        return evaluation if found is None else found.trace
+
+    @trace.setter
+    def trace(self, trace: Trace) -> None:
+        found = _at_work.get()
+        if found is not None:
+            found.trace = trace
+        elif trace is not evaluation:
+            _at_work.set(_AtWork(trace))
 
 
 state = _State()
@@ -109,33 +157,33 @@ class current:
     def __init__(self, trace: Trace) -> None:
         self.trace = trace
 
-    def __enter__(self) -> Trace:
-        self.before = state.trace
-        state.trace = self.trace
+    def __enter__(self) -> Any:
+        found = _at_work.get()
+        if found is None:
+            self.before = None
+            _at_work.set(_AtWork(self.trace))
+        else:
+            self.before = found.trace
+            found.trace = self.trace
         return self.trace
 
     def __exit__(self, *_: Any) -> None:
-        state.trace = self.before
+        if self.before is None:
+            _at_work.set(None)
+        else:
+            state.trace = self.before
 
 
-class entered:
+class entered(current):
     """Context manager: a new trace is current inside and dead afterwards.
 
     A tracer of it that is used later has leaked; the dead trace is how that is noticed.
     """
 
-    __slots__ = ("before", "trace")
-
-    def __init__(self, trace: Trace) -> None:
-        self.trace = trace
-
-    def __enter__(self) -> Any:
-        self.before = state.trace
-        state.trace = self.trace
-        return self.trace
+    __slots__ = ()
 
     def __exit__(self, *_: Any) -> None:
-        state.trace = self.before
+        super().__exit__()
         self.trace.alive = False
 
 
@@ -159,7 +207,8 @@ def named_axis(name: Any) -> NamedAxis:
                 if axis.name == name:
                     return axis
         trace = trace.parent
-    raise UnboundAxisError(name, [axis.name for axis in axis_environment()])
+    known = [axis.name for axis in axis_environment()]
+    raise UnboundAxisError(name, known, meshes.get_abstract_mesh())
 
 
 def axis_size(name: Any) -> Any:
@@ -191,17 +240,24 @@ class UnboundAxisError(errors.SagaxError, NameError):
     __module__ = "sagax.errors"
     code = "SX0121"
 
-    def __init__(self, name: Any, known: Sequence[Any] = ()) -> None:
+    def __init__(self, name: Any, known: Sequence[Any] = (), mesh: Any = None) -> None:
         among = (
             f"the axes in scope are {', '.join(map(repr, known))}"
             if known
             else "no named axis is in scope"
         )
-        super().__init__(
-            f"unbound axis name: {name}; {among}",
-            fix=f"call it under vmap(..., axis_name={name!r}), or inside shard_map over a mesh with an "
-            f"axis {name!r}",
+        fix = (
+            f"call it under vmap(..., axis_name={name!r}), or inside shard_map over a mesh with an "
+            f"axis {name!r}"
         )
+        if mesh is not None and name in mesh.axis_names:
+            among += f"; {name!r} is an axis of the mesh in force that no shard_map maps here"
+            fix = (
+                f"add {name!r} to the axis_names of shard_map"
+                if mesh.manual_axes
+                else "call it inside shard_map"
+            )
+        super().__init__(f"unbound axis name: {name}; {among}", fix=fix)
 
 
 def leaked(tracer: Tracer) -> errors.UnexpectedTracerError:

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import Any, ClassVar, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
 
 from sagax._src import xla
-from sagax._src.diagnostics import render
 from sagax._src.diagnostics.model import Diagnostic, Label, Span, Suggestion, Trust, type_text
 from sagax._src.diagnostics.provenance import (
     Provenance,
@@ -16,6 +15,12 @@ from sagax._src.diagnostics.provenance import (
 )
 from sagax._src.diagnostics.source import function_code, returned
 from sagax._src.diagnostics.spans import is_users, user_span
+from sagax._src.later import later
+
+if TYPE_CHECKING:
+    import sagax._src.diagnostics.render as render
+else:
+    render = later("sagax._src.diagnostics.render", globals())
 
 __all__ = ["Details", "SagaxError", "describe"]
 

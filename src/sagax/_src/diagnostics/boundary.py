@@ -33,10 +33,11 @@ from typing import Any, ParamSpec, TypeVar
 from sagax._src import config
 from sagax._src.diagnostics.base import SagaxError
 from sagax._src.diagnostics.source import function_code
-from sagax._src.diagnostics.spans import is_hidden, is_sagax
+from sagax._src.diagnostics.spans import is_hidden, is_sagax, is_users
 
 __all__ = [
     "Boundary",
+    "from_users",
     "function_code",
     "function_name",
     "passed",
@@ -129,6 +130,17 @@ def passed(error: BaseException, code: CodeType) -> bool:
     while entry is not None and entry.tb_frame.f_code is not code:
         entry = entry.tb_next
     return entry is not None
+
+
+def from_users(error: BaseException) -> TracebackType | None:
+    """The traceback of an exception from the first frame of the user's on.
+
+    All of it where there is no such frame, or where all frames are asked for.
+    """
+    entry = error.__traceback__ if _mode() == "short" else None
+    while entry is not None and not is_users(entry.tb_frame.f_code.co_filename):
+        entry = entry.tb_next
+    return entry or error.__traceback__
 
 
 def function_name(function: object) -> str:

@@ -51,9 +51,8 @@ arguments. All these classes pickle, as their text.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
-from sagax._src.diagnostics import leaks
 from sagax._src.diagnostics.base import Details, SagaxError, describe
 from sagax._src.diagnostics.keys import reuse_details
 from sagax._src.diagnostics.model import Label, Span
@@ -61,12 +60,19 @@ from sagax._src.diagnostics.provenance import creation
 from sagax._src.diagnostics.source import choice_around
 from sagax._src.diagnostics.spans import (
     Backward,
+    passes,
     shown_path,
     span_at,
     user_place,
     user_places,
     user_span,
 )
+from sagax._src.later import later
+
+if TYPE_CHECKING:
+    import sagax._src.diagnostics.leaks as leaks
+else:
+    leaks = later("sagax._src.diagnostics.leaks", globals())
 
 __all__ = [
     "ArgumentError",
@@ -157,6 +163,18 @@ class JAXTypeError(SagaxError, TypeError):
 
     def __init__(self, message: str) -> None:
         super().__init__(message)
+
+    def details(self) -> Details:
+        """The life of a value that outlived its function: why it is traced where nothing is being traced."""
+        tracer = self.facts.get("tracer")
+        if tracer is None or not _has_left(tracer, self._stack):
+            return Details()
+        life = _life_of(tracer, self.__traceback__, self.facts)
+        if life.primary is None:
+            return Details()
+        self.facts["fix"] = UnexpectedTracerError.advice
+        made = f"the value was made {_made_while(tracer)}, and that function is over"
+        return life._replace(notes=(made, *life.notes))
 
 
 class JAXIndexError(SagaxError, IndexError):
@@ -288,14 +306,10 @@ class UnexpectedTracerError(JAXTypeError):
     @classmethod
     def of(cls, tracer: object, count: int = 1) -> Self:
         """The error for a tracer that was found where it cannot be, with `count` - 1 others."""
-        info = getattr(getattr(tracer, "_trace", None), "debug_info", None)
-        made = "inside of a transformed function"
-        if name := getattr(info, "func_name", ""):
-            reason = getattr(info, "traced_for", "")
-            made = f"while tracing `{name}`" + (f" for {reason}" if reason else "")
         others = f", with {count - 1} others," if count > 1 else ","
         error = cls(
-            f"{cls._opening} value of type {describe(tracer)} was made {made}{others} and {cls._closing}."
+            f"{cls._opening} value of type {describe(tracer)} was made {_made_while(tracer)}{others} "
+            f"and {cls._closing}."
         )
         error.facts["tracer"] = tracer
         return error
@@ -303,30 +317,47 @@ class UnexpectedTracerError(JAXTypeError):
     def details(self) -> Details:
         """The life of the value: where it was made, and by which calls, and where it was stored."""
         tracer = self.facts.get("tracer")
-        if tracer is None:
-            return Details()
-        leak = leaks.find(tracer, self.__traceback__, self.facts)
-        notes: list[str] = []
-        labels: list[Label] = []
-        if leak.holder is not None:
-            notes.append(f"the value is kept in {leak.holder.text}")
-        primary = Label(leak.span, "leaks here", primary=True) if leak.span else None
-        stack, argument = creation(tracer)
-        calls = _last_calls(stack, tracer)
-        if argument:
-            notes.append(f"the value stands for the argument {argument}")
-        elif calls:
-            lines = [
-                f"{shown_path(call.file)}:{call.line} in {call.function}: "
-                + (call.source[0].strip() if call.source else "")
-                for call in calls
-            ]
-            notes.append(
-                "When the Tracer was created, the final 5 stack frames were:\n" + "\n".join(lines)
-            )
-            if primary is None or not primary.span.contains(calls[-1]):
-                labels.append(Label(calls[-1], "made here"))
-        return Details(tuple(notes), tuple(labels), (), primary, "used here")
+        return Details() if tracer is None else _life_of(tracer, self.__traceback__, self.facts)
+
+
+def _has_left(tracer: Any, stack: Any) -> bool:
+    """Whether the function in which a value was made is not among those that were running."""
+    code = getattr(getattr(getattr(tracer, "_trace", None), "debug_info", None), "code", None)
+    return code is not None and stack is not None and not passes(stack, code)
+
+
+def _made_while(tracer: Any) -> str:
+    info = getattr(getattr(tracer, "_trace", None), "debug_info", None)
+    name, reason = getattr(info, "func_name", ""), getattr(info, "traced_for", "")
+    if not name:
+        return "inside of a transformed function"
+    return f"while tracing `{name}`" + (f" for {reason}" if reason else "")
+
+
+def _life_of(tracer: Any, traceback: Any, ignored: object) -> Details:
+    """Where a value was made, and by which calls, and where it was stored."""
+    leak = leaks.find(tracer, traceback, ignored)
+    notes: list[str] = []
+    labels: list[Label] = []
+    if leak.holder is not None:
+        notes.append(f"the value is kept in {leak.holder.text}")
+    primary = Label(leak.span, "leaks here", primary=True) if leak.span else None
+    stack, argument = creation(tracer)
+    calls = _last_calls(stack, tracer)
+    if argument:
+        notes.append(f"the value stands for the argument {argument}")
+    elif calls:
+        lines = [
+            f"{shown_path(call.file)}:{call.line} in {call.function}: "
+            + (call.source[0].strip() if call.source else "")
+            for call in calls
+        ]
+        notes.append(
+            "When the Tracer was created, the final 5 stack frames were:\n" + "\n".join(lines)
+        )
+        if primary is None or not primary.span.contains(calls[-1]):
+            labels.append(Label(calls[-1], "made here"))
+    return Details(tuple(notes), tuple(labels), (), primary, "used here")
 
 
 def _last_calls(stack: Any, tracer: object) -> list[Span]:

@@ -6,11 +6,16 @@ import os
 import sys
 import traceback
 from types import TracebackType
-from typing import TextIO
+from typing import TYPE_CHECKING, TextIO
 
-from sagax._src.diagnostics import render
 from sagax._src.diagnostics.base import SagaxError
 from sagax._src.diagnostics.boundary import tidy
+from sagax._src.later import later
+
+if TYPE_CHECKING:
+    import sagax._src.diagnostics.render as render
+else:
+    render = later("sagax._src.diagnostics.render", globals())
 
 __all__ = ["install", "wants_colour"]
 

@@ -10,11 +10,14 @@ from __future__ import annotations
 
 import ast
 import collections
+import contextlib
 import functools
 import gc
 import inspect
+import sys
 import traceback as traceback_module
 import types
+from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple, cast
 
 from sagax._src.diagnostics.model import Span
@@ -62,7 +65,7 @@ class Leak(NamedTuple):
 
 def find(tracer: Any, traceback: Any = None, ignored: object = None) -> Leak:
     """Where a traced value leaked to; the frames of a traceback may hold what it was stored in."""
-    holder = find_holder(tracer, traceback, ignored)
+    holder = _reached(tracer, traceback) or find_holder(tracer, traceback, ignored)
     if holder is None:
         return Leak(None, None)
     return Leak(holder, _statement(holder, tracer))
@@ -217,7 +220,7 @@ def _of_dict(holder: dict[Any, Any], item: Any, path: str, how: str) -> Holder |
         module = holder["__name__"]
         if _is_ours(module):
             return None
-        return Holder("global", name, path, f"`{name}{path}`, a global variable of {module}")
+        return _of_module(name, module, path)
     for owner in gc.get_referrers(holder):
         if isinstance(owner, types.FrameType) and owner.f_globals is not holder:
             return None
@@ -271,10 +274,13 @@ def _of_cell(cell: types.CellType, path: str) -> Holder | None:
             if not is_users(function.__code__.co_filename):
                 continue
             at = next(i for i, c in enumerate(function.__closure__ or ()) if c is cell)
-            name = function.__code__.co_freevars[at]
-            text = f"`{name}{path}`, a variable around `{_plain(function.__code__.co_qualname)}`"
-            return Holder("closure", name, path, text)
+            return _of_variable(function.__code__.co_freevars[at], function.__code__, path)
     return None
+
+
+def _of_variable(name: str, code: types.CodeType, path: str) -> Holder:
+    text = f"`{name}{path}`, a variable around `{_plain(code.co_qualname)}`"
+    return Holder("closure", name, path, text)
 
 
 def _of_generator(generator: Any) -> Holder | None:
@@ -284,6 +290,123 @@ def _of_generator(generator: Any) -> Holder | None:
     name = frame.f_code.co_name
     text = f"the generator `{name}`, which waits in line {frame.f_lineno}"
     return Holder("generator", name, "", text, frame.f_code, frame.f_lineno)
+
+
+# --- what the user's modules lead to --------------------------------------------------------------
+
+_MOST_VISITS = 20_000
+_LONGEST = 2_000  # items of one container
+
+
+class _Way(NamedTuple):
+    """A value that was come to: the holder it hangs on, and the keys that lead from there to it."""
+
+    value: Any
+    holder: Callable[[str], Holder | None]
+    keys: Any = None  # (keys before, key): put together when the value is the one looked for
+
+    @property
+    def path(self) -> str:
+        keys, path = self.keys, ""
+        while keys is not None:
+            keys, key = keys
+            path = f"[{key!r}]" + path
+        return path
+
+
+def _reached(value: Any, traceback: Any) -> Holder | None:
+    """The holder of `value` among what can be reached from the modules that were running when it was made.
+
+    Of the variables of the frames of a traceback, those that the functions of that time close over count too.
+
+    Most values are kept where a few steps lead from there, and those are quickly made. Only the rest is
+    worth a look through the whole heap, which takes as long as all that is alive is large.
+    """
+    places = user_places(creation(value)[0])
+    info = getattr(getattr(value, "_trace", None), "debug_info", None)
+    codes = [place.code for place in places]
+    codes += [code for code in [getattr(info, "code", None)] if code is not None]
+    files = {code.co_filename for code in codes}
+    modules = [
+        vars(m)
+        for m in cast("list[object]", list(sys.modules.values()))
+        if isinstance(m, types.ModuleType)
+    ]
+    level = [
+        _Way(held, functools.partial(_of_module, name, names["__name__"]))
+        for names in modules
+        if names.get("__file__") in files or names.get("__name__") == "__main__"
+        for name, held in list(names.items())
+    ]
+    around = {name: code for code in codes for name in code.co_freevars}
+    for frame, _ in traceback_module.walk_tb(traceback):
+        for name in sorted({*around} & {*frame.f_code.co_cellvars} & {*frame.f_locals}):
+            how = functools.partial(_of_variable, name, around[name])
+            level.append(_Way(frame.f_locals[name], how))
+    seen = set(map(id, modules))
+    visits = 0
+    while level and visits < _MOST_VISITS:
+        for way in level:
+            if way.value is value and (holder := way.holder(way.path)) is not None:
+                return holder
+        visits += len(level)
+        level = [inner for way in level for inner in _inside(way, seen)]
+    return None
+
+
+def _of_module(name: str, module: str, path: str) -> Holder:
+    return Holder("global", name, path, f"`{name}{path}`, a global variable of {module}")
+
+
+def _inside(way: _Way, seen: set[int]) -> Iterator[_Way]:
+    """What an object holds, with what a user would call it."""
+    held = way.value
+    kind = cast("type[Any]", type(held))
+    if kind in _ATOMS or id(held) in seen:
+        return
+    seen.add(id(held))
+    if kind in _PLAIN:
+        if len(held) <= _LONGEST:
+            if kind in (set, frozenset):
+                yield from [_Way(item, way.holder, way.keys) for item in list(held)]
+                return
+            keyed = held.items() if kind is dict else enumerate(held)
+            for key, item in list(cast("Any", keyed)):
+                yield _Way(item, way.holder, (way.keys, key))
+    elif kind is types.FunctionType:
+        if is_users(held.__code__.co_filename):
+            for name, cell in zip(held.__code__.co_freevars, held.__closure__ or (), strict=False):
+                with contextlib.suppress(ValueError):  # nothing is in it yet
+                    around = functools.partial(_of_variable, name, held.__code__)
+                    yield _Way(cell.cell_contents, around)
+            yield from _attributes(held)
+    elif kind is types.MethodType:
+        yield _Way(held.__self__, way.holder)
+        yield _Way(held.__func__, way.holder)
+    elif kind is functools.partial:
+        for item in (held.func, *held.args, *held.keywords.values()):
+            yield _Way(item, way.holder)
+    elif isinstance(held, type):
+        for name, item in list(vars(held).items()) if not _is_ours(held.__module__) else ():
+            yield _Way(item, functools.partial(_of_class, held, name))
+    elif _is_ours(kind.__module__):
+        if (wrapped := getattr(held, "__wrapped__", None)) is not None:
+            yield _Way(wrapped, way.holder)
+    elif kind.__module__ not in ("builtins", "numpy", "functools"):
+        yield from _attributes(held)
+
+
+_ATOMS = frozenset((int, float, complex, bool, str, bytes, type(None), types.ModuleType))
+
+
+def _attributes(owner: Any) -> Iterator[_Way]:
+    for name, item in list(getattr(owner, "__dict__", {}).items()):
+        yield _Way(item, functools.partial(_of_instance, owner, name))
+    for kind in type(owner).__mro__[:-1]:
+        slots = kind.__dict__.get("__slots__", ())
+        for name in (slots,) if isinstance(slots, str) else slots:
+            if name not in ("__dict__", "__weakref__") and hasattr(owner, name):
+                yield _Way(getattr(owner, name), functools.partial(_of_instance, owner, name))
 
 
 # --- the statement that stored it ----------------------------------------------------------------
@@ -309,7 +432,9 @@ def _statement(holder: Holder, tracer: Any) -> Span | None:
             codes = codes[: codes.index(traced) + 1]  # what called it stored nothing
         elif is_users(traced.co_filename):
             codes.append(traced)
-    known = [f for file in dict.fromkeys(c.co_filename for c in codes) for f in functions(file)]
+    files = [code.co_filename for code in codes]
+    files += _files_with(holder.name) if holder.kind == "global" else []
+    known = [f for file in dict.fromkeys(files) for f in functions(file)]
     running = [
         (f._replace(name=_plain(code.co_qualname)), lines.get(id(code), 0))
         for code in codes
@@ -323,6 +448,20 @@ def _statement(holder: Holder, tracer: Any) -> Span | None:
             return span_of(next((s for s in found if s.lineno >= after), found[0]), function)
     found_elsewhere = [(s, f) for f in known for s in f.statements if stores(s, f)]
     return span_of(*found_elsewhere[0]) if len(found_elsewhere) == 1 else None
+
+
+_MOST_FILES = 8
+
+
+def _files_with(name: str) -> list[str]:
+    """The files of modules that have a variable of this name: the container may be imported from one."""
+    modules = cast("list[object]", list(sys.modules.values()))
+    found = [
+        vars(m).get("__file__")
+        for m in modules
+        if isinstance(m, types.ModuleType) and name in vars(m)
+    ]
+    return [file for file in found if isinstance(file, str) and is_users(file)][:_MOST_FILES]
 
 
 def _line(place: Any) -> int:

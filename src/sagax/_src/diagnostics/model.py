@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import enum
-from dataclasses import dataclass
 from typing import Any, cast
+
+from sagax._src.records import record
 
 __all__ = [
     "Diagnostic",
@@ -32,7 +33,7 @@ class Trust(enum.Enum):
     TEMPLATE = "template"  # general advice for this kind of mistake
 
 
-@dataclass(frozen=True, slots=True)
+@record(slots=True)
 class Span:
     """A piece of source text.
 
@@ -71,7 +72,7 @@ class Span:
         return start <= (other.line, other.column or 0) and other_end <= end
 
 
-@dataclass(frozen=True, slots=True)
+@record(slots=True)
 class Label:
     """A place in the user's source and what is to be said about it."""
 
@@ -80,7 +81,7 @@ class Label:
     primary: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@record(slots=True)
 class Step:
     """One step by which a value came about: an expression of the user's, and what it did."""
 
@@ -90,7 +91,7 @@ class Step:
     times: int = 1  # how often it ran
 
 
-@dataclass(frozen=True, slots=True)
+@record(slots=True)
 class Edit:
     """Replace the text of `span` by `text`."""
 
@@ -98,7 +99,7 @@ class Edit:
     text: str
 
 
-@dataclass(frozen=True, slots=True)
+@record(slots=True)
 class Suggestion:
     """A way to repair the mistake. Without edits it is advice in words."""
 
@@ -109,7 +110,7 @@ class Suggestion:
     checked: str = ""  # what was tried
 
 
-@dataclass(frozen=True, slots=True)
+@record(slots=True)
 class Diagnostic:
     """One error or warning, explained.
 

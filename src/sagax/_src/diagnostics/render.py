@@ -1,4 +1,4 @@
-"""Diagnostics as text, colour and JSON. There is one layout; the renderers differ in ink only.
+"""Diagnostics as text, colour, HTML and JSON. There is one layout; the renderers differ in ink only.
 
 message
   --> file.py:14:8 in function
@@ -14,6 +14,7 @@ message
 
 from __future__ import annotations
 
+import html as html_module
 import textwrap
 from collections.abc import Iterator
 from typing import Any, NamedTuple
@@ -30,7 +31,7 @@ from sagax._src.diagnostics.model import (
 )
 from sagax._src.diagnostics.spans import excerpt, shown_path
 
-__all__ = ["ansi", "as_json", "plain"]
+__all__ = ["ansi", "as_json", "html", "plain"]
 
 
 class _Piece(NamedTuple):
@@ -55,7 +56,26 @@ def plain(diagnostic: Diagnostic) -> str:
 # --- the layout ----------------------------------------------------------------------------------
 
 
+_MOST_LINES = 25
+
+
 def _layout(d: Diagnostic) -> Iterator[_Line]:
+    """All lines; of suggestions those that fit on a screen with the rest, one at least."""
+    lines = list(_facts(d))
+    for i, suggestion in enumerate(d.suggestions):
+        found = list(_suggestion(suggestion))
+        room = _MOST_LINES - len(lines)
+        if len(found) > room:
+            if i:
+                break
+            shown = max(room - 1, 3)
+            more = f"    ... {len(found) - shown} more lines"
+            found = [*found[:shown], [_Piece(more)]] if len(found) > shown + 1 else found
+        lines += found
+    yield from lines
+
+
+def _facts(d: Diagnostic) -> Iterator[_Line]:
     head, *facts = d.message.split("\n")
     yield [_Piece(head, d.severity.value)]
     for fact in facts:
@@ -67,8 +87,6 @@ def _layout(d: Diagnostic) -> Iterator[_Line]:
         yield [_Piece("  while " + ", ".join(d.context), "context")]
     for note in d.notes:
         yield from _paragraph("note", note)
-    for suggestion in d.suggestions:
-        yield from _suggestion(suggestion)
 
 
 def _paragraph(title: str, text: str) -> Iterator[_Line]:
@@ -184,6 +202,34 @@ def ansi(diagnostic: Diagnostic, file: Any) -> None:
             text.append(piece.text, _STYLES.get(piece.role, ""))
         text.rstrip()
         console.print(text)
+
+
+# --- HTML ----------------------------------------------------------------------------------------
+
+# Middle tones, which can be read on the light and on the dark page of a notebook.
+_INKS = {
+    Severity.ERROR.value: "color:#d33;font-weight:600;white-space:pre-wrap",
+    Severity.WARNING.value: "color:#b7791f;font-weight:600;white-space:pre-wrap",
+    "frame": "opacity:.6", "place": "color:#2a8fa8", "primary": "color:#d33", "secondary": "color:#b7791f",
+    "context": "color:#a05fc4", "note": "font-weight:600", "fix": "color:#2e9e52;font-weight:600",
+    "added": "color:#2e9e52", "removed": "color:#d33",
+}  # fmt: skip
+
+
+def html(diagnostic: Diagnostic) -> str:
+    """A diagnostic as a piece of HTML, for notebooks: all styles are in it, and nothing is fetched."""
+    head = f'<span style="font-weight:600">{html_module.escape(diagnostic.error)}</span>: '
+    lines = ["".join([_inked(p) for p in line]).rstrip() for line in _layout(diagnostic)]
+    style = (
+        "margin:0;line-height:1.35;white-space:pre;overflow-x:auto"  # marks stay under their text
+    )
+    return f'<pre class="sagax-diagnostic" style="{style}">{head}' + "\n".join(lines) + "</pre>"
+
+
+def _inked(piece: _Piece) -> str:
+    text = html_module.escape(piece.text)
+    ink = _INKS.get(piece.role)
+    return text if ink is None else f'<span style="{ink}">{text}</span>'
 
 
 # --- JSON ----------------------------------------------------------------------------------------

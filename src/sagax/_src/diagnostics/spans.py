@@ -25,9 +25,11 @@ __all__ = [
     "Place",
     "excerpt",
     "hide",
+    "unhide",
     "is_hidden",
     "is_sagax",
     "is_users",
+    "passes",
     "shown_path",
     "span_at",
     "user_place",
@@ -55,6 +57,13 @@ def hide(path: str) -> None:
     For libraries built on sagax whose users should see their own line instead of the library's.
     """
     _hidden.add(path)
+    is_hidden.cache_clear()
+    is_users.cache_clear()
+
+
+def unhide(path: str) -> None:
+    """Take back `hide`."""
+    _hidden.discard(path)
     is_hidden.cache_clear()
     is_users.cache_clear()
 
@@ -113,6 +122,11 @@ def _stack(traceback: Any) -> Iterator[Place]:
         found.append(Place(entry.tb_frame.f_code, entry.tb_lasti))
         entry = entry.tb_next
     return reversed(found)
+
+
+def passes(traceback: Any, code: CodeType) -> bool:
+    """Whether a piece of code is on a captured stack."""
+    return traceback is not None and any(place.code is code for place in _stack(traceback))
 
 
 def user_place(traceback: Any) -> Place | None:

@@ -12,7 +12,7 @@ import numpy as np
 from sagax._src import config, xla
 from sagax._src.core import dims
 from sagax._src.core.avals import intern_aval
-from sagax._src.core.jaxpr import Jaxpr
+from sagax._src.core.jaxpr import Jaxpr, subjaxprs
 from sagax._src.core.shardings import sdy_mesh, sdy_sharding
 from sagax._src.diagnostics import spans
 from sagax._src.lowering.builder import Builder, Value
@@ -99,7 +99,7 @@ class ModuleBuilder:
 
     def call(self, b: Builder, jaxpr: Jaxpr, args: Sequence[Value], wanted: str) -> list[Value]:
         out_avals = jaxpr.out_avals
-        if not all(dims.is_static(a.shape) for a in (*jaxpr.in_avals, *out_avals)):
+        if b.dim_values and _has_symbolic_sizes(jaxpr):
             return b.inline(jaxpr, args)  # sizes are known in the function that has the arguments
         return b.op("func.call", args, out_avals, callee="@" + self.function(jaxpr, wanted))
 
@@ -166,7 +166,10 @@ class ModuleBuilder:
 
     def mesh_name(self, mesh: Any) -> str:
         """The name by which the module refers to a mesh, with or without devices."""
-        text = sdy_mesh(mesh, self.devices)
+        return self.mesh_named(sdy_mesh(mesh, self.devices))
+
+    def mesh_named(self, text: str) -> str:
+        """The name of the mesh that the sdy dialect writes so."""
         if text not in self.meshes:
             self.meshes[text] = f"mesh{f'_{len(self.meshes)}' if self.meshes else ''}"
         return self.meshes[text]
@@ -197,6 +200,20 @@ class ModuleBuilder:
         head = f"module @{name} attributes {{mhlo.num_partitions = {parts} : i32, mhlo.num_replicas = 1 : i32}} {{"
         meshes = "".join([f"  sdy.mesh @{name} = {text}\n" for text, name in self.meshes.items()])
         return f"{head}\n{meshes}{inner}\n}}\n{locations}\n"
+
+
+def _has_symbolic_sizes(jaxpr: Jaxpr) -> bool:
+    """Whether a program computes with symbolic sizes, or has values of such."""
+    known = jaxpr.memo.get("symbolic sizes")
+    if known is None:
+        avals = [*jaxpr.in_avals, *[v.aval for eqn in jaxpr.eqns for v in eqn.outvars]]
+        known = not all(dims.is_static(getattr(a, "shape", ())) for a in avals) or any(
+            any(map(dims.is_dim, eqn.params.values()))
+            or any(map(_has_symbolic_sizes, subjaxprs(eqn.params)))
+            for eqn in jaxpr.eqns
+        )
+        jaxpr.memo["symbolic sizes"] = known
+    return known
 
 
 def lower_jaxpr(

@@ -2,6 +2,7 @@
 
 The engine runs what does not depend on each other in any order, also calls with side effects. So
 every call takes a token and gives one to the next. Programs that hold programs carry it in and out.
+A call for its result only takes the token too, so that what was to be seen before it is seen if it fails.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from sagax._src.control.callbacks import (
     in_turn,
     in_turn_p,
     io_callback_p,
+    pure_callback_p,
 )
 from sagax._src.control.conditional import cond_p
 from sagax._src.control.manual import shard_map_p
@@ -68,9 +70,21 @@ def _threaded(eqns: Any, token: Atom) -> tuple[list[Eqn], Atom]:
         if _calls(eqn):
             passed, token = _passed_on(eqn, token)
             out += passed
+        elif eqn.primitive is pure_callback_p and type(token) is Var:
+            out.append(_after(eqn, token))
         else:
             out.append(eqn)
     return out, token
+
+
+def _after(eqn: Eqn, token: Atom) -> Eqn:
+    """A call for its result, after the call that the token comes from."""
+    return eqn.replace(
+        primitive=in_turn_p,
+        params=in_turn(eqn.params, eqn.effects),
+        invars=[token, *eqn.invars],
+        outvars=[Var(TOKEN), *eqn.outvars],
+    )
 
 
 def _passed_on(eqn: Eqn, token: Atom) -> tuple[list[Eqn], Atom]:

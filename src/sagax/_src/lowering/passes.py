@@ -5,6 +5,7 @@ from __future__ import annotations
 from sagax._src import config, xla
 from sagax._src.core.jaxpr import Jaxpr
 from sagax._src.lowering.fences import fenced
+from sagax._src.lowering.products import flat_products
 from sagax._src.lowering.reroll import rerolled
 
 
@@ -20,6 +21,7 @@ def prepared(jaxpr: Jaxpr, platform: str, reroll: str | None = None) -> Jaxpr:
         return jaxpr
     if (reroll or settings.reroll) == "auto":
         jaxpr = rerolled(jaxpr)
+    jaxpr = flat_products(jaxpr)
     if settings.fusion_fences == "auto" and xla.keeps_barriers:
         jaxpr = fenced(jaxpr)
     return jaxpr

@@ -20,16 +20,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from sagax._src.control.call import jit_p
-from sagax._src.control.conditional import cond_p
-from sagax._src.control.custom_calls import custom_jvp_p, custom_vjp_p
-from sagax._src.control.remat import remat_p
 from sagax._src.control.scan import scan_p
 from sagax._src.control.sharing import parameter_key
-from sagax._src.control.while_loop import while_p
 from sagax._src.core import dims, dtypes
 from sagax._src.core.avals import intern_aval
 from sagax._src.core.jaxpr import ClosedJaxpr, Eqn, Jaxpr, Literal, Var
+from sagax._src.lowering.inside import within
+from sagax._src.primitives.contraction import dot_general_p
+from sagax._src.primitives.convolution import conv_general_dilated_p
 from sagax._src.primitives.shaping import rev_p, stack_p, unstack_p
 from sagax._src.primitives.slicing import slice_p
 from sagax._src.primitives.structural import (
@@ -54,7 +52,8 @@ _MOST_STACKED = 1 << 20  # bytes of separate arrays that may be copied together 
 _MOST_LOOPS = 16
 _PERIODS = 6  # how many lengths of a round are tried
 _WINDOW = 8  # equations by which a repetition is noticed
-_HOLDING = frozenset((jit_p, scan_p, while_p, cond_p, remat_p, custom_jvp_p, custom_vjp_p))
+# Multiplications of a round, from which on a library does them: in a small loop XLA's own code would.
+_MOST_MULTIPLICATIONS = 1 << 16
 _VIEWS = frozenset((slice_p, squeeze_p, reshape_p))
 
 
@@ -64,8 +63,10 @@ def rerolled(jaxpr: Jaxpr) -> Jaxpr:
 
 
 def _rerolled(jaxpr: Jaxpr) -> Jaxpr:
-    jaxpr = _within(jaxpr)
-    if len(jaxpr.eqns) < _LEAST_EQUATIONS or not _static(jaxpr):
+    eqns = within(jaxpr.eqns, rerolled)
+    if eqns is not jaxpr.eqns:
+        jaxpr = jaxpr.replace(eqns=eqns)
+    if len(eqns) < _LEAST_EQUATIONS or not _static(jaxpr) or not _may_repeat(eqns):
         return jaxpr
     least = _LEAST_EQUATIONS
     for _ in range(_MOST_LOOPS):
@@ -74,31 +75,6 @@ def _rerolled(jaxpr: Jaxpr) -> Jaxpr:
             break
         jaxpr, least = rolled, _LEAST_EQUATIONS_NEXT
     return jaxpr
-
-
-def _within(jaxpr: Jaxpr) -> Jaxpr:
-    """The same with the programs that its equations hold rolled."""
-    changed = False
-    eqns = []
-    for eqn in jaxpr.eqns:
-        if eqn.primitive in _HOLDING:
-            params = {name: _in_parameter(value) for name, value in eqn.params.items()}
-            if any(params[name] is not value for name, value in eqn.params.items()):
-                eqn, changed = eqn.replace(params=params), True
-        eqns.append(eqn)
-    return jaxpr.replace(eqns=eqns) if changed else jaxpr
-
-
-def _in_parameter(value: Any) -> Any:
-    if isinstance(value, ClosedJaxpr):
-        found = rerolled(value.jaxpr)
-        return value if found is value.jaxpr else ClosedJaxpr(found, value.consts)
-    if isinstance(value, Jaxpr):
-        return rerolled(value)
-    if isinstance(value, tuple) and value and isinstance(value[0], (ClosedJaxpr, Jaxpr)):
-        found = tuple([_in_parameter(v) for v in value])
-        return value if all(a is b for a, b in zip(found, value)) else found
-    return value
 
 
 def _static(jaxpr: Jaxpr) -> bool:
@@ -176,6 +152,17 @@ def _codes(eqns: Sequence[Eqn]) -> list[int]:
     return codes
 
 
+def _may_repeat(eqns: Sequence[Eqn]) -> bool:
+    """Whether there are long repetitions if nothing but primitives and types is looked at."""
+    numbers: dict[Any, int] = {}
+    codes = []
+    for eqn in eqns:
+        if eqn.primitive not in _VIEWS:
+            key = (eqn.primitive, len(eqn.invars), *[v.aval for v in eqn.outvars])
+            codes.append(numbers.setdefault(key, len(numbers)))
+    return bool(_stretches(codes))
+
+
 class _Stretch(NamedTuple):
     """Equations that repeat those `period` before them, from `start + period` to `stop`."""
 
@@ -221,10 +208,25 @@ def _with_one_loop(jaxpr: Jaxpr, least: int) -> Jaxpr | None:
         return None
     for stretch in stretches:
         rounds = _rounds(program, stretch)
+        if rounds is not None and _large_products(program.eqns[rounds[0] : rounds[0] + rounds[1]]):
+            continue
         loop = None if rounds is None else _loop(program, *rounds, _LEAST_EQUATIONS_NEXT)
         if loop is not None:
             return prune_jaxpr(loop)
     return None
+
+
+def _large_products(eqns: Sequence[Eqn]) -> bool:
+    """Whether a round multiplies matrices that are not small, or convolves."""
+    count = 0
+    for eqn in eqns:
+        if eqn.primitive is conv_general_dilated_p:
+            return True
+        if eqn.primitive is dot_general_p:
+            summed = eqn.params["dimension_numbers"][0][0]
+            shape = eqn.invars[0].aval.shape
+            count += eqn.outvars[0].aval.size * math.prod([shape[d] for d in summed])
+    return count > _MOST_MULTIPLICATIONS
 
 
 # -- rounds -----------------------------------------------------------------------------------------

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 from sagax._src.core import dtypes, kinds
 from sagax._src.core.primitive import Primitive
 from sagax._src.diagnostics.errors import ArgumentError, ArgumentValueError
 from sagax._src.primitives.makers import elementwise
+from sagax._src.records import record
 
 
 class AccuracyMode(enum.Enum):
@@ -20,7 +20,7 @@ class AccuracyMode(enum.Enum):
     DEFAULT = 2
 
 
-@dataclass(frozen=True)
+@record
 class Tolerance:
     """Bounds on the error of a result: absolute, relative, and in units of the last place.
 
@@ -50,20 +50,27 @@ class Tolerance:
 
 
 def accurate_elementwise(
-    name: str, *, numpy: Callable[..., Any], hlo: str, **rest: Any
+    name: str,
+    *,
+    numpy: Callable[..., Any],
+    hlo: str,
+    in_float32: bool = False,
+    **rest: Any,
 ) -> Primitive:
     """A unary elementwise primitive with an accuracy; `bind_accurately` applies it.
 
-    Narrow floats are computed in float32 and rounded once: left to themselves, some engines round
-    after each step of an expansion.
+    `hlo` is an operation of StableHLO. Engines compute most of them in float32 for narrower floats. They
+    are not told to, since they would leave out the rounding of what they merge the operation with; but
+    they are (`in_float32`) where the operation stands for several that would each be rounded.
     """
     p = elementwise(name, numpy=lambda x, accuracy=None: numpy(x), **rest)
 
     @p.lower
     def _(b: Any, x: Any, *, accuracy: Any = None) -> Any:
-        dtype = x.aval.dtype
-        x = b.convert(x, dtypes.float32 if kinds.is_narrow_float(dtype) else dtype)
         attributes = {} if accuracy is None else {"result_accuracy": _attribute(accuracy)}
+        dtype = x.aval.dtype
+        if in_float32 and kinds.is_narrow_float(dtype):
+            x = b.convert(x, dtypes.float32)
         return b.convert(b.op(hlo, [x], x.aval, **attributes), dtype)
 
     return p

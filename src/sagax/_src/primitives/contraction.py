@@ -14,7 +14,7 @@ from sagax._src.core.primitive import Primitive
 from sagax._src.core.samples import Sample, bf16, c64, f32, i32
 from sagax._src.core.tangents import Zero, is_linear, is_zero
 from sagax._src.core.value import aval_of
-from sagax._src.diagnostics.errors import ArgumentError, DtypeError, ShapeError
+from sagax._src.diagnostics.errors import ArgumentError, ArgumentValueError, DtypeError, ShapeError
 from sagax._src.primitives import dot_algorithms
 from sagax._src.primitives import structural as s
 from sagax._src.primitives.dot_algorithms import (
@@ -33,6 +33,8 @@ dot_general_p = Primitive(
         Sample(f32(3, 2, 4), f32(4, 3, 5), dimension_numbers=(((0, 2), (1, 0)), ((), ())), precision=None, preferred_element_type=None),
         Sample(c64(2, 3), c64(3, 2), dimension_numbers=(((1,), (0,)), ((), ())), precision=None, preferred_element_type=None),
         Sample(i32(2, 3), i32(3, 2), dimension_numbers=(((1,), (0,)), ((), ())), precision=None, preferred_element_type=None),
+        Sample(c64(2, 3), f32(3, 2), dimension_numbers=(((1,), (0,)), ((), ())), precision=None, preferred_element_type=None),
+        Sample(bf16(2, 3), f32(3, 2), dimension_numbers=(((1,), (0,)), ((), ())), precision=None, preferred_element_type=None, derivatives=False),
         Sample(bf16(2, 3), bf16(3, 2), dimension_numbers=(((1,), (0,)), ((), ())), precision=None,
                preferred_element_type=np.dtype(np.float32), derivatives=False),
     ],
@@ -55,7 +57,8 @@ def dot_general(
         multiplied and summed over, and dimensions that go along in both.
       precision: a `Precision`, its name, or one for each operand; or a `DotAlgorithm`, or a
         `DotAlgorithmPreset` or its name.
-      preferred_element_type: dtype in which products are summed, and of the result.
+      preferred_element_type: dtype in which products are summed, and of the result. By default that of the operands;
+        of two dtypes the one of the higher kind (complex, floating, integer, bool), or of the wider range.
 
     The result has the batch dimensions, then the others of `lhs`, then the others of `rhs`.
 
@@ -129,7 +132,7 @@ def batch_matmul(lhs: Any, rhs: Any, precision: Any = None) -> Any:
     """
     n = aval_of(lhs).ndim
     if n < 2 or aval_of(rhs).ndim != n:
-        raise ShapeError(
+        raise ArgumentValueError(
             function="batch_matmul",
             got=f"{aval_of(lhs).shape} and {aval_of(rhs).shape}",
             expected="two arrays of equal rank, at least 2",
@@ -180,12 +183,7 @@ def _(
                 got=left,
             )
     if preferred_element_type is None:
-        if x.dtype != y.dtype:
-            raise DtypeError(
-                f"lax.dot_general requires arguments to have the same dtypes, got {dtypes.name(x.dtype)}, {dtypes.name(y.dtype)}",
-                function="dot_general", fix="convert one of them, or say the dtype of the result with preferred_element_type",
-            )  # fmt: skip
-        dtype = x.dtype
+        dtype = _product_dtype(x.dtype, y.dtype)
     else:
         dtype = preferred_element_type
     shape = (
@@ -193,6 +191,30 @@ def _(
     )  # fmt: skip
     weak = x.weak_type and y.weak_type
     return intern_aval(shape, dtype, weak, None)
+
+
+def _product_dtype(a: Any, b: Any) -> Any:
+    """The dtype of a product where none is asked for: that of the operand of the higher kind, or wider range."""
+    if a == b:
+        return a
+    left, right = _rank(a), _rank(b)
+    if left == right or dtypes.is_extended(a) or dtypes.is_extended(b):
+        raise DtypeError(
+            f"lax.dot_general requires arguments to have the same dtypes, got {dtypes.name(a)}, {dtypes.name(b)}",
+            function="dot_general", fix="convert one of them, or say the dtype of the result with preferred_element_type",
+        )  # fmt: skip
+    return a if left > right else b
+
+
+@functools.cache
+def _rank(dtype: Any) -> tuple:
+    """Orders dtypes by kind: bool, integers by width and sign, floating by their largest number, complex."""
+    kind = dtypes.kind(dtype)
+    if kind in "iu":
+        return 1, dtypes.iinfo(dtype).bits, kind == "i"
+    if kind in "fc":
+        return 2 + (kind == "c"), float(dtypes.finfo(dtype).max)
+    return (0,)
 
 
 def _flat_numbers(numbers: tuple) -> tuple:
@@ -222,7 +244,7 @@ def _(
     preferred_element_type: Any,
 ) -> np.ndarray:
     lc, rc, lb, rb = _flat_numbers(dimension_numbers)
-    dtype = preferred_element_type or x.dtype
+    dtype = preferred_element_type or _product_dtype(x.dtype, y.dtype)
     wide = np.float32 if kinds.is_narrow_float(dtype) or kinds.is_narrow_float(x.dtype) else dtype
     names = iter("abcdefghijklmnopqrstuvwxyz")
     left, right = [""] * x.ndim, [""] * y.ndim
@@ -278,9 +300,11 @@ def _transpose_one(ct: Any, x: Any, y: Any, numbers: tuple, precision: Any, *, s
         ct_y = tuple(range(n_batch, n_batch + len(y_free)))
     else:
         ct_y = tuple(range(n_batch + len(x_free), n_batch + len(x_free) + len(y_free)))
+    # the cotangent of a real operand of a complex product is the real part of a complex one
+    real_part = dtypes.is_complex(aval_of(ct).dtype) and not dtypes.is_complex(x.dtype)
     out = dot_general_p.bind(
         ct, y, dimension_numbers=((ct_y, y_free), (tuple(range(n_batch)), yb)), precision=precision,
-        preferred_element_type=x.dtype,
+        preferred_element_type=None if real_part else x.dtype,
     )  # fmt: skip
     # out: batch, free of x, then contracted dimensions of x in the order in which y has them
     y_order = tuple(sorted(yc))

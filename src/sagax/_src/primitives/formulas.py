@@ -331,6 +331,16 @@ def formula(
     return define
 
 
-def lower_to(p: Primitive, hlo: str) -> None:
-    """Let the elementwise primitive `p` be one operation, in float32 for narrower floats."""
-    formula(p, widen=False)(lambda x, *others: x.apply(hlo, *others))
+def lower_to(p: Primitive, hlo: str, *, in_float32: bool = False) -> None:
+    """Let the elementwise primitive `p` be one operation.
+
+    `in_float32`: narrower floats are converted, since the operation stands for several that would each
+    be rounded. Otherwise they are not, so that results of theirs are rounded before others use them.
+    """
+    if in_float32:
+        formula(p, widen=False)(lambda x, *others: x.apply(hlo, *others))
+        return
+
+    @p.lower
+    def _(b: Any, *xs: Any, **_: Any) -> Any:
+        return b.elementwise(hlo, xs)

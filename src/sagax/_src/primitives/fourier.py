@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import enum
+import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -17,6 +18,7 @@ from sagax._src.core.value import aval_of
 from sagax._src.diagnostics.errors import ArgumentError, ArgumentValueError
 from sagax._src.primitives.arithmetic import mul
 from sagax._src.primitives.complex_numbers import conj
+from sagax._src.primitives.shaping import iota, size_as_value
 from sagax._src.primitives.slicing import sizes_of
 from sagax._src.primitives.structural import (
     broadcast_in_dim,
@@ -184,27 +186,38 @@ def _(ct: Any, x: Any, *, fft_type: FftType, fft_lengths: tuple) -> tuple:
     if fft_type in (FftType.FFT, FftType.IFFT):  # their matrices are symmetric
         return (fft_p.bind(ct, fft_type=fft_type, fft_lengths=fft_lengths),)
     n, count = fft_lengths[-1], dims.size(fft_lengths)
-    if dims.is_dim(count):
-        raise _symbolic(fft_lengths)
-    if count == 0:
+    if not dims.is_dim(count) and count == 0:
         return (zeros_of(x.aval),)
-    # Real arrays have two coefficients, conjugates of each other, for each one that is kept, except
-    # where both are the same one: the first, and the middle one of an even number.
+    weights = _weights(n, count, kinds.real_part_dtype(aval_of(ct).dtype))
+    if fft_type is FftType.RFFT:
+        half = _scaled(conj(ct), 1 / weights)
+        return (fft_p.bind(half, fft_type=FftType.IRFFT, fft_lengths=fft_lengths),)
+    whole = fft_p.bind(ct, fft_type=FftType.RFFT, fft_lengths=fft_lengths)
+    return (_scaled(conj(whole), weights),)
+
+
+def _weights(n: Any, count: Any, dtype: Any) -> Any:
+    """For each coefficient that is kept of n real numbers, how many there are of it, over `count`.
+
+    Two, conjugates of each other, except where both are the same one: the first, and the middle one
+    of an even number.
+    """
+    if dims.is_dim(count):
+        k, size = iota(np.int32, n // 2 + 1), size_as_value(n)
+        twins = 2 - convert(k == 0, dtype) - convert(2 * k == size, dtype)
+        return twins / convert(size_as_value(count), dtype)
     twins = np.full(n // 2 + 1, 2.0)
     twins[0] = 1
     if n % 2 == 0:
         twins[n // 2] = 1
-    if fft_type is FftType.RFFT:
-        half = _scaled(conj(ct), count / twins)
-        return (fft_p.bind(half, fft_type=FftType.IRFFT, fft_lengths=fft_lengths),)
-    whole = fft_p.bind(ct, fft_type=FftType.RFFT, fft_lengths=fft_lengths)
-    return (_scaled(conj(whole), twins / count),)
+    return twins / count
 
 
-def _scaled(x: Any, factors: np.ndarray) -> Any:
+def _scaled(x: Any, factors: Any) -> Any:
     """`x` times one factor for each place of its last dimension."""
     aval = aval_of(x)
-    return mul(x, broadcast_in_dim(factors.astype(aval.dtype), aval.shape, (aval.ndim - 1,)))
+    given = factors.astype(aval.dtype)
+    return mul(x, broadcast_in_dim(given, aval.shape, (aval.ndim - 1,)))
 
 
 @fft_p.batch
@@ -215,7 +228,14 @@ def _(axis: Any, args: Sequence[Any], in_dims: Sequence[Any], **params: Any) -> 
 @fft_p.lower
 def _(b: Any, x: Any, *, fft_type: FftType, fft_lengths: tuple) -> Any:
     if not dims.is_static(fft_lengths):
-        raise _symbolic(fft_lengths)
+        shape = b.shape_value(b.out.shape)
+        return b.custom_call(
+            SYMBOLIC_FFT,
+            [x, shape],
+            [b.out],
+            backend_config=b.attribute(f"{fft_type.name} {len(fft_lengths)}"),
+            indices_of_shape_operands="dense<1> : tensor<1xi64>",
+        )[0]
     if any(dims.same(size, 0) for size in (*x.aval.shape, *b.out.shape)):
         return b.full(0, b.out)
     return b.op(
@@ -227,13 +247,31 @@ def _(b: Any, x: Any, *, fft_type: FftType, fft_lengths: tuple) -> Any:
     )
 
 
-def _symbolic(lengths: tuple) -> ArgumentValueError:
-    return ArgumentValueError(
-        "the compiler needs to know how long a Fourier transform is",
-        function="fft",
-        argument="fft_lengths",
-        got=lengths,
-        expected="no symbolic sizes; other dimensions of x may have them",
+# The lengths of a transform are constants of its operation. While they are symbolic a call stands for
+# it, which is replaced in the text of the module when the sizes are known.
+
+SYMBOLIC_FFT = "sagax.fft"
+_STANDING_IN = re.compile(
+    rf"stablehlo\.custom_call @{re.escape(SYMBOLIC_FFT)}\((%[\w#]+)\) "
+    r"\{[^{}]*backend_config = \"(\w+) (\d)\"[^{}]*\} : \(tensor<([^<>]*(?:<\w+>)?)>\) -> tensor<([^<>]*(?:<\w+>)?)>"
+)
+
+
+def with_known_lengths(text: str) -> str:
+    """The text of a module, in MLIR's pretty form, in which transforms have got the lengths of their operands."""
+    return _STANDING_IN.sub(_transform_text, text)
+
+
+def _transform_text(call: re.Match) -> str:
+    x, kind, rank, of, to = call.groups()
+    sizes = [re.findall(r"\d+(?=x)", tensor) for tensor in (of, to)]
+    lengths = sizes[kind == "IRFFT"][-int(rank) :]
+    if "0" in (*sizes[0], *sizes[1]):
+        zero = "(0.0, 0.0)" if "complex" in to else "0.0"
+        return f"stablehlo.constant dense<{zero}> : tensor<{to}>"
+    return (
+        f"stablehlo.fft {x}, type = {kind}, length = [{', '.join(lengths)}] : "
+        f"(tensor<{of}>) -> tensor<{to}>"
     )
 
 

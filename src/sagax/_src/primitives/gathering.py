@@ -23,8 +23,8 @@ from sagax._src.diagnostics.errors import ArgumentError, ArgumentValueError, Dty
 from sagax._src.primitives.arithmetic import add, rem
 from sagax._src.primitives.comparison import lt
 from sagax._src.primitives.selection import select_n
-from sagax._src.primitives.shaping import concatenate, full, number_as
-from sagax._src.primitives.structural import broadcast_in_dim, expand_dims, moveaxis
+from sagax._src.primitives.shaping import concatenate, full, number_as, size_as_value
+from sagax._src.primitives.structural import broadcast_in_dim, convert, expand_dims, moveaxis
 
 _WIDE = np.dtype(np.int32)
 
@@ -658,7 +658,11 @@ def index_take(src: Any, idxs: Sequence[Any], axes: Sequence[int]) -> Any:
         raise DtypeError(
             function="index_take", argument="idxs", got=dtypes.name(dtype), expected="integers"
         )
-    moduli = np.asarray([shape[a] for a in axes], dtype)[None, :]
+    if dims.is_static(shape):
+        moduli = np.asarray([shape[a] for a in axes], dtype)[None, :]
+    else:
+        sizes: list[Any] = [convert(size_as_value(shape[a]), dtype) for a in axes]
+        moduli = concatenate([broadcast_in_dim(s, (1, 1), ()) for s in sizes], 1)
     moduli = broadcast_in_dim(moduli, aval_of(vectors).shape, (0, 1))
     vectors = rem(vectors, moduli)
     vectors = select_n(lt(vectors, 0), vectors, add(vectors, moduli))

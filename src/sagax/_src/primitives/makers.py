@@ -196,7 +196,9 @@ def elementwise(
                     function=name,
                     got=a,
                     expected=ok.words,
-                    fix="convert it first, with x.astype(...)",
+                    fix="draw numbers with the keys: sagax.random.bits(key), or see sagax.random.key_data"
+                    if dtypes.is_extended(a.dtype)
+                    else "convert it first, with x.astype(...)",
                 )
         if same_dtype and any(a.dtype != avals[0].dtype for a in avals):
             names = ", ".join(dtypes.name(a.dtype) for a in avals)

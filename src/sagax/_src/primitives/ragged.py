@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import ml_dtypes
@@ -26,14 +25,16 @@ from sagax._src.primitives.contraction import (
 )
 from sagax._src.primitives.cumulative import cumsum
 from sagax._src.primitives.dot_algorithms import canonical_precision
+from sagax._src.primitives.resharding import with_out_sharding
 from sagax._src.primitives.selection import select_n
 from sagax._src.primitives.shaping import broadcasted_iota, full
 from sagax._src.primitives.unsupported import UnsupportedError
+from sagax._src.records import record
 
 # ragged_dot ---------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
+@record
 class RaggedDotDimensionNumbers:
     """Which dimensions of `ragged_dot_general` are multiplied, ragged, and of groups.
 
@@ -83,7 +84,7 @@ ragged_dot_general_p = Primitive(
 )  # fmt: skip
 
 
-@dataclass(frozen=True)
+@record
 class _Ragged:
     """What dimension numbers mean for operands of certain ranks."""
 
@@ -322,6 +323,7 @@ def ragged_dot_general(
     - one of k: each group is summed by itself. `[b, m, k], [b, k, n] -> [g, b, m, n]`.
     - one of b: nothing but the dense product. `[b, m, k], [b, k, n] -> [b, m, n]`.
 
+    The result is divided among devices as `out_sharding` says.
     `group_sizes` are integers of shape (g,), or (..., g) with the batch dimensions and those that
     stand before the ragged one. Elements beyond the last group count as zero.
 
@@ -346,14 +348,17 @@ def ragged_dot_general(
         )
     if preferred_element_type is not None:
         preferred_element_type = kinds.requested(preferred_element_type, "ragged_dot_general")
-    return ragged_dot_general_p.bind(
-        lhs,
-        rhs,
-        group_sizes,
-        ragged_dot_dimension_numbers=ragged_dot_dimension_numbers,
-        precision=canonical_precision(precision, "ragged_dot_general"),
-        preferred_element_type=preferred_element_type,
-    )
+    precision = canonical_precision(precision, "ragged_dot_general")
+
+    def op(*operands: Any) -> Any:
+        return ragged_dot_general_p.bind(
+            *operands,
+            ragged_dot_dimension_numbers=ragged_dot_dimension_numbers,
+            precision=precision,
+            preferred_element_type=preferred_element_type,
+        )
+
+    return with_out_sharding("ragged_dot_general", op, (lhs, rhs, group_sizes), out_sharding)
 
 
 def ragged_dot(

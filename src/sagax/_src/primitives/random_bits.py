@@ -11,7 +11,6 @@ from __future__ import annotations
 import enum
 import functools
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -31,9 +30,11 @@ from sagax._src.primitives.makers import (
     elementwise_shape,
     integer,
 )
+from sagax._src.primitives.resharding import with_out_sharding
 from sagax._src.primitives.shaping import concatenate, full
 from sagax._src.primitives.slicing import slice as slice_
 from sagax._src.primitives.structural import convert, expand_dims, moveaxis, reshape
+from sagax._src.records import record
 
 _U8, _U16, _U32, _U64 = (np.dtype(f"uint{bits}") for bits in (8, 16, 32, 64))
 OF_WIDTH = {8: _U8, 16: _U16, 32: _U32, 64: _U64}
@@ -42,7 +43,7 @@ OF_WIDTH = {8: _U8, 16: _U16, 32: _U32, 64: _U64}
 # implementations and dtypes -------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, eq=False)
+@record(eq=False)
 class PRNGImpl:
     """A kind of keys: how they are made and used, as functions of their numbers.
 
@@ -73,13 +74,14 @@ class PRNGImpl:
         return f"PRNGImpl({self.name!r})"
 
 
-@dataclass(frozen=True, repr=False)
+@record
 class KeyDType(ExtendedDType):
     """The dtype of keys of one implementation; made by `key_dtype`."""
 
     impl: PRNGImpl
 
     __hash__ = ExtendedDType.__hash__
+    __repr__ = ExtendedDType.__repr__
 
     def element(self, number: int) -> Any:
         """The key whose every number is this one: what arrays of zeros or ones hold."""
@@ -340,17 +342,13 @@ def rng_bit_generator(
     """The state that follows `key`, and random bits as unsigned integers of the given shape.
 
     `key` is uint32[4] or, as the algorithm wants it, uint64[2] (uint64[3] for PHILOX). The bits may
-    differ between devices and versions of the engine.
+    differ between devices and versions of the engine; they are divided as `out_sharding` says.
 
     >>> from sagax import lax
     >>> import numpy as np
     >>> lax.rng_bit_generator(np.zeros(4, np.uint32), (3,))[1].dtype
     dtype('uint32')
     """
-    if out_sharding is not None:
-        raise ArgumentValueError(
-            function="rng_bit_generator", argument="out_sharding", got=out_sharding, expected="None"
-        )
     try:
         algorithm = RandomAlgorithm(algorithm)
     except ValueError:
@@ -370,7 +368,7 @@ def rng_bit_generator(
         )
     sizes = dims.canonical_shape(shape, "shape")
     state, bits = rng_bit_generator_p.bind(key, shape=sizes, dtype=dtype, algorithm=algorithm)
-    return state, bits
+    return state, with_out_sharding("rng_bit_generator", lambda x: x, (bits,), out_sharding)
 
 
 @rng_bit_generator_p.abstract

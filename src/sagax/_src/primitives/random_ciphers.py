@@ -11,11 +11,13 @@ scalars, or arrays of one rank whose sizes are equal or 1.
 from __future__ import annotations
 
 import functools
+import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
+from sagax._src.core import dims
 from sagax._src.core.avals import ShapedArray, intern_aval
 from sagax._src.core.jaxpr import Jaxpr
 from sagax._src.core.primitive import Primitive
@@ -29,7 +31,7 @@ from sagax._src.primitives.bitwise import bitwise_or, bitwise_xor, shift_left, s
 from sagax._src.primitives.makers import elementwise_shape
 from sagax._src.primitives.structural import convert, expand_dims, moveaxis
 
-_U32, _U64 = np.dtype(np.uint32), np.dtype(np.uint64)
+_I32, _U32, _U64 = np.dtype(np.int32), np.dtype(np.uint32), np.dtype(np.uint64)
 
 
 def wide(value: int) -> Any:
@@ -127,11 +129,85 @@ class _Numpy:
         return (product >> np.uint64(32)).astype(np.uint32), product.astype(np.uint32)
 
 
+class _Hlo:
+    """The operations of the ciphers on arrays of one type in a module that is written."""
+
+    def __init__(self, b: Any, aval: ShapedArray) -> None:
+        self.b, self.aval = b, aval
+
+    def word(self, value: int) -> Any:
+        return self.b.full(value, self.aval)
+
+    def add(self, x: Any, y: Any) -> Any:
+        return self.b.op("add", [x, y], self.aval)
+
+    def xor(self, x: Any, y: Any) -> Any:
+        return self.b.op("xor", [x, y], self.aval)
+
+    def rotate(self, x: Any, distance: Any) -> Any:
+        rest = self.b.op("subtract", [self.word(32), distance], self.aval)
+        left = self.b.op("shift_left", [x, distance], self.aval)
+        right = self.b.op("shift_right_logical", [x, rest], self.aval)
+        return self.b.op("or", [left, right], self.aval)
+
+
+# XLA for the CPU runs a program in the calling thread if it estimates fewer than 1,000 operations. It takes
+# a loop for one turn: so that a loop lets small draws pass that take less time than waking another thread.
+_LOOPED = range(7, 17)  # blocks; fewer pass unrolled, more are too many either way
+
+
+def _threefry_loop(b: Any, key: Words, block: Words, shape: tuple) -> Words:
+    """Threefry of two words as a loop of five turns, each of four rounds and an addition of the key."""
+    scalar, number = intern_aval((), _U32, False, None), intern_aval((), _I32, False, None)
+    on_scalars = _Hlo(b, scalar)
+    parity = functools.reduce(on_scalars.xor, key, on_scalars.word(_PARITY))
+    schedule = [*key, parity]
+    turns = range(1, 6)
+    added = [
+        *[schedule[s % 3] for s in turns],
+        *[on_scalars.add(schedule[(s + 1) % 3], on_scalars.word(s)) for s in turns],
+    ]
+    table = b.concatenate([b.reshape(x, (1,)) for x in added], 0)
+    distances = b.constant(
+        np.array([[_ROTATIONS[2][(4 * t + j) % 8][0] for t in range(5)] for j in range(4)], _U32)
+    )
+    distances = b.reshape(distances, (20,))
+    out = intern_aval(shape, _U32, False, None)
+    ops = _Hlo(b, out)
+    one = intern_aval((1,), _U32, False, None)
+
+    def of_turn(words: Any, place: int, turn: Any) -> Any:
+        at = b.op("add", [turn, b.constant(5 * place, _I32)], number)
+        found = b.op("dynamic_slice", [words, at], one, slice_sizes=b.ints((1,)))
+        return b.stretch(b.reshape(found, ()), shape)
+
+    def body(turn: Any, x: Any, y: Any) -> list:
+        for j in range(4):
+            x = ops.add(x, y)
+            y = ops.xor(x, ops.rotate(y, of_turn(distances, j, turn)))
+        x, y = [ops.add(w, of_turn(table, i, turn)) for i, w in enumerate((x, y))]
+        return [b.op("add", [turn, b.constant(1, _I32)], number), x, y]
+
+    first = [
+        b.stretch(on_scalars.add(w, k), shape)
+        if not w.aval.shape
+        else ops.add(b.stretch(w, shape), b.stretch(k, shape))
+        for w, k in zip(block, key, strict=True)
+    ]
+    limit = b.constant(5, _I32)
+    start = b.constant(0, _I32)
+    return b.while_loop([start, *first], lambda t, *_: b.compare("LT", t, limit), body)[1:]
+
+
 # as primitives --------------------------------------------------------------------------------------------
 
 
 def _cipher(
-    name: str, key_words: int, block_words: int, rounds: Callable[[Words, Words, Any], Words]
+    name: str,
+    key_words: int,
+    block_words: int,
+    rounds: Callable[[Words, Words, Any], Words],
+    loop: Callable[[Any, Words, Words, tuple], Words] | None = None,
 ) -> Primitive:
     p = Primitive(name, multiple_results=True, exact=True)
     count = key_words + block_words
@@ -184,17 +260,26 @@ def _cipher(
     @p.lower
     def _(b: Any, *operands: Any) -> list:
         shape = b.outs[0].shape
+        key, block = list(operands[:key_words]), list(operands[key_words:])
+        if loop is not None and b.module.platform == "cpu" and _one_key_for_few(key, shape):
+            return loop(b, key, block, shape)
         outs = b.call(unrolled(tuple([x.aval for x in operands])), operands, name)
         return [b.stretch(x, shape) for x in outs]
 
     p.samples = [
-        Sample(*[u32()] * key_words, *[u32(3)] * block_words),
+        Sample(*[u32()] * key_words, *[u32(10)] * block_words),
         Sample(*[u32(2, 1)] * key_words, u32(1, 3), *[u32()] * (block_words - 1)),
     ]
     return p
 
 
-threefry2x32_p = _cipher("threefry2x32", 2, 2, _threefry)
+def _one_key_for_few(key: Words, shape: tuple) -> bool:
+    """Whether a loop is the better program: one key enciphers as many blocks as `_LOOPED` says."""
+    one_key = not any(x.aval.shape for x in key)
+    return one_key and dims.is_static(shape) and math.prod(shape) in _LOOPED
+
+
+threefry2x32_p = _cipher("threefry2x32", 2, 2, _threefry, _threefry_loop)
 threefry4x32_p = _cipher("threefry4x32", 4, 4, _threefry)
 philox2x32_p = _cipher("philox2x32", 1, 2, _philox)
 philox4x32_p = _cipher("philox4x32", 2, 4, _philox)

@@ -14,12 +14,13 @@ from sagax._src.core.primitive import Primitive
 from sagax._src.core.samples import Sample, boolean, c64, f32, i32, u8
 from sagax._src.core.stage import stage
 from sagax._src.core.tangents import Zero, is_zero
-from sagax._src.core.value import aval_of
+from sagax._src.core.value import aval_of, is_operand
 from sagax._src.diagnostics.errors import ArgumentError, ArgumentValueError, DtypeError, ShapeError
 from sagax._src.primitives import arithmetic as ar
 from sagax._src.primitives import comparison
 from sagax._src.primitives import structural as s
 from sagax._src.primitives.makers import Accepts, integer_or_bool, number, operands, real
+from sagax._src.primitives.resharding import with_out_sharding
 from sagax._src.primitives.shaping import concatenate
 from sagax._src.primitives.slicing import slice_in_dim
 from sagax._src.primitives.structural import (
@@ -306,7 +307,7 @@ def _position(name: str, numpy: Any, direction: str) -> Primitive:
                 f"{name} requires an integer index_dtype", function=name, argument="index_dtype", got=dtypes.name(index_dtype),
                 expected="an integer dtype",
             )  # fmt: skip
-        if dims.same(x.shape[axis], 0):
+        if x.shape[axis] == 0:
             raise ArgumentValueError(
                 f"attempt to get {name} of an empty sequence", function=name, argument="operand", got=x,
                 expected=f"at least one element along axis {axis}",
@@ -457,6 +458,17 @@ def reduce(
     Array(10, dtype=int32)
     """
     from_single = not isinstance(operands, (tuple, list))
+    if out_sharding is not None:
+        if not from_single:
+            found = reduce(operands, init_values, computation, dimensions)
+            kept = [with_out_sharding("reduce", lambda x: x, (x,), out_sharding) for x in found]
+            return type(operands)(kept)
+        return with_out_sharding(
+            "reduce",
+            lambda x: reduce(x, init_values, computation, dimensions),
+            (operands,),
+            out_sharding,
+        )
     values = [operands] if from_single else list(operands)
     inits = [init_values] if not isinstance(init_values, (tuple, list)) else list(init_values)
     if len(values) != len(inits):
@@ -466,6 +478,15 @@ def reduce(
             got=f"{len(inits)} values",
             expected=f"one for each of {len(values)} operands",
         )
+    for i, init in enumerate(inits):
+        if np.shape(init) != ():
+            raise ArgumentValueError(
+                "reduce found non-scalar initial value",
+                function="reduce",
+                argument="init_values" if from_single else f"init_values[{i}]",
+                got=aval_of(init),
+                expected="a scalar: the neutral element of computation",
+            )
     axes = axes_of(values[0], dimensions, "reduce")
     inits = [
         i if hasattr(i, "dtype") else np.asarray(i, aval_of(x).dtype)[()]
@@ -480,8 +501,21 @@ def reduce(
     def combine(*xs: Any) -> list:
         n = len(values)
         if from_single:
-            return [computation(*xs)]
-        return list(computation(type(operands)(xs[:n]), type(operands)(xs[n:])))
+            out = computation(*xs)
+            found = [out]
+        else:
+            out = computation(type(operands)(xs[:n]), type(operands)(xs[n:]))
+            found = list(out) if isinstance(out, (tuple, list)) else [out]
+        if len(found) != n or not all(map(is_operand, found)):
+            raise ArgumentError(
+                "computation must return a scalar for each operand",
+                function="reduce",
+                argument="computation",
+                got=f"a result of type {type(out).__name__}"
+                + (f" of length {len(out)}" if isinstance(out, (tuple, list)) else ""),
+                expected="one scalar" if from_single else f"a tuple of {n} scalars",
+            )
+        return found
 
     jaxpr, consts = stage(combine, [*scalars, *scalars])
     for i, (have, want) in enumerate(zip(jaxpr.out_avals, scalars, strict=True)):
@@ -519,10 +553,17 @@ def _recognised(computation: Any, x: Any, init: Any, axes: tuple) -> Any:
 
 def _public(p: Primitive, what: str, example: str) -> Callable:
     def function(operand: Any, axes: Sequence[int], *, out_sharding: Any = None) -> Any:
-        return p.bind(operand, axes=axes_of(operand, axes, p.name))
+        def op(x: Any) -> Any:
+            return p.bind(x, axes=axes_of(x, axes, p.name))
+
+        if out_sharding is None:
+            return op(operand)
+        return with_out_sharding(p.name, op, (operand,), out_sharding)
 
     function.__name__ = function.__qualname__ = p.name
     function.__doc__ = f"""{what} of `operand` over the dimensions `axes`, which disappear.
+
+    The result is divided among devices as `out_sharding` says.
 
     >>> from sagax import lax
     >>> import numpy as np

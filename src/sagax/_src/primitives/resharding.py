@@ -15,6 +15,7 @@ from sagax._src.core.samples import Sample, f32
 from sagax._src.core.shardings import (
     NamedSharding,
     Sharding,
+    ShardingError,
     SingleDeviceSharding,
     shown_in_type,
     without_dimension,
@@ -51,7 +52,10 @@ def resolved(given: Any, function: str, argument: str, mesh: Any = None) -> Shar
                 got=repr(given),
                 fix=f"call it inside `with sagax.set_mesh(mesh):`, or pass NamedSharding(mesh, {given!r})",
             )
-        return NamedSharding(found, given)
+        try:
+            return NamedSharding(found, given)
+        except SagaxError as error:
+            raise error.attach(function=function, argument=argument) from None
     if hasattr(given, "client"):
         return SingleDeviceSharding(given)
     raise ArgumentError(
@@ -60,6 +64,30 @@ def resolved(given: Any, function: str, argument: str, mesh: Any = None) -> Shar
         got=repr(given),
         expected="a sharding, a PartitionSpec, None, or a pytree of these",
     )
+
+
+def check_not_manual(sharding: NamedSharding, **facts: Any) -> None:
+    """Raises a ValueError if a value inside of `shard_map` is to be divided along axes that it maps."""
+    manual = meshes.get_abstract_mesh().manual_axes
+    used = [n for n in sharding.spec.used_axes() if n in manual]
+    if used:
+        spec = sharding.spec
+        parts = [tuple([n for n in spec.axes(i) if n not in used]) for i in range(len(spec))]
+        while parts and not parts[-1]:
+            parts.pop()
+        words = ", ".join(map(repr, used))
+        raise ShardingError(
+            f"inside of shard_map each device has its own part along {words} already: such an axis, of type Manual, "
+            "cannot divide the part again",
+            **{
+                "expected": f"axes other than {', '.join(map(repr, manual))}",
+                "got": repr(spec),
+                "fix": f"use {PartitionSpec(*parts)!r}, or call it outside of shard_map",
+                "spec": spec,
+                "mesh": sharding.mesh,
+                **facts,
+            },
+        )
 
 
 def mesh_in_types(values: Sequence[Any]) -> Any:
@@ -123,6 +151,7 @@ def _primitive(name: str, open_entry: Any) -> Primitive:
 
     @p.abstract
     def _(x: Any, *, sharding: NamedSharding) -> Any:
+        check_not_manual(sharding)
         shown = shown_in_type(sharding, x.ndim)
         return x if x.sharding is shown else x.update(sharding=shown)
 
@@ -143,6 +172,8 @@ def _primitive(name: str, open_entry: Any) -> Primitive:
         shown = aval_of(x).sharding
         if shown is not None and shown.spec.axes(d):
             entry = shown.spec.axes(d)
+        elif axis.cut is not None and not set(axis.cut[1]) & set(sharding.spec.used_axes()):
+            entry = axis.cut[1]  # the type of `x` may have been left to the compiler
         parts.insert(d, entry)
         spec = sharding.spec.update(partitions=tuple(parts))
         return p.bind(x, sharding=sharding.with_spec(spec)), d

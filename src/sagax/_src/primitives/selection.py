@@ -197,7 +197,47 @@ def select(pred: Any, on_true: Any, on_false: Any) -> Any:
     >>> lax.select(np.array([True, False]), np.array([1, 2]), np.array([-1, -2]))
     Array([ 1, -2], dtype=int32)
     """
-    return select_n_p.bind(pred, *operands(on_false, on_true))
+    on_false, on_true = operands(on_false, on_true)
+    try:
+        return select_n_p.bind(pred, on_false, on_true)
+    except (DtypeError, ShapeError):
+        _check_select(aval_of(pred), aval_of(on_true), aval_of(on_false))
+        raise
+
+
+def _check_select(pred: ShapedArray, on_true: ShapedArray, on_false: ShapedArray) -> None:
+    """Raise what is wrong with the operands of `select`, by the names that they have there."""
+    if pred.dtype != _BOOL and not kinds.is_integer(pred.dtype):
+        raise DtypeError(
+            function="select",
+            argument="pred",
+            got=pred,
+            expected="booleans",
+            fix="compare first, such as pred > 0",
+        )
+    if on_true.dtype != on_false.dtype:
+        have = f"{dtypes.name(on_true.dtype)}, {dtypes.name(on_false.dtype)}"
+        raise DtypeError(
+            f"lax.select requires arguments to have the same dtypes, got {have} (on_true, on_false)",
+            function="select",
+            fix="convert one of them with astype; sagax.numpy.where promotes dtypes by itself",
+        )
+    if not dims.same_shape(on_true.shape, on_false.shape):
+        raise ShapeError(
+            "on_true and on_false differ in shape",
+            function="select",
+            got=f"on_true of shape {on_true.shape} and on_false of shape {on_false.shape}",
+            expected="equal shapes",
+            fix="sagax.numpy.where broadcasts its operands",
+        )
+    if pred.shape and not dims.same_shape(pred.shape, on_true.shape):
+        raise ShapeError(
+            function="select",
+            argument="pred",
+            got=pred,
+            expected=f"a scalar or the shape of on_true and on_false, {on_true.shape}",
+            fix="sagax.numpy.where broadcasts its operands",
+        )
 
 
 # clamp --------------------------------------------------------------------------------------------

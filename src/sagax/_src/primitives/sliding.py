@@ -6,7 +6,6 @@ Convolutions and reductions over windows share it.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -16,6 +15,7 @@ from sagax._src.core.value import aval_of
 from sagax._src.diagnostics.errors import ArgumentError, ArgumentValueError, ShapeError
 from sagax._src.primitives.shaping import stack
 from sagax._src.primitives.slicing import pad, pad_p, sizes_of, slice, slice_in_dim
+from sagax._src.records import record
 
 # Windows ------------------------------------------------------------------------------------------
 
@@ -28,7 +28,7 @@ REDUCTION_NAMES = (
 )
 
 
-@dataclass(frozen=True, slots=True)
+@record(slots=True)
 class Window:
     """How a window slides over an array; each field has one entry for each dimension.
 

@@ -306,15 +306,15 @@ def _sorted_top(x: Any, *, k: Any, axis: int) -> list:
     return [slice_in_dim(rev(v, (axis,)), 0, k, axis=axis) for v in found]
 
 
-def top_k(operand: Any, k: int, *, axis: int = -1, is_stable: bool = True) -> tuple[Any, Any]:
-    """The `k` greatest elements along `axis`, in descending order, and their positions (int32).
+def top_k(operand: Any, k: int, *, axis: int = -1, is_stable: bool = True) -> list[Any]:
+    """The `k` greatest elements along `axis`, in descending order, and their positions (int32): a list of two.
 
     Of equal elements the first counts as greater; NaN counts as greatest.
 
     >>> from sagax import lax
     >>> import numpy as np
     >>> lax.top_k(np.array([1, 3, 2]), 2)
-    (Array([3, 2], dtype=int32), Array([1, 2], dtype=int32))
+    [Array([3, 2], dtype=int32), Array([1, 2], dtype=int32)]
     """
     aval = aval_of(operand)
     if aval.ndim == 0:
@@ -338,8 +338,7 @@ def top_k(operand: Any, k: int, *, axis: int = -1, is_stable: bool = True) -> tu
                 expected="an int of at least 0",
             )
     axis = canonical_axis(axis, aval.ndim, "top_k")
-    values, indices = top_k_p.bind(operand, k=k, axis=axis, is_stable=bool(is_stable))
-    return values, indices
+    return top_k_p.bind(operand, k=k, axis=axis, is_stable=bool(is_stable))
 
 
 # approx_top_k -------------------------------------------------------------------------------------
@@ -415,8 +414,8 @@ def approx_max_k(
     recall_target: float = 0.95,
     reduction_input_size_override: int = -1,
     aggregate_to_topk: bool = True,
-) -> tuple[Any, Any]:
-    """The `k` greatest elements along a dimension, maybe not all of them, and their positions (int32).
+) -> list[Any]:
+    """The `k` greatest elements along a dimension, maybe not all of them, and their positions (int32), in a list.
 
     On CPU and GPU the result is exact, whatever `recall_target` (a fraction from 0 to 1) and
     `reduction_input_size_override` say. With `aggregate_to_topk=False` there are more than `k` results:
@@ -440,8 +439,8 @@ def approx_min_k(
     recall_target: float = 0.95,
     reduction_input_size_override: int = -1,
     aggregate_to_topk: bool = True,
-) -> tuple[Any, Any]:
-    """The `k` least elements along a dimension, maybe not all of them, and their positions (int32).
+) -> list[Any]:
+    """The `k` least elements along a dimension, maybe not all of them, and their positions (int32), in a list.
 
     Arguments and errors are those of `approx_max_k`; the elements come in ascending order.
 
@@ -462,7 +461,7 @@ def _approx_k(
     is_max: bool,
     override: int,
     aggregate: bool,
-) -> tuple[Any, Any]:
+) -> list[Any]:
     aval = aval_of(operand)
     if aval.ndim == 0:
         raise ShapeError(
@@ -498,7 +497,7 @@ def _approx_k(
             got=recall,
             expected="a fraction above 0, up to 1",
         )
-    values, places = approx_top_k_p.bind(
+    return approx_top_k_p.bind(
         operand,
         k=k,
         reduction_dimension=dimension,
@@ -507,4 +506,3 @@ def _approx_k(
         reduction_input_size_override=override,
         aggregate_to_topk=bool(aggregate),
     )
-    return values, places

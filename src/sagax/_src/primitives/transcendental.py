@@ -64,12 +64,20 @@ def _samples(low: float = -2, high: float = 2) -> Sequence[Sample]:
 
 
 def _accurate(
-    name: str, numpy: Any, hlo: str, jvp: Callable, low: float = -2, high: float = 2
+    name: str,
+    numpy: Any,
+    hlo: str,
+    jvp: Callable,
+    low: float = -2,
+    high: float = 2,
+    *,
+    in_float32: bool = False,
 ) -> Primitive:
     return accurate_elementwise(
         name,
         numpy=widened(numpy),
         hlo=hlo,
+        in_float32=in_float32,
         accepts=inexact,
         jvp=jvp,
         samples=_samples(low, high),
@@ -156,6 +164,7 @@ expm1_p = _accurate(
     np.expm1,
     "exponential_minus_one",
     lambda t, out, x, accuracy=None: mul(t, exp(x, accuracy=accuracy)),
+    in_float32=True,
 )
 
 
@@ -215,6 +224,7 @@ logistic_p = _accurate(
     lambda x: 1 / (1 + np.exp(-x)),
     "logistic",
     lambda t, out, x, accuracy=None: mul(t, mul(out, sub(1, out))),
+    in_float32=True,
 )
 
 
@@ -337,7 +347,7 @@ atan_p = _plain(
 )
 
 
-lower_to(acos_p, "chlo.acos")
+lower_to(acos_p, "chlo.acos", in_float32=True)
 lower_to(atan_p, "chlo.atan")
 
 
@@ -527,9 +537,9 @@ atanh_p = _plain(
 )
 
 
-lower_to(asinh_p, "chlo.asinh")
-lower_to(acosh_p, "chlo.acosh")
-lower_to(atanh_p, "chlo.atanh")
+lower_to(asinh_p, "chlo.asinh", in_float32=True)
+lower_to(acosh_p, "chlo.acosh", in_float32=True)
+lower_to(atanh_p, "chlo.atanh", in_float32=True)
 
 
 def asinh(x: Any) -> Any:

@@ -8,7 +8,6 @@ made. Nothing ever changes the contents.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -26,10 +25,15 @@ from sagax._src.diagnostics.boundary import function_name
 from sagax._src.diagnostics.errors import ArgumentError, ArgumentValueError, SagaxError
 from sagax._src.diagnostics.model import Label
 from sagax._src.diagnostics.spans import shown_path, user_span
+from sagax._src.records import record
 from sagax._src.runtime import devices, placements, waiting
 
 _SCALARS = frozenset((bool, int, float, complex))
 _to_numpy = xla.to_numpy
+
+
+# what people search for who learnt it from older pages
+_OTHER_WORDS = 'also known as "Invalid argument: CopyToHostAsync() called on invalid buffer"'
 
 
 class DeletedArrayError(SagaxError, RuntimeError):
@@ -43,7 +47,8 @@ class DeletedArrayError(SagaxError, RuntimeError):
         place = user_span(stack)
         if place is None:
             return Details()
-        return Details(labels=(Label(place, "donated here" if argument else "deleted here"),))
+        label = Label(place, "donated here" if argument else "deleted here")
+        return Details(notes=(_OTHER_WORDS,) if argument else (), labels=(label,))
 
 
 DeletedArrayError.__module__ = "sagax.errors"  # its public home
@@ -58,7 +63,7 @@ class NonAddressableError(SagaxError, RuntimeError):
 NonAddressableError.__module__ = "sagax.errors"  # its public home
 
 
-@dataclass(frozen=True, eq=False)
+@record(eq=False)
 class Shard:
     """A part of an array: `data` lies on `device` and is `x[index]` of the whole array x.
 

@@ -9,7 +9,6 @@ from then on.
 from __future__ import annotations
 
 import functools
-import hashlib
 import os
 import re
 import threading
@@ -19,10 +18,16 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from sagax._src import config, xla
+from sagax._src.later import later
 from sagax._src.runtime.store import Entry, Refused, Store, Summary
+
+if TYPE_CHECKING:
+    import hashlib
+else:
+    hashlib = later("hashlib", globals())
 
 _FORMAT = "1"
 _LEAST_GAIN = 0.5  # an entry whose loading takes more than this part of compiling is not used

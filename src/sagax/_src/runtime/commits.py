@@ -42,13 +42,12 @@ def note(array: ConcreteArray) -> ConcreteArray:
 def inherit(results: Sequence[Any], operands: Sequence[ConcreteArray]) -> None:
     """Results lie where an operand was bound: they keep in mind where that happened."""
     for x in operands:
-        try:
-            stack = x._committed_at
-        except AttributeError:  # bound to nothing, or by no call of the user's
-            continue
-        for result in results:
-            result._committed_at = stack
-        return
+        # unset: bound to nothing, or by no call of the user's
+        stack = getattr(x, "_committed_at", None)
+        if stack is not None:
+            for result in results:
+                result._committed_at = stack
+            return
 
 
 def conflict(

@@ -4,21 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from sagax._src import config, trees, xla
 from sagax._src.core.jaxpr import ClosedJaxpr, Jaxpr
 from sagax._src.core.meshes import UNCONSTRAINED, PartitionSpec
 from sagax._src.core.shardings import NamedSharding, Sharding, Tiles
 from sagax._src.diagnostics import events
-from sagax._src.lowering.module import Shardings, lower_jaxpr
-from sagax._src.lowering.ordering import in_order
-from sagax._src.lowering.passes import prepared
+from sagax._src.later import later
 from sagax._src.lowering.text import physical
 from sagax._src.primitives.resharding import INSPECTED
-from sagax._src.runtime import cache, commits, devices, pending, processes, progress
+from sagax._src.runtime import commits, devices, pending, processes, progress
 from sagax._src.runtime.array import ConcreteArray, as_array
-from sagax._src.runtime.key_reuse import watch
 from sagax._src.runtime.placements import (
     Placement,
     described,
@@ -33,6 +30,19 @@ from sagax._src.runtime.placements import (
     typed_result,
 )
 from sagax._src.transforms.prune import prune_jaxpr, used_inputs
+
+if TYPE_CHECKING:
+    import sagax._src.lowering.module as lowering
+    import sagax._src.lowering.ordering as ordering
+    import sagax._src.lowering.passes as passes
+    import sagax._src.runtime.cache as cache
+    import sagax._src.runtime.key_reuse.watch as watch
+else:
+    lowering = later("sagax._src.lowering.module", globals())
+    ordering = later("sagax._src.lowering.ordering", globals())
+    passes = later("sagax._src.lowering.passes", globals())
+    cache = later("sagax._src.runtime.cache", globals())
+    watch = later("sagax._src.runtime.key_reuse.watch", globals())
 
 _NONE: Final[Mapping] = MappingProxyType({})
 _LOWERING: Final = "/jax/core/compile/jaxpr_to_mlir_module_duration"
@@ -65,7 +75,7 @@ class Lowered:
             self.kept = tuple(i for i, u in enumerate(used) if u)
             jaxpr = jaxpr.replace(invars=[jaxpr.invars[i] for i in self.kept])
         if jaxpr.effects:
-            jaxpr = in_order(jaxpr)
+            jaxpr = ordering.in_order(jaxpr)
         order = {old: new for new, old in enumerate(self.kept)} if self.kept is not None else None
         inner = {i if order is None else order[i]: out for i, out in aliases.items()}
         self.jaxpr = jaxpr
@@ -81,12 +91,12 @@ class Lowered:
                 typed_result(v.aval, place.mesh) if s is None else s
                 for v, s in zip(jaxpr.outvars, results, strict=True)
             ]
-            shardings = Shardings(place.devices, arguments, results)
+            shardings = lowering.Shardings(place.devices, arguments, results)
         self.shardings = shardings
         self.inspected: list[Callable] = []
         with events.timed(_LOWERING, fun_name=name):
-            self.text, self.callbacks = lower_jaxpr(
-                prepared(jaxpr, platform) if shardings is None else jaxpr,
+            self.text, self.callbacks = lowering.lower_jaxpr(
+                passes.prepared(jaxpr, platform) if shardings is None else jaxpr,
                 platform=platform,
                 name=name,
                 donated=tuple(inner),
@@ -118,6 +128,7 @@ class Compiled:
         "in_shardings",
         "kept",
         "lowered",
+        "options",
         "origin",
         "out_avals",
         "out_shardings",
@@ -126,10 +137,10 @@ class Compiled:
 
     def __init__(self, lowered: Lowered, device: Any, options: Mapping[str, Any] = _NONE) -> None:
         several = isinstance(device, Placement)
-        b = devices.backend_of(first_device(device))
+        b, given = devices.backend_of(first_device(device)), options
         stored = [physical(a) for a in lowered.jaxpr.out_avals]
         if b.platform == "cpu" and (
-            '"lapack_' in lowered.text or '"tridiagonal_solve_perturbed_ffi"' in lowered.text
+            "lapack_" in lowered.text or "tridiagonal_solve_perturbed_ffi" in lowered.text
         ):
             xla.register_cpu_kernels()
         if config.thread.settings.exact is True and "stablehlo.while" in lowered.text:
@@ -175,6 +186,7 @@ class Compiled:
             self.out_avals = [typed(a, s) for a, s in pairs]
         self.lowered = lowered
         self.device = device
+        self.options = given
 
 
 def _in_terms_of_operands(tiles: Tiles, place: Placement) -> NamedSharding:
@@ -256,12 +268,14 @@ def _computing(sharding: Sharding, ndim: int) -> Sharding:
 
 def place_for(jaxpr: Jaxpr, found: Any, count: int) -> Any:
     """Where a program with operands bound to `found` runs: it may itself name a mesh of devices."""
-    if isinstance(found, Placement):
-        return found
     meshes = meshes_in(jaxpr)
+    if isinstance(found, Placement):
+        _check_same_devices(found.mesh, meshes, "the operands lie on")
+        return found
     if not meshes:
         return found
     mesh = meshes[0]
+    _check_same_devices(mesh, meshes, "the function places values on")
     if found is not None and mesh._flat != (found,):
         raise commits.DeviceConflictError(
             f"Received incompatible devices for jitted computation: an operand is committed to {found}, "
@@ -269,6 +283,22 @@ def place_for(jaxpr: Jaxpr, found: Any, count: int) -> Any:
             fix="put the operand on the mesh: sagax.device_put(x, NamedSharding(mesh, PartitionSpec()))",
         )
     return interned(mesh._flat, mesh, (None,) * count)
+
+
+def _check_same_devices(mesh: Any, others: Sequence[Any], what: str) -> None:
+    devices = set(mesh._flat)
+    for other in others:
+        if other is not mesh and set(other._flat) != devices:
+            raise commits.DeviceConflictError(
+                f"Received incompatible devices for jitted computation: {what} {mesh!r} of devices "
+                f"{_numbers(mesh)}, and the function places values on {other!r} of devices {_numbers(other)}",
+                fix="put the operands on that mesh, sagax.device_put(x, NamedSharding(mesh, spec)), or use one mesh",
+            )
+
+
+def _numbers(mesh: Any) -> str:
+    numbers = [str(d.id) for d in mesh._flat]
+    return ", ".join(numbers if len(numbers) <= 8 else [*numbers[:4], "...", numbers[-1]])
 
 
 def platform_of(place: Any) -> str:

@@ -10,10 +10,9 @@ from __future__ import annotations
 import contextvars
 import functools
 import operator
-import threading
 import weakref
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -22,6 +21,7 @@ from sagax._src.core import dims, dtypes
 from sagax._src.core.jaxpr import Jaxpr, Literal
 from sagax._src.core.stage import hoist_constants, stage
 from sagax._src.diagnostics.errors import SagaxError
+from sagax._src.later import later
 from sagax._src.runtime import commits, devices, entries, nonfinite
 from sagax._src.runtime.array import ConcreteArray, as_array, settled
 from sagax._src.runtime.compile import (
@@ -32,14 +32,20 @@ from sagax._src.runtime.compile import (
     platform_of,
 )
 from sagax._src.runtime.compile import execute as run_compiled
-from sagax._src.runtime.key_reuse import watch
 from sagax._src.runtime.placements import Placement, in_context, replicated
 from sagax._src.transforms.prune import prune_jaxpr
 
+if TYPE_CHECKING:
+    import sagax._src.runtime.key_reuse.watch as watch
+else:
+    watch = later("sagax._src.runtime.key_reuse.watch", globals())
+
 HOST_LIMIT = 1 << 14  # elements, of operands and results each; beyond it the engine's threads pay
 _thread = config.thread
+_own, _process = config.own, config.process
 _ndarray = np.ndarray
 _as_numpy = np.asarray
+_BOOL = np.dtype(bool)
 
 
 def evaluate(primitive: Any, args: tuple, params: dict) -> Any:
@@ -49,7 +55,7 @@ def evaluate(primitive: Any, args: tuple, params: dict) -> Any:
         if nonfinite.wanted():
             nonfinite.look_at(primitive, args, params, out if primitive.multiple_results else [out])
         return out
-    key: list = [_thread.settings]
+    key: list = [_own() or _process.settings]
     for a in args:
         if type(a) is not ConcreteArray or a._device is not None:
             return _evaluate_any(primitive, args, params)
@@ -175,23 +181,18 @@ def _on_host(place: Any, committed: Any) -> tuple[bool, Any]:
     return bound is not None, bound
 
 
-class _Quiet(threading.local):
-    """A context for each thread in which NumPy does not warn of what IEEE arithmetic defines."""
-
-    def __init__(self) -> None:
-        self.context = contextvars.Context()
-        self.context.run(np.seterr, all="ignore")
-
-
-_quiet = _Quiet()
+# `_run_quietly(function, *args)`: without NumPy's warnings of what IEEE arithmetic defines; much cheaper than
+# `np.errstate`. RuntimeError where the context is in use, by another thread or around code that the
+# garbage collector runs.
+_run_quietly = contextvars.Context().run
+_run_quietly(np.seterr, all="ignore")
 
 
 def _quietly(function: Callable, *args: Any) -> Any:
-    """`function(*args)` without NumPy's warnings; much cheaper than `np.errstate`."""
+    """`function(*args)` without NumPy's warnings, always."""
     try:
-        return _quiet.context.run(function, *args)
+        return _run_quietly(function, *args)
     except RuntimeError:
-        # the context is in use if the garbage collector runs code that computes; or the function failed
         with np.errstate(all="ignore"):
             return function(*args)
 
@@ -207,12 +208,12 @@ def _host_entry(primitive: Any, params: dict, out: Any, committed: Any, operands
             return [_array(r, a, committed) for r, a in zip(results, out, strict=True)]
 
         return run_several
-    dtype, quiet = out.dtype, _quiet
+    dtype, quietly = out.dtype, _run_quietly
 
     def run(arrays: Sequence) -> ConcreteArray:
         operands = [a.host() if a._host is None else a._host for a in arrays]
         try:
-            result = quiet.context.run(reference, *operands)
+            result = quietly(reference, *operands)
         except RuntimeError:
             result = _quietly(reference, *operands)
         if type(result) is not _ndarray or result.dtype is not dtype:
@@ -224,7 +225,7 @@ def _host_entry(primitive: Any, params: dict, out: Any, committed: Any, operands
         (x,) = arrays
         x = x.host() if x._host is None else x._host
         try:
-            result = quiet.context.run(reference, x)
+            result = quietly(reference, x)
         except RuntimeError:
             result = _quietly(reference, x)
         if type(result) is not _ndarray or result.dtype is not dtype:
@@ -237,7 +238,7 @@ def _host_entry(primitive: Any, params: dict, out: Any, committed: Any, operands
         x = x.host() if x._host is None else x._host
         y = y.host() if y._host is None else y._host
         try:
-            result = quiet.context.run(reference, x, y)
+            result = quietly(reference, x, y)
         except RuntimeError:
             result = _quietly(reference, x, y)
         if type(result) is not _ndarray or result.dtype is not dtype:
@@ -251,7 +252,7 @@ def _host_entry(primitive: Any, params: dict, out: Any, committed: Any, operands
         y = y.host() if y._host is None else y._host
         z = z.host() if z._host is None else z._host
         try:
-            result = quiet.context.run(reference, x, y, z)
+            result = quietly(reference, x, y, z)
         except RuntimeError:
             result = _quietly(reference, x, y, z)
         if type(result) is not _ndarray or result.dtype is not dtype:
@@ -259,21 +260,27 @@ def _host_entry(primitive: Any, params: dict, out: Any, committed: Any, operands
         result.setflags(write=False)
         return ConcreteArray(out, result, None, committed)
 
-    def move_three(arrays: Sequence) -> ConcreteArray:  # as `run_three`, for what cannot warn
-        x, y, z = arrays
-        result = reference(
-            x.host() if x._host is None else x._host,
-            y.host() if y._host is None else y._host,
-            z.host() if z._host is None else z._host,
-        )
+    if operands == 3 and primitive.name == "select_n":
+        return _choosing(reference, out, committed, 1, 2)
+    return {1: run_one, 2: run_two, 3: run_three}.get(operands, run)
+
+
+def _choosing(reference: Callable, out: Any, committed: Any, no: int, yes: int) -> Callable:
+    """As an entry above for `select_n` of two cases, which cannot warn; `no` and `yes` are their places."""
+    dtype, where = out.dtype, np.where
+
+    def run(arrays: Sequence) -> ConcreteArray:
+        which, x, y = arrays[0], arrays[no], arrays[yes]
+        which = which.host() if which._host is None else which._host
+        x = x.host() if x._host is None else x._host
+        y = y.host() if y._host is None else y._host
+        result = where(which, y, x) if which.dtype is _BOOL else reference(which, x, y)
         if type(result) is not _ndarray or result.dtype is not dtype:
             result = _as_numpy(result, dtype)
         result.setflags(write=False)
         return ConcreteArray(out, result, None, committed)
 
-    if operands == 3 and primitive.name == "select_n":
-        return move_three
-    return {1: run_one, 2: run_two, 3: run_three}.get(operands, run)
+    return run
 
 
 def _array(host: Any, aval: Any, committed: Any) -> ConcreteArray:
@@ -481,6 +488,8 @@ def _host_program(jaxpr: Jaxpr, committed: Any) -> Callable:
             if eqn.invars == inputs:
                 return entry
             order = [inputs.index(v) for v in eqn.invars]
+            if order == [0, 2, 1] and eqn.primitive.name == "select_n":
+                return _choosing(eqn.primitive.reference_rule, out, committed, 2, 1)
             if len(order) > 1:
                 ordered = operator.itemgetter(*order)
                 return lambda arrays: entry(ordered(arrays))
@@ -530,13 +539,13 @@ def _host_program(jaxpr: Jaxpr, committed: Any) -> Callable:
     if len(outs) != 1:
         return run
     ((found_at, out_aval),) = outs
-    context = _quiet
+    quietly = _run_quietly
 
     def run_single(arrays: Sequence) -> ConcreteArray:
         values = [a.host() if a._host is None else a._host for a in arrays]
         values += literals
         try:
-            values = context.context.run(compute, values)
+            values = quietly(compute, values)
         except RuntimeError:
             values = _quietly(compute, values[: first + len(literals)])
         found = values[found_at]

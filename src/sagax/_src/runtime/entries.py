@@ -8,12 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from itertools import repeat
+from operator import itemgetter
 from types import CodeType, FunctionType
 from typing import Any, cast
 
 from sagax._src import xla
 from sagax._src.diagnostics.boundary import passed
-from sagax._src.runtime import pending
+from sagax._src.runtime import commits, pending
 from sagax._src.runtime.array import ConcreteArray
 from sagax._src.runtime.compile import Compiled, buffers_on, explained
 
@@ -59,21 +60,30 @@ def entry(
     execute, handlers = executable.execute, executable.handlers
     if compiled.lowered.jaxpr.effects:
         return _effectful(compiled, operands, unflatten, target, consts)
+    avals, targets = tuple(compiled.out_avals), repeat(target)
     if held or several_devices or picked is not None:
-        wrapped = _wrapped(compiled, unflatten, target)
+        pick = None if several_devices else _picker(picked)
 
         def call_with_more(bufs: list, arrays: Sequence[ConcreteArray]) -> Any:
-            bufs = operands(bufs, arrays)
+            bufs = operands(bufs, arrays) if pick is None else [*held, *pick(bufs)]
             try:
                 outs = execute(bufs).consume_with_handlers(handlers)
             except FAILURES as error:
                 failure = failed(error, bufs, arrays)
                 raise failure from failure.__cause__
-            return wrapped(outs)
+            if unflatten is None:
+                result = ConcreteArray(avals[0], None, outs[0], target)
+                if target is not None:
+                    commits.inherit((result,), arrays)
+                return result
+            results = list(map(ConcreteArray, avals, _nothing, outs, targets))
+            if target is not None:
+                commits.inherit(results, arrays)
+            return unflatten(results)
 
         return noted(call_with_more)
     if unflatten is None:
-        (aval,) = compiled.out_avals
+        (aval,) = avals
 
         def call_one(bufs: list, arrays: Sequence[ConcreteArray]) -> Any:
             try:
@@ -81,10 +91,12 @@ def entry(
             except FAILURES as error:
                 failure = failed(error, bufs, arrays)
                 raise failure from failure.__cause__
-            return ConcreteArray(aval, None, out, target)
+            result = ConcreteArray(aval, None, out, target)
+            if target is not None:
+                commits.inherit((result,), arrays)
+            return result
 
         return noted(call_one)
-    avals, targets = tuple(compiled.out_avals), repeat(target)
 
     def call(bufs: list, arrays: Sequence[ConcreteArray]) -> Any:
         try:
@@ -92,9 +104,21 @@ def entry(
         except FAILURES as error:
             failure = failed(error, bufs, arrays)
             raise failure from failure.__cause__
-        return unflatten(list(map(ConcreteArray, avals, _nothing, outs, targets)))
+        results = list(map(ConcreteArray, avals, _nothing, outs, targets))
+        if target is not None:
+            commits.inherit(results, arrays)
+        return unflatten(results)
 
     return noted(call)
+
+
+def _picker(places: list[int] | None) -> Callable[[list], Sequence[Any]]:
+    """From a list to its items at these places; all of them, if None."""
+    if places is None:
+        return lambda items: items
+    if len(places) > 1:
+        return itemgetter(*places)
+    return lambda items: [items[i] for i in places]
 
 
 def _effectful(
@@ -105,26 +129,20 @@ def _effectful(
     consts: Sequence[ConcreteArray],
 ) -> Entry:
     run = pending.run(compiled.executable, compiled.lowered.jaxpr.effects)
-    wrapped = _wrapped(compiled, unflatten, target)
+    avals, targets = tuple(compiled.out_avals), repeat(target)
 
     def call_with_effects(bufs: list, arrays: Sequence[ConcreteArray]) -> Any:
         try:
-            return wrapped(run(operands(bufs, arrays)))
+            outs = run(operands(bufs, arrays))
         except (xla.EngineError, xla.DeletedBufferError) as error:
             failure = explained(error, [*arrays, *consts])
             raise failure from failure.__cause__
+        results = list(map(ConcreteArray, avals, _nothing, outs, targets))
+        if target is not None:
+            commits.inherit(results, arrays)
+        return results[0] if unflatten is None else unflatten(results)
 
     return noted(call_with_effects)
-
-
-def _wrapped(
-    compiled: Compiled, unflatten: Callable[[list], Any] | None, target: Any
-) -> Callable[[list], Any]:
-    """From the buffers of the results to the result."""
-    avals, targets = tuple(compiled.out_avals), repeat(target)
-    if unflatten is None:
-        return lambda outs: ConcreteArray(avals[0], None, outs[0], target)
-    return lambda outs: unflatten(list(map(ConcreteArray, avals, _nothing, outs, targets)))
 
 
 _codes: set[CodeType] = set()

@@ -20,7 +20,7 @@ from collections.abc import Coroutine
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from sagax._src.runtime.later import later
+from sagax._src.later import later
 
 if TYPE_CHECKING:
     import asyncio
@@ -31,7 +31,8 @@ if TYPE_CHECKING:
     Reader = asyncio.StreamReader
     Writer = asyncio.StreamWriter
 else:
-    asyncio, json, socket = later("asyncio"), later("json"), later("socket")
+    asyncio, json = later("asyncio", globals()), later("json", globals())
+    socket = later("socket", globals())
 
 _VERSION = 1
 _FIRST_LINE = 10.0  # seconds a connection may stay silent before it has said what it is

@@ -8,17 +8,22 @@ result goes into the bad result of the program. What a `where` leaves out is the
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from sagax._src import config, xla
-from sagax._src.control import manual
 from sagax._src.core import dtypes
 from sagax._src.core.jaxpr import Jaxpr, Literal, Var, eval_jaxpr, subjaxprs
-from sagax._src.core.trace import state
+from sagax._src.core.trace import written
 from sagax._src.diagnostics.errors import NonFiniteError
+from sagax._src.later import later
 from sagax._src.runtime.array import ConcreteArray, as_array
+
+if TYPE_CHECKING:
+    import sagax._src.control.manual as manual
+else:
+    manual = later("sagax._src.control.manual", globals())
 
 _thread = config.thread
 _MOST_ROUNDS = 10_000  # of a loop that are looked through
@@ -47,7 +52,7 @@ def look_at(primitive: Any, args: Sequence[Any], params: dict, outs: Sequence[An
         ins = [as_array(a) for a in args]
         if primitive.holds_program:
             _look_inside(primitive, params, ins, ())
-        origin = state.origin
+        origin = written.origin
         raise _error(primitive, ins, outs, xla.get_traceback() if origin is None else origin)
 
 

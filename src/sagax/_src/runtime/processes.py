@@ -20,15 +20,19 @@ from typing import TYPE_CHECKING, Any
 
 from sagax._src import config, xla
 from sagax._src.diagnostics.errors import ArgumentValueError, SagaxError
-from sagax._src.runtime.later import later
-from sagax._src.runtime.meeting import Host, Loop, MeetingError, Member, Terms, numbers
+from sagax._src.later import later
 
 if TYPE_CHECKING:
     import queue
     import secrets
     import socket
+
+    import sagax._src.runtime.meeting as meeting
+    from sagax._src.runtime.meeting import Host, Loop, Member
 else:
-    queue, secrets, socket = later("queue"), later("secrets"), later("socket")
+    queue, secrets = later("queue", globals()), later("secrets", globals())
+    socket = later("socket", globals())
+    meeting = later("sagax._src.runtime.meeting", globals())
 
 
 class DistributedError(SagaxError, RuntimeError):
@@ -102,7 +106,7 @@ class Session:
             ]
             if gone:
                 raise DistributedError(
-                    f"this process waits for {numbers(gone)} of {self.num_processes}, which "
+                    f"this process waits for {meeting.numbers(gone)} of {self.num_processes}, which "
                     f"{'has' if len(gone) == 1 else 'have'} reached the end of the program",
                     processes=gone,
                     fix="let all processes run the same programs on shared arrays, in the same order",
@@ -112,11 +116,11 @@ class Session:
         """The error that names the lost processes."""
         lost = self.member.lost
         reasons = sorted(set(lost.values()))
-        text = f"{numbers(lost)} of {self.num_processes} {'was' if len(lost) == 1 else 'were'} lost"
+        text = f"{meeting.numbers(lost)} of {self.num_processes} {'was' if len(lost) == 1 else 'were'} lost"
         return DistributedError(
             f"{text}: {'; '.join(reasons)}",
             processes=sorted(lost),
-            fix=f"look for the error of {numbers(lost)}, then start all processes again from the last checkpoint",
+            fix=f"look for the error of {meeting.numbers(lost)}, then start all processes again from the last checkpoint",
         )
 
     def wait(self, buffers: Sequence[Any]) -> None:
@@ -228,7 +232,7 @@ class Session:
             here = names[self.process_id]
             others = [i for i, other in names.items() if other != here]
             raise DistributedError(
-                f"the processes have come to different points: {numbers(others)} to {names[others[0]]!r}, "
+                f"the processes have come to different points: {meeting.numbers(others)} to {names[others[0]]!r}, "
                 f"process {self.process_id} to {here!r}",
                 processes=others,
                 fix="let all processes make the same calls, with arrays of the same types, in the same order",
@@ -304,6 +308,25 @@ def session() -> Session | None:
     return _session
 
 
+def _quiet_at_first(run: Callable[..., Any]) -> Callable[..., Any]:
+    """`run` of a program on several devices of this process, among which gloo makes connections too."""
+    begun = False
+
+    def run_here(buffers: Sequence[Any]) -> Any:
+        nonlocal begun
+        if begun:
+            return run(buffers)
+        with xla.quiet_standard_output():
+            outs = run(buffers)
+            for b in outs:
+                if isinstance(b, xla.Buffer):
+                    b.block_until_ready()
+        begun = True
+        return outs
+
+    return run_here
+
+
 def watched(run: Callable[..., Any], devices: Sequence[Any]) -> Callable[..., Any]:
     """`run` of a program on the devices, made to raise when another process that it needs is lost."""
     here = _session
@@ -311,7 +334,7 @@ def watched(run: Callable[..., Any], devices: Sequence[Any]) -> Callable[..., An
         return run
     others = {d.process_index for d in devices} - {here.process_id}
     if not others:
-        return run
+        return run if len(devices) == 1 else _quiet_at_first(run)
     # With one device here the engine may run the program before it returns.
     inline = sum(d.process_index == here.process_id for d in devices) == 1
     begun = False
@@ -370,9 +393,9 @@ def join(
     """Meets the other processes. Raises DistributedError; then this process is alone as before."""
     global _session
     host, port = _split(coordinator_address, "coordinator_address")
-    terms = Terms(num_processes, arrival, silence)
-    loop, listening, service = Loop(), None, None
-    member = Member(process_id, terms)
+    terms = meeting.Terms(num_processes, arrival, silence)
+    loop, listening, service = meeting.Loop(), None, None
+    member = meeting.Member(process_id, terms)
     path = f"sagax-{secrets.token_hex(16)}"  # in the kernel's abstract namespace: no file
     try:
         if process_id == 0:
@@ -383,14 +406,14 @@ def join(
             service = xla.distributed_service(
                 f"unix-abstract:{path}", num_processes, heartbeat_timeout=_NEVER
             )
-            listening = Host(terms, f"\0{path}")
+            listening = meeting.Host(terms, f"\0{path}")
             _listen(loop, listening, None if everywhere else bound[0], bound[1])
             host, port = "127.0.0.1" if everywhere else str(bound[0]), bound[1]
         loop.run(member.join(host, port, coordinator_address))
         if process_id != 0:
             path = f"sagax-{secrets.token_hex(16)}"
             loop.run(member.serve_store(f"\0{path}", host, port))
-    except MeetingError as error:
+    except meeting.MeetingError as error:
         if listening is not None:
             loop.run(listening.stop())
         raise DistributedError(
@@ -419,12 +442,12 @@ def _listen(loop: Loop, listening: Host, host: str | None, port: int) -> None:
         loop.run(listening.listen(host, port))
     except OSError as error:
         if error.errno == errno.EADDRINUSE:
-            raise MeetingError(
+            raise meeting.MeetingError(
                 f"process 0 cannot listen on port {port}: another program does",
                 "give all processes a coordinator_address with another port; if an earlier run of "
                 f"this program is still there, end it (`ss -ltnp sport = :{port}` shows it)",
             ) from None
-        raise MeetingError(
+        raise meeting.MeetingError(
             f"process 0 cannot listen on {host or 'all addresses'}, port {port}: {error.strerror or error}",
             "see that coordinator_address (or coordinator_bind_address) is an address of the machine "
             "on which process 0 runs",
@@ -455,7 +478,7 @@ def leave(timeout: float) -> None:
             if i not in member.leaving and i not in member.lost and i != member.number
         ]
         raise DistributedError(
-            f"{numbers(late)} of {ended.num_processes} did not reach the end of the program within {timeout:g} s",
+            f"{meeting.numbers(late)} of {ended.num_processes} did not reach the end of the program within {timeout:g} s",
             function="distributed.shutdown",
             processes=late,
             fix="see whether they still compute; a larger shutdown_timeout_seconds waits longer",

@@ -12,7 +12,6 @@ them take more than the bound, those that were used longest ago go.
 from __future__ import annotations
 
 import contextlib
-import hashlib
 import itertools
 import os
 import stat
@@ -21,13 +20,15 @@ import time
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from sagax._src.runtime.later import later
+from sagax._src.later import later
 
 if TYPE_CHECKING:
+    import hashlib
     import hmac
     import json
 else:
-    hmac, json = later("hmac"), later("json")
+    hashlib, hmac = later("hashlib", globals()), later("hmac", globals())
+    json = later("json", globals())
 
 _MAGIC = b"sagax program 1\n"
 _CODE_BYTES = 32

@@ -3,21 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from sagax._src.core.avals import intern_aval
-from sagax._src.core.jaxpr import ClosedJaxpr, DebugInfo, eval_jaxpr
+from sagax._src.core.jaxpr import ClosedJaxpr, DebugInfo, Eqn, Jaxpr, eval_jaxpr, subjaxprs
 from sagax._src.core.meshes import PartitionSpec
 from sagax._src.core.shardings import NamedSharding, with_dimension, without_dimension
-from sagax._src.core.trace import NamedAxis, Trace, Tracer, entered, no_leaks, state
+from sagax._src.core.trace import (
+    NamedAxis,
+    Trace,
+    Tracer,
+    UnboundAxisError,
+    entered,
+    no_leaks,
+    state,
+)
 from sagax._src.core.value import aval_of
 from sagax._src.primitives.random_bits import shared
+from sagax._src.primitives.resharding import reshard_p
 from sagax._src.primitives.structural import broadcast, moveaxis
+from sagax._src.records import record
 from sagax._src.transforms.derived import derived_program, run_composite
 
 
-@dataclass(frozen=True, slots=True)
+@record(slots=True)
 class BatchAxis:
     """The axis that is mapped: its size, and its name for collectives (None: nameless).
 
@@ -113,6 +122,8 @@ class BatchTrace(Trace):
                 values.append(a)
                 in_dims.append(None)
         before = state.trace
+        if not active and self._exchanges_inside(primitive, params):
+            active = True
         collective = primitive.batch_collective
         if collective is not None and self.batch_axis.name is not None:
             state.trace = self.parent
@@ -129,16 +140,46 @@ class BatchTrace(Trace):
         state.trace = self.parent
         try:
             if not active:
-                return primitive.bind(*args, **params)
+                try:
+                    return primitive.bind(*args, **params)
+                except UnboundAxisError:
+                    if self.batch_axis.name is None or "inner" not in params:
+                        raise
+                    # a function with rules of its own, run just now, which needs this axis
             out, out_dim = primitive.rule("batch")(self.batch_axis, values, in_dims, **params)
         finally:
             state.trace = before
         return self._wrap_all(primitive, out, out_dim, sources)
 
+    def _exchanges_inside(self, primitive: Any, params: dict) -> bool:
+        """Whether a program that gets nothing mapped asks for its place on an axis, or for the sum over it."""
+        if self.batch_axis.name is None or not primitive.holds_program:
+            return False
+        return any(map(has_collectives, _programs(params)))
+
     def _wrap_all(self, primitive: Any, out: Any, out_dim: Any, sources: int) -> Any:
         if primitive.multiple_results:
             return [self.wrap(x, d, sources) for x, d in zip(out, out_dim, strict=True)]
         return self.wrap(out, out_dim, sources)
+
+
+def has_collectives(jaxpr: Jaxpr) -> bool:
+    """Whether a program, or one inside of it, holds operations over named axes."""
+    found = jaxpr.memo.get("collectives")
+    if found is None:
+        found = jaxpr.memo["collectives"] = any(map(_is_collective, jaxpr.eqns))
+    return found
+
+
+def _is_collective(eqn: Eqn) -> bool:
+    own = eqn.primitive.batch_collective is not None
+    return own or any(map(has_collectives, _programs(eqn.params)))
+
+
+def _programs(params: dict) -> list[Jaxpr]:
+    """The programs that an equation holds, those of functions with rules of their own too."""
+    inner = getattr(params.get("inner"), "jaxpr", None)
+    return subjaxprs(params) if inner is None else [inner.jaxpr]
 
 
 def batch_flat(
@@ -170,8 +211,20 @@ def place(x: Any, dim: int | None, wanted: int | None, axis: BatchAxis) -> Any:
     if wanted is None or dim == wanted:
         return x
     if dim is None:
-        x, dim = shared(broadcast(x, (axis.size,))), 0
+        x, dim = _divided(shared(broadcast(x, (axis.size,))), axis.cut), 0
     return moveaxis(x, dim, wanted)
+
+
+def _divided(x: Any, cut: Any) -> Any:
+    """Equal examples along dimension 0, divided as those of the operands."""
+    if cut is None:
+        return x
+    mesh, axes = cut
+    own = aval_of(x).sharding
+    rest = () if own is None else own.spec[1:]
+    if own is not None and set(axes) & set(own.spec.used_axes()):
+        return x
+    return reshard_p.bind(x, sharding=NamedSharding(mesh, PartitionSpec(axes, *rest)))
 
 
 def batch_jaxpr(

@@ -8,7 +8,7 @@ from typing import Any
 from sagax._src.core.jaxpr import ClosedJaxpr, Jaxpr, Literal, Var, eval_jaxpr
 from sagax._src.core.stage import stage
 from sagax._src.core.tangents import Linear, Zero
-from sagax._src.core.trace import Trace, current, state
+from sagax._src.core.trace import Trace, current, state, written
 from sagax._src.core.value import aval_of
 from sagax._src.diagnostics.errors import ArgumentError
 from sagax._src.diagnostics.spans import Backward
@@ -57,14 +57,14 @@ def backward(
     `inputs` holds `Linear` where the cotangent is wanted and a value elsewhere; `cotangents` one entry
     an output, maybe `Zero`. Returns a cotangent (or `Zero`) for each linear input, None for the others.
     """
-    scope, origin = state.scope, state.origin
+    scope, origin = written.scope, written.origin
     masks = None
     if masked_cotangents.wanted():
         masks = [None] * len(cotangents)
     try:
         return _backward(jaxpr, consts, inputs, cotangents, masks)[0]
     finally:
-        state.scope, state.origin = scope, origin
+        written.scope, written.origin = scope, origin
 
 
 def _backward(
@@ -90,7 +90,7 @@ def _backward(
             work.append(eqn)
         else:
             if eqn.traceback is not None:
-                state.origin = eqn.traceback
+                written.origin = eqn.traceback
             out = eqn.primitive.bind(*[_read(known, v) for v in eqn.invars], **eqn.params)
             if eqn.primitive.multiple_results:
                 known.update(zip(eqn.outvars, out, strict=True))
@@ -132,7 +132,7 @@ def _backward(
         else:
             ct = ct_outs[0]
         if eqn.traceback is not None:
-            state.origin = Backward(eqn.traceback)
+            written.origin = Backward(eqn.traceback)
         here = None if masks is None else masks.take(eqn)
         if not primitive.holds_program and any(v.aval.sharding is not None for v in eqn.invars):
             # cotangents get the sharding of what they belong to where they are added up

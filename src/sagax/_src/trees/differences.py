@@ -13,6 +13,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import sagax._src.trees.registry as registry
+from sagax._src.records import record
 from sagax._src.trees.paths import argument_path
 from sagax._src.trees.registry import PyTreeDef
 from sagax._src.xla import DictKey, FlattenedIndexKey, GetAttrKey, SequenceKey
@@ -25,7 +26,7 @@ _SHOWN = 3  # how many differences, or examples of keys, a message words
 _DEEPEST = 10_000  # where the search for a cycle gives up
 
 
-@dataclasses.dataclass(frozen=True, slots=True)
+@record(slots=True)
 class Difference:
     """One place where two trees differ.
 
@@ -56,7 +57,7 @@ class Difference:
 # One level of a tree or of a treedef --------------------------------------------------------------
 
 
-@dataclasses.dataclass(frozen=True, slots=True)
+@record(slots=True)
 class _Node:
     type: type
     data: Any  # what must be equal in two nodes of the same type

@@ -5,7 +5,7 @@ No program is compiled for it, and none is looked up: an index costs about what 
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -14,9 +14,15 @@ from sagax._src.core import dtypes
 from sagax._src.core.avals import intern_aval
 from sagax._src.core.shardings import Sharding
 from sagax._src.core.trace import evaluation, state
+from sagax._src.later import later
 from sagax._src.runtime.array import ConcreteArray
 from sagax._src.runtime.eager import HOST_LIMIT
 from sagax.numpy._indexing.parse import Index, Places, Point, inside
+
+if TYPE_CHECKING:
+    import sagax._src.runtime.key_reuse.watch as watch
+else:
+    watch = later("sagax._src.runtime.key_reuse.watch", globals())
 
 _thread = config.thread
 _U32 = np.dtype(np.uint32)
@@ -49,8 +55,10 @@ def view_of(x: ConcreteArray, index: Any) -> Any:
             return None
     aval = x.aval
     dtype = aval.dtype
+    watched = False
     if host.dtype is not dtype or dtype is _U32:
-        if _thread.settings.debug_key_reuse and _may_hold_keys(dtype):
+        watched = _thread.settings.debug_key_reuse and _may_hold_keys(dtype)
+        if watched and kind is tuple:
             return None
         if dtypes.is_extended(dtype) and (kind is tuple or not aval.ndim):
             return None  # the indices must not reach the dimensions inside of each element
@@ -59,7 +67,11 @@ def view_of(x: ConcreteArray, index: Any) -> Any:
     except (IndexError, TypeError, ValueError):  # wrong indices are explained elsewhere
         return None
     if host.size > HOST_LIMIT or host.ndim != aval.ndim:
-        return _part_of(x, host, part)
+        found = _part_of(x, host, part)
+        return watch.share_part(x, found, key) if watched else found
+    if watched:
+        found = intern_aval(part.shape, dtype, aval.weak_type, None)
+        return watch.share_part(x, ConcreteArray(found, part, None, x._device), key)
     return ConcreteArray(
         intern_aval(part.shape, dtype, aval.weak_type, None), part, None, x._device
     )

@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sagax._src import config
-from sagax._src.control import masks
 from sagax._src.core import dims, dtypes
 from sagax._src.core.trace import Tracer
 from sagax._src.core.value import Array, aval_of
+from sagax._src.later import later
 from sagax._src.primitives.selection import select_n_p
 from sagax._src.primitives.shaping import broadcasted_iota
 from sagax._src.primitives.structural import broadcast_in_dim, reshape
+
+if TYPE_CHECKING:
+    import sagax._src.control.masks as masks
+else:
+    masks = later("sagax._src.control.masks", globals())
 
 _thread = config.thread
 

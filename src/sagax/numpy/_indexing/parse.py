@@ -14,6 +14,7 @@ import numpy as np
 
 from sagax._src import config
 from sagax._src.core import dims, dtypes, kinds
+from sagax._src.core.shardings import Sharding
 from sagax._src.core.trace import Tracer
 from sagax._src.core.value import Array, aval_of
 from sagax._src.diagnostics.errors import (
@@ -223,6 +224,10 @@ def _array_entry(x: Array) -> Any:
         return np.asarray(value)
     if kind not in "iu" or dtypes.is_extended(x.dtype):
         raise _wrong_dtype(dtypes.name(x.dtype))
+    # As a divided array divides the result, it is left where it is.
+    divided = isinstance(x, ConcreteArray) and isinstance(x._device, Sharding)
+    if divided and not x._device.is_fully_replicated:  # type: ignore[union-attr]
+        return x
     if type(x) is ConcreteArray and (
         x._host is not None or (x._where().platform == "cpu" and x.is_fully_addressable)
     ):

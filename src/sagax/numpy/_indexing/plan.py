@@ -8,7 +8,6 @@ gather of the same plan reads.
 from __future__ import annotations
 
 import functools
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -23,6 +22,7 @@ from sagax._src.primitives.makers import scalar_like
 from sagax._src.primitives.scattering import ScatterDimensionNumbers
 from sagax._src.primitives.shaping import concatenate, full, iota, size_as_value
 from sagax._src.primitives.structural import broadcast_in_dim, convert
+from sagax._src.records import record
 from sagax._src.runtime.array import from_host
 from sagax.numpy._indexing.parse import Index, Part, Places, Point
 
@@ -40,7 +40,7 @@ class Entry(NamedTuple):
     places: tuple[int, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@record(slots=True)
 class Plan:
     """How to read or write `x[index]` with one gather or scatter: all but the indices themselves.
 

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 from sagax._src import trees
 from sagax._src.core.value import Array
+from sagax._src.records import record
 
 
-@dataclass(frozen=True, slots=True)
+@record(slots=True)
 class Slice:
     """`size` elements, `stride` apart, from a `start` that may be traced; made by `sagax.ds`."""
 

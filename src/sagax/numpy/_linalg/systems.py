@@ -21,6 +21,7 @@ from sagax._src.primitives import structural
 from sagax._src.primitives.linalg.common import mH, take_rows
 from sagax._src.primitives.linalg.lu import lu
 from sagax._src.primitives.linalg.triangular import triangular_solve
+from sagax._src.primitives.shaping import broadcasted_iota, iota
 from sagax.numpy._arguments import static_int, with_aval
 from sagax.numpy._arithmetic import absolute
 from sagax.numpy._contraction import diagonal, dot, matmul, tensordot, trace, vecdot
@@ -172,7 +173,7 @@ def _det3(a: Any) -> Array:
 
 def _parity(pivots: Any) -> Any:
     """1 or -1 for the rows that a factorisation swapped."""
-    places = structural.full_of(pivots.aval, 0) + np.arange(pivots.shape[-1], dtype=np.int32)
+    places = broadcasted_iota(np.int32, pivots.shape, len(pivots.shape) - 1)
     swaps = sum_along(pivots != places, -1)
     return 1 - 2 * (swaps % 2)
 
@@ -193,7 +194,7 @@ def _(primals: tuple, tangents: tuple) -> tuple:
     packed, pivots, order = lu(a)
     sign = _parity(pivots).astype(a.dtype)
     d = diagonal(packed, 0, -2, -1)
-    least = np.arange(a.shape[-1]) == expand_dims(argmin(absolute(d), -1), -1)
+    least = iota(np.int32, a.shape[-1]) == expand_dims(argmin(absolute(d), -1), -1)
     others, u = prod(where(least, 1, d), -1) * sign, sum_along(where(least, d, 0), -1)
     here = expand_dims(least, -1) & expand_dims(least, -2)
     v = where(here & (d == 0)[..., None], 1, packed)

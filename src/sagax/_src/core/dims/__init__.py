@@ -6,7 +6,14 @@ of the parts), `linear` (integer points of linear systems), `decide` (comparison
 sizes, for none, or for some), `parse` (specifications as text), `scope` (variables and what is
 known about them), `shapes` (the arithmetic of shapes), `solve` (variables from the sizes of
 arguments).
+
+What only programs with symbolic sizes need is loaded when it is first asked for.
 """
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
 
 from sagax._src.core.dims.assume import (
     Assumption,
@@ -27,7 +34,6 @@ from sagax._src.core.dims.expression import (
     substitute,
     variables,
 )
-from sagax._src.core.dims.scope import SymbolicScope, bounds, symbolic_shape
 from sagax._src.core.dims.shapes import (
     Shape,
     broadcast_dim,
@@ -50,7 +56,10 @@ from sagax._src.core.dims.shapes import (
     slice_size,
     stride_dim,
 )
-from sagax._src.core.dims.solve import Solution, solve_dims, unsolvable
+
+if TYPE_CHECKING:
+    from sagax._src.core.dims.scope import SymbolicScope, bounds, symbolic_shape
+    from sagax._src.core.dims.solve import Solution, solve_dims, unsolvable
 
 __all__ = [
     "Assumption",
@@ -95,3 +104,20 @@ __all__ = [
     "unsolvable",
     "variables",
 ]
+
+_LATER = {
+    "Solution": "solve",
+    "SymbolicScope": "scope",
+    "bounds": "scope",
+    "solve_dims": "solve",
+    "symbolic_shape": "scope",
+    "unsolvable": "solve",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name in _LATER:
+        module = importlib.import_module(f"sagax._src.core.dims.{_LATER[name]}")
+        globals()[name] = found = getattr(module, name)
+        return found
+    raise AttributeError(f"module 'sagax._src.core.dims' has no attribute {name!r}")

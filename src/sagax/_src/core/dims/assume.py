@@ -11,8 +11,10 @@ import contextlib
 import contextvars
 import operator
 from collections.abc import Callable, Generator, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
+
+from sagax._src.records import record
 
 _RELATIONS: dict[str, Callable[[int, int], bool]] = {
     "==": operator.eq,
@@ -24,7 +26,7 @@ _RELATIONS: dict[str, Callable[[int, int], bool]] = {
 }
 
 
-@dataclass(frozen=True)
+@record
 class Assumption:
     """``lhs kind rhs``, taken to hold although it could not be proved.
 

@@ -25,9 +25,10 @@ from sagax._src.core.dims.expression import Dim, Scope, Size
 from sagax._src.core.dims.interval import Interval
 from sagax._src.core.dims.linear import Row
 from sagax._src.core.dims.monomial import Atom, Monomial
+from sagax._src.records import record
 
 
-@dataclass(frozen=True)
+@record
 class Relation:
     """``lhs op rhs`` is known to hold; ``op`` is ``>=`` or ``==``."""
 

@@ -348,9 +348,18 @@ def variable_monomial(scope: Scope, name: str) -> Monomial:
     return _monomial(scope, ((_atom(scope, "var", (name,)), 1),))
 
 
+# Far beyond sizes of arrays, so that specifications from outside take no time.
+_HIGHEST_DEGREE = 64
+_MOST_PRODUCTS = 10_000
+
+
 def _monomial(scope: Scope, factors: tuple[tuple[Atom, int], ...]) -> Monomial:
     monomial = scope.tables.monomials.get(factors)
     if monomial is None:
+        if sum([exponent for _, exponent in factors]) > _HIGHEST_DEGREE:
+            raise errors.ArgumentValueError(
+                f"a symbolic dimension is a product of more than {_HIGHEST_DEGREE} factors"
+            )
         monomial = scope.tables.monomials.setdefault(factors, Monomial(factors))
     return monomial
 
@@ -487,6 +496,10 @@ def multiply(x: Size, y: Size) -> Size:
     if type(y) is not Dim:
         return scale(x, y)
     scope = _same_scope(x, y, "*")
+    if len(x.terms) * len(y.terms) > _MOST_PRODUCTS:
+        raise errors.ArgumentValueError(
+            f"a symbolic dimension has more than {_MOST_PRODUCTS} products of terms"
+        )
     terms: dict[Monomial, int] = {}
     for m, c in x.terms:
         for n, d in y.terms:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, cast
 
 import sagax._src.core.dims.expression as expression
 from sagax._src.core.dims.assume import Assumptions
@@ -32,7 +32,8 @@ class SymbolicScope:
 
     def __init__(self, constraints_str: Sequence[str] = ()):
         given: Any = constraints_str
-        texts: tuple[Any, ...] | None = None if isinstance(given, str) else tuple(given)
+        listed = isinstance(given, Iterable) and not isinstance(given, str)
+        texts: tuple[Any, ...] | None = tuple(cast(Any, given)) if listed else None
         if texts is None or not all(isinstance(text, str) for text in texts):
             raise errors.ArgumentValueError(
                 function="SymbolicScope",
@@ -170,6 +171,9 @@ class SymbolicScope:
             sides = (expression.subtract(gap, 1), expression.subtract(expression.scale(gap, -1), 1))
         else:
             sides = (gap,)
+            if len(gap.terms) == 1 and gap.terms[0][0].is_variable and gap.terms[0][1] < 0:
+                # rather that a size is large than that it is small: that is asked for special cases
+                sides = (expression.subtract(expression.scale(gap, -1), 1), gap)
         for side in sides:
             for text in _proposals(side):
                 try:
@@ -262,6 +266,13 @@ def symbolic_shape(
         )
     if scope is None:
         scope = SymbolicScope(constraints)
+    elif not isinstance(cast(Any, scope), SymbolicScope):
+        raise errors.ArgumentError(
+            function="symbolic_shape",
+            argument="scope",
+            got=repr(scope),
+            expected="a SymbolicScope, or None for a new one",
+        )
     elif constraints:
         raise errors.ArgumentValueError(
             "Cannot specify both a scope and constraints: a scope has its own constraints",

@@ -18,13 +18,15 @@ from sagax._src.core.dims.decide import Knowledge, Relation
 from sagax._src.core.dims.expression import Dim, Scope, Size
 from sagax._src.core.dims.scope import SymbolicScope
 from sagax._src.core.dims.shapes import Shape, shape_text
+from sagax._src.records import record
 
 _VALUES = 4096  # tried for one unknown
 _STEPS = 4096  # of one search; one takes from 10 us to 1 ms
+_PAGE = "https://jax.readthedocs.io/en/latest/export/shape_poly.html#shape-assertion-errors"
 _CANDIDATES = 6  # solutions listed when there are several
 
 
-@dataclass(frozen=True)
+@record
 class Equation:
     """One dimension of one argument: ``expression`` has to be ``size``."""
 
@@ -120,7 +122,7 @@ class _Solver:
         text = f"Using the following polymorphic shapes specifications:\n{shapes}."
         if self.sources:
             text += f"\nObtained dimension variables: {', '.join(self.sources)}."
-        return text
+        return f"{text}\nPlease see {_PAGE} for more details."
 
     def equations(self) -> list[Equation]:
         equations: list[Equation] = []

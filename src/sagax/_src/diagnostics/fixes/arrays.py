@@ -31,24 +31,28 @@ def numpy_calls(case: Case) -> Iterator[Candidate]:
     source, node = case.source, case.node
     if source is None or node is None:
         return
-    call = source.enclosing(node, ast.Call)
-    here = call if call is not None else node
-    found = _foreign(source, here) if call is not None else []
-    if not found and call is not None:
-        found = _foreign(source, source.statement(node))
+    # all of the statement: where one operand is traced, its neighbours are likely to be
+    found = _foreign(source, _own_part(source, node))
     if not found:
         return
-    edits, names = _renamed(source, [f for f in found if f is here] or found[:1])
+    edits, names = _renamed(source, found)
     title = f"use {_listed(names)} of jax.numpy"
     if edits:
         yield Candidate("jnp_instead_of_np", title, tuple(edits), 1)
     function = source.function(node)
     if function is not None:
-        every = [c for c in _foreign(source, function) if c is not here]
-        all_edits, _ = _renamed(source, [*found, *every])
+        all_edits, _ = _renamed(source, [*found, *_foreign(source, function)])
         if len(all_edits) > len(edits):
             title = "use jax.numpy throughout the function"
             yield Candidate("jnp_instead_of_np", title, tuple(all_edits), 2)
+
+
+def _own_part(source: Source, node: ast.AST) -> ast.AST:
+    """The statement around an expression, or the lambda that it is the body of."""
+    statement = source.statement(node)
+    function = source.function(node)
+    inside = isinstance(function, ast.Lambda) and function in list(ast.walk(statement))
+    return function if inside and function is not None else statement
 
 
 def _foreign(source: Source, within: ast.AST) -> list[ast.Call]:
@@ -403,6 +407,7 @@ def dynamic_slices(case: Case) -> Iterator[Candidate]:
         isinstance(item.value, ast.Attribute) and item.value.attr == "at"
     )
     size = _difference(start, stop, found)
+    rank = 1 if size is not None else 3  # a size that these data have need not be that of others
     if size is None and not update and (values := case.measure(source, item)):
         sizes = {m.shape[axis] for m in values if m.shape is not None and axis < len(m.shape)}
         size = str(sizes.pop()) if len(sizes) == 1 else None
@@ -412,7 +417,12 @@ def dynamic_slices(case: Case) -> Iterator[Candidate]:
         text = f"{function}({base}, {start}, {size}{more})"
         title = f"take {size} elements from `{start}` on with dynamic_slice_in_dim"
         edits = (source.replace(item, text), *imports)
-        yield Candidate("dynamic_slice", title, edits, 1)
+        yield Candidate("dynamic_slice", title, edits, rank)
+    if size is not None and update and axis == 0 and isinstance(item.slice, ast.Slice):
+        numpy, imports = source.spell("jax.numpy")
+        text = f"{base}[{start} + {numpy}.arange({size})]"
+        title = f"update {size} elements from `{start}` on by their positions"
+        yield Candidate("dynamic_slice", title, (source.replace(item, text), *imports), 1)
     if not update:
         yield from _masked_slice(source, item, axis, start, stop, found)
 
@@ -473,9 +483,8 @@ def _masked_slice(
     if reduced := _reduction(source, item, mask, numpy):
         place, text = reduced
         title = "reduce all of it with a mask of positions"
-        yield Candidate(
-            "where_mask_sum", title, (source.replace(place, text.format(base)), *imports), 2
-        )
+        edits = (source.replace(place, text.format(base)), *imports)
+        yield Candidate("where_mask_sum", title, edits, 2)
         return
     parent = source.parents.get(item)
     if isinstance(parent, ast.Assign) and isinstance(parent.targets[0], ast.Name):
@@ -500,7 +509,8 @@ def prefix_mask(case: Case) -> Iterator[Candidate]:
                 title = f"pass all of `{wanted}` and its length: one shape, one compilation"
                 yield Candidate("pad_shape", title, tuple(edits), 1)
         for decorator in function.decorator_list:
-            if "jit" in place.code(decorator):
+            text = place.code(decorator)
+            if "jit" in text and "static" not in text:
                 title = f"do not jit `{name}`: each new shape is a new compilation"
                 line = decorator.lineno
                 drop = Edit(place.replace_statements([function], "").span, "")
@@ -528,6 +538,8 @@ def _with_length(case: Case, place: Source, function: ast.FunctionDef, wanted: s
     for source in case.sources.values():
         for call in source.nodes(ast.Call):
             if getattr(call.func, "id", getattr(call.func, "attr", "")) != function.name:
+                continue
+            if source.function(call) is function:  # a method of the same name
                 continue
             if call.keywords or len(call.args) <= at:
                 return []

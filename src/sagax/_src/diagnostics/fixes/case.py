@@ -5,16 +5,17 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from sagax._src.diagnostics.fixes.source import Source
 from sagax._src.diagnostics.model import Diagnostic, Edit, Span
+from sagax._src.records import record
 
-__all__ = ["Candidate", "Case", "Facts", "Fixer", "Measured", "base_name"]
+__all__ = ["LAST_RESORT", "Candidate", "Case", "Facts", "Fixer", "Measured", "base_name"]
 
 
-@dataclass(frozen=True)
+@record
 class Facts:
     """An error or a warning as plain data that can be sent to another process.
 
@@ -45,7 +46,7 @@ class Facts:
         return self.diagnostic.message
 
 
-@dataclass(frozen=True)
+@record
 class Measured:
     """What an expression evaluated to in a run of the program without jit."""
 
@@ -55,7 +56,10 @@ class Measured:
     value: Any = None  # of numbers and texts
 
 
-@dataclass(frozen=True)
+LAST_RESORT = 6  # the rank from which on a repair is taken only where no other is found
+
+
+@record
 class Candidate:
     """An edit that may repair the mistake.
 
@@ -76,14 +80,19 @@ class Candidate:
 
 
 class Case:
-    """What a repair works on: the facts, the sources, and values measured on request."""
+    """What a repair works on: the facts, the sources, and values measured on request.
+
+    Where it is `strict`, a repair that fails raises.
+    """
 
     def __init__(
         self,
         facts: Facts,
         sources: Mapping[str, Source],
         measured: Mapping[Span, list[Measured]] | None = None,
+        strict: bool = False,
     ) -> None:
+        self.strict = strict
         self.facts = facts
         self.sources = sources
         self.measured = measured

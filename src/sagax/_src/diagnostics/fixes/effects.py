@@ -1,4 +1,4 @@
-"""What a traced function does besides returning: prints, leaks, stale values, new compilations."""
+"""What a traced function does besides returning: prints, caches, stale values, new compilations."""
 
 from __future__ import annotations
 
@@ -9,16 +9,15 @@ from collections.abc import Iterator
 from sagax._src.diagnostics.fixes.case import Candidate, Case
 from sagax._src.diagnostics.fixes.flow import before
 from sagax._src.diagnostics.fixes.logic import splice
-from sagax._src.diagnostics.fixes.options import JITS, applications
-from sagax._src.diagnostics.fixes.source import Source, loads, parameters, target_names
+from sagax._src.diagnostics.fixes.options import JITS
+from sagax._src.diagnostics.fixes.source import Source, declared, loads, parameters, target_names
 from sagax._src.diagnostics.model import Edit, Span
 
 __all__ = [
     "debug_print",
     "hoisted_jit",
-    "leaks",
+    "logged_later",
     "passed_argument",
-    "returned",
     "split_key",
     "without_cache",
 ]
@@ -47,6 +46,30 @@ def debug_print(case: Case) -> Iterator[Candidate]:
         made = f"{function}({', '.join([prefix + quote + text + quote, *formatted.values])})"
         title = "print when the compiled program runs, with the values"
         yield Candidate("debug_print", title, (source.replace(call, made), *imports), 1)
+
+
+def logged_later(case: Case) -> Iterator[Candidate]:
+    """`log.info("y is %s", y)` in a traced function -> in a callback, which runs with the program."""
+    source, node = case.source, case.node
+    if source is None or node is None:
+        return
+    statement = source.statement(node)
+    call = statement.value if isinstance(statement, ast.Expr) else None
+    if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Attribute):
+        return
+    local = before(source, statement)
+    names = [n for a in call.args for n in loads(a) if n in local]
+    names = list(dict.fromkeys(names))
+    if call.func.attr not in _LEVELS or not names or not set(names) <= local:
+        return
+    callback, imports = source.spell("jax.debug.callback")
+    listed = ", ".join(names)
+    text = f"{callback}(lambda {listed}: {source.code(call)}, {listed})"
+    title = "log when the compiled program runs, with the values"
+    yield Candidate("callback", title, (source.replace(call, text), *imports), 1)
+
+
+_LEVELS = ("debug", "info", "warning", "error", "critical", "exception", "log")
 
 
 class _Text:
@@ -88,7 +111,41 @@ class _Text:
                 elif isinstance(part, ast.Constant):
                     found.append(("text", _escaped(str(part.value)), ""))
             return found
+        if isinstance(arg, ast.BinOp) and isinstance(arg.op, ast.Mod):
+            return self._percent(arg) or [self._value(arg, "")]
+        if isinstance(arg, ast.Call) and isinstance(arg.func, ast.Attribute):
+            return self._format(arg) or [self._value(arg, "")]
         return [self._value(arg, "")]
+
+    def _percent(self, arg: ast.BinOp) -> list[tuple[str, str, str]]:
+        """The pieces of `"norm: %s" % norm`."""
+        if not isinstance(arg.left, ast.Constant) or not isinstance(arg.left.value, str):
+            return []
+        values = list(arg.right.elts) if isinstance(arg.right, ast.Tuple) else [arg.right]
+        return self._filled(re.split(r"%([-+ 0-9.]*[a-z])", arg.left.value), values)
+
+    def _format(self, arg: ast.Call) -> list[tuple[str, str, str]]:
+        """The pieces of `"norm: {}".format(norm)`."""
+        assert isinstance(arg.func, ast.Attribute)
+        text = arg.func.value
+        if arg.func.attr != "format" or arg.keywords:
+            return []
+        if not isinstance(text, ast.Constant) or not isinstance(text.value, str):
+            return []
+        return self._filled(re.split(r"\{(?::([^{}]*))?\}", text.value), list(arg.args))
+
+    def _filled(
+        self, texts: list[str | None], values: list[ast.expr]
+    ) -> list[tuple[str, str, str]]:
+        """Texts, with what stands for a value between each two, filled with values."""
+        if len(texts) != 2 * len(values) + 1:
+            return []
+        found = [("text", _escaped(texts[0] or ""), "")]
+        for i, value in enumerate(values):
+            spec = (texts[2 * i + 1] or "").rstrip("srdi")
+            found.append(self._value(value, f":{spec}" if spec else ""))
+            found.append(("text", _escaped(texts[2 * i + 2] or ""), ""))
+        return found
 
     def _value(self, value: ast.expr, spec: str) -> tuple[str, str, str]:
         kinds = {m.kind for m in self.case.measure(self.source, value)}
@@ -120,300 +177,7 @@ def _bare(source: Source, value: ast.expr) -> str:
     return source.code(value)
 
 
-# --- leaks -----------------------------------------------------------------------------------
-
-
-def returned(case: Case) -> Iterator[Candidate]:
-    """A traced value kept in a list, dict, attribute or global -> returned, and kept by the caller."""
-    for source, store in leaks(case):
-        made = _moved_out(case, source, store)
-        if made:
-            title = "return the value, and keep it where the function is called"
-            yield Candidate("return_value", title, tuple(made), 1)
-
-
-class Store:
-    """A statement that keeps a value outside of its function."""
-
-    def __init__(self, statement: ast.stmt, value: ast.expr, text: str, base: str) -> None:
-        self.statement = statement
-        self.value = value
-        self.text = text  # how to keep a value: "history.append({})"
-        self.base = base  # the name that the container is reached from
-
-
-def leaks(case: Case) -> Iterator[tuple[Source, Store]]:
-    """The statements that keep a traced value outside of its function, the likeliest first."""
-    diagnostic = case.facts.diagnostic
-    spans = [label.span for label in diagnostic.labels] + [s.span for s in diagnostic.chain]
-    notes = " ".join(diagnostic.notes)
-    seen: set[int] = set()
-    functions: list[tuple[Source, ast.AST]] = []
-    for span in spans:
-        source = case.sources.get(span.file)
-        node = source.at(span) if source is not None else None
-        function = source.function(node) if source is not None and node is not None else None
-        if source is not None and function is not None and id(function) not in seen:
-            seen.add(id(function))
-            functions.append((source, function))
-    for name in re.findall(r" in ([\w.]+):", notes):
-        for source, function in case.definition(name):
-            if id(function) not in seen:
-                seen.add(id(function))
-                functions.append((source, function))
-    for source, function in functions:
-        for statement in source.nodes(ast.stmt, function):
-            if source.function(statement) is function and (
-                store := _store(source, statement, function)
-            ):
-                yield source, store
-
-
-def _store(source: Source, statement: ast.stmt, function: ast.AST) -> Store | None:
-    assert isinstance(function, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda))
-    local = before(source, statement) - set(_globals(function))
-    inside = set(parameters(function))
-
-    def outside(name: str) -> bool:
-        return name == "self" or name not in local or (name in inside and name == "self")
-
-    if isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Call):
-        call = statement.value
-        if (
-            isinstance(call.func, ast.Attribute)
-            and call.func.attr in ("append", "add", "put")
-            and len(call.args) == 1
-        ):
-            root = _root(call.func.value)
-            if root is not None and outside(root):
-                return Store(statement, call.args[0], f"{source.code(call.func)}({{}})", root)
-    if isinstance(statement, ast.Assign) and len(statement.targets) == 1:
-        target = statement.targets[0]
-        root = _root(target)
-        text = f"{source.code(target)} = {{}}"
-        if (
-            isinstance(target, (ast.Attribute, ast.Subscript))
-            and root is not None
-            and outside(root)
-        ):
-            return Store(statement, statement.value, text, root)
-        if isinstance(target, ast.Name) and target.id in _globals(function):
-            return Store(statement, statement.value, text, target.id)
-    return None
-
-
-def _globals(function: ast.AST) -> list[str]:
-    return [
-        n for s in ast.walk(function) if isinstance(s, (ast.Global, ast.Nonlocal)) for n in s.names
-    ]
-
-
-def _root(node: ast.expr) -> str | None:
-    while isinstance(node, (ast.Attribute, ast.Subscript)):
-        node = node.value
-    return node.id if isinstance(node, ast.Name) else None
-
-
-def _moved_out(case: Case, source: Source, store: Store) -> list[Edit]:
-    """The edits that return the value through all callers up to where no function is traced."""
-    function = source.function(store.statement)
-    if not isinstance(function, ast.FunctionDef):
-        return []
-    if store.text == f"{store.base} = {{}}":  # a global: from now on a name of the function's own
-        value = store.base
-        edits = [
-            source.delete(s)
-            for s in source.nodes((ast.Global, ast.Nonlocal), function)  # type: ignore[arg-type]
-            if s.names == [value]
-        ]
-        if not edits:
-            return []
-    else:
-        value = source.code(store.value)
-        edits = [source.delete(store.statement)]
-    if not _returns_more(source, function, value, edits):
-        return []
-    traced = {name for name, _ in case.facts.transforms} | {case.facts.diagnostic.function}
-    traced |= set(re.findall(r"while tracing `([^`]*)`", case.facts.message))
-    plain = store.text == f"{store.base} = {{}}"
-    wanted = _nice(store)
-    if plain:
-        wanted = store.base
-    else:  # a name that is free wherever the value is taken from a call
-        for there in case.sources.values():
-            wanted = there.fresh(
-                wanted, *[c for s, c in _callers(case, function.name, function) if s is there]
-            )
-    current, place = function, source
-    for _ in range(6):
-        name = current.name
-        jitted = _is_traced(case, place, current, traced)
-        calls = list(_callers(case, name, current))
-        through = False
-        if not jitted:
-            for there, call in calls:
-                caller = there.function(call)
-                if isinstance(caller, ast.Lambda) and caller.body is call:
-                    through = True  # the lambda hands on what it gets
-                    calls = _lambda_calls(there, caller)
-                    jitted = True
-                    break
-        if jitted:
-            done = False
-            for there, call in calls:
-                if _keep_at(there, call, store, wanted, edits):
-                    done = True
-            return edits if done else []
-        if through or len(calls) != 1:
-            return []
-        there, call = calls[0]
-        caller = there.function(call)
-        if not isinstance(caller, ast.FunctionDef) or not _take_apart(there, call, wanted, edits):
-            return []
-        if not _returns_more(there, caller, wanted, edits):
-            return []
-        current, place = caller, there
-    return []
-
-
-def _nice(store: Store) -> str:
-    if isinstance(store.value, ast.Name):
-        return store.value.id
-    keys = re.findall(r"['\"](\w+)['\"]", store.text)
-    if keys and keys[-1].isidentifier():
-        return keys[-1]
-    found = re.match(r"self\.(\w+)", store.text)
-    return f"new_{found[1]}" if found else "kept"
-
-
-def _is_traced(case: Case, source: Source, function: ast.FunctionDef, traced: set[str]) -> bool:
-    qualified = source.qualified(function)
-    if any(name in (function.name, qualified) for name in traced if name):
-        return True
-    return any(True for _ in applications(case, function.name))
-
-
-def _returns_more(source: Source, function: ast.FunctionDef, value: str, edits: list[Edit]) -> bool:
-    """Let all returns of a function return one value more."""
-    found = [n for n in source.nodes(ast.Return, function) if source.function(n) is function]
-    if not found:
-        return False
-    for node in found:
-        if node.value is None:
-            edits.append(source.replace(node, f"return None, {value}"))
-        else:
-            text = source.code(node.value)
-            if isinstance(node.value, ast.Tuple) and not text.startswith("("):
-                text = f"({text})"
-            edits.append(source.replace(node.value, f"{text}, {value}"))
-    return True
-
-
-def _callers(case: Case, name: str, function: ast.FunctionDef) -> Iterator[tuple[Source, ast.Call]]:
-    """The calls of a function, by its name or by those of jitted versions of it."""
-    names = {name}
-    for source in case.sources.values():
-        for call in source.nodes(ast.Call):
-            if source.meaning(call.func) in JITS and call.args:
-                inner = call.args[0]
-                if getattr(inner, "id", getattr(inner, "attr", "")) == name:
-                    parent = source.parents.get(call)
-                    if isinstance(parent, ast.Assign):
-                        target = parent.targets[0]
-                        names.add(getattr(target, "id", getattr(target, "attr", "")))
-    for source in case.sources.values():
-        for call in source.nodes(ast.Call):
-            called = getattr(call.func, "id", getattr(call.func, "attr", ""))
-            if called in names and source.function(call) is not function:
-                yield source, call
-            elif (
-                isinstance(call.func, ast.Call)
-                and source.meaning(call.func.func) in JITS
-                and call.func.args
-            ):
-                inner = call.func.args[0]
-                if getattr(inner, "id", getattr(inner, "attr", "")) == name:
-                    yield source, call
-
-
-def _lambda_calls(source: Source, function: ast.Lambda) -> list[tuple[Source, ast.Call]]:
-    """The calls of what a lambda is made into: `jit(lambda ...)(x)`, or by the name it gets."""
-    outer = source.parents.get(function)
-    found: list[tuple[Source, ast.Call]] = []
-    if isinstance(outer, ast.Call):
-        call = source.parents.get(outer)
-        if isinstance(call, ast.Call) and call.func is outer:
-            return [(source, call)]
-        outer = call
-    if isinstance(outer, ast.Assign) and isinstance(outer.targets[0], ast.Name):
-        name = outer.targets[0].id
-        found = [
-            (source, c)
-            for c in source.nodes(ast.Call)
-            if isinstance(c.func, ast.Name) and c.func.id == name
-        ]
-    return found
-
-
-def _take_apart(source: Source, call: ast.Call, wanted: str, edits: list[Edit]) -> bool:
-    """`y = f(x)` -> `y, wanted = f(x)`; a call inside an expression gets a line of its own."""
-    statement = source.statement(call)
-    indent = source.indent(statement)
-    if (
-        isinstance(statement, ast.Assign)
-        and statement.value is call
-        and len(statement.targets) == 1
-    ):
-        target = statement.targets[0]
-        text = source.code(target)
-        if isinstance(target, ast.Tuple) and not text.startswith("("):
-            text = f"({text})"
-        edits.append(source.replace(target, f"{text}, {wanted}"))
-        return True
-    if isinstance(statement, ast.Expr) and statement.value is call:
-        edits.append(source.replace(call, f"_, {wanted} = {source.code(call)}"))
-        return True
-    if source.enclosing(call, (ast.Lambda, ast.ListComp, ast.GeneratorExp, ast.DictComp)):  # type: ignore[arg-type]
-        return False
-    name = source.fresh("result", statement)
-    line = f"{indent}{name}, {wanted} = {source.code(call)}"
-    edits.append(source.insert_above(source.first_line(statement), line))
-    edits.append(source.replace(call, name))
-    return True
-
-
-def _keep_at(source: Source, call: ast.Call, store: Store, wanted: str, edits: list[Edit]) -> bool:
-    """Take the value from a call and keep it after it, as the function did before."""
-    text = store.text
-    if store.base == "self" and isinstance(call.func, ast.Attribute):
-        text = re.sub(r"^self\b", source.code(call.func.value), text)
-    statement = source.statement(call)
-    indent = source.indent(statement)
-    if source.enclosing(call, (ast.ListComp, ast.GeneratorExp, ast.DictComp, ast.Lambda)):  # type: ignore[arg-type]
-        return False
-    if not _take_apart(source, call, wanted, edits):
-        return False
-    if text == f"{wanted} = {{}}":
-        return source.function(call) is None  # elsewhere it would be a name of that function's own
-    keep = f"{indent}{text.format(wanted)}"
-    simple = isinstance(statement, (ast.Assign, ast.Expr)) and statement.value is call
-    if simple:
-        line = source.lines[(statement.end_lineno or 1) - 1]
-        at = Span(
-            source.file,
-            statement.end_lineno or 1,
-            len(line),
-            statement.end_lineno or 1,
-            len(line),
-            "",
-            (line,),
-        )
-        edits.append(Edit(at, f"\n{keep}"))
-    else:
-        # after the line that calls, before the statement that uses the result
-        last = edits[-2]
-        edits[-2] = Edit(last.span, f"{last.text.rstrip(chr(10))}\n{keep}\n")
-    return True
+# --- caches ----------------------------------------------------------------------------------
 
 
 def without_cache(case: Case) -> Iterator[Candidate]:
@@ -479,7 +243,7 @@ def passed_argument(case: Case) -> Iterator[Candidate]:
         at = source.span(function)
         text = line[: head + 1] + read + line[head + 1 :]
         edits.append(Edit(at, text))
-    if _globals(function):
+    if declared(function):
         return
     for place in case.sources.values():
         for call in place.nodes(ast.Call):
@@ -589,34 +353,30 @@ def split_key(case: Case) -> Iterator[Candidate]:
     if source is None or node is None:
         return
     call = node if isinstance(node, ast.Call) else source.enclosing(node, ast.Call)
-    if call is None:
+    key = _key_of(call) if call is not None else None
+    if call is None or key is None:
         return
-    name = next((a.id for a in call.args if isinstance(a, ast.Name)), None)
-    for found in call.keywords:
-        if found.arg == "key" and isinstance(found.value, ast.Name):
-            name = found.value.id
-    if name is None:
-        return
+    name = source.code(key)
+    bare = name.rpartition(".")[2].partition("[")[0]
     function = source.function(call)
     scope: ast.AST = function if function is not None else source.tree
-    loop = source.enclosing(call, (ast.For, ast.While))  # type: ignore[arg-type]
     split, imports = source.spell("jax.random.split")
     statement = source.statement(call)
+    yield from _split_in_comprehension(source, call, name, bare, split, imports)
+    loop = source.enclosing(call, (ast.For, ast.While))  # type: ignore[arg-type]
     if loop is not None and source.function(loop) is function:
-        sub = source.fresh(f"{name}_now", call)
-        edits = [
-            source.replace(u, sub)
-            for u in source.uses(name, statement)
-            if isinstance(u.ctx, ast.Load)
-        ]
+        sub = source.fresh(f"{bare}_now", call)
+        edits = [source.replace(u, sub) for u in _reads(source, name, statement)]
         line = f"{source.indent(statement)}{name}, {sub} = {split}({name})"
         edits.append(source.insert_above(source.first_line(statement), line))
         yield Candidate("split_key", "split the key in each round", (*edits, *imports), 1)
-    uses = [u for u in source.uses(name, scope) if isinstance(u.ctx, ast.Load)]
-    uses = [u for u in uses if not _is_split(source, u)]
-    if len(uses) < 2:
+    uses = [u for u in _reads(source, name, scope) if not _is_split(source, u)]
+    stays = isinstance(
+        key, ast.Attribute
+    )  # it is used at the next call too: a part takes its place
+    if len(uses) < 2 - stays:
         return
-    parts = [source.fresh(f"{name}_{i + 1}", call) for i in range(len(uses))]
+    parts = [source.fresh(f"{bare}_{i + 1}", call) for i in range(len(uses))]
     first = source.statement(uses[0])
     while source.parents.get(first) is not scope and isinstance(
         source.parents.get(first), ast.stmt
@@ -625,14 +385,80 @@ def split_key(case: Case) -> Iterator[Candidate]:
         if not isinstance(parent, ast.stmt) or parent is scope:
             break
         first = parent
-    line = f"{source.indent(first)}{', '.join(parts)} = {split}({name}, {len(parts)})"
-    if len(parts) == 2:
-        line = f"{source.indent(first)}{', '.join(parts)} = {split}({name})"
+    count = len(parts) + stays
+    targets = ", ".join([name, *parts] if stays else parts)
+    more = "" if count == 2 else f", {count}"
+    line = f"{source.indent(first)}{targets} = {split}({name}{more})"
     edits = [source.replace(u, part) for u, part in zip(uses, parts, strict=True)]
     edits.append(source.insert_above(source.first_line(first), line))
     yield Candidate("split_key", "split the key, and use each part once", (*edits, *imports), 2)
 
 
-def _is_split(source: Source, use: ast.Name) -> bool:
+def _key_of(call: ast.Call) -> ast.expr | None:
+    """The argument of a call that is its key: a name, an attribute or an item with a known index."""
+    named = [k.value for k in call.keywords if k.arg in ("key", "rng")]
+    for found in (*named, *call.args):
+        if isinstance(found, (ast.Name, ast.Attribute)):
+            return found
+        if isinstance(found, ast.Subscript) and isinstance(found.slice, ast.Constant):
+            return found
+    return None
+
+
+def _reads(source: Source, text: str, within: ast.AST) -> list[ast.expr]:
+    """Where a variable, or an attribute of one, is read."""
+    return [
+        n
+        for n in source.nodes((ast.Name, ast.Attribute, ast.Subscript), within)  # type: ignore[arg-type]
+        if isinstance(n.ctx, ast.Load) and source.code(n) == text
+    ]
+
+
+def _split_in_comprehension(
+    source: Source, call: ast.Call, name: str, bare: str, split: str, imports: list[Edit]
+) -> Iterator[Candidate]:
+    """`[normal(key, n) for n in sizes]` -> a part of the key for each item."""
+    kinds = (ast.ListComp, ast.SetComp, ast.GeneratorExp, ast.DictComp)
+    around = source.enclosing(call, kinds)  # type: ignore[arg-type]
+    if around is None or len(around.generators) != 1 or around.generators[0].ifs:
+        return
+    over = around.generators[0]
+    if name in target_names(over.target):
+        return
+    iterated = source.code(over.iter)
+    counted = isinstance(over.iter, ast.Call) and getattr(over.iter.func, "id", "") == "range"
+    if counted and isinstance(over.iter, ast.Call) and len(over.iter.args) == 1:
+        count = source.code(over.iter.args[0])
+    elif isinstance(over.iter, (ast.Name, ast.Attribute, ast.List, ast.Tuple)):
+        count = f"len({iterated})"
+    elif isinstance(over.iter, ast.Call) and isinstance(over.iter.func, ast.Attribute):
+        if over.iter.func.attr not in ("items", "keys", "values"):
+            return
+        count = f"len({source.code(over.iter.func.value)})"
+    elif getattr(getattr(over.iter, "func", None), "id", "") in ("zip", "enumerate"):
+        count = f"len({source.code(over.iter.args[0])})"  # type: ignore[attr-defined]
+    else:
+        return
+    sub = source.fresh(f"{bare}_now", call)
+    edits = [
+        source.replace(u, sub) for u in _reads(source, name, around) if not _is_split(source, u)
+    ]
+    target = source.code(over.target)
+    if target == "_":
+        edits += [
+            source.replace(over.target, sub),
+            source.replace(over.iter, f"{split}({name}, {count})"),
+        ]
+    else:
+        if isinstance(over.target, ast.Tuple) and not target.startswith("("):
+            target = f"({target})"
+        edits += [
+            source.replace(over.target, f"{sub}, {target}"),
+            source.replace(over.iter, f"zip({split}({name}, {count}), {iterated})"),
+        ]
+    yield Candidate("split_key", "split the key into one for each item", (*edits, *imports), 1)
+
+
+def _is_split(source: Source, use: ast.expr) -> bool:
     parent = source.parents.get(use)
     return isinstance(parent, ast.Call) and source.meaning(parent.func) == "jax.random.split"

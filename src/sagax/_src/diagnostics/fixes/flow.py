@@ -16,7 +16,7 @@ from sagax._src.diagnostics.fixes.source import (
 )
 from sagax._src.diagnostics.model import Edit
 
-__all__ = ["assertion", "before", "branches", "tuple_text", "while_loops"]
+__all__ = ["assertion", "before", "branches", "filtered", "tuple_text", "while_loops"]
 
 _STEP = "    "
 _JUMPS = (ast.Return, ast.Break, ast.Continue, ast.Yield, ast.YieldFrom, ast.Await, ast.Raise)
@@ -83,6 +83,7 @@ def branches(case: Case) -> Iterator[Candidate]:
         yield from _ternary(source, tested, numpy, imports)
     if not isinstance(tested, ast.If):
         return
+    yield from _broken_loop(source, tested, numpy, imports)
     top = tested
     while (parent := source.parents[top]) and isinstance(parent, ast.If) and parent.orelse == [top]:
         top = parent
@@ -97,6 +98,25 @@ def branches(case: Case) -> Iterator[Candidate]:
         title = "choose with cond, which runs one side"
         edit = source.replace_statements(statements, new)
         yield Candidate("cond", title, (edit, *more, *imports), 3)
+
+
+def filtered(case: Case) -> Iterator[Candidate]:
+    """`[x for x in xs if x > 0]` -> all items, those that are left out as 0: for sums and their like."""
+    source, node = case.source, case.node
+    if source is None or node is None:
+        return
+    over = source.enclosing(node, ast.comprehension)
+    whole = source.parents.get(over) if over is not None else None
+    if over is None or not isinstance(whole, (ast.ListComp, ast.GeneratorExp)):
+        return
+    if len(whole.generators) != 1 or len(over.ifs) != 1 or node not in ast.walk(over.ifs[0]):
+        return
+    numpy, imports = source.spell("jax.numpy")
+    code = source.code(whole)
+    chosen = f"{numpy}.where({in_arrays(source, over.ifs[0], numpy)}, {source.code(whole.elt)}, 0)"
+    text = f"{code[0]}{chosen} for {source.code(over.target)} in {source.code(over.iter)}{code[-1]}"
+    title = "keep all items, with 0 in place of those that are left out"
+    yield Candidate("where", title, (source.replace(whole, text), *imports), 3, False)
 
 
 def _ternary(
@@ -136,93 +156,114 @@ def _single_return(block: Sequence[ast.stmt]) -> ast.expr | None:
 
 def _where(source: Source, node: ast.If, numpy: str) -> tuple[list[ast.stmt], str] | None:
     """The statements that the text with `where` replaces."""
-    chain, final = _chain(node)
     indent = source.indent(node)
-    statements: list[ast.stmt] = [node]
-    if not final and all(_single_return(block) is not None for _, block in chain):
-        following = source.after(node)
-        # several `if`s in a row that each return
-        while following and isinstance(following[0], ast.If):
-            more, last = _chain(following[0])
-            if last or not all(_single_return(block) is not None for _, block in more):
-                break
-            chain += more
-            statements.append(following.pop(0))
-        if not following or not isinstance(following[0], ast.Return):
+    following = source.after(node)
+    parts = _returned(source, [node, *following], numpy)
+    if parts is not None:
+        chain, final = _chain(node)
+        alone = _ends_in_return(final) and all(_ends_in_return(block) for _, block in chain)
+        return [node] if alone else [node, *following], f"{indent}return {', '.join(parts)}"
+    return _where_assigned(source, node, numpy, indent)
+
+
+def _returned(source: Source, block: Sequence[ast.stmt], numpy: str) -> list[str] | None:
+    """What a block returns that only chooses what to return, the parts of tuples one by one."""
+    if not block:
+        return None
+    first, *rest = block
+    if isinstance(first, ast.Return) and first.value is not None:
+        if isinstance(first.value, ast.Tuple):
+            return [source.code(v) for v in first.value.elts]
+        return [source.code(first.value)]
+    if not isinstance(first, ast.If):
+        return None
+    chain, final = _chain(first)
+    found = _returned(source, final or rest, numpy)
+    for test, inner in reversed(chain):
+        parts = _returned(source, inner, numpy)
+        if parts is None or found is None or len(parts) != len(found):
             return None
-        final = list[ast.stmt]([following[0]])
-        statements.append(following[0])
-    values = [_single_return(block) for _, block in chain]
-    default = _single_return(final)
-    if default is not None and all(v is not None for v in values):
-        text = _nested(
-            source, [(t, v) for (t, _), v in zip(chain, values, strict=True) if v], default, numpy
-        )
-        return statements, f"{indent}return {text}"
-    return _where_assigned(source, chain, final, numpy, indent, node)
+        asked = in_arrays(source, test, numpy)
+        found = [_chosen(numpy, asked, x, y) for x, y in zip(parts, found, strict=True)]
+    return found
 
 
-def _nested(
-    source: Source, tests: list[tuple[ast.expr, ast.expr]], default: ast.expr, numpy: str
-) -> str:
-    """`where` calls, or a tuple of them where tuples are chosen."""
-    shapes = [*[v for _, v in tests], default]
-    if all(isinstance(v, ast.Tuple) for v in shapes):
-        tuples = [v for v in shapes if isinstance(v, ast.Tuple)]
-        if len({len(v.elts) for v in tuples}) == 1:
-            parts = [
-                _nested(
-                    source,
-                    [(t, v.elts[i]) for (t, _), v in zip(tests, tuples, strict=False)],
-                    tuples[-1].elts[i],
-                    numpy,
-                )
-                for i in range(len(tuples[0].elts))
-            ]
-            return ", ".join(parts)
-    text = source.code(default)
-    for test, value in reversed(tests):
-        text = f"{numpy}.where({in_arrays(source, test, numpy)}, {source.code(value)}, {text})"
-    return text
+def _chosen(numpy: str, test: str, x: str, y: str) -> str:
+    return x if x == y else f"{numpy}.where({test}, {x}, {y})"
 
 
 _SIGNS: dict[type[ast.operator], str] = {ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/", ast.Pow: "**", ast.Mod: "%",
           ast.FloorDiv: "//", ast.MatMult: "@", ast.BitAnd: "&", ast.BitOr: "|"}  # fmt: skip
 
 
-def _assignments(source: Source, block: Sequence[ast.stmt]) -> dict[str, str] | None:
+def _assignments(
+    source: Source, block: Sequence[ast.stmt], numpy: str, defined: set[str]
+) -> dict[str, str] | None:
     """What a block assigns: target -> text; None if it does anything else."""
     found: dict[str, str] = {}
     for statement in block:
         if isinstance(statement, ast.Pass):
             continue
-        if isinstance(statement, ast.AugAssign):
-            target, sign = statement.target, _SIGNS.get(type(statement.op))
-            value = source.code(statement.value)
-            if sign is None:
-                return None
-            if not isinstance(
-                statement.value, (ast.Name, ast.Constant, ast.Call, ast.Attribute, ast.Subscript)
-            ):
-                value = f"({value})"
-            text = f"{source.code(target)} {sign} {value}"
-        elif isinstance(statement, ast.Assign) and len(statement.targets) == 1:
-            target, text = statement.targets[0], source.code(statement.value)
-            if isinstance(target, ast.Tuple):
-                pairs = statement.value
-                if not isinstance(pairs, ast.Tuple) or len(pairs.elts) != len(target.elts):
-                    return None
-                for name, value in zip(target.elts, pairs.elts, strict=True):
-                    found[source.code(name)] = source.code(value)
-                continue
-        else:
-            return None
-        if set(found) & set(loads(statement)) or source.code(target) in found:
+        if set(found) & set(loads(statement)):
             return None  # it reads what the block has assigned before
-        if isinstance(target, ast.Subscript) and not _is_static_item(target):
+        if isinstance(statement, ast.If):
+            new = _chosen_in(source, statement, numpy, defined)
+        else:
+            new = _assigned(source, statement)
+        if new is None or set(new) & set(found):
             return None
-        found[source.code(target)] = text
+        found.update(new)
     return found or ({} if block else None)
+
+
+def _assigned(source: Source, statement: ast.stmt) -> dict[str, str] | None:
+    """What one statement assigns."""
+    if isinstance(statement, ast.AugAssign):
+        target, sign = statement.target, _SIGNS.get(type(statement.op))
+        value = source.code(statement.value)
+        if sign is None:
+            return None
+        if not isinstance(
+            statement.value, (ast.Name, ast.Constant, ast.Call, ast.Attribute, ast.Subscript)
+        ):
+            value = f"({value})"
+        text = f"{source.code(target)} {sign} {value}"
+    elif isinstance(statement, ast.Assign) and len(statement.targets) == 1:
+        target, text = statement.targets[0], source.code(statement.value)
+        if isinstance(target, ast.Tuple):
+            pairs = statement.value
+            if not isinstance(pairs, ast.Tuple) or len(pairs.elts) != len(target.elts):
+                return None
+            both = zip(target.elts, pairs.elts, strict=True)
+            return {source.code(name): source.code(value) for name, value in both}
+    else:
+        return None
+    if isinstance(target, ast.Subscript) and not _is_static_item(target):
+        return None
+    return {source.code(target): text}
+
+
+def _chosen_in(
+    source: Source, node: ast.If, numpy: str, defined: set[str], named: Sequence[str] = ()
+) -> dict[str, str] | None:
+    """What an `if` assigns, each value chosen with `where`; `named` gives the tests by other texts."""
+    chain, final = _chain(node)
+    maps = [_assignments(source, block, numpy, defined) for _, block in chain]
+    last = _assignments(source, final, numpy, defined) if final else {}
+    if last is None or any(m is None for m in maps):
+        return None
+    known = [m for m in maps if m is not None]
+    tests = named or [in_arrays(source, test, numpy) for test, _ in chain]
+    found: dict[str, str] = {}
+    for target in dict.fromkeys(t for m in [*known, last] for t in m):
+        everywhere = all(target in m for m in [*known, last])
+        if not everywhere and target.isidentifier() and target not in defined:
+            return None
+        text = last.get(target, target)
+        for test, m in zip(reversed(tests), reversed(known), strict=True):
+            text = _chosen(numpy, test, m.get(target, target), text)
+        found[target] = text
+    return found
 
 
 def _is_static_item(target: ast.Subscript) -> bool:
@@ -230,40 +271,23 @@ def _is_static_item(target: ast.Subscript) -> bool:
 
 
 def _where_assigned(
-    source: Source,
-    chain: list[tuple[ast.expr, list[ast.stmt]]],
-    final: list[ast.stmt],
-    numpy: str,
-    indent: str,
-    node: ast.If,
+    source: Source, node: ast.If, numpy: str, indent: str
 ) -> tuple[list[ast.stmt], str] | None:
-    maps = [_assignments(source, block) for _, block in chain]
-    last = _assignments(source, final) if final else {}
-    if last is None or any(m is None for m in maps):
-        return None
-    known = [m for m in maps if m is not None]
-    targets = list(dict.fromkeys(t for m in [*known, last] for t in m))
+    chain, _ = _chain(node)
     defined = before(source, node)
-    for target in targets:
-        everywhere = all(target in m for m in [*known, last])
-        if not everywhere and target.isidentifier() and target not in defined:
-            return None
+    found = _chosen_in(source, node, numpy, defined)
+    if not found:
+        return None
     tests = [in_arrays(source, test, numpy) for test, _ in chain]
     lines: list[str] = []
-    if len(targets) > 1:
+    if len(found) > 1:  # tests that are asked for each target get names
         for i, (test, _) in enumerate(chain):
             if not isinstance(test, ast.Name):
                 name = source.fresh("condition" if len(chain) == 1 else f"condition_{i + 1}", node)
                 lines.append(f"{indent}{name} = {tests[i]}")
                 tests[i] = name
-    values: list[str] = []
-    for target in targets:
-        text = last.get(target, target)
-        for test, m in zip(reversed(tests), reversed(known), strict=True):
-            if m.get(target, target) != text:
-                text = f"{numpy}.where({test}, {m.get(target, target)}, {text})"
-        values.append(text)
-    lines.append(f"{indent}{', '.join(targets)} = {', '.join(values)}")
+        found = _chosen_in(source, node, numpy, defined, tests) or found
+    lines.append(f"{indent}{', '.join(found)} = {', '.join(found.values())}")
     return [node], "\n".join(lines)
 
 
@@ -436,6 +460,94 @@ def while_loops(case: Case) -> Iterator[Candidate]:
     title = "loop with while_loop, whose test may be traced"
     edit = source.replace_statements([tested], text)
     yield Candidate("while_loop", title, (edit, *more, *imports), 2)
+
+
+def _broken_loop(
+    source: Source, test: ast.If, numpy: str, imports: list[Edit]
+) -> Iterator[Candidate]:
+    """A loop that is left by `if found: break` -> while_loop, which carries whether it was found."""
+    loop = source.parents.get(test)
+    if not isinstance(loop, (ast.While, ast.For)) or test not in loop.body or loop.orelse:
+        return
+    if test.orelse or not (test.body and isinstance(test.body[-1], ast.Break)):
+        return
+    at = loop.body.index(test)
+    head, tail, leaving = loop.body[:at], loop.body[at + 1 :], test.body[:-1]
+    if _jumps([*head, *leaving, *tail], False) or _writes_elsewhere(loop.body):
+        return
+    indent = source.indent(loop)
+    inside = indent + _STEP
+    carry = loop_carry(
+        source, loop, loop.body, loads(loop.test) if isinstance(loop, ast.While) else ()
+    )
+    left = source.fresh("done", loop)
+    counter, rows, start = "", list[str](), list[str]()
+    if isinstance(loop, ast.For):
+        bounds = range_of(source, loop.iter)
+        if bounds is None or not isinstance(loop.target, ast.Name) or bounds[2] != "1":
+            return
+        if loop.target.id in used_later_than(source, loop):
+            return  # it would be one more than the loop has come to
+        counter = source.fresh("k", loop) if loop.target.id == "_" else loop.target.id
+        going = f"{counter} < {bounds[1]}"
+        start = [bounds[0]]
+    else:
+        always = isinstance(loop.test, ast.Constant) and bool(loop.test.value)
+        going = "" if always else in_arrays(source, loop.test, numpy)
+    going_on = f"{numpy}.logical_not({left})"
+    going = f"{numpy}.logical_and({going}, {going_on})" if going else going_on
+    names = [*([counter] if counter else []), *carry, left]
+    state, listed = source.fresh("carry", loop), tuple_text(names)
+    rows += [f"{inside}{', '.join([*names[:-1], '_'])} = {state}"]
+    rows += [source.block_text(head, inside)] if head else []
+    rows.append(f"{inside}{left} = {in_arrays(source, test.test, numpy)}")
+    for block, taken in ((leaving, True), (tail, False)):
+        changed = [n for n in carry if n in stores(block)]
+        if not block:
+            continue
+        kept = {n: source.fresh(f"{n}_before", loop) for n in changed}
+        rows += (
+            [f"{inside}{tuple_text(list(kept.values()))} = {tuple_text(changed)}"] if kept else []
+        )
+        rows.append(source.block_text(block, inside))
+        for n in changed:
+            sides = f"{n}, {kept[n]}" if taken else f"{kept[n]}, {n}"
+            rows.append(f"{inside}{n} = {numpy}.where({left}, {sides})")
+    last = [f"{counter} + 1", *names[1:]] if counter else names
+    rows.append(f"{inside}return {', '.join(last)}")
+    loop_name, more = source.spell("jax.lax.while_loop")
+    keep, step = source.fresh("keep_going", loop), source.fresh("step", loop)
+    begin = ", ".join([*start, *carry, "False"])
+    after = listed.split(", ")
+    after[-1] = "_"
+    text = "\n".join(
+        [
+            f"{indent}def {keep}({state}):",
+            f"{inside}{listed} = {state}",
+            f"{inside}return {going}",
+            "",
+            f"{indent}def {step}({state}):",
+            *rows,
+            "",
+            f"{indent}{', '.join(after)} = {loop_name}({keep}, {step}, ({begin}))",
+        ]
+    )
+    title = "loop with while_loop, which ends when the test is true"
+    edit = source.replace_statements([loop], text)
+    yield Candidate("while_loop", title, (edit, *more, *imports), 2)
+
+
+def range_of(source: Source, iterated: ast.expr) -> tuple[str, str, str] | None:
+    """Start, stop and step of a call of `range`, as texts."""
+    call = iterated
+    if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Name):
+        return None
+    if call.func.id != "range" or call.keywords or not 1 <= len(call.args) <= 3:
+        return None
+    texts = [source.code(a) for a in call.args]
+    if len(texts) == 1:
+        return "0", texts[0], "1"
+    return texts[0], texts[1], texts[2] if len(texts) == 3 else "1"
 
 
 def loop_carry(

@@ -73,6 +73,8 @@ def _link(
         if isinstance(right, (ast.Tuple, ast.List, ast.Set)):
             items = ", ".join(source.code(e) for e in right.elts)
             right_text = f"{numpy}.array([{items}])"
+        else:  # a tuple or a list, for all that is known here
+            right_text = f"{numpy}.asarray({right_text})"
         text = f"{numpy}.isin({left_text}, {right_text})"
         return f"{numpy}.logical_not({text})" if isinstance(op, ast.NotIn) else text
     signs: dict[type[ast.cmpop], str] = {

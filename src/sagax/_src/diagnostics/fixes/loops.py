@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 
 from sagax._src.diagnostics.fixes.case import Candidate, Case
-from sagax._src.diagnostics.fixes.flow import loop_carry, tuple_text
+from sagax._src.diagnostics.fixes.flow import loop_carry, range_of, tuple_text
 from sagax._src.diagnostics.fixes.source import Source
 
 __all__ = ["loops"]
@@ -33,23 +33,10 @@ def loops(case: Case) -> Iterator[Candidate]:
     collected = _collected(source, loop)
     if collected is None:
         return
-    count = _range(source, loop.iter)
+    count = range_of(source, loop.iter)
     if count is not None and not collected:
         yield from _fori(source, loop, *count)
     yield from _scan(source, loop, count, collected)
-
-
-def _range(source: Source, iterated: ast.expr) -> tuple[str, str, str] | None:
-    """Start, stop and step of a call of `range`, as texts."""
-    call = iterated
-    if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Name):
-        return None
-    if call.func.id != "range" or call.keywords or not 1 <= len(call.args) <= 3:
-        return None
-    texts = [source.code(a) for a in call.args]
-    if len(texts) == 1:
-        return "0", texts[0], "1"
-    return texts[0], texts[1], texts[2] if len(texts) == 3 else "1"
 
 
 def _collected(source: Source, loop: ast.For) -> dict[str, ast.Expr] | None:

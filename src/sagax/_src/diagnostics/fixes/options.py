@@ -6,6 +6,7 @@ import ast
 import itertools
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import NamedTuple
 
 from sagax._src.diagnostics.fixes.case import Candidate, Case
@@ -23,8 +24,10 @@ __all__ = [
     "mapped_axes",
     "no_donation",
     "static",
+    "static_object",
     "static_self",
     "traced",
+    "vmap_call",
     "with_option",
 ]
 
@@ -134,10 +137,14 @@ def static(case: Case) -> Iterator[Candidate]:
     wanted = case.facts.depends
     if not wanted or "self" in wanted:
         return
-    if any(not step.aval.endswith("[]") for step in case.facts.diagnostic.chain):
-        return  # arrays cannot be hashed
+    diagnostic = case.facts.diagnostic
+    if any("[" in path for path in diagnostic.depends):
+        return  # containers cannot be hashed
+    if any(re.match(r"b?float|complex|.*\[[^\]]", step.aval) for step in diagnostic.chain):
+        return  # nor can arrays; what numbers are computed from takes ever new values
     names = [name for name, reason in case.facts.transforms if reason == "jit"]
-    function = case.facts.diagnostic.function
+    names += re.findall(r"^jit of ([\w.<>]+):", case.facts.message)
+    function = diagnostic.function
     wanted_in: list[str] = [*([function] if function else []), *reversed(names)]
     for name in dict.fromkeys(wanted_in):
         for applied in applications(case, name):
@@ -174,8 +181,23 @@ def _static_names(case: Case, applied: Applied, known: list[str]) -> Candidate:
 
 
 def _is_the_argument(case: Case) -> bool:
-    """Whether the value asked for is an argument itself, nothing computed from it."""
-    return not any(s.what not in ("", "convert_element_type") for s in case.facts.diagnostic.chain)
+    """Whether the value asked for is an argument itself, nothing computed from it, and no measured quantity.
+
+    Floating point numbers take ever new values: a program for each of them is not what is wanted.
+    """
+    floating = any(re.match(r"b?float|complex", text) for text in case.facts.data.values())
+    computed = {s.what for s in case.facts.diagnostic.chain} - {"", "convert_element_type"}
+    return not computed and not floating
+
+
+def static_object(case: Case) -> Iterator[Candidate]:
+    """A text, a function or another object that is no array, given to a jitted function."""
+    if "NotAnArrayError" not in case.facts.classes and "cannot be hashed" not in case.facts.message:
+        return
+    # an object of the user's own rather becomes a pytree
+    own = re.search(r"of type <class '[\w<>]+\.", case.facts.message) is not None
+    for candidate in static(case):
+        yield replace(candidate, rank=6) if own else candidate
 
 
 def static_self(case: Case) -> Iterator[Candidate]:
@@ -222,7 +244,25 @@ def hashable(case: Case) -> Iterator[Candidate]:
                 text = f"tuple({source.code(value)})"
             title = f"pass `{name}` as a tuple, which can be hashed"
             yield Candidate("hashable_static", title, (source.replace(value, text),), 1)
+    yield from _frozen(case)
     yield from traced(case)
+
+
+def _frozen(case: Case) -> Iterator[Candidate]:
+    """A dataclass whose objects are static -> frozen, so that they can be hashed."""
+    said = re.search(r"a value of type (\w+) cannot be hashed", case.facts.message)
+    for source in case.sources.values() if said is not None else ():
+        for found in source.nodes(ast.ClassDef):
+            for decorator in found.decorator_list if said and found.name == said[1] else ():
+                what = decorator.func if isinstance(decorator, ast.Call) else decorator
+                if source.meaning(what) != "dataclasses.dataclass":
+                    continue
+                if isinstance(decorator, ast.Call):
+                    edits = with_option(Applied(source, decorator, None, True), "frozen", "True")
+                else:
+                    edits = [source.replace(decorator, f"{source.code(decorator)}(frozen=True)")]
+                title = f"freeze `{found.name}`: its objects are then compared and hashed by what they hold"
+                yield Candidate("hashable_static", title, tuple(edits), 1)
 
 
 def _given(case: Case, call: ast.Call, name: str) -> Iterator[ast.expr]:
@@ -232,7 +272,7 @@ def _given(case: Case, call: ast.Call, name: str) -> Iterator[ast.expr]:
         if found.arg == name:
             yield found.value
             return
-    for _, function in case.definition(called):
+    for _, function in case.definition(_target(case, called)):
         known = parameters(function)
         if known[:1] == ["self"] and isinstance(call.func, ast.Attribute):
             known = known[1:]
@@ -311,7 +351,10 @@ def donated_names(case: Case) -> set[str]:
 def _target(case: Case, called: str) -> str:
     """The function behind a name: `step = jax.jit(update)` calls update."""
     for source in case.sources.values():
-        for value in source.assigned(called, source.tree):
+        for found in source.nodes(ast.Assign):
+            value, target = found.value, found.targets[0]
+            if getattr(target, "id", getattr(target, "attr", "")) != called:
+                continue
             if isinstance(value, ast.Call) and source.meaning(value.func) in JITS and value.args:
                 inner: ast.expr = value.args[0]
                 return getattr(inner, "id", getattr(inner, "attr", called))
@@ -421,7 +464,7 @@ def mapped_axes(case: Case) -> Iterator[Candidate]:
     source, node = case.source, case.node
     if source is None or node is None:
         return
-    found = _vmap_call(case, source, node)
+    found = vmap_call(case, source, node)
     if found is None:
         return
     where, call = found
@@ -468,7 +511,7 @@ def mapped_axes(case: Case) -> Iterator[Candidate]:
         )
 
 
-def _vmap_call(case: Case, source: Source, node: ast.AST) -> tuple[Source, ast.Call] | None:
+def vmap_call(case: Case, source: Source, node: ast.AST) -> tuple[Source, ast.Call] | None:
     """The call of vmap that made the function called at `node`."""
     statement = source.statement(node)
     inside = source.calls_of("jax.vmap", within=statement)
@@ -492,8 +535,25 @@ def _vmap_call(case: Case, source: Source, node: ast.AST) -> tuple[Source, ast.C
 def dimension_constraint(case: Case) -> Iterator[Candidate]:
     """A comparison of symbolic sizes that has no single answer -> a constraint that gives it one."""
     constraint = case.facts.data.get("constraint", "")
-    if not constraint:
-        return
+    if constraint:
+        yield from _constrained(case, constraint, 1)
+        if other := _opposite(constraint):
+            yield from _constrained(case, other, 2)
+
+
+def _opposite(constraint: str) -> str:
+    """What holds where a constraint does not: "b <= 3" for "b >= 4"; "" where that is no constraint."""
+    found = re.fullmatch(r"(.+) (>=|<=) (.+)", constraint)
+    if found is None:
+        return ""
+    left, sign, right = found.groups()
+    step, turned = (-1, "<=") if sign == ">=" else (1, ">=")
+    known = right.lstrip("-").isdigit()
+    bound = str(int(right) + step) if known else f"{right} {'-' if step < 0 else '+'} 1"
+    return f"{left} {turned} {bound}"
+
+
+def _constrained(case: Case, constraint: str, rank: int) -> Iterator[Candidate]:
     names = set(re.findall(r"[A-Za-z_]\w*", constraint))
     makers = (
         "jax.export.symbolic_shape",
@@ -511,9 +571,9 @@ def dimension_constraint(case: Case) -> Iterator[Candidate]:
             if isinstance(present, (ast.List, ast.Tuple)) and present.elts:
                 last = present.elts[-1]
                 edit = source.replace(last, f'{source.code(last)}, "{constraint}"')
-                yield Candidate("dim_constraint", title, (edit,), 1)
+                yield Candidate("dim_constraint", title, (edit,), rank)
             else:
                 edits = with_option(
                     Applied(source, call, None, False), "constraints", f'["{constraint}"]'
                 )
-                yield Candidate("dim_constraint", title, tuple(edits), 1)
+                yield Candidate("dim_constraint", title, tuple(edits), rank)

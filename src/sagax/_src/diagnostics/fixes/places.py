@@ -7,7 +7,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import replace
 
-import sagax._src.diagnostics.fixes.effects as effects
+import sagax._src.diagnostics.fixes.leaks as leaks
 import sagax._src.diagnostics.fixes.options as options
 import sagax._src.diagnostics.fixes.types as types
 from sagax._src.diagnostics.fixes.case import Case, Facts, base_name
@@ -41,6 +41,10 @@ def _depends(facts: Facts, sources: Mapping[str, Source]) -> tuple[str, ...]:
             (n for n in ast.walk(source.statement(node)) if isinstance(n, ast.Subscript)), node
         )
         return arguments_of(source, target.value if isinstance(target, ast.Subscript) else target)
+    if "OutOfBoundsIndexWarning" in classes or "IntegerOverflowWarning" in classes:
+        return _of_mapped(source, node) or diagnostic.depends
+    if "requires real- or complex-valued inputs" in diagnostic.message and "argument" in data:
+        return (base_name(data["argument"]),)
     if diagnostic.depends:
         return _of_innermost(facts, source, node)
     if "InconclusiveDimensionOperation" in classes and source is not None and node is not None:
@@ -69,6 +73,19 @@ def _depends(facts: Facts, sources: Mapping[str, Source]) -> tuple[str, ...]:
     return ()
 
 
+def _of_mapped(source: Source | None, node: ast.AST | None) -> tuple[str, ...]:
+    """The arguments of a lambda that is handed to vmap, scan and their like, where a value is made in it."""
+    function = source.function(node) if source is not None and node is not None else None
+    if source is None or node is None or not isinstance(function, ast.Lambda):
+        return ()
+    call = source.parents.get(function)
+    if not isinstance(call, ast.Call) or function not in call.args:
+        return ()
+    if not source.meaning(call.func).startswith("jax."):
+        return ()
+    return arguments_of(source, node)
+
+
 def _of_innermost(facts: Facts, source: Source | None, node: ast.AST | None) -> tuple[str, ...]:
     """The arguments of the innermost traced function, where the facts name those of an outer one."""
     if source is None or node is None or not facts.transforms:
@@ -89,7 +106,7 @@ def _better_place(facts: Facts, sources: Mapping[str, Source]) -> Span | None:
     if "UnexpectedTracerError" in facts.classes:
         if any(label.primary and "leaks" in label.text for label in facts.diagnostic.labels):
             return None
-        for source, store in effects.leaks(case):
+        for source, store in leaks.leaks(case):
             return source.span(store.statement)
         for label in facts.diagnostic.labels:
             if not label.primary and "used" not in label.text:

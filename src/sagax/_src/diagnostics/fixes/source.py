@@ -12,7 +12,16 @@ from typing import Any, TypeVar
 
 from sagax._src.diagnostics.model import Edit, Span
 
-__all__ = ["Function", "Source", "loads", "names_in", "parameters", "stores", "target_names"]
+__all__ = [
+    "Function",
+    "Source",
+    "declared",
+    "loads",
+    "names_in",
+    "parameters",
+    "stores",
+    "target_names",
+]
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
 Scope = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
@@ -80,6 +89,16 @@ class Source:
         """Whole lines put above a line."""
         content = self.lines[line - 1]
         return Edit(Span(self.file, line, 0, line, 0, "", (content,)), text + "\n")
+
+    def around(self, node: ast.AST, left: str, right: str) -> list[Edit]:
+        """Texts put before and behind a node, parts of which may be replaced besides."""
+        at = self.span(node)
+        ends = ((at.line, at.column, left), (at.end_line, at.end_column, right))
+        return [
+            Edit(Span(self.file, line, column, line, column, "", (self.lines[line - 1],)), text)
+            for line, column, text in ends
+            if text
+        ]
 
     def first_line(self, statement: ast.stmt) -> int:
         """The line a statement begins on, its decorators included."""
@@ -396,6 +415,13 @@ def stores(nodes: ast.AST | Iterable[ast.AST]) -> list[str]:
             found[node.id] = None
         todo[:0] = list(ast.iter_child_nodes(node))
     return list(found)
+
+
+def declared(function: ast.AST) -> list[str]:
+    """The names that a function declares global or nonlocal."""
+    return [
+        n for s in ast.walk(function) if isinstance(s, (ast.Global, ast.Nonlocal)) for n in s.names
+    ]
 
 
 def target_names(target: ast.AST) -> list[str]:

@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import sagax._src.diagnostics.fixes.arrays as arrays
+import sagax._src.diagnostics.fixes.calls as calls
 import sagax._src.diagnostics.fixes.effects as effects
 import sagax._src.diagnostics.fixes.flow as flow
+import sagax._src.diagnostics.fixes.leaks as leaks
 import sagax._src.diagnostics.fixes.logic as logic
 import sagax._src.diagnostics.fixes.loops as loops
 import sagax._src.diagnostics.fixes.options as options
@@ -23,7 +25,7 @@ _VALUE = (
 # by class; the classes that an error derives from are looked up too, the most special first
 _BY_CLASS: dict[str, tuple[Fixer, ...]] = {
     "TracerBoolConversionError": (
-        options.static, flow.branches, flow.while_loops, flow.assertion, logic.logic, logic.builtins,
+        options.static, flow.branches, flow.while_loops, flow.assertion, flow.filtered, logic.logic, logic.builtins,
         arrays.numpy_calls,
     ),
     "ConcretizationTypeError": _VALUE,
@@ -36,21 +38,25 @@ _BY_CLASS: dict[str, tuple[Fixer, ...]] = {
     ),
     "NonConcreteBooleanIndexError": (arrays.masked_update, arrays.masked),
     "IndexError": (arrays.dynamic_slices, options.static),
-    "UnexpectedTracerError": (effects.returned, effects.without_cache),
+    "JAXTypeError": (leaks.returned,),
+    "UnexpectedTracerError": (leaks.returned, effects.without_cache),
     "InconclusiveDimensionOperation": (options.dimension_constraint,),
     "KeyReuseError": (effects.split_key,),
     "DeletedArrayError": (options.copied,),
     "RuntimeError": (options.copied, types.callback_shape),
     "TypeError": (
-        options.static_self, types.registered, options.has_aux, types.scalar_output,
+        options.static_self, types.registered, options.static_object, options.has_aux, types.scalar_output,
         types.float_argument, types.carry_type, types.branch_type, types.growing, arrays.at_set,
         types.matmul, effects.debug_print, types.callback_shape, arrays.indexed,
+        calls.pair_of_scan, calls.as_functions, calls.exchanged, calls.kept_dimensions,
+        calls.table_of_dict, types.carry_container,
     ),
     "ValueError": (
-        options.hashable, options.mapped_axes, types.on_one_device, types.matmul,
+        options.hashable, options.mapped_axes, calls.axes_for_all, calls.known_name,
+        types.on_one_device, types.matmul,
         types.callback_shape,
     ),
-    "SideEffectWarning": (effects.debug_print,),
+    "SideEffectWarning": (effects.debug_print, effects.logged_later),
     "StaleValueWarning": (effects.passed_argument,),
     "CapturedConstantWarning": (effects.passed_argument,),
     "RecompilationWarning": (effects.hoisted_jit, options.traced, arrays.prefix_mask),
@@ -85,6 +91,10 @@ def propose(case: Case) -> list[Candidate]:
 
 
 def _from(fixer: Fixer, case: Case) -> Iterator[Candidate]:
-    for candidate in fixer(case):
-        if candidate.edits:
-            yield candidate
+    try:
+        yield from [candidate for candidate in fixer(case) if candidate.edits]
+    except (
+        Exception
+    ):  # a program that this repair was not made for; the error is explained without it
+        if case.strict:
+            raise

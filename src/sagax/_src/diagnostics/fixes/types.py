@@ -12,8 +12,8 @@ from sagax._src.diagnostics.fixes.source import Source, loads, parameters, store
 from sagax._src.diagnostics.model import Edit
 
 __all__ = [
-    "branch_results", "branch_type", "callback_shape", "carry_results", "carry_type", "double_where", "enable_x64", "float_argument", "growing", "matmul",
-    "on_one_device", "registered", "scalar_output", "wider",
+    "branch_results", "branch_type", "callback_shape", "carry_container", "carry_results", "carry_type", "double_where", "enable_x64", "float_argument", "growing", "loop_call", "matmul",
+    "on_one_device", "registered", "results", "scalar_output", "wider",
 ]  # fmt: skip
 
 _TYPE = re.compile(r"(bool|u?int\d+|b?float\w*|complex\d+)\[([\d,]*)\]")
@@ -106,7 +106,7 @@ def carry_results(case: Case) -> Iterator[tuple[Source, ast.expr]]:
     """What the body of the loop at fault returns for the part of the carry whose type changes."""
     data = case.facts.data
     path = re.sub(r"^\w+", "", data.get("argument", "") + data.get("path", ""))
-    found = _loop_call(case)
+    found = loop_call(case)
     if found is None:
         return
     where, call = found
@@ -114,13 +114,36 @@ def carry_results(case: Case) -> Iterator[tuple[Source, ast.expr]]:
     at = {"scan": 0, "while_loop": 1, "fori_loop": 2}[name]
     if len(call.args) <= at:
         return
-    for place, value in _results(case, where, call.args[at]):
+    for place, value in results(case, where, call.args[at]):
         if name == "scan" and isinstance(value, ast.Tuple) and value.elts:
             value = value.elts[0]
         yield place, _leaf(value, path) or value
 
 
-def _loop_call(case: Case) -> tuple[Source, ast.Call] | None:
+def carry_container(case: Case) -> Iterator[Candidate]:
+    """A carry that begins as a tuple and comes back as a list, or the other way round."""
+    found = loop_call(case) if "same pytree structure" in case.facts.message else None
+    if found is None:
+        return
+    where, call = found
+    name = where.meaning(call.func).rpartition(".")[2]
+    at = {"scan": (0, 1), "while_loop": (1, 2), "fori_loop": (2, 3)}[name]
+    if len(call.args) <= at[1]:
+        return
+    wanted = _resolved(where, call.args[at[1]])
+    for place, value in results(case, where, call.args[at[0]]):
+        if name == "scan" and isinstance(value, ast.Tuple) and value.elts:
+            value = value.elts[0]
+        if isinstance(value, (ast.Tuple, ast.List)) and type(value) is not type(wanted):
+            items = ", ".join(place.code(e) for e in value.elts)
+            pair = "[]" if isinstance(wanted, ast.List) else "()"
+            comma = "," if pair == "()" and len(value.elts) == 1 else ""
+            text = f"{pair[0]}{items}{comma}{pair[1]}"
+            title = f"return a {'list' if pair == '[]' else 'tuple'}, as the loop begins with"
+            yield Candidate("match_structure", title, (place.replace(value, text),), 1)
+
+
+def loop_call(case: Case) -> tuple[Source, ast.Call] | None:
     """The call of scan, while_loop or fori_loop at fault."""
     source, node = case.source, case.node
     if source is not None and node is not None:
@@ -138,7 +161,7 @@ def carry_type(case: Case) -> Iterator[Candidate]:
         return
     before, after = _types(data.get("expected", "")), _types(data.get("got", ""))
     path = re.sub(r"^\w+", "", data.get("argument", "") + data.get("path", ""))
-    found = _loop_call(case)
+    found = loop_call(case)
     if found is None:
         return
     where, call = found
@@ -177,7 +200,7 @@ def carry_type(case: Case) -> Iterator[Candidate]:
         yield Candidate("match_shape", title, (where.replace(inner, text), *imports), 4)
 
 
-def _results(case: Case, source: Source, function: ast.expr) -> Iterator[tuple[Source, ast.expr]]:
+def results(case: Case, source: Source, function: ast.expr) -> Iterator[tuple[Source, ast.expr]]:
     """The expressions that a function, given by its name or as a lambda, returns."""
     if isinstance(function, ast.Lambda):
         yield source, function.body
@@ -200,7 +223,7 @@ def _cast_result(
 ) -> Iterator[Candidate]:
     if before[0] == after[0]:
         return
-    for place, value in _results(case, source, body):
+    for place, value in results(case, source, body):
         numpy, imports = place.spell("jax.numpy")
         if name == "scan":
             if not isinstance(value, ast.Tuple) or not value.elts:
@@ -228,7 +251,7 @@ def branch_results(case: Case) -> Iterator[tuple[Source, ast.expr]]:
             return
         branches = call.args[1].elts
     for branch in branches[1:]:
-        yield from _results(case, source, branch)
+        yield from results(case, source, branch)
 
 
 def branch_type(case: Case) -> Iterator[Candidate]:
@@ -251,7 +274,7 @@ def branch_type(case: Case) -> Iterator[Candidate]:
         call.args[1], (ast.List, ast.Tuple)
     ):
         branches = call.args[1].elts
-    returned = [list(_results(case, source, b)) for b in branches]
+    returned = [list(results(case, source, b)) for b in branches]
     if any(not r for r in returned):
         return
     first_place, first = returned[0][0]
@@ -288,8 +311,8 @@ def branch_type(case: Case) -> Iterator[Candidate]:
         paths = [found_path[1]]
     for path in paths:
         edits: list[Edit] = []
-        for results in returned:
-            for place, value in results:
+        for found_there in returned:
+            for place, value in found_there:
                 leaf = _leaf(value, path)
                 if leaf is None and isinstance(value, (ast.Tuple, ast.List)):
                     continue
@@ -354,11 +377,12 @@ def float_argument(case: Case) -> Iterator[Candidate]:
             continue
         value = call.args[at]
         known = _resolved(source, value)
+        if path := case.facts.data["argument"].removeprefix(name):
+            yield from _float_leaf(source, value, known, path, numpy, imports)
+            return
         if isinstance(value, ast.Constant):
             text = _cast(source, value, "float32", numpy)
-        elif isinstance(value, (ast.Name, ast.Attribute, ast.Call)) and not isinstance(
-            known, ast.Constant
-        ):
+        elif isinstance(known, ast.Call):
             text = f"{source.code(value)}.astype({numpy}.float32)"
         else:
             text = f"{numpy}.asarray({source.code(value)}, dtype={numpy}.float32)"
@@ -376,6 +400,23 @@ def float_argument(case: Case) -> Iterator[Candidate]:
                 (source.replace(known, text), *imports),
                 2,
             )
+
+
+def _float_leaf(
+    source: Source, value: ast.expr, known: ast.expr, path: str, numpy: str, imports: list[Edit]
+) -> Iterator[Candidate]:
+    """One part of an argument as floating point numbers, where it is made; or else all parts."""
+    leaf = _leaf(known, path)
+    if leaf is not None:
+        text = _cast(source, _resolved(source, leaf), "float32", numpy)
+        title = f"make {source.code(value)}{path} floating point where it is made"
+        where = _resolved(source, leaf)
+        yield Candidate("float_input", title, (source.replace(where, text), *imports), 1)
+    tree_map, more = source.spell("jax.tree.map")
+    text = f"{tree_map}(lambda leaf: {numpy}.asarray(leaf, dtype={numpy}.float32), {source.code(value)})"
+    title = f"differentiate at floating point numbers: cast all of `{source.code(value)}`"
+    edits = (source.replace(value, text), *imports, *more)
+    yield Candidate("float_input", title, edits, 2)
 
 
 def _position(case: Case, name: str) -> int:
@@ -483,7 +524,7 @@ def on_one_device(case: Case) -> Iterator[Candidate]:
     put, imports = source.spell("jax.device_put")
     statement = source.statement(node)
     for call in source.nodes(ast.Call, statement):
-        args = [a for a in call.args if isinstance(a, ast.Name)]
+        args = [a for a in call.args if isinstance(a, (ast.Name, ast.Attribute))]
         full = source.meaning(call.func)
         builtin = isinstance(call.func, ast.Name) and call.func.id in (
             "print",
@@ -500,11 +541,12 @@ def on_one_device(case: Case) -> Iterator[Candidate]:
 
 
 def _moved(
-    source: Source, first: ast.Name, second: ast.Name, put: str, imports: list[Edit]
+    source: Source, first: ast.expr, second: ast.expr, put: str, imports: list[Edit]
 ) -> Iterator[Candidate]:
     for here, there in ((first, second), (second, first)):
-        text = f"{put}({here.id}, next(iter({there.id}.devices())))"
-        title = f"move `{here.id}` to the device of `{there.id}`"
+        moved, target = source.code(here), source.code(there)
+        text = f"{put}({moved}, next(iter({target}.devices())))"
+        title = f"move `{moved}` to the device of `{target}`"
         yield Candidate("device_put", title, (source.replace(here, text), *imports), 1)
 
 
@@ -579,9 +621,9 @@ def wider(case: Case) -> Iterator[Candidate]:
             "jax.numpy.cumprod",
         ):
             texts: dict[ast.AST, str] = {
-                a: f"({source.code(a)}).astype({numpy}.float32)"
-                if not isinstance(a, ast.Name)
-                else f"{a.id}.astype({numpy}.float32)"
+                a: f"{source.code(a)}.astype({numpy}.float32)"
+                if isinstance(a, (ast.Name, ast.Attribute, ast.Subscript, ast.Call))
+                else f"({source.code(a)}).astype({numpy}.float32)"
                 for a in call.args[: 2 if full.endswith("dot") else 1]
             }
             yield Candidate(
@@ -765,7 +807,7 @@ def growing(case: Case) -> Iterator[Candidate]:
     source, node = case.source, case.node
     if source is None or node is None:
         return
-    found = _loop_call(case)
+    found = loop_call(case)
     if found is None:
         return
     where, call = found
@@ -773,7 +815,7 @@ def growing(case: Case) -> Iterator[Candidate]:
     body = call.args[{"scan": 0, "while_loop": 1, "fori_loop": 2}[name]]
     init = call.args[{"scan": 1, "while_loop": 2, "fori_loop": 3}[name]]
     numpy, imports = where.spell("jax.numpy")
-    for place, value in _results(case, where, body):
+    for place, value in results(case, where, body):
         for append in place.calls_of("jax.numpy.append", "jax.numpy.concatenate", within=value):
             if len(append.args) != 2 or not place.meaning(append.func).endswith("append"):
                 continue

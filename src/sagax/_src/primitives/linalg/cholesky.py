@@ -58,7 +58,7 @@ def cholesky(x: Any, *, symmetrize_input: bool = True) -> Any:
     check_matrix("cholesky", aval_of(x), "x", square=True)
     if symmetrize_input:
         x = hermitian_part(x)
-    return lower_part(cholesky_p.bind(x))
+    return cholesky_p.bind(x)
 
 
 def _positive(dtype: Any, *stack: int) -> np.ndarray:
@@ -94,7 +94,7 @@ def _(primals: Sequence[Any], tangents: Sequence[Any]) -> tuple:
     # A = L L^H  =>  dL = L phi(L^-1 dA L^-H), where phi takes the lower half of a Hermitian matrix:
     # what is below the diagonal and half of the diagonal (S. F. Walter, 2012; I. Murray, 2016)
     (x,), (t,) = primals, tangents
-    factor = lower_part(cholesky_p.bind(x))
+    factor = cholesky_p.bind(x)
     if is_zero(t):
         return factor, Zero.like(aval_of(factor))
     below = lower_part(t, -1)
@@ -114,14 +114,15 @@ batch_in_front(cholesky_p)
 @cholesky_p.lower
 def _(b: Any, x: Any) -> Any:
     out = b.out
-    if not uses_lapack(b, x):
-        return b.op("cholesky", [x], out, lower="true")
     n = out.ndim - 2
-    factor, info = kernel(
-        b, "potrf", [x], [out, info_of(out, n)], batch=n, in_place=[(0, 0)], uplo="L"
-    )
-    (factor,) = nan_where_failed(b, info, [factor])
-    # LAPACK leaves the other triangle as it was
+    if uses_lapack(b, x):
+        factor, info = kernel(
+            b, "potrf", [x], [out, info_of(out, n)], batch=n, in_place=[(0, 0)], uplo="L"
+        )
+        (factor,) = nan_where_failed(b, info, [factor])
+    else:
+        factor = b.op("cholesky", [x], out, lower="true")
+    # the other triangle may be as it was
     index = out.with_dtype(np.dtype(np.int32))
     below = b.compare("GE", b.iota(index, n), b.iota(index, n + 1))
     return b.select(below, factor, b.full(0, out))

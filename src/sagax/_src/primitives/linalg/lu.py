@@ -109,8 +109,8 @@ batch_in_front(lu_pivots_to_permutation_p)
 
 @lu_pivots_to_permutation_p.lower
 def _(b: Any, pivots: Any, *, permutation_size: Any) -> Any:
-    # A loop over the swaps. In each the whole order is rewritten where it is i or the pivot: that
-    # costs little beside the factorisation and needs no scattered access in stacks.
+    # A loop over the swaps. In stacks each rewrites the whole order where it is i or the pivot: that
+    # costs little beside the factorisation and needs no scattered access.
     out = b.out
     n = out.ndim - 1
     stack = out.shape[:-1]
@@ -134,6 +134,19 @@ def _(b: Any, pivots: Any, *, permutation_size: Any) -> Any:
         only = b.reduce("add", b.select(there, x, b.full(0, x.aval)), 0, (n,))
         return b.broadcast_in_dim(only, out.shape, tuple(range(n)))
 
+    def step(i: Any) -> Any:
+        return b.op("add", [i, b.constant(1, _I32)], number)
+
+    def one_swap(i: Any, current: Any, pivots: Any) -> list:
+        size = b.ints((1,))
+        j = b.op("dynamic_slice", [pivots, i], one, slice_sizes=size)
+        j = b.reshape(j, ())
+        at_i = b.op("dynamic_slice", [current, i], one, slice_sizes=size)
+        at_j = b.op("dynamic_slice", [current, j], one, slice_sizes=size)
+        swapped = b.op("dynamic_update_slice", [current, at_j, i], out)
+        swapped = b.op("dynamic_update_slice", [swapped, at_i, j], out)
+        return [step(i), swapped, pivots]
+
     def body(i: Any, current: Any, pivots: Any) -> list:
         j, at_i = element(pivots, i), element(current, i)
         is_j = b.compare("EQ", order, j)
@@ -142,9 +155,10 @@ def _(b: Any, pivots: Any, *, permutation_size: Any) -> Any:
         at_j = b.broadcast_in_dim(chosen, out.shape, tuple(range(n)))
         # where i == j both say the same
         swapped = b.select(is_i, at_j, b.select(is_j, at_i, current))
-        return [b.op("add", [i, b.constant(1, _I32)], number), swapped, pivots]
+        return [step(i), swapped, pivots]
 
-    return b.while_loop([zero, order, pivots], lambda i, *_: b.compare("LT", i, limit), body)[1]
+    rounds = body if n else one_swap
+    return b.while_loop([zero, order, pivots], lambda i, *_: b.compare("LT", i, limit), rounds)[1]
 
 
 # lu ----------------------------------------------------------------------------------------------

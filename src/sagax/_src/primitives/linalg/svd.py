@@ -97,12 +97,24 @@ def svd(
         full_matrices=bool(full_matrices),
         compute_uv=bool(compute_uv),
         subset_by_index=None if subset_by_index is None else tuple(subset_by_index),
-        algorithm=None if algorithm is None else SvdAlgorithm(algorithm),
+        algorithm=_algorithm(algorithm),
     )
     if not compute_uv:
         return out[0]
     s, u, vh = out
     return u, s, vh
+
+
+def _algorithm(algorithm: Any) -> SvdAlgorithm | None:
+    try:
+        return None if algorithm is None else SvdAlgorithm(algorithm)
+    except ValueError:
+        raise ArgumentValueError(
+            function="svd",
+            argument="algorithm",
+            got=repr(algorithm),
+            expected=f"None or one of {', '.join(str(a) for a in SvdAlgorithm)}",
+        ) from None
 
 
 def _options(full: bool, uv: bool, algorithm: Any = None) -> dict:

@@ -361,7 +361,12 @@ def _split(self: Interpreter, params: dict, ins: list, avals: Sequence, tracebac
     self.use(ins[0], "random_split", 0, traceback)
     (out,) = _fresh(self, params, ins, avals, traceback)
     keys = ins[0]
-    if isinstance(keys, Cells) and out is not None and out.known and _like_fold_in(avals[0].dtype):
+    if (
+        isinstance(keys, Cells)
+        and out is not None
+        and out.known
+        and splits_like_fold_in(avals[0].dtype)
+    ):
         ids = keys.array.reshape(-1)
         parts = out.ledgers[0].size // max(ids.size, 1)
         for i, place in enumerate(_places(keys, ids)):
@@ -377,7 +382,7 @@ def _places(keys: Cells, ids: np.ndarray) -> list[tuple[Ledger, int] | None]:
     return [locate(keys.ledgers, key) for key in ids.tolist()]
 
 
-def _like_fold_in(dtype: KeyDType) -> bool:
+def splits_like_fold_in(dtype: KeyDType) -> bool:
     """Whether split(key)[i] is the same key as fold_in(key, i)."""
     partitionable = config.thread.settings.threefry_partitionable
     return partitionable and dtype.impl.name in ("threefry2x32", "rbg")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import threading
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -10,20 +11,26 @@ import numpy as np
 
 from sagax._src import config, trees, xla
 from sagax._src.control.remat import remat_p
+from sagax._src.core import dims
 from sagax._src.core.jaxpr import Jaxpr
-from sagax._src.primitives.random_bits import is_key_dtype
+from sagax._src.primitives.random_bits import is_key_dtype, random_split_p
 from sagax._src.runtime.array import ConcreteArray
 from sagax._src.runtime.key_reuse.analysis import (
     Interpreter,
     Signature,
     input_cells,
+    locate,
     signature,
     signature_with,
+    splits_like_fold_in,
 )
 from sagax._src.runtime.key_reuse.ledger import (
     Cells,
+    Ledger,
     Site,
     consume,
+    of_ledger,
+    raw_shape,
     unwrapped,
     wrapped,
 )
@@ -57,6 +64,22 @@ def _integers(x: ConcreteArray) -> np.ndarray | None:
     dtype = x.aval.dtype
     small = isinstance(dtype, np.dtype) and dtype.kind in "iub" and x.aval.size <= _MOST_KNOWN
     return x.host() if small else None
+
+
+def share_part(x: ConcreteArray, part: ConcreteArray, key: Any) -> ConcreteArray:
+    """`part`, which is `x[key]` of an array that may hold keys: they share the accounts of those in `x`.
+
+    `key` is a NumPy index of leading dimensions, whose result is an array.
+    """
+    found = cells_of(x)
+    if found is not None:
+        ids = found.array[key]
+        if found.words or ids.ndim:
+            part._cells = Cells(ids, found.ledgers, found.words)
+        else:
+            place = locate(found.ledgers, int(ids))
+            part._cells = Cells(int(ids), () if place is None else (place[0],))
+    return part
 
 
 def _attach(arrays: Sequence[Any], cells: Sequence[Any]) -> None:
@@ -94,11 +117,37 @@ def watched_operation(
         if not primitive.holds_program:
             return run
 
+    if primitive is random_split_p and not in_avals[0].shape and dims.is_static(out.shape):
+        return _watched_split(run, out)
+
     def watched(arrays: Sequence[ConcreteArray]) -> Any:
         cells = [_operand(x) for x in arrays]
         outs = Interpreter().bind(primitive, params, cells, avals, _get_traceback())
         result = run(arrays)
         _attach(result if several else [result], outs)
+        return result
+
+    return watched
+
+
+_SPLIT = Site("random_split", 0)
+
+
+def _watched_split(run: Callable, out: Any) -> Callable:
+    """The split of a single key, as the analysis has it, in few steps."""
+    size = math.prod(out.shape)
+    related = splits_like_fold_in(out.dtype)
+
+    def watched(arrays: Sequence[ConcreteArray]) -> Any:
+        cells = cells_of(arrays[0])
+        assert cells is not None
+        consume(cells, (_SPLIT, _get_traceback()))
+        parts = Ledger(size)
+        place = locate(cells.ledgers, cells.ids) if related else None
+        if place is not None:
+            place[0].adopt(place[1], parts, 0, size)
+        result = run(arrays)
+        result._cells = of_ledger(parts, out.shape)
         return result
 
     return watched
@@ -136,6 +185,18 @@ def watched_call(run: Callable, jaxpr: Jaxpr, consts: Sequence[ConcreteArray]) -
 
 def _watched_draw(run: Callable, sites: list[tuple[int, Site]]) -> Callable:
     """The commonest case: a sampler, which uses single keys."""
+    if len(sites) == 1:
+        ((place, only),) = sites
+
+        def watched_one(buffers: list, arrays: Sequence[ConcreteArray]) -> Any:
+            try:
+                cells = arrays[place]._cells
+            except AttributeError:
+                cells = cells_of(arrays[place])
+            consume(cells, (only, _get_traceback()))
+            return run(buffers, arrays)
+
+        return watched_one
 
     def watched(buffers: list, arrays: Sequence[ConcreteArray]) -> Any:
         stack = _get_traceback()
@@ -174,13 +235,23 @@ _pause = _Pause()
 def watched_program(run: Callable, jaxpr: Jaxpr) -> Callable:
     """`run(arrays)`, which applies a program, with the accounts of the keys kept."""
     found = signature(jaxpr)
-    if found is None:
+    if found is None and not any(
+        a.dtype == _U32 and raw_shape(a) is not None for a in jaxpr.out_avals
+    ):
         return run
+    # Which keys it chooses may hang on its operands: whether they are the same, and on their values.
+    # Of raw keys, if its operands are any, nothing is seen in the program alone.
+    chooses = found is None or any(isinstance(x, Cells) and not x.known for x in found.outs)
+    inputs = (*jaxpr.constvars, *jaxpr.invars)
 
     def watched(arrays: Sequence[ConcreteArray]) -> Any:
         if _pause.on:
             return run(arrays)
-        outs = _enter(found, arrays, 0, jaxpr.out_avals)
+        if found is None or chooses:
+            cells = dict(zip(inputs, map(_operand, arrays), strict=True))
+            outs = Interpreter().run(jaxpr, cells)
+        else:
+            outs = _enter(found, arrays, 0, jaxpr.out_avals)
         result = run(arrays)
         _attach(result if type(result) is list else [result], outs)
         return result

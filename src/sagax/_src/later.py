@@ -1,0 +1,41 @@
+"""Modules that few programs need, or that are not needed yet: loaded when something of them is first used.
+
+`import sagax` would otherwise load what only programs of several processes use (asyncio brings TLS),
+or what is needed to compile. A use of `later` counts as an import in the rules of the architecture.
+"""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from typing import Any
+
+__all__ = ["later"]
+
+
+class _Later:
+    """Stands in a namespace for a module, until one of the module's attributes is asked for."""
+
+    __slots__ = ("_name", "_namespace")
+
+    def __init__(self, name: str, namespace: dict[str, Any]) -> None:
+        self._name = name
+        self._namespace = namespace
+
+    def __getattr__(self, attribute: str) -> Any:
+        # Python's import sees to it that one thread loads while others wait.
+        module = importlib.import_module(self._name)
+        for alias, value in list(self._namespace.items()):
+            if value is self:  # from now on there is nothing between the caller and the module
+                self._namespace[alias] = module
+        return getattr(module, attribute)
+
+
+def later(name: str, namespace: dict[str, Any]) -> Any:
+    """The module of that name, loaded when its first attribute is asked for.
+
+    `namespace` is the `globals()` of the caller, where the module itself then takes the place of
+    what is returned here. Names that are imported from elsewhere would stay behind it: ask for
+    attributes of the module where they are needed.
+    """
+    return sys.modules.get(name) or _Later(name, namespace)

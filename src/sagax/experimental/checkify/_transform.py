@@ -1,0 +1,362 @@
+"""A program with checks, rewritten into one that gives what it found as results.
+
+Each jaxpr becomes one with further results: the number of the check that failed first (0: none), and
+what all its checks report. Loops carry these along, branches give them, calls return them.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+import sagax.lax as lax
+import sagax.numpy as snp
+from sagax._src.control.call import call, jit_p
+from sagax._src.control.conditional import cond_p
+from sagax._src.control.custom_calls import custom_jvp_p, custom_vjp_p
+from sagax._src.control.remat import remat_p
+from sagax._src.control.scan import scan_p
+from sagax._src.control.while_loop import while_p
+from sagax._src.core.jaxpr import ClosedJaxpr, Eqn, Jaxpr, Literal, eval_jaxpr
+from sagax._src.core.stage import hoist_constants, stage
+from sagax._src.core.value import aval_of
+from sagax._src.primitives.structural import zeros_of
+from sagax.experimental.checkify._checks import CHECKS, check_p, one_of
+from sagax.experimental.checkify._errors import (
+    DIVISION,
+    INDEX,
+    NAN,
+    USER,
+    ErrorCategory,
+    Site,
+)
+
+_NONE = np.int32(0)
+# What moves numbers, or picks some: a NaN in its result is an old one.
+_MOVES = frozenset(
+    "broadcast_in_dim concatenate convert_element_type copy copy_p device_put dynamic_slice "
+    "dynamic_update_slice expand_dims gather name optimization_barrier real imag complex conj "
+    "reduce_precision reshape rev scatter select_n slice sort split squeeze stop_gradient transpose "
+    "bitcast_convert_type while cond scan jit checkpoint custom_jvp_call custom_vjp_call shard_map".split()
+)
+
+
+class Outcome:
+    """What the checks of a program have found so far."""
+
+    def __init__(self) -> None:
+        self.code: Any = _NONE
+        self.sites: list[Site] = []
+        self.payload: list[Any] = []
+
+    def add(self, code: Any, payload: Sequence[Any], sites: Sequence[Site]) -> None:
+        """Later checks, whose numbers begin at 1."""
+        if not sites:
+            return
+        found = snp.where(code != 0, code + np.int32(len(self.sites)), _NONE)
+        self.code = snp.where(self.code != 0, self.code, found) if self.sites else found
+        self.sites += sites
+        self.payload += payload
+
+    def check(self, bad: Any, say: Callable[[list], str], payload: Sequence[Any] = ()) -> None:
+        """One check more."""
+        code = snp.where(bad, np.int32(1), _NONE)
+        self.add(code, payload, [Site([aval_of(x) for x in payload], say)])
+
+    def results(self) -> list[Any]:
+        return [self.code, *self.payload]
+
+
+class Program:
+    """A rewritten jaxpr, and the checks in it. Its own constants are leading inputs."""
+
+    def __init__(self, jaxpr: ClosedJaxpr, sites: list[Site], n_outs: int, drops: bool) -> None:
+        self.jaxpr, self.sites, self.n_outs = jaxpr, sites, n_outs
+        self.drops = drops  # whether it had checks of the user's, which nobody asked for
+
+    @property
+    def plain(self) -> bool:
+        """Whether the jaxpr can stay as it is."""
+        return not self.sites and not self.drops
+
+    def __call__(self, *args: Any) -> tuple[list, Any, list]:
+        return self.split(eval_jaxpr(self.jaxpr.jaxpr, self.jaxpr.consts, *args))
+
+    def split(self, outs: Sequence[Any]) -> tuple[list, Any, list]:
+        """Results proper, number of the check that failed, and what the checks report."""
+        n = self.n_outs
+        return list(outs[:n]), outs[n], list(outs[n + 1 :])
+
+    def reports(self) -> list[Any]:
+        """The types of what the checks report."""
+        return [a for site in self.sites for a in site.avals]
+
+
+def checked(jaxpr: Jaxpr, kinds: frozenset[ErrorCategory]) -> Program:
+    """The rewritten form of a jaxpr whose constants, if any, become leading inputs."""
+    known = jaxpr.memo.get(("checked", kinds))
+    if known is None:
+        whole = hoist_constants(jaxpr)
+        outcome = Outcome()
+
+        def run(*args: Any) -> list:
+            outs = interpret(whole, args, kinds, outcome)
+            return [*outs, *outcome.results()]
+
+        rewritten, captured = stage(run, whole.in_avals, whole.debug_info)
+        known = Program(
+            ClosedJaxpr(rewritten, captured),
+            outcome.sites,
+            len(whole.outvars),
+            bool(CHECKS & jaxpr.effects),
+        )
+        jaxpr.memo["checked", kinds] = known
+    return known
+
+
+def interpret(
+    jaxpr: Jaxpr, args: Sequence[Any], kinds: frozenset[ErrorCategory], outcome: Outcome
+) -> list:
+    """Evaluates a program, adding to the outcome what its operations check."""
+    env: dict[Any, Any] = dict(zip(jaxpr.invars, args, strict=True))
+
+    def read(v: Any) -> Any:
+        return v.val if type(v) is Literal else env[v]
+
+    for eqn in jaxpr.eqns:
+        ins = [read(v) for v in eqn.invars]
+        rule = _RULES.get(eqn.primitive, _plain)
+        env.update(zip(eqn.outvars, rule(eqn, ins, kinds, outcome), strict=True))
+    return [read(v) for v in jaxpr.outvars]
+
+
+# Operations without a program in them -------------------------------------------------------------------
+
+
+def _apply(eqn: Eqn, ins: Sequence[Any]) -> list:
+    out = eqn.primitive.bind(*ins, **eqn.params)
+    return list(out) if eqn.primitive.multiple_results else [out]
+
+
+def _plain(eqn: Eqn, ins: Sequence[Any], kinds: frozenset, outcome: Outcome) -> list:
+    name = eqn.primitive.name
+    if DIVISION in kinds and name == "div":
+        outcome.check(snp.any(ins[1] == 0), lambda _: "division by zero")
+    if INDEX in kinds and name in _INDEXED:
+        shape, vectors, axes, window = _INDEXED[name](ins, eqn.params)
+        _check_indices(shape, vectors, axes, window, outcome)
+    outs = _apply(eqn, ins)
+    if NAN in kinds and name not in _MOVES:
+        for out in outs:
+            if np.issubdtype(aval_of(out).dtype, np.inexact):
+                said = f"nan generated by primitive: {name}."
+                outcome.check(snp.any(snp.isnan(out)), lambda _, said=said: said)
+    return outs
+
+
+def _check_indices(
+    shape: tuple, vectors: Any, axes: Sequence[int], window: Sequence[int], outcome: Outcome
+) -> None:
+    """Of index vectors (in the last dimension) into the axes, where windows of given sizes start."""
+    if not axes or 0 in np.shape(vectors):
+        return
+    vectors = snp.reshape(vectors, (-1, len(axes)))
+    greatest = np.array([shape[a] - window[a] for a in axes], vectors.dtype)
+    bad = (vectors < 0) | (vectors > greatest)
+    first = snp.argmax(snp.ravel(bad))
+    index, which = snp.ravel(vectors)[first], first % len(axes)
+
+    def say(values: list) -> str:
+        axis = axes[int(values[1])]
+        return (
+            f"out-of-bounds indexing for array of shape {shape}: index {int(values[0])} is out of bounds "
+            f"for axis {axis} with size {shape[axis]}. "
+        )
+
+    outcome.check(snp.any(bad), say, [index, which])
+
+
+def _of_gather(ins: Sequence[Any], params: dict) -> tuple:
+    numbers = params["dimension_numbers"]
+    return snp.shape(ins[0]), ins[1], numbers.start_index_map, params["slice_sizes"]
+
+
+def _of_scatter(ins: Sequence[Any], params: dict) -> tuple:
+    numbers, shape = params["dimension_numbers"], snp.shape(ins[0])
+    updates = snp.shape(ins[2])
+    sizes = iter(updates[d] for d in numbers.update_window_dims)
+    single = {*numbers.inserted_window_dims, *numbers.operand_batching_dims}
+    window = [1 if d in single else next(sizes) for d in range(len(shape))]
+    return shape, ins[1], numbers.scatter_dims_to_operand_dims, window
+
+
+def _of_slice(shape: tuple, starts: Sequence[Any], window: Sequence[int]) -> tuple:
+    return shape, snp.stack([snp.asarray(s) for s in starts]), range(len(shape)), window
+
+
+_INDEXED: dict[str, Callable[[Sequence[Any], dict], tuple]] = {
+    "gather": _of_gather,
+    "dynamic_slice": lambda ins, params: _of_slice(
+        snp.shape(ins[0]), ins[1:], params["slice_sizes"]
+    ),
+    "dynamic_update_slice": lambda ins, params: _of_slice(
+        snp.shape(ins[0]), ins[2:], snp.shape(ins[1])
+    ),
+    **{f"scatter{kind}": _of_scatter for kind in ("", "-add", "-sub", "-mul", "-min", "-max")},
+}
+
+
+def _user(eqn: Eqn, ins: Sequence[Any], kinds: frozenset, outcome: Outcome) -> list:
+    if USER in kinds:
+        sites = eqn.params["sites"]
+        code, *payload = one_of(ins[0], ins[1:], sites)
+        outcome.add(code, payload, sites)
+    return []
+
+
+# Programs in programs -----------------------------------------------------------------------------------
+
+
+def _jit(eqn: Eqn, ins: Sequence[Any], kinds: frozenset, outcome: Outcome) -> list:
+    closed, params = eqn.params["jaxpr"], dict(eqn.params)
+    program = checked(closed.jaxpr, kinds)
+    if program.plain:
+        return _apply(eqn, ins)
+    del params["jaxpr"]
+    outs, code, payload = program.split(call(program.jaxpr, [*closed.consts, *ins], **params))
+    outcome.add(code, payload, program.sites)
+    return outs
+
+
+def _remat(eqn: Eqn, ins: Sequence[Any], kinds: frozenset, outcome: Outcome) -> list:
+    closed = eqn.params["jaxpr"]
+    program = checked(closed.jaxpr, kinds)
+    if program.plain:
+        return _apply(eqn, ins)
+    whole = hoist_constants(program.jaxpr.jaxpr)
+    operands = [*program.jaxpr.consts, *closed.consts, *ins]
+    found = remat_p.bind(*operands, **{**eqn.params, "jaxpr": ClosedJaxpr(whole, ())})
+    outs, code, payload = program.split(found)
+    outcome.add(code, payload, program.sites)
+    return outs
+
+
+def _inlined(jaxpr_of: Callable[[dict], Any]) -> Callable[..., list]:
+    """For an operation that means its program, and more where it is differentiated or mapped."""
+
+    def rule(eqn: Eqn, ins: Sequence[Any], kinds: frozenset, outcome: Outcome) -> list:
+        closed = jaxpr_of(eqn.params)
+        if checked(closed.jaxpr, kinds).plain:
+            return _apply(eqn, ins)
+        return interpret(hoist_constants(closed.jaxpr), [*closed.consts, *ins], kinds, outcome)
+
+    return rule
+
+
+def _cond(eqn: Eqn, ins: Sequence[Any], kinds: frozenset, outcome: Outcome) -> list:
+    branches = eqn.params["branches"]
+    programs = [checked(b.jaxpr, kinds) for b in branches]
+    if all(p.plain for p in programs):
+        return _apply(eqn, ins)
+    reports = [p.reports() for p in programs]
+
+    def branch(i: int, *operands: Any) -> list:
+        outs, code, payload = programs[i](*branches[i].consts, *operands)
+        own = Outcome()
+        for k, p in enumerate(programs):
+            if k == i:
+                own.add(code, payload, p.sites)
+            else:
+                own.add(_NONE, [zeros_of(a) for a in reports[k]], p.sites)
+        return [*outs, *own.results()]
+
+    found = lax.switch(
+        ins[0], [functools.partial(branch, i) for i in range(len(branches))], *ins[1:]
+    )
+    n = len(eqn.outvars)
+    outcome.add(found[n], found[n + 1 :], [s for p in programs for s in p.sites])
+    return found[:n]
+
+
+def _blank(program: Program) -> list:
+    return [_NONE, *(zeros_of(a) for a in program.reports())]
+
+
+def _later(before: Sequence[Any], code: Any, payload: Sequence[Any]) -> list:
+    """The outcome of earlier rounds, or if they found nothing that of this one."""
+    return [snp.where(before[0] != 0, old, new) for old, new in zip(before, [code, *payload])]
+
+
+def _scan(eqn: Eqn, ins: Sequence[Any], kinds: frozenset, outcome: Outcome) -> list:
+    p = eqn.params
+    closed = p["jaxpr"]
+    program = checked(closed.jaxpr, kinds)
+    if program.plain:
+        return _apply(eqn, ins)
+    first, rest = p["num_consts"], p["num_consts"] + p["num_carry"]
+    consts = [*closed.consts, *ins[:first]]
+
+    def body(carry: tuple, xs: Sequence[Any]) -> tuple:
+        values, before = carry
+        outs, code, payload = program(*consts, *values, *xs)
+        n = p["num_carry"]
+        return (outs[:n], _later(before, code, payload)), outs[n:]
+
+    (carry, found), ys = lax.scan(
+        body,
+        (list(ins[first:rest]), _blank(program)),
+        list(ins[rest:]),
+        p["length"],
+        p["reverse"],
+        p["unroll"],
+    )
+    outcome.add(found[0], found[1:], program.sites)
+    return [*carry, *ys]
+
+
+def _while(eqn: Eqn, ins: Sequence[Any], kinds: frozenset, outcome: Outcome) -> list:
+    p = eqn.params
+    test, body = checked(p["cond_jaxpr"].jaxpr, kinds), checked(p["body_jaxpr"].jaxpr, kinds)
+    if test.plain and body.plain:
+        return _apply(eqn, ins)
+    n, m = p["cond_nconsts"], p["cond_nconsts"] + p["body_nconsts"]
+    of_test = [*p["cond_jaxpr"].consts, *ins[:n]]
+    of_body = [*p["body_jaxpr"].consts, *ins[n:m]]
+    start = list(ins[m:])
+    (holds,), code, payload = test(*of_test, *start)
+    outcome.add(code, payload, test.sites)
+
+    def round_(state: tuple) -> tuple:
+        _, values, in_body, in_test = state
+        outs, code, payload = body(*of_body, *values)
+        in_body = _later(in_body, code, payload)
+        (holds,), code, payload = test(*of_test, *outs)
+        # what the body found earlier stays the first thing that was found
+        code = snp.where(in_body[0] != 0, _NONE, code)
+        return holds, outs, in_body, _later(in_test, code, payload)
+
+    _, outs, in_body, in_test = lax.while_loop(
+        lambda state: state[0],
+        round_,
+        (holds, start, _blank(body), _blank(test)),
+        max_steps=p["max_steps"],
+    )
+    # a check of the condition that failed after some round, before one of the body in a later round
+    outcome.add(in_test[0], in_test[1:], test.sites)
+    outcome.add(in_body[0], in_body[1:], body.sites)
+    return outs
+
+
+_RULES: dict[Any, Callable[..., list]] = {
+    check_p: _user,
+    jit_p: _jit,
+    remat_p: _remat,
+    custom_jvp_p: _inlined(lambda params: params["inner"].jaxpr),
+    custom_vjp_p: _inlined(lambda params: params["inner"].jaxpr),
+    cond_p: _cond,
+    scan_p: _scan,
+    while_p: _while,
+}

@@ -1,0 +1,23 @@
+"""Whose lines messages show: libraries built on sagax can leave out their own.
+
+>>> from sagax.extend import source_info_util
+>>> source_info_util.register_exclusion("/opt/library/layers.py")
+"""
+
+from __future__ import annotations
+
+from sagax._src.diagnostics import spans
+
+__all__ = ["register_exclusion"]
+
+
+def register_exclusion(path: str) -> None:
+    """From now on, tracebacks and messages show the line that called into this file instead of its own.
+
+    Args:
+      path: a file; or a folder, ending with a separator.
+
+    >>> from sagax.extend import source_info_util
+    >>> source_info_util.register_exclusion("/opt/library/")
+    """
+    spans.hide(path)

@@ -1,0 +1,3 @@
+import sagax
+
+sagax.devices("abacus")  #~ SX0201 unknown platform 'abacus'

@@ -1,0 +1,9 @@
+import sagax
+from sagax.experimental import checkify
+
+@sagax.jit
+def halved(x):
+    checkify.check(x > 0, "must be positive")
+    return x / 2
+
+halved(3.0)  #~ SX0131 a `checkify.check` is in a program
