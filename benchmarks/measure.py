@@ -52,6 +52,10 @@ def last_line(text: str) -> str:
     return (text.strip().splitlines() or ["no message"])[-1]
 
 
+# Two threads of BLAS that wait for each other on few cores: the same program takes once or twice the time.
+ONE_BLAS_THREAD = {"OPENBLAS_NUM_THREADS": "1"}
+
+
 class Failed(Exception):
     """A side could not do a row; the message is the last thing it said."""
 
@@ -66,7 +70,7 @@ class Worker:
         self._process = subprocess.Popen(
             command,
             cwd=ROOT,
-            env=side.environment(row),
+            env=side.environment(row) | ONE_BLAS_THREAD,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=self._errors,
