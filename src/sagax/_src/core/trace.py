@@ -111,12 +111,13 @@ written = _Written()
 
 
 class _AtWork:
-    """The trace at work, from where the first one is entered until it is left again."""
+    """The trace at work in a thread, from where the first one is entered until it is left again."""
 
-    __slots__ = ("trace",)
+    __slots__ = ("thread", "trace")
 
     def __init__(self, trace: Trace) -> None:
         self.trace = trace
+        self.thread = threading.get_ident()
 
 
 # A context variable, not a `threading.local`: each operation looks whether anything is traced, and this
@@ -127,6 +128,12 @@ _at_work.set(None)  # a value that was set is found faster than a default
 at_work = _at_work.get
 
 
+def _own_at_work() -> _AtWork | None:
+    """What is at work in this thread; a copy of the context may have come from another one."""
+    found = _at_work.get()
+    return found if found is not None and found.thread == threading.get_ident() else None
+
+
 class _State:
     """What is at work in this thread."""
 
@@ -134,12 +141,12 @@ class _State:
 
     @property
     def trace(self) -> Trace:
-        found = _at_work.get()
+        found = _own_at_work()
         return evaluation if found is None else found.trace
 
     @trace.setter
     def trace(self, trace: Trace) -> None:
-        found = _at_work.get()
+        found = _own_at_work()
         if found is not None:
             found.trace = trace
         elif trace is not evaluation:
@@ -158,7 +165,7 @@ class current:
         self.trace = trace
 
     def __enter__(self) -> Any:
-        found = _at_work.get()
+        found = _own_at_work()
         if found is None:
             self.before = None
             _at_work.set(_AtWork(self.trace))
@@ -169,6 +176,8 @@ class current:
 
     def __exit__(self, *_: Any) -> None:
         if self.before is None:
+            # For copies of the context too, which tasks and callbacks keep that the traced function started.
+            state.trace = evaluation
             _at_work.set(None)
         else:
             state.trace = self.before
