@@ -347,6 +347,9 @@ class Settings:
     reroll: str = _staged(
         choice("auto", "off"), "auto", "whether long repetitions in a program become loops"
     )
+    keep_working_memory: bool = _row(
+        flag, True, "the process keeps the memory of large programs on the CPU between calls"
+    )
     enable_compilation_cache: bool = _row(flag, True, "keep compiled programs on disk")
     compilation_cache_dir: str | None = _row(
         optional(text), None, "directory for compiled programs; None: in the user's cache directory"

@@ -36,7 +36,7 @@ from sagax._src.diagnostics.errors import (
     NonFiniteError,
 )
 from sagax._src.later import later
-from sagax._src.runtime import devices, entries, nonfinite
+from sagax._src.runtime import devices, entries, nonfinite, working_memory
 from sagax._src.runtime.array import ConcreteArray, as_array
 from sagax._src.runtime.compile import (
     Compiled,
@@ -157,7 +157,7 @@ def _caches_for(fun: Any, options: tuple) -> tuple[_Caches, tuple | None]:
 
 
 def clear_caches() -> None:
-    """Forget everything traced and compiled by jitted functions."""
+    """Forget everything traced and compiled by jitted functions, and give free memory back."""
     with _shared_lock:
         known = [c for by_options in _by_function.values() for c in by_options.values()]
         for caches in (*known, *_by_meaning.values()):
@@ -166,6 +166,7 @@ def clear_caches() -> None:
     for jitted in list(_all):
         jitted._calls.clear()
         jitted._traced.clear()
+    working_memory.release()
 
 
 class JitFunction:

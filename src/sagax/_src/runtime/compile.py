@@ -14,7 +14,7 @@ from sagax._src.diagnostics import events
 from sagax._src.later import later
 from sagax._src.lowering.text import physical
 from sagax._src.primitives.resharding import INSPECTED
-from sagax._src.runtime import commits, devices, pending, processes, progress
+from sagax._src.runtime import commits, devices, pending, processes, progress, working_memory
 from sagax._src.runtime.array import ConcreteArray, as_array
 from sagax._src.runtime.placements import (
     Placement,
@@ -165,6 +165,8 @@ class Compiled:
                 callbacks=lowered.callbacks,
                 out_avals=[(a.shape, a.dtype) for a in stored],
             )
+        if b.platform == "cpu":
+            working_memory.keep(self.executable)
         self.in_shardings = self.out_shardings = None
         if divided is not None:
             used = [physical(v.aval) for v in lowered.jaxpr.invars]

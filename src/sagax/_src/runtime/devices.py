@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from sagax._src import config, xla
 from sagax._src.diagnostics.errors import ArgumentValueError, SagaxError
-from sagax._src.runtime import processes
+from sagax._src.runtime import processes, working_memory
 
 _lock = threading.RLock()
 _log = logging.getLogger("sagax")
@@ -77,6 +77,7 @@ def _start(platform: str) -> Backend:
                 expected="1 or more, or -1 for as many as XLA_FLAGS says",
                 fix="correct JAX_NUM_CPU_DEVICES, or the call of config.update",
             )
+        working_memory.prepare()
         client = xla.cpu_client if together is None else together.cpu_client
         started = Backend("cpu", client(count if count > 0 else None))
         there = len(started.local_devices)
