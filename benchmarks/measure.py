@@ -192,6 +192,7 @@ class Effort:
 
 
 FULL = Effort(processes=5, measurement=0.02, seconds=5.0, least=3, most=50)
+SLOW_START = Effort(processes=3, measurement=0.05, seconds=3.0, least=3, most=50)
 SLOW = Effort(processes=1, measurement=0.001, seconds=5.0, least=2, most=5)
 QUICK = Effort(processes=2, measurement=0.01, seconds=1.5, least=2, most=50)
 
@@ -199,7 +200,7 @@ QUICK = Effort(processes=2, measurement=0.01, seconds=1.5, least=2, most=50)
 def measure(row: Row, ours: Side, theirs: Side, effort: Effort) -> Result:
     """Both sides in turns, the first of a pair changing: what disturbs one disturbs both."""
     result = Result(row)
-    effort = SLOW if row.slow else effort
+    effort = SLOW if row.slow else SLOW_START if row.slow_start else effort
     try:
         for _ in range(effort.processes):
             measure_pair(result, (ours, theirs), effort)

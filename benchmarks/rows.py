@@ -52,9 +52,10 @@ class Row:
 
     `clock` is "cpu" where the work is Python's and other processes should not count, else "wall";
     "memory" is the most that a process held. A row has a `case`, or else `statement`: measured in a
-    new process, {lib} being the library's name. `slow` rows take seconds: few measurements do. With
-    `cached`, programs that sagax compiled in earlier processes are found again, as for its users.
-    `devices` is the number of virtual CPU devices that its processes have.
+    new process, {lib} being the library's name. `slow` rows take seconds: few measurements do;
+    `slow_start` rows take seconds to set up: fewer processes do. With `cached`, programs that sagax
+    compiled in earlier processes are found again, as for its users. `devices` is the number of virtual
+    CPU devices that its processes have.
     """
 
     name: str
@@ -64,5 +65,6 @@ class Row:
     case: Callable[[Library], Loop | Fresh] | None = None
     statement: str = ""
     slow: bool = False
+    slow_start: bool = False
     cached: bool = False
     devices: int = 1

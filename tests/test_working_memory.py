@@ -1,4 +1,4 @@
-"""The memory of large programs: kept from call to call, where it is wanted and does no harm.
+"""The memory of large programs: kept from call to call, where that was asked for and does no harm.
 
 Each case is a process of its own, since what the C library's allocator is told holds for all of it.
 The allocator itself says whether it takes a large block from the system or from what it keeps.
@@ -50,7 +50,8 @@ def said(steps: str, **environment: str) -> list:
     program = PROGRAM + "\n".join(
         line[1:] if line.startswith("!") else f"print(json.dumps({line}))" for line in lines
     )
-    environment = {**os.environ, "SAGAX_ENABLE_COMPILATION_CACHE": "0", **environment}
+    ours = {"SAGAX_ENABLE_COMPILATION_CACHE": "0", "SAGAX_KEEP_WORKING_MEMORY": "1"}
+    environment = {**os.environ, **ours, **environment}
     done = subprocess.run(
         [sys.executable, "-c", program], capture_output=True, text=True, env=environment
     )

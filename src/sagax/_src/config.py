@@ -348,7 +348,7 @@ class Settings:
         choice("auto", "off"), "auto", "whether long repetitions in a program become loops"
     )
     keep_working_memory: bool = _row(
-        flag, True, "the process keeps the memory of large programs on the CPU between calls"
+        flag, False, "the process keeps the memory of large programs on the CPU between calls"
     )
     enable_compilation_cache: bool = _row(flag, True, "keep compiled programs on disk")
     compilation_cache_dir: str | None = _row(

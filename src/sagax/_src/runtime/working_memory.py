@@ -2,10 +2,13 @@
 
 XLA asks the C library for a program's working memory and results at each call. glibc gives blocks
 above 32 MiB back to the system when they are freed, so that each call has to have its pages filled
-with zeros again: a fifth of the time of the gradient of a GPT of width 256. Once a program that
-large is there, freed memory stays with the process. Blocks that are freed do not fit exactly where
-they are asked for again, so that this takes a few calls and up to five times the program's memory
-to settle: it is done for programs that take a small part of the machine's memory only.
+with zeros again: a fifth of the time of the gradient of a GPT of width 256. With the option
+`keep_working_memory` freed memory stays with the process once a program that large is there.
+
+It is no default: one heap for all threads is less orderly than one for each, and programs that
+take a few MiB then run a tenth slower. Blocks that are freed do not fit exactly where they are asked
+for again, so that it takes a few calls and up to five times the program's memory until nothing more
+is asked of the system: it is done for programs that take a small part of the machine's memory only.
 """
 
 from __future__ import annotations
@@ -56,10 +59,18 @@ def prepare() -> None:
     """To be called before XLA starts its threads.
 
     All threads then take memory from one heap. In a heap of its own, which is what each would get, a
-    thread cannot keep a block of 64 MiB.
+    thread cannot keep a block of 64 MiB. The one heap keeps as much as those together would have.
     """
     if config.current().keep_working_memory and (library := _library()) is not None:
         library.mallopt(_ARENA_MAX, 1)
+        _keep_small_blocks(library)
+
+
+def _keep_small_blocks(library: Any) -> None:
+    """What glibc comes to by itself, once it has seen blocks of all sizes freed."""
+    library.mallopt(_MMAP_MAX, 65536)
+    library.mallopt(_MMAP_THRESHOLD, _LEAST)
+    library.mallopt(_TRIM_THRESHOLD, 4 * _LEAST)
 
 
 def keep(executable: xla.Executable) -> None:
@@ -77,10 +88,7 @@ def keep(executable: xla.Executable) -> None:
             return
         if taken > os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") // _PART:
             _given_up = True
-            if _largest:  # back to what glibc comes to by itself
-                library.mallopt(_MMAP_MAX, 65536)
-                library.mallopt(_MMAP_THRESHOLD, _LEAST)
-                library.mallopt(_TRIM_THRESHOLD, 2 * _LEAST)
+            _keep_small_blocks(library)
         else:
             _largest = taken
             library.mallopt(_MMAP_MAX, 0)
