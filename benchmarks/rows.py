@@ -55,7 +55,7 @@ class Row:
     new process, {lib} being the library's name. `slow` rows take seconds: few measurements do;
     `slow_start` rows take seconds to set up: fewer processes do. With `cached`, programs that sagax
     compiled in earlier processes are found again, as for its users. `devices` is the number of virtual
-    CPU devices that its processes have.
+    CPU devices that its processes have; with `one_core` they run on one core only.
     """
 
     name: str
@@ -68,3 +68,4 @@ class Row:
     slow_start: bool = False
     cached: bool = False
     devices: int = 1
+    one_core: bool = False

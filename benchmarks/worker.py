@@ -97,6 +97,8 @@ def main() -> None:
     try:
         if row.case is None:
             raise ValueError(f"the row {case} is measured in new processes, not by a worker")
+        if row.one_core and hasattr(os, "sched_setaffinity"):  # Linux
+            os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
         library = open_library(name)
         work = row.case(library)
         clock = CLOCKS[row.clock]

@@ -33,8 +33,10 @@ def page(text: str) -> str:
         text,
         flags=re.S,
     )
-    refused = ", ".join(row.name for row in REFUSED)
-    return re.sub(r"(numbers, and says so: ).*?\.\n", lambda m: f"{m[1]}{refused}.\n", text)
+    refused = "; ".join(row.name for row in REFUSED)
+    return re.sub(
+        r"(between them \(.*?\), says so: ).*?(; `bitcast)", lambda m: m[1] + refused + m[2], text
+    )
 
 
 if __name__ == "__main__":

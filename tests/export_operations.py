@@ -9,8 +9,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
+import numpy as np
+
 import sagax
 import sagax.numpy as snp
+import sagax.scipy.linalg
 from sagax import lax, nn, random
 
 
@@ -164,13 +167,26 @@ ROWS = [
     Row("dot_product_attention", lambda q, k: nn.dot_product_attention(q, k, k), ("b, c, 2, 4", "b, c, 2, 4")),
     Row("image.resize", lambda x: sagax.image.resize(x, (2 * x.shape[0], 4), "linear"), ("b, 3",)),
     Row("index_take, ragged_dot", lambda x, i: (lax.index_take(x, (i,), (0,)), lax.ragged_dot(x, snp.ones((2, 3, 2)), snp.array([1, 2]))), ("b, 3", "c: int32"), ("b >= 3",)),
+    Row("qr of symbolic sizes", lambda x: (list(snp.linalg.qr(x)), list(snp.linalg.qr(x, mode="complete")), sagax.grad(lambda a: (snp.linalg.qr(a)[1] ** 2).sum())(x)), ("b, c",)),
+    Row("pinv, matrix_rank, lstsq of symbolic sizes", lambda x, y: (snp.linalg.pinv(x), snp.linalg.matrix_rank(x), snp.linalg.lstsq(x, y)[0]), ("b, c", "b")),
+    Row("reduce_window with symbolic windows", lambda x, y: (lax.reduce_window(x, 0.0, lax.add, x.shape, (1, 1), "VALID"), lax.reduce_window(x, -snp.inf, lax.max, (y.shape[0], 2), (y.shape[0], 1), "SAME"), lax.reduce_window(x, 1.0, lambda a, b: a * b, (y.shape[0], 1), (1, 1), "SAME")), ("b, c", "k")),
+    Row("grad of reduce_window with symbolic windows", sagax.grad(lambda x: (lax.reduce_window(x, 0.0, lax.add, x.shape, (1, 1), "SAME") ** 2).sum() + (lax.reduce_window(x, -snp.inf, lax.max, (x.shape[0], 2), (1, 1), "SAME") ** 2).sum()), ("b, c",)),
+    Row("delete", lambda x: (snp.delete(x, 0, axis=0), snp.delete(x, -1), snp.delete(x, np.array([1, 1, 0]), axis=0), snp.delete(x, snp.argmax(x[:, 0]), axis=0)), ("b, 3",), ("b >= 2",)),
+    Row("delete of slices", lambda x: [snp.delete(x, s) for s in (slice(1), slice(1, None), slice(None, None, 2), slice(None, None, -3), slice(4, 0, -2), slice(-2, None), slice(1, -1, 3))], ("b",)),
+    Row("unravel_index, ravel_multi_index", lambda x: (snp.unravel_index(snp.argmax(x), x.shape), snp.unravel_index(snp.array([0, -1, 99, -99]), x.shape), [snp.ravel_multi_index((snp.array([0, 1, 5]), snp.array([-1, 0, 7])), x.shape, mode=mode, order=order) for mode in ("clip", "wrap") for order in "CF"]), ("b, c",)),
+    Row("resize", lambda x: (snp.resize(x, (2, 3)), snp.resize(x, 5), snp.resize(x, (3, *x.shape))), ("b, c",)),
+    Row("fft of a known length", lambda x: (snp.abs(snp.fft.fft(x, n=3, axis=0)), snp.abs(snp.fft.rfft(x, n=4)), snp.fft.irfft(x, n=6, axis=0)), ("b, c",)),
+    Row("arange down, and from fractions", lambda x: (snp.arange(x.shape[0], 0, -1), snp.arange(x.shape[0] - 1, -1, -1), snp.arange(1.0, x.shape[0] + 1), snp.arange(x.shape[0], 2 * x.shape[0])), ("b",)),
+    Row("linspace, logspace, also of one number", lambda x: (snp.linspace(0, 1, x.shape[0]), snp.linspace(x[:2], 3.0, x.shape[0], axis=1), snp.linspace(0, 9, x.shape[0], dtype=int), snp.logspace(0, 1, x.shape[0]), snp.linspace(0, 1, x.shape[0], endpoint=False)), ("b",)),
+    Row("sizes that are multiples", lambda x: (x.reshape(x.shape[0], 2, x.shape[1] // 2), x.reshape(-1, 2), nn.glu(x), snp.split(x, 2, axis=1)[0]), ("b, c",), ("mod(c, 2) == 0",)),
 ]  # fmt: skip
 
 # What needs sizes that are numbers, or an order between them, and says so.
 REFUSED = [
-    Row("qr of symbolic size", lambda x: snp.linalg.qr(x), ("b, c",)),
-    Row("reduce_window with a symbolic window", lambda x: lax.reduce_window(x, 0.0, lax.add, x.shape, (1,), "VALID"), ("b",)),
-    Row("delete", lambda x: snp.delete(x, 0), ("b",)),
-    Row("pinv, matrix_rank of unordered sizes", lambda x: snp.linalg.pinv(x), ("b, c",)),
-    Row("unravel_index of symbolic sizes", lambda i: snp.unravel_index(i, (i.shape[0], 3)), ("b: int32",)),
+    Row("lu of unordered sizes with permutation applied", lambda x: sagax.scipy.linalg.lu(x), ("b, c",)),
+    Row("array_split", lambda x: snp.array_split(x, 2), ("b",)),
+    Row("polyval of symbolic degree", lambda x: snp.polyval(x, 2.0), ("b",)),
+    Row("delete of a position that may not exist", lambda x: snp.delete(x, 1), ("b",)),
+    Row("unravel_index of narrow integers", lambda i: snp.unravel_index(i, (i.shape[0], 3)), ("b: int8",)),
+    Row("arange by fractions", lambda x: snp.arange(0.5, x.shape[0]), ("b",)),
 ]  # fmt: skip

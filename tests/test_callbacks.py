@@ -276,13 +276,41 @@ def test_an_unused_result_is_not_asked_for_but_an_effect_stays():
     assert calls == ["io"]
 
 
-def test_an_effect_in_the_condition_of_a_loop_is_refused():
-    def condition(i):
-        sagax.debug.print("{}", i)
-        return i < 3
+@pytest.mark.parametrize(
+    "wrap, ordered",
+    [
+        (lambda f: f, False),
+        (lambda f: f, True),
+        (sagax.jit, False),
+        (sagax.jit, True),
+        (lambda f: lambda: sagax.vmap(lambda _: f())(snp.ones(1)), False),
+    ],
+    ids=["at once", "at once, ordered", "jit", "jit, ordered", "vmap"],
+)
+def test_effects_in_the_condition_of_a_loop(wrap, ordered):
+    """Each time that the condition is asked, the last time too, in turn with the body."""
+    seen = []
 
-    with pytest.raises(NotImplementedError, match="condition of a loop"):
-        sagax.jit(lambda: lax.while_loop(condition, lambda i: i + 1, 0))()
+    def condition(i):
+        sagax.debug.callback(lambda v: seen.append(("asked", int(v))), i, ordered=ordered)
+        return i < 2
+
+    def body(i):
+        sagax.debug.callback(lambda v: seen.append(("round", int(v))), i, ordered=ordered)
+        return i + 1
+
+    out = wrap(lambda: lax.while_loop(condition, body, 0))()
+    sagax.effects_barrier()
+    assert int(snp.ravel(out)[0]) == 2
+    expected = [("asked", 0), ("round", 0), ("asked", 1), ("round", 1), ("asked", 2)]
+    assert (seen if ordered else sorted(seen)) == (expected if ordered else sorted(expected))
+
+
+def test_a_condition_that_asks_the_host():
+    def ask(i):
+        return io_callback(lambda v: np.bool_(v < 3), sagax.ShapeDtypeStruct((), bool), i)
+
+    assert int(sagax.jit(lambda: lax.while_loop(ask, lambda i: i + 1, 0))()) == 3
 
 
 # errors ----------------------------------------------------------------------------------------------

@@ -7,6 +7,7 @@ import doctest
 import importlib
 import math
 import pickle
+import random
 import re
 import threading
 
@@ -737,6 +738,55 @@ def test_symbolic_slice_ends(ab):
         dims.canonical_slice(slice(a - b, None), a)
     with pytest.raises(ValueError, match="step cannot be zero"):
         dims.canonical_slice(slice(None, None, 0), a)
+
+
+# multiples ------------------------------------------------------------------------------------------
+
+
+def test_the_quotient_of_a_multiple():
+    n, b = dims.symbolic_shape("n, b", constraints=["mod(n, 4) == 0"])
+    assert 4 * (n // 4) is n
+    assert b * 2 * (n // 2) is b * n
+    assert (b * n) % 2 == 0 == n % 4
+    assert 2 * ((b * n) // 2) is b * n
+    assert (3 * n + 2) // 2 is 6 * (n // 4) + 1
+    assert (n * n) % 16 == 0
+    assert n >= 4
+
+
+def test_the_quotient_where_the_remainder_is_known():
+    (n,) = dims.symbolic_shape("n", constraints=["mod(n, 3) == 1"])
+    assert 3 * (n // 3) is n - 1
+    n, k = dims.symbolic_shape("n, k", constraints=["mod(n, k) == 0"])
+    assert k * (n // k) is n
+    n, m = dims.symbolic_shape(
+        "n, m", constraints=["mod(n, 2) == 0", "mod(m, 2) == 0", "n >= m + 3"]
+    )
+    assert n - m >= 4
+
+
+def test_random_multiples():
+    """Quotients and remainders, with all that is known used, against those of numbers."""
+    rng = random.Random(0)
+    for _ in range(300):
+        steps = {name: rng.choice([1, 2, 3, 4, 6]) for name in "nmb"}
+        known = [f"mod({name}, {step}) == 0" for name, step in steps.items() if step > 1]
+        sizes = dict(zip("nmb", dims.symbolic_shape("n, m, b", constraints=known)))
+        e = rng.randint(-3, 3)
+        for _ in range(2):
+            term = rng.choice([-2, -1, 1, 3])
+            for name in rng.choices("nmb", k=rng.randint(1, 2)):
+                term = term * sizes[name]
+            e = e + term
+        divisor = rng.choice([2, 3, 4, 6, 8, 12])
+        quotient, rest = divmod(e, divisor)
+        for _ in range(4):
+            env = {name: step * rng.randint(1, 60) for name, step in steps.items()}
+            value = dims.evaluate(e, env)
+            assert divmod(value, divisor) == (
+                dims.evaluate(quotient, env),
+                dims.evaluate(rest, env),
+            )
 
 
 @pytest.mark.parametrize("name", ["assume", "expression", "scope", "shapes", "solve"])

@@ -36,15 +36,25 @@ def arguments(specs, sizes, rng):
 
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: row.name)
 def test_operation(row):
-    """Called with several sizes, the exported function gives what the function itself gives."""
+    """Called with several sizes, the exported function gives what the function itself gives.
+
+    Where a size of 1 means something else to the function, the call is refused.
+    """
     rng = np.random.default_rng(0)
     specs = list(specifications(row))
     exported = export.export(sagax.jit(row.function))(*specs)
-    for sizes in ({"b": 3, "c": 2, "h": 5}, {"b": 5, "c": 4, "h": 3}):
+    several = [{"b": 3, "c": 2, "h": 5, "k": 2}, {"b": 5, "c": 4, "h": 3, "k": 3}]
+    if not row.constraints:
+        several.append(dict.fromkeys("bchk", 1))
+    for sizes in several:
         args = list(arguments(specs, sizes, rng))
+        if not all(a.holds(sizes) for a in exported.assumptions):
+            with pytest.raises(ValueError, match="took for granted"):
+                exported.call(*args)
+            continue
         expected = sagax.tree.leaves(row.function(*map(snp.asarray, args)))
         for want, got in zip(expected, sagax.tree.leaves(exported.call(*args)), strict=True):
-            assert want.dtype == got.dtype
+            assert (want.shape, want.dtype) == (got.shape, got.dtype)
             np.testing.assert_allclose(np.asarray(got), np.asarray(want), rtol=2e-5, atol=1e-5)
 
 
@@ -54,6 +64,20 @@ def test_refused_operation(row):
     with pytest.raises(refusals) as caught:
         export.export(sagax.jit(row.function))(*specifications(row))
     assert isinstance(caught.value, sagax.errors.SagaxError)
+
+
+@pytest.mark.parametrize("squeeze", [snp.squeeze, lambda x: x.squeeze(), snp.cov])
+def test_dimensions_that_are_left_out_if_they_are_1(squeeze):
+    """A size of 1 would give a result of another shape: taken for granted, and checked."""
+    specs = S(export.symbolic_shape("b, 3"), "float32")
+    exported = export.export(sagax.jit(squeeze))(specs)
+    assert "b != 1" in map(str, exported.assumptions)
+    x = np.arange(6, dtype=np.float32).reshape(2, 3)
+    assert exported.call(x).shape == squeeze(snp.asarray(x)).shape
+    with pytest.raises(ValueError, match="took for granted that b != 1"):
+        exported.call(x[:1])
+    with pytest.raises(InconclusiveDimensionOperation, match="'b' == '1'"):
+        export.export(sagax.jit(squeeze), strict=True)(specs)
 
 
 # what an export knows of itself ------------------------------------------------------------------------

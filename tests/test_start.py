@@ -18,7 +18,7 @@ import pytest
 
 import sagax
 import sagax.numpy as snp
-from sagax._src.later import later
+from sagax._src.later import LateMethod, later
 from sagax._src.records import record
 
 SOURCE = Path(sagax.__file__).parent
@@ -52,7 +52,20 @@ def loaded() -> set[str]:
         "sagax._src.control.manual", "sagax._src.control.masks", "sagax._src.core.dims.decide",
         "sagax._src.diagnostics.render", "sagax._src.diagnostics.leaks",
         "sagax._src.primitives.special", "sagax._src.primitives.linalg",
-        "sagax.lax", "sagax.nn", "sagax.random", "sagax.numpy.linalg", "sagax.numpy._sets",
+        "sagax._src.primitives.gathering", "sagax._src.primitives.scattering",
+        "sagax._src.primitives.slicing", "sagax._src.primitives.sorting",
+        "sagax._src.primitives.contraction", "sagax._src.primitives.transcendental",
+        "sagax._src.primitives.random_bits", "sagax._src.core.explicit", "sagax._src.core.show",
+        "sagax._src.trees.differences", "sagax._src.control.purity", "sagax._src.runtime.moving",
+        # the transformations, what traces and what is asked of a jitted function
+        "sagax._src.transforms.jvp", "sagax._src.transforms.linearize",
+        "sagax._src.transforms.transpose", "sagax._src.transforms.batch",
+        "sagax._src.api.jacobians", "sagax._src.api.guards", "sagax._src.api.reads",
+        "sagax._src.api.stages", "sagax._src.api.divisions", "sagax._src.api.compilations",
+        # public namespaces, and what is not in every program of the one for NumPy
+        "sagax.lax", "sagax.nn", "sagax.random", "sagax.errors", "sagax.numpy.linalg",
+        "sagax.numpy._sets", "sagax.numpy._indexing", "sagax.numpy._contraction",
+        "sagax.numpy._elementary", "sagax.numpy._sorting", "sagax.numpy._joining",
     ],
 )  # fmt: skip
 def test_import_leaves_out_what_is_not_needed_yet(loaded, module):
@@ -61,6 +74,41 @@ def test_import_leaves_out_what_is_not_needed_yet(loaded, module):
 
 def test_import_brings_in_what_everybody_needs(loaded):
     assert {"sagax._src.api.jit", "sagax._src.api.derivatives", "sagax.numpy._reductions"} <= loaded
+
+
+WHAT_LOADING_TRACES = """
+import importlib, pkgutil, sys, sagax, sagax.numpy
+from sagax._src.core import primitive, stage
+
+seen = set()
+
+def noting(run):
+    def noted(*args, **kwargs):
+        frame = sys._getframe()
+        while frame is not None and frame.f_code.co_name != "<module>":
+            frame = frame.f_back
+        if frame is not None and frame.f_globals.get("__name__", "").startswith("sagax"):
+            seen.add((frame.f_globals["__name__"], frame.f_lineno))
+        return run(*args, **kwargs)
+    return noted
+
+primitive.Primitive.bind = noting(primitive.Primitive.bind)
+stage.StageTrace.__init__ = noting(stage.StageTrace.__init__)
+for module in pkgutil.walk_packages(sagax.__path__, "sagax."):
+    if not module.name.endswith(("__main__", "as_jax")):
+        importlib.import_module(module.name)
+print(len(sys.modules), sorted(seen))
+"""
+
+
+def test_loading_a_module_traces_and_computes_nothing():
+    # It may be loaded within a trace, or while options are set that would stay in what it makes.
+    done = subprocess.run(
+        [sys.executable, "-c", WHAT_LOADING_TRACES], capture_output=True, text=True, check=True
+    )
+    count, seen = done.stdout.split(maxsplit=1)
+    assert int(count) > 600
+    assert seen.strip() == "[]"
 
 
 # ------------------------------------------------------------------------------------- the late names
@@ -97,6 +145,7 @@ def test_type_checkers_see_the_late_functions_of_sagax():
         name: where if ":" in where else f"{where}:{name}"
         for name, where in sagax._LAZY_FUNCTIONS.items()
     }
+    late |= {"errors": "sagax:errors"}  # a module, which people use without importing it
     assert typed_names(SOURCE / "__init__.py") == late
 
 
@@ -162,6 +211,53 @@ def test_what_a_late_module_lacks_is_an_attribute_error(slow_module):
         later(slow_module, {}).nosuch  # noqa: B018
     with pytest.raises(ModuleNotFoundError, match="no_such_module_at_all"):
         later("no_such_module_at_all", {}).value  # noqa: B018
+
+
+def test_a_late_method_stands_for_a_function_until_it_is_asked_for(tmp_path, monkeypatch):
+    (tmp_path / "late_methods_of_test.py").write_text(
+        "def twice(self, by=2):\n    'Twice.'\n    return self.value * by\n"
+    )
+    monkeypatch.syspath_prepend(tmp_path)
+    module = later("late_methods_of_test", {})
+
+    class Base:
+        value = 21
+        method = LateMethod(module, "twice")
+        part = LateMethod(module, "twice", property)
+        __getitem__ = LateMethod(module, "twice")
+
+    class Derived(Base):
+        pass
+
+    assert "late_methods_of_test" not in sys.modules
+    assert Derived()[3] == 63
+    twice = sys.modules["late_methods_of_test"].twice
+    assert vars(Base)["__getitem__"] is twice
+    assert Derived().method(by=1) == 21
+    assert Base.method is vars(Base)["method"] is twice
+    assert Derived().part == 42
+    assert vars(Base)["part"].fget is twice
+    assert vars(Derived).keys().isdisjoint({"method", "part", "__getitem__"})
+    monkeypatch.delitem(sys.modules, "late_methods_of_test")
+
+
+ARRAY_METHODS = """
+import inspect, sagax, sagax.numpy as snp
+from sagax._src.later import LateMethod
+late = {name for name, value in vars(snp.ndarray).items() if isinstance(value, LateMethod)}
+docs = {name: inspect.getdoc(getattr(snp.ndarray, name)) for name in late}
+left = {name for name, value in vars(snp.ndarray).items() if isinstance(value, LateMethod)}
+print(len(late), sorted(name for name in late if not docs[name] and name[0] != "_"), sorted(left))
+"""
+
+
+def test_the_late_methods_of_arrays_are_all_there_with_their_documentation():
+    done = subprocess.run(
+        [sys.executable, "-c", ARRAY_METHODS], capture_output=True, text=True, check=True
+    )
+    count, rest = done.stdout.split(maxsplit=1)
+    assert int(count) >= 20
+    assert rest.split() == ["[]", "[]"]
 
 
 # ------------------------------------------------------------------------------------------- records

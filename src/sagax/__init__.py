@@ -15,13 +15,9 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 from sagax import _assemble as _assemble  # first: plugs the parts together
-from sagax import dtypes, errors, tree, tree_util
-from sagax._src.api.compilations import explain_compiles
+from sagax import dtypes, tree, tree_util
 from sagax._src.api.derivatives import (
     grad,
-    hessian,
-    jacfwd,
-    jacrev,
     jvp,
     linear_transpose,
     linearize,
@@ -83,13 +79,18 @@ from sagax._src.runtime.devices import (
 )
 from sagax._src.runtime.pending import effects_barrier
 from sagax._src.xla import Device
-from sagax.numpy._indexing import ds
 
 if TYPE_CHECKING:
+    from sagax import errors as errors
     from sagax._autojit.convert import autojit as autojit
     from sagax._explain.interactive import explain as explain
+    from sagax._src.api.compilations import explain_compiles as explain_compiles
     from sagax._src.api.environment import print_environment_info as print_environment_info
     from sagax._src.api.hlo import xla_computation as xla_computation
+    from sagax._src.api.jacobians import hessian as hessian
+    from sagax._src.api.jacobians import jacfwd as jacfwd
+    from sagax._src.api.jacobians import jacrev as jacobian
+    from sagax._src.api.jacobians import jacrev as jacrev
     from sagax._src.api.levels import CompilerEffortLevel as CompilerEffortLevel
     from sagax._src.api.levels import Inline as Inline
     from sagax._src.api.live import copy_to_host_async as copy_to_host_async
@@ -114,6 +115,7 @@ if TYPE_CHECKING:
     from sagax._src.runtime.moving import (
         make_array_from_single_device_arrays as make_array_from_single_device_arrays,
     )
+    from sagax.numpy._indexing.windows import ds as ds
     from sagax.sharding import AbstractMesh as AbstractMesh
     from sagax.sharding import Mesh as Mesh
     from sagax.sharding import NamedSharding as NamedSharding
@@ -127,7 +129,6 @@ if TYPE_CHECKING:
 
 __version__ = "0.1.0.dev0"
 
-jacobian = jacrev
 float0 = dtypes.float0
 _LAZY = (
     "ad_checkpoint",
@@ -138,6 +139,7 @@ _LAZY = (
     "debug",
     "distributed",
     "dlpack",
+    "errors",
     "example_libraries",
     "experimental",
     "export",
@@ -167,6 +169,7 @@ _LAZY_FUNCTIONS = {
     "custom_gradient": "sagax._src.control.closures",
     "custom_jvp": "sagax._src.control.custom_derivatives",
     "custom_vjp": "sagax._src.control.custom_derivatives",
+    "ds": "sagax.numpy._indexing.windows",
     "pure_callback": "sagax._src.control.callbacks",
     "remat": "sagax._src.control.remat:checkpoint",
     "autojit": "sagax._autojit.convert",
@@ -175,6 +178,11 @@ _LAZY_FUNCTIONS = {
     "NamedSharding": "sagax.sharding",
     "P": "sagax.sharding",
     "explain": "sagax._explain.interactive",
+    "explain_compiles": "sagax._src.api.compilations",
+    "hessian": "sagax._src.api.jacobians",
+    "jacfwd": "sagax._src.api.jacobians",
+    "jacobian": "sagax._src.api.jacobians:jacrev",
+    "jacrev": "sagax._src.api.jacobians",
     "CompilerEffortLevel": "sagax._src.api.levels",
     "Inline": "sagax._src.api.levels",
     "copy_to_host_async": "sagax._src.api.live",

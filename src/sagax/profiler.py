@@ -13,6 +13,7 @@ import functools
 import gzip
 import json
 import socket
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -57,6 +58,8 @@ def __getattr__(name: str) -> Any:
         return xla.profile_options_class()
     if name == "ProfileData":
         return xla.profile_data_class()
+    if name in ("ProfileEvent", "ProfileLine", "ProfilePlane"):
+        return getattr(sys.modules[xla.profile_data_class().__module__], name)
     raise AttributeError(f"module 'sagax.profiler' has no attribute {name!r}")
 
 

@@ -18,6 +18,7 @@ import sagax.export
 import sagax.lax
 import sagax.nn
 import sagax.numpy
+import sagax.numpy._indexing.parse  # an owner that is only loaded when it is needed
 import sagax.profiler
 import sagax.random
 from sagax._src.diagnostics import cautions

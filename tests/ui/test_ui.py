@@ -9,6 +9,9 @@ is to be said the case has no such comment and no text. Files that begin with `_
 cases import. For each suggestion that sagax calls verified, the program is changed as suggested and
 run: it must print what `<case>.out` says.
 
+Of the cases in `explained/` the text is what `python -m sagax explain` says: warnings that only it
+gives, and programs that need a process of their own.
+
 `pytest tests/ui --bless` rewrites the texts.
 """
 
@@ -16,6 +19,7 @@ from __future__ import annotations
 
 import contextlib
 import io
+import json
 import re
 import runpy
 from dataclasses import dataclass
@@ -28,7 +32,10 @@ from sagax._src.diagnostics.base import SagaxError
 from sagax._src.diagnostics.model import Trust
 
 HERE = Path(__file__).resolve().parent
-CASES = sorted(path for path in HERE.glob("*/*.py") if not path.name.startswith("_"))
+PAGES = HERE.parents[1] / "docs" / "errors"
+ALL = sorted(path for path in HERE.glob("*/*.py") if not path.name.startswith("_"))
+EXPLAINED = [path for path in ALL if path.parent.name == "explained"]
+CASES = [path for path in ALL if path not in EXPLAINED]
 
 _MARK = re.compile(r"# ?~ (SX\d{4})(?: (.*))?$")
 
@@ -116,9 +123,37 @@ def test_case(path, at_home, golden, tmp_path):
             golden(path.with_suffix(".out"), printed)
 
 
+@pytest.fixture(scope="module")
+def explanations(run_python):
+    """What `explain` says of the cases in explained/, by one process for all of them."""
+    done = run_python(HERE / "explain_all.py", *EXPLAINED, env={"JAX_PLATFORMS": "cpu"})
+    rows = [json.loads(line) for line in done.stdout.splitlines() if line.startswith('{"path"')]
+    return {Path(row["path"]): row for row in rows}
+
+
+@pytest.mark.parametrize("path", EXPLAINED, ids=lambda p: p.stem)
+def test_explained_case(path, explanations, golden):
+    found = explanations[path]
+    mark = mark_of(path.read_text(encoding="utf-8"))
+    assert mark is not None, "no line is marked"
+    assert (found["code"], found["at"]) == (mark.code, [path.name, mark.line])
+    assert mark.words in found["message"]
+    golden(path.with_suffix(".txt"), found["text"])
+    assert len(found["text"].splitlines()) <= 25
+    for title, status, printed in found["repaired"]:
+        assert status == "clean", title
+        golden(path.with_suffix(".out"), printed)
+
+
 def test_every_text_belongs_to_a_case():
     texts = [path for path in HERE.glob("*/*") if path.suffix in (".txt", ".out")]
-    assert [path for path in texts if path.with_suffix(".py") not in CASES] == []
+    assert [path for path in texts if path.with_suffix(".py") not in ALL] == []
+
+
+def test_every_code_has_a_case():
+    marks = [mark_of(path.read_text(encoding="utf-8")) for path in ALL]
+    shown = {mark.code for mark in marks if mark is not None}
+    assert sorted({path.stem for path in PAGES.glob("SX*.md")} - shown) == []
 
 
 # ------------------------------------------------------------------- the runner, on cases that lie

@@ -26,7 +26,7 @@ from sagax._src.diagnostics.boundary import from_users, tidy
 from sagax._src.diagnostics.edits import apply
 from sagax._src.diagnostics.fixes.case import Facts, Measured
 from sagax._src.diagnostics.model import Edit, Span
-from sagax._src.diagnostics.spans import is_users
+from sagax._src.diagnostics.spans import is_installed, is_users
 
 __all__ = ["perform"]
 
@@ -80,6 +80,7 @@ def perform(task: Task) -> Outcome:
         files=_users_files(task.script),
         seconds=seconds,
         code=code,
+        derivatives_lost=plainly.derivatives_lost(),
     )
 
 
@@ -92,13 +93,15 @@ def _traceback_text(error: BaseException) -> str:
 
 
 def _users_files(script: str) -> tuple[str, ...]:
-    """The script and the modules of its project that were imported."""
+    """The script and the modules that were imported, but for installed packages."""
     root = os.path.dirname(os.path.abspath(script)) + os.sep
     found = [os.path.abspath(script)]
     for module in list(sys.modules.values()):
         file = getattr(module, "__file__", None)
-        if isinstance(file, str) and file.startswith(root) and is_users(file):
-            found.append(file)
+        if not isinstance(file, str) or not is_users(file):
+            continue
+        if file.startswith(root) or not is_installed(file):
+            found.append(os.path.abspath(file))
     return tuple(dict.fromkeys(found))
 
 

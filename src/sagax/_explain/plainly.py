@@ -16,8 +16,10 @@ import numpy as np
 import sagax.lax
 import sagax.numpy as snp
 from sagax._src import config
+from sagax._src.api.flat import has_derivative
 from sagax._src.api.mapping import vmap as real_vmap
 from sagax._src.core.trace import Tracer
+from sagax._src.diagnostics.errors import ConcretizationTypeError
 from sagax._src.trees import leaves
 from sagax.tree_util import tree_map
 
@@ -35,10 +37,22 @@ def install(package: ModuleType) -> None:
     Tracer._known = _known  # type: ignore[method-assign]
 
 
+# The numbers that were taken out of values that are being differentiated: what is computed from
+# them has no derivative, so that the gradients of the program may be wrong.
+_taken: list[str] = []
+
+
+def derivatives_lost() -> bool:
+    """Whether gradients of this run may lack what was computed from numbers."""
+    return bool(_taken)
+
+
 def _known(self: Tracer, error: type, *context: Any) -> Any:
     value = self.concrete()
     if value is None:
         raise error(self, *context)
+    if error is ConcretizationTypeError and has_derivative(self):
+        _taken.append(type(self).__name__)
     return value
 
 
@@ -46,6 +60,8 @@ def _known_array(self: Tracer, *args: Any, **kwargs: Any) -> np.ndarray:
     value = self.concrete()
     if value is None:
         raise TypeError("a value without a number")
+    if has_derivative(self):
+        _taken.append(type(self).__name__)
     return np.asarray(value, *args)
 
 

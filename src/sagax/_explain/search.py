@@ -236,14 +236,15 @@ class _Search:
         if not outcome.clean:
             return
         reference = self.reference()
-        if reference is None:
+        wildcard = self.facts.diagnostic.error == "NaNGradientWarning"
+        agrees = reference is not None and agree(reference[0], outcome, wildcard)
+        if reference is None or (not agrees and reference[0].derivatives_lost):
             trust = Trust.VERIFIED if state.certain else Trust.PLAUSIBLE
             checked = "ran the changed program with all checks on: no error"
             found_here = self.last if state.steps[0].rank >= LAST_RESORT else self.clean
             found_here.append(self.suggestion(state, trust, checked))
             return
-        wildcard = self.facts.diagnostic.error == "NaNGradientWarning"
-        if agree(reference[0], outcome, wildcard):
+        if agrees:
             checked = f"ran the changed program: clean, and the same result as {reference[1]}"
             found_here = self.last if state.steps[0].rank >= LAST_RESORT else self.verified
             found_here.append(self.suggestion(state, Trust.VERIFIED, checked))

@@ -45,6 +45,7 @@ class Outcome:
     files: tuple[str, ...] = ()
     seconds: float = 0.0
     code: int = 0
+    derivatives_lost: bool = False  # numbers were taken out of values being differentiated
 
     @property
     def found(self) -> Facts | None:

@@ -208,17 +208,22 @@ class Watch:
                     span=span or self._definition(jitted),
                     data={"read": read},
                 )
-        counts: Counter[tuple[int, int]] = Counter()
+        counts: dict[tuple[int, int], Counter[str]] = {}  # by instruction, its operations
+        runs: Counter[tuple[int, int]] = Counter()  # how often another instruction went before
         first: dict[tuple[int, int], Any] = {}
+        before = None
         for eqn in closed.jaxpr.eqns:
             if eqn.traceback is None:
                 continue
             place = next(_places(eqn.traceback), None)
             if place is not None:
                 key = id(place.code), place.offset
-                counts[key] += 1
+                counts.setdefault(key, Counter())[eqn.primitive.name] += 1
+                runs[key] += key != before
+                before = key
                 first.setdefault(key, eqn)
-        for key, n in counts.items():
+        for key, names in counts.items():
+            n = runs[key] if runs[key] > 1 else min(names.values())
             if n >= ITERATIONS and (loop := self._loop(first[key].traceback)) is not None:
                 span, iterations = loop, n
                 self.add(

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import importlib
 import sys
+from collections.abc import Callable
 from typing import Any
 
-__all__ = ["later"]
+__all__ = ["LateMethod", "later"]
 
 
 class _Later:
@@ -39,3 +40,25 @@ def later(name: str, namespace: dict[str, Any]) -> Any:
     attributes of the module where they are needed.
     """
     return sys.modules.get(name) or _Later(name, namespace)
+
+
+class LateMethod:
+    """Stands on a class for a function of a late module, until it is first asked for."""
+
+    __slots__ = ("_make", "_module", "_name")
+
+    def __init__(self, module: Any, name: str, make: Callable[[Any], Any] | None = None) -> None:
+        """The function `name` of the module; `make` turns it into what stands on the class."""
+        self._module = module
+        self._name = name
+        self._make = make
+
+    def __get__(self, instance: Any, owner: type) -> Any:
+        found = getattr(self._module, self._name)
+        if self._make is not None:
+            found = self._make(found)
+        for cls in owner.__mro__:
+            for name, value in list(vars(cls).items()):
+                if value is self:  # from now on the function itself stands there
+                    setattr(cls, name, found)
+        return found.__get__(instance, owner)

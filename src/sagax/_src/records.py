@@ -112,6 +112,20 @@ def _init(self: Any, *values: Any, **named: Any) -> None:
     cls = type(self)
     fields = cls._record_fields
     names = fields.names
+    if not named and len(values) == len(names):
+        for name, value in zip(names, values, strict=True):
+            _put(self, name, value)
+    else:
+        for name, value in _given(cls, fields, values, named).items():
+            _put(self, name, value)
+    check = getattr(cls, "__post_init__", None)
+    if check is not None:
+        check(self)
+
+
+def _given(cls: Any, fields: _Fields, values: tuple, named: dict[str, Any]) -> dict[str, Any]:
+    """The value of each field, in order, of those given in order and by name; or of its default."""
+    names = fields.names
     given = dict(zip(names, values, strict=False))
     if len(values) > len(names):
         raise TypeError(f"{cls.__name__}() takes {len(names)} fields, got {len(values)}: {names}")
@@ -119,16 +133,6 @@ def _init(self: Any, *values: Any, **named: Any) -> None:
         if name in given:
             raise TypeError(f"{cls.__name__}() got its field {name!r} twice")
         given[name] = value
-    if len(given) < len(names) or named:
-        given = _completed(cls, fields, given)
-    for name, value in given.items():
-        _put(self, name, value)
-    check = getattr(cls, "__post_init__", None)
-    if check is not None:
-        check(self)
-
-
-def _completed(cls: Any, fields: _Fields, given: dict[str, Any]) -> dict[str, Any]:
     unknown = given.keys() - fields.names
     if unknown:
         raise TypeError(

@@ -35,22 +35,6 @@ from sagax.numpy._arithmetic import (
     true_divide,
 )
 from sagax.numpy._array_api import __array_api_version__, __array_namespace_info__
-from sagax.numpy._choosing import choose, compress, extract, fill_diagonal, place
-from sagax.numpy._contraction import (
-    cross,
-    diagonal,
-    dot,
-    inner,
-    kron,
-    matmul,
-    matvec,
-    outer,
-    tensordot,
-    trace,
-    vdot,
-    vecdot,
-    vecmat,
-)
 from sagax.numpy._conversion import array, asarray, astype, copy
 from sagax.numpy._creation import (
     arange,
@@ -69,111 +53,6 @@ from sagax.numpy._creation import (
     zeros,
     zeros_like,
 )
-from sagax.numpy._cumulative import (
-    cumprod,
-    cumsum,
-    cumulative_prod,
-    cumulative_sum,
-    nancumprod,
-    nancumsum,
-)
-from sagax.numpy._elementary import (
-    acos,
-    acosh,
-    angle,
-    arccos,
-    arccosh,
-    arcsin,
-    arcsinh,
-    arctan,
-    arctan2,
-    arctanh,
-    asin,
-    asinh,
-    atan,
-    atan2,
-    atanh,
-    cbrt,
-    conj,
-    conjugate,
-    cos,
-    cosh,
-    deg2rad,
-    degrees,
-    exp,
-    exp2,
-    expm1,
-    hypot,
-    i0,
-    imag,
-    iscomplex,
-    isreal,
-    log,
-    log1p,
-    log2,
-    log10,
-    rad2deg,
-    radians,
-    real,
-    sin,
-    sinc,
-    sinh,
-    sqrt,
-    tan,
-    tanh,
-)
-from sagax.numpy._floats import (
-    around,
-    ceil,
-    copysign,
-    floor,
-    frexp,
-    heaviside,
-    isfinite,
-    isinf,
-    isnan,
-    isneginf,
-    isposinf,
-    ldexp,
-    modf,
-    nextafter,
-    rint,
-    round,
-    signbit,
-    spacing,
-    trunc,
-)
-from sagax.numpy._indexing import (
-    c_,
-    index_exp,
-    ix_,
-    mgrid,
-    ogrid,
-    put,
-    put_along_axis,
-    r_,
-    s_,
-    take,
-    take_along_axis,
-)
-from sagax.numpy._joining import (
-    append,
-    array_split,
-    block,
-    column_stack,
-    concat,
-    concatenate,
-    dsplit,
-    dstack,
-    hsplit,
-    hstack,
-    split,
-    stack,
-    tile,
-    unstack,
-    vsplit,
-    vstack,
-)
 from sagax.numpy._logic import (
     bitwise_count,
     bitwise_invert,
@@ -191,7 +70,6 @@ from sagax.numpy._logic import (
     not_equal,
     right_shift,
 )
-from sagax.numpy._nonzero import argwhere, flatnonzero, nonzero
 from sagax.numpy._reductions import (
     all,
     amax,
@@ -209,7 +87,6 @@ from sagax.numpy._reductions import (
     sum,
     var,
 )
-from sagax.numpy._repeating import delete, insert, repeat, trim_zeros
 from sagax.numpy._selection import clip, nan_to_num, piecewise, select, where
 from sagax.numpy._shaping import (
     atleast_1d,
@@ -237,17 +114,6 @@ from sagax.numpy._shaping import (
     squeeze,
     swapaxes,
     transpose,
-)
-from sagax.numpy._sorting import (
-    argpartition,
-    argsort,
-    digitize,
-    lexsort,
-    partition,
-    searchsorted,
-    sort,
-    sort_complex,
-    top_k,
 )
 from sagax.numpy._types import (
     ComplexWarning,
@@ -323,12 +189,133 @@ from sagax.numpy._types import (
 if TYPE_CHECKING:
     from sagax.numpy import fft as fft
     from sagax.numpy import linalg as linalg
-    from sagax.numpy._applying import apply_along_axis, apply_over_axes
-    from sagax.numpy._bits import packbits, unpackbits
-    from sagax.numpy._calculus import diff, ediff1d, gradient, trapezoid, unwrap
-    from sagax.numpy._comparing import allclose, array_equal, array_equiv, gcd, isclose, lcm
-    from sagax.numpy._einsum import einsum, einsum_path
-    from sagax.numpy._flat_indices import ravel_multi_index, unravel_index
+    from sagax.numpy._applying import (
+        apply_along_axis,
+        apply_over_axes,
+    )
+    from sagax.numpy._bits import (
+        packbits,
+        unpackbits,
+    )
+    from sagax.numpy._calculus import (
+        diff,
+        ediff1d,
+        gradient,
+        trapezoid,
+        unwrap,
+    )
+    from sagax.numpy._choosing import (
+        choose,
+        compress,
+        extract,
+        fill_diagonal,
+        place,
+    )
+    from sagax.numpy._comparing import (
+        allclose,
+        array_equal,
+        array_equiv,
+        gcd,
+        isclose,
+        lcm,
+    )
+    from sagax.numpy._contraction import (
+        cross,
+        diagonal,
+        dot,
+        inner,
+        kron,
+        matmul,
+        matvec,
+        outer,
+        tensordot,
+        trace,
+        vdot,
+        vecdot,
+        vecmat,
+    )
+    from sagax.numpy._cumulative import (
+        cumprod,
+        cumsum,
+        cumulative_prod,
+        cumulative_sum,
+        nancumprod,
+        nancumsum,
+    )
+    from sagax.numpy._einsum import (
+        einsum,
+        einsum_path,
+    )
+    from sagax.numpy._elementary import (
+        acos,
+        acosh,
+        angle,
+        arccos,
+        arccosh,
+        arcsin,
+        arcsinh,
+        arctan,
+        arctan2,
+        arctanh,
+        asin,
+        asinh,
+        atan,
+        atan2,
+        atanh,
+        cbrt,
+        conj,
+        conjugate,
+        cos,
+        cosh,
+        deg2rad,
+        degrees,
+        exp,
+        exp2,
+        expm1,
+        hypot,
+        i0,
+        imag,
+        iscomplex,
+        isreal,
+        log,
+        log1p,
+        log2,
+        log10,
+        rad2deg,
+        radians,
+        real,
+        sin,
+        sinc,
+        sinh,
+        sqrt,
+        tan,
+        tanh,
+    )
+    from sagax.numpy._flat_indices import (
+        ravel_multi_index,
+        unravel_index,
+    )
+    from sagax.numpy._floats import (
+        around,
+        ceil,
+        copysign,
+        floor,
+        frexp,
+        heaviside,
+        isfinite,
+        isinf,
+        isnan,
+        isneginf,
+        isposinf,
+        ldexp,
+        modf,
+        nextafter,
+        rint,
+        round,
+        signbit,
+        spacing,
+        trunc,
+    )
     from sagax.numpy._grids import (
         diag,
         diag_indices,
@@ -353,6 +340,19 @@ if TYPE_CHECKING:
         histogram_bin_edges,
         histogramdd,
     )
+    from sagax.numpy._indexing import (
+        c_,
+        index_exp,
+        ix_,
+        mgrid,
+        ogrid,
+        put,
+        put_along_axis,
+        r_,
+        s_,
+        take,
+        take_along_axis,
+    )
     from sagax.numpy._interchange import (
         from_dlpack,
         frombuffer,
@@ -363,7 +363,27 @@ if TYPE_CHECKING:
         save,
         savez,
     )
-    from sagax.numpy._interpolation import interp
+    from sagax.numpy._interpolation import (
+        interp,
+    )
+    from sagax.numpy._joining import (
+        append,
+        array_split,
+        block,
+        column_stack,
+        concat,
+        concatenate,
+        dsplit,
+        dstack,
+        hsplit,
+        hstack,
+        split,
+        stack,
+        tile,
+        unstack,
+        vsplit,
+        vstack,
+    )
     from sagax.numpy._nan_reductions import (
         nanargmax,
         nanargmin,
@@ -375,7 +395,14 @@ if TYPE_CHECKING:
         nansum,
         nanvar,
     )
-    from sagax.numpy._padding import pad
+    from sagax.numpy._nonzero import (
+        argwhere,
+        flatnonzero,
+        nonzero,
+    )
+    from sagax.numpy._padding import (
+        pad,
+    )
     from sagax.numpy._polynomials import (
         poly,
         polyadd,
@@ -395,6 +422,12 @@ if TYPE_CHECKING:
         printoptions,
         set_printoptions,
     )
+    from sagax.numpy._repeating import (
+        delete,
+        insert,
+        repeat,
+        trim_zeros,
+    )
     from sagax.numpy._sets import (
         intersect1d,
         isin,
@@ -407,7 +440,21 @@ if TYPE_CHECKING:
         unique_inverse,
         unique_values,
     )
-    from sagax.numpy._signals import convolve, correlate
+    from sagax.numpy._signals import (
+        convolve,
+        correlate,
+    )
+    from sagax.numpy._sorting import (
+        argpartition,
+        argsort,
+        digitize,
+        lexsort,
+        partition,
+        searchsorted,
+        sort,
+        sort_complex,
+        top_k,
+    )
     from sagax.numpy._statistics import (
         average,
         corrcoef,
@@ -437,28 +484,46 @@ if TYPE_CHECKING:
         subtract,
         ufunc,
     )
-    from sagax.numpy._vectorize import vectorize
-    from sagax.numpy._windows import bartlett, blackman, hamming, hanning, kaiser
+    from sagax.numpy._vectorize import (
+        vectorize,
+    )
+    from sagax.numpy._windows import (
+        bartlett,
+        blackman,
+        hamming,
+        hanning,
+        kaiser,
+    )
 
 _LAZY = ("fft", "linalg")
-# What few programs need, imported when one of its functions is first asked for.
+# What not every program needs, imported when one of its functions is first asked for.
 _LAZY_FUNCTIONS = {
     "_applying": "apply_along_axis apply_over_axes",
     "_bits": "packbits unpackbits",
     "_calculus": "diff ediff1d gradient trapezoid unwrap",
+    "_choosing": "choose compress extract fill_diagonal place",
     "_comparing": "allclose array_equal array_equiv gcd isclose lcm",
+    "_contraction": "cross diagonal dot inner kron matmul matvec outer tensordot trace vdot vecdot vecmat",
+    "_cumulative": "cumprod cumsum cumulative_prod cumulative_sum nancumprod nancumsum",
     "_einsum": "einsum einsum_path",
+    "_elementary": "acos acosh angle arccos arccosh arcsin arcsinh arctan arctan2 arctanh asin asinh atan atan2 atanh cbrt conj conjugate cos cosh deg2rad degrees exp exp2 expm1 hypot i0 imag iscomplex isreal log log1p log2 log10 rad2deg radians real sin sinc sinh sqrt tan tanh",
     "_flat_indices": "ravel_multi_index unravel_index",
+    "_floats": "around ceil copysign floor frexp heaviside isfinite isinf isnan isneginf isposinf ldexp modf nextafter rint round signbit spacing trunc",
     "_grids": "diag diag_indices diag_indices_from diagflat fromfunction indices mask_indices meshgrid tril tril_indices tril_indices_from triu triu_indices triu_indices_from vander",
     "_histograms": "bincount histogram histogram2d histogram_bin_edges histogramdd",
+    "_indexing": "c_ index_exp ix_ mgrid ogrid put put_along_axis r_ s_ take take_along_axis",
     "_interchange": "from_dlpack frombuffer fromfile fromiter fromstring load save savez",
     "_interpolation": "interp",
+    "_joining": "append array_split block column_stack concat concatenate dsplit dstack hsplit hstack split stack tile unstack vsplit vstack",
     "_nan_reductions": "nanargmax nanargmin nanmax nanmean nanmin nanprod nanstd nansum nanvar",
+    "_nonzero": "argwhere flatnonzero nonzero",
     "_padding": "pad",
     "_polynomials": "poly polyadd polyder polydiv polyfit polyint polymul polysub polyval roots",
     "_printing": "array_repr array_str get_printoptions printoptions set_printoptions",
+    "_repeating": "delete insert repeat trim_zeros",
     "_sets": "intersect1d isin setdiff1d setxor1d union1d unique unique_all unique_counts unique_inverse unique_values",
     "_signals": "convolve correlate",
+    "_sorting": "argpartition argsort digitize lexsort partition searchsorted sort sort_complex top_k",
     "_statistics": "average corrcoef cov median nanmedian nanpercentile nanquantile percentile quantile",
     "_ufunc": "add bitwise_and bitwise_or bitwise_xor frompyfunc logaddexp logaddexp2 logical_and logical_or logical_xor maximum minimum multiply negative subtract ufunc",
     "_vectorize": "vectorize",

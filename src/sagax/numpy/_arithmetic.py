@@ -12,7 +12,7 @@ import numpy as np
 
 import sagax.numpy._base as _base
 from sagax._src.core import dtypes
-from sagax._src.core.value import Array
+from sagax._src.core.value import Array, aval_of
 from sagax._src.diagnostics.errors import DtypeError
 from sagax._src.later import later
 from sagax._src.primitives.arithmetic import (
@@ -32,7 +32,6 @@ from sagax._src.primitives.arithmetic import (
 from sagax._src.primitives.bitwise import and_p, or_p, shift_right_logical_p
 from sagax._src.primitives.comparison import eq_p, gt_p, lt_p, ne_p
 from sagax._src.primitives.complex_numbers import imag_p
-from sagax._src.primitives.power import pow_p
 from sagax._src.primitives.reductions import reduce_or_p
 from sagax._src.primitives.rounding import RoundingMethod, round_p
 from sagax._src.primitives.structural import real_p
@@ -49,8 +48,10 @@ from sagax.numpy._fused import fused, operation1, operation2
 
 if TYPE_CHECKING:
     import sagax._src.control.while_loop as loops
+    import sagax._src.primitives.power as power_family
 else:
     loops = later("sagax._src.control.while_loop", globals())
+    power_family = later("sagax._src.primitives.power", globals())
 
 _BOOL = dtypes.bool_
 _SCALARS = frozenset((bool, int, float, complex))
@@ -341,11 +342,14 @@ def power(x1: Any, x2: Any, /) -> Array:
         dtype, weak = _base.common_dtype("power", (x, y))
         if dtype == dtype_of(x):  # the exponents may stay integers
             x = x if type(x) not in _SCALARS or weak else _base.cast(x, dtype, weak)
-            return pow_p.bind(*_base.align_ranks("power", (x, y)))
+            return power_family.pow_p.bind(*_base.align_ranks("power", (x, y)))
     x, y = _numeric(*operands2("power", x, y))
     if dtypes.is_inexact(dtype_of(x)):
-        return pow_p.bind(x, y)
-    return _base.strong_unless_weak(_integer_power(x, y), x1, x2)
+        return power_family.pow_p.bind(x, y)
+    result = _integer_power(x, y)
+    # as in jax: an array of exponents decides the type, one integer does not
+    one = _base.shape_of(x2) == () and (type(x2) is bool or dtype_of(x2) != _BOOL)
+    return result if one and aval_of(x1).weak_type else _base.strong(result)
 
 
 pow = power
@@ -380,7 +384,7 @@ def float_power(x1: Any, x2: Any, /) -> Array:
     Array([1.        , 0.5       , 0.33333334], dtype=float32)
     """
     x, y = operands2_inexact("float_power", x1, x2)
-    return pow_p.bind(x, y)
+    return power_family.pow_p.bind(x, y)
 
 
 # --- sizes and signs -----------------------------------------------------------------------------

@@ -510,11 +510,6 @@ def strong(x: Any) -> Any:
     return convert(x, aval.dtype, False) if aval.weak_type else x
 
 
-def strong_unless_weak(x: Any, *operands: Any) -> Any:
-    """The result `x`, not weakly typed unless all the operands were: Python numbers or results of them.
-
-    Promotion makes a strong boolean beside a Python number weak too; some functions see to it that
-    their result is not.
-    """
-    weak = all(type(y) in _SCALARS or aval_of(y).weak_type for y in operands)
-    return x if weak else strong(x)
+def strong_unless_scalars(x: Any, *operands: Any) -> Any:
+    """The result `x`, which is weakly typed, if at all, only where all the operands are of rank 0."""
+    return strong(x) if any(shape_of(y) for y in operands) else x

@@ -193,6 +193,7 @@ def trapezoid(y: Any, x: Any = None, dx: Any = 1.0, axis: int = -1) -> Array:
     y, aval = with_aval("trapezoid", y, 0)
     d = one_axis("trapezoid", axis, aval.ndim)
     if x is None:
+        y = _base.operand_inexact("trapezoid", y)  # first: a float has no dtype with an int4
         y, dx = _base.promote_inexact("trapezoid", y, _base.as_operand("trapezoid", dx, 2))
         widths = dx
     else:

@@ -221,7 +221,7 @@ def choose(a: Any, choices: Any, out: None = None, mode: str = "raise") -> Array
     choices = [_base.cast(c, dtype, False) for c in choices]
     shapes = [aval_of(x).shape for x in (a, *choices)]
     shape = _base.broadcast_shapes("choose", shapes)
-    return select_n(*[broadcast_to(x, shape) for x in (a, *choices)])
+    return _base.strong(select_n(*[broadcast_to(x, shape) for x in (a, *choices)]))
 
 
 # diagonals ----------------------------------------------------------------------------------------

@@ -124,8 +124,8 @@ def gcd(x1: Any, x2: Any, /) -> Array:
     >>> snp.gcd(snp.array([12, -8]), 8)
     Array([4, 8], dtype=int32)
     """
-    out = _gcd(*_integers("gcd", x1, x2))
-    return _base.strong_unless_weak(out, x1, x2)
+    x, y = _integers("gcd", x1, x2)
+    return _base.strong_unless_scalars(_gcd(x, y), x, y)
 
 
 @fused
@@ -160,7 +160,7 @@ def lcm(x1: Any, x2: Any, /) -> Array:
     zero = eq_p.bind(divisor, _base.zero_beside(divisor))
     safe = select(zero, _base.number_beside(1, divisor), divisor)
     out = mul_p.bind(div_p.bind(x, safe), y)
-    return _base.strong_unless_weak(out, x1, x2)
+    return _base.strong_unless_scalars(out, x, y)
 
 
 __all__ = ["allclose", "array_equal", "array_equiv", "gcd", "isclose", "lcm"]

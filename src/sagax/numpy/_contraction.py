@@ -71,6 +71,19 @@ def product(function: str, x: Any, y: Any, preferred: Any = None) -> Array:
     return arithmetic.mul_p.bind(x, y)
 
 
+def _typed(function: str, out: Array, x: Any, y: Any, preferred: Any) -> Array:
+    """A sum of products, weak where the common type of the operands, of these avals, is that.
+
+    A preferred dtype is not. `dot_general` itself goes by whether both operands are weak.
+    """
+    if preferred is not None:
+        return _base.strong(out)
+    if aval_of(out).weak_type or x.dtype is y.dtype or not (x.weak_type or y.weak_type):
+        return out
+    typed = ((x.dtype, x.weak_type), (y.dtype, y.weak_type))
+    return structural.convert(out, out.dtype, True) if _base.common_of(function, typed)[1] else out
+
+
 def contract(
     function: str,
     x: Any,
@@ -108,13 +121,15 @@ def contract(
         (tuple([x_labels.index(n) for n in summed]), tuple([y_labels.index(n) for n in summed])),
         (tuple([x_labels.index(n) for n in along]), tuple([y_labels.index(n) for n in along])),
     )
-    kind = element_type(function, aval_of(x), aval_of(y), preferred)
+    x_aval, y_aval = aval_of(x), aval_of(y)
+    kind = element_type(function, x_aval, y_aval, preferred)
     if dot_general is None:
         out = dot_general_p.bind(
             x, y, dimension_numbers=numbers, precision=precision, preferred_element_type=kind
         )
     else:
         out = dot_general(x, y, numbers, precision=precision, preferred_element_type=kind)
+    out = _typed(function, out, x_aval, y_aval, preferred)
     have = [*along, *x_free, *y_free]
     return structural.transpose(out, [have.index(name) for name in labels])
 
@@ -175,9 +190,10 @@ def _dot_general(
     kind = None
     if preferred is not None or x.dtype is not y.dtype:
         kind = element_type(function, x, y, preferred)
-    return dot_general_p.bind(
+    out = dot_general_p.bind(
         a, b, dimension_numbers=numbers, precision=precision, preferred_element_type=kind
     )
+    return out if kind is None and preferred is None else _typed(function, out, x, y, preferred)
 
 
 @fused_function(2)
@@ -458,13 +474,14 @@ def tensordot(
                 a=a,
                 b=b,
             )
-    return dot_general_p.bind(
+    product = dot_general_p.bind(
         a,
         b,
         dimension_numbers=((left, right), ((), ())),
         precision=canonical_precision(precision, "tensordot"),
         preferred_element_type=element_type("tensordot", x, y, preferred_element_type),
     )
+    return _typed("tensordot", product, x, y, preferred_element_type)
 
 
 @fused_function(2)
@@ -522,7 +539,8 @@ def cross(
         arithmetic.sub(arithmetic.mul(u[p], v[q]), arithmetic.mul(u[q], v[p]))
         for p, q in ((1, 2), (2, 0), (0, 1))
     ]
-    return shaping.stack(products, one_axis("cross", axisc, products[0].ndim + 1, "axisc"))
+    axis = one_axis("cross", axisc, products[0].ndim + 1, "axisc")
+    return _base.strong(shaping.stack(products, axis))
 
 
 # diagonals ----------------------------------------------------------------------------------------

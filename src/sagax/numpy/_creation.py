@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import operator
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -19,11 +19,12 @@ from sagax._src.diagnostics.errors import (
     ArgumentValueError,
     ConcretizationTypeError,
 )
+from sagax._src.later import later
 from sagax._src.primitives.arithmetic import add_p, div_p, mul_p, sub_p
 from sagax._src.primitives.comparison import eq_p, ge_p, ne_p
 from sagax._src.primitives.resharding import with_out_sharding
+from sagax._src.primitives.selection import select_n_p
 from sagax._src.primitives.shaping import concatenate, iota_p, size_as_value, stack
-from sagax._src.primitives.slicing import slice_in_dim
 from sagax._src.primitives.structural import (
     broadcast_in_dim_p,
     canonical_axis,
@@ -44,9 +45,16 @@ from sagax.numpy._conversion import (
     python_number,
     requested,
 )
-from sagax.numpy._elementary import log10
-from sagax.numpy._floats import floor, rint
 from sagax.numpy._fused import fused
+
+if TYPE_CHECKING:
+    import sagax._src.primitives.slicing as slicing
+    import sagax.numpy._elementary as _elementary
+    import sagax.numpy._floats as _floats
+else:
+    _elementary = later("sagax.numpy._elementary", globals())
+    _floats = later("sagax.numpy._floats", globals())
+    slicing = later("sagax._src.primitives.slicing", globals())
 
 _SCALARS = frozenset((bool, int, float, complex))
 
@@ -379,6 +387,8 @@ def arange(
 
 
 def _scalar_of(x: Any, dtype: Any) -> Any:
+    if dims.is_dim(x):
+        return convert(size_as_value(x), dtype)
     if type(x) in _SCALARS:
         return python_number(x, type(x), dtype)
     return dtypes.convert_numpy(np.asarray(x), dtype)[()]
@@ -387,15 +397,30 @@ def _scalar_of(x: Any, dtype: Any) -> Any:
 def _steps(start: Any, stop: Any, step: Any) -> Any:
     """How many numbers there are from start by step up to stop."""
     if any(dims.is_dim(x) for x in (start, stop, step)):
-        start, stop, step = (
-            x if dims.is_dim(x) else operator.index(x) for x in (start, stop, step)
-        )
+        start, stop, step = (_whole(x) for x in (start, stop, step))
         return dims.non_negative(dims.ceil_div(stop - start, step))
     start, stop, step = (x if type(x) in _SCALARS else x.item() for x in (start, stop, step))
     if all(isinstance(x, int) for x in (start, stop, step)):
         return max(0, -((start - stop) // step))
     length = math.ceil((stop - start) / step)
     return max(0, length)
+
+
+def _whole(x: Any) -> dims.Size:
+    """A bound beside symbolic ones."""
+    if dims.is_dim(x):
+        return x
+    value = x if type(x) in _SCALARS else x.item()
+    if isinstance(value, float) and value.is_integer():
+        return int(value)
+    if isinstance(value, int):
+        return int(value)
+    raise ArgumentError(
+        "beside symbolic sizes the bounds of a range are integers",
+        function="arange",
+        got=x,
+        fix="use linspace, or arange of integers times the step",
+    )
 
 
 def _iota(dtype: Any, size: Any) -> Array:
@@ -467,7 +492,7 @@ def _spaced(
     out, step = _between(start, stop, num=num, endpoint=endpoint)
     out = moveaxis(out, 0, canonical_axis(axis, len(bounds) + 1, function))
     if dtypes.kind(dtype) in "iu" and dtypes.is_inexact(computed):
-        out = floor(out)
+        out = _floats.floor(out)
     return convert(out, dtype), step
 
 
@@ -489,13 +514,22 @@ def _between(start: Any, stop: Any, *, num: Any, endpoint: bool) -> tuple:
         one, upper = number(1, int, computed), div_p.bind(high, divisor)
         lower = mul_p.bind(low, sub_p.bind(one, div_p.bind(along, divisor)))
         out = add_p.bind(lower, mul_p.bind(upper, along))
+        last = stop
+        if dims.compare(count, ">", 0) is None:  # a single number is the first one, without a step
+            alone = eq_p.bind(size_as_value(count), number(0, int, np.dtype(np.int32)))
+            last = select_n_p.bind(alone, stop, start)
+            step = select_n_p.bind(alone, step, _no_step(computed, bounds))
         if endpoint:
-            out = concatenate([out, expand_dims(stop, (0,))], 0)
+            out = concatenate([out, expand_dims(last, (0,))], 0)
     else:
-        nan = number(math.nan, float, computed)
-        step = broadcast_in_dim_p.bind(nan, shape=bounds, broadcast_dimensions=())
+        step = _no_step(computed, bounds)
         out = _base.broadcast_to(expand_dims(start, (0,)), (num, *bounds))
     return out, step
+
+
+def _no_step(dtype: Any, shape: tuple) -> Any:
+    nan = number(math.nan, float, dtype)
+    return broadcast_in_dim_p.bind(nan, shape=shape, broadcast_dimensions=())
 
 
 def logspace(
@@ -540,14 +574,14 @@ def geomspace(
     start, stop = (_base.broadcast_to(x, bounds) for x in (start, stop))
     # the logarithms of what remains when the sign (or phase) of the start is taken out
     phase = sign(start)
-    low, high = (log10(div_p.bind(x, phase)) for x in (start, stop))
+    low, high = (_elementary.log10(div_p.bind(x, phase)) for x in (start, stop))
     exponents, _ = _linspace("geomspace", low, high, num, endpoint, None, 0)
     out = power(10.0, exponents)
     count = out.shape[0]
     if not dims.is_dim(count) and count > 0:  # the ends are met exactly
         pieces = [_end(start, phase, add_p.bind(low, high))]
         if count > 1:
-            pieces.append(slice_in_dim(out, 1, count - 1 if endpoint else count))
+            pieces.append(slicing.slice_in_dim(out, 1, count - 1 if endpoint else count))
             if endpoint:
                 pieces.append(_end(stop, phase, add_p.bind(low, high)))
         out = concatenate(pieces, 0)
@@ -555,7 +589,7 @@ def geomspace(
     rank = len(bounds) + 1
     out = moveaxis(out, 0, canonical_axis(axis, rank, "geomspace"))
     if dtypes.kind(dtype) in "iu":
-        out = rint(out)
+        out = _floats.rint(out)
     return convert(out, dtype)
 
 

@@ -166,8 +166,9 @@ def logaddexp(x: Any, y: Any, /) -> Array:
     >>> snp.logaddexp(1000.0, snp.array([1000.0, 0.0])).round(1)
     Array([1000.7, 1000. ], dtype=float32)
     """
-    out = _log_of_sum(*operands2_inexact("logaddexp", x, y), base=math.e)
-    return _base.strong_unless_weak(out, x, y) if dtypes.is_complex(dtype_of(out)) else out
+    x, y = operands2_inexact("logaddexp", x, y)
+    out = _log_of_sum(x, y, base=math.e)
+    return _base.strong_unless_scalars(out, x, y) if dtypes.is_complex(dtype_of(out)) else out
 
 
 @operation2
@@ -178,8 +179,8 @@ def logaddexp2(x: Any, y: Any, /) -> Array:
     >>> snp.logaddexp2(1000.0, snp.array([1000.0, 0.0]))
     Array([1001., 1000.], dtype=float32)
     """
-    out = _log_of_sum(*operands2_inexact("logaddexp2", x, y), base=2.0)
-    return _base.strong_unless_weak(out, x, y)
+    x, y = operands2_inexact("logaddexp2", x, y)
+    return _base.strong_unless_scalars(_log_of_sum(x, y, base=2.0), x, y)
 
 
 @fused

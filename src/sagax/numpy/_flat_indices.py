@@ -10,15 +10,16 @@ import numpy as np
 
 import sagax.numpy._base as _base
 from sagax._src.core import dims, dtypes
+from sagax._src.core.dims import canonical_shape
 from sagax._src.core.trace import Tracer
-from sagax._src.core.value import Array
+from sagax._src.core.value import Array, aval_of
 from sagax._src.diagnostics.errors import (
-    ArgumentError,
     ArgumentValueError,
     ConcretizationTypeError,
     DtypeError,
 )
 from sagax._src.primitives.arithmetic import add_p, div_p, mul_p, rem_p
+from sagax._src.primitives.shaping import size_as_value
 from sagax._src.primitives.structural import convert
 from sagax.numpy._arithmetic import remainder
 from sagax.numpy._base import as_operand, dtype_of, number_beside
@@ -27,17 +28,23 @@ from sagax.numpy._selection import clip, where3
 _MODES = ("raise", "wrap", "clip", "ignore")
 
 
-def _static_shape(function: str, argument: str, shape: Any) -> tuple[int, ...]:
-    sizes = dims.canonical_shape(shape, f"{function}: argument {argument}")
-    known = tuple([size for size in sizes if isinstance(size, int)])
-    if len(known) < len(sizes):
-        raise ArgumentError(
-            function=function,
-            argument=argument,
-            got=f"shape {sizes}",
-            expected="sizes that are known",
-        )
-    return known
+def _beside(size: dims.Size, x: Any) -> Any:
+    """A size as a scalar that goes with the operand `x`."""
+    if not dims.is_dim(size):
+        return number_beside(size, x)
+    aval = aval_of(x)
+    return _size_as(size, aval.dtype, aval.weak_type)
+
+
+def _size_as(size: dims.Size, dtype: Any, weak: bool = False) -> Any:
+    return convert(size_as_value(size), dtype, weak)
+
+
+def _too_large(size: dims.Size, dtype: Any) -> bool:
+    """Whether a dtype cannot hold a size; of symbolic ones it is supposed that 32 bits can."""
+    if dims.is_dim(size) and dtypes.iinfo(dtype).max >= dtypes.iinfo(dtypes.int32).max:
+        return False
+    return size > dtypes.iinfo(dtype).max
 
 
 def _integers(function: str, x: Any, position: int) -> Any:
@@ -63,8 +70,8 @@ def unravel_index(indices: Any, shape: Any) -> tuple[Array, ...]:
     (Array([1, 1], dtype=int32), Array([1, 3], dtype=int32))
     """
     x = _integers("unravel_index", indices, 0)
-    sizes = _static_shape("unravel_index", "shape", shape)
-    total = math.prod(sizes)
+    sizes = canonical_shape(shape, "unravel_index: argument shape")
+    total = dims.size(sizes)
     if total == 0:
         raise ArgumentValueError(
             "an array without elements has no places",
@@ -72,17 +79,17 @@ def unravel_index(indices: Any, shape: Any) -> tuple[Array, ...]:
             got=f"shape {sizes}",
         )
     dtype = dtype_of(x)
-    if dtype == dtypes.bool_ or total > dtypes.iinfo(dtype).max:
+    if dtype == dtypes.bool_ or _too_large(total, dtype):
         x = convert(_base.as_array("unravel_index", x), dtypes.default_int(_base.x64()))
     if dtypes.kind(dtype_of(x)) == "i":
-        x = clip(x, -total, total - 1)
-        x = where3(x < 0, x + total, x)
+        x = clip(x, _beside(-total, x), _beside(total - 1, x))
+        x = where3(x < 0, x + _beside(total, x), x)
     else:
-        x = clip(x, None, total - 1)
+        x = clip(x, None, _beside(total - 1, x))
     out = []
     for size in reversed(sizes):
-        out.append(rem_p.bind(x, number_beside(size, x)))
-        x = div_p.bind(x, number_beside(size, x))
+        out.append(rem_p.bind(x, _beside(size, x)))
+        x = div_p.bind(x, _beside(size, x))
     return tuple(reversed(out))
 
 
@@ -104,7 +111,7 @@ def ravel_multi_index(
     Array([5, 7], dtype=int32)
     """
     name = "ravel_multi_index"
-    sizes = _static_shape(name, "dims", dims)
+    sizes = canonical_shape(dims, f"{name}: argument dims")
     if mode not in _MODES:
         raise ArgumentValueError(
             function=name,
@@ -129,20 +136,22 @@ def ravel_multi_index(
     total: Any = None
     for i, (x, size, stride) in enumerate(zip(given, sizes, strides, strict=True)):
         x = _base.cast(_within(name, x, size, mode, i), wide, False)
-        if stride != 1:
-            x = mul_p.bind(x, _base.number(stride, int, wide))
+        if not isinstance(stride, int) or stride != 1:
+            known = isinstance(stride, int)
+            factor = _base.number(stride, int, wide) if known else _size_as(stride, wide)
+            x = mul_p.bind(x, factor)
         total = x if total is None else add_p.bind(*_base.align_ranks(name, (total, x)))
     return _base.as_array(name, _base.number(0, int, wide) if total is None else total)
 
 
-def _strides(sizes: tuple[int, ...], order: str) -> list[int]:
+def _strides(sizes: dims.Shape, order: str) -> list[dims.Size]:
     """How far apart in the order of elements the neighbours along each dimension are."""
     if order == "F":
-        return [math.prod(sizes[:i]) for i in range(len(sizes))]
-    return [math.prod(sizes[i + 1 :]) for i in range(len(sizes))]
+        return [dims.size(sizes[:i]) for i in range(len(sizes))]
+    return [dims.size(sizes[i + 1 :]) for i in range(len(sizes))]
 
 
-def _result_dtype(name: str, given: list, sizes: tuple[int, ...], dtype: Any) -> Any:
+def _result_dtype(name: str, given: list, sizes: dims.Shape, dtype: Any) -> Any:
     if dtype is not None:
         found = dtypes.requested_dtype(dtype, name)
     elif given:
@@ -154,7 +163,7 @@ def _result_dtype(name: str, given: list, sizes: tuple[int, ...], dtype: Any) ->
         raise ArgumentValueError(
             function=name, argument="dtype", got=dtypes.name(found), expected="an integer dtype"
         )
-    if math.prod(sizes) - 1 > dtypes.iinfo(found).max:
+    if _too_large(dims.size(sizes) - 1, found):
         raise ArgumentValueError(
             f"{dtypes.name(found)} cannot hold the places in an array of shape {sizes}",
             function=name,
@@ -163,12 +172,12 @@ def _result_dtype(name: str, given: list, sizes: tuple[int, ...], dtype: Any) ->
     return found
 
 
-def _within(name: str, x: Any, size: int, mode: str, position: int) -> Any:
+def _within(name: str, x: Any, size: dims.Size, mode: str, position: int) -> Any:
     """An index along a dimension, dealt with as `mode` says where it is out of bounds."""
     if mode == "wrap":
-        return remainder(x, size)
+        return remainder(x, _beside(size, x))
     if mode == "clip":
-        return clip(x, 0, size - 1)
+        return clip(x, 0, _beside(size - 1, x))
     if mode == "raise":
         host = x.concrete() if isinstance(x, Tracer) else x
         if host is None:

@@ -344,6 +344,8 @@ def copysign(x1: Any, x2: Any, /) -> Array:
     x, y = operands2_inexact("copysign", x1, x2)
     _refuse_complex("copysign", x)
     size = abs_p.bind(x)
+    if not _base.aval_of(y).weak_type:
+        size = _base.strong(size)
     return select(signbit(y), neg_p.bind(size), size)
 
 
@@ -515,4 +517,4 @@ def heaviside(x1: Any, x2: Any, /) -> Array:
     at_zero = select(ne_p.bind(x, x), x, y)
     above = select(gt_p.bind(x, zero), one, at_zero)
     out = select(lt_p.bind(x, zero), zero, above)
-    return _base.strong_unless_weak(out, x1)
+    return _base.strong_unless_scalars(out, x)

@@ -139,13 +139,19 @@ def greater_equal(x: Any, y: Any, /) -> Array:
 def truth(x: Any) -> Any:
     """The operand as booleans: whether each element differs from zero."""
     dtype = dtype_of(x)
-    return x if dtype == _BOOL else ne_p.bind(x, _base.zero_beside(x))
+    return x if dtype == _BOOL else ne_p.bind(x, _zero(x))
+
+
+def _zero(x: Any) -> Any:
+    """Zero beside `x`, weakly typed only beside a scalar: an array compared to it is not weak."""
+    return _base.number(0, int, dtype_of(x)) if _base.shape_of(x) else _base.zero_beside(x)
 
 
 def _truths(function: str, x: Any, y: Any) -> list:
     x, y = _base.as_operand(function, x), _base.as_operand(function, y, 1)
-    if _base.common_dtype(function, (x, y))[1]:  # a Python bool beside another number is one too
-        x, y = (int(v) if type(v) is bool else v for v in (x, y))
+    dtype, weak = _base.common_dtype(function, (x, y))
+    if weak and not _base.shape_of(x) and not _base.shape_of(y):  # so are both truths then
+        x, y = _base.cast(x, dtype, weak), _base.cast(y, dtype, weak)
     return _base.align_ranks(function, (truth(x), truth(y)))
 
 
@@ -193,7 +199,7 @@ def logical_not(x: Any, /) -> Array:
     x = _base.as_operand("logical_not", x)
     if dtype_of(x) == _BOOL:
         return not_p.bind(x)
-    return eq_p.bind(x, _base.zero_beside(x))
+    return eq_p.bind(x, _zero(x))
 
 
 # --- bits ----------------------------------------------------------------------------------------

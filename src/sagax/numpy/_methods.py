@@ -4,33 +4,49 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-import sagax.numpy._choosing as _choosing
-import sagax.numpy._contraction as _contraction
 import sagax.numpy._creation as _creation
-import sagax.numpy._cumulative as _cumulative
-import sagax.numpy._elementary as _elementary
-import sagax.numpy._floats as _floats
-import sagax.numpy._joining as _joining
 import sagax.numpy._logic as _logic
-import sagax.numpy._nonzero as _nonzero
 import sagax.numpy._operators as _operators
 import sagax.numpy._reductions as _reductions
-import sagax.numpy._repeating as _repeating
 import sagax.numpy._selection as _selection
 import sagax.numpy._shaping as _shaping
-import sagax.numpy._sorting as _sorting
 from sagax._src.api.values import device_put
 from sagax._src.core import dtypes
 from sagax._src.core.value import Array
 from sagax._src.diagnostics.errors import ArgumentError, ArgumentValueError
-from sagax._src.primitives.casting import bitcast_convert_type
+from sagax._src.later import LateMethod, later
 from sagax._src.primitives.shaping import unstack
+from sagax.numpy._arguments import UnsupportedArgumentError
 from sagax.numpy._array_api import __array_api_version__
-from sagax.numpy._indexing import IndexUpdateHelper, array_getitem, take
+
+if TYPE_CHECKING:
+    import sagax._src.primitives.casting as casting
+    import sagax.numpy._choosing as _choosing
+    import sagax.numpy._contraction as _contraction
+    import sagax.numpy._cumulative as _cumulative
+    import sagax.numpy._elementary as _elementary
+    import sagax.numpy._floats as _floats
+    import sagax.numpy._indexing as _indexing
+    import sagax.numpy._joining as _joining
+    import sagax.numpy._nonzero as _nonzero
+    import sagax.numpy._repeating as _repeating
+    import sagax.numpy._sorting as _sorting
+else:
+    _choosing = later("sagax.numpy._choosing", globals())
+    _contraction = later("sagax.numpy._contraction", globals())
+    _cumulative = later("sagax.numpy._cumulative", globals())
+    _elementary = later("sagax.numpy._elementary", globals())
+    _floats = later("sagax.numpy._floats", globals())
+    _indexing = later("sagax.numpy._indexing", globals())
+    _joining = later("sagax.numpy._joining", globals())
+    _nonzero = later("sagax.numpy._nonzero", globals())
+    _repeating = later("sagax.numpy._repeating", globals())
+    _sorting = later("sagax.numpy._sorting", globals())
+    casting = later("sagax._src.primitives.casting", globals())
 
 
 def _reshape(self: Any, *args: Any, order: str = "C", out_sharding: Any = None) -> Array:
@@ -167,7 +183,7 @@ def _view(self: Any, dtype: Any = None, type: None = None) -> Array:
         return _complex_of_pairs(parts)
     old, new = dtypes.itemsize_bits(have), dtypes.itemsize_bits(want)
     if old == new:
-        return bitcast_convert_type(self, want)
+        return casting.bitcast_convert_type(self, want)
     if not self.ndim:
         raise ArgumentValueError(
             "the dtype of an array of shape () can only be replaced by one of the same width",
@@ -176,7 +192,7 @@ def _view(self: Any, dtype: Any = None, type: None = None) -> Array:
             fix="give it a dimension first, with x[None]",
         )
     if old > new:
-        out = bitcast_convert_type(self, want)  # one more dimension
+        out = casting.bitcast_convert_type(self, want)  # one more dimension
         return out.reshape(*self.shape[:-1], self.shape[-1] * (old // new))
     ratio = new // old
     if self.shape[-1] % ratio:
@@ -187,7 +203,7 @@ def _view(self: Any, dtype: Any = None, type: None = None) -> Array:
             expected=f"a last dimension that is a multiple of {ratio}",
         )
     grouped = self.reshape(*self.shape[:-1], self.shape[-1] // ratio, ratio)
-    return bitcast_convert_type(grouped, want)
+    return casting.bitcast_convert_type(grouped, want)
 
 
 def _join_last(re: Any, im: Any) -> Any:
@@ -217,8 +233,8 @@ def _byteswap(self: Any) -> Array:
         return self
     if dtypes.is_complex(self.dtype):
         return _selection.complex_p.bind(_byteswap(self.real), _byteswap(self.imag))
-    bytes_ = bitcast_convert_type(self, np.uint8)
-    return bitcast_convert_type(_shaping.flip(bytes_, -1), self.dtype)
+    bytes_ = casting.bitcast_convert_type(self, np.uint8)
+    return casting.bitcast_convert_type(_shaping.flip(bytes_, -1), self.dtype)
 
 
 def _namespace(self: Any, *, api_version: str | None = None) -> Any:
@@ -252,16 +268,16 @@ def _contains(self: Any, item: Any) -> bool:
 
 
 def _flat(self: Any) -> Any:
-    raise ArgumentError(
+    raise UnsupportedArgumentError(
         "arrays have no `flat`, since they cannot be written to",
         got=self,
         fix="use x.ravel()",
     )
 
 
-METHODS: dict[str, Callable[..., Any]] = {
+METHODS: dict[str, Callable[..., Any] | LateMethod] = {
     "__array_namespace__": _namespace,
-    "__getitem__": array_getitem,
+    "__getitem__": LateMethod(_indexing, "array_getitem"),
     "__iter__": _iterate,
     "__reversed__": _reversed,
     "__contains__": _contains,
@@ -269,62 +285,59 @@ METHODS: dict[str, Callable[..., Any]] = {
     "any": _reductions.any,
     "argmax": _reductions.argmax,
     "argmin": _reductions.argmin,
-    "argpartition": _sorting.argpartition,
-    "argsort": _sorting.argsort,
+    "argpartition": LateMethod(_sorting, "argpartition"),
+    "argsort": LateMethod(_sorting, "argsort"),
     "astype": _astype,
     "byteswap": _byteswap,
-    "choose": _choosing.choose,
+    "choose": LateMethod(_choosing, "choose"),
     "clip": _clip,
     "compress": _compress,
-    "conj": _elementary.conjugate,
-    "conjugate": _elementary.conjugate,
+    "conj": LateMethod(_elementary, "conjugate"),
+    "conjugate": LateMethod(_elementary, "conjugate"),
     "copy": _copy,
-    "cumprod": _cumulative.cumprod,
-    "cumsum": _cumulative.cumsum,
-    "diagonal": _contraction.diagonal,
-    "dot": _contraction.dot,
+    "cumprod": LateMethod(_cumulative, "cumprod"),
+    "cumsum": LateMethod(_cumulative, "cumsum"),
+    "diagonal": LateMethod(_contraction, "diagonal"),
+    "dot": LateMethod(_contraction, "dot"),
     "flatten": _flatten,
     "max": _reductions.max,
     "mean": _reductions.mean,
     "min": _reductions.min,
-    "nonzero": _nonzero.nonzero,
+    "nonzero": LateMethod(_nonzero, "nonzero"),
     "prod": _reductions.prod,
     "ptp": _reductions.ptp,
     "ravel": _shaping.ravel,
-    "repeat": _repeating.repeat,
+    "repeat": LateMethod(_repeating, "repeat"),
     "reshape": _reshape,
     "round": _round_method,
-    "searchsorted": _sorting.searchsorted,
-    "sort": _sorting.sort,
+    "searchsorted": LateMethod(_sorting, "searchsorted"),
+    "sort": LateMethod(_sorting, "sort"),
     "squeeze": _shaping.squeeze,
     "std": _reductions.std,
     "sum": _reductions.sum,
     "swapaxes": _shaping.swapaxes,
-    "take": take,
+    "take": LateMethod(_indexing, "take"),
     "to_device": _to_device,
-    "trace": _contraction.trace,
+    "trace": LateMethod(_contraction, "trace"),
     "transpose": _transpose,
     "var": _reductions.var,
     "view": _view,
 }
 
-PROPERTIES: dict[str, Callable[[Any], Any]] = {
-    "T": _shaping.transpose,
-    "at": IndexUpdateHelper,
-    "flat": _flat,
-    "imag": _elementary.imag,
-    "mT": _shaping.matrix_transpose,
-    "real": _elementary.real,
+PROPERTIES: dict[str, property | LateMethod] = {
+    "T": property(_shaping.transpose),
+    "at": LateMethod(_indexing, "IndexUpdateHelper", property),
+    "flat": property(_flat),
+    "imag": LateMethod(_elementary, "imag", property),
+    "mT": property(_shaping.matrix_transpose),
+    "real": LateMethod(_elementary, "real", property),
 }
 
 
 def install(cls: type) -> None:
     """Give a class of arrays its operators, methods and properties; what it defines itself stays."""
-    for name, function in (_operators.OPERATORS | METHODS).items():
+    for name, value in (_operators.OPERATORS | METHODS | PROPERTIES).items():
         if name not in cls.__dict__:
-            setattr(cls, name, function)
-    for name, function in PROPERTIES.items():
-        if name not in cls.__dict__:
-            setattr(cls, name, property(function))
+            setattr(cls, name, value)
     if not hasattr(cls, "__array_priority__"):
         cls.__array_priority__ = 100  # NumPy leaves `np_array + x` to the reflected operators

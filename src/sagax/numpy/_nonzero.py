@@ -54,6 +54,7 @@ def indices_of(function: str, a: Any, size: Any, fill_value: Any) -> tuple[Array
             fix="make it an array first: numpy.atleast_1d(...)",
         )
     dtype = dtypes.default_int(_thread.settings.x64)
+    fills = _fills(function, fill_value, aval.ndim)
     if size is None:
         if lazily() and isinstance(a, Tracer) and a.concrete() is None:
             places = lazy_places(a if aval.dtype == np.bool_ else ne(a, _zero_of(aval)), dtype)
@@ -66,7 +67,6 @@ def indices_of(function: str, a: Any, size: Any, fill_value: Any) -> tuple[Array
         raise ArgumentValueError(
             function=function, argument="size", got=size, expected="at least 0"
         )
-    fills = _fills(function, fill_value, aval.ndim)
     found = _first_indices(a, *fills, size=size, dtype=dtype)
     return tuple(found)
 

@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 import sagax.numpy._arithmetic as _arithmetic
-import sagax.numpy._contraction as _contraction
-import sagax.numpy._floats as _floats
 import sagax.numpy._logic as _logic
 from sagax._src.core.value import Array
 from sagax._src.diagnostics.errors import ArgumentError
+from sagax._src.later import LateMethod, later
 from sagax.numpy._creation import astype
+
+if TYPE_CHECKING:
+    import sagax.numpy._contraction as _contraction
+    import sagax.numpy._floats as _floats
+else:
+    _contraction = later("sagax.numpy._contraction", globals())
+    _floats = later("sagax.numpy._floats", globals())
 
 _SCALARS = frozenset((bool, int, float, complex))
 _NUMPY = (np.ndarray, np.generic)
@@ -74,7 +81,6 @@ _BINARY = {
     "mod": ("%", _arithmetic.remainder),
     "divmod": ("divmod", _arithmetic.divmod),
     "pow": ("**", _arithmetic.power),
-    "matmul": ("@", _contraction.matmul),
     "and": ("&", _logic.bitwise_and),
     "or": ("|", _logic.bitwise_or),
     "xor": ("^", _logic.bitwise_xor),
@@ -90,9 +96,11 @@ _COMPARISONS = {
     "ge": (">=", _logic.greater_equal),
 }
 
-OPERATORS: dict[str, Callable[..., Any]] = {
+OPERATORS: dict[str, Callable[..., Any] | LateMethod] = {
     **{f"__{name}__": _binary(symbol, f) for name, (symbol, f) in (_BINARY | _COMPARISONS).items()},
     **{f"__r{name}__": _reflected(symbol, f) for name, (symbol, f) in _BINARY.items()},
+    "__matmul__": LateMethod(_contraction, "matmul", functools.partial(_binary, "@")),
+    "__rmatmul__": LateMethod(_contraction, "matmul", functools.partial(_reflected, "@")),
     "__neg__": lambda self: _arithmetic.negative(self),
     "__pos__": lambda self: _arithmetic.positive(self),
     "__abs__": lambda self: _arithmetic.absolute(self),

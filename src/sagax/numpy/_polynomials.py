@@ -197,7 +197,7 @@ def poly(seq_of_zeros: Any) -> Array:
     (zeros,) = _base.promote_inexact("poly", atleast_1d(zeros))
     if not zeros.shape[0]:
         return structural.full_of(zeros.aval.update(shape=()), 1)
-    return _from_zeros(zeros)
+    return _base.strong(_from_zeros(zeros))
 
 
 @fused

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import operator
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -30,10 +31,13 @@ from sagax.numpy._arguments import (
     static_int,
     with_aval,
 )
+from sagax.numpy._arithmetic import minimum
+from sagax.numpy._conversion import asarray
+from sagax.numpy._creation import zeros
 from sagax.numpy._cumulative import cumsum
 from sagax.numpy._fused import fused_function
 from sagax.numpy._indexing import getitem, take
-from sagax.numpy._joining import concatenate
+from sagax.numpy._joining import concatenate, stack
 from sagax.numpy._reductions import sum as sum_along
 from sagax.numpy._selection import clip, where
 from sagax.numpy._shaping import broadcast_to, moveaxis, ravel
@@ -161,6 +165,8 @@ def delete(
     """
     x, d = _line("delete", arr, axis)
     size = x.aval.shape[d]
+    if isinstance(obj, slice) and dims.is_dim(size):
+        return _at(x, _outside_slice(obj, size), d)
     if isinstance(obj, slice):
         kept = np.delete(np.arange(size, dtype=np.int32), obj)
         return _at(x, kept, d)
@@ -184,11 +190,15 @@ def delete(
                 expected=f"a mask of shape ({size},), one for each element along axis {d}",
             )
         return _at(x, np.flatnonzero(~mask).astype(np.int32), d)
-    if not traced:
+    if not traced and dims.is_dim(size):
+        found = concrete_or_raise("delete", places, "")
+        places = _places_in(np.unique(np.asarray(found)).tolist(), size, d)
+        assume_unique_indices = True
+    elif not traced:
         places = np.asarray(concrete_or_raise("delete", places, ""))
         _check_bounds("delete", places, size, d)
         return _at(x, np.delete(np.arange(size, dtype=np.int32), places.ravel()), d)
-    if aval.ndim == 0:
+    if traced and aval.ndim == 0:
         place = where(places < 0, places + size, places)
         index = broadcasted_iota(dtypes.int32, (size - 1,), 0)
         return _at(x, where(index < place, index, index + 1), d)
@@ -198,8 +208,9 @@ def delete(
             "The error arose in jnp.delete. How many elements it leaves depends on the values of obj.",
         )
         raise error.attach(fix="give assume_unique_indices=True if no position occurs twice")
-    places = ravel(places)
-    places = where(places < 0, places + size, places)
+    if traced:
+        places = ravel(places)
+        places = where(places < 0, places + size, places)
     # the positions that are left, in order: those that are not deleted sort before those that are
     index = broadcasted_iota(dtypes.int32, (size, places.shape[0]), 0)
     gone = (index == places).any(1)
@@ -211,13 +222,40 @@ def _at(x: Any, places: Any, axis: int) -> Array:
     return getitem(x, (slice(None),) * axis + (places,), wrap_negative_indices=False)
 
 
+def _outside_slice(obj: slice, size: dims.Size) -> Any:
+    """The positions on an axis of symbolic size that a slice leaves out."""
+    start, count, step = dims.canonical_slice(obj, size)
+    if step < 0:
+        start, step = start + (count - 1) * step, -step
+    index = broadcasted_iota(dtypes.int32, (size - count,), 0)
+    after = index - start  # how many are left between the first one deleted and this one
+    gone = count if step == 1 else minimum(count, after // (step - 1) + 1)
+    return where(after < 0, index, index + gone)
+
+
+def _places_in(places: Sequence[int], size: dims.Size, axis: int) -> Any:
+    """Different positions on an axis of symbolic size, counted from the front."""
+    found: list = []
+    for place in places:
+        if not -size <= place < size:
+            raise _out_of_bounds("delete", place, axis, size)
+        from_front = place if place >= 0 else place + size
+        # noted where it depends on the size: how many are left does
+        if not any(from_front == other for other in found):
+            found.append(from_front)
+    return stack([asarray(p, dtypes.int32) for p in found]) if found else zeros(0, dtypes.int32)
+
+
 def _check_bounds(function: str, places: np.ndarray, size: int, axis: int) -> None:
     wrong = places[(places < -size) | (places >= size)]
     if wrong.size:
-        raise OutOfBoundsError(
-            f"index {int(wrong.flat[0])} is out of bounds for axis {axis} with size {size}",
-            function=function,
-        )
+        raise _out_of_bounds(function, int(wrong.flat[0]), axis, size)
+
+
+def _out_of_bounds(function: str, place: int, axis: int, size: dims.Size) -> OutOfBoundsError:
+    return OutOfBoundsError(
+        f"index {place} is out of bounds for axis {axis} with size {size}", function=function
+    )
 
 
 def insert(arr: Any, obj: Any, values: Any, axis: int | None = None) -> Array:

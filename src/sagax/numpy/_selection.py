@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import sagax.numpy._base as _base
 from sagax._src.core import dims, dtypes, kinds
 from sagax._src.core.value import Array, aval_of
 from sagax._src.diagnostics.errors import ArgumentError, ArgumentValueError
+from sagax._src.later import later
 from sagax._src.primitives.arithmetic import max_p, min_p
 from sagax._src.primitives.comparison import eq_p, ne_p
 from sagax._src.primitives.complex_numbers import complex_p, imag_p
@@ -17,7 +18,11 @@ from sagax._src.primitives.structural import convert, real_p
 from sagax.numpy._base import as_operand, dtype_of, operands2, promoted2
 from sagax.numpy._fused import fused, operation2, operation3
 from sagax.numpy._logic import truth
-from sagax.numpy._nonzero import nonzero
+
+if TYPE_CHECKING:
+    import sagax.numpy._nonzero as _nonzero
+else:
+    _nonzero = later("sagax.numpy._nonzero", globals())
 
 
 def where3(condition: Any, x: Any, y: Any) -> Array:
@@ -59,7 +64,7 @@ def where(
     if x is not None and y is not None and size is None and fill_value is None:
         return _where_now(condition, x, y)
     if x is None and y is None:
-        return nonzero(condition, size=size, fill_value=fill_value)
+        return _nonzero.nonzero(condition, size=size, fill_value=fill_value)
     if x is None or y is None:
         raise ArgumentError(
             "Either both or neither of the x and y arguments should be provided to numpy.where",

@@ -59,6 +59,11 @@ def _integers(x: np.ndarray) -> Array:
     return _base.as_array("unique", x.astype(dtypes.default_int(_thread.settings.x64)))
 
 
+def _strong_if_complex(x: Array) -> Array:
+    """The elements of sets of complex numbers are not weakly typed."""
+    return _base.strong(x) if dtypes.is_complex(x.dtype) else x
+
+
 # unique -------------------------------------------------------------------------------------------
 
 
@@ -89,7 +94,7 @@ def unique(
     >>> np.unique(np.array([3, 1, 3]), return_counts=True)
     (Array([1, 3], dtype=int32), Array([1, 2], dtype=int32))
     """
-    ar = _base.as_array("unique", ar)
+    ar = _strong_if_complex(_base.as_array("unique", ar))
     aval = ar.aval
     flags = (bool(return_index), bool(return_inverse), bool(return_counts))
     if axis is not None:
@@ -148,7 +153,8 @@ def _unique_sized(
         fill = structural.convert(_base.as_array(function, fill_value or 0), aval.dtype)
         nothing = _integers(np.zeros(size, np.int32))
         return broadcast_to(fill, shape), nothing, _integers(np.zeros(kept, np.int32)), nothing
-    fill = [] if fill_value is None else [_base.as_operand(function, fill_value)]
+    filled = fill_value is not None and not dims.same(size, 0)
+    fill = [_base.as_operand(function, fill_value)] if filled else []
     return _unique_traced(ar, *fill, axis=axis, equal_nan=equal_nan, size=size, flags=flags)
 
 
@@ -290,11 +296,20 @@ def unique_values(x: Any, /, *, size: int | None = None, fill_value: Any = None)
 # sets ---------------------------------------------------------------------------------------------
 
 
-def _two(function: str, ar1: Any, ar2: Any) -> tuple[Array, Array]:
-    """Both arguments as vectors of a common dtype."""
+def _two(function: str, ar1: Any, ar2: Any) -> tuple[tuple[Array, Array], bool]:
+    """Both arguments as vectors of a common dtype; and whether that is a weak one."""
     a, b = with_aval(function, ar1, 0)[0], with_aval(function, ar2, 1)[0]
-    a, b = _base.promote_dtypes(function, a, b)
-    return ravel(_base.as_array(function, a)), ravel(_base.as_array(function, b))
+    weak = _base.common_dtype(function, (a, b))[1]
+    a, b = (_base.as_array(function, x) for x in _base.promote_dtypes(function, a, b))
+    a, b = _strong_if_complex(ravel(a)), _strong_if_complex(ravel(b))
+    return (a, b), weak and not dtypes.is_complex(a.dtype)
+
+
+def _known(function: str, found: np.ndarray, dtype: Any, weak: bool) -> Array:
+    """An array of what NumPy found."""
+    if not dtypes.is_complex(dtype):
+        found = np.real(found)
+    return structural.convert(_base.as_array(function, found.astype(dtype)), dtype, weak)
 
 
 def union1d(ar1: Any, ar2: Any, *, size: int | None = None, fill_value: Any = None) -> Array:
@@ -306,9 +321,10 @@ def union1d(ar1: Any, ar2: Any, *, size: int | None = None, fill_value: Any = No
     >>> np.union1d(np.array([3, 1]), np.array([1, 2]))
     Array([1, 2, 3], dtype=int32)
     """
-    both = concatenate(_two("union1d", ar1, ar2))
+    both, weak = _two("union1d", ar1, ar2)
+    both = concatenate(both)
     if size is None:
-        return _unique_here(_host("union1d", both)[0], None, True, False)[0]
+        return _unique_here(_host("union1d", both)[0], None, True, weak)[0]
     return _unique_sized("union1d", both, both.aval, None, True, size, fill_value)[0]
 
 
@@ -318,7 +334,10 @@ def _picked(values: Any, mask: Any, size: Any, fill: Any) -> tuple[Any, Any, Any
     places = first_places(mask, size, dtypes.default_int(_thread.settings.x64))
     valid = places < count
     found = getitem(values, (clip(places, 0, count - 1),), wrap_negative_indices=False)
-    return where(valid, found, found[:1] if fill is None else fill), places, valid
+    if fill is None and size:  # the least of them, NaN among NaN; 0 if there are none
+        least = where(valid, found, found[:1]).min()
+        fill = where(valid.any(), least, structural.full_of(least.aval, 0))
+    return where(valid, found, fill) if size else found, places, valid
 
 
 def _sorted_places(x: Any) -> tuple[Any, Any]:
@@ -346,17 +365,17 @@ def intersect1d(
     """The distinct elements that occur in both arguments, in ascending order.
 
     With `return_indices` also where each occurs first in either. With `size` the result has that many
-    elements, filled up with `fill_value`, by default its least element.
+    elements, filled up with `fill_value`, by default its least element (0 if it has none).
 
     >>> import sagax.numpy as np
     >>> np.intersect1d(np.array([3, 1, 1]), np.array([1, 2, 3]))
     Array([1, 3], dtype=int32)
     """
-    a, b = _two("intersect1d", ar1, ar2)
+    (a, b), weak = _two("intersect1d", ar1, ar2)
     if size is None:
         x, y = _host("intersect1d", a, b)
         common, i, j = np.intersect1d(x, y, assume_unique=False, return_indices=True)
-        values = _base.as_array("intersect1d", common.astype(x.dtype))
+        values = _known("intersect1d", common, x.dtype, weak)
         return (values, _integers(i), _integers(j)) if return_indices else values
     size = _size("intersect1d", size)
     n, m = a.shape[0], b.shape[0]
@@ -393,12 +412,15 @@ def setdiff1d(
     >>> np.setdiff1d(np.array([3, 1, 1, 5]), np.array([1, 2]))
     Array([3, 5], dtype=int32)
     """
-    dtype = with_aval("setdiff1d", ar1, 0)[1].dtype
-    a, b = _two("setdiff1d", ar1, ar2)
+    aval = with_aval("setdiff1d", ar1, 0)[1]
+    weak = aval.weak_type and not dtypes.is_complex(aval.dtype)
+    (a, b), _ = _two("setdiff1d", ar1, ar2)
     if size is None:
         x, y = _host("setdiff1d", a, b)
-        return _base.as_array("setdiff1d", np.setdiff1d(x, y, assume_unique).astype(dtype))
-    return _not_in(a, b, bool(assume_unique), _size("setdiff1d", size), fill_value).astype(dtype)
+        found = np.setdiff1d(x, y, assume_unique)
+        return _known("setdiff1d", found, aval.dtype, weak)
+    found = _not_in(a, b, bool(assume_unique), _size("setdiff1d", size), fill_value)
+    return structural.convert(found, aval.dtype, weak)
 
 
 def _not_in(a: Array, b: Array, assume_unique: bool, size: Any, fill_value: Any) -> Array:
@@ -424,23 +446,24 @@ def setxor1d(
     """The distinct elements that occur in just one of the arguments, in ascending order.
 
     With `size` the result has that many elements, filled up with `fill_value`, by default its least
-    element.
+    element (0 if it has none).
 
     >>> import sagax.numpy as np
     >>> np.setxor1d(np.array([3, 1, 1]), np.array([1, 2]))
     Array([2, 3], dtype=int32)
     """
-    a, b = _two("setxor1d", ar1, ar2)
+    (a, b), weak = _two("setxor1d", ar1, ar2)
     if size is None:
         x, y = _host("setxor1d", a, b)
-        return _base.as_array("setxor1d", np.setxor1d(x, y).astype(x.dtype))
+        return _known("setxor1d", np.setxor1d(x, y), x.dtype, weak)
     size = _size("setxor1d", size)
     both = concatenate([a, b])
     if not both.shape[0]:
         fill = _filling("setxor1d", 0 if fill_value is None else fill_value, a.dtype)
         return broadcast_to(fill, (size,))
     ordered, _ = _sorted_places(both)
-    mask = _differs(ordered, False) & (isin(ordered, a) != isin(ordered, b))
+    alone = (isin(ordered, a) != isin(ordered, b)) | (ordered != ordered)  # NaN equals none
+    mask = _differs(ordered, False) & alone
     return _picked(ordered, mask, size, _filling("setxor1d", fill_value, a.dtype))[0]
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -12,7 +12,8 @@ from sagax._src.core import dims, dtypes
 from sagax._src.core.trace import Tracer
 from sagax._src.core.value import Array, aval_of
 from sagax._src.diagnostics.errors import ArgumentError, ArgumentValueError, ShapeError
-from sagax._src.primitives import arithmetic, comparison, shaping, slicing, structural
+from sagax._src.later import later
+from sagax._src.primitives import arithmetic, comparison, shaping, structural
 from sagax._src.primitives.resharding import with_out_sharding
 from sagax._src.primitives.selection import select_n
 from sagax._src.primitives.structural import reshape_p, transpose_p
@@ -28,6 +29,13 @@ from sagax.numpy._arguments import (
     with_aval,
 )
 from sagax.numpy._fused import fused_function
+
+if TYPE_CHECKING:
+    import sagax._src.primitives.gathering as gathering
+    import sagax._src.primitives.slicing as slicing
+else:
+    gathering = later("sagax._src.primitives.gathering", globals())
+    slicing = later("sagax._src.primitives.slicing", globals())
 
 Axes = int | Sequence[int] | None
 
@@ -205,7 +213,11 @@ def resize(a: Any, new_shape: Any) -> Array:
     if not aval.size or not count:
         return structural.full_of(aval.update(shape=sizes), 0)
     repeats = dims.ceil_div(count, aval.size)
-    if repeats > 1:
+    if dims.is_dim(repeats) and not dims.compare(count, "<=", aval.size):
+        around = shaping.broadcasted_iota(np.int32, (count,), 0)
+        flat = gathering.index_take(flat, (around,), (0,))  # which takes them modulo the size
+        return _reshape(flat, aval.update(shape=(count,)), sizes)
+    if not dims.is_dim(repeats) and repeats > 1:
         flat = shaping.concatenate([flat] * repeats, 0)
     return _reshape(_first(flat, count), aval.update(shape=(count,)), sizes)
 
@@ -378,7 +390,8 @@ def squeeze(a: Any, axis: Axes = None) -> Array:
     """
     a, aval = with_aval("squeeze", a)
     if axis is None:
-        axes = tuple([i for i, d in enumerate(aval.shape) if dims.same(d, 1)])
+        # Compared with ==, which notes what is taken for granted: a size of 1 gives another shape.
+        axes = tuple([i for i, d in enumerate(aval.shape) if d == 1])
     else:
         axes = axis_tuple("squeeze", axis, aval.ndim)
     return structural.squeeze(a, axes)

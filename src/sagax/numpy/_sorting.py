@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 import sagax.numpy._base as _base
+import sagax.numpy._logic as _logic
 from sagax._src import config
 from sagax._src.core import dims, dtypes, kinds
 from sagax._src.core.avals import intern_aval
@@ -374,7 +375,7 @@ def digitize(x: Any, bins: Any, right: bool = False, *, method: str | None = Non
     if dims.same(count, 1):
         return searchsorted(bins, x, side, method=method)
     first, last = slice_in_dim(bins, 0, 1), slice_in_dim(bins, count - 1, count)
-    falling = structural.reshape(comparison.lt(last, first), ())
+    falling = structural.reshape(_logic.less(last, first), ())
     rising_bins = select_n(falling, bins, shaping.rev(bins, (0,)))
     places = searchsorted(rising_bins, x, side, method=method)
     return select_n(falling, places, arithmetic.sub(shaping.size_as_value(count), places))

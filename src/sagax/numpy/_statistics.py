@@ -270,9 +270,9 @@ def _quantiles(
         )
     a, aval = with_aval(function, a, 0)
     q, q_aval = with_aval(function, q, 1)
-    for name, x in (("a", aval), ("q", q_aval)):
+    for name, x, refused in (("a", aval, ArgumentValueError), ("q", q_aval, ArgumentError)):
         if dtypes.is_complex(x.dtype):
-            raise ArgumentValueError(
+            raise refused(
                 "complex numbers have no order, so they have no quantiles",
                 function=function,
                 argument=name,

@@ -100,9 +100,11 @@ def _resized(x: Any, axis: int, size: Any) -> Any:
     have = x.shape[axis]
     if dims.same(have, size):
         return x
-    if dims.min_dim(have, size) is have or have < size:
+    taken = dims.min_dim(have, size)
+    if not dims.same(taken, size):
         config = [(0, 0, 0)] * x.ndim
-        config[axis] = (0, size - have, 0)
+        config[axis] = (0, size - taken, 0)
+        x = x if dims.same(taken, have) else slice_in_dim(x, 0, taken, 1, axis)
         return pad(x, np.zeros((), x.dtype)[()], config)
     return slice_in_dim(x, 0, size, 1, axis)
 

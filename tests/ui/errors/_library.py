@@ -1,7 +1,8 @@
 """A small library on top of sagax that checks its arguments."""
 
+import sagax
 from sagax._src.diagnostics import spans
-from sagax.errors import ArgumentError, SagaxError, TreeError
+from sagax.errors import ArgumentError, JAXIndexError, JAXTypeError, SagaxError, TreeError
 
 spans.hide(__file__)  # its users see the line that calls it
 
@@ -36,3 +37,30 @@ def loop(before, after):
     except SagaxError as error:
         error.attach(function="loop", argument="state")
         raise
+
+
+class UnitError(SagaxError, ValueError):
+    """An error of this library's own; it has no code, and so no page."""
+
+
+def read_units(text, known):
+    number, unit = text.split()
+    if unit not in known:
+        raise UnitError(
+            f"unit {unit!r} is not known", function="read_units", got=repr(text), expected=" or ".join(known)
+        )
+    return float(number)
+
+
+def host_only(x):
+    if isinstance(x, sagax.core.Tracer):
+        error = JAXTypeError("host_only: a traced value has no number yet")
+        raise error.attach(got=x, fix="call it outside of the traced function")
+    return float(x)
+
+
+def window(data, start, size):
+    if start + size > len(data):
+        error = JAXIndexError("window: the window ends after the data")
+        raise error.attach(got=start + size, expected=f"start + size of at most {len(data)}")
+    return data[start : start + size]

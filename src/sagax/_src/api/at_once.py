@@ -14,14 +14,13 @@ import threading
 import types
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from sagax._src import config, trees
 from sagax._src.api import arguments
 from sagax._src.api.jit import JitFunction, jit
-from sagax._src.control import purity
 from sagax._src.control.identity import Same
 from sagax._src.core import dtypes
 from sagax._src.core.jaxpr import Jaxpr, subjaxprs
@@ -29,7 +28,13 @@ from sagax._src.core.trace import evaluation, state
 from sagax._src.core.value import numpy_aval
 from sagax._src.diagnostics.boundary import function_name
 from sagax._src.diagnostics.spans import is_sagax
+from sagax._src.later import later
 from sagax._src.runtime.array import ConcreteArray, as_array
+
+if TYPE_CHECKING:
+    import sagax._src.control.purity as purity
+else:
+    purity = later("sagax._src.control.purity", globals())
 
 __all__ = ["applied", "clear", "derivative", "jitted_inside", "transformed"]
 

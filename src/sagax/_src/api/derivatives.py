@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from sagax._src import trees
-from sagax._src.api import arguments, at_once
+from sagax._src.api import arguments
 from sagax._src.api.flat import (
     Flat,
     as_value,
@@ -20,7 +20,6 @@ from sagax._src.api.flat import (
     of_some,
     vjp_flat,
 )
-from sagax._src.api.jacobians import hessian, jacfwd, jacrev
 from sagax._src.api.jit import is_shaped, shaped
 from sagax._src.control.words import kind_of, structure_error, unusable_leaf
 from sagax._src.core import dims, dtypes, kinds
@@ -36,17 +35,23 @@ from sagax._src.diagnostics.errors import (
     ShapeError,
     TreeError,
 )
+from sagax._src.later import later
 from sagax._src.primitives.makers import scalar_like
 from sagax._src.primitives.structural import instantiate
-from sagax._src.transforms.jvp import jvp_flat
-from sagax._src.transforms.linearize import linearize_flat
-from sagax._src.transforms.transpose import NotLinearError, checked_backward
+
+if TYPE_CHECKING:
+    import sagax._src.api.at_once as at_once
+    import sagax._src.transforms.jvp as jvp_transform
+    import sagax._src.transforms.linearize as linearize_transform
+    import sagax._src.transforms.transpose as transpose_transform
+else:
+    jvp_transform = later("sagax._src.transforms.jvp", globals())
+    linearize_transform = later("sagax._src.transforms.linearize", globals())
+    transpose_transform = later("sagax._src.transforms.transpose", globals())
+    at_once = later("sagax._src.api.at_once", globals())
 
 __all__ = [
     "grad",
-    "hessian",
-    "jacfwd",
-    "jacrev",
     "jvp",
     "linear_transpose",
     "linearize",
@@ -175,7 +180,7 @@ def _jvp(fun: Any, primals: Any, tangents: Any, has_aux: bool) -> tuple:
     flat = Flat(fun, tree, "jvp", has_aux)
     with tracing(fun, "jvp"):
         info = info_of(fun, "jvp", paths)
-        outs, out_tangents = jvp_flat(flat, [as_value(p) for p in leaves], ins, info)
+        outs, out_tangents = jvp_transform.jvp_flat(flat, [as_value(p) for p in leaves], ins, info)
     outs, aux = flat.split(outs)
     out_tangents = out_tangents[: len(outs)]
     result = (
@@ -208,7 +213,7 @@ def linearize(fun: Callable, *primals: Any, has_aux: bool = False) -> tuple:
     marks = [has_derivative(x) for x in values]
     info = info_of(fun, "linearize", lambda: [p for p, m in zip(paths(), marks, strict=True) if m])
     with tracing(fun, "linearize"):
-        outs, program = linearize_flat(flat, values, marks, None, info)
+        outs, program = linearize_transform.linearize_flat(flat, values, marks, None, info)
     outs, aux = flat.split(outs)
     out_tree = flat.out_tree
     avals = [aval_of(x).to_tangent_aval() for x in values]
@@ -295,10 +300,10 @@ def linear_transpose(fun: Callable, *primals: Any, reduce_axes: Any = ()) -> Cal
                     fix=_convert(ct_paths()[i], aval, have),
                 )
         try:
-            found = checked_backward(
+            found = transpose_transform.checked_backward(
                 closed.jaxpr, closed.consts, [Linear(a) for a in avals], [as_value(c) for c in cts]
             )
-        except NotLinearError as error:
+        except transpose_transform.NotLinearError as error:
             error.attach(
                 function="linear_transpose",
                 argument="fun",

@@ -35,6 +35,7 @@ from sagax._src.diagnostics.errors import (
     ArgumentError,
     ArgumentValueError,
     DimensionVariableError,
+    InconclusiveDimensionOperation,
     SagaxError,
 )
 from sagax._src.lowering.module import Shardings, lower_jaxpr
@@ -435,6 +436,8 @@ def export(
             for name, static in statics
             if isinstance(name, str) and dims.is_dim(static.value)
         )
+        if strict:
+            _refuse_noted(traced.closed, given)
         with fun_jit._under:  # as it is compiled, maybe `exact`
             return _exported(
                 traced.name,
@@ -602,6 +605,20 @@ def _scope_of(
 def _noted(scope: SymbolicScope | None) -> list:
     """What was taken for granted in this scope by programs that were traced before, and are reused."""
     return [] if scope is None else list(scope.noted)
+
+
+def _refuse_noted(closed: ClosedJaxpr, given: Sequence[tuple[str, Any]]) -> None:
+    """Raise if something was taken for granted when a part of a program was traced, for another export."""
+    sizes = [d for a in closed.in_avals for d in a.shape] + [d for _, d in given]
+    for scope in dict.fromkeys(d.scope for d in filter(dims.is_dim, sizes)):
+        for noted in scope.noted:
+            where = getattr(_located(noted), "where", None)
+            asked = {"!=": "=="}.get(noted.kind, noted.kind)
+            raise InconclusiveDimensionOperation(
+                f"{scope.inconclusive(noted.lhs, asked, noted.rhs)}\n"
+                f"It was asked before, for a program that may be used again here{f': {where}' if where else ''}.\n"
+                "A strict export wants sizes of a scope in which nothing was taken for granted yet."
+            )
 
 
 def _located(assumption: Any) -> Any:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sagax._src import config, trees
 from sagax._src.api import arguments
@@ -15,9 +15,15 @@ from sagax._src.core.tangents import Linear, Zero
 from sagax._src.core.value import aval_of, is_operand, sockets
 from sagax._src.diagnostics.boundary import function_code, function_name, tracing
 from sagax._src.diagnostics.errors import ArgumentError, DtypeError
-from sagax._src.primitives.structural import instantiate
-from sagax._src.transforms.linearize import LinearProgram, linearize_flat
-from sagax._src.transforms.transpose import backward
+from sagax._src.later import later
+from sagax._src.primitives.structural import convert, instantiate
+
+if TYPE_CHECKING:
+    import sagax._src.transforms.linearize as linearize_transform
+    import sagax._src.transforms.transpose as transpose_transform
+else:
+    linearize_transform = later("sagax._src.transforms.linearize", globals())
+    transpose_transform = later("sagax._src.transforms.transpose", globals())
 
 
 def as_value(x: Any) -> Any:
@@ -99,7 +105,7 @@ class Pullback:
 
     def __init__(
         self,
-        program: LinearProgram,
+        program: linearize_transform.LinearProgram,
         marks: list[bool],
         avals: list,
         silent: list[Zero],
@@ -147,7 +153,7 @@ def vjp_flat(
     marks = [has_derivative(x) for x in values]
     info = info_of(fun, name, lambda: [p for p, m in zip(paths(), marks, strict=True) if m])
     with tracing(fun, name):
-        outs, program = linearize_flat(flat, values, marks, None, info)
+        outs, program = linearize_transform.linearize_flat(flat, values, marks, None, info)
     total = len(outs)
     outs, aux = flat.split([as_value(x) for x in outs])
     avals = [aval_of(x).to_tangent_aval() for x in values]
@@ -156,11 +162,23 @@ def vjp_flat(
     return outs, pull, flat.out_tree, aux
 
 
-def pull_back(program: LinearProgram, cts: Sequence[Any]) -> list:
+def pull_back(program: linearize_transform.LinearProgram, cts: Sequence[Any]) -> list:
     """Cotangents of the inputs of a linear program, given one (maybe `Zero`) for each output."""
     wanted = [ct for ct, t in zip(cts, program.out_tangents, strict=True) if type(t) is not Zero]
     inputs = [Linear(v.aval) for v in program.jaxpr.invars]
-    return backward(program.jaxpr, program.residuals, inputs, wanted)
+    found = transpose_transform.backward(program.jaxpr, program.residuals, inputs, wanted)
+    outs = program.jaxpr.outvars
+    if any(v.aval.weak_type and not _is_weak(ct) for v, ct in zip(outs, wanted, strict=True)):
+        return found  # as strongly typed as what was given
+    return [
+        convert(ct, v.aval.dtype, True) if v.aval.weak_type and not _is_weak(ct) else ct
+        for v, ct in zip(program.jaxpr.invars, found, strict=True)
+    ]
+
+
+def _is_weak(ct: Any) -> bool:
+    """Whether a cotangent is weakly typed, so that it does not decide the dtype of what it is added to."""
+    return type(ct) is Zero or aval_of(ct).weak_type
 
 
 def of_some(fun: Callable, args: tuple, kwargs: dict, places: Sequence[int]) -> Callable:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from sagax._src import trees
-from sagax._src.api import arguments, at_once
+from sagax._src.api import arguments
 from sagax._src.api.flat import (
     Flat,
     as_value,
@@ -24,12 +24,20 @@ from sagax._src.core import dims, dtypes, kinds
 from sagax._src.core.value import aval_of, sockets
 from sagax._src.diagnostics.boundary import function_name, tracing
 from sagax._src.diagnostics.errors import ArgumentValueError, DtypeError, SagaxError
+from sagax._src.later import later
 from sagax._src.primitives.comparison import eq
 from sagax._src.primitives.shaping import broadcasted_iota, size_as_value
 from sagax._src.primitives.slicing import slice_in_dim
 from sagax._src.primitives.structural import convert, instantiate, reshape
-from sagax._src.transforms.batch import BatchAxis, batch_flat, place
-from sagax._src.transforms.jvp import jvp_flat
+
+if TYPE_CHECKING:
+    import sagax._src.api.at_once as at_once
+    import sagax._src.transforms.batch as batch_transform
+    import sagax._src.transforms.jvp as jvp_transform
+else:
+    jvp_transform = later("sagax._src.transforms.jvp", globals())
+    batch_transform = later("sagax._src.transforms.batch", globals())
+    at_once = later("sagax._src.api.at_once", globals())
 
 
 def _basis(leaves: Sequence[Any]) -> list:
@@ -43,7 +51,8 @@ def _basis(leaves: Sequence[Any]) -> list:
         n = int(aval.size)
         rows = np.zeros((total, n), aval.dtype)
         rows[np.arange(start, start + n), np.arange(n)] = 1
-        out.append(sockets.concrete(rows.reshape(total, *aval.shape)))
+        whole = sockets.concrete(rows.reshape(total, *aval.shape))
+        out.append(convert(whole, aval.dtype, aval.weak_type))
         start += n
     return out
 
@@ -128,23 +137,23 @@ def _jacfwd(name: str, fun: Callable, argnums: Any, has_aux: bool, holomorphic: 
         moving: list[bool] = []  # which outputs have tangents
 
         def push(*tangents: Any) -> list:
-            outs, out_tangents = jvp_flat(flat, values, tangents, info)
+            outs, out_tangents = jvp_transform.jvp_flat(flat, values, tangents, info)
             out_tangents = out_tangents[: flat.out_tree.num_leaves]
             moving[:] = [t.aval.dtype != dtypes.float0 for t in map(as_value, out_tangents)]
             pushed = [instantiate(t) for t, m in zip(out_tangents, moving, strict=True) if m]
             return [*outs, *pushed]
 
         basis = _basis(values)
-        axis = BatchAxis(aval_of(basis[0]).shape[0])
+        axis = batch_transform.BatchAxis(aval_of(basis[0]).shape[0])
         with tracing(fun, name):
-            results, found_dims = batch_flat(push, axis, basis, [0] * len(basis))
+            results, found_dims = batch_transform.batch_flat(push, axis, basis, [0] * len(basis))
         count = len(results) - sum(moving)
         outs, aux = flat.split(results[:count])
         if holomorphic:
             _check_outputs(name, fun, outs, flat.out_tree, holomorphic)
         rows = iter(
             [
-                place(as_value(r), d, aval_of(r).ndim - (d is not None), axis)
+                batch_transform.place(as_value(r), d, aval_of(r).ndim - (d is not None), axis)
                 for r, d in zip(results[count:], found_dims[count:], strict=True)
             ]
         )
@@ -231,10 +240,12 @@ def _jacrev(
         rows: list = []
         if outs:
             basis = _basis(outs)
-            axis = BatchAxis(aval_of(basis[0]).shape[0])
+            axis = batch_transform.BatchAxis(aval_of(basis[0]).shape[0])
             with tracing(fun, name):
-                found = batch_flat(lambda *cts: pull.inexact(cts), axis, basis, [0] * len(basis))
-            rows = [place(r, d, 0, axis) for r, d in zip(*found, strict=True)]
+                found = batch_transform.batch_flat(
+                    lambda *cts: pull.inexact(cts), axis, basis, [0] * len(basis)
+                )
+            rows = [batch_transform.place(r, d, 0, axis) for r, d in zip(*found, strict=True)]
         # rows: for each input leaf, all outputs' elements along the first dimension
         given = iter(rows)
         by_input = [

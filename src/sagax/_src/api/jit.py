@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import copy
 import functools
 import threading
 import time
@@ -13,11 +14,11 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from sagax._src import config, trees
-from sagax._src.api import arguments, compilations, divisions, donation, guards, reads
-from sagax._src.api.stages import LoweredStage, TracedStage, checked_options
+from sagax._src.api import arguments
 from sagax._src.api.structs import ShapeDtypeStruct, is_shaped, shaped
 from sagax._src.control import identity
 from sagax._src.control.call import call
+from sagax._src.control.no_tangents import without_no_tangents
 from sagax._src.control.words import check_results, kind_of
 from sagax._src.core.jaxpr import ClosedJaxpr, DebugInfo, eval_jaxpr
 from sagax._src.core.stage import stage
@@ -36,7 +37,7 @@ from sagax._src.diagnostics.errors import (
     NonFiniteError,
 )
 from sagax._src.later import later
-from sagax._src.runtime import devices, entries, nonfinite, working_memory
+from sagax._src.runtime import devices, entries, working_memory
 from sagax._src.runtime.array import ConcreteArray, as_array
 from sagax._src.runtime.compile import (
     Compiled,
@@ -49,9 +50,23 @@ from sagax._src.runtime.placements import Placement, in_context
 from sagax._src.xla import Device
 
 if TYPE_CHECKING:
+    import sagax._src.api.compilations as compilations
+    import sagax._src.api.divisions as divisions
+    import sagax._src.api.donation as donation
+    import sagax._src.api.guards as guards
+    import sagax._src.api.reads as reads
+    import sagax._src.api.stages as stages
     import sagax._src.runtime.key_reuse.watch as watch
+    import sagax._src.runtime.nonfinite as nonfinite
 else:
     watch = later("sagax._src.runtime.key_reuse.watch", globals())
+    divisions = later("sagax._src.api.divisions", globals())
+    donation = later("sagax._src.api.donation", globals())
+    guards = later("sagax._src.api.guards", globals())
+    reads = later("sagax._src.api.reads", globals())
+    compilations = later("sagax._src.api.compilations", globals())
+    stages = later("sagax._src.api.stages", globals())
+    nonfinite = later("sagax._src.runtime.nonfinite", globals())
 
 _flatten = trees.flatten
 _thread = config.thread
@@ -195,7 +210,7 @@ class JitFunction:
         self._fun = fun
         # the settings of its own, in which it is traced and compiled
         self._under = config.of_function(exact, safe_where, masks, reroll)
-        self._options = checked_options(compiler_options, "jit")
+        self._options = stages.checked_options(compiler_options, "jit")
         self._static_nums, self._static_names = arguments.static_arguments(
             fun, static_argnums, static_argnames, "static"
         )
@@ -255,16 +270,35 @@ class JitFunction:
     def __repr__(self) -> str:
         return f"<jitted function {function_name(self._fun)}>"
 
+    def __deepcopy__(self, memo: dict) -> JitFunction:
+        # Of the same function, as `deepcopy` copies no functions; programs and locks are shared as well.
+        copied = copy.copy(self)
+        copied._calls, copied._traced, copied._warned = {}, {}, set()
+        _all.add(copied)
+        return copied
+
     # -- calling ------------------------------------------------------------------------------------
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         try:
             if self._plain and (at_work() is None or state.trace is evaluation):
                 # Arrays as they are, the commonest call, need no flattening. `place`: what they are bound to.
-                key: list = [_own() or _process.settings]
-                bufs = []
+                settings = _own() or _process.settings
                 place = None
                 if not kwargs:
+                    if len(args) == 1 and type(x := args[0]) is ConcreteArray:
+                        place = x._device
+                        if place is None:
+                            entry = self._calls.get((settings, x.aval))
+                        elif type(place) is Device and not self._divisions:
+                            entry = self._calls.get((settings, x.aval, place))
+                        else:
+                            return self._general(args, kwargs)
+                        if entry is None:
+                            return self._general(args, kwargs)
+                        return entry([x.buffer() if x._buffer is None else x._buffer], args)
+                    key: list = [settings]
+                    bufs = []
                     for x in args:
                         if type(x) is not ConcreteArray:
                             break
@@ -277,7 +311,7 @@ class JitFunction:
                         bufs.append(x.buffer() if x._buffer is None else x._buffer)
                     else:
                         if place is not None:
-                            key[1:1] = (), place
+                            key.append(place)
                         entry = self._calls.get(tuple(key))
                         return entry(bufs, args) if entry else self._general(args, kwargs)
                     place = None
@@ -285,7 +319,7 @@ class JitFunction:
                     leaves, tree = _flatten((args, kwargs))
                 except (ValueError, TypeError, SystemError):
                     return self._general(args, kwargs)  # which says what is wrong
-                key = [tree, _own() or _process.settings]
+                key = [tree, settings]
                 bufs = []
                 for x in leaves:
                     if type(x) is not ConcreteArray:
@@ -298,7 +332,7 @@ class JitFunction:
                     key.append(x.aval)
                     bufs.append(x.buffer() if x._buffer is None else x._buffer)
                 if place is not None:
-                    key[2:2] = (), place
+                    key.append(place)
                 entry = self._calls.get(tuple(key))
                 if entry is not None:
                     return entry(bufs, leaves)
@@ -327,10 +361,12 @@ class JitFunction:
             leaves = self._divisions.placed(asked, leaves, lambda: self._paths(args, kwargs))
         arrays = [as_array(x) for x in leaves]
         committed = self._bound_to(arrays, tree, args, kwargs)
-        # plain calls on uncommitted arrays use the keys of the quick ways above
-        marks = [statics, committed] if statics or committed is not None else []
+        # plain calls on arrays that are bound to one device, or to none, use the keys of the quick ways above
+        marks = [] if committed is None else [committed]
+        if statics:
+            marks.append(statics)
         flat = not statics and not kwargs and all(type(x) is ConcreteArray for x in args)
-        key = (*(() if flat else (tree,)), _thread.settings, *marks, *[a.aval for a in arrays])
+        key = (*(() if flat else (tree,)), _thread.settings, *[a.aval for a in arrays], *marks)
         entry = self._calls.get(key)
         if entry is None:
             caches = self._shared_caches()
@@ -520,6 +556,7 @@ class JitFunction:
             full_args, full_kwargs = self._merge(statics, dyn_args, dyn_kwargs)
             result = fun(*full_args, **full_kwargs)
             outs, out_tree = trees.flatten_argument(self._name, "result", result)
+            outs, out_tree = without_no_tangents(outs, out_tree)
             fix = "return arrays; compute other results outside of the jitted function"
             check_results(outs, result, "jit", fun, fix)
             return outs
@@ -688,12 +725,12 @@ class JitFunction:
                 avals = divisions.typed_avals(avals, asked)
             return self._trace(statics, tree, avals, args, kwargs), tree, statics, leaves
 
-    def trace(self, *args: Any, **kwargs: Any) -> TracedStage:
+    def trace(self, *args: Any, **kwargs: Any) -> stages.TracedStage:
         """The function traced for these arguments (arrays or `ShapeDtypeStruct`s): `.jaxpr`, `.lower()`."""
         traced, tree, statics, _ = self._stage(args, kwargs)
-        return TracedStage(self, traced, tree, args, kwargs)
+        return stages.TracedStage(self, traced, tree, args, kwargs)
 
-    def lower(self, *args: Any, **kwargs: Any) -> LoweredStage:
+    def lower(self, *args: Any, **kwargs: Any) -> stages.LoweredStage:
         """The program for these arguments before XLA compiles it: `.as_text()`, `.compile()`."""
         return self.trace(*args, **kwargs).lower()
 

@@ -5,17 +5,25 @@ from __future__ import annotations
 import functools
 import operator
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sagax._src import trees
-from sagax._src.api import arguments, at_once
+from sagax._src.api import arguments
 from sagax._src.api.flat import info_of
+from sagax._src.control.no_tangents import is_no_tangent, without_no_tangents
 from sagax._src.control.words import check_results
 from sagax._src.core import dims
 from sagax._src.core.value import aval_of, is_operand, sockets
 from sagax._src.diagnostics.boundary import function_name, tracing
 from sagax._src.diagnostics.errors import ArgumentError, ArgumentValueError
-from sagax._src.transforms.batch import BatchAxis, batch_flat, cut_of, place
+from sagax._src.later import later
+
+if TYPE_CHECKING:
+    import sagax._src.api.at_once as at_once
+    import sagax._src.transforms.batch as batch_transform
+else:
+    batch_transform = later("sagax._src.transforms.batch", globals())
+    at_once = later("sagax._src.api.at_once", globals())
 
 
 def _is_axis(x: Any) -> bool:
@@ -127,10 +135,17 @@ def _mapped(
         size = _size(fun, leaves, in_dims, axis_size, paths)
         cell: list[Any] = []
 
+        def with_examples(shape: tuple) -> tuple:
+            at = out_axes if _axis_ok(out_axes) else 0
+            at = at if at >= 0 else at + len(shape) + 1
+            return (*shape[:at], size, *shape[at:])
+
         def flat(*xs: Any) -> list:
             some, named = tree.unflatten(xs)
             result = fun(*some, **named)
             outs, out_tree = trees.flatten_argument("vmap", "result", result)
+            if not dims.is_dim(size):
+                outs, out_tree = without_no_tangents(outs, out_tree, with_examples)
             check_results(outs, result, "vmap", fun)
             cell[:] = [out_tree]
             return outs
@@ -139,12 +154,16 @@ def _mapped(
             sockets.concrete(x) if is_operand(x) and not hasattr(x, "aval") else x for x in leaves
         ]
         mapped_avals = [None if d is None else aval_of(x) for x, d in zip(values, in_dims)]
-        cut = cut_of(mapped_avals, in_dims)
-        axis = BatchAxis(size, axis_name, spmd_axis_name, cut)
+        cut = batch_transform.cut_of(mapped_avals, in_dims)
+        axis = batch_transform.BatchAxis(size, axis_name, spmd_axis_name, cut)
         with tracing(fun, "vmap"):
-            outs, out_dims = batch_flat(flat, axis, values, in_dims, info_of(fun, "vmap", paths))
+            outs, out_dims = batch_transform.batch_flat(
+                flat, axis, values, in_dims, info_of(fun, "vmap", paths)
+            )
         (out_tree,) = cell
         result = out_tree.unflatten(outs)
+        if len(trees.leaves(result)) > len(outs):  # tangents of integers need no axis
+            result = trees.map(lambda x: None if is_no_tangent(x) else x, result)
         wanted = _spread_out(fun, out_axes, result)
         placed = []
         for i, (x, d, w) in enumerate(zip(outs, out_dims, wanted, strict=True)):
@@ -171,7 +190,7 @@ def _mapped(
                         expected=f"an axis from {-ndim} to {ndim - 1}",
                     )
                 w %= ndim
-            placed.append(place(x, d, w, axis))
+            placed.append(batch_transform.place(x, d, w, axis))
         return out_tree.unflatten(placed)
 
     return mapped

@@ -5,13 +5,12 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sagax._src import trees, xla
-from sagax._src.api import arguments, at_once, divisions
+from sagax._src.api import arguments
 from sagax._src.api.jit import JitFunction, clear_caches, jit
 from sagax._src.api.structs import ShapeDtypeStruct
-from sagax._src.control import sharing
 from sagax._src.control.words import kind_of, unusable_leaf
 from sagax._src.core.formats import Format
 from sagax._src.core.meshes import PartitionSpec
@@ -28,9 +27,21 @@ from sagax._src.core.trace import (
 )
 from sagax._src.core.value import aval_of, is_operand
 from sagax._src.diagnostics.errors import ArgumentError, ArgumentValueError
+from sagax._src.later import later
 from sagax._src.primitives.structural import zeros_of
-from sagax._src.runtime import eager, moving
+from sagax._src.runtime import eager
 from sagax._src.runtime.array import ConcreteArray
+
+if TYPE_CHECKING:
+    import sagax._src.api.at_once as at_once
+    import sagax._src.api.divisions as divisions
+    import sagax._src.control.sharing as sharing
+    import sagax._src.runtime.moving as moving
+else:
+    divisions = later("sagax._src.api.divisions", globals())
+    sharing = later("sagax._src.control.sharing", globals())
+    moving = later("sagax._src.runtime.moving", globals())
+    at_once = later("sagax._src.api.at_once", globals())
 
 
 def make_jaxpr(

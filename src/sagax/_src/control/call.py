@@ -3,18 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sagax._src import config
 from sagax._src.core.jaxpr import ClosedJaxpr, eval_jaxpr
 from sagax._src.core.primitive import Primitive
 from sagax._src.core.stage import hoist_constants
 from sagax._src.core.tangents import Linear, Zero
-from sagax._src.transforms.batch import batch_jaxpr
-from sagax._src.transforms.jvp import jvp_jaxpr
-from sagax._src.transforms.linearize import linearize_jaxpr
+from sagax._src.later import later
 from sagax._src.transforms.prune import prune_program
-from sagax._src.transforms.transpose import transpose_jaxpr
+
+if TYPE_CHECKING:
+    import sagax._src.transforms.batch as batch_transform
+    import sagax._src.transforms.jvp as jvp_transform
+    import sagax._src.transforms.linearize as linearize_transform
+    import sagax._src.transforms.transpose as transpose_transform
+else:
+    jvp_transform = later("sagax._src.transforms.jvp", globals())
+    linearize_transform = later("sagax._src.transforms.linearize", globals())
+    transpose_transform = later("sagax._src.transforms.transpose", globals())
+    batch_transform = later("sagax._src.transforms.batch", globals())
 
 jit_p = Primitive("jit", multiple_results=True, holds_program=True)
 
@@ -59,7 +67,7 @@ def _(
     primals: Sequence[Any], tangents: Sequence[Any], *, jaxpr: ClosedJaxpr, name: str, **params: Any
 ) -> tuple:
     nonzero = tuple(type(t) is not Zero for t in tangents)
-    derived, marks = jvp_jaxpr(jaxpr, nonzero)
+    derived, marks = jvp_transform.jvp_jaxpr(jaxpr, nonzero)
     outs = call(
         derived, [*primals, *(t for t in tangents if type(t) is not Zero)], name=name, **params
     )
@@ -77,7 +85,7 @@ def _(
     primals: Sequence[Any], tangents: Sequence[Any], *, jaxpr: ClosedJaxpr, name: str, **params: Any
 ) -> tuple:
     nonzero = tuple(type(t) is not Zero for t in tangents)
-    split = linearize_jaxpr(jaxpr, nonzero)
+    split = linearize_transform.linearize_jaxpr(jaxpr, nonzero)
     n = len(jaxpr.out_avals)
     known = call(split.known, primals, name=name, **params)
     given = [t for t in tangents if type(t) is not Zero]
@@ -94,7 +102,7 @@ def _(cts: Sequence[Any], *args: Any, jaxpr: ClosedJaxpr, name: str, **params: A
     linear = tuple(type(a) is Linear for a in args)
     nonzero = tuple(type(c) is not Zero for c in cts)
     with params.get("under", config.unchanged):
-        transposed, marks = transpose_jaxpr(jaxpr, linear, nonzero)
+        transposed, marks = transpose_transform.transpose_jaxpr(jaxpr, linear, nonzero)
     operands = [a for a in args if type(a) is not Linear] + [c for c in cts if type(c) is not Zero]
     found = iter(call(transposed, operands, name=name, **params))
     flags = iter(marks)
@@ -114,7 +122,7 @@ def _(
     name: str,
     **params: Any,
 ) -> tuple:
-    batched, out_dims = batch_jaxpr(jaxpr, axis, tuple(in_dims))
+    batched, out_dims = batch_transform.batch_jaxpr(jaxpr, axis, tuple(in_dims))
     return call(batched, args, name=name, **params), list(out_dims)
 
 

@@ -20,9 +20,7 @@ from sagax._src.core.trace import axis_size as size_of_axis
 from sagax._src.core.trace import named_axis
 from sagax._src.core.value import aval_of
 from sagax._src.diagnostics.errors import (
-    ArgumentError,
     ArgumentValueError,
-    ShapeError,
 )
 from sagax._src.primitives import arithmetic as ar
 from sagax._src.primitives import reductions
@@ -42,6 +40,7 @@ from sagax._src.primitives.structural import (
     reduce_sum,
     reshape,
 )
+from sagax._src.primitives.unsupported import UnsupportedError
 
 
 def _names(axis_name: Any) -> tuple:
@@ -63,15 +62,6 @@ def _groups_of(groups: Any, axes: tuple, function: str) -> Groups:
     if groups is None:
         return None
     found = tuple([tuple([int(i) for i in g]) for g in groups])
-    if not all(named_axis(a).manual for a in axes):
-        raise ArgumentValueError(
-            "axis_index_groups are not supported among the examples of a vmap",
-            function=function,
-            argument="axis_index_groups",
-            got=groups,
-            expected="None",
-            fix="reshape the mapped dimension into two, with a vmap and a name for each",
-        )
     n = _whole_size(axes)
     if sorted([i for g in found for i in g]) != list(range(n)):
         raise ArgumentValueError(
@@ -80,6 +70,15 @@ def _groups_of(groups: Any, axes: tuple, function: str) -> Groups:
             argument="axis_index_groups",
             got=groups,
             expected=f"groups that have each place from 0 to {n - 1} once",
+        )
+    if not all(named_axis(a).manual for a in axes):
+        raise UnsupportedError(
+            "axis_index_groups are not supported among the examples of a vmap",
+            function=function,
+            argument="axis_index_groups",
+            got=groups,
+            expected="None",
+            fix="reshape the mapped dimension into two, with a vmap and a name for each",
         )
     if len({len(g) for g in found}) > 1:
         raise ArgumentValueError(
@@ -131,7 +130,7 @@ for _p in (pmax_p, pmin_p):
         out = p.bind(x, **params)
         if is_zero(t):
             return out, Zero.like(aval_of(out))
-        raise ArgumentError(
+        raise UnsupportedError(
             f"{p.name} has no derivative",
             function=p.name,
             fix="gather the values with all_gather and reduce them",
@@ -156,9 +155,8 @@ def psum(x: Any, axis_name: Any, *, axis_index_groups: Any = None) -> Any:
     groups = _groups_of(axis_index_groups, axes, "psum")
 
     def one(leaf: Any) -> Any:
-        if not hasattr(leaf, "aval") and isinstance(
-            leaf, (int, float)
-        ):  # the size of the axis, without computing
+        if isinstance(leaf, (int, float, complex)) and not isinstance(leaf, bool):
+            # the size of the axis, without computing
             return leaf * (total if groups is None else len(groups[0]))
         if aval_of(leaf).dtype == np.bool_:
             leaf = convert(leaf, dtypes.int32)
@@ -190,7 +188,9 @@ def pmean(x: Any, axis_name: Any, *, axis_index_groups: Any = None) -> Any:
         if not hasattr(total, "aval"):
             return total / n
         if not dtypes.is_inexact(aval_of(total).dtype):
-            total = convert(total, dtypes.float32)
+            total = convert(total, dtypes.to_inexact(aval_of(total).dtype))
+        if aval_of(total).weak_type:
+            return ar.div(total, n)
         return ar.div(total, scalar_like(n, aval_of(total).dtype))
 
     return trees.map(one, x)
@@ -656,7 +656,7 @@ def _scattered_type(
     size = shape[scatter_dimension]
     if tiled:
         if size % axis_size:
-            raise ShapeError(
+            raise ArgumentValueError(
                 f"size {size} of dimension {scatter_dimension} is not divisible by the size {axis_size} of axis {axis_name!r}",
                 function="psum_scatter",
                 argument="x",
@@ -666,7 +666,7 @@ def _scattered_type(
         shape[scatter_dimension] = size // axis_size
     else:
         if size != axis_size:
-            raise ShapeError(
+            raise ArgumentValueError(
                 f"dimension {scatter_dimension} must have the size of axis {axis_name!r}",
                 function="psum_scatter",
                 argument="x",
@@ -768,7 +768,7 @@ def _exchanged_type(
 ) -> Any:
     shape = list(x.shape)
     if shape[split_axis] % axis_size:
-        raise ShapeError(
+        raise ArgumentValueError(
             f"size {shape[split_axis]} of split_axis {split_axis} is not divisible by the size {axis_size} of axis {axis_name!r}",
             function="all_to_all",
             argument="x",
@@ -863,7 +863,7 @@ def all_to_all(
         c = canonical_axis(concat_axis, ndim, "all_to_all", "concat_axis")
         if not tiled:
             if aval_of(leaf).shape[s] != n:
-                raise ShapeError(
+                raise ArgumentValueError(
                     f"split_axis {s} must have the size of axis {axis_name!r}",
                     function="all_to_all",
                     argument="x",

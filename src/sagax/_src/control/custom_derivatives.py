@@ -86,7 +86,7 @@ def zero_from_primal(val: Any, symbolic_zeros: bool = False) -> Any:
 
     >>> from sagax.custom_derivatives import zero_from_primal
     >>> zero_from_primal(1.5)
-    Array(0., dtype=float32)
+    Array(0., dtype=float32, weak_type=True)
     """
 
     def zero(x: Any) -> Any:

@@ -482,6 +482,22 @@ def _check_max_steps(function: str, max_steps: Any) -> int | None:
 _MOST_STEPS = np.iinfo(np.int32).max  # rounds are counted in 32 bits
 
 
+def _condition_carried(
+    function: str, cond_fun: Callable, body_fun: Callable, init_val: Any, max_steps: int | None
+) -> Any:
+    """The same loop for a condition with side effects, which is asked before it and at the end of each round.
+
+    Calls in the condition of a compiled loop could not be kept in order with those in its body.
+    """
+
+    def step(state: tuple) -> tuple:
+        value = body_fun(state[1])
+        return cond_fun(value), value
+
+    first = (cond_fun(init_val), init_val)
+    return _traced_while(function, operator.itemgetter(0), step, first, max_steps=max_steps)[1]
+
+
 def _traced_while(
     function: str,
     cond_fun: Callable,
@@ -551,6 +567,8 @@ def _traced_while(
         same=same and ("condition", *same),
     )
     _check_condition(cond, function, cond_fun)
+    if cond.jaxpr.effects:
+        return _condition_carried(function, cond_fun, body_fun, init_val, max_steps)
     # what no round changes is a constant of the loop
     n_cond, n_body = len(cond.consts), len(body.consts)
     fixed = unchanged_carry(body.jaxpr, n_body, len(leaves))

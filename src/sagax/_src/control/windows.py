@@ -154,14 +154,17 @@ def _(
 def _(b: Any, *args: Any, jaxpr: ClosedJaxpr, **params: Any) -> list:
     n = len(args) // 2
     scalars = [intern_aval((), x.aval.dtype, False, None) for x in args[n:]]
-    body = _region(b, jaxpr, [*scalars, *scalars])
-    return sliding.lower_windows(b, args[:n], args[n:], sliding.window_of(**params), body, b.outs)
+    window = sliding.window_of(**params)
+    body = functools.partial(_inlined, jaxpr)
+    return sliding.lower_windows(b, args[:n], args[n:], window, [*scalars, *scalars], body, b.outs)
+
+
+def _inlined(jaxpr: ClosedJaxpr, b: Any, *values: Any) -> list:
+    return b.inline(jaxpr.jaxpr, values, [b.constant(c) for c in jaxpr.consts])
 
 
 def _region(b: Any, jaxpr: ClosedJaxpr, avals: Sequence[Any]) -> str:
-    return b.region(
-        avals, lambda *v: b.inline(jaxpr.jaxpr, v, [b.constant(c) for c in jaxpr.consts])
-    )
+    return b.region(avals, functools.partial(_inlined, jaxpr, b))
 
 
 _KNOWN: dict[Primitive, tuple[Primitive, Callable[[Any], Any]]] = {

@@ -376,8 +376,10 @@ _STRICT: Final = {  # only Python numbers are converted, and only upwards
 }
 
 
-def _upper_bounds(above: dict[str, str]) -> dict[Any, frozenset[Any]]:
+@functools.cache
+def _upper_bounds(mode: str) -> dict[Any, frozenset[Any]]:
     """For each node: itself and everything above it."""
+    above = _STANDARD if mode == "standard" else _STRICT
     nodes: dict[str, _Node | None] = {name: name for name in _DEFAULTS}
     nodes |= {name: _find(name) for names in _NAMES.values() for name in names.split()}
 
@@ -392,13 +394,10 @@ def _upper_bounds(above: dict[str, str]) -> dict[Any, frozenset[Any]]:
     }
 
 
-_BOUNDS: Final = {"standard": _upper_bounds(_STANDARD), "strict": _upper_bounds(_STRICT)}
-
-
 @functools.cache
 def _join(nodes: frozenset[Any], mode: str) -> _Node | None:
     """The least upper bound; None if there is none."""
-    bounds = _BOUNDS[mode]
+    bounds = _upper_bounds(mode)
     common: frozenset[Any] = frozenset[Any].intersection(*(bounds[node] for node in nodes))
     return next((node for node in common if common <= bounds[node]), None)
 

@@ -4,12 +4,17 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from sagax._src.core import show
 from sagax._src.core.effects import no_effects
 from sagax._src.core.trace import written
 from sagax._src.core.value import aval_of
+from sagax._src.later import later
+
+if TYPE_CHECKING:
+    import sagax._src.core.show as show
+else:
+    show = later("sagax._src.core.show", globals())
 
 
 class Var:

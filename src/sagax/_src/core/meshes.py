@@ -561,7 +561,14 @@ class PartitionSpec:
     P('x', None, ('y', 'z'))
     """
 
-    __slots__ = ("_hash", "_partitions", "reduced", "unreduced", "unreduced_kind")
+    __slots__ = (
+        "__weakref__",
+        "_hash",
+        "_partitions",
+        "reduced",
+        "unreduced",
+        "unreduced_kind",
+    )
 
     UNCONSTRAINED = UNCONSTRAINED
 

@@ -22,13 +22,19 @@ primitive is evaluated outside of any tracing, `effects` tells the side effects 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from sagax._src.core import avals, explicit
+from sagax._src.core import avals
 from sagax._src.core.effects import no_effects
 from sagax._src.core.jaxpr import subjaxprs
 from sagax._src.core.trace import state
 from sagax._src.diagnostics import errors
+from sagax._src.later import later
+
+if TYPE_CHECKING:
+    import sagax._src.core.explicit as explicit
+else:
+    explicit = later("sagax._src.core.explicit", globals())
 
 _CACHE_LIMIT = 8192
 
@@ -74,7 +80,7 @@ class Primitive:
         "multiple_results",
         "multilinear",
         "exact",
-        "samples",
+        "_samples",
         "elementwise",
         "holds_program",
         "sets_sharding",
@@ -110,7 +116,7 @@ class Primitive:
         multilinear: bool = False,
         exact: bool | Callable[[tuple], bool] = False,
         holds_program: bool = False,
-        samples: Sequence[Any] = (),
+        samples: Sequence[Any] | Callable[[], Sequence[Any]] = (),
     ) -> None:
         self.name = name
         self.multiple_results = multiple_results
@@ -132,6 +138,17 @@ class Primitive:
         self.sets_sharding = False
         # platform -> lower rule that is used there instead of the general one
         self.lower_on: dict[str, Rule] = {}
+
+    @property
+    def samples(self) -> Sequence[Any]:
+        """Operands and parameters to test the laws with; may be set to a function that makes them."""
+        if callable(self._samples):
+            self._samples = self._samples()
+        return self._samples
+
+    @samples.setter
+    def samples(self, samples: Sequence[Any] | Callable[[], Sequence[Any]]) -> None:
+        self._samples = samples
 
     def bind(self, *args: Any, **params: Any) -> Any:
         """Apply the primitive to operands under the current trace."""

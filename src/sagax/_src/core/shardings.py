@@ -7,13 +7,12 @@ from that, so a class of shardings only tells its devices and its `tiles`.
 
 from __future__ import annotations
 
-import difflib
 import functools
 import math
 import threading
 import weakref
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -26,6 +25,12 @@ from sagax._src.core.meshes import (
     PartitionSpec,
 )
 from sagax._src.diagnostics.errors import ArgumentError, SagaxError
+from sagax._src.later import later
+
+if TYPE_CHECKING:
+    import difflib
+else:
+    difflib = later("difflib", globals())
 
 Index = tuple[slice, ...]
 

@@ -27,6 +27,7 @@ __all__ = [
     "hide",
     "unhide",
     "is_hidden",
+    "is_installed",
     "is_sagax",
     "is_users",
     "passes",
@@ -88,6 +89,11 @@ def is_users(file: str) -> bool:
     if installed := _INSTALLED.match(file):  # before the standard library, which may lie around it
         return installed[1] not in _BETWEEN
     return not file.startswith(_STANDARD)
+
+
+def is_installed(file: str) -> bool:
+    """Whether a file belongs to an installed package."""
+    return _INSTALLED.match(file) is not None
 
 
 # --- from stacks to places ---------------------------------------------------------------------

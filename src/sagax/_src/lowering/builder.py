@@ -16,9 +16,10 @@ import numpy as np
 from sagax._src import xla
 from sagax._src.core import dims, dtypes, kinds
 from sagax._src.core.avals import intern_aval
-from sagax._src.core.jaxpr import Jaxpr, Literal
+from sagax._src.core.jaxpr import Eqn, Jaxpr, Literal, Var
 from sagax._src.core.stage import stage
 from sagax._src.lowering.divided import constrained
+from sagax._src.lowering.templates import signature, template
 from sagax._src.lowering.text import (
     attribute_text,
     dense,
@@ -73,6 +74,7 @@ class Builder:
         self.location = ""
         self.outs: Sequence[Any] = ()
         self.constants: dict[Any, Value] = {}
+        self.constant_keys: dict[str, Any] = {}  # their keys by their names
         self.literals: dict[Any, Any] = {}
         self.dim_values: dict[Any, Value] = {}
         self.shape_values: dict[tuple, Value] = {}
@@ -193,9 +195,9 @@ class Builder:
             else:
                 body = text()
             found = self.op("constant", [], aval, value=f"{body} : {tensor_type(shape, dtype)}")
-            self.constants[key] = (
-                found  # a region works on a copy: outside, its constants are not seen
-            )
+            # a region works on a copy: outside, its constants are not seen
+            self.constants[key] = found
+            self.constant_keys[found.name] = key
         return found
 
     def full(self, value: Any, aval: Any) -> Value:
@@ -448,8 +450,9 @@ class Builder:
         env.update(zip(jaxpr.invars, args, strict=True))
         outer_location, outer_outs = self.location, self.outs
         exact, around = self.exact, self.exact_around
+        plain = not (exact or self.dim_values or self.module.devices or self.module.manual)
         for eqn in jaxpr.eqns:
-            ins = [self.atom(env, v) for v in eqn.invars]
+            ins = [env[v] if type(v) is Var else self.atom(env, v) for v in eqn.invars]
             self.location = self.module.location_of(eqn)
             self.outs = [v.aval for v in eqn.outvars]
             if exact and ins:
@@ -458,7 +461,10 @@ class Builder:
                 ins = self.op("optimization_barrier", ins, [x.aval for x in ins])
                 self.exact = self.module.exact_inside
             self.exact_around = exact
-            results = self.apply(eqn.primitive, ins, eqn.params)
+            if plain and not (eqn.primitive.holds_program or eqn.effects):
+                results = self.apply_as_before(eqn, ins)
+            else:
+                results = self.apply(eqn.primitive, ins, eqn.params)
             self.exact, self.exact_around = exact, around
             if not eqn.primitive.multiple_results:
                 results = [results]
@@ -488,6 +494,38 @@ class Builder:
     def constrained(self, x: Value, sharding: Any) -> Value:
         """A value, divided among devices as the sharding says."""
         return constrained(self, x, sharding)
+
+    def apply_as_before(self, eqn: Eqn, operands: Sequence[Value]) -> Any:
+        """`apply`, with less work for what was written in the same way at least twice."""
+        outs, known = self.outs, self.module.templates
+        names = [x.name for x in operands]
+        key = signature(eqn, operands, names, outs, self.depth)
+        try:
+            found = known.get(key)
+        except TypeError:  # a parameter that cannot be compared
+            return self.apply(eqn.primitive, operands, eqn.params)
+        if found:
+            first = found.write(self, names)
+            if first:
+                values = [
+                    Value(f"%{first + number}{more}", aval, spelled)
+                    for (number, more, spelled), aval in zip(found.results, outs)
+                ]
+                return values if eqn.primitive.multiple_results else values[0]
+        lines, counter, around = len(self.lines), self.counter, self._around()
+        results = self.apply(eqn.primitive, operands, eqn.params)
+        if found is None:
+            if key not in known:
+                known[key] = None
+            elif around == self._around():
+                values = results if eqn.primitive.multiple_results else [results]
+                known[key] = template(self, lines, counter, names, values, eqn.params) or False
+        return results
+
+    def _around(self) -> tuple[int, ...]:
+        """What changes where a rule does more than write operations."""
+        module = self.module
+        return len(self.constants), len(module.functions), len(module.callbacks)
 
     def apply(self, primitive: Any, operands: Sequence[Value], params: dict) -> Any:
         """Lower one application: by the primitive's rule, or that of its composite.

@@ -174,8 +174,8 @@ def _places(
     """Where each value would be computed, and those that XLA writes without fences.
 
     Whether XLA spares a value depends on what lies between it and its readers. `reached` and `over`
-    hold, for each equation, which of the next ones need its result, and which of them do by way of
-    something that is written: bit d stands for the one d equations later.
+    hold, for each equation, itself and which of the next ones need its result, and which of these need it
+    by way of something that is written: bit d stands for the one d equations later.
     """
     places: dict[Any, Places] = {}
     readers: dict[Any, list[int]] = {}
@@ -184,7 +184,7 @@ def _places(
     results = {v for v in jaxpr.outvars if type(v) is Var}
     apart = set(results)  # what is read by something that nothing is merged with
     eqns, kinds = jaxpr.eqns, meeting.kinds
-    reached, over, keeps = [0] * len(eqns), [0] * len(eqns), [False] * len(eqns)
+    reached, over = [0] * len(eqns), [0] * len(eqns)
 
     def of(v: Any) -> Places:
         return own[v] if v in own else places.get(v, _NOWHERE)
@@ -211,18 +211,20 @@ def _places(
                 continue
             far = v in apart
             direct = through = 0
-            for reader in readers[v]:
+            read_by = readers[v]
+            for reader in read_by:
                 d = reader - number
                 if d > _WINDOW:
                     far = True
                     continue
                 direct |= 1 << d
                 ahead |= reached[reader] << d
-                through |= (reached if keeps[reader] else over)[reader] << d
-            ahead |= direct
+                through |= over[reader] << d
             beyond |= through
-            several = len(readers[v]) > 1 or (v in results and readers[v])
-            if kind >= _REDUCING or not (several or len(places[v]) > 1):
+            if kind >= _REDUCING:
+                continue
+            several = len(read_by) > 1 or (v in results and read_by)
+            if not (several or len(places[v]) > 1):
                 continue
             if kind == _SLOW:
                 spared = True
@@ -234,7 +236,9 @@ def _places(
                 keep = True
             elif len(places[v]) > 1 and _may_have_fence(eqn, v):
                 own[v] = frozenset({v})
-        reached[number], over[number], keeps[number] = ahead & _AHEAD, beyond & _AHEAD, keep
+        ahead &= _AHEAD
+        reached[number] = ahead | 1
+        over[number] = ahead if keep else beyond & _AHEAD
         if inner is not None:
             for v, inside in zip(eqn.invars, inner.inputs):
                 where: Places = frozenset()
@@ -242,21 +246,30 @@ def _places(
                     passed = isinstance(p, tuple) and p[0] == "out"
                     where |= of(eqn.outvars[p[1]]) if passed else {(number, p)}
                 computed(v, where, number)
-        elif kind <= _SLOW:
-            where = of(eqn.outvars[0])
-            for v in eqn.outvars[1:]:
-                where |= of(v)
-            if kind == _MOVING:
-                where = meeting.by_way_of(number, where)
-            for v in eqn.invars:
-                computed(v, where, number)
-        elif kind == _REDUCING:
-            for v in eqn.invars:
-                computed(v, frozenset({number}), number)
-        else:
+        elif kind == _APART:
             for v in eqn.invars:
                 computed(v, frozenset({v}), number)
                 apart.add(v)
+        else:
+            if kind == _REDUCING:
+                where = frozenset({number})
+            else:
+                where = of(eqn.outvars[0])
+                for v in eqn.outvars[1:]:
+                    where |= of(v)
+                if kind == _MOVING:
+                    where = meeting.by_way_of(number, where)
+            for v in eqn.invars:  # as `computed` does: most equations come here
+                if type(v) is Var:
+                    before = places.get(v)
+                    if before is None:
+                        places[v], readers[v] = where, [number]
+                        continue
+                    if where is not before and len(before) < _MOST_PLACES:
+                        places[v] = before | where
+                    read_by = readers[v]
+                    if not read_by or read_by[-1] != number:
+                        read_by.append(number)
     return places, written
 
 
@@ -304,7 +317,9 @@ def _chosen(
                     if m is None:
                         reads |= {v}
                         continue
-                    if len(reads) < _MOST_READS:
+                    if not reads:
+                        reads = m.reads
+                    elif reads is not m.reads and len(reads) < _MOST_READS:
                         reads |= m.reads
                     if m.steps > steps:
                         steps = m.steps
@@ -411,9 +426,11 @@ def _rewritten(jaxpr: Jaxpr, eqns: Sequence[Eqn], fences: set[Any]) -> Jaxpr:
 
     out: list[Eqn] = []
     for eqn in eqns:
-        if any(type(v) is Var and v in behind for v in eqn.invars):
+        if not behind.keys().isdisjoint(eqn.invars):
             eqn = eqn.replace(invars=read(eqn.invars))
         out.append(eqn)
+        if fences.isdisjoint(eqn.outvars):
+            continue
         for v in eqn.outvars:
             if v in fences:
                 after = behind[v] = Var(v.aval)

@@ -7,7 +7,7 @@ from typing import Any
 
 from sagax._src.control.call import jit_p
 from sagax._src.control.conditional import cond_p
-from sagax._src.control.custom_calls import custom_jvp_p, custom_vjp_p
+from sagax._src.control.custom_calls import Inner, custom_jvp_p, custom_vjp_p
 from sagax._src.control.remat import remat_p
 from sagax._src.control.scan import scan_p
 from sagax._src.control.while_loop import while_p
@@ -46,6 +46,11 @@ def _in_parameter(value: Any, rewrite: Rewrite) -> Any:
         return value if found is value.jaxpr else ClosedJaxpr(found, value.consts)
     if isinstance(value, Jaxpr):
         return rewrite(value)
+    if isinstance(value, Inner):  # of a function with derivative rules, which stay as they are
+        found = _in_parameter(value.jaxpr, rewrite)
+        if found is value.jaxpr:
+            return value
+        return Inner(None, value.name, found, value.n_consts)
     if isinstance(value, tuple) and value and isinstance(value[0], (ClosedJaxpr, Jaxpr)):
         found = tuple([_in_parameter(v, rewrite) for v in value])
         return value if all(a is b for a, b in zip(found, value)) else found

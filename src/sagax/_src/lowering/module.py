@@ -47,8 +47,10 @@ class ModuleBuilder:
         self.names: set[str] = {"main"}
         self.shared: dict[tuple, tuple[str, Jaxpr]] = {}
         self.locations: dict[Any, str] = {}
+        self.located: dict[Any, str] = {}  # by the whole stack: equal in each round of a loop
         self.positions: dict[int, list[Any]] = {}  # of the instructions of a code object, by its id
         self.types: dict[Any, str] = {}
+        self.templates: dict[tuple, Any] = {}  # of operations; None: met once, False: there is none
         self.location_lines: list[str] = []
         self.callbacks: list[Any] = []
         # Each operation of the program rounds as it does alone; `exact_inside`: so do those of which
@@ -64,6 +66,13 @@ class ModuleBuilder:
 
     def location_of(self, eqn: Any) -> str:
         """The location of an equation, as it is written after an operation."""
+        key = eqn.primitive, eqn.scope, eqn.traceback
+        known = self.located.get(key)
+        if known is None:
+            known = self.located[key] = self._location_of(eqn)
+        return known
+
+    def _location_of(self, eqn: Any) -> str:
         place = spans.user_place(eqn.traceback)
         # by the identity of the code: to hash it is to read all of it
         code, offset = (None, 0) if place is None else place

@@ -17,6 +17,7 @@ def prepared(jaxpr: Jaxpr, platform: str, reroll: str | None = None) -> Jaxpr:
     in other ways.
     """
     settings = config.thread.settings
+    pruned = "is pruned" in jaxpr.memo
     if platform != "cpu" or settings.exact:
         return jaxpr
     if (reroll or settings.reroll) == "auto":
@@ -24,4 +25,6 @@ def prepared(jaxpr: Jaxpr, platform: str, reroll: str | None = None) -> Jaxpr:
     jaxpr = flat_products(jaxpr)
     if settings.fusion_fences == "auto" and xla.keeps_barriers:
         jaxpr = fenced(jaxpr)
+    if pruned:  # what the passes put in is read
+        jaxpr.memo["is pruned"] = True
     return jaxpr

@@ -16,7 +16,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -25,9 +25,9 @@ from sagax._src.control.sharing import parameter_key
 from sagax._src.core import dims, dtypes
 from sagax._src.core.avals import intern_aval
 from sagax._src.core.jaxpr import ClosedJaxpr, Eqn, Jaxpr, Literal, Var
+from sagax._src.later import later
 from sagax._src.lowering.inside import within
 from sagax._src.primitives.contraction import dot_general_p
-from sagax._src.primitives.convolution import conv_general_dilated_p
 from sagax._src.primitives.shaping import rev_p, stack_p, unstack_p
 from sagax._src.primitives.slicing import slice_p
 from sagax._src.primitives.structural import (
@@ -38,6 +38,11 @@ from sagax._src.primitives.structural import (
 )
 from sagax._src.transforms.derived import derived
 from sagax._src.transforms.prune import prune_jaxpr
+
+if TYPE_CHECKING:
+    import sagax._src.primitives.convolution as convolution
+else:
+    convolution = later("sagax._src.primitives.convolution", globals())
 
 _LEAST_ROUNDS = 16
 _LEAST_EQUATIONS = 256  # in all rounds of all loops: what fewer take to compile is not worth a loop
@@ -160,7 +165,20 @@ def _may_repeat(eqns: Sequence[Eqn]) -> bool:
         if eqn.primitive not in _VIEWS:
             key = (eqn.primitive, len(eqn.invars), *[v.aval for v in eqn.outvars])
             codes.append(numbers.setdefault(key, len(numbers)))
-    return bool(_stretches(codes))
+    return _often(codes) and bool(_stretches(codes))
+
+
+def _often(codes: Sequence[int]) -> bool:
+    """Whether there is a row of codes of which each is frequent enough for a loop, and one is in that row."""
+    total = Counter(codes)
+    begin = 0
+    for end, code in enumerate((*codes, None)):
+        if code is None or total[code] < _LEAST_ROUNDS:
+            row = codes[begin:end]
+            if len(row) >= _LEAST_ROUNDS and max(Counter(row).values()) >= _LEAST_ROUNDS:
+                return True
+            begin = end + 1
+    return False
 
 
 class _Stretch(NamedTuple):
@@ -220,7 +238,7 @@ def _large_products(eqns: Sequence[Eqn]) -> bool:
     """Whether a round multiplies matrices that are not small, or convolves."""
     count = 0
     for eqn in eqns:
-        if eqn.primitive is conv_general_dilated_p:
+        if eqn.primitive is convolution.conv_general_dilated_p:
             return True
         if eqn.primitive is dot_general_p:
             summed = eqn.params["dimension_numbers"][0][0]

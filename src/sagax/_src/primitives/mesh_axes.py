@@ -150,7 +150,7 @@ psum_p = device_reduction(
     "psum",
     "add",
     lambda x, d: reduce_sum(x, (d,)),
-    lambda x, n: mul(x, scalar_like(n, aval_of(x).dtype)),
+    lambda x, n: mul(x, n if aval_of(x).weak_type else scalar_like(n, aval_of(x).dtype)),
 )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -16,19 +16,24 @@ from sagax._src.core.stage import stage
 from sagax._src.core.tangents import Zero, is_zero
 from sagax._src.core.value import aval_of, is_operand
 from sagax._src.diagnostics.errors import ArgumentError, ArgumentValueError, DtypeError, ShapeError
+from sagax._src.later import later
 from sagax._src.primitives import arithmetic as ar
 from sagax._src.primitives import comparison
 from sagax._src.primitives import structural as s
 from sagax._src.primitives.makers import Accepts, integer_or_bool, number, operands, real
 from sagax._src.primitives.resharding import with_out_sharding
 from sagax._src.primitives.shaping import concatenate
-from sagax._src.primitives.slicing import slice_in_dim
 from sagax._src.primitives.structural import (
     batch_reduction,
     canonical_axis,
     reduce_sum,
     reduce_sum_p,
 )
+
+if TYPE_CHECKING:
+    import sagax._src.primitives.slicing as slicing
+else:
+    slicing = later("sagax._src.primitives.slicing", globals())
 
 reduce_sum_p.samples = [
     Sample(f32(3, 4), axes=(0,)),
@@ -274,9 +279,11 @@ def _(primals: Sequence[Any], tangents: Sequence[Any], *, axes: tuple) -> tuple:
         return out, Zero.like(aval_of(out))
     while n > 1:
         half = n // 2
-        a, b, c = (slice_in_dim(x, i, j) for i, j in ((0, half), (half, 2 * half), (2 * half, n)))
+        a, b, c = (
+            slicing.slice_in_dim(x, i, j) for i, j in ((0, half), (half, 2 * half), (2 * half, n))
+        )
         ta, tb, tc = (
-            slice_in_dim(t, i, j) for i, j in ((0, half), (half, 2 * half), (2 * half, n))
+            slicing.slice_in_dim(t, i, j) for i, j in ((0, half), (half, 2 * half), (2 * half, n))
         )
         x, t = ar.mul(a, b), ar.add(ar.mul(ta, b), ar.mul(tb, a))
         if n % 2:

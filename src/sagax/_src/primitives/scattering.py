@@ -926,28 +926,33 @@ def _samples(combine: str | None, *, unique: bool = False) -> list[Sample]:
     ]
 
 
-_negated = stage(lambda x, _: [ar.neg(x)], [intern_aval((), np.dtype(np.float32))] * 2)[0]
-scatter_apply_p.samples = [
-    Sample(
-        f32(3, 2),
-        np.array([[1], [-1], [1], [2]], np.int32),
-        f32(4, 2),
-        derivatives=False,
-        dimension_numbers=ScatterDimensionNumbers((1,), (0,), (0,)),
-        indices_are_sorted=False,
-        unique_indices=False,
-        mode=GatherScatterMode(mode),
-        update_jaxpr=_negated,
-        update_consts=(),
-    )
-    for mode in (1, 2)
-]
-scatter_p.samples = _samples(None) + _samples(None, unique=True)
-scatter_add_p.samples = _samples("add")
-scatter_sub_p.samples = _samples("sub")
-scatter_mul_p.samples = _samples("mul", unique=True)
-scatter_min_p.samples = _samples("min")
-scatter_max_p.samples = _samples("max")
+def _apply_samples() -> list[Sample]:
+    negated = stage(lambda x, _: [ar.neg(x)], [intern_aval((), np.dtype(np.float32))] * 2)[0]
+    return [
+        Sample(
+            f32(3, 2),
+            np.array([[1], [-1], [1], [2]], np.int32),
+            f32(4, 2),
+            derivatives=False,
+            dimension_numbers=ScatterDimensionNumbers((1,), (0,), (0,)),
+            indices_are_sorted=False,
+            unique_indices=False,
+            mode=GatherScatterMode(mode),
+            update_jaxpr=negated,
+            update_consts=(),
+        )
+        for mode in (1, 2)
+    ]
+
+
+# Made when they are asked for: they hold programs, and nothing is traced while a module is loaded.
+scatter_apply_p.samples = _apply_samples
+scatter_p.samples = lambda: _samples(None) + _samples(None, unique=True)
+scatter_add_p.samples = lambda: _samples("add")
+scatter_sub_p.samples = lambda: _samples("sub")
+scatter_mul_p.samples = lambda: _samples("mul", unique=True)
+scatter_min_p.samples = lambda: _samples("min")
+scatter_max_p.samples = lambda: _samples("max")
 
 
 __all__ = [

@@ -5,7 +5,7 @@ from __future__ import annotations
 import builtins
 import functools
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -16,11 +16,10 @@ from sagax._src.core.samples import Sample, boolean, c64, f32, i32
 from sagax._src.core.tangents import Zero, is_linear, is_zero
 from sagax._src.core.value import aval_of
 from sagax._src.diagnostics.errors import ArgumentError, ArgumentValueError, DtypeError, ShapeError
+from sagax._src.later import later
 from sagax._src.primitives.arithmetic import add, sub
 from sagax._src.primitives.comparison import lt
-from sagax._src.primitives.gathering import GatherDimensionNumbers, GatherScatterMode, gather_p
 from sagax._src.primitives.makers import scalar_like
-from sagax._src.primitives.scattering import ScatterDimensionNumbers, scatter_p
 from sagax._src.primitives.selection import select_n
 from sagax._src.primitives.shaping import (
     align_mapped,
@@ -44,6 +43,13 @@ from sagax._src.primitives.structural import (
     squeeze,
     zeros_of,
 )
+
+if TYPE_CHECKING:
+    import sagax._src.primitives.gathering as gathering
+    import sagax._src.primitives.scattering as scattering
+else:
+    gathering = later("sagax._src.primitives.gathering", globals())
+    scattering = later("sagax._src.primitives.scattering", globals())
 
 _WIDE = np.dtype(np.int32)
 
@@ -643,10 +649,10 @@ def _(axis: Any, args: Sequence[Any], in_dims: Sequence[Any], *, slice_sizes: tu
         return dynamic_slice_p.bind(x, *starts, slice_sizes=sizes), d
     n = len(starts)
     mapped = d is not None
-    out = gather_p.bind(
+    out = gathering.gather_p.bind(
         moveaxis(x, d, 0),
         _stacked_starts(axis, starts, start_dims),
-        dimension_numbers=GatherDimensionNumbers(
+        dimension_numbers=gathering.GatherDimensionNumbers(
             offset_dims=tuple(range(1, n + 1)),
             collapsed_slice_dims=(),
             start_index_map=tuple(range(mapped, n + mapped)),
@@ -654,7 +660,7 @@ def _(axis: Any, args: Sequence[Any], in_dims: Sequence[Any], *, slice_sizes: tu
             start_indices_batching_dims=(0,) if mapped else (),
         ),
         slice_sizes=(1, *slice_sizes) if mapped else slice_sizes,
-        mode=GatherScatterMode.CLIP,
+        mode=gathering.GatherScatterMode.CLIP,
         fill_value=None,
         unique_indices=mapped,
         indices_are_sorted=mapped,
@@ -795,11 +801,11 @@ def _(axis: Any, args: Sequence[Any], in_dims: Sequence[Any]) -> tuple:
     x = broadcast(x, (axis.size,)) if d is None else moveaxis(x, d, 0)
     update = broadcast(update, (axis.size,)) if d_update is None else moveaxis(update, d_update, 0)
     n = len(starts)
-    out = scatter_p.bind(
+    out = scattering.scatter_p.bind(
         x,
         _stacked_starts(axis, starts, start_dims),
         update,
-        dimension_numbers=ScatterDimensionNumbers(
+        dimension_numbers=scattering.ScatterDimensionNumbers(
             update_window_dims=tuple(range(1, n + 1)),
             inserted_window_dims=(),
             scatter_dims_to_operand_dims=tuple(range(1, n + 1)),
@@ -808,7 +814,7 @@ def _(axis: Any, args: Sequence[Any], in_dims: Sequence[Any]) -> tuple:
         ),
         indices_are_sorted=True,
         unique_indices=True,
-        mode=GatherScatterMode.CLIP,
+        mode=gathering.GatherScatterMode.CLIP,
         update_jaxpr=None,
         update_consts=(),
     )

@@ -5,7 +5,8 @@ Convolutions and reductions over windows share it.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import functools
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -372,35 +373,67 @@ def stacked_windows(x: Any, window: Window, fill: Any) -> Any:
 
 
 def lower_windows(
-    b: Any, xs: Sequence[Any], inits: Sequence[Any], window: Window, body: str, outs: Sequence[Any]
+    b: Any,
+    xs: Sequence[Any],
+    inits: Sequence[Any],
+    window: Window,
+    avals: Sequence[Any],
+    body: Callable[..., Sequence[Any]],
+    outs: Sequence[Any],
 ) -> list:
-    """A StableHLO reduction over windows.
+    """A StableHLO reduction over windows; `body(builder, *values)` combines values of the types `avals`.
 
     Padding becomes an operation of its own where it is symbolic, and where it is negative: XLA
     takes windows of size 1 for a copy then, notices that the shapes differ, and aborts the process.
     """
-    fixed = (window.sizes, window.strides, window.base_dilation, window.window_dilation)
-    if not dims.is_static([e for entries in fixed for e in entries]):
-        raise ArgumentValueError(
-            "the compiler needs to know sizes, strides and dilations of windows",
-            function="reduce_window",
-            got=window,
-            expected="no symbolic sizes among them; the operand and the padding may have them",
-        )
     if any(dims.is_dim(p) or p < 0 for pair in window.padding for p in pair):
         low, high, interior = zip(*window.padding_config)
         xs = [b.padded(x, init, low, high, interior) for x, init in zip(xs, inits)]
         window = window.without_padding()
+    fixed = (window.sizes, window.strides, window.base_dilation, window.window_dilation)
+    if not dims.is_static([e for entries in fixed for e in entries]):
+        return _lower_symbolic_windows(b, [*xs, *inits], window, avals, body, outs)
     return b.op(
         "reduce_window",
         [*xs, *inits],
         list(outs),
-        regions=[body],
+        regions=[b.region(avals, functools.partial(body, b))],
         window_dimensions=b.ints(window.sizes),
         window_strides=b.ints(window.strides),
         base_dilations=b.ints(window.base_dilation),
         window_dilations=b.ints(window.window_dilation),
         padding=b.dense_ints(np.reshape(window.padding, (-1, 2))),
+    )
+
+
+def _lower_symbolic_windows(
+    b: Any,
+    operands: Sequence[Any],
+    window: Window,
+    avals: Sequence[Any],
+    body: Callable[..., Sequence[Any]],
+    outs: Sequence[Any],
+) -> list:
+    """A call that the engine turns into a reduction over windows once the sizes are known.
+
+    It names a function of the module, where a `reduce_window` has a region.
+    """
+    name = b.module.function_name("reducer")
+    inner = type(b)(b.module)  # sees no values of the function around it
+    region = inner.region(avals, functools.partial(body, inner), terminator="func.return")
+    of = [b.spell(a) for a in avals]
+    b.module.functions.append(
+        f'  "func.func"() ({{{region[1:]}) {{sym_name = "{name}", sym_visibility = "private", '
+        f"function_type = ({', '.join(of)}) -> ({', '.join(of[: len(of) // 2])})}} : () -> ()"
+    )
+    shapes = (window.sizes, window.strides, window.base_dilation, window.window_dilation)
+    pads = np.reshape(np.asarray(window.padding, np.int32), (-1, 2))
+    return b.custom_call(
+        "stablehlo.dynamic_reduce_window",
+        [*operands, *[b.shape_value(s) for s in shapes], b.constant(pads)],
+        outs,
+        api_version="2 : i32",
+        called_computations=f"[@{name}]",
     )
 
 

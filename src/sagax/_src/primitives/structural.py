@@ -210,6 +210,10 @@ def broadcast(operand: Any, sizes: Sequence[Any]) -> Any:
 def full_of(aval: Any, value: Any) -> Any:
     """An array of the given type whose every element is the scalar `value`."""
     scalar = np.asarray(value, aval.dtype)[()]
+    if aval.weak_type:  # Python numbers are weakly typed
+        number = scalar.item()
+        if aval_of(number).dtype == aval.dtype:
+            scalar = number
     return broadcast_in_dim_p.bind(scalar, shape=aval.shape, broadcast_dimensions=())
 
 
@@ -655,7 +659,7 @@ def _(primals: Sequence[Any], tangents: Sequence[Any], *, new_dtype: Any, weak_t
 
 @convert_element_type_p.transpose
 def _(ct: Any, x: Any, *, new_dtype: Any, weak_type: bool) -> tuple:
-    return (convert(ct, x.dtype),)
+    return (convert(ct, x.dtype, x.aval.weak_type),)
 
 
 @convert_element_type_p.batch

@@ -77,9 +77,14 @@ def _reduction(
     @p.lower
     def _(b: Any, x: Any, **params: Any) -> Any:
         scalar = intern_aval((), x.aval.dtype, False, None)
-        body = b.region([scalar, scalar], lambda u, v: [b.op(combine, [u, v], scalar)])
         init = b.constant(neutral(x.aval.dtype), x.aval.dtype)
-        return lower_windows(b, [x], [init], window_of(**params), body, [b.out])[0]
+
+        def body(b: Any, u: Any, v: Any) -> list:
+            return [b.op(combine, [u, v], scalar)]
+
+        return lower_windows(b, [x], [init], window_of(**params), [scalar, scalar], body, [b.out])[
+            0
+        ]
 
     return p
 
@@ -206,7 +211,8 @@ def _(primals: Sequence[Any], tangents: Sequence[Any], **params: Any) -> tuple:
 @select_and_gather_add_p.transpose
 def _(ct: Any, t: Any, x: Any, *, select_prim: Primitive, **params: Any) -> tuple:
     window = window_of(**params)
-    if not window.is_dilated and aval_of(x).dtype == t.dtype:
+    known = not window.is_dilated and dims.is_static((*window.sizes, *window.strides))
+    if known and aval_of(x).dtype == t.dtype:
         return (
             select_and_scatter_add_p.bind(
                 ct,
@@ -251,20 +257,21 @@ def _(
 @select_and_gather_add_p.lower
 def _(b: Any, t: Any, x: Any, *, select_prim: Primitive, **params: Any) -> Any:
     window = window_of(**params)
-    if b.module.platform == "cpu" and math.prod(window.sizes) <= _STEPS:
+    in_steps = b.module.platform == "cpu" and dims.is_static(window.sizes)
+    if in_steps and math.prod(window.sizes) <= _STEPS:
         return _inlined(b, lambda t, x: _gather_in_steps(t, x, select_prim, window), [t, x])
     direction, _, worst = _SELECTIONS[select_prim]
     x_dtype, t_dtype = x.aval.dtype, t.aval.dtype
     value, tangent = (intern_aval((), d, False, None) for d in (x_dtype, t_dtype))
 
-    def better(v: Any, tv: Any, w: Any, tw: Any) -> list:
+    def better(b: Any, v: Any, tv: Any, w: Any, tw: Any) -> list:
         stays = b.compare(direction, v, w)
         return [b.select(stays, v, w), b.select(stays, tv, tw)]
 
-    body = b.region([value, tangent, value, tangent], better)
+    avals = [value, tangent, value, tangent]
     inits = [b.constant(worst(x_dtype), x_dtype), b.constant(0, t_dtype)]
     outs = [intern_aval(b.out.shape, x_dtype, False, None), b.out]
-    return lower_windows(b, [x, t], inits, window, body, outs)[1]
+    return lower_windows(b, [x, t], inits, window, avals, better, outs)[1]
 
 
 select_and_scatter_add_p = Primitive("select_and_scatter_add", multilinear=True)
@@ -350,6 +357,13 @@ def _(b: Any, source: Any, x: Any, *, select_prim: Primitive, **params: Any) -> 
     if not x.aval.shape:  # for a scalar the engine's pass that expands the operation aborts
         return source
     window = window_of(**params)
+    if not dims.is_static((*window.sizes, *window.strides)):
+        raise ArgumentValueError(
+            "the compiler needs to know sizes and strides of windows",
+            function="select_and_scatter_add",
+            got=window,
+            expected="no symbolic sizes among them; the operand and the padding may have them",
+        )
     if b.module.platform == "cpu" and math.prod(window.sizes) <= _STEPS:
         return _inlined(b, lambda s, x: _scatter_in_steps(s, x, select_prim, window), [source, x])
     direction, _, worst = _SELECTIONS[select_prim]

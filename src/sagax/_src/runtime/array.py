@@ -253,8 +253,8 @@ class ConcreteArray(Array):
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
         x = self._numpy()
         if dtype is not None and np.dtype(dtype) != x.dtype:
-            return x.astype(dtype)
-        return x.copy() if copy else x
+            return np.array(x, dtype, copy=copy)  # raises for copy=False
+        return x.copy() if copy else x.view()  # a view cannot be made writable, its owner could
 
     def __bool__(self) -> bool:
         x = self._numpy()
@@ -277,11 +277,21 @@ class ConcreteArray(Array):
             )
         return x[()]
 
+    def _real_scalar(self, what: str) -> Any:
+        if self.aval.dtype.kind == "c" and self.aval.shape == ():
+            raise ArgumentError(
+                "complex numbers have no value as a real number",
+                function=what,
+                got=self,
+                fix="take x.real, or abs(x)",
+            )
+        return self._scalar(what)
+
     def __float__(self) -> float:
-        return float(self._scalar("float"))
+        return float(self._real_scalar("float"))
 
     def __int__(self) -> int:
-        return int(self._scalar("int"))
+        return int(self._real_scalar("int"))
 
     def __complex__(self) -> complex:
         return complex(self._scalar("complex"))
@@ -313,6 +323,9 @@ class ConcreteArray(Array):
         """The elements' memory as bytes."""
         return self._numpy().tobytes(order)  # type: ignore[arg-type]
 
+    def __bytes__(self) -> bytes:
+        return self.tobytes()
+
     def __hash__(self) -> int:
         raise TypeError(
             f"unhashable type: arrays are compared element by element, so {self.aval.str_short()} cannot be a dict key, in a "
@@ -320,8 +333,8 @@ class ConcreteArray(Array):
         )
 
     def __format__(self, spec: str) -> str:
-        if self.aval.shape == () and spec:
-            return format(self.item(), spec)
+        if self.aval.shape == () and not dtypes.is_extended(self.aval.dtype):
+            return format(self.item() if spec else self._numpy()[()], spec)
         if spec:
             raise ArgumentError(
                 "numbers are formatted one by one, and this is an array",
@@ -348,7 +361,9 @@ class ConcreteArray(Array):
         return self
 
     def __deepcopy__(self, memo: Any) -> ConcreteArray:
-        return ConcreteArray(self.aval, np.array(self.host()), None, self._device)
+        host = np.array(self.host())
+        host.flags.writeable = False
+        return ConcreteArray(self.aval, host, None, self._device)
 
     def __reduce__(self) -> tuple:
         if dtypes.is_extended(self.aval.dtype):
@@ -501,7 +516,7 @@ def _unpickle_extended(x: np.ndarray, dtype: Any) -> ConcreteArray:
 
 
 def _unpickle(x: np.ndarray, weak_type: bool) -> ConcreteArray:
-    x = np.ascontiguousarray(x).reshape(x.shape)
+    x = np.array(x, order="C")
     x.flags.writeable = False
     return ConcreteArray(intern_aval(x.shape, x.dtype, weak_type, None), x)
 
@@ -518,15 +533,10 @@ def array_repr(x: ConcreteArray) -> str:
         return f"Array({x.aval.shape}, dtype={dtypes.name(dtype)}) overlaying:\n{body}"
     host = x.host()
     weak = ", weak_type=True" if x.aval.weak_type else ""
-    if host.size == 0 and host.shape != (0,):
+    if host.size == 0:
         body = f"[], shape={host.shape}"
     else:
-        shown = (
-            host.astype(np.float32)
-            if dtype.type.__module__ == "ml_dtypes" and kinds.is_floating(dtype)
-            else host
-        )
-        body = np.array2string(shown, separator=", ", prefix="Array(")
+        body = np.array2string(host, separator=", ", prefix="Array(")
     return f"Array({body}, dtype={dtypes.name(dtype)}{weak})"
 
 
@@ -569,6 +579,7 @@ def _copied(x: Any, dtype: np.dtype) -> np.ndarray:
     start = -memory.__array_interface__["data"][0] % _ALIGNMENT
     copy = memory[start : start + size].view(dtype).reshape(x.shape)
     np.copyto(copy, x)
+    memory.flags.writeable = False  # through which `copy` could be made writable again
     return copy
 
 

@@ -22,7 +22,7 @@ from sagax._src.core.jaxpr import Jaxpr, Literal
 from sagax._src.core.stage import hoist_constants, stage
 from sagax._src.diagnostics.errors import SagaxError
 from sagax._src.later import later
-from sagax._src.runtime import commits, devices, entries, nonfinite
+from sagax._src.runtime import commits, devices, entries
 from sagax._src.runtime.array import ConcreteArray, as_array, settled
 from sagax._src.runtime.compile import (
     Compiled,
@@ -37,8 +37,10 @@ from sagax._src.transforms.prune import prune_jaxpr
 
 if TYPE_CHECKING:
     import sagax._src.runtime.key_reuse.watch as watch
+    import sagax._src.runtime.nonfinite as nonfinite
 else:
     watch = later("sagax._src.runtime.key_reuse.watch", globals())
+    nonfinite = later("sagax._src.runtime.nonfinite", globals())
 
 HOST_LIMIT = 1 << 14  # elements, of operands and results each; beyond it the engine's threads pay
 _thread = config.thread

@@ -7,7 +7,6 @@ be called, so that the commonest ones do nothing but call the engine and wrap wh
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from itertools import repeat
 from operator import itemgetter
 from types import CodeType, FunctionType
 from typing import Any, cast
@@ -22,7 +21,7 @@ __all__ = ["FAILURES", "entry", "noted", "ran"]
 
 Entry = Callable[[list, Sequence[ConcreteArray]], Any]
 FAILURES = (xla.EngineError, xla.DeletedBufferError, TypeError, ValueError)
-_nothing = repeat(None)
+_new = object.__new__
 
 
 def entry(
@@ -60,9 +59,10 @@ def entry(
     execute, handlers = executable.execute, executable.handlers
     if compiled.lowered.jaxpr.effects:
         return _effectful(compiled, operands, unflatten, target, consts)
-    avals, targets = tuple(compiled.out_avals), repeat(target)
+    wrapped = _wrapping(compiled.out_avals, target)
     if held or several_devices or picked is not None:
         pick = None if several_devices else _picker(picked)
+        first_aval = compiled.out_avals[0] if unflatten is None else None
 
         def call_with_more(bufs: list, arrays: Sequence[ConcreteArray]) -> Any:
             bufs = operands(bufs, arrays) if pick is None else [*held, *pick(bufs)]
@@ -72,18 +72,18 @@ def entry(
                 failure = failed(error, bufs, arrays)
                 raise failure from failure.__cause__
             if unflatten is None:
-                result = ConcreteArray(avals[0], None, outs[0], target)
+                result = ConcreteArray(first_aval, None, outs[0], target)
                 if target is not None:
                     commits.inherit((result,), arrays)
                 return result
-            results = list(map(ConcreteArray, avals, _nothing, outs, targets))
+            results = wrapped(outs)
             if target is not None:
                 commits.inherit(results, arrays)
             return unflatten(results)
 
         return noted(call_with_more)
     if unflatten is None:
-        (aval,) = avals
+        (aval,) = compiled.out_avals
 
         def call_one(bufs: list, arrays: Sequence[ConcreteArray]) -> Any:
             try:
@@ -91,9 +91,17 @@ def entry(
             except FAILURES as error:
                 failure = failed(error, bufs, arrays)
                 raise failure from failure.__cause__
-            result = ConcreteArray(aval, None, out, target)
-            if target is not None:
-                commits.inherit((result,), arrays)
+            result = _new(ConcreteArray)  # as in `_wrapping`
+            result.aval = aval
+            result._host = None
+            result._buffer = out
+            result._device = target
+            if target is not None:  # as in `commits.inherit`: a call saved
+                for x in arrays:
+                    stack = getattr(x, "_committed_at", None)
+                    if stack is not None:
+                        result._committed_at = stack
+                        break
             return result
 
         return noted(call_one)
@@ -104,12 +112,30 @@ def entry(
         except FAILURES as error:
             failure = failed(error, bufs, arrays)
             raise failure from failure.__cause__
-        results = list(map(ConcreteArray, avals, _nothing, outs, targets))
+        results = wrapped(outs)
         if target is not None:
             commits.inherit(results, arrays)
         return unflatten(results)
 
     return noted(call)
+
+
+def _wrapping(avals: Sequence[Any], target: Any) -> Callable[[list], list[ConcreteArray]]:
+    """From the buffers of results to the arrays that hold them."""
+    avals = tuple(avals)
+
+    def wrapped(outs: list) -> list[ConcreteArray]:
+        results = []
+        for aval, out in zip(avals, outs):
+            x = _new(ConcreteArray)  # what its __init__ does, without a call of it for each
+            x.aval = aval
+            x._host = None
+            x._buffer = out
+            x._device = target
+            results.append(x)
+        return results
+
+    return wrapped
 
 
 def _picker(places: list[int] | None) -> Callable[[list], Sequence[Any]]:
@@ -129,7 +155,7 @@ def _effectful(
     consts: Sequence[ConcreteArray],
 ) -> Entry:
     run = pending.run(compiled.executable, compiled.lowered.jaxpr.effects)
-    avals, targets = tuple(compiled.out_avals), repeat(target)
+    wrapped = _wrapping(compiled.out_avals, target)
 
     def call_with_effects(bufs: list, arrays: Sequence[ConcreteArray]) -> Any:
         try:
@@ -137,7 +163,7 @@ def _effectful(
         except (xla.EngineError, xla.DeletedBufferError) as error:
             failure = explained(error, [*arrays, *consts])
             raise failure from failure.__cause__
-        results = list(map(ConcreteArray, avals, _nothing, outs, targets))
+        results = wrapped(outs)
         if target is not None:
             commits.inherit(results, arrays)
         return results[0] if unflatten is None else unflatten(results)

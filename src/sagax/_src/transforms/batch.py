@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sagax._src.core.avals import intern_aval
 from sagax._src.core.jaxpr import ClosedJaxpr, DebugInfo, Eqn, Jaxpr, eval_jaxpr, subjaxprs
@@ -19,11 +19,16 @@ from sagax._src.core.trace import (
     state,
 )
 from sagax._src.core.value import aval_of
-from sagax._src.primitives.random_bits import shared
+from sagax._src.later import later
 from sagax._src.primitives.resharding import reshard_p
 from sagax._src.primitives.structural import broadcast, moveaxis
 from sagax._src.records import record
 from sagax._src.transforms.derived import derived_program, run_composite
+
+if TYPE_CHECKING:
+    import sagax._src.primitives.random_bits as random_bits
+else:
+    random_bits = later("sagax._src.primitives.random_bits", globals())
 
 
 @record(slots=True)
@@ -211,7 +216,7 @@ def place(x: Any, dim: int | None, wanted: int | None, axis: BatchAxis) -> Any:
     if wanted is None or dim == wanted:
         return x
     if dim is None:
-        x, dim = _divided(shared(broadcast(x, (axis.size,))), axis.cut), 0
+        x, dim = _divided(random_bits.shared(broadcast(x, (axis.size,))), axis.cut), 0
     return moveaxis(x, dim, wanted)
 
 

@@ -8,13 +8,18 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any, NoReturn, TypeVar
+from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
-import sagax._src.trees.differences as differences
 import sagax._src.trees.registry as registry
 from sagax._src import xla
+from sagax._src.later import later
 from sagax._src.trees.paths import KeyPath
 from sagax._src.trees.registry import PyTreeDef
+
+if TYPE_CHECKING:
+    import sagax._src.trees.differences as differences
+else:
+    differences = later("sagax._src.trees.differences", globals())
 
 T = TypeVar("T")
 IsLeaf = Callable[[Any], bool]

@@ -16,21 +16,25 @@ import functools
 from collections.abc import Callable
 from typing import Any
 
-import sagax.tree_util as tree_util
-from sagax._src.api.jit import jit
+import sagax.numpy as snp
+from sagax._src import trees
+from sagax._src.control.words import check_results
+from sagax._src.core.jaxpr import DebugInfo
+from sagax._src.core.stage import hoist_constants, stage
+from sagax._src.diagnostics.boundary import function_code, function_name, tracing
 from sagax._src.diagnostics.errors import ArgumentError
 from sagax.experimental.checkify._checks import check, check_error, debug_check
 from sagax.experimental.checkify._errors import (
-    DIVISION,
-    INDEX,
-    NAN,
-    USER,
     Error,
     ErrorCategory,
     JaxRuntimeError,
+    div_checks,
+    index_checks,
     init_error,
+    nan_checks,
+    user_checks,
 )
-from sagax.experimental.checkify._transform import checked
+from sagax.experimental.checkify._transform import Outcome, interpret
 
 __all__ = [
     "Error",
@@ -50,10 +54,6 @@ __all__ = [
     "user_checks",
 ]
 
-user_checks = frozenset({USER})
-nan_checks = frozenset({NAN})
-div_checks = frozenset({DIVISION})
-index_checks = frozenset({INDEX})
 float_checks = nan_checks | div_checks
 automatic_checks = float_checks | index_checks
 all_checks = automatic_checks | user_checks
@@ -65,7 +65,9 @@ def checkify(
     """A function that gives `(error, f(...))` and never raises for what is checked: `error` tells what failed.
 
     Args:
-      f: a function of pytrees of arrays. Under `jit`, `vmap`, `scan` and so on, inside or outside.
+      f: a function of anything that gives pytrees of arrays. Arguments are handed on as they are, so that
+        numbers, text and functions stay what they are; operations on arrays are recorded and then checked.
+        Under `jit`, `vmap`, `scan` and so on, inside or outside.
       errors: the kinds of checks that are made, joined by `|`: `user_checks` (those by `check`),
         `nan_checks`, `div_checks`, `index_checks`, or `float_checks`, `automatic_checks`, `all_checks`.
 
@@ -94,12 +96,26 @@ def checkify(
             fix="pass one of checkify.user_checks, nan_checks, div_checks, index_checks, or several joined by |",
         )
 
+    name, boundary = function_name(f), tracing(f, "checkify")
+    code = function_code(f)
+
     @functools.wraps(f, updated=())
     def checked_f(*args: Any, **kwargs: Any) -> tuple[Error, Any]:
-        traced = jit(f).trace(*args, **kwargs)
-        closed, tree = traced.jaxpr, tree_util.tree_structure(traced.out_info)
-        program = checked(closed.jaxpr, kinds)
-        outs, code, payload = program(*closed.consts, *tree_util.tree_leaves((args, kwargs)))
-        return Error(code, payload, tuple(program.sites)), tree_util.tree_unflatten(tree, outs)
+        tree: Any = None
+
+        def flat() -> list:
+            nonlocal tree
+            result = f(*args, **kwargs)
+            outs, tree = trees.flatten_argument(name, "result", result)
+            check_results(outs, result, "checkify", f)
+            return outs
+
+        outcome = Outcome()
+        with boundary:
+            jaxpr, consts = stage(flat, (), DebugInfo(name, (), (), "checkify", code))
+            outs = interpret(hoist_constants(jaxpr), consts, kinds, outcome)
+        outs = [x if hasattr(x, "aval") else snp.asarray(x) for x in outs]
+        error = Error(outcome.code, outcome.payload, tuple(outcome.sites))
+        return error, tree.unflatten(outs)
 
     return checked_f

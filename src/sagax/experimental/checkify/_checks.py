@@ -1,96 +1,16 @@
-"""The primitive behind `check`: an operation that has no result, only an outcome that must not be bad."""
+"""`check` and its kin: what has to hold at a place of a program."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 import sagax.numpy as snp
 import sagax.tree_util as tree_util
-from sagax._src.core.effects import Effect, no_effects
-from sagax._src.core.primitive import Primitive
-from sagax._src.core.trace import evaluation, state
 from sagax._src.core.value import aval_of, is_operand
-from sagax._src.diagnostics.errors import ArgumentError, SagaxError
-from sagax.experimental.checkify._errors import Error, Site
-
-# Operands: the number of the site that failed (0: none), then what all sites report. Mapped, all of
-# them have the same leading dimensions.
-check_p = Primitive("check", multiple_results=True, holds_program=True)
-CHECKS = frozenset({Effect("check")})
-
-
-class UncheckedError(SagaxError, ValueError):
-    """A program with checks was compiled without a place for what they find."""
-
-    __module__ = "sagax.experimental.checkify"
-    code = "SX0131"
-
-
-@check_p.abstract
-def _(*avals: Any, **_: Any) -> list:
-    return []
-
-
-@check_p.effect
-def _(*, debug: bool, **_: Any) -> frozenset:
-    return no_effects if debug else CHECKS
-
-
-@check_p.show
-def _(*, debug: bool, **_: Any) -> dict:
-    return {"debug": debug}
-
-
-@check_p.jvp
-def _(primals: Sequence[Any], tangents: Sequence[Any], **params: Any) -> tuple:
-    return check_p.bind(*primals, **params), []
-
-
-@check_p.batch
-def _(axis: Any, args: Sequence[Any], in_dims: Sequence[Any], **params: Any) -> tuple:
-    rows = [
-        snp.broadcast_to(x, (axis.size, *snp.shape(x))) if d is None else snp.moveaxis(x, d, 0)
-        for x, d in zip(args, in_dims, strict=True)
-    ]
-    return check_p.bind(*rows, **params), []
-
-
-@check_p.lower
-def _(b: Any, *args: Any, debug: bool, **_: Any) -> list:
-    if not debug:
-        raise UncheckedError(
-            "a `checkify.check` is in a program that is compiled, but nothing takes up what it finds",
-            fix="apply checkify to the function, inside of jit: error, out = jit(checkify(f))(...), then error.throw(); "
-            "or use checkify.debug_check, which is left out where nothing takes it up",
-        )
-    return []
-
-
-def _evaluate(code: Any, *payload: Any, sites: tuple[Site, ...], debug: bool) -> list:
-    if not debug:
-        code, *found = one_of(code, payload, sites)
-        Error(code, found, sites).throw()
-    return []
-
-
-check_p.impl = _evaluate
-check_p.reference_rule = _evaluate
-
-
-def one_of(code: Any, payload: Sequence[Any], sites: tuple[Site, ...]) -> list:
-    """Of mapped outcomes the first that is bad, with what it reports."""
-    if not snp.ndim(code):
-        return [code, *payload]
-    numbers = snp.ravel(code)
-    first = snp.argmax(numbers != 0)
-    avals = [a for site in sites for a in site.avals]
-    return [
-        numbers[first],
-        *(snp.reshape(x, (-1, *a.shape))[first] for x, a in zip(payload, avals)),
-    ]
+from sagax._src.diagnostics.errors import ArgumentError
+from sagax.experimental.checkify._errors import Error, Formatted, Site, check_p, user_checks
 
 
 def check(pred: Any, msg: str, *fmt_args: Any, debug: bool = False, **fmt_kwargs: Any) -> None:
@@ -148,11 +68,7 @@ def _check(function: str, pred: Any, msg: str, args: tuple, kwargs: dict, debug:
                 fix="put it into the message itself, with an f-string",
             )
 
-    def say(values: list) -> str:
-        positional, named = tree_util.tree_unflatten(tree, values)
-        return f"{str(msg).format(*positional, **named)} (`check` failed)"
-
-    site = Site([aval_of(x) for x in leaves], say)
+    site = Site(user_checks, list(map(aval_of, leaves)), Formatted(str(msg), tree))
     code = snp.where(pred, np.int32(0), np.int32(1))
     check_p.bind(code, *leaves, sites=(site,), debug=debug)
 
@@ -182,7 +98,4 @@ def check_error(error: Error) -> None:
             got=error,
             expected="the Error that a function wrapped by checkify returned",
         )
-    if state.trace is evaluation:
-        error.throw()
-    elif error._sites:
-        check_p.bind(error._code, *error._payload, sites=error._sites, debug=False)
+    error.throw()

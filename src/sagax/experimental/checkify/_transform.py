@@ -7,6 +7,7 @@ what all its checks report. Loops carry these along, branches give them, calls r
 from __future__ import annotations
 
 import functools
+import operator
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -14,33 +15,54 @@ import numpy as np
 
 import sagax.lax as lax
 import sagax.numpy as snp
+from sagax._src import config
 from sagax._src.control.call import call, jit_p
+from sagax._src.control.composites import composite_p
 from sagax._src.control.conditional import cond_p
-from sagax._src.control.custom_calls import custom_jvp_p, custom_vjp_p
+from sagax._src.control.custom_batching import custom_vmap_p
+from sagax._src.control.custom_calls import Inner, custom_jvp_p, custom_vjp_p, remat_opt_p
+from sagax._src.control.linear_calls import linear_call_p
+from sagax._src.control.manual import Region, shard_map_p
 from sagax._src.control.remat import remat_p
 from sagax._src.control.scan import scan_p
 from sagax._src.control.while_loop import while_p
+from sagax._src.core import dims, dtypes
 from sagax._src.core.jaxpr import ClosedJaxpr, Eqn, Jaxpr, Literal, eval_jaxpr
+from sagax._src.core.meshes import PartitionSpec
 from sagax._src.core.stage import hoist_constants, stage
+from sagax._src.core.trace import written
 from sagax._src.core.value import aval_of
-from sagax._src.primitives.structural import zeros_of
-from sagax.experimental.checkify._checks import CHECKS, check_p, one_of
+from sagax._src.lowering.inside import within
+from sagax._src.primitives.shaping import size_as_value
+from sagax._src.transforms.derived import derived, derived_program
 from sagax.experimental.checkify._errors import (
+    CHECKS,
     DIVISION,
     INDEX,
     NAN,
     USER,
     ErrorCategory,
+    OfEach,
+    OutOfBounds,
     Site,
+    Text,
+    check_p,
+    div_checks,
+    index_checks,
+    nan_checks,
+    one_of,
 )
 
 _NONE = np.int32(0)
-# What moves numbers, or picks some: a NaN in its result is an old one.
+_NO_CHECKS: frozenset[ErrorCategory] = frozenset()
+# What moves numbers, picks or cuts some, or changes their signs: a NaN in its result is an old one.
 _MOVES = frozenset(
-    "broadcast_in_dim concatenate convert_element_type copy copy_p device_put dynamic_slice "
-    "dynamic_update_slice expand_dims gather name optimization_barrier real imag complex conj "
-    "reduce_precision reshape rev scatter select_n slice sort split squeeze stop_gradient transpose "
-    "bitcast_convert_type while cond scan jit checkpoint custom_jvp_call custom_vjp_call shard_map".split()
+    "abs all_gather all_gather_invariant all_to_all approx_top_k auto_axes bitcast_convert_type "
+    "broadcast_in_dim ceil clamp complex concatenate conj convert_element_type dynamic_slice "
+    "dynamic_update_slice floor gather imag iota max min name neg optimization_barrier pmax pmin "
+    "ppermute pvary real reduce_max reduce_min reduce_precision reduce_window_max reduce_window_min "
+    "reshape reshard rev round scatter select_n sharding_constraint sign slice sort split squeeze "
+    "stack stop_gradient tile top_k transpose unstack".split()
 )
 
 
@@ -61,10 +83,16 @@ class Outcome:
         self.sites += sites
         self.payload += payload
 
-    def check(self, bad: Any, say: Callable[[list], str], payload: Sequence[Any] = ()) -> None:
+    def check(
+        self,
+        kinds: frozenset[ErrorCategory],
+        bad: Any,
+        say: Callable[[list], str] | OfEach,
+        payload: Sequence[Any] = (),
+    ) -> None:
         """One check more."""
         code = snp.where(bad, np.int32(1), _NONE)
-        self.add(code, payload, [Site([aval_of(x) for x in payload], say)])
+        self.add(code, payload, [Site(kinds, [aval_of(x) for x in payload], say)])
 
     def results(self) -> list[Any]:
         return [self.code, *self.payload]
@@ -126,10 +154,18 @@ def interpret(
     def read(v: Any) -> Any:
         return v.val if type(v) is Literal else env[v]
 
-    for eqn in jaxpr.eqns:
-        ins = [read(v) for v in eqn.invars]
-        rule = _RULES.get(eqn.primitive, _plain)
-        env.update(zip(eqn.outvars, rule(eqn, ins, kinds, outcome), strict=True))
+    scope, origin = written.scope, written.origin
+    try:
+        for eqn in jaxpr.eqns:
+            # what is checked about an operation was written where the operation was
+            written.scope = "/".join(filter(None, (scope, eqn.scope)))
+            if eqn.traceback is not None:
+                written.origin = eqn.traceback
+            ins = [read(v) for v in eqn.invars]
+            rule = _RULES.get(eqn.primitive, _plain)
+            env.update(zip(eqn.outvars, rule(eqn, ins, kinds, outcome), strict=True))
+    finally:
+        written.scope, written.origin = scope, origin
     return [read(v) for v in jaxpr.outvars]
 
 
@@ -144,16 +180,19 @@ def _apply(eqn: Eqn, ins: Sequence[Any]) -> list:
 def _plain(eqn: Eqn, ins: Sequence[Any], kinds: frozenset, outcome: Outcome) -> list:
     name = eqn.primitive.name
     if DIVISION in kinds and name == "div":
-        outcome.check(snp.any(ins[1] == 0), lambda _: "division by zero")
+        outcome.check(div_checks, snp.any(ins[1] == 0), Text("division by zero"))
     if INDEX in kinds and name in _INDEXED:
         shape, vectors, axes, window = _INDEXED[name](ins, eqn.params)
         _check_indices(shape, vectors, axes, window, outcome)
     outs = _apply(eqn, ins)
     if NAN in kinds and name not in _MOVES:
-        for out in outs:
-            if np.issubdtype(aval_of(out).dtype, np.inexact):
-                said = f"nan generated by primitive: {name}."
-                outcome.check(snp.any(snp.isnan(out)), lambda _, said=said: said)
+        bad = [snp.any(snp.isnan(x)) for x in outs if dtypes.is_inexact(aval_of(x).dtype)]
+        if bad:
+            outcome.check(
+                nan_checks,
+                functools.reduce(operator.or_, bad),
+                Text(f"nan generated by primitive: {name}."),
+            )
     return outs
 
 
@@ -163,20 +202,19 @@ def _check_indices(
     """Of index vectors (in the last dimension) into the axes, where windows of given sizes start."""
     if not axes or 0 in np.shape(vectors):
         return
-    vectors = snp.reshape(vectors, (-1, len(axes)))
-    greatest = np.array([shape[a] - window[a] for a in axes], vectors.dtype)
-    bad = (vectors < 0) | (vectors > greatest)
+    dtype = aval_of(vectors).dtype
+    if dtype.itemsize < 4:  # may not hold the sizes
+        dtype = np.dtype(np.int32)
+    vectors = snp.reshape(vectors, (-1, len(axes))).astype(dtype)
+    most = np.iinfo(dtype).max
+    greatest = [shape[a] - window[a] for a in axes]
+    limits = [size_as_value(g) if dims.is_dim(g) else min(g, most) for g in greatest]
+    bad = (vectors < 0) | (vectors > snp.stack([snp.asarray(g, dtype) for g in limits]))
     first = snp.argmax(snp.ravel(bad))
     index, which = snp.ravel(vectors)[first], first % len(axes)
-
-    def say(values: list) -> str:
-        axis = axes[int(values[1])]
-        return (
-            f"out-of-bounds indexing for array of shape {shape}: index {int(values[0])} is out of bounds "
-            f"for axis {axis} with size {shape[axis]}. "
-        )
-
-    outcome.check(snp.any(bad), say, [index, which])
+    outcome.check(
+        index_checks, snp.any(bad), OutOfBounds(tuple(shape), tuple(axes)), [index, which]
+    )
 
 
 def _of_gather(ins: Sequence[Any], params: dict) -> tuple:
@@ -210,9 +248,12 @@ _INDEXED: dict[str, Callable[[Sequence[Any], dict], tuple]] = {
 
 
 def _user(eqn: Eqn, ins: Sequence[Any], kinds: frozenset, outcome: Outcome) -> list:
-    if USER in kinds:
-        sites = eqn.params["sites"]
+    sites = eqn.params["sites"]
+    asked = [USER in kinds or bool(site.kinds & kinds) for site in sites]
+    if any(asked):
         code, *payload = one_of(ins[0], ins[1:], sites)
+        if not all(asked):
+            code = snp.where(snp.asarray([False, *asked])[code], code, _NONE)
         outcome.add(code, payload, sites)
     return []
 
@@ -222,7 +263,8 @@ def _user(eqn: Eqn, ins: Sequence[Any], kinds: frozenset, outcome: Outcome) -> l
 
 def _jit(eqn: Eqn, ins: Sequence[Any], kinds: frozenset, outcome: Outcome) -> list:
     closed, params = eqn.params["jaxpr"], dict(eqn.params)
-    program = checked(closed.jaxpr, kinds)
+    with params.get("under", config.unchanged):
+        program = checked(closed.jaxpr, kinds)
     if program.plain:
         return _apply(eqn, ins)
     del params["jaxpr"]
@@ -244,16 +286,92 @@ def _remat(eqn: Eqn, ins: Sequence[Any], kinds: frozenset, outcome: Outcome) -> 
     return outs
 
 
-def _inlined(jaxpr_of: Callable[[dict], Any]) -> Callable[..., list]:
-    """For an operation that means its program, and more where it is differentiated or mapped."""
+def _inlined(name: str) -> Callable[..., list]:
+    """For an operation that means its program, of which nobody asks for more."""
 
     def rule(eqn: Eqn, ins: Sequence[Any], kinds: frozenset, outcome: Outcome) -> list:
-        closed = jaxpr_of(eqn.params)
+        closed = eqn.params[name]
         if checked(closed.jaxpr, kinds).plain:
             return _apply(eqn, ins)
         return interpret(hoist_constants(closed.jaxpr), [*closed.consts, *ins], kinds, outcome)
 
     return rule
+
+
+def _beside(
+    jaxpr_of: Callable[[dict], Any], with_jaxpr: Callable[[dict, ClosedJaxpr], dict]
+) -> Callable[..., list]:
+    """For an operation that has rules of its own, which it keeps: the checks are made beside it.
+
+    What is computed twice is one computation once it is compiled; what is printed is printed once.
+    """
+
+    def rule(eqn: Eqn, ins: Sequence[Any], kinds: frozenset, outcome: Outcome) -> list:
+        closed = jaxpr_of(eqn.params)
+        program = checked(closed.jaxpr, kinds)
+        if program.plain:
+            return _apply(eqn, ins)
+        params = eqn.params
+        if program.drops:
+            without = checked(closed.jaxpr, _NO_CHECKS).jaxpr
+            inner = without.jaxpr.replace(outvars=without.jaxpr.outvars[: program.n_outs])
+            params = with_jaxpr(params, ClosedJaxpr(inner, without.consts))
+        if program.sites:
+            program = checked(_silent(closed.jaxpr), kinds)
+            still = [lax.stop_gradient(x) for x in (*closed.consts, *ins)]
+            _, code, payload = program(*still)
+            outcome.add(code, payload, program.sites)
+        return eqn.primitive.bind(*ins, **params)
+
+    return rule
+
+
+def _silent(jaxpr: Jaxpr) -> Jaxpr:
+    """The program without what is there for its effect only, and is no check."""
+
+    def made() -> Jaxpr:
+        eqns = within([e for e in jaxpr.eqns if e.outvars or not e.effects - CHECKS], _silent)
+        return jaxpr.replace(eqns=eqns)
+
+    return derived(jaxpr, ("silent",), made) if jaxpr.effects - CHECKS else jaxpr
+
+
+def _with_inner(params: dict, closed: ClosedJaxpr) -> dict:
+    inner = params["inner"]
+    return {**params, "inner": Inner(None, inner.name, closed, inner.n_consts)}
+
+
+_of_custom_derivatives = _beside(lambda params: params["inner"].jaxpr, _with_inner)
+_with_rules = _beside(
+    lambda params: params["jaxpr"], lambda params, closed: {**params, "jaxpr": closed}
+)
+
+
+def _shard_map(eqn: Eqn, ins: Sequence[Any], kinds: frozenset, outcome: Outcome) -> list:
+    """What each device finds, along a leading dimension: one check of the program around."""
+    p = eqn.params
+    inner: Jaxpr = p["jaxpr"].jaxpr
+    region = Region(p["mesh"], p["manual_axes"], p["check_vma"])
+
+    def each(*xs: Any) -> list:
+        outs, code, payload = program(*xs)
+        return [*outs, *[lax.expand_dims(x, (0,)) for x in (code, *payload)]]
+
+    with region.inside():
+        program = checked(inner, kinds)
+        if not program.plain:
+            (made,) = derived_program(inner, ("checked", kinds, "each"), each, inner.in_avals)
+    if program.plain:
+        return _apply(eqn, ins)
+    names = tuple([n for n in region.mesh.axis_names if n in region.manual_axes])
+    own = [PartitionSpec(names)] * (1 + len(program.reports()))
+    found = region.bind(made, ins, p["in_specs"], [*p["out_specs"], *own], p["name"])
+    outs, code, payload = program.split(found)
+    if program.sites:
+        found_kinds = frozenset().union(*[site.kinds for site in program.sites])
+        say = OfEach(tuple(program.sites))
+        outcome.check(found_kinds, snp.any(code != 0), say, [code, *payload])
+    return outs
 
 
 def _cond(eqn: Eqn, ins: Sequence[Any], kinds: frozenset, outcome: Outcome) -> list:
@@ -270,7 +388,7 @@ def _cond(eqn: Eqn, ins: Sequence[Any], kinds: frozenset, outcome: Outcome) -> l
             if k == i:
                 own.add(code, payload, p.sites)
             else:
-                own.add(_NONE, [zeros_of(a) for a in reports[k]], p.sites)
+                own.add(_NONE, [snp.zeros(a.shape, a.dtype) for a in reports[k]], p.sites)
         return [*outs, *own.results()]
 
     found = lax.switch(
@@ -282,7 +400,7 @@ def _cond(eqn: Eqn, ins: Sequence[Any], kinds: frozenset, outcome: Outcome) -> l
 
 
 def _blank(program: Program) -> list:
-    return [_NONE, *(zeros_of(a) for a in program.reports())]
+    return [_NONE, *(snp.zeros(a.shape, a.dtype) for a in program.reports())]
 
 
 def _later(before: Sequence[Any], code: Any, payload: Sequence[Any]) -> list:
@@ -354,8 +472,13 @@ _RULES: dict[Any, Callable[..., list]] = {
     check_p: _user,
     jit_p: _jit,
     remat_p: _remat,
-    custom_jvp_p: _inlined(lambda params: params["inner"].jaxpr),
-    custom_vjp_p: _inlined(lambda params: params["inner"].jaxpr),
+    remat_opt_p: _inlined("fwd"),
+    composite_p: _inlined("jaxpr"),
+    custom_jvp_p: _of_custom_derivatives,
+    custom_vjp_p: _of_custom_derivatives,
+    custom_vmap_p: _with_rules,
+    linear_call_p: _with_rules,
+    shard_map_p: _shard_map,
     cond_p: _cond,
     scan_p: _scan,
     while_p: _while,

@@ -87,7 +87,10 @@ def getitem(
                         item.at, item.axis, shape, wrap_negative_indices, "check_static_indices"
                     )
                 several = several or fills
-                if not fills:
+                if strategy == "auto" and not fills and _missing(item.at, shape[item.axis]):
+                    # the window is moved into bounds when it is read, and `checkify` sees where it was
+                    item, moves = Point(item.axis, max(-(2**31), min(item.at, 2**31 - 1))), True
+                elif not fills:
                     item = Point(item.axis, clamped(item.at, shape[item.axis]))
         elif kind is Places:
             _check_not_empty(item, shape)
@@ -109,6 +112,11 @@ def getitem(
             x, Index(items, read.apart), how, fill_value, indices_are_sorted, unique_indices
         )
     return _moving(x, items) if moves else _static(x, items)
+
+
+def _missing(at: Any, size: Any) -> bool:
+    """Whether an index that is not in bounds is known to be out of them, in a program that is recorded."""
+    return type(at) is int and type(size) is int and state.trace is not evaluation
 
 
 def _strategy(strategy: Any, several: bool, moves: bool) -> bool:

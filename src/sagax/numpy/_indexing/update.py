@@ -307,7 +307,11 @@ def _update(method: str, x: Any, index: Any, values: Any, flags: tuple) -> Any:
     aval = aval_of(x)
     function = f"ndarray.at[...].{method}"
     if method != "apply":
-        values = as_updates(function, values, aval)
+        values = as_updates(function, values, aval, widen=method != "set")
+        dtype = aval_of(values).dtype
+        if dtype != aval.dtype:  # computed in the dtype that holds both, and cut back
+            changed = _update(method, convert(x, dtype), index, values, flags)
+            return convert(changed, aval.dtype, aval.weak_type)
     how = GatherScatterMode.from_any(mode)
     if lazily() and method != "apply":
         everywhere = functools.partial(_update, method, index=..., flags=flags)
@@ -383,8 +387,11 @@ def _write(x: Any, values: Any, items: list, plan: Plan) -> Any:
 # -- the values -----------------------------------------------------------------------------------
 
 
-def as_updates(function: str, values: Any, target: Any) -> Any:
-    """The values in the dtype of the array that is updated."""
+def as_updates(function: str, values: Any, target: Any, widen: bool = False) -> Any:
+    """The values in the dtype of the array that is updated.
+
+    With `widen`, those that this dtype cannot hold come in the common dtype of both.
+    """
     if values is None:
         raise ArgumentValueError(
             "None is not a valid value for an array", function=function, argument="values"
@@ -414,6 +421,8 @@ def as_updates(function: str, values: Any, target: Any) -> Any:
             FutureWarning,
             stacklevel=4,
         )
+        if widen:
+            return convert(asarray(values), common, False)
     if scalar:
         try:
             return number(values, type(values), dtype)

@@ -312,7 +312,7 @@ def lstsq(a: Any, b: Any, rcond: Any = None, *, numpy_resid: bool = False) -> tu
     a, b = (_base.as_array("linalg.lstsq", v) for v in _base.promote_inexact("linalg.lstsq", a, b))
     m, n = a.shape
     if rcond is None:
-        rcond = epsilon(a) * max(m, n)
+        rcond = epsilon(a) * dims.max_dim(m, n)
     else:
         rcond = where(_base.as_array("linalg.lstsq", rcond) < 0, epsilon(a), rcond)
     columns = b if b.ndim == 2 else expand_dims(b, 1)
@@ -362,7 +362,7 @@ def pinv(a: Any, rtol: Any = None, hermitian: bool = False, *, rcond: Any = None
         )
     a = matrices("linalg.pinv", a)
     if rtol is None:
-        rtol = rcond if rcond is not None else 10 * max(a.shape[-2:]) * epsilon(a)
+        rtol = rcond if rcond is not None else 10 * dims.max_dim(*a.shape[-2:]) * epsilon(a)
     return _pinv(a, _base.as_array("linalg.pinv", rtol), bool(hermitian))
 
 
@@ -411,7 +411,7 @@ def matrix_rank(M: Any, rtol: Any = None, *, hermitian: bool = False, tol: Any =
     x = matrices("linalg.matrix_rank", x, square=bool(hermitian))
     s = absolute(eigvalsh(x)) if hermitian else svdvals(x)
     if rtol is None:
-        rtol = tol if tol is not None else max(x.shape[-2:]) * epsilon(x)
+        rtol = tol if tol is not None else dims.max_dim(*x.shape[-2:]) * epsilon(x)
     rtol = _base.as_array("linalg.matrix_rank", rtol).astype(s.dtype)
     bound = expand_dims(rtol * max_along(s, -1, initial=0), -1)
     return sum_along(s > bound, -1)

@@ -13,6 +13,7 @@ What is known about the variables (constraints, decisions) belongs to the scope,
 from __future__ import annotations
 
 import itertools
+import math
 import operator
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Protocol, TypeAlias, cast, final
@@ -30,6 +31,7 @@ class Scope(Protocol):
     name: str
     tables: Tables
     rules: list[Rule]
+    divisors: list[tuple[Monomial, int]]
     noted: Assumptions
 
     def decide(self, e: Dim, op: str) -> bool | None:
@@ -596,12 +598,59 @@ def quotient_and_remainder(x: Size, y: Size) -> tuple[Size, Size]:
     found = scope.tables.operations.get(key)
     if found is None:
         quotient, rest = divide(x, y)
+        if type(rest) is Dim and type(y) is not Dim and scope.divisors:
+            whole, rest = _divide_known_multiples(rest, y)
+            quotient = add(quotient, whole)
         if not (type(rest) is not Dim and rest == 0) and not _is_remainder(rest, y):
             operands = (x, y)
             quotient = from_operation(scope, "floordiv", operands)
             rest = from_operation(scope, "mod", operands)
         found = scope.tables.operations.setdefault(key, (quotient, rest))
     return found
+
+
+def _divide_known_multiples(x: Dim, y: int) -> tuple[Size, Size]:
+    """``q, r`` with ``x == q*y + r``, where constraints say that products are multiples.
+
+    ``r`` has no variables, or the result is ``0, x``.
+    """
+    scope = x.scope
+    quotient, rest = divmod(x.const, y)
+    total: Size = quotient
+    for monomial, coefficient in x.terms:
+        left: Monomial | None = monomial
+        quotients: Size = 1
+        while left is not None and coefficient % y:
+            found = _known_multiple(scope, left, math.gcd(coefficient, y), y)
+            if found is None:
+                return 0, x
+            product, divisor, left = found
+            coefficient *= divisor
+            whole = from_monomial(scope, product)
+            quotients = multiply(quotients, from_operation(scope, "floordiv", (whole, divisor)))
+        if coefficient % y:
+            return 0, x
+        if left is not None:
+            quotients = multiply(quotients, from_monomial(scope, left))
+        total = add(total, scale(quotients, coefficient // y))
+    return total, rest
+
+
+def _known_multiple(
+    scope: Scope, monomial: Monomial, have: int, wanted: int
+) -> tuple[Monomial, int, Monomial | None] | None:
+    """A factor of ``monomial`` that is a multiple of an int, which makes ``have`` divide by more.
+
+    The factor, the int, and the monomial without the factor (None: nothing is left).
+    """
+    for product, divisor in scope.divisors:
+        if product.divides(monomial) and math.gcd(have * divisor, wanted) > have:
+            exponents = dict(monomial.factors)
+            for atom, exponent in product.factors:
+                exponents[atom] -= exponent
+            exponents = {atom: exponent for atom, exponent in exponents.items() if exponent}
+            return product, divisor, _sorted_monomial(scope, exponents) if exponents else None
+    return None
 
 
 def _is_remainder(rest: Size, divisor: Size) -> bool:

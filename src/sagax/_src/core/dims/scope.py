@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
 import sagax._src.core.dims.expression as expression
 from sagax._src.core.dims.assume import Assumptions
 from sagax._src.core.dims.decide import Knowledge, Relation
 from sagax._src.core.dims.expression import Dim, Size
 from sagax._src.core.dims.interval import Interval
-from sagax._src.core.dims.monomial import Rule, Tables
+from sagax._src.core.dims.monomial import Monomial, Rule, Tables
 from sagax._src.core.dims.parse import parse_constraint, parse_dimension, parse_shape
 from sagax._src.diagnostics import errors
 
@@ -45,6 +45,7 @@ class SymbolicScope:
         self.constraints = texts
         self.tables = Tables()
         self.rules: list[Rule] = []
+        self.divisors: list[tuple[Monomial, int]] = []  # products known to be multiples of ints
         self.name = f"the scope with {list(texts)}" if texts else "a scope without constraints"
         self.knowledge = Knowledge(self)
         self.noted = Assumptions()  # all that was taken for granted about its variables
@@ -55,10 +56,13 @@ class SymbolicScope:
         lhs, op, rhs = parse_constraint(self, text)
         relation = Relation.of(text, lhs, op, rhs)
         difference = relation.difference
+        quotients = _quotients(lhs, rhs) if relation.op == "==" else []
         if type(difference) is not Dim:
             possible = difference == 0 if relation.op == "==" else difference >= 0
         else:
-            possible = self.knowledge.add([relation])
+            possible = self.knowledge.add(
+                [relation, *[Relation.of(text, q.multiple, "==", q.value) for q in quotients]]
+            )
         if not possible:
             others = [t for t in self.constraints if t != text]
             raise errors.ArgumentValueError(
@@ -69,6 +73,10 @@ class SymbolicScope:
             )
         if relation.op == "==" and type(difference) is Dim:
             self._add_rule(lhs, rhs)
+            for quotient in quotients:
+                self._add_rule(quotient.multiple, quotient.value)
+                if quotient.product is not None:
+                    self.divisors.append(quotient.product)
         # Simplifications from before the constraint was known may not go far enough now.
         self.tables.operations.clear()
 
@@ -187,6 +195,33 @@ class SymbolicScope:
                 if expression.compare(there, "==" if equality else ">=", 0) is not None:
                     return text
         return None
+
+
+class _Quotient(NamedTuple):
+    """What ``mod(x, d) == r`` says: ``d * floordiv(x, d)`` is ``x - r``."""
+
+    multiple: Size
+    value: Size
+    product: tuple[Monomial, int] | None  # x and d, where d is an int and divides a product
+
+
+def _quotients(lhs: Size, rhs: Size) -> list[_Quotient]:
+    """The quotients of which an equality gives the remainder, an int."""
+    found: list[_Quotient] = []
+    for side, rest in ((lhs, rhs), (rhs, lhs)):
+        if type(side) is not Dim or side.const or len(side.terms) != 1 or type(rest) is Dim:
+            continue
+        monomial, coefficient = side.terms[0]
+        if coefficient != 1 or monomial.atom is None or monomial.atom.kind != "mod":
+            continue
+        x, d = monomial.atom.operands
+        quotient = expression.from_operation(side.scope, "floordiv", (x, d))
+        product = None
+        if type(x) is Dim and not x.const and len(x.terms) == 1 and x.terms[0][1] == 1:
+            if rest == 0 and type(d) is int and d > 1:
+                product = x.terms[0][0], d
+        found.append(_Quotient(expression.multiply(quotient, d), x - rest, product))
+    return found
 
 
 def _rule(lhs: Size, rhs: Size) -> Rule | None:

@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator
 
 from sagax._src.diagnostics.fixes.case import Candidate, Case
-from sagax._src.diagnostics.fixes.options import Applied, vmap_call, with_option
+from sagax._src.diagnostics.fixes.options import Applied, call_behind, with_option
 from sagax._src.diagnostics.fixes.source import Source, parameters
 from sagax._src.diagnostics.fixes.types import loop_call, results
 
@@ -49,7 +49,7 @@ def axes_for_all(case: Case) -> Iterator[Candidate]:
     source, node = case.source, case.node
     if source is None or node is None or "len(in_axes)" not in case.facts.message:
         return
-    found = vmap_call(case, source, node)
+    found = call_behind(case, source, node)
     if found is None:
         return
     where, call = found

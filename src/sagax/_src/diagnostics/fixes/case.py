@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import field
 from typing import Any
 
-from sagax._src.diagnostics.fixes.source import Source
+from sagax._src.diagnostics.fixes.source import Function, Source, parameters
 from sagax._src.diagnostics.model import Diagnostic, Edit, Span
 from sagax._src.records import record
 
@@ -127,6 +127,20 @@ class Case:
         for source in sorted(self.sources.values(), key=lambda s: s.file not in through):
             for function in source.functions(name):
                 yield source, function
+
+    def calls(self, function: Function) -> Iterator[tuple[Source, ast.Call, dict[str, ast.expr]]]:
+        """The calls of a function by its name, with what they pass for its parameters."""
+        name = getattr(function, "name", "")
+        for source in self.sources.values() if name else ():
+            for call in source.nodes(ast.Call):
+                if getattr(call.func, "id", getattr(call.func, "attr", "")) != name:
+                    continue
+                known = parameters(function)
+                if known[:1] == ["self"] and isinstance(call.func, ast.Attribute):
+                    known = known[1:]
+                passed = dict(zip(known, call.args, strict=False))
+                passed |= {k.arg: k.value for k in call.keywords if k.arg is not None}
+                yield source, call, passed
 
 
 Fixer = Callable[[Case], Iterator[Candidate]]

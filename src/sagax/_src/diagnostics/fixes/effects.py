@@ -231,28 +231,37 @@ def passed_argument(case: Case) -> Iterator[Candidate]:
     if read.startswith("self."):
         yield from _method_argument(source, function, read)
         return
-    if not read.isidentifier():
-        return
+    reads: list[ast.expr] = []
+    name, given = read, read
+    if not read.isidentifier():  # an attribute or an item of something outside, under its last name
+        words = re.findall(r"[A-Za-z_]\w*", read)
+        reads = [
+            n
+            for n in source.nodes((ast.Attribute, ast.Subscript), function)  # type: ignore[arg-type]
+            if isinstance(n.ctx, ast.Load) and ast.unparse(n) == read
+        ]
+        if not reads:
+            return
+        name, given = source.fresh(words[-1], function, *function.body), source.code(reads[0])
+    edits = [source.replace(n, name) for n in reads]
     last = [*function.args.posonlyargs, *function.args.args]
-    edits: list[Edit] = []
     if last:
-        edits.append(source.replace(last[-1], f"{source.code(last[-1])}, {read}"))
+        edits.append(source.replace(last[-1], f"{source.code(last[-1])}, {name}"))
     else:
-        line = source.code(function)
-        head = line.index("()")
-        at = source.span(function)
-        text = line[: head + 1] + read + line[head + 1 :]
-        edits.append(Edit(at, text))
+        text = splice(source, function, dict.fromkeys(reads, name))
+        edits = [source.replace(function, text.replace("()", f"({name})", 1))]
     if declared(function):
         return
+    called = False
     for place in case.sources.values():
         for call in place.nodes(ast.Call):
             if getattr(call.func, "id", getattr(call.func, "attr", "")) == function.name:
                 text = place.code(call)
                 inside = text[:-1].rstrip().rstrip(",")
                 comma = "" if inside.endswith("(") else ", "
-                edits.append(place.replace(call, f"{inside}{comma}{read})"))
-    if len(edits) > 1:
+                edits.append(place.replace(call, f"{inside}{comma}{given})"))
+                called = True
+    if called:
         large = "CapturedConstantWarning" in case.facts.classes
         gain = "the program does not hold it" if large else "the function then sees each new value"
         yield Candidate("pass_argument", f"pass `{read}` as an argument: {gain}", tuple(edits), 1)
@@ -325,8 +334,10 @@ def hoisted_jit(case: Case) -> Iterator[Candidate]:
     inner = call.args[0] if call.args else call
     base = getattr(inner, "id", getattr(inner, "attr", "function"))
     name = source.fresh(f"jitted_{base}" if base != "function" else "jitted", call)
+    while isinstance(outer := source.parents.get(around), ast.ClassDef):
+        around = outer  # a name in the body of a class is not seen in its methods
     line = f"{source.indent(around)}{name} = {source.code(call)}"
-    if isinstance(around, ast.FunctionDef):
+    if isinstance(around, (ast.FunctionDef, ast.ClassDef)):
         line += "\n\n"
     edits = (source.insert_above(source.first_line(around), line), source.replace(call, name))
     yield Candidate("hoist_jit", "apply jit once, outside of the loop", edits, 1)
@@ -354,8 +365,14 @@ def split_key(case: Case) -> Iterator[Candidate]:
         return
     call = node if isinstance(node, ast.Call) else source.enclosing(node, ast.Call)
     key = _key_of(call) if call is not None else None
-    if call is None or key is None:
-        return
+    if call is not None and key is not None:
+        yield from _split_at(case, source, call, key)
+
+
+def _split_at(
+    case: Case, source: Source, call: ast.Call, key: ast.expr, depth: int = 0
+) -> Iterator[Candidate]:
+    """Splits of the key that a call gets: in the function around it, or in those that call that one."""
     name = source.code(key)
     bare = name.rpartition(".")[2].partition("[")[0]
     function = source.function(call)
@@ -370,6 +387,11 @@ def split_key(case: Case) -> Iterator[Candidate]:
         line = f"{source.indent(statement)}{name}, {sub} = {split}({name})"
         edits.append(source.insert_above(source.first_line(statement), line))
         yield Candidate("split_key", "split the key in each round", (*edits, *imports), 1)
+    if function is not None and name in parameters(function) and depth < _FURTHEST:
+        for there, outer, passed in case.calls(function):
+            value = passed.get(name)
+            if isinstance(value, _KEYS):
+                yield from _split_at(case, there, outer, value, depth + 1)
     uses = [u for u in _reads(source, name, scope) if not _is_split(source, u)]
     stays = isinstance(
         key, ast.Attribute
@@ -392,6 +414,10 @@ def split_key(case: Case) -> Iterator[Candidate]:
     edits = [source.replace(u, part) for u, part in zip(uses, parts, strict=True)]
     edits.append(source.insert_above(source.first_line(first), line))
     yield Candidate("split_key", "split the key, and use each part once", (*edits, *imports), 2)
+
+
+_FURTHEST = 4  # calls to look back
+_KEYS = (ast.Name, ast.Attribute, ast.Subscript)
 
 
 def _key_of(call: ast.Call) -> ast.expr | None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ast
+import re
+import textwrap
 from collections.abc import Iterator, Sequence
 
 from sagax._src.diagnostics.fixes.case import Candidate, Case
@@ -403,15 +405,24 @@ def assertion(case: Case) -> Iterator[Candidate]:
     function = source.function(tested)
     local = before(source, tested) if function is not None else set[str]()
     names = [n for n in loads(tested) if n in local]
+    given = dict(zip(names, names, strict=True))
+    text = source.block_text([tested], "")
+    parts = _parts_of(source, tested, "self") if "self" in names else {}
+    if parts:  # the object itself is no array: what is read of it goes to the callback
+        del given["self"]
+        for part, of in parts.items():
+            named = source.fresh(of, tested)
+            given[named] = part
+            text = re.sub(rf"{re.escape(part)}\b", named, text)
     indent = source.indent(tested)
-    name = source.fresh("check_" + (names[0] if names else "value"), tested)
+    name = source.fresh("check_" + next(iter(given), "value"), tested)
     callback, imports = source.spell("jax.debug.callback")
     text = "\n".join(
         [
-            f"{indent}def {name}({', '.join(names)}):",
-            source.block_text([tested], indent + _STEP),
+            f"{indent}def {name}({', '.join(given)}):",
+            textwrap.indent(text, indent + _STEP),
             "",
-            f"{indent}{callback}({', '.join([name, *names])})",
+            f"{indent}{callback}({', '.join([name, *given.values()])})",
         ]
     )
     title = "check when the compiled program runs, in a callback"
@@ -425,6 +436,20 @@ def assertion(case: Case) -> Iterator[Candidate]:
         title = "return nan where the check fails"
         edits = (source.delete(tested), source.replace(returned.value, text), *imports)
         yield Candidate("where", title, edits, 4)
+
+
+def _parts_of(source: Source, within: ast.AST, name: str) -> dict[str, str]:
+    """The attributes that are read of an object, "self.rates", and what they are called, "rates"; none
+    where the object is used in another way too.
+    """
+    found: dict[str, str] = {}
+    for use in source.uses(name, within):
+        part = source.parents.get(use)
+        called = isinstance(of := source.parents.get(part), ast.Call) and of.func is part  # type: ignore[arg-type]
+        if not isinstance(part, ast.Attribute) or called:
+            return {}
+        found[source.code(part)] = part.attr
+    return found
 
 
 # --- while -----------------------------------------------------------------------------------

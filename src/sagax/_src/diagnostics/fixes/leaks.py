@@ -34,6 +34,35 @@ def returned(case: Case) -> Iterator[Candidate]:
         if edits := _Move(case, source, store).edits():
             title = "return the value, and keep it where the function is called"
             yield Candidate("return_value", title, tuple(edits), 0)
+    yield from _filled(case, found)
+
+
+def _filled(case: Case, found: list[tuple[Source, Store]]) -> Iterator[Candidate]:
+    """A global dict that is filled while a function is traced -> returned by it, and filled again
+    where that one is called: however many calls lie between.
+    """
+    traced = {case.facts.diagnostic.function, *[n for n, _ in case.facts.transforms]} - {""}
+    for source, store in found:
+        made = [d for v in case.sources.values() for d in v.assigned(store.base, v.tree)]
+        if "[" not in store.text or not any(_is_dict(d) for d in made):
+            continue
+        for name in sorted(traced):
+            for there, function in case.definition(name):
+                if there is not source and store.base not in there.imports:
+                    continue
+                whole = store._replace(text=f"{store.base}.update({{}})", each="")
+                move = _Move(case, source, whole)
+                move.wanted = there.fresh("filled", function, *there.nodes(ast.stmt))
+                if move.carried(there, function, f"dict({store.base})"):
+                    title = (
+                        f"return what `{store.base}` holds, and fill it where `{name}` is called"
+                    )
+                    yield Candidate("return_value", title, tuple(move.made), 1)
+
+
+def _is_dict(value: ast.expr) -> bool:
+    called = getattr(getattr(value, "func", None), "id", "")
+    return isinstance(value, ast.Dict) or called in ("dict", "defaultdict", "OrderedDict")
 
 
 def _calls_of_keeper(case: Case, source: Source, store: Store) -> Iterator[tuple[Source, Store]]:

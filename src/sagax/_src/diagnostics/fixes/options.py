@@ -16,6 +16,7 @@ from sagax._src.diagnostics.model import Edit
 __all__ = [
     "Applied",
     "applications",
+    "call_behind",
     "copied",
     "dimension_constraint",
     "donated_names",
@@ -27,7 +28,6 @@ __all__ = [
     "static_object",
     "static_self",
     "traced",
-    "vmap_call",
     "with_option",
 ]
 
@@ -51,7 +51,7 @@ def applications(case: Case, name: str, kinds: tuple[str, ...] = JITS) -> Iterat
     last = name.rpartition(".")[2]
     for source, function in case.definition(name):
         for decorator in function.decorator_list:
-            if _applies(source, decorator, kinds):
+            if _applies(case, source, decorator, kinds):
                 yield Applied(source, decorator, function, True)
     for source in case.sources.values():
         for call in source.calls_of(*kinds):
@@ -68,15 +68,25 @@ def applications(case: Case, name: str, kinds: tuple[str, ...] = JITS) -> Iterat
                 yield Applied(source, call, functions[0] if functions else None, False)
 
 
-def _applies(source: Source, decorator: ast.expr, kinds: tuple[str, ...]) -> bool:
+def _applies(case: Case, source: Source, decorator: ast.expr, kinds: tuple[str, ...]) -> bool:
     if source.meaning(decorator) in kinds:
         return True
     if not isinstance(decorator, ast.Call):
         return False
     if source.meaning(decorator.func) in kinds:
         return True
-    partial = source.meaning(decorator.func) == "functools.partial"
-    return partial and bool(decorator.args) and source.meaning(decorator.args[0]) in kinds
+    if source.meaning(decorator.func) == "functools.partial":
+        return bool(decorator.args) and source.meaning(decorator.args[0]) in kinds
+    # a decorator of the program's own, which hands on its keyword arguments
+    name = getattr(decorator.func, "id", getattr(decorator.func, "attr", ""))
+    for there, made in case.definition(name) if name else ():
+        handed = made.args.kwarg and [
+            c
+            for c in there.nodes(ast.Call, made)
+            if _applies(case, there, c, kinds) and any(k.arg is None for k in c.keywords)
+        ]
+        return bool(handed)
+    return False
 
 
 def with_option(applied: Applied, option: str, value: str) -> list[Edit]:
@@ -210,7 +220,7 @@ def static_self(case: Case) -> Iterator[Candidate]:
             if not known or known[0] != "self":
                 continue
             for decorator in function.decorator_list:
-                if not _applies(source, decorator, JITS):
+                if not _applies(case, source, decorator, JITS):
                     continue
                 method = case.facts.data.get("function", "") + " ".join(
                     name for name, _ in case.facts.transforms
@@ -446,7 +456,12 @@ def has_aux(case: Case) -> Iterator[Candidate]:
     if "tuple of length 2" not in case.facts.data.get("got", ""):
         return
     name = re.split(r"\s", case.facts.data.get("expected", ""))[0]
-    for applied in applications(case, name, ("jax.grad", "jax.value_and_grad")):
+    kinds = ("jax.grad", "jax.value_and_grad")
+    found = list(applications(case, name, kinds))
+    if not found and case.source is not None and case.node is not None:
+        place = call_behind(case, case.source, case.node, kinds)
+        found = [Applied(*place, None, False)] if place is not None else []
+    for applied in found:
         edits = tuple(with_option(applied, "has_aux", "True"))
         title = "say that the function returns (loss, other results): has_aux=True"
         yield Candidate("has_aux", title, edits, 1)
@@ -464,7 +479,7 @@ def mapped_axes(case: Case) -> Iterator[Candidate]:
     source, node = case.source, case.node
     if source is None or node is None:
         return
-    found = vmap_call(case, source, node)
+    found = call_behind(case, source, node)
     if found is None:
         return
     where, call = found
@@ -511,21 +526,27 @@ def mapped_axes(case: Case) -> Iterator[Candidate]:
         )
 
 
-def vmap_call(case: Case, source: Source, node: ast.AST) -> tuple[Source, ast.Call] | None:
-    """The call of vmap that made the function called at `node`."""
+def call_behind(
+    case: Case, source: Source, node: ast.AST, kinds: tuple[str, ...] = ("jax.vmap",)
+) -> tuple[Source, ast.Call] | None:
+    """The call of a transformation that made the function called at `node`."""
     statement = source.statement(node)
-    inside = source.calls_of("jax.vmap", within=statement)
+    inside = source.calls_of(*kinds, within=statement)
     if inside:
         return source, inside[-1]
-    called = {n.id for n in ast.walk(statement) if isinstance(n, ast.Name)}
+    called = {
+        getattr(n, "id", getattr(n, "attr", ""))
+        for n in source.nodes((ast.Name, ast.Attribute), statement)  # type: ignore[arg-type]
+        if isinstance(n.ctx, ast.Load)
+    }
     for found in case.sources.values():
-        for call in found.calls_of("jax.vmap"):
+        for call in found.calls_of(*kinds):
             parent = found.parents.get(call)
             if isinstance(parent, ast.Assign) and any(
-                isinstance(t, ast.Name) and t.id in called for t in parent.targets
+                getattr(t, "id", getattr(t, "attr", "")) in called for t in parent.targets
             ):
                 return found, call
-    every = [(s, c) for s in case.sources.values() for c in s.calls_of("jax.vmap")]
+    every = [(s, c) for s in case.sources.values() for c in s.calls_of(*kinds)]
     return every[0] if len(every) == 1 else None
 
 

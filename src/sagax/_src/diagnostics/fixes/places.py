@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 
 import sagax._src.diagnostics.fixes.leaks as leaks
 import sagax._src.diagnostics.fixes.options as options
 import sagax._src.diagnostics.fixes.types as types
 from sagax._src.diagnostics.fixes.case import Case, Facts, base_name
-from sagax._src.diagnostics.fixes.source import Source, loads, parameters, stores
+from sagax._src.diagnostics.fixes.source import Function, Source, loads, parameters, stores
 from sagax._src.diagnostics.model import Label, Span
 
 __all__ = ["completed"]
@@ -22,7 +22,13 @@ def completed(facts: Facts, sources: Mapping[str, Source]) -> Facts:
     diagnostic = facts.diagnostic
     depends = _depends(facts, sources)
     if depends:
-        diagnostic = replace(diagnostic, depends=depends)
+        paths = {name: [p for p in diagnostic.depends if base_name(p) == name] for name in depends}
+        named = diagnostic.function and facts.transforms and not all(paths.values())
+        diagnostic = replace(
+            diagnostic,
+            depends=tuple(p for name in depends for p in paths[name] or [name]),
+            function=facts.transforms[-1][0] if named else diagnostic.function,
+        )
     place = _better_place(facts, sources)
     if place is not None:
         others = tuple(label for label in diagnostic.labels if not label.primary)
@@ -42,11 +48,13 @@ def _depends(facts: Facts, sources: Mapping[str, Source]) -> tuple[str, ...]:
         )
         return arguments_of(source, target.value if isinstance(target, ast.Subscript) else target)
     if "OutOfBoundsIndexWarning" in classes or "IntegerOverflowWarning" in classes:
-        return _of_mapped(source, node) or diagnostic.depends
+        return _of_mapped(Case(facts, sources), source, node) or diagnostic.depends
     if "requires real- or complex-valued inputs" in diagnostic.message and "argument" in data:
         return (base_name(data["argument"]),)
+    if "NonConcreteBooleanIndexError" in classes and isinstance(node, ast.Subscript):
+        node = node.slice  # the mask
     if diagnostic.depends:
-        return _of_innermost(facts, source, node)
+        return _of_innermost(Case(facts, sources), source, node)
     if "InconclusiveDimensionOperation" in classes and source is not None and node is not None:
         return arguments_of(source, node)
     if variable := re.search(r"dimension variable '(\w+)'", diagnostic.message):
@@ -73,31 +81,99 @@ def _depends(facts: Facts, sources: Mapping[str, Source]) -> tuple[str, ...]:
     return ()
 
 
-def _of_mapped(source: Source | None, node: ast.AST | None) -> tuple[str, ...]:
-    """The arguments of a lambda that is handed to vmap, scan and their like, where a value is made in it."""
-    function = source.function(node) if source is not None and node is not None else None
-    if source is None or node is None or not isinstance(function, ast.Lambda):
+def _of_mapped(case: Case, source: Source | None, node: ast.AST | None) -> tuple[str, ...]:
+    """The arguments of a function that is handed to vmap, scan and their like, where a value is made
+    in it, or in what it calls.
+    """
+    if source is None or node is None:
         return ()
-    call = source.parents.get(function)
-    if not isinstance(call, ast.Call) or function not in call.args:
-        return ()
-    if not source.meaning(call.func).startswith("jax."):
-        return ()
-    return arguments_of(source, node)
+    found, function = _handed_on(case, source, node, lambda there, f: _is_handed(case, there, f))
+    return found if function is not None else ()
 
 
-def _of_innermost(facts: Facts, source: Source | None, node: ast.AST | None) -> tuple[str, ...]:
-    """The arguments of the innermost traced function, where the facts name those of an outer one."""
+def _is_handed(case: Case, source: Source, function: Function) -> bool:
+    """Whether a function is an argument of a transformation, or of a loop, other than jit."""
+    name = getattr(function, "name", "")
+    uses: list[tuple[Source, ast.AST]] = [(source, function)]
+    if name:
+        uses = [
+            (there, use)
+            for there in case.sources.values()
+            for use in there.nodes((ast.Name, ast.Attribute))  # type: ignore[arg-type]
+            if getattr(use, "id", getattr(use, "attr", "")) == name
+        ]
+    for there, use in uses:
+        call = there.parents.get(use)
+        if isinstance(call, ast.Call) and use in call.args:
+            meaning = there.meaning(call.func)
+            if meaning.startswith("jax.") and meaning not in options.JITS:
+                return True
+    return False
+
+
+def _of_innermost(case: Case, source: Source | None, node: ast.AST | None) -> tuple[str, ...]:
+    """The arguments of the innermost traced function, where the facts name those of an outer one.
+
+    What is not mapped, or not differentiated, is handed through, and so the facts name what it is
+    outside.
+    """
+    facts = case.facts
     if source is None or node is None or not facts.transforms:
         return ()
     name, reason = facts.transforms[-1]
+    if reason not in _HANDING_THROUGH:
+        return ()
+    last = name.rpartition(".")[2]
+
+    def is_traced(there: Source, function: Function) -> bool:
+        owner = there.parents.get(function)
+        called = getattr(function, "name", "") == "__call__" and isinstance(owner, ast.ClassDef)
+        names = [getattr(function, "name", "<lambda>"), owner.name if called else ""]  # type: ignore[union-attr]
+        return last in names
+
+    found, function = _handed_on(case, source, node, is_traced)
+    known = set(facts.depends)
+    if function is None or not found:
+        return ()
+    # what the facts know of this function's arguments holds; the source may name too many
+    own = facts.diagnostic.function in (name, last) and known <= set(parameters(function))
+    return found if not own or known < set(found) else ()
+
+
+_HANDING_THROUGH = ("vmap", "grad", "value_and_grad", "jacrev", "jacfwd", "hessian")
+
+
+def _handed_on(
+    case: Case,
+    source: Source,
+    node: ast.AST,
+    wanted: Callable[[Source, Function], bool],
+    depth: int = 0,
+) -> tuple[tuple[str, ...], Function | None]:
+    """The parameters that an expression depends on of the function around it that is `wanted`, or of
+    the one that calls the function around it with them; and that function.
+    """
     function = source.function(node)
-    if reason != "vmap" or not isinstance(function, ast.FunctionDef):
-        return ()
-    if function.name != name.rpartition(".")[2]:
-        return ()
-    # arguments that are not mapped are handed through, and so count as those of an outer function
-    return arguments_of(source, node)
+    if function is None or depth > _FURTHEST:
+        return (), None
+    here = arguments_of(source, node)
+    if wanted(source, function):
+        return tuple(n for n in here if n != "self"), function
+    for there, call, passed in case.calls(function):
+        names: dict[str, None] = {}
+        reached = None
+        for name in here:
+            if name in passed:
+                found, at = _handed_on(case, there, passed[name], wanted, depth + 1)
+                names.update(dict.fromkeys(found))
+                reached = reached or at
+        if reached is not None and there.function(call) is not function:
+            order = parameters(reached)
+            return tuple(sorted(names, key=order.index)), reached
+    return (), None
+
+
+_FURTHEST = 4  # calls to look back
 
 
 def _better_place(facts: Facts, sources: Mapping[str, Source]) -> Span | None:
@@ -112,6 +188,15 @@ def _better_place(facts: Facts, sources: Mapping[str, Source]) -> Span | None:
             if not label.primary and "used" not in label.text:
                 return label.span
         return None
+    if "only defined for scalar-output" in facts.message and case.primary is not None:
+        # a helper of another file that differentiates is not at fault: what it was given is
+        found = list(case.definition(facts.data.get("expected", "").partition(" ")[0]))
+        if len(found) == 1 and found[0][0].file != case.primary.file:
+            source, function = found[0]
+            returns = [n for n in source.nodes(ast.Return, function) if n.value is not None]
+            returns = [n for n in returns if source.function(n) is function]
+            if len(returns) == 1 and returns[0].value is not None:
+                return source.span(returns[0].value)
     if "must have equal types" in facts.message or "types of the carry" in facts.message:
         for source, value in types.carry_results(case):
             return source.span(value)

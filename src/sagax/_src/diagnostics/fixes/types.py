@@ -70,26 +70,44 @@ def _cast(source: Source, value: ast.expr, dtype: str, numpy: str) -> str:
     return f"{numpy}.asarray({text}, dtype={numpy}.{dtype})"
 
 
-def _leaf(value: ast.expr, path: str) -> ast.expr | None:
-    """The part of a display that a path such as `[0]['w']` leads to."""
-    for key in re.findall(r"\[([^\]]+)\]", path):
-        if (
-            isinstance(value, (ast.Tuple, ast.List))
-            and key.isdigit()
-            and int(key) < len(value.elts)
-        ):
-            value = value.elts[int(key)]
-        elif isinstance(value, ast.Dict):
-            wanted = key.strip("'\"")
-            for name, item in zip(value.keys, value.values, strict=True):
-                if isinstance(name, ast.Constant) and name.value == wanted:
-                    value = item
-                    break
-            else:
-                return None
-        else:
+def _leaf(source: Source, value: ast.expr, path: str) -> ast.expr | None:
+    """The part of a display, or of what makes an object, that a path such as `[0]['w'].x` leads to."""
+    for item, attribute in re.findall(r"\[([^\]]+)\]|\.(\w+)", path):
+        found = _field(source, value, attribute) if attribute else _item(value, item)
+        if found is None:
             return None
+        value = found
     return value
+
+
+def _item(value: ast.expr, key: str) -> ast.expr | None:
+    if isinstance(value, (ast.Tuple, ast.List)) and key.isdigit() and int(key) < len(value.elts):
+        return value.elts[int(key)]
+    if isinstance(value, ast.Dict):
+        for name, item in zip(value.keys, value.values, strict=True):
+            if isinstance(name, ast.Constant) and name.value == key.strip("'\""):
+                return item
+    return None
+
+
+def _field(source: Source, value: ast.expr, name: str) -> ast.expr | None:
+    """What a field becomes in `State(1, steps=2)`, `state._replace(steps=2)` or `replace(state, steps=2)`."""
+    if not isinstance(value, ast.Call):
+        return None
+    for keyword in value.keywords:
+        if keyword.arg == name:
+            return keyword.value
+    called = getattr(value.func, "id", getattr(value.func, "attr", ""))
+    for made in source.nodes(ast.ClassDef):
+        if made.name == called:
+            fields = [
+                s.target.id
+                for s in made.body
+                if isinstance(s, ast.AnnAssign) and isinstance(s.target, ast.Name)
+            ]
+            if name in fields and fields.index(name) < len(value.args):
+                return value.args[fields.index(name)]
+    return None
 
 
 def _resolved(source: Source, value: ast.expr) -> ast.expr:
@@ -117,7 +135,7 @@ def carry_results(case: Case) -> Iterator[tuple[Source, ast.expr]]:
     for place, value in results(case, where, call.args[at]):
         if name == "scan" and isinstance(value, ast.Tuple) and value.elts:
             value = value.elts[0]
-        yield place, _leaf(value, path) or value
+        yield place, _leaf(place, value, path) or value
 
 
 def carry_container(case: Case) -> Iterator[Candidate]:
@@ -174,9 +192,9 @@ def carry_type(case: Case) -> Iterator[Candidate]:
             init = keyword.value
     if init is None or not before[0]:
         return
-    leaf = _leaf(_resolved(where, init), path)
+    leaf = _leaf(where, _resolved(where, init), path)
     if leaf is None:
-        leaf = _leaf(init, path)
+        leaf = _leaf(where, init, path)
     if before[0] != after[0] and leaf is not None:
         target = (
             leaf if leaf is not init or not isinstance(init, ast.Name) else _resolved(where, init)
@@ -229,7 +247,7 @@ def _cast_result(
             if not isinstance(value, ast.Tuple) or not value.elts:
                 continue
             value = value.elts[0]
-        leaf = _leaf(_resolved(place, value), path) or _leaf(value, path)
+        leaf = _leaf(place, _resolved(place, value), path) or _leaf(place, value, path)
         if leaf is None:
             continue
         text = _cast(place, leaf, before[0], numpy)
@@ -313,7 +331,7 @@ def branch_type(case: Case) -> Iterator[Candidate]:
         edits: list[Edit] = []
         for found_there in returned:
             for place, value in found_there:
-                leaf = _leaf(value, path)
+                leaf = _leaf(place, value, path)
                 if leaf is None and isinstance(value, (ast.Tuple, ast.List)):
                     continue
                 leaf = leaf or value
@@ -406,7 +424,7 @@ def _float_leaf(
     source: Source, value: ast.expr, known: ast.expr, path: str, numpy: str, imports: list[Edit]
 ) -> Iterator[Candidate]:
     """One part of an argument as floating point numbers, where it is made; or else all parts."""
-    leaf = _leaf(known, path)
+    leaf = _leaf(source, known, path)
     if leaf is not None:
         text = _cast(source, _resolved(source, leaf), "float32", numpy)
         title = f"make {source.code(value)}{path} floating point where it is made"
@@ -821,7 +839,7 @@ def growing(case: Case) -> Iterator[Candidate]:
                 continue
             counter = _counter(place, value, body, case)
             path = _index_of(value, append)
-            start = _leaf(_resolved(where, init), path)
+            start = _leaf(where, _resolved(where, init), path)
             if counter is None or start is None:
                 continue
             sizes = [m.shape[0] for m in case.measure(place, append) if m.shape]
@@ -872,11 +890,12 @@ def callback_shape(case: Case) -> Iterator[Candidate]:
     if source is None or node is None:
         return
     callbacks = ("jax.pure_callback", "jax.experimental.io_callback", "jax.io_callback")
-    calls = [c for s in case.sources.values() for c in s.calls_of(*callbacks)]
-    for call in calls:
-        if len(call.args) < 2:
-            continue
-        declared = _resolved(source, call.args[1])
+    calls = [(s, c) for s in case.sources.values() for c in s.calls_of(*callbacks)]
+    made = [(s, _resolved(s, c.args[1])) for s, c in calls if len(c.args) > 1]
+    if not all(isinstance(declared, ast.Call) for _, declared in made):
+        # it comes from elsewhere: an attribute, an argument
+        made += [(s, c) for s in case.sources.values() for c in s.calls_of("jax.ShapeDtypeStruct")]
+    for source, declared in made:
         if not isinstance(declared, ast.Call) or not declared.args:
             continue
         shapes = re.findall(r"\(([\d, ]*)\)", case.facts.message)

@@ -89,6 +89,9 @@ def _(pivots: ShapedArray, *, permutation_size: Any) -> ShapedArray:
 
 @lu_pivots_to_permutation_p.reference
 def _(pivots: np.ndarray, *, permutation_size: int) -> np.ndarray:
+    if 0 in pivots.shape[:-1]:
+        return np.zeros((*pivots.shape[:-1], permutation_size), np.int32)
+
     def permutation(swaps: np.ndarray) -> tuple:
         order = np.arange(permutation_size, dtype=np.int32)
         for i, j in enumerate(swaps):

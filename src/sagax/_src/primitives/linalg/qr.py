@@ -13,7 +13,7 @@ from sagax._src.core.primitive import Primitive
 from sagax._src.core.samples import Sample, c64, f32
 from sagax._src.core.tangents import Zero, is_zero
 from sagax._src.core.value import aval_of
-from sagax._src.diagnostics.errors import ArgumentError, ArgumentValueError, ShapeError
+from sagax._src.diagnostics.errors import ArgumentValueError, ShapeError
 from sagax._src.primitives.arithmetic import add, sub
 from sagax._src.primitives.complex_numbers import real
 from sagax._src.primitives.linalg.common import (
@@ -379,10 +379,6 @@ def _(x: np.ndarray, *, pivoting: bool, full_matrices: bool, use_magma: Any) -> 
 def _(x: Any, *, pivoting: bool, full_matrices: bool, use_magma: Any) -> list:
     aval = aval_of(x)
     m, n = aval.shape[-2:]
-    if dims.is_dim(m) or dims.is_dim(n):
-        raise ArgumentError(
-            function="qr", argument="x", got=aval, expected="sizes that are numbers, not symbols"
-        )
     order: list = []
     if pivoting:
         free = full_of(of(aval, n, dtype=_I32), 0)
@@ -390,11 +386,12 @@ def _(x: Any, *, pivoting: bool, full_matrices: bool, use_magma: Any) -> list:
         order = [sub(found, np.int32(1))]
     else:
         packed, taus = geqrf(x)
-    k = m if full_matrices else min(m, n)
-    vectors = slice_in_dim(packed, 0, min(m, n), axis=aval.ndim - 1)
-    if k > min(m, n):
+    least = dims.min_dim(m, n)
+    k = m if full_matrices else least
+    vectors = slice_in_dim(packed, 0, least, axis=aval.ndim - 1)
+    if not dims.same(k, least):
         zero = np.zeros((), aval.dtype)[()]
-        vectors = pad(vectors, zero, [*[(0, 0, 0)] * (aval.ndim - 1), (0, k - min(m, n), 0)])
+        vectors = pad(vectors, zero, [*[(0, 0, 0)] * (aval.ndim - 1), (0, k - least, 0)])
     r = upper_part(slice_in_dim(packed, 0, k, axis=aval.ndim - 2))
     return [householder_product(vectors, taus), r, *order]
 
@@ -416,13 +413,13 @@ def _(primals: Sequence[Any], tangents: Sequence[Any], *, pivoting: bool, **para
     aval = aval_of(x)
     last = aval.ndim - 1
     m, n = aval.shape[-2:]
-    k = min(m, n)
+    k = dims.min_dim(m, n)
     columns = aval_of(q).shape[-1]
     square = slice_in_dim(slice_in_dim(r, 0, k, axis=last - 1), 0, k, axis=last)
     moved = triangular_solve(square, slice_in_dim(t, 0, k, axis=last))
     inner = matmul(mH(q), moved)
     skew = inner
-    if columns > k:
+    if not dims.same(columns, k):
         zero = np.zeros((), aval.dtype)[()]
         skew = pad(inner, zero, [*[(0, 0, 0)] * last, (0, columns - k, 0)])
     diagonal = diagonal_part(skew)
@@ -431,7 +428,7 @@ def _(primals: Sequence[Any], tangents: Sequence[Any], *, pivoting: bool, **para
     if kinds.is_complex(aval.dtype):
         skew = add(skew, sub(diagonal, convert(real(diagonal), aval.dtype)))
     tq = matmul(q, skew)
-    if columns < m:
+    if not dims.same(columns, m):  # else there is nothing outside of the range
         tq = add(tq, sub(moved, matmul(q, inner)))
     tr = upper_part(sub(matmul(mH(q), t), matmul(skew, r)))
     return outs, [tq, tr, *rest]
