@@ -244,3 +244,27 @@ def test_inverse_of_a_real_transform_is_its_transpose_scaled():
     (gradient,) = back(snp.asarray(y))
     expected = [np.sum(np.fft.rfft(np.eye(6)[i]) * y).real for i in range(6)]
     close(gradient, expected)
+
+
+@pytest.mark.parametrize("shape", [(5, 3), (4, 1), (2, 5, 2), (3, 3), (2, 4)])
+@pytest.mark.parametrize("kind", ["real", "complex"])
+def test_derivatives_of_all_columns_of_a_complete_qr(shape, kind):
+    rng = np.random.default_rng(0)
+    a, t = rng.standard_normal((2, *shape))
+    if kind == "complex":
+        a, t = (x + 1j * y for x, y in zip((a, t), rng.standard_normal((2, *shape)), strict=True))
+    step = 1e-6
+    after, before = (np.linalg.qr(a + d * t, mode="complete") for d in (step, -step))
+    with sagax.config.context(x64=True):
+        _, tangents = sagax.jvp(lambda x: tuple(snp.linalg.qr(x, mode="complete")), (a,), (t,))
+    for found, x, y in zip(tangents, after, before, strict=True):
+        np.testing.assert_allclose(found, (x - y) / (2 * step), atol=1e-7)
+
+
+def test_a_complete_qr_whose_reflections_are_identities_has_finite_derivatives():
+    x = snp.eye(4)[:, :2]
+    found = sagax.jacrev(lambda x: snp.linalg.qr(x, mode="complete")[0])(x)
+    assert snp.isfinite(found).all()
+    # Q stays orthogonal: Q^T dQ is skew
+    inside = np.asarray(found).reshape(4, 4, 8)
+    np.testing.assert_allclose(inside + inside.swapaxes(0, 1), 0, atol=1e-6)

@@ -7,22 +7,26 @@ from typing import Any
 
 import numpy as np
 
-from sagax._src.core import dims, kinds
+from sagax._src.core import dims, dtypes, kinds
 from sagax._src.core.avals import ShapedArray
 from sagax._src.core.primitive import Primitive
 from sagax._src.core.samples import Sample, c64, f32
 from sagax._src.core.tangents import Zero, is_zero
 from sagax._src.core.value import aval_of
 from sagax._src.diagnostics.errors import ArgumentValueError, ShapeError
-from sagax._src.primitives.arithmetic import add, sub
+from sagax._src.primitives.arithmetic import abs, add, sub
+from sagax._src.primitives.bitwise import bitwise_and
+from sagax._src.primitives.comparison import lt
 from sagax._src.primitives.complex_numbers import real
 from sagax._src.primitives.linalg.common import (
     batch_in_front,
     check_matrix,
     check_same_dtype,
     check_same_stack,
+    diagonal_mask,
     diagonal_part,
     each,
+    identity,
     kernel,
     lower_part,
     matmul,
@@ -32,9 +36,13 @@ from sagax._src.primitives.linalg.common import (
     take_rows,
     upper_part,
 )
+from sagax._src.primitives.linalg.lu import lu
 from sagax._src.primitives.linalg.triangular import triangular_solve
+from sagax._src.primitives.reductions import reduce_or_p
+from sagax._src.primitives.selection import select
+from sagax._src.primitives.shaping import concatenate
 from sagax._src.primitives.slicing import pad, slice_in_dim
-from sagax._src.primitives.structural import convert, full_of
+from sagax._src.primitives.structural import broadcast_in_dim, convert, full_of
 
 _I32 = np.dtype(np.int32)
 
@@ -401,7 +409,7 @@ def _(primals: Sequence[Any], tangents: Sequence[Any], *, pivoting: bool, **para
     # With W = Q^H dQ, skew: Q^H dA = W R + dR. Below the diagonal (dR R^-1 is upper triangular, with a
     # real diagonal) W is X = Q^H dA1 R1^-1, where A1 are the first k columns of A. Columns outside the
     # range of Q come on top: dQ = Q W + (I - Q Q^H) dA1 R1^-1. The columns that full matrices add to a
-    # tall A are determined up to a rotation; they are turned as little as possible.
+    # tall A are determined up to a rotation: see `_completed`.
     (x,), (t,) = primals, tangents
     outs = qr_p.bind(x, pivoting=pivoting, **params)
     q, r = outs[:2]
@@ -430,8 +438,44 @@ def _(primals: Sequence[Any], tangents: Sequence[Any], *, pivoting: bool, **para
     tq = matmul(q, skew)
     if not dims.same(columns, m):  # else there is nothing outside of the range
         tq = add(tq, sub(moved, matmul(q, inner)))
+    elif dims.is_static((m, n)) and m > n:
+        tq = _completed(q, tq, n)
     tr = upper_part(sub(matmul(mH(q), t), matmul(skew, r)))
     return outs, [tq, tr, *rest]
+
+
+def _completed(q: Any, t: Any, n: int) -> Any:
+    """The tangents of Q, where the first `n` columns of `t` are right and the rest is a rotation of it.
+
+    Q is a product of Householder reflections, Q = I - V T V^H with V = [V1; V2] of n columns, V1 unit lower
+    triangular. So the first columns determine the rest: with B = V T V1^H, the first columns of I - Q, and
+    G = V2 V1^-1, its lower rows times the inverse of its upper ones, those are [0; I] - B G^H. Where a
+    reflection is the identity the upper rows have no inverse, and Q jumps: the rotation stays.
+    """
+    aval = aval_of(q)
+    last, m = aval.ndim - 1, aval.shape[-1]
+    first = slice_in_dim(sub(identity(aval.shape, aval.dtype), q), 0, n, axis=last)
+    upper = slice_in_dim(first, 0, n, axis=last - 1)
+    lower = slice_in_dim(first, n, m, axis=last - 1)
+    t_first, t_rest = slice_in_dim(t, 0, n, axis=last), slice_in_dim(t, n, m, axis=last)
+    t_upper = slice_in_dim(t_first, 0, n, axis=last - 1)
+    t_lower = slice_in_dim(t_first, n, m, axis=last - 1)
+    factors, _, order = lu(mH(upper))
+    shape = aval_of(factors).shape
+    least = full_of(aval_of(abs(factors)), np.sqrt(dtypes.finfo(aval.dtype).eps))
+    singular = bitwise_and(lt(abs(factors), least), diagonal_mask(shape))
+    factors = select(singular, full_of(aval_of(factors), 1), factors)
+
+    def solved(c: Any) -> Any:
+        c = triangular_solve(factors, take_rows(c, order), left_side=True, lower=True, unit_diagonal=True)  # fmt: skip
+        return triangular_solve(factors, c, left_side=True)
+
+    g = solved(mH(lower))
+    t_g = solved(mH(sub(matmul(mH(g), t_upper), t_lower)))
+    found = sub(matmul(t_first, g), matmul(first, t_g))
+    no_inverse = reduce_or_p.bind(singular, axes=(last - 1, last))
+    no_inverse = broadcast_in_dim(no_inverse, aval_of(found).shape, tuple(range(last - 1)))
+    return concatenate([t_first, select(no_inverse, t_rest, found)], last)
 
 
 batch_in_front(qr_p)
