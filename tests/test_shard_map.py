@@ -707,7 +707,7 @@ X = np.arange(8.0)
         ),
         (
             bad(lambda x: lax.psum_scatter(x, "x", tiled=True), P("x"), P("x"), X),
-            TypeError,
+            ValueError,
             r"size 2 of dimension 0 is not divisible by the size 4 of axis 'x'",
         ),
         (
