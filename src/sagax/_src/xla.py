@@ -1256,7 +1256,8 @@ def _keeping_barriers(
 ) -> Mapping[str, Any]:
     """The options with which optimization barriers last until the program has been divided into kernels.
 
-    Before jaxlib 0.11 the CPU compiler removed them before it fuses operations.
+    Before jaxlib 0.11 the CPU compiler removed them before it fuses operations. What makes one kernel of
+    a small loop does not expect them there: it ends the process.
     """
     text = "optimization_barrier"
     if not _BEFORE_0_11 or platform != "cpu":
@@ -1264,7 +1265,9 @@ def _keeping_barriers(
     if not (text in module if isinstance(module, str) else text.encode() in module):
         return options
     given = str(options.get("xla_disable_hlo_passes", ""))
-    passes = ",".join([*([given] if given else []), "cse_barrier_expander"])
+    passes = ",".join(
+        [*([given] if given else []), "cse_barrier_expander", "small-while-loop-hoisting"]
+    )
     return {**options, "xla_disable_hlo_passes": passes}
 
 
