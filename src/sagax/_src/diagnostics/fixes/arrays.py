@@ -281,6 +281,23 @@ def _with_where(
     return f"{numpy}.{name}({', '.join(parts)})"
 
 
+def _with_constants(source: Source, item: ast.expr) -> ast.expr:
+    """The arithmetic with constants that a value goes into, as in `2 * x[m] ** 2`: the mask still fits."""
+    parent = source.parents.get(item)
+    while (isinstance(parent, ast.UnaryOp) and not isinstance(parent.op, ast.Not)) or (
+        isinstance(parent, ast.BinOp)
+        and isinstance(parent.left if parent.right is item else parent.right, ast.Constant)
+    ):
+        item, parent = parent, source.parents.get(parent)
+    return item
+
+
+def _as_operand(node: ast.expr, text: str) -> str:
+    """The text of an expression, as it may stand beside an operator."""
+    alone = (ast.Name, ast.Attribute, ast.Subscript, ast.Call, ast.Constant)
+    return text if isinstance(node, alone) else f"({text})"
+
+
 def masked(case: Case) -> Iterator[Candidate]:
     """`x[m].sum()` -> `jnp.sum(x, where=m)`, also through a variable; `x[m]` -> where."""
     source, node = case.source, case.node
@@ -293,10 +310,16 @@ def masked(case: Case) -> Iterator[Candidate]:
         return
     numpy, imports = source.spell("jax.numpy")
     array, mask = source.code(item.value), source.code(item.slice)
-    if found := _reduction(source, item, mask, numpy):
+    whole = _with_constants(source, item)
+    if found := _reduction(source, whole, mask, numpy):
         place, text = found
         title = "reduce with where=: elements outside of the mask do not count"
-        edit = source.replace(place, text.format(array))
+        value = (
+            array
+            if whole is item
+            else splice(source, whole, {item: _as_operand(item.value, array)})
+        )
+        edit = source.replace(place, text.format(value))
         yield Candidate("where_mask_sum", title, (edit, *imports), 1)
     parent = source.parents.get(item)
     if isinstance(parent, ast.Assign) and isinstance(parent.targets[0], ast.Name):
