@@ -50,6 +50,33 @@ def test_json_apply_and_then_nothing_to_explain(tmp_path, run_python):
     assert run_python("-m", "sagax", "explain", "--json", script, cwd=tmp_path).stdout == "5.0\n"
 
 
+def test_an_argument_is_said_to_be_of_the_function_that_has_it(tmp_path, run_python):
+    script = tmp_path / "ring.py"
+    script.write_text(
+        """\
+import sagax
+import sagax.numpy as np
+
+
+class Ring:
+    def push(self, buffer, item):
+        rows = buffer["rows"]
+        rows[0] = item
+        return rows
+
+
+@sagax.jit
+def collect(gain):
+    return Ring().push({"rows": gain * np.ones(3)}, gain)
+
+
+collect(0.5)
+"""
+    )
+    got = run_python("-m", "sagax", "explain", script, cwd=tmp_path, status=1)
+    assert "depends on: buffer (argument of push)" in got.stdout + got.stderr
+
+
 def test_apply_writes_the_chosen_repair(tmp_path, monkeypatch, capsys):
     script = tmp_path / "broken.py"
     script.write_text("x = [1]\ny = 2\n")

@@ -27,7 +27,7 @@ def completed(facts: Facts, sources: Mapping[str, Source]) -> Facts:
         diagnostic = replace(
             diagnostic,
             depends=tuple(p for name in depends for p in paths[name] or [name]),
-            function=facts.transforms[-1][0] if named else diagnostic.function,
+            function=_owner(facts, sources, depends) if named else diagnostic.function,
         )
     place = _better_place(facts, sources)
     if place is not None:
@@ -35,6 +35,20 @@ def completed(facts: Facts, sources: Mapping[str, Source]) -> Facts:
         old = tuple(replace(label, primary=False) for label in diagnostic.labels if label.primary)
         diagnostic = replace(diagnostic, labels=(Label(place, primary=True), *others, *old))
     return replace(facts, diagnostic=diagnostic)
+
+
+def _owner(facts: Facts, sources: Mapping[str, Source], depends: tuple[str, ...]) -> str:
+    """Whose arguments these are: the innermost traced function's, or else the function's around the place."""
+    name, primary = facts.transforms[-1][0], facts.diagnostic.primary
+    known = [parameters(f) for _, f in Case(facts, sources).definition(name)]
+    source = sources.get(primary.file) if primary is not None else None
+    if not known or source is None or any(set(depends) <= set(names) for names in known):
+        return name
+    node = source.at(primary) if primary is not None else None
+    around = source.function(node) if node is not None else None
+    if around is None or not set(depends) <= set(parameters(around)):
+        return name
+    return getattr(around, "name", name)
 
 
 def _depends(facts: Facts, sources: Mapping[str, Source]) -> tuple[str, ...]:
