@@ -87,6 +87,7 @@ LOOSER = {
     "ndtr": 400,  # SciPy rounds x / sqrt(2), which the tail multiplies by x**2
     "owens_t": 800,  # differences of tails for steep slopes
     "polygamma": 4e4,  # order 0 beside its zero
+    "spence": 200,  # the log1p of jaxlib 0.10 loses 120 in float64 beside -0.41; later ones 3
 }
 
 

@@ -28,9 +28,9 @@ PROGRAM = textwrap.dedent(
     library = ctypes.CDLL(None)
     library.mallinfo2.restype = Info
 
-    def from_the_system():  # whether a block of 48 MiB is
+    def from_the_system(size=48):  # whether a block of so many MiB is
         before = library.mallinfo2().hblks
-        block = np.empty(48 << 20, np.uint8)
+        block = np.empty(size << 20, np.uint8)
         return library.mallinfo2().hblks > before
 
     def compiled(rows):  # a program that writes an array of this many rows, 1 MiB each, in between
@@ -107,15 +107,16 @@ def test_memory_is_not_kept_for_programs_that_take_much_of_what_there_is():
 
 @needs_glibc
 def test_a_program_that_takes_much_ends_the_keeping():
+    # larger than anything that was free when keeping ended, and may be taken again
     steps = """
         !compiled(64)
         from_the_system()
         !working_memory._PART = 1 << 20
         !compiled(128)
-        from_the_system()
+        from_the_system(1024)
         !working_memory._PART = 64
         !compiled(256)
-        from_the_system()
+        from_the_system(1024)
     """
     assert said(steps) == [False, True, True]
 

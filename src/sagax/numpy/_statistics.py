@@ -15,6 +15,7 @@ from sagax._src.core.trace import Tracer
 from sagax._src.core.value import Array, aval_of
 from sagax._src.diagnostics.errors import ArgumentError, ArgumentValueError, SagaxError
 from sagax._src.primitives import structural
+from sagax._src.primitives.identities import optimization_barrier
 from sagax._src.primitives.rounding import ceil, floor
 from sagax._src.primitives.shaping import size_as_value
 from sagax._src.primitives.slicing import slice_in_dim
@@ -343,7 +344,10 @@ def _quantiles_of(
     else:
         q, *weights = arrays
         q = convert(_base.as_array("quantile", q), working)
-        q = q / scale if scale != 1 else q
+        if scale != 1:
+            # jaxlib 0.10 and 0.11 would merge the constants of q / 100 * (n - 1), which puts 100 %
+            # a rounding before the last element
+            q = optimization_barrier(q / scale)
         if weights:
             found = _weighted_quantile(x, q, _last(weights[0], aval, axes), skip_nan)
         elif skip_nan:

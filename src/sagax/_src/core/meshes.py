@@ -350,8 +350,8 @@ class Mesh(_Axes):
 
     >>> import sagax
     >>> from sagax.sharding import Mesh
-    >>> Mesh(sagax.devices()[:1], ("x",)).shape
-    OrderedDict({'x': 1})
+    >>> dict(Mesh(sagax.devices()[:1], ("x",)).shape)
+    {'x': 1}
     """
 
     __slots__ = (

@@ -227,7 +227,9 @@ def _positions(code: CodeType) -> list[tuple[int | None, int | None, int | None,
 
 
 def _function_name(code: CodeType) -> str:
-    return code.co_qualname.replace("<locals>.", "")
+    # Python 3.11 runs comprehensions in functions of their own: later ones in the function around
+    name = re.sub(r"(\.|^)<(list|set|dict)comp>", "", code.co_qualname.replace("<locals>.", ""))
+    return name or "<module>"
 
 
 def _source_lines(file: str) -> list[str]:
