@@ -267,6 +267,9 @@ def test_differences_and_integrals(size, data):
     at = np.linspace(x[0] - 1, x[-1] + 1, 7).astype(np.float32)
     close(snp.interp(at, x, y[:, 0], left=-9), np.interp(at, x, y[:, 0], left=-9), 1e-5)
     close(snp.interp(at, x, y[:, 0], period=40), np.interp(at, x, y[:, 0], period=40), 1e-4)
+    # traced positions between points that are NumPy arrays
+    traced = sagax.jit(lambda at: snp.interp(at, x, y[:, 0]))(at)
+    close(traced, np.interp(at, x, y[:, 0]), 1e-4)
 
 
 @settings(max_examples=10)

@@ -131,6 +131,24 @@ def test_repetition(shape, data):
     agree(snp.roll(x, shift), np.roll(x, shift))
 
 
+def test_the_derivative_of_roll_adds_its_own_parts_first():
+    weights = np.random.default_rng(0).standard_normal((3, 5)).astype(np.float32)
+
+    def total(x):
+        moved = snp.roll(x, 1, 0) + snp.roll(x, -2, 1) + snp.roll(x, 4)
+        return (weights * moved).sum()
+
+    found = sagax.grad(total)(weights)
+    parts = [np.roll(weights, -1, 0), np.roll(weights, 2, 1), np.roll(weights, -4)]
+    np.testing.assert_allclose(found, sum(parts), rtol=1e-6)
+    mapped = sagax.vmap(sagax.grad(total), in_axes=1, out_axes=1)(np.stack([weights] * 2, 1))
+    np.testing.assert_allclose(mapped[:, 1], found)
+    eqns = sagax.make_jaxpr(sagax.grad(total))(weights).jaxpr.eqns
+    padded = {v for e in eqns if e.primitive.name == "pad" for v in e.outvars}
+    sums = [e for e in eqns if e.primitive.name == "add_any" and padded.issuperset(e.invars)]
+    assert (len(padded), len(sums)) == (6, 3)
+
+
 @given(shape=FULL, data=st.data())
 def test_insert_and_delete(shape, data):
     x = numbers(shape)

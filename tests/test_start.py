@@ -76,6 +76,21 @@ def test_import_brings_in_what_everybody_needs(loaded):
     assert {"sagax._src.api.jit", "sagax._src.api.derivatives", "sagax.numpy._reductions"} <= loaded
 
 
+FIRST_PROGRAM = "import sagax, sagax.numpy as n; sagax.jit(lambda x: x * 2 + 1)(n.ones(3))"
+
+
+def test_a_first_small_program_loads_no_control_flow_and_no_pass_that_it_does_not_need():
+    loaded = modules_after(FIRST_PROGRAM)
+    assert "sagax._src.lowering.passes" in loaded
+    late = "control.scan control.conditional control.while_loop control.remat control.custom_calls "
+    late += (
+        "control.manual control.varying transforms.jvp transforms.linearize transforms.transpose "
+    )
+    late += "transforms.batch lowering.reroll lowering.products primitives.slicing "
+    late += "primitives.contraction primitives.random_bits"
+    assert not loaded & {f"sagax._src.{module}" for module in late.split()}
+
+
 WHAT_LOADING_TRACES = """
 import importlib, pkgutil, sys, sagax, sagax.numpy
 from sagax._src.core import primitive, stage

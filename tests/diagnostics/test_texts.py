@@ -136,7 +136,11 @@ def patched(diff: str, text: str) -> str:
     lines, shift = text.split("\n"), 0
     for hunk in diff.split("@@ -")[1:]:
         header, *body = hunk.rstrip("\n").split("\n")
-        at = int(header.split(",")[0]) - 1 + shift
+        first, count = (int(n) for n in header.split(" ")[0].split(","))
+        at = first - (count > 0) + shift  # of no lines, the number is that of the line above
+        above = next(i for i, line in enumerate(body) if line[0] != " ")
+        below = next(i for i, line in enumerate(body[::-1]) if line[0] != " ")
+        assert above <= below, "`patch` takes this for the end of the file"
         old = [line[1:] for line in body if line[0] in "- "]
         new = [line[1:] for line in body if line[0] in "+ "]
         assert lines[at : at + len(old)] == old
@@ -160,6 +164,32 @@ def test_edits_and_their_diff_say_the_same():
     assert edits.apply(text, changes) == after
     assert patched(edits.diff(changes), text) == after
     assert edits.diff([]) == ""
+
+
+def test_a_diff_is_checked_by_applying_it():
+    text = "a\nb\nc\nd\n"
+    last = model.Edit(span_of(text, "b\nc"), "b\nc\nnew")  # context above, none below
+    change = edits.diff([last])
+    assert "@@ -3,0 +4,1 @@" in change
+    assert edits.patched(text, change) == patched(change, text) == "a\nb\nc\nnew\nd\n"
+    assert edits.patched("a\nb\nd\n", change) == "a\nb\nd\nnew\n"  # only by numbers
+    wrong = change.replace("@@ -3,0 +4,1 @@", "@@ -2,2 +2,3 @@").replace("+new", " b\n c\n+new")
+    assert edits.patched(text, wrong) is None  # `patch` looks for it at the end of the file
+    assert edits.patched("a\nb\nc\n", wrong) == "a\nb\nc\nnew\n"
+    replaced = edits.diff([model.Edit(span_of(text, "c"), "C")])
+    assert edits.patched(text.replace("c", "x"), replaced) is None
+    assert edits.patched(text, replaced.replace("3,1 +", "2,1 +")) is None
+    assert edits.patched(text, replaced.replace("-3,1", "-3,2")) is None
+
+
+@pytest.mark.parametrize("end", ["", "\n"])
+def test_a_diff_of_the_last_line(tmp_path, end):
+    file = tmp_path / "a.py"
+    file.write_text(f"a\nb{end}")
+    span = model.Span(str(file), 2, 0, 2, 1, "", ("b",))
+    change = edits.diff([model.Edit(span, "b\nc")])
+    assert edits.patched(file.read_text(), change) == f"a\nb\nc{end}"
+    assert change.count("\n\\ No newline at end of file\n") == (0 if end else 2)
 
 
 def test_an_error_in_the_explanation_leaves_the_message(monkeypatch):

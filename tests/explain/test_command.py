@@ -74,7 +74,8 @@ collect(0.5)
 """
     )
     got = run_python("-m", "sagax", "explain", script, cwd=tmp_path, status=1)
-    assert "depends on: buffer (argument of push)" in got.stdout + got.stderr
+    assert "depends on: gain" in got.stdout + got.stderr
+    assert "argument of push" not in got.stdout + got.stderr
 
 
 def test_apply_writes_the_chosen_repair(tmp_path, monkeypatch, capsys):

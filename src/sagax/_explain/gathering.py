@@ -12,11 +12,12 @@ import numpy as np
 from sagax._src.diagnostics.base import SagaxError, describe
 from sagax._src.diagnostics.fixes.case import Facts, Measured
 from sagax._src.diagnostics.model import Diagnostic, Label, Severity
-from sagax._src.diagnostics.provenance import is_tracer, provenance_of_all
-from sagax._src.diagnostics.spans import user_span, user_spans
+from sagax._src.diagnostics.provenance import creation, is_tracer, provenance_of_all
+from sagax._src.diagnostics.spans import entered, user_span, user_spans
 
 __all__ = ["facts_of", "measured", "public_name", "results_of", "warning_facts"]
 
+_MOST_FRAMES = 60
 # classes that programs catch by name; the others are known by what they derive from
 _KNOWN = {
     "ConcretizationTypeError", "InconclusiveDimensionOperation", "JaxRuntimeError",
@@ -55,7 +56,12 @@ def facts_of(error: BaseException) -> Facts:
             context=tuple(n.removeprefix("while ") for n in notes if n.startswith("while ")),
         )
     names = tuple(base.__name__ for base in kind.__mro__)
-    return Facts(diagnostic, names, tuple(user_spans(error.__traceback__, 60)), data)
+    stack = error.__traceback__
+    if isinstance(error, SagaxError) and any("leaks" in x.text for x in diagnostic.labels):
+        stack = creation(error.facts.get("tracer"))[0] or stack  # where the value came about
+    frames = tuple(user_spans(stack, _MOST_FRAMES))
+    calls = tuple(entered(stack, _MOST_FRAMES))
+    return Facts(diagnostic, names, frames, data, calls)
 
 
 def warning_facts(
@@ -82,8 +88,9 @@ def warning_facts(
         chain=origin.steps,
     )
     names = tuple(base.__name__ for base in category.__mro__)
-    frames = tuple(user_spans(traceback, 60)) if traceback is not None else ()
-    return Facts(diagnostic, names, frames, dict(data or {}))
+    frames = tuple(user_spans(traceback, _MOST_FRAMES)) if traceback is not None else ()
+    calls = tuple(entered(traceback, _MOST_FRAMES))
+    return Facts(diagnostic, names, frames, dict(data or {}), calls)
 
 
 # --- values ------------------------------------------------------------------------------------

@@ -17,7 +17,7 @@ from typing import Any
 from sagax._explain.children import run, run_all
 from sagax._explain.repairs import MOST_SHOWN, read_sources
 from sagax._explain.task import Outcome, Task
-from sagax._src.diagnostics.edits import apply, between
+from sagax._src.diagnostics.edits import apply, between, diff, patched
 from sagax._src.diagnostics.fixes.case import LAST_RESORT, Candidate, Case, Facts
 from sagax._src.diagnostics.fixes.places import completed
 from sagax._src.diagnostics.fixes.source import Source
@@ -26,7 +26,7 @@ from sagax._src.diagnostics.model import Diagnostic, Edit, Suggestion, Trust
 
 __all__ = ["Explanation", "agree", "explain"]
 
-_DEPTH = 3
+_DEPTH = 4
 _AT_ONCE = 2
 _MOST_TRIALS = 16
 
@@ -238,7 +238,10 @@ class _Search:
         reference = self.reference()
         wildcard = self.facts.diagnostic.error == "NaNGradientWarning"
         agrees = reference is not None and agree(reference[0], outcome, wildcard)
-        if reference is None or (not agrees and reference[0].derivatives_lost):
+        spoilt = reference is not None and (
+            reference[0].derivatives_lost or (wildcard and _holds_nan(reference[0]))
+        )
+        if reference is None or (not agrees and spoilt):
             trust = Trust.VERIFIED if state.certain else Trust.PLAUSIBLE
             checked = "ran the changed program with all checks on: no error"
             found_here = self.last if state.steps[0].rank >= LAST_RESORT else self.clean
@@ -250,14 +253,28 @@ class _Search:
             found_here.append(self.suggestion(state, Trust.VERIFIED, checked))
 
     def suggestion(self, state: _State, trust: Trust, checked: str) -> Suggestion:
-        if len(state.steps) == 1:
-            step = state.steps[0]
-            return Suggestion(step.kind, step.title, step.edits, trust, checked)
-        edits: list[Edit] = []
-        for file, text in state.texts.items():
-            edits += between(file, self.sources[file].text, text)
         title = "; then ".join(dict.fromkeys(step.title for step in state.steps))
-        return Suggestion(state.steps[0].kind, title, tuple(edits), trust, checked)
+        edits = state.steps[0].edits if len(state.steps) == 1 else self.lines(state)
+        if not self.says(state, edits):
+            edits = self.lines(state)
+            if not self.says(state, edits):  # what is shown is not what was tried
+                trust, checked = Trust.PLAUSIBLE, ""
+        return Suggestion(state.steps[0].kind, title, edits, trust, checked)
+
+    def lines(self, state: _State) -> tuple[Edit, ...]:
+        """The edits of whole lines from the program to a state."""
+        found: list[Edit] = []
+        for file, text in state.texts.items():
+            found += between(file, self.sources[file].text, text)
+        return tuple(found)
+
+    def says(self, state: _State, edits: Sequence[Edit]) -> bool:
+        """Whether the diff that is shown makes of each file what was run."""
+        for file, text in state.texts.items():
+            changes = diff([e for e in edits if e.span.file == file])
+            if patched(self.sources[file].text, changes) != text:
+                return False
+        return True
 
 
 def _same_mistake(one: Facts, other: Facts) -> bool:
@@ -285,6 +302,11 @@ def agree(wanted: Outcome, got: Outcome, wildcard: bool = False) -> bool:
         return _same_text(wanted.output, got.output, wildcard)
     names = set(wanted.results) & set(got.results)
     return all(_same_value(wanted.results[n], got.results[n], wildcard) for n in names)
+
+
+def _holds_nan(outcome: Outcome) -> bool:
+    """Whether a run printed nan: what it printed besides may come from one."""
+    return re.search(r"\bnan\b", outcome.output) is not None
 
 
 def _same_text(wanted: str, got: str, wildcard: bool) -> bool:

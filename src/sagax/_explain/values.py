@@ -17,7 +17,7 @@ import numpy as np
 import sagax._src.api.derivatives as derivatives
 import sagax.numpy._fused as fused
 import sagax.numpy._indexing.get as indexing
-from sagax._src import trees, xla
+from sagax._src import config, trees, xla
 from sagax._src.api import arguments
 from sagax._src.api.jit import JitFunction
 from sagax._src.api.values import make_jaxpr
@@ -25,6 +25,7 @@ from sagax._src.core import dtypes
 from sagax._src.core.jaxpr import Literal, subjaxprs
 from sagax._src.core.trace import Tracer, evaluation, state
 from sagax._src.diagnostics import cautions
+from sagax._src.diagnostics.base import SagaxError
 from sagax._src.diagnostics.fixes.case import base_name
 from sagax._src.diagnostics.spans import user_span
 
@@ -42,14 +43,18 @@ _INDEXED = (
     "dynamic_update_slice",
 )
 _ARITHMETIC = ("add", "sub", "mul", "neg", "integer_pow", "dot_general", "reduce_sum", "reduce_prod",
-               "cumsum", "cumprod", "pow", "abs")  # fmt: skip
+               "cumsum", "cumprod", "pow", "abs", "square", "shift_left")  # fmt: skip
 _graded: set[int] = set()
 
 
-def held(args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[Any]:
+def held(jitted: JitFunction, args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[Any]:
     """The operands of a call as NumPy arrays, taken before they may be given away."""
     found: list[Any] = []
-    for leaf in trees.leaves((args, kwargs)):
+    try:
+        _, *traced = jitted._split(args, kwargs)
+    except SagaxError:  # which the call itself raises
+        return found
+    for leaf in trees.leaves(traced):
         try:
             found.append(np.asarray(leaf) if hasattr(leaf, "dtype") or np.isscalar(leaf) else leaf)
         except Exception:  # keys, deleted arrays: which the call itself explains
@@ -175,26 +180,19 @@ def check_call(
     """Look for what went wrong silently in a call that has returned."""
     if not jitted._traced and not jitted._caches.traced:
         return
-    avals = [(x.shape, x.dtype) for x in operands if isinstance(x, np.ndarray)]
+    shapes = [getattr(x, "shape", None) for x in operands]
     known = [*jitted._traced.values(), *jitted._caches.traced.values()]
     traced = next(
-        (
-            t
-            for t in reversed(known)
-            if [tuple(a.shape) for a in t.closed.in_avals] == [s for s, _ in avals]
-        ),
+        (t for t in reversed(known) if [tuple(a.shape) for a in t.closed.in_avals] == shapes),
         None,
     )
     if traced is None:
         return
     closed = traced.closed
-    inputs = operands
-    if len(closed.in_avals) != len(operands):
-        statics = {i for i, x in enumerate(operands) if not isinstance(x, np.ndarray)}
-        inputs = [x for i, x in enumerate(operands) if i not in statics]
-    if len(closed.in_avals) != len(inputs) or not all(isinstance(x, np.ndarray) for x in inputs):
-        return
-    inputs = [np.asarray(x, a.dtype) for x, a in zip(inputs, closed.in_avals, strict=True)]
+    inputs = [
+        x if dtypes.is_extended(a.dtype) else np.asarray(x, a.dtype)
+        for x, a in zip(operands, closed.in_avals, strict=True)
+    ]
     names = list(closed.jaxpr.debug_info.arg_names)
     finite = all(np.all(np.isfinite(_floats(x))) for x in inputs)
     if finite and _has_nan(result):
@@ -203,7 +201,8 @@ def check_call(
     if _may_go_wrong(closed.jaxpr) and _spent[0] < _SECONDS:
         start = time.monotonic()
         stepper = _Stepper(names, add, _SECONDS - _spent[0])
-        with contextlib.suppress(_Stop):
+        # keys are used a second time here, and by nobody else
+        with contextlib.suppress(_Stop), config.debug_key_reuse(False):
             stepper.run(closed.jaxpr, closed.consts, inputs, [{n} for n in names])
         _spent[0] += time.monotonic() - start
 
@@ -213,15 +212,24 @@ def _may_go_wrong(jaxpr: Any) -> bool:
         name = eqn.primitive.name
         if name in _INDEXED:
             return True
-        if name in _ARITHMETIC and _signed(eqn.outvars[0].aval.dtype):
+        if name in _ARITHMETIC and _counts(name, eqn.outvars[0].aval.dtype):
             return True
         if any(map(_may_go_wrong, subjaxprs(eqn.params))):
             return True
     return False
 
 
-def _signed(dtype: Any) -> bool:
-    return str(dtype) in ("int8", "int16", "int32", "int64")
+_NARROW = ("int8", "uint8", "int16", "uint16")
+
+
+def _counts(name: str, dtype: Any) -> bool:
+    """Whether results of a dtype stand for numbers, so that wrapping around is a mistake.
+
+    Unsigned numbers of 32 bits and more, and shifts of wide ones, are what hashes and random numbers
+    are made of.
+    """
+    wide = ("int32", "int64") if name != "shift_left" else ()
+    return str(dtype) in (*_NARROW, *wide)
 
 
 class _Stop(Exception):
@@ -250,6 +258,8 @@ class _Stepper:
         for eqn in jaxpr.eqns:
             if time.monotonic() > self.until:
                 raise _Stop
+            if not eqn.outvars:  # a callback, for its side effect: it has run
+                continue
             ins = [
                 np.asarray(v.val, v.aval.dtype) if type(v) is Literal else env[v]
                 for v in eqn.invars
@@ -312,9 +322,11 @@ class _Stepper:
 
     def step(self, eqn: Any, ins: list[Any]) -> list[Any]:
         out_avals = [v.aval for v in eqn.outvars]
-        if eqn.primitive.reference_rule is not None and not eqn.primitive.holds_program:
+        keys = any(dtypes.is_extended(v.aval.dtype) for v in (*eqn.invars, *eqn.outvars))
+        reference = None if keys or eqn.primitive.holds_program else eqn.primitive.reference_rule
+        if reference is not None:
             with np.errstate(all="ignore"):
-                out = eqn.primitive.reference_rule(*ins, **eqn.params)
+                out = reference(*ins, **eqn.params)
         else:
             out = eqn.primitive.bind(*ins, **eqn.params)
         outs = list(out) if eqn.primitive.multiple_results else [out]
@@ -348,7 +360,7 @@ class _Stepper:
 def _blame(closed: Any, inputs: list[Any], names: list[str], add: Add) -> None:
     """Find the first operation of a program whose result is not finite."""
     stepper = _Stepper(names, add, 2.0, nan=True)
-    with contextlib.suppress(_Stop):
+    with contextlib.suppress(_Stop), config.debug_key_reuse(False):
         stepper.run(closed.jaxpr, closed.consts, inputs, [{n} for n in names])
 
 
@@ -370,7 +382,7 @@ def _problem(
     """What an operation did that nobody asked for."""
     if name in _INDEXED:
         return _outside(name, ins, params, stack)
-    if isinstance(out, np.ndarray) and _signed(out.dtype) and name in _ARITHMETIC:
+    if isinstance(out, np.ndarray) and name in _ARITHMETIC and _counts(name, out.dtype):
         return _overflow(name, ins, params, out)
     return None
 
@@ -397,19 +409,26 @@ def _overflow(
         exact = a[0].sum(axis=tuple(params["axes"]))
     elif name == "reduce_prod":
         exact = a[0].prod(axis=tuple(params["axes"]))
+    elif name in ("cumsum", "cumprod"):
+        backward = np.flip(a[0], params["axis"]) if params.get("reverse") else a[0]
+        exact = getattr(np, name)(backward, axis=params["axis"])
+    elif name == "square":
+        exact = a[0] ** 2
+    elif name == "shift_left":
+        exact = a[0] * 2.0 ** a[1]
     elif name == "dot_general":
         bound = np.abs(a[0]).sum() * (np.abs(a[1]).max() if a[1].size else 0)
-        (contract, _), (batch, _) = params["dimension_numbers"][0], params["dimension_numbers"][1]
-        if bound < np.iinfo(out.dtype).max or a[0].ndim != 1 or a[1].ndim != 1 or batch:
+        contract, (batch, _) = params["dimension_numbers"]
+        if bound < np.iinfo(out.dtype).max or batch:
             return None
-        exact = np.dot(a[0], a[1])
-        del contract
+        exact = np.tensordot(a[0], a[1], contract)
     else:
         return None
     limits = np.iinfo(out.dtype)
-    worst = exact[np.unravel_index(np.argmax(np.abs(exact)), exact.shape)] if exact.size else 0.0
-    if limits.min <= worst <= limits.max:
+    low, high = (exact.min(), exact.max()) if exact.size else (0.0, 0.0)
+    if low >= limits.min and high <= limits.max:
         return None
+    worst = high if high - limits.max > limits.min - low else low
     return (
         cautions.IntegerOverflowWarning,
         f"{worst:.6g} does not fit {out.dtype}: the result wrapped around",

@@ -30,6 +30,7 @@ from sagax._src.diagnostics.boundary import function_name
 from sagax._src.diagnostics.fixes.case import Facts, base_name
 from sagax._src.diagnostics.fixes.source import Source
 from sagax._src.diagnostics.model import Span
+from sagax._src.diagnostics.source import function_code
 from sagax._src.diagnostics.spans import Place, is_users, user_span, user_spans
 
 __all__ = ["Watch"]
@@ -178,7 +179,7 @@ class Watch:
             if watch.busy or state.trace is not evaluation:
                 return call(self, *args, **kwargs)
             watch._count_wrapper(self)
-            held = values.held(args, kwargs)
+            held = values.held(self, args, kwargs)
             result = call(self, *args, **kwargs)
             if watch.checked[id(self)] < 3:
                 watch.checked[id(self)] += 1
@@ -284,7 +285,7 @@ class Watch:
         if getattr(jitted, "_counted", False):
             return
         jitted.__dict__["_counted"] = True
-        code = getattr(jitted._fun, "__code__", None)
+        code = function_code(jitted._fun)
         made = jitted.__dict__.get("_made_at")
         if code is None or made is None:
             return
@@ -312,7 +313,7 @@ class Watch:
         args: tuple[Any, ...],
         kwargs: dict[str, Any],
     ) -> None:
-        code = getattr(jitted._fun, "__code__", None)
+        code = function_code(jitted._fun)
         stack = xla.get_traceback()
         place = next(_places(stack), None)
         if code is None or place is None:

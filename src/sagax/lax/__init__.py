@@ -242,6 +242,7 @@ from sagax._src.primitives.gathering import (
     index_take,
 )
 from sagax._src.primitives.identities import (
+    copy_p,
     optimization_barrier,
     optimization_barrier_p,
     stop_gradient,

@@ -447,14 +447,23 @@ def linspace(
     >>> snp.linspace(0, 1, 5)
     Array([0.  , 0.25, 0.5 , 0.75, 1.  ], dtype=float32)
     """
-    out, step = _linspace("linspace", start, stop, num, endpoint, dtype, axis)
-    out = placed(out, device)
-    return (out, step) if retstep else out
+    if retstep:
+        out, step = _linspace("linspace", start, stop, num, endpoint, dtype, axis, True)
+        return placed(out, device), step
+    return placed(_linspace("linspace", start, stop, num, endpoint, dtype, axis), device)
 
 
 def _linspace(
-    function: str, start: Any, stop: Any, num: Any, endpoint: bool, dtype: Any, axis: int
-) -> tuple:
+    function: str,
+    start: Any,
+    stop: Any,
+    num: Any,
+    endpoint: bool,
+    dtype: Any,
+    axis: int,
+    with_step: bool = False,
+) -> Any:
+    """The numbers; with the step, if asked for."""
     num = static_int(function, "num", num)
     if not dims.is_dim(num) and num < 0:
         raise ArgumentValueError(
@@ -463,14 +472,29 @@ def _linspace(
     if dtype is not None:
         dtype = dtypes.requested_dtype(dtype, function)
     return _spaced(
-        start, stop, function=function, num=num, endpoint=bool(endpoint), dtype=dtype, axis=axis
+        start,
+        stop,
+        function=function,
+        num=num,
+        endpoint=bool(endpoint),
+        dtype=dtype,
+        axis=axis,
+        with_step=with_step,
     )
 
 
 @fused
 def _spaced(
-    start: Any, stop: Any, *, function: str, num: Any, endpoint: bool, dtype: Any, axis: int
-) -> tuple:
+    start: Any,
+    stop: Any,
+    *,
+    function: str,
+    num: Any,
+    endpoint: bool,
+    dtype: Any,
+    axis: int,
+    with_step: bool,
+) -> Any:
     start, stop = as_operand(function, start), as_operand(function, stop, 1)
     computed, _ = _base.common_dtype(function, (start, stop))
     if dtype is not None:
@@ -493,7 +517,8 @@ def _spaced(
     out = moveaxis(out, 0, canonical_axis(axis, len(bounds) + 1, function))
     if dtypes.kind(dtype) in "iu" and dtypes.is_inexact(computed):
         out = _floats.floor(out)
-    return convert(out, dtype), step
+    out = convert(out, dtype)
+    return (out, step) if with_step else out
 
 
 def _between(start: Any, stop: Any, *, num: Any, endpoint: bool) -> tuple:
@@ -549,7 +574,7 @@ def logspace(
     """
     dtype = requested(dtype, "logspace")
     base = as_operand("logspace", base)
-    exponents, _ = _linspace("logspace", start, stop, num, endpoint, None, axis)
+    exponents = _linspace("logspace", start, stop, num, endpoint, None, axis)
     out = power(base, exponents)
     return out if dtype is None else convert(out, dtype)
 
@@ -575,7 +600,7 @@ def geomspace(
     # the logarithms of what remains when the sign (or phase) of the start is taken out
     phase = sign(start)
     low, high = (_elementary.log10(div_p.bind(x, phase)) for x in (start, stop))
-    exponents, _ = _linspace("geomspace", low, high, num, endpoint, None, 0)
+    exponents = _linspace("geomspace", low, high, num, endpoint, None, 0)
     out = power(10.0, exponents)
     count = out.shape[0]
     if not dims.is_dim(count) and count > 0:  # the ends are met exactly

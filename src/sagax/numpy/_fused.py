@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
+from threading import get_ident
 from typing import Any, TypeVar
 
 import numpy as np
@@ -32,6 +33,7 @@ _SCALARS = frozenset((bool, int, float, complex))
 def fused(fun: Callable[..., Any]) -> Callable[..., Any]:
     """`fun`, which takes arrays by position and hashable parameters by keyword, as described above."""
     prepared = new_table()
+    with_numbers = new_table()  # how to run it, and the operands that Python numbers become
 
     @functools.wraps(fun)
     def call(*arrays: Any, **static: Any) -> Any:
@@ -51,6 +53,14 @@ def fused(fun: Callable[..., Any]) -> Callable[..., Any]:
             found = prepared.get(tuple(key))
             if found is not None:
                 return found(arrays)
+        numbers = None
+        if arrays and _SCALARS.issuperset(map(type, arrays)):
+            # 0.0 and -0.0 are equal, but not the same
+            of_each = [y for x in arrays for y in (type(x), x if x else repr(x))]
+            numbers = (settings, *of_each, *static.items())
+            known = with_numbers.get(numbers)
+            if known is not None:
+                return known[0](known[1])
         found = [x if type(x) is ConcreteArray else _operand(x) for x in arrays]
         operands = tuple([x for x in found if x is not None])
         if len(operands) < len(arrays):
@@ -65,6 +75,8 @@ def fused(fun: Callable[..., Any]) -> Callable[..., Any]:
             if found is None:
                 return fun(*arrays, **static)
             remember(prepared, signature, found)
+        if numbers is not None:
+            remember(with_numbers, numbers, (found, operands))  # type: ignore[arg-type]
         return found(operands)
 
     return call
@@ -74,11 +86,14 @@ def fused(fun: Callable[..., Any]) -> Callable[..., Any]:
 _STRUCTURAL = frozenset((int, bool, str, type(None)))
 
 
-def fused_function(count: int) -> Callable[[F], F]:
+def fused_function(
+    count: int, by_numpy: Callable[..., Callable | None] | None = None
+) -> Callable[[F], F]:
     """For a public function of `count` arrays, then arguments that tell shapes, axes, dtypes and modes.
 
     Called on arrays, with arguments of simple types, it is one operation for each signature; any
-    other call is as without this.
+    other call is as without this. `by_numpy`: from the types of the arrays and the other arguments to
+    a function of NumPy arrays that does the same, as `prepare` takes it, or None.
     """
 
     def decorate(fun: F) -> F:
@@ -118,7 +133,11 @@ def fused_function(count: int) -> Callable[[F], F]:
             found = prepared.get(signature)
             if found is None:
                 rest = args[count:]
-                found = _prepared(lambda *xs: fun(*xs, *rest, **kwargs), arrays, fun.__name__)
+                quick = None
+                if by_numpy is not None:
+                    quick = by_numpy([x.aval for x in arrays], *rest, **kwargs)
+                program = functools.partial(_with_rest, fun, rest, kwargs)
+                found = _prepared(program, arrays, fun.__name__, quick)
                 if found is None:
                     return fun(*args, **kwargs)
                 remember(prepared, signature, found)
@@ -135,7 +154,7 @@ def operation1(fun: F) -> F:
 
     @functools.wraps(fun)
     def call(x: Any, /) -> Any:
-        if at_work() is not None and state.trace is not evaluation:
+        if (found := at_work()) is not None and _traces(found):
             if (_own() or _process.settings).exact and _kept_whole():
                 return _whole(fun, (x,), fun.__name__)
             return fun(x)
@@ -160,7 +179,7 @@ def operation2(fun: F) -> F:
 
     @functools.wraps(fun)
     def call(x: Any, y: Any, /) -> Any:
-        if at_work() is not None and state.trace is not evaluation:
+        if (found := at_work()) is not None and _traces(found):
             if (_own() or _process.settings).exact and _kept_whole():
                 return _whole(fun, _two(name, x, y), name)
             return fun(x, y)
@@ -213,6 +232,11 @@ def operation3(fun: F) -> F:
 
     other = fused(fun)
     return call  # type: ignore[return-value]
+
+
+def _traces(work: Any) -> bool:
+    """Whether what is at work traces something in this thread (as `state.trace` tells, sooner)."""
+    return work.trace is not evaluation and work.thread == get_ident()
 
 
 def _kept_whole() -> bool:
@@ -274,13 +298,15 @@ def _with_rest(fun: Callable, rest: tuple, kwargs: dict, *arrays: Any) -> Any:
     return fun(*arrays, *rest, **kwargs)
 
 
-def _prepared(fun: Callable, arrays: tuple, name: str) -> Callable | None:
+def _prepared(
+    fun: Callable, arrays: tuple, name: str, by_numpy: Callable | None = None
+) -> Callable | None:
     """How to apply `fun` to such arrays; None if it must say something about them, at each call."""
     settings = _own() or _process.settings
     if settings.disable_jit or settings.numpy_rank_promotion != "allow":
         return None
     try:
-        return prepare(fun, arrays, name)
+        return prepare(fun, arrays, name, by_numpy)
     except Exception:  # the function itself raises it again, about the arrays that it was given
         return None
 

@@ -85,7 +85,7 @@ def _interp(
     x: Any, xp: Any, fp: Any, *more: Any, given: tuple, extrapolate: tuple, periodic: bool
 ) -> Array:
     more_left = list(more)
-    x, xp = (_base.as_array("interp", v) for v in (x, xp))
+    x, xp, fp = (_base.as_array("interp", v) for v in (x, xp, fp))
     if periodic:
         period = abs(structural.convert(_base.as_array("interp", more[0]), xp.dtype))
         x, xp = remainder(x, period), remainder(xp, period)

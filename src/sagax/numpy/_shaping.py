@@ -13,7 +13,7 @@ from sagax._src.core.trace import Tracer
 from sagax._src.core.value import Array, aval_of
 from sagax._src.diagnostics.errors import ArgumentError, ArgumentValueError, ShapeError
 from sagax._src.later import later
-from sagax._src.primitives import arithmetic, comparison, shaping, structural
+from sagax._src.primitives import arithmetic, comparison, identities, shaping, structural
 from sagax._src.primitives.resharding import with_out_sharding
 from sagax._src.primitives.selection import select_n
 from sagax._src.primitives.structural import reshape_p, transpose_p
@@ -659,6 +659,9 @@ def _roll_one(x: Any, shift: Any, axis: int) -> Any:
     start = -shift % size  # the first element of the result
     if dims.same(start, 0):
         return x
+    if dtypes.is_inexact(aval.dtype):
+        # what both parts get back is added up first, as one term of the cotangent of what is rolled
+        x = identities.copy_p.bind(x)
     # slices, whose derivative is padding: the sum of padded arrays is one loop, parts put together are copies
     front = slicing.slice_in_dim(x, 0, start, axis=axis)
     back = slicing.slice_in_dim(x, start, size, axis=axis)

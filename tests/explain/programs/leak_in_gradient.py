@@ -1,6 +1,6 @@
 # error: UnexpectedTracerError
 # line: 15
-# depends: w
+# depends: w, x
 # fix: return_value
 # result: 18.0
 

@@ -11,6 +11,7 @@ import types
 import weakref
 from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
 from sagax._src import config, trees
@@ -181,7 +182,50 @@ def clear_caches() -> None:
     for jitted in list(_all):
         jitted._calls.clear()
         jitted._traced.clear()
+        jitted._dicts.clear()
     working_memory.release()
+
+
+# -- large dicts of arrays as arguments ------------------------------------------------------------
+
+_MOST_DICTS = 64
+_FEWEST_KEYS = 8  # of dicts that are smaller, the engine finds the leaves as quickly
+
+
+def _leaves_of_dicts(args: tuple, known: dict[tuple, tuple]) -> tuple[list, Any] | None:
+    """Leaves and structure of arguments that are arrays and dicts of arrays, where they were noted.
+
+    That their keys are those noted is much sooner found than what order they have and what they hold.
+    """
+    found = known.get(tuple([tuple(x) if type(x) is dict else type(x) for x in args]))
+    if found is None:
+        return None
+    tree, getters = found
+    leaves: list = []
+    for x, get in zip(args, getters):
+        if get is None:
+            leaves.append(x)
+        else:
+            leaves += get(x)
+    return leaves, tree
+
+
+def _note_dicts(args: tuple, leaves: list, tree: Any, known: dict[tuple, tuple]) -> None:
+    """Note how to find the leaves of such arguments, if dicts among them are large."""
+    if not any(type(x) is dict and len(x) >= _FEWEST_KEYS for x in args):
+        return
+    if not all(type(x) is ConcreteArray or (type(x) is dict and len(x) > 1) for x in args):
+        return
+    try:
+        getters = [itemgetter(*sorted(x)) if type(x) is dict else None for x in args]
+    except TypeError:  # keys that cannot be compared
+        return
+    found = [y for x, get in zip(args, getters) for y in (get(x) if get else (x,))]
+    if len(found) == len(leaves) and all(x is y for x, y in zip(found, leaves)):
+        if len(known) >= _MOST_DICTS:
+            known.clear()
+        keys = tuple([tuple(x) if type(x) is dict else type(x) for x in args])
+        known[keys] = tree, getters
 
 
 class JitFunction:
@@ -246,6 +290,7 @@ class JitFunction:
         # what this object has used so far; the shared caches are asked when something is missing here
         self._calls: dict[tuple, Callable] = {}
         self._traced: dict[tuple, Traced] = {}
+        self._dicts: dict[tuple, tuple] = {}
         _all.add(self)
         self._name = getattr(fun, "__name__", None) or function_name(fun)
         self._boundary = tracing(fun, "jit")
@@ -273,7 +318,7 @@ class JitFunction:
     def __deepcopy__(self, memo: dict) -> JitFunction:
         # Of the same function, as `deepcopy` copies no functions; programs and locks are shared as well.
         copied = copy.copy(self)
-        copied._calls, copied._traced, copied._warned = {}, {}, set()
+        copied._calls, copied._traced, copied._dicts, copied._warned = {}, {}, {}, set()
         _all.add(copied)
         return copied
 
@@ -315,10 +360,15 @@ class JitFunction:
                         entry = self._calls.get(tuple(key))
                         return entry(bufs, args) if entry else self._general(args, kwargs)
                     place = None
-                try:
-                    leaves, tree = _flatten((args, kwargs))
-                except (ValueError, TypeError, SystemError):
-                    return self._general(args, kwargs)  # which says what is wrong
+                found = None
+                if self._dicts and not kwargs:
+                    found = _leaves_of_dicts(args, self._dicts)
+                if found is None:
+                    try:
+                        found = _flatten((args, kwargs))
+                    except (ValueError, TypeError, SystemError):
+                        return self._general(args, kwargs)  # which says what is wrong
+                leaves, tree = found
                 key = [tree, settings]
                 bufs = []
                 for x in leaves:
@@ -385,6 +435,8 @@ class JitFunction:
             entry = self._calls[key] = self._guarded(
                 *made, key, statics, tree, committed, args, kwargs
             )
+            if self._plain and not kwargs:
+                _note_dicts(args, leaves, tree, self._dicts)
         bufs = [] if type(committed) is Placement else [a.buffer() for a in arrays]
         return entry(bufs, arrays)
 

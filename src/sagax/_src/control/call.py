@@ -25,6 +25,7 @@ else:
     batch_transform = later("sagax._src.transforms.batch", globals())
 
 jit_p = Primitive("jit", multiple_results=True, holds_program=True)
+jit_p.is_call = True
 
 
 def call(closed: ClosedJaxpr, args: Sequence[Any], **params: Any) -> list:

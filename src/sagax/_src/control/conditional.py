@@ -42,6 +42,7 @@ from sagax._src.transforms.prune import prune_program
 from sagax._src.transforms.transpose import transpose_jaxpr
 
 cond_p = Primitive("cond", multiple_results=True, holds_program=True)
+cond_p.is_control = True
 
 # Operands: the index of the branch (int32, in range), then the operands of every branch.
 

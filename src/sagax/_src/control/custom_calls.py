@@ -96,6 +96,11 @@ class Inner:
         wider = inner.replace(invars=[*inner.invars[:n], *extra, *inner.invars[n:]])
         return Inner(None, self.name, ClosedJaxpr(wider, ()), len(consts))
 
+    def rewritten(self, rewrite: Callable[[Any], Any]) -> Inner:
+        """The same function, its jaxpr as `rewrite` makes it; itself if that is the same jaxpr."""
+        found = rewrite(self.jaxpr)
+        return self if found is self.jaxpr else Inner(None, self.name, found, self.n_consts)
+
 
 class Closing:
     """A flat function that tells what the user's code behind it refers to.
@@ -199,6 +204,7 @@ def _bound(rules: Any, consts: list, values: Sequence[Any]) -> Any:
 # custom_jvp -----------------------------------------------------------------------------------------
 
 custom_jvp_p = Primitive("custom_jvp_call", multiple_results=True, holds_program=True)
+custom_jvp_p.is_call = True
 
 
 class JvpRules:
@@ -376,6 +382,7 @@ def _(axis: Any, args: Sequence, in_dims: Sequence, *, inner: Inner, rules: JvpR
 # custom_vjp -----------------------------------------------------------------------------------------
 
 custom_vjp_p = Primitive("custom_vjp_call", multiple_results=True, holds_program=True)
+custom_vjp_p.is_call = True
 # The linear part of such a function: residuals and tangents -> tangents, known only by its transpose.
 custom_lin_p = Primitive("custom_lin", multiple_results=True, holds_program=True)
 

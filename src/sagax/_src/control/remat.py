@@ -36,6 +36,7 @@ from sagax._src.transforms.transpose import transpose_jaxpr
 Policy = Callable[..., Any]
 
 remat_p = Primitive("checkpoint", multiple_results=True, holds_program=True)
+remat_p.is_call = True
 
 
 remat_p.tells_vma = True

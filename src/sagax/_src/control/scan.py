@@ -63,6 +63,7 @@ from sagax._src.transforms.prune import prune_jaxpr, prune_loop
 from sagax._src.transforms.transpose import backward
 
 scan_p = Primitive("scan", multiple_results=True, holds_program=True)
+scan_p.is_control = True
 
 # Operands: constants, initial carry, sequences. The jaxpr takes constants, carry, slices and gives carry,
 # slices; results are the final carry and the sequences of slices.

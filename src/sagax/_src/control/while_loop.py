@@ -62,6 +62,7 @@ from sagax._src.transforms.jvp import jvp_jaxpr
 from sagax._src.transforms.prune import prune_loop, prune_program
 
 while_p = Primitive("while", multiple_results=True, holds_program=True)
+while_p.is_control = True
 
 # Operands: constants of the condition, constants of the body, initial carry. `max_steps`, where it is not
 # None, is a promise of the condition: it does not hold more often than that.

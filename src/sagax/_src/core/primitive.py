@@ -22,12 +22,13 @@ primitive is evaluated outside of any tracing, `effects` tells the side effects 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from threading import get_ident
 from typing import TYPE_CHECKING, Any
 
 from sagax._src.core import avals
 from sagax._src.core.effects import no_effects
 from sagax._src.core.jaxpr import subjaxprs
-from sagax._src.core.trace import state
+from sagax._src.core.trace import at_work, evaluation
 from sagax._src.diagnostics import errors
 from sagax._src.later import later
 
@@ -83,6 +84,8 @@ class Primitive:
         "_samples",
         "elementwise",
         "holds_program",
+        "is_call",
+        "is_control",
         "sets_sharding",
         "tells_vma",
         "batch_collective",
@@ -130,6 +133,10 @@ class Primitive:
         self.entries: dict = {}  # of the evaluator: signature -> how to run it
         for slot in _RULES:
             setattr(self, slot, None)
+        # XLA puts the program that it holds in its place
+        self.is_call = False
+        # it holds bodies of a loop, or branches, which XLA compiles apart
+        self.is_control = False
         # under a batch trace with a named axis: handles the axis, or returns NotImplemented
         self.batch_collective: Rule | None = None
         # the abstract rule says itself along which axes of a mesh results vary
@@ -152,7 +159,10 @@ class Primitive:
 
     def bind(self, *args: Any, **params: Any) -> Any:
         """Apply the primitive to operands under the current trace."""
-        return state.trace.process(self, args, params)
+        found = at_work()  # as `state.trace` does, without calls
+        if found is None or found.thread != get_ident():
+            return evaluation.evaluate(self, args, params)
+        return found.trace.process(self, args, params)
 
     def __repr__(self) -> str:
         return self.name

@@ -115,13 +115,14 @@ class StageTrace(Trace):
         value = sockets.concrete(x)
         return StagedTracer(self, literal.aval, self._capture(value, literal.aval))
 
-    def process(self, primitive: Any, args: tuple, params: dict) -> Any:
-        if primitive.stage_rule is not None:
-            return primitive.stage_rule(self, args, params)
-        return self.record(primitive, args, params)
-
     def record(self, primitive: Any, args: tuple, params: dict) -> Any:
-        """Append an equation; its results."""
+        """Append an equation; its results. What the primitive's rule for staging does."""
+        return StageTrace.process(self, primitive, args, params, False)
+
+    # Not by way of `record`: a call less for each equation, and a frame less in the stack that is kept.
+    def process(self, primitive: Any, args: tuple, params: dict, by_its_rule: bool = True) -> Any:
+        if primitive.stage_rule is not None and by_its_rule:
+            return primitive.stage_rule(self, args, params)
         ins = []
         in_avals = []
         for a in args:

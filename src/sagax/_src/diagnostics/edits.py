@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 
 from sagax._src.diagnostics.model import Edit, Span
 from sagax._src.diagnostics.spans import shown_path
 
-__all__ = ["apply", "between", "diff"]
+__all__ = ["apply", "between", "diff", "patched"]
 
 
 def apply(source: str, edits: Iterable[Edit]) -> str:
@@ -34,14 +35,81 @@ def _file_diff(file: str, edits: list[Edit]) -> str:
         before.update(enumerate(edit.span.source, edit.span.line))
     hunks: list[str] = []
     shift = 0
+    open_end = _open_end(file)
     for first, last in _runs(sorted(before)):
         old = [before[i] for i in range(first, last + 1)]
         new = _edited(old, first, [e for e in edits if first <= e.span.line <= last])
-        hunks.append(f"@@ -{first},{len(old)} +{first + shift},{len(new)} @@")
-        hunks += list(difflib.unified_diff(old, new, n=len(old), lineterm=""))[3:]
+        if last == open_end:
+            old[-1], new[-1] = old[-1] + _OPEN, new[-1] + _OPEN
+        changes = list(difflib.unified_diff(old, new, n=len(old), lineterm=""))[3:]
+        start, before_it, after_it = first, _context(changes), _context(changes[::-1])
+        if before_it > after_it:
+            # `patch` takes less context below than above for the end of the file
+            changes = changes[before_it - after_it :]
+            start += before_it - after_it
+        if changes:
+            hunks += [_header(start, shift, changes), *changes]
         shift += len(new) - len(old)
     name = shown_path(file)
     return "\n".join([f"--- {name}", f"+++ {name}", *hunks, ""])
+
+
+_OPEN = "\n\\ No newline at end of file"
+
+
+def _open_end(file: str) -> int:
+    """The number of the last line, if it does not end as lines do; else 0."""
+    try:
+        with open(file, "rb") as handle:
+            data = handle.read()
+    except OSError:  # no file: the cell of a notebook
+        return 0
+    return 0 if not data or data.endswith((b"\n", b"\r")) else len(data.splitlines())
+
+
+def _context(changes: list[str]) -> int:
+    """How many lines that stay are at the beginning."""
+    return next((i for i, line in enumerate(changes) if line[:1] != " "), len(changes))
+
+
+def _header(start: int, shift: int, changes: list[str]) -> str:
+    """The head of a hunk whose first line has the number `start` in the old file."""
+    old = sum(line[:1] != "+" for line in changes)
+    new = sum(line[:1] != "-" for line in changes)
+    # of no lines, the number is that of the line above
+    at, there = start - (old == 0), start + shift - (new == 0)
+    return f"@@ -{at},{old} +{there},{new} @@"
+
+
+_HUNK = re.compile(r"@@ -(\d+),(\d+) \+(\d+),(\d+) @@")
+
+
+def patched(text: str, changes: str) -> str | None:
+    """The text of one file with a unified diff applied as `patch` does it; None if that does not go.
+
+    It goes by the diff alone, so that a diff can be checked against the edits it was made of.
+    """
+    lines, made, taken = (text if text.endswith("\n") else text + "\0").split("\n"), list[str](), 0
+    end = len(lines) - (lines[-1] == "")
+    rows = changes.replace(_OPEN, "\0").split("\n")
+    heads = [i for i, row in enumerate(rows) if _HUNK.fullmatch(row)]
+    for i, stop in zip(heads, [*heads[1:], len(rows) - (rows[-1] == "")], strict=True):
+        first, count, _, new_count = (int(n) for n in _HUNK.findall(rows[i])[0])
+        body = rows[i + 1 : stop]
+        old = [row[1:] for row in body if row[:1] in ("-", " ")]
+        new = [row[1:] for row in body if row[:1] in ("+", " ")]
+        at = first - (count > 0)
+        if (len(old), len(new)) != (count, new_count) or any(row[:1] not in "-+ " for row in body):
+            return None
+        if at < taken or lines[at : at + count] != old:
+            return None
+        above, below = _context(body), _context(body[::-1])
+        if above > below and at + count != end:
+            return None
+        made += [*lines[taken:at], *new]
+        taken = at + count
+    after = "\n".join([*made, *lines[taken:]])
+    return None if "\0" in after[:-1] else after.removesuffix("\0")
 
 
 def _runs(numbers: list[int]) -> list[tuple[int, int]]:

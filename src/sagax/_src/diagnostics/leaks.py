@@ -14,10 +14,11 @@ import contextlib
 import functools
 import gc
 import inspect
+import os
 import sys
 import traceback as traceback_module
 import types
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any, NamedTuple, cast
 
 from sagax._src.diagnostics.model import Span
@@ -48,7 +49,7 @@ class Holder(NamedTuple):
     value, such as "[0]" or "['h']"; `code` is that of a function which keeps values by itself.
     """
 
-    kind: str  # global, closure, attribute, class, cache, generator, local
+    kind: str  # global, closure, attribute, class, cache, default, generator, local
     name: str
     path: str
     text: str  # completes "the value is kept in"
@@ -157,7 +158,7 @@ def _step(
     return best, above
 
 
-_ORDER = ("attribute", "class", "global", "closure", "cache", "generator", "local")
+_ORDER = ("attribute", "class", "global", "closure", "cache", "default", "generator", "local")
 
 
 def _is_passing(holder: Any) -> bool:
@@ -206,7 +207,7 @@ def _named(holder: Any, item: Any, path: str, how: str) -> Holder | None:
     if isinstance(holder, type):
         name = next((n for n, v in vars(holder).items() if v is item), "")
         return _of_class(holder, name, path) if name else None
-    if _is_ours(kind.__module__) or kind.__module__ == "builtins":
+    if _is_ours(kind.__module__) or kind.__module__ in ("builtins", "inspect"):
         return None
     name = _attribute(holder, item)
     return _of_instance(holder, name, path) if name else None
@@ -281,6 +282,11 @@ def _of_cell(cell: types.CellType, path: str) -> Holder | None:
 def _of_variable(name: str, code: types.CodeType, path: str) -> Holder:
     text = f"`{name}{path}`, a variable around `{_plain(code.co_qualname)}`"
     return Holder("closure", name, path, text)
+
+
+def _of_default(name: str, code: types.CodeType, path: str) -> Holder:
+    text = f"`{name}{path}`, the default of an argument of `{_plain(code.co_qualname)}`"
+    return Holder("default", name, path, text, code)
 
 
 def _of_generator(generator: Any) -> Holder | None:
@@ -379,6 +385,10 @@ def _inside(way: _Way, seen: set[int]) -> Iterator[_Way]:
                 with contextlib.suppress(ValueError):  # nothing is in it yet
                     around = functools.partial(_of_variable, name, held.__code__)
                     yield _Way(cell.cell_contents, around)
+            code, defaults = held.__code__, held.__defaults__ or ()
+            known = code.co_varnames[: code.co_argcount][-len(defaults) :]
+            for name, item in zip(known, defaults, strict=False):
+                yield _Way(item, functools.partial(_of_default, name, code))
             yield from _attributes(held)
     elif kind is types.MethodType:
         yield _Way(held.__self__, way.holder)
@@ -434,20 +444,36 @@ def _statement(holder: Holder, tracer: Any) -> Span | None:
             codes.append(traced)
     files = [code.co_filename for code in codes]
     files += _files_with(holder.name) if holder.kind == "global" else []
-    known = [f for file in dict.fromkeys(files) for f in functions(file)]
+    files = list({os.path.abspath(file): file for file in reversed(files)}.values())[::-1]
+    known = [f for file in files for f in functions(file)]
     running = [
         (f._replace(name=_plain(code.co_qualname)), lines.get(id(code), 0))
         for code in codes
         for f in known
         if is_of(f, code)
     ]
-    stores = functools.partial(_stores, holder)
     for function, after in running:
-        found = [s for s in function.statements if stores(s, function)]
+        found = _likeliest(holder, [function])
         if found:
-            return span_of(next((s for s in found if s.lineno >= after), found[0]), function)
-    found_elsewhere = [(s, f) for f in known for s in f.statements if stores(s, f)]
-    return span_of(*found_elsewhere[0]) if len(found_elsewhere) == 1 else None
+            return span_of(next((s for s, _ in found if s.lineno >= after), found[0][0]), function)
+    elsewhere = _likeliest(holder, known)
+    if len(elsewhere) > 1:  # in what those that were running call
+        called = {n for function, _ in running for s in function.statements for n in _called(s)}
+        elsewhere = [found for found in elsewhere if found[1].name in called]
+    return span_of(*elsewhere[0]) if len(elsewhere) == 1 else None
+
+
+def _likeliest(holder: Holder, functions_: Iterable[Function]) -> list[tuple[ast.stmt, Function]]:
+    """The statements that may have stored the value; of those that store it itself, no others."""
+    found = [(_stores(holder, s, f), s, f) for f in functions_ for s in f.statements]
+    most = max((how for how, _, _ in found), default=0)
+    return [(s, f) for how, s, f in found if how == most > 0]
+
+
+def _called(statement: ast.stmt) -> Iterator[str]:
+    for node in ast.walk(statement):
+        if isinstance(node, ast.Call):
+            yield getattr(node.func, "id", getattr(node.func, "attr", ""))
 
 
 _MOST_FILES = 8
@@ -469,32 +495,37 @@ def _line(place: Any) -> int:
     return positions[place.offset // 2][0] or 0
 
 
-def _stores(holder: Holder, statement: ast.stmt, function: Function) -> bool:
-    """Whether a statement may have put the value where it was found."""
+def _stores(holder: Holder, statement: ast.stmt, function: Function) -> int:
+    """Whether a statement may have put the value where it was found: 2; 1 if it may have put there what
+    holds the value.
+    """
     name, within = holder.name, bool(holder.path)
+    whole = 1 if within else 2
     for node in ast.walk(statement):
         match node:
             case ast.Call(func=ast.Attribute(value=base, attr=method)) if method in _STORING:
                 if within and _leads_to(base, name):
-                    return True
-            case ast.Call(func=ast.Name(id="setattr"), args=[_, ast.Constant(value=attr), *_]):
-                if attr == name:
-                    return True
+                    return 2
+            case ast.Call(func=ast.Name(id="setattr"), args=[_, attr, *_]):
+                if not isinstance(attr, ast.Constant):
+                    return 1  # any attribute
+                if attr.value == name:
+                    return whole
             case ast.Subscript(value=base, ctx=ast.Store()):
                 if _leads_to(base, name):
-                    return True
+                    return 2
             case ast.Attribute(attr=attr, ctx=ast.Store()):
                 if attr == name and holder.kind != "closure":
-                    return True
+                    return whole
             case ast.Name(id=variable, ctx=ast.Store()):
                 if variable == name and name in function.declared:
-                    return True
+                    return whole
             case ast.AugAssign(target=ast.Name(id=variable)):
                 if within and variable == name:
-                    return True
+                    return 2
             case _:
                 pass
-    return False
+    return 0
 
 
 def _leads_to(node: ast.expr, name: str) -> bool:

@@ -176,7 +176,7 @@ def _suggestion(suggestion: Suggestion) -> Iterator[_Line]:
         title += " (not tried)"
     yield from _paragraph("fix", title)
     for line in diff(suggestion.edits).splitlines():
-        if not line.startswith(("---", "+++", "@@")):
+        if not line.startswith(("---", "+++", "@@", "\\ No newline")):
             role = {"+": "added", "-": "removed"}.get(line[:1], "source")
             yield [_Piece("    " + line, role)]
 

@@ -23,6 +23,7 @@ __all__ = [
     "Backward",
     "ExcerptLine",
     "Place",
+    "entered",
     "excerpt",
     "hide",
     "unhide",
@@ -184,6 +185,27 @@ def user_span(traceback: Any) -> Span | None:
 def user_spans(traceback: Any, limit: int = 5) -> list[Span]:
     """The user's innermost `limit` calls on a captured stack, outermost first."""
     return [span_at(place) for place in reversed(user_places(traceback)[:limit])]
+
+
+def entered(traceback: Any, limit: int = 5) -> list[int]:
+    """Which of what `user_spans` gives are in functions that a transformation called."""
+    found: list[int] = []
+    count, between = 0, False
+    for place in reversed(list(_stack(traceback)) if traceback is not None else []):
+        file = place.code.co_filename
+        if is_users(file):
+            if between:
+                found.append(count)
+            count, between = count + 1, False
+        elif file.startswith(_TRANSFORMATIONS):
+            between = True
+    left_out = max(count - limit, 0)
+    return [i - left_out for i in found if i >= left_out]
+
+
+_TRANSFORMATIONS = tuple(
+    os.path.join(_PACKAGE, "_src", part) + os.sep for part in ("api", "control", "transforms")
+)
 
 
 def user_places(traceback: Any) -> list[Place]:

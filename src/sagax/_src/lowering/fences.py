@@ -27,7 +27,7 @@ from typing import Any, NamedTuple
 
 from sagax._src.core import dims, dtypes
 from sagax._src.core.jaxpr import ClosedJaxpr, Eqn, Jaxpr, Var
-from sagax._src.lowering.inside import CALLS, within
+from sagax._src.lowering.inside import within
 from sagax._src.primitives.identities import optimization_barrier_p
 from sagax._src.transforms.derived import derived
 
@@ -55,7 +55,7 @@ _KINDS = {
 # Those of the rest that take about as long as a sum. What is neither here nor slow is a long formula.
 _LIGHT = frozenset(
     (
-        "abs add add_any and ceil clamp complex conj div eq eq_to floor ge gt imag integer_pow is_finite le le_to lt"
+        "abs add add_any and ceil clamp complex conj copy div eq eq_to floor ge gt imag integer_pow is_finite le le_to lt"
         " lt_to max min mul mulhi ne neg nextafter not one_minus_square or reduce_precision round select_n"
         " shift_left shift_right_arithmetic shift_right_logical sign square sub xor"
     ).split()
@@ -281,7 +281,7 @@ def _of_several(eqn: Eqn, meeting: _Meeting) -> bool:
 
 def _may_have_fence(eqn: Eqn, v: Any) -> bool:
     return (
-        (eqn.primitive.elementwise or eqn.primitive in CALLS)
+        (eqn.primitive.elementwise or eqn.primitive.is_call)
         and dtypes.is_inexact(v.aval.dtype)
         and dims.is_static(v.aval.shape)
         and v.aval.size >= _LEAST_ELEMENTS
@@ -404,7 +404,7 @@ def _through(inner: _Made, v: Any, operands: Sequence[Any], of: Callable[[Any], 
 
 def _called(eqn: Eqn) -> _Fenced | None:
     """What is known of the program that XLA puts in the place of an equation."""
-    if eqn.primitive not in CALLS:
+    if not eqn.primitive.is_call:
         return None
     held = [v for v in eqn.params.values() if isinstance(v, (ClosedJaxpr, Jaxpr))]
     if len(held) != 1:

@@ -20,7 +20,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from sagax._src.control.scan import scan_p
 from sagax._src.control.sharing import parameter_key
 from sagax._src.core import dims, dtypes
 from sagax._src.core.avals import intern_aval
@@ -40,8 +39,10 @@ from sagax._src.transforms.derived import derived
 from sagax._src.transforms.prune import prune_jaxpr
 
 if TYPE_CHECKING:
+    import sagax._src.control.scan as scanning
     import sagax._src.primitives.convolution as convolution
 else:
+    scanning = later("sagax._src.control.scan", globals())
     convolution = later("sagax._src.primitives.convolution", globals())
 
 _LEAST_ROUNDS = 16
@@ -477,7 +478,7 @@ def _loop(program: _Program, begin: int, period: int, rounds: int, least: int) -
     carry_out = [Var(o.aval) if v is None else v for v, o in zip(final, next_carry)]
     wholes = [Var(v.aval.update(shape=(rounds, *v.aval.shape))) for v in kept]
     scan = Eqn(
-        scan_p,
+        scanning.scan_p,
         [*consts.given, *inits, *stacked],
         [*carry_out, *wholes],
         {

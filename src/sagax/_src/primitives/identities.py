@@ -5,12 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+
 from sagax._src import trees
 from sagax._src.core import dtypes
 from sagax._src.core.primitive import Primitive
-from sagax._src.core.samples import Sample, f32, i32
+from sagax._src.core.samples import Sample, boolean, c64, f32, i32
 from sagax._src.core.tangents import Zero, is_zero
 from sagax._src.core.value import aval_of
+from sagax._src.primitives.makers import anything, elementwise
 from sagax._src.primitives.structural import instantiate
 
 # stop_gradient ------------------------------------------------------------------------------------
@@ -48,6 +51,21 @@ def stop_gradient(x: Any) -> Any:
         return stop_gradient_p.bind(leaf)
 
     return trees.map(stop, x)
+
+
+# copy ---------------------------------------------------------------------------------------------
+
+# The same value with cotangents of its own: those of what reads it are added up before they join the rest.
+copy_p = elementwise(
+    "copy",
+    numpy=np.copy,
+    accepts=anything,
+    exact=True,
+    jvp=lambda t, out, x: copy_p.bind(t),
+    transpose=lambda ct, x: (ct,),
+    samples=[Sample(f32(2, 3)), Sample(i32(3)), Sample(c64(3)), Sample(boolean(2))],
+)
+copy_p.lower_rule = lambda b, x: x
 
 
 # optimization_barrier --------------------------------------------------------------------------------

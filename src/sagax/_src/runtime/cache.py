@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from sagax._src import config, xla
 from sagax._src.later import later
+from sagax._src.runtime.aside import aside
 from sagax._src.runtime.store import Entry, Refused, Store, Summary
 
 if TYPE_CHECKING:
@@ -82,14 +83,16 @@ def compiled(
     how = {"num_replicas": num_replicas, "num_partitions": num_partitions, "shardy": shardy}
 
     def compile_now() -> xla.Executable:
-        return xla.compile(
-            client,
-            module,
-            devices,
-            options=options,
-            callbacks=callbacks,
-            out_avals=out_avals,
-            **how,
+        return aside(
+            lambda: xla.compile(
+                client,
+                module,
+                devices,
+                options=options,
+                callbacks=callbacks,
+                out_avals=out_avals,
+                **how,
+            )
         )
 
     settings = config.current()

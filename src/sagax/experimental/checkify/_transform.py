@@ -58,7 +58,7 @@ _NO_CHECKS: frozenset[ErrorCategory] = frozenset()
 # What moves numbers, picks or cuts some, or changes their signs: a NaN in its result is an old one.
 _MOVES = frozenset(
     "abs all_gather all_gather_invariant all_to_all approx_top_k auto_axes bitcast_convert_type "
-    "broadcast_in_dim ceil clamp complex concatenate conj convert_element_type dynamic_slice "
+    "broadcast_in_dim ceil clamp complex concatenate conj convert_element_type copy dynamic_slice "
     "dynamic_update_slice floor gather imag iota max min name neg optimization_barrier pmax pmin "
     "ppermute pvary real reduce_max reduce_min reduce_precision reduce_window_max reduce_window_min "
     "reshape reshard rev round scatter select_n sharding_constraint sign slice sort split squeeze "

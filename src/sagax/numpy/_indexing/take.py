@@ -33,7 +33,17 @@ from sagax.numpy._indexing.update import IndexUpdateRef, as_updates, check_shape
 _INT32 = np.dtype(np.int32)
 
 
-@fused_function(2)
+def _take_by_numpy(
+    avals: list, axis: Any = None, out: Any = None, mode: Any = None, *_: Any, **__: Any
+) -> Any:
+    """`take` of small arrays without a program; IndexError for an index out of bounds."""
+    indices = avals[1].dtype
+    if mode in (None, "fill") and dtypes.kind(indices) == "i" and indices.itemsize >= 4:
+        return lambda a, i: a.take(i, axis)
+    return None
+
+
+@fused_function(2, _take_by_numpy)
 def take(
     a: Any,
     indices: Any,

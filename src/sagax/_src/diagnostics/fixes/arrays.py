@@ -7,8 +7,8 @@ from collections.abc import Iterator
 
 from sagax._src.diagnostics.fixes.case import Candidate, Case
 from sagax._src.diagnostics.fixes.logic import splice
-from sagax._src.diagnostics.fixes.source import Source, parameters
-from sagax._src.diagnostics.model import Edit
+from sagax._src.diagnostics.fixes.source import Source, parameters, stores
+from sagax._src.diagnostics.model import Edit, Span
 
 __all__ = [
     "at_set", "dynamic_slices", "given_size", "index_mode", "indexed", "masked", "masked_update",
@@ -35,6 +35,7 @@ def numpy_calls(case: Case) -> Iterator[Candidate]:
     found = _foreign(source, _own_part(source, node))
     if not found:
         return
+    yield from _returned_out(source, found)
     edits, names = _renamed(source, found)
     title = f"use {_listed(names)} of jax.numpy"
     if edits:
@@ -45,6 +46,25 @@ def numpy_calls(case: Case) -> Iterator[Candidate]:
         if len(all_edits) > len(edits):
             title = "use jax.numpy throughout the function"
             yield Candidate("jnp_instead_of_np", title, tuple(all_edits), 2)
+
+
+def _returned_out(source: Source, calls: list[ast.Call]) -> Iterator[Candidate]:
+    """`np.add(a, b, out=c)` -> `c = jnp.add(a, b)`."""
+    for call in calls:
+        out = next((k for k in call.keywords if k.arg == "out"), None)
+        statement = source.statement(call)
+        if out is None or not isinstance(statement, ast.Expr) or statement.value is not call:
+            continue
+        others = [f"{k.arg}={source.code(k.value)}" for k in call.keywords if k is not out]
+        function, imports = source.spell("jax.numpy." + source.meaning(call.func).partition(".")[2])
+        text = f"{function}({', '.join([*map(source.code, call.args), *others])})"
+        target = source.code(out.value)
+        if isinstance(out.value, ast.Subscript):
+            base = source.code(out.value.value)
+            text, target = f"{base}.at[{source.code(out.value.slice)}].set({text})", base
+        title = f"arrays do not change: `{target}` becomes the result"
+        edits = (source.replace(statement, f"{target} = {text}"), *imports)
+        yield Candidate("jnp_instead_of_np", title, edits, 1)
 
 
 def _own_part(source: Source, node: ast.AST) -> ast.AST:
@@ -145,6 +165,12 @@ def indexed(case: Case) -> Iterator[Candidate]:
             ]
     if not calls or any(c.keywords for c in calls):
         return
+    if keys := _keys_of_table(source, item):
+        table = f"list({table}.values())"
+        if keys != list(range(len(keys))):
+            numpy, more = source.spell("jax.numpy")
+            which = f"{numpy}.argmax({numpy}.array({keys}) == {which})"
+            imports = [*imports, *more]
     edits = [
         source.replace(c, f"{switch}({', '.join([which, table, *map(source.code, c.args)])})")
         for c in calls
@@ -153,6 +179,21 @@ def indexed(case: Case) -> Iterator[Candidate]:
         edits.append(source.delete(parent))
     title = f"choose the function with switch: all of `{table}` are compiled, one is run"
     yield Candidate("cond", title, (*edits, *imports), 1)
+
+
+def _keys_of_table(source: Source, item: ast.Subscript) -> list[int]:
+    """The keys of a dict of functions, if they are whole numbers."""
+    name = getattr(item.value, "id", getattr(item.value, "attr", ""))
+    for assignment in source.nodes(ast.Assign):
+        named = any(getattr(t, "id", getattr(t, "attr", "")) == name for t in assignment.targets)
+        if named and isinstance(assignment.value, ast.Dict):
+            keys = [getattr(k, "value", None) for k in assignment.value.keys]
+            return (
+                [k for k in keys if isinstance(k, int)]
+                if all(isinstance(k, int) for k in keys)
+                else []
+            )
+    return []
 
 
 def shape_arithmetic(case: Case) -> Iterator[Candidate]:
@@ -209,6 +250,10 @@ def without_conversion(case: Case) -> Iterator[Candidate]:
         return
     numpy, imports = source.spell("jax.numpy")
     if isinstance(call.func, ast.Name) and call.func.id in ("float", "int", "complex", "bool"):
+        if call.func.id == "complex" and len(call.args) == 2:
+            real, imaginary = (_as_operand(a, source.code(a)) for a in call.args)
+            edit = source.replace(call, f"({real} + 1j * {imaginary})")
+            yield Candidate("no_conversion", "add up real and imaginary part", (edit,), 2)
         if len(call.args) != 1:
             return
         inner = source.code(call.args[0])
@@ -326,6 +371,7 @@ def masked(case: Case) -> Iterator[Candidate]:
         yield from _masked_variable(
             source, parent, parent.targets[0].id, array, mask, numpy, imports
         )
+    yield from _masked_throughout(case, source, item, mask, numpy, imports)
     for fill in ("0", f"{numpy}.nan"):
         text = f"{numpy}.where({mask}, {array}, {fill})"
         title = f"keep the shape: {fill} outside of the mask"
@@ -355,6 +401,105 @@ def _masked_variable(
     edits = [source.replace(f[0], f[1].format(array)) for f in found if f is not None]
     title = "reduce with where=: elements outside of the mask do not count"
     yield Candidate("where_mask_sum", title, (source.delete(assignment), *edits, *imports), 1)
+
+
+def _masked_throughout(
+    case: Case, source: Source, item: ast.Subscript, mask: str, numpy: str, imports: list[Edit]
+) -> Iterator[Candidate]:
+    """All of the array, and the mask in each reduction of what is computed from its masked elements."""
+    function = source.function(item)
+    scope = function.body if isinstance(function, ast.FunctionDef) else [source.statement(item)]
+    same = [
+        n
+        for s in scope
+        for n in source.nodes(ast.Subscript, s)
+        if isinstance(n.ctx, ast.Load) and source.code(n.slice) == mask
+    ]
+    spread = _spread(case, source, item, mask)
+    edits = [source.replace(n, source.code(n.value)) for n in same]
+    derived: set[str] = set()
+    reduced = 0
+    for statement in [n for s in scope for n in source.nodes(ast.stmt, s)]:
+        values = [v for v in (getattr(statement, "value", None),) if isinstance(v, ast.expr)]
+        for value in values:
+            found = list(_reductions(source, value, same, derived))
+            reduced += len(found)
+            for call, name in found:
+                if name == "count":
+                    edits.append(source.replace(call, f"{numpy}.sum({mask})"))
+                    continue
+                more = f", where={spread}" + (
+                    f", initial={initial}"
+                    if (initial := _REDUCTIONS[name].format(np=numpy))
+                    else ""
+                )
+                if not call.args and not call.keywords:  # type: ignore[attr-defined]
+                    more = more[2:]
+                end = source.span(call)
+                at = (end.end_column or 0) - 1
+                line = source.lines[end.end_line - 1]
+                edits.append(
+                    Edit(Span(source.file, end.end_line, at, end.end_line, at, "", (line,)), more)
+                )
+            if _flows(source, value, same, derived) and isinstance(
+                statement, (ast.Assign, ast.AnnAssign)
+            ):
+                derived |= set(stores(statement))
+    if reduced:
+        title = "keep all elements, and leave those outside of the mask out of each reduction"
+        yield Candidate("where_mask_sum", title, (*edits, *imports), 2)
+
+
+def _spread(case: Case, source: Source, item: ast.Subscript, mask: str) -> str:
+    """The mask with an axis for each that the array has beyond it."""
+    arrays = [m.shape for m in case.measure(source, item.value) if m.shape is not None]
+    masks = [m.shape for m in case.measure(source, item.slice) if m.shape is not None]
+    more = len(arrays[0]) - len(masks[0]) if arrays and masks else 0
+    if more <= 0:
+        return mask
+    text = mask if isinstance(item.slice, (ast.Name, ast.Call, ast.Attribute)) else f"({mask})"
+    return f"{text}[{', '.join(['...', *['None'] * more])}]"
+
+
+def _reductions(
+    source: Source, value: ast.expr, same: list[ast.Subscript], derived: set[str]
+) -> Iterator[tuple[ast.AST, str]]:
+    """The reductions, and the counts, of masked elements in an expression."""
+    for node in ast.walk(value):
+        if isinstance(node, ast.Attribute) and node.attr in ("size", "shape"):
+            item = source.parents.get(node)
+            whole = node if node.attr == "size" else item
+            if _flows(source, node.value, same, derived) and isinstance(
+                whole, (ast.Attribute, ast.Subscript)
+            ):
+                yield whole, "count"
+        if not isinstance(node, ast.Call):
+            continue
+        full = source.meaning(node.func)
+        name = full.rpartition(".")[2] or getattr(node.func, "attr", getattr(node.func, "id", ""))
+        operand = node.args[0] if node.args else None
+        if isinstance(node.func, ast.Attribute) and not full:
+            operand = node.func.value
+        if operand is None or not _flows(source, operand, same, derived):
+            continue
+        if isinstance(node.func, ast.Name) and name == "len":
+            yield node, "count"
+        elif name in _REDUCTIONS and not isinstance(node.func, ast.Name):
+            yield node, name
+
+
+def _flows(source: Source, value: ast.AST, same: list[ast.Subscript], derived: set[str]) -> bool:
+    """Whether an expression has an element for each of the masked ones: reductions end that."""
+    if value in same or (isinstance(value, ast.Name) and value.id in derived):
+        return True
+    if isinstance(value, ast.Attribute) and value.attr in ("size", "shape"):
+        return False
+    if isinstance(value, ast.Call):
+        full = source.meaning(value.func)
+        name = full.rpartition(".")[2] or getattr(value.func, "attr", getattr(value.func, "id", ""))
+        if name in _REDUCTIONS or name == "len":
+            return False
+    return any(_flows(source, child, same, derived) for child in ast.iter_child_nodes(value))
 
 
 _UPDATES = {
@@ -655,6 +800,11 @@ def at_set(case: Case) -> Iterator[Candidate]:
 def _assigned_base(source: Source, statement: ast.stmt) -> str | None:
     if isinstance(statement, ast.Assign) and len(statement.targets) == 1:
         target = statement.targets[0]
+        if isinstance(target, ast.Tuple):
+            bases = {
+                source.code(t.value) if isinstance(t, ast.Subscript) else "" for t in target.elts
+            }
+            return bases.pop() if len(bases) == 1 else None
     elif isinstance(statement, ast.AugAssign):
         target = statement.target
     else:
@@ -663,6 +813,19 @@ def _assigned_base(source: Source, statement: ast.stmt) -> str | None:
 
 
 def _updated(source: Source, statement: ast.stmt) -> str | None:
+    if isinstance(statement, ast.Assign) and isinstance(whole := statement.targets[0], ast.Tuple):
+        values = statement.value
+        if not isinstance(values, ast.Tuple) or len(values.elts) != len(whole.elts):
+            return None
+        parts = [
+            (t, v)
+            for t, v in zip(whole.elts, values.elts, strict=True)
+            if isinstance(t, ast.Subscript)
+        ]
+        text = base = source.code(parts[0][0].value)
+        for part, v in parts:  # what is read is read of the array before all of them
+            text += f".at[{source.code(part.slice)}].set({source.code(v)})"
+        return f"{base} = {text}"
     if isinstance(statement, ast.Assign):
         target, update, value = statement.targets[0], "set", source.code(statement.value)
         if isinstance(statement.value, ast.Tuple):

@@ -24,12 +24,14 @@ class Facts:
       classes: the names of its class and of the classes that one derives from.
       frames: the user's calls that led there, outermost first.
       data: the facts it was raised with, as texts.
+      entered: which of the frames are of functions that a transformation called.
     """
 
     diagnostic: Diagnostic
     classes: tuple[str, ...] = ()
     frames: tuple[Span, ...] = ()
     data: Mapping[str, str] = field(default_factory=dict[str, str])
+    entered: tuple[int, ...] = ()
 
     @property
     def depends(self) -> tuple[str, ...]:
@@ -39,7 +41,7 @@ class Facts:
     @property
     def transforms(self) -> list[tuple[str, str]]:
         """The functions being traced and what for, outermost first."""
-        return re.findall(r"tracing `([^`]*)` for (\w+)", ", ".join(self.diagnostic.context))
+        return re.findall(r"tracing `([^`]*)` (?:for|in) (\w+)", ", ".join(self.diagnostic.context))
 
     @property
     def message(self) -> str:
@@ -131,16 +133,42 @@ class Case:
     def calls(self, function: Function) -> Iterator[tuple[Source, ast.Call, dict[str, ast.expr]]]:
         """The calls of a function by its name, with what they pass for its parameters."""
         name = getattr(function, "name", "")
+        if makes := name == "__init__":  # called by the name of its class
+            owners = [
+                o for s in self.sources.values() if (o := s.parents.get(function)) is not None
+            ]
+            name = getattr(owners[0], "name", "") if owners else ""
+        also = {
+            getattr(target, "id", getattr(target, "attr", ""))  # step = jit(model.step)
+            for source in self.sources.values()
+            for assignment in (source.nodes(ast.Assign) if name else ())
+            if isinstance(assignment.value, ast.Call) and _called(source, assignment.value) == name
+            for target in assignment.targets
+        }
         for source in self.sources.values() if name else ():
             for call in source.nodes(ast.Call):
-                if getattr(call.func, "id", getattr(call.func, "attr", "")) != name:
+                called = getattr(call.func, "id", getattr(call.func, "attr", ""))
+                if isinstance(call.func, ast.Call):
+                    called = _called(source, call.func)
+                if called != name and called not in also:
                     continue
                 known = parameters(function)
-                if known[:1] == ["self"] and isinstance(call.func, ast.Attribute):
+                bound = makes or called in also or not isinstance(call.func, ast.Name)
+                if known[:1] == ["self"] and bound:
                     known = known[1:]
                 passed = dict(zip(known, call.args, strict=False))
                 passed |= {k.arg: k.value for k in call.keywords if k.arg is not None}
                 yield source, call, passed
+
+
+def _called(source: Source, call: ast.Call) -> str:
+    """The name of the function that a transformation is applied to; "" of another call."""
+    inner: ast.expr = call
+    while (
+        isinstance(inner, ast.Call) and inner.args and source.meaning(inner.func).startswith("jax.")
+    ):
+        inner = inner.args[0]
+    return getattr(inner, "id", getattr(inner, "attr", ""))
 
 
 Fixer = Callable[[Case], Iterator[Candidate]]

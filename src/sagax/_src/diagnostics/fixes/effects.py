@@ -10,15 +10,13 @@ from sagax._src.diagnostics.fixes.case import Candidate, Case
 from sagax._src.diagnostics.fixes.flow import before
 from sagax._src.diagnostics.fixes.logic import splice
 from sagax._src.diagnostics.fixes.options import JITS
-from sagax._src.diagnostics.fixes.source import Source, declared, loads, parameters, target_names
+from sagax._src.diagnostics.fixes.source import Source, loads, parameters, target_names
 from sagax._src.diagnostics.model import Edit, Span
 
 __all__ = [
     "debug_print",
     "hoisted_jit",
     "logged_later",
-    "passed_argument",
-    "split_key",
     "without_cache",
 ]
 
@@ -216,89 +214,6 @@ def without_cache(case: Case) -> Iterator[Candidate]:
                 )
 
 
-# --- stale values ------------------------------------------------------------------------------
-
-
-def passed_argument(case: Case) -> Iterator[Candidate]:
-    """A value read from outside, that has changed since or is large -> passed as an argument."""
-    source, node = case.source, case.node
-    if source is None or node is None:
-        return
-    function = source.function(node)
-    read = case.facts.data.get("read", "")
-    if not isinstance(function, ast.FunctionDef) or not read:
-        return
-    if read.startswith("self."):
-        yield from _method_argument(source, function, read)
-        return
-    reads: list[ast.expr] = []
-    name, given = read, read
-    if not read.isidentifier():  # an attribute or an item of something outside, under its last name
-        words = re.findall(r"[A-Za-z_]\w*", read)
-        reads = [
-            n
-            for n in source.nodes((ast.Attribute, ast.Subscript), function)  # type: ignore[arg-type]
-            if isinstance(n.ctx, ast.Load) and ast.unparse(n) == read
-        ]
-        if not reads:
-            return
-        name, given = source.fresh(words[-1], function, *function.body), source.code(reads[0])
-    edits = [source.replace(n, name) for n in reads]
-    last = [*function.args.posonlyargs, *function.args.args]
-    if last:
-        edits.append(source.replace(last[-1], f"{source.code(last[-1])}, {name}"))
-    else:
-        text = splice(source, function, dict.fromkeys(reads, name))
-        edits = [source.replace(function, text.replace("()", f"({name})", 1))]
-    if declared(function):
-        return
-    called = False
-    for place in case.sources.values():
-        for call in place.nodes(ast.Call):
-            if getattr(call.func, "id", getattr(call.func, "attr", "")) == function.name:
-                text = place.code(call)
-                inside = text[:-1].rstrip().rstrip(",")
-                comma = "" if inside.endswith("(") else ", "
-                edits.append(place.replace(call, f"{inside}{comma}{given})"))
-                called = True
-    if called:
-        large = "CapturedConstantWarning" in case.facts.classes
-        gain = "the program does not hold it" if large else "the function then sees each new value"
-        yield Candidate("pass_argument", f"pass `{read}` as an argument: {gain}", tuple(edits), 1)
-
-
-def _method_argument(source: Source, function: ast.FunctionDef, read: str) -> Iterator[Candidate]:
-    attribute = read.partition(".")[2]
-    if "." in attribute or not function.decorator_list:
-        return
-    indent = source.indent(function)
-    name = attribute if attribute not in parameters(function) else f"{attribute}_value"
-    inner = f"_{function.name}"
-    uses = [
-        n
-        for n in ast.walk(function)
-        if isinstance(n, ast.Attribute)
-        and n.attr == attribute
-        and isinstance(n.value, ast.Name)
-        and n.value.id == "self"
-        and isinstance(n.ctx, ast.Load)
-    ]
-    last = [*function.args.posonlyargs, *function.args.args][-1]
-    texts: dict[ast.AST, str] = dict.fromkeys(uses, name)
-    texts[last] = f"{source.code(last)}, {name}"
-    # the node of a function begins at `def`, its decorators stand above
-    changed = splice(source, function, texts)
-    changed = re.sub(rf"\bdef {function.name}\b", f"def {inner}", changed, count=1)
-    arguments = ", ".join(parameters(function)[1:] + [read])
-    signature = ", ".join(source.code(a) for a in [*function.args.posonlyargs, *function.args.args])
-    wrapper = (
-        f"\n\n{indent}def {function.name}({signature}):\n"
-        f"{indent}    return self.{inner}({arguments})"
-    )
-    title = f"pass `{read}` as an argument: the method then sees each new value"
-    yield Candidate("pass_argument", title, (source.replace(function, changed + wrapper),), 1)
-
-
 # --- new compilations --------------------------------------------------------------------------
 
 
@@ -312,6 +227,7 @@ def hoisted_jit(case: Case) -> Iterator[Candidate]:
     if not calls:
         return
     call = calls[0]
+    yield from _without_partial(source, call, statement)
     loops = [n for n in source.above(call) if isinstance(n, (ast.For, ast.While))]
     around: ast.stmt | None = None
     bound: set[str] = set()
@@ -331,16 +247,43 @@ def hoisted_jit(case: Case) -> Iterator[Candidate]:
             around = function
     if around is None:
         return
-    inner = call.args[0] if call.args else call
+    yield _above(source, call, call, around)
+
+
+def _without_partial(source: Source, call: ast.Call, statement: ast.stmt) -> Iterator[Candidate]:
+    """`jit(partial(f, new_each_time))` -> jit of f once, and partial of that."""
+    held = call.args[0] if call.args else call
+    if not isinstance(held, ast.Call) or source.meaning(held.func) != "functools.partial":
+        return
+    inner = held.args[0]
+    function = source.function(call)
+    around = function if isinstance(function, ast.FunctionDef) else statement
+    while isinstance(parent := source.parents.get(around), (ast.stmt, ast.ClassDef)):
+        around = parent
+    local = set(_local(source, function)) if isinstance(function, ast.FunctionDef) else set[str]()
+    if isinstance(inner, (ast.Name, ast.Attribute)) and not set(loads(inner)) & local:
+        yield _above(source, call, inner, around, held)
+
+
+def _above(
+    source: Source, call: ast.Call, what: ast.AST, around: ast.stmt, kept: ast.Call | None = None
+) -> Candidate:
+    """The edits that apply jit above a statement, to what it is applied to or to a part `what` of it."""
+    inner = what if kept is not None else call.args[0] if call.args else call
     base = getattr(inner, "id", getattr(inner, "attr", "function"))
     name = source.fresh(f"jitted_{base}" if base != "function" else "jitted", call)
     while isinstance(outer := source.parents.get(around), ast.ClassDef):
         around = outer  # a name in the body of a class is not seen in its methods
-    line = f"{source.indent(around)}{name} = {source.code(call)}"
+    if kept is None:
+        made, here = source.code(call), name
+    else:
+        made = splice(source, call, {kept: source.code(what)})
+        here = splice(source, kept, {what: name})
+    line = f"{source.indent(around)}{name} = {made}"
     if isinstance(around, (ast.FunctionDef, ast.ClassDef)):
         line += "\n\n"
-    edits = (source.insert_above(source.first_line(around), line), source.replace(call, name))
-    yield Candidate("hoist_jit", "apply jit once, outside of the loop", edits, 1)
+    edits = (source.insert_above(source.first_line(around), line), source.replace(call, here))
+    return Candidate("hoist_jit", "apply jit once, outside of the loop", edits, 1)
 
 
 def _free(call: ast.Call) -> set[str]:
@@ -353,138 +296,3 @@ def _local(source: Source, function: ast.FunctionDef) -> list[str]:
         n.id for n in ast.walk(function) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)
     ]
     return [*parameters(function), *names]
-
-
-# --- keys --------------------------------------------------------------------------------------
-
-
-def split_key(case: Case) -> Iterator[Candidate]:
-    """A key used twice -> split, each part used once."""
-    source, node = case.source, case.node
-    if source is None or node is None:
-        return
-    call = node if isinstance(node, ast.Call) else source.enclosing(node, ast.Call)
-    key = _key_of(call) if call is not None else None
-    if call is not None and key is not None:
-        yield from _split_at(case, source, call, key)
-
-
-def _split_at(
-    case: Case, source: Source, call: ast.Call, key: ast.expr, depth: int = 0
-) -> Iterator[Candidate]:
-    """Splits of the key that a call gets: in the function around it, or in those that call that one."""
-    name = source.code(key)
-    bare = name.rpartition(".")[2].partition("[")[0]
-    function = source.function(call)
-    scope: ast.AST = function if function is not None else source.tree
-    split, imports = source.spell("jax.random.split")
-    statement = source.statement(call)
-    yield from _split_in_comprehension(source, call, name, bare, split, imports)
-    loop = source.enclosing(call, (ast.For, ast.While))  # type: ignore[arg-type]
-    if loop is not None and source.function(loop) is function:
-        sub = source.fresh(f"{bare}_now", call)
-        edits = [source.replace(u, sub) for u in _reads(source, name, statement)]
-        line = f"{source.indent(statement)}{name}, {sub} = {split}({name})"
-        edits.append(source.insert_above(source.first_line(statement), line))
-        yield Candidate("split_key", "split the key in each round", (*edits, *imports), 1)
-    if function is not None and name in parameters(function) and depth < _FURTHEST:
-        for there, outer, passed in case.calls(function):
-            value = passed.get(name)
-            if isinstance(value, _KEYS):
-                yield from _split_at(case, there, outer, value, depth + 1)
-    uses = [u for u in _reads(source, name, scope) if not _is_split(source, u)]
-    stays = isinstance(
-        key, ast.Attribute
-    )  # it is used at the next call too: a part takes its place
-    if len(uses) < 2 - stays:
-        return
-    parts = [source.fresh(f"{bare}_{i + 1}", call) for i in range(len(uses))]
-    first = source.statement(uses[0])
-    while source.parents.get(first) is not scope and isinstance(
-        source.parents.get(first), ast.stmt
-    ):
-        parent = source.parents[first]
-        if not isinstance(parent, ast.stmt) or parent is scope:
-            break
-        first = parent
-    count = len(parts) + stays
-    targets = ", ".join([name, *parts] if stays else parts)
-    more = "" if count == 2 else f", {count}"
-    line = f"{source.indent(first)}{targets} = {split}({name}{more})"
-    edits = [source.replace(u, part) for u, part in zip(uses, parts, strict=True)]
-    edits.append(source.insert_above(source.first_line(first), line))
-    yield Candidate("split_key", "split the key, and use each part once", (*edits, *imports), 2)
-
-
-_FURTHEST = 4  # calls to look back
-_KEYS = (ast.Name, ast.Attribute, ast.Subscript)
-
-
-def _key_of(call: ast.Call) -> ast.expr | None:
-    """The argument of a call that is its key: a name, an attribute or an item with a known index."""
-    named = [k.value for k in call.keywords if k.arg in ("key", "rng")]
-    for found in (*named, *call.args):
-        if isinstance(found, (ast.Name, ast.Attribute)):
-            return found
-        if isinstance(found, ast.Subscript) and isinstance(found.slice, ast.Constant):
-            return found
-    return None
-
-
-def _reads(source: Source, text: str, within: ast.AST) -> list[ast.expr]:
-    """Where a variable, or an attribute of one, is read."""
-    return [
-        n
-        for n in source.nodes((ast.Name, ast.Attribute, ast.Subscript), within)  # type: ignore[arg-type]
-        if isinstance(n.ctx, ast.Load) and source.code(n) == text
-    ]
-
-
-def _split_in_comprehension(
-    source: Source, call: ast.Call, name: str, bare: str, split: str, imports: list[Edit]
-) -> Iterator[Candidate]:
-    """`[normal(key, n) for n in sizes]` -> a part of the key for each item."""
-    kinds = (ast.ListComp, ast.SetComp, ast.GeneratorExp, ast.DictComp)
-    around = source.enclosing(call, kinds)  # type: ignore[arg-type]
-    if around is None or len(around.generators) != 1 or around.generators[0].ifs:
-        return
-    over = around.generators[0]
-    if name in target_names(over.target):
-        return
-    iterated = source.code(over.iter)
-    counted = isinstance(over.iter, ast.Call) and getattr(over.iter.func, "id", "") == "range"
-    if counted and isinstance(over.iter, ast.Call) and len(over.iter.args) == 1:
-        count = source.code(over.iter.args[0])
-    elif isinstance(over.iter, (ast.Name, ast.Attribute, ast.List, ast.Tuple)):
-        count = f"len({iterated})"
-    elif isinstance(over.iter, ast.Call) and isinstance(over.iter.func, ast.Attribute):
-        if over.iter.func.attr not in ("items", "keys", "values"):
-            return
-        count = f"len({source.code(over.iter.func.value)})"
-    elif getattr(getattr(over.iter, "func", None), "id", "") in ("zip", "enumerate"):
-        count = f"len({source.code(over.iter.args[0])})"  # type: ignore[attr-defined]
-    else:
-        return
-    sub = source.fresh(f"{bare}_now", call)
-    edits = [
-        source.replace(u, sub) for u in _reads(source, name, around) if not _is_split(source, u)
-    ]
-    target = source.code(over.target)
-    if target == "_":
-        edits += [
-            source.replace(over.target, sub),
-            source.replace(over.iter, f"{split}({name}, {count})"),
-        ]
-    else:
-        if isinstance(over.target, ast.Tuple) and not target.startswith("("):
-            target = f"({target})"
-        edits += [
-            source.replace(over.target, f"{sub}, {target}"),
-            source.replace(over.iter, f"zip({split}({name}, {count}), {iterated})"),
-        ]
-    yield Candidate("split_key", "split the key into one for each item", (*edits, *imports), 1)
-
-
-def _is_split(source: Source, use: ast.expr) -> bool:
-    parent = source.parents.get(use)
-    return isinstance(parent, ast.Call) and source.meaning(parent.func) == "jax.random.split"

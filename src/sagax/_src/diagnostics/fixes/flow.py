@@ -8,7 +8,7 @@ import textwrap
 from collections.abc import Iterator, Sequence
 
 from sagax._src.diagnostics.fixes.case import Candidate, Case
-from sagax._src.diagnostics.fixes.logic import in_arrays, truth_of
+from sagax._src.diagnostics.fixes.logic import in_arrays, logic, truth_of
 from sagax._src.diagnostics.fixes.source import (
     Source,
     loads,
@@ -18,7 +18,16 @@ from sagax._src.diagnostics.fixes.source import (
 )
 from sagax._src.diagnostics.model import Edit
 
-__all__ = ["assertion", "before", "branches", "filtered", "tuple_text", "while_loops"]
+__all__ = [
+    "as_cond",
+    "as_where",
+    "assertion",
+    "before",
+    "branches",
+    "filtered",
+    "tuple_text",
+    "while_loops",
+]
 
 _STEP = "    "
 _JUMPS = (ast.Return, ast.Break, ast.Continue, ast.Yield, ast.YieldFrom, ast.Await, ast.Raise)
@@ -89,17 +98,24 @@ def branches(case: Case) -> Iterator[Candidate]:
     top = tested
     while (parent := source.parents[top]) and isinstance(parent, ast.If) and parent.orelse == [top]:
         top = parent
-    if text := _where(source, top, numpy):
+    if text := as_where(source, top, numpy):
         statements, new = text
         title = "choose with where, which computes both sides"
         edit = source.replace_statements(statements, new)
         yield Candidate("where", title, (edit, *imports), 2)
     cond, more = source.spell("jax.lax.cond")
-    if made := _cond(source, top, numpy, cond):
+    if made := as_cond(source, top, numpy, cond):
         statements, new = made
         title = "choose with cond, which runs one side"
         edit = source.replace_statements(statements, new)
         yield Candidate("cond", title, (edit, *more, *imports), 3)
+
+
+def looked_up(case: Case) -> Iterator[Candidate]:
+    """`x in {1, 2}`, which asks for the hash of x -> isin, in a test or as a value."""
+    if "hashed" in case.facts.message:
+        yield from logic(case)
+        yield from branches(case)
 
 
 def filtered(case: Case) -> Iterator[Candidate]:
@@ -156,7 +172,7 @@ def _single_return(block: Sequence[ast.stmt]) -> ast.expr | None:
     return None
 
 
-def _where(source: Source, node: ast.If, numpy: str) -> tuple[list[ast.stmt], str] | None:
+def as_where(source: Source, node: ast.If, numpy: str) -> tuple[list[ast.stmt], str] | None:
     """The statements that the text with `where` replaces."""
     indent = source.indent(node)
     following = source.after(node)
@@ -230,6 +246,14 @@ def _assigned(source: Source, statement: ast.stmt) -> dict[str, str] | None:
         ):
             value = f"({value})"
         text = f"{source.code(target)} {sign} {value}"
+    elif isinstance(statement, ast.Expr) and isinstance(call := statement.value, ast.Call):
+        if (
+            not isinstance(call.func, ast.Attribute)
+            or call.func.attr != "append"
+            or len(call.args) != 1
+        ):
+            return None
+        return {f"{source.code(call.func)}()": source.code(call.args[0])}
     elif isinstance(statement, ast.Assign) and len(statement.targets) == 1:
         target, text = statement.targets[0], source.code(statement.value)
         if isinstance(target, ast.Tuple):
@@ -259,7 +283,9 @@ def _chosen_in(
     found: dict[str, str] = {}
     for target in dict.fromkeys(t for m in [*known, last] for t in m):
         everywhere = all(target in m for m in [*known, last])
-        if not everywhere and target.isidentifier() and target not in defined:
+        if not everywhere and (
+            target.endswith("()") or (target.isidentifier() and target not in defined)
+        ):
             return None
         text = last.get(target, target)
         for test, m in zip(reversed(tests), reversed(known), strict=True):
@@ -289,7 +315,12 @@ def _where_assigned(
                 lines.append(f"{indent}{name} = {tests[i]}")
                 tests[i] = name
         found = _chosen_in(source, node, numpy, defined, tests) or found
-    lines.append(f"{indent}{', '.join(found)} = {', '.join(found.values())}")
+    bound = {target: text for target, text in found.items() if not target.endswith("()")}
+    if bound:
+        lines.append(f"{indent}{', '.join(bound)} = {', '.join(bound.values())}")
+    lines += [
+        f"{indent}{target[:-1]}{text})" for target, text in found.items() if target not in bound
+    ]
     return [node], "\n".join(lines)
 
 
@@ -300,22 +331,48 @@ def _ends_in_return(block: Sequence[ast.stmt]) -> bool:
     return bool(block) and isinstance(block[-1], ast.Return)
 
 
-def _jumps(block: Sequence[ast.stmt], allow_last_return: bool) -> bool:
+def _always_returns(block: Sequence[ast.stmt]) -> bool:
+    """Whether a block returns, whichever of its branches is taken."""
+    if not block:
+        return False
+    last = block[-1]
+    if isinstance(last, ast.If):
+        return _always_returns(last.body) and _always_returns(last.orelse)
+    return isinstance(last, ast.Return)
+
+
+def _contiguous(source: Source, block: Sequence[ast.stmt]) -> list[list[ast.stmt]]:
+    """The statements of a block in runs that stand in the same block of the source."""
+    runs: list[list[ast.stmt]] = []
+    for statement in block:
+        if runs and source.block(runs[-1][-1]) is source.block(statement):
+            runs[-1].append(statement)
+        else:
+            runs.append([statement])
+    return runs
+
+
+def _leaves(block: Sequence[ast.stmt]) -> bool:
+    """Whether a block whose returns are those of a function of its own leaves in another way."""
+    return _jumps(block, (ast.Return,))
+
+
+def _jumps(block: Sequence[ast.stmt], allowed: tuple[type[ast.stmt], ...] = ()) -> bool:
     """Whether a block leaves in a way that a function of its own could not."""
     todo: list[ast.AST] = list(block)
     while todo:
         node = todo.pop()
         if isinstance(node, (ast.FunctionDef, ast.Lambda)):
             continue
-        if isinstance(node, (*_JUMPS, ast.Global, ast.Nonlocal)):
-            if allow_last_return and block and node is block[-1]:
-                continue
+        if isinstance(node, (*_JUMPS, ast.Global, ast.Nonlocal)) and not isinstance(node, allowed):
             return True
         todo += ast.iter_child_nodes(node)
     return False
 
 
-def _cond(source: Source, node: ast.If, numpy: str, cond: str) -> tuple[list[ast.stmt], str] | None:
+def as_cond(
+    source: Source, node: ast.If, numpy: str, cond: str
+) -> tuple[list[ast.stmt], str] | None:
     statements: list[ast.stmt] = [node]
     body, other = node.body, node.orelse
     returns = any(isinstance(n, ast.Return) for n in ast.walk(node))
@@ -323,18 +380,18 @@ def _cond(source: Source, node: ast.If, numpy: str, cond: str) -> tuple[list[ast
     test = in_arrays(source, node.test, numpy)
     if returns:
         rest = source.after(node)
-        if not _ends_in_return(body):
-            return None
-        if not _ends_in_return(other):
-            if not _ends_in_return(rest):
+        if not (_always_returns(body) and _always_returns(other)):
+            if not _always_returns(rest):
                 return None
-            other = [*other, *rest]
+            # what follows belongs to each side that comes to its end
+            body = body if _always_returns(body) else [*body, *rest]
+            other = other if _always_returns(other) else [*other, *rest]
             statements += rest
-        if _jumps(body, True) or _jumps(other, True):
+        if _leaves(body) or _leaves(other):
             return None
         results: list[str] = []
     else:
-        if _jumps(body, False) or _jumps(other, False):
+        if _jumps(body) or _jumps(other):
             return None
         later, defined = used_later(source, node), before(source, node)
         bound = list(dict.fromkeys([*stores(body), *stores(other)]))
@@ -356,8 +413,7 @@ def _cond(source: Source, node: ast.If, numpy: str, cond: str) -> tuple[list[ast
     pieces: list[str] = []
     for name, block in zip(names, (body, other), strict=True):
         pieces.append(f"{indent}def {name}({', '.join(operands)}):")
-        if block:
-            pieces.append(source.block_text(block, indent + _STEP))
+        pieces += [source.block_text(part, indent + _STEP) for part in _contiguous(source, block)]
         if not returns:
             pieces.append(f"{indent}{_STEP}return {tuple_text(results)}")
         pieces.append("")
@@ -374,6 +430,16 @@ def _writes_elsewhere(block: Sequence[ast.stmt]) -> bool:
         for statement in block
         for n in ast.walk(statement)
     )
+
+
+def does_more(block: Sequence[ast.stmt]) -> bool:
+    """Whether a block does more than to bind names: it leaves, stores into objects, or calls for an effect."""
+    calls = any(
+        isinstance(n, ast.Expr) and isinstance(n.value, ast.Call)
+        for s in block
+        for n in ast.walk(s)
+    )
+    return _jumps(block) or _writes_elsewhere(block) or calls
 
 
 def _operands(
@@ -397,10 +463,12 @@ def _operands(
 
 
 def assertion(case: Case) -> Iterator[Candidate]:
-    """`assert x > 0` -> a check that runs with the compiled program."""
+    """`assert x > 0`, `if x <= 0: raise ...` -> a check that runs with the compiled program."""
     source = case.source
     whole, tested = truth_of(case)
-    if source is None or whole is None or not isinstance(tested, ast.Assert):
+    if source is None or whole is None or not isinstance(tested, (ast.Assert, ast.If)):
+        return
+    if isinstance(tested, ast.If) and (tested.orelse or not isinstance(tested.body[-1], ast.Raise)):
         return
     function = source.function(tested)
     local = before(source, tested) if function is not None else set[str]()
@@ -432,7 +500,10 @@ def assertion(case: Case) -> Iterator[Candidate]:
     returned = following[-1] if following and isinstance(following[-1], ast.Return) else None
     if returned is not None and returned.value is not None:
         test = in_arrays(source, tested.test, numpy)
-        text = f"{numpy}.where({test}, {source.code(returned.value)}, {numpy}.nan)"
+        sides = [source.code(returned.value), f"{numpy}.nan"]
+        if isinstance(tested, ast.If):
+            sides.reverse()
+        text = f"{numpy}.where({test}, {', '.join(sides)})"
         title = "return nan where the check fails"
         edits = (source.delete(tested), source.replace(returned.value, text), *imports)
         yield Candidate("where", title, edits, 4)
@@ -461,7 +532,7 @@ def while_loops(case: Case) -> Iterator[Candidate]:
     whole, tested = truth_of(case)
     if source is None or whole is None or not isinstance(tested, ast.While):
         return
-    if tested.orelse or _jumps(tested.body, False) or _writes_elsewhere(tested.body):
+    if tested.orelse or _jumps(tested.body) or _writes_elsewhere(tested.body):
         return
     numpy, imports = source.spell("jax.numpy")
     loop, more = source.spell("jax.lax.while_loop")
@@ -498,7 +569,7 @@ def _broken_loop(
         return
     at = loop.body.index(test)
     head, tail, leaving = loop.body[:at], loop.body[at + 1 :], test.body[:-1]
-    if _jumps([*head, *leaving, *tail], False) or _writes_elsewhere(loop.body):
+    if _jumps([*head, *leaving, *tail]) or _writes_elsewhere(loop.body):
         return
     indent = source.indent(loop)
     inside = indent + _STEP

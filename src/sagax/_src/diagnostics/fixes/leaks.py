@@ -66,26 +66,23 @@ def _is_dict(value: ast.expr) -> bool:
 
 
 def _calls_of_keeper(case: Case, source: Source, store: Store) -> Iterator[tuple[Source, Store]]:
-    """The calls of a function that keeps a parameter, `remember("h", h)`: statements that keep a value."""
+    """The calls of a function that keeps an argument, `remember("h", h)`: statements that keep a value."""
     keeper = source.function(store.statement)
-    if not isinstance(keeper, ast.FunctionDef) or not isinstance(store.value, ast.Name):
-        return
-    known = parameters(keeper)
-    if store.value.id not in known or _sites_traced(case, source, keeper):
+    if not isinstance(keeper, ast.FunctionDef) or _sites_traced(case, source, keeper):
         return
     for there in case.sources.values():
         for statement in there.nodes(ast.Expr):
             call = statement.value
-            if not isinstance(call, ast.Call) or call.keywords:
+            if not isinstance(call, ast.Call) or there.function(statement) is None:
                 continue
             if getattr(call.func, "id", getattr(call.func, "attr", "")) != keeper.name:
                 continue
-            method = known[:1] == ["self"] and isinstance(call.func, ast.Attribute)
-            at = known.index(store.value.id) - method
-            if there.function(statement) is None or not 0 <= at < len(call.args):
+            given = [*call.args, *[k.value for k in call.keywords]]
+            given = [a for a in given if not isinstance(a, (ast.Constant, ast.Starred))]
+            if not given:
                 continue
-            text = splice(there, call, {call.args[at]: "{}"})
-            yield there, Store(statement, call.args[at], text, "", _root(call.func) or "")
+            text = splice(there, call, {given[-1]: "{}"})
+            yield there, Store(statement, given[-1], text, "", _root(call.func) or "")
 
 
 def _sites_traced(case: Case, source: Source, function: ast.FunctionDef) -> bool:
@@ -192,6 +189,18 @@ def _root(node: ast.expr) -> str | None:
     while isinstance(node, (ast.Attribute, ast.Subscript)):
         node = node.value
     return node.id if isinstance(node, ast.Name) else None
+
+
+def _users(case: Case) -> Iterator[ast.AST]:
+    """The functions that use a value which was left behind."""
+    for label in case.facts.diagnostic.labels:
+        source = case.sources.get(label.span.file)
+        node = source.at(label.span) if source is not None and "used" in label.text else None
+        function = source.function(node) if source is not None and node is not None else None
+        if function is not None:
+            yield function
+    for name, _ in case.facts.transforms[-1:]:  # it was being traced when the value was used
+        yield from [function for _, function in case.definition(name)]
 
 
 # --- where the results of a function arrive ------------------------------------------------------
@@ -305,6 +314,7 @@ class _Move:
         self.made: list[Edit] = []
         self.wanted = ""
         self.several = False  # the value arrives stacked, or as a list
+        self.users = {f for f in _users(case) if f is not source.function(store.statement)}
 
     def edits(self) -> list[Edit]:
         function = self.source.function(self.store.statement)
@@ -401,7 +411,8 @@ class _Move:
                             Applied(there, applied, function, True), "has_aux", "True"
                         )
                 around = site.source.function(site.call)
-                if is_traced and not self.still_traced(site.source, around, traced):
+                used = is_traced and around is not None and around in self.users
+                if used or (is_traced and not self.still_traced(site.source, around, traced)):
                     done = self.kept_at(site, bare) or done
                     continue
                 if len(sites) != 1 or not isinstance(around, ast.FunctionDef):

@@ -73,6 +73,12 @@ def _link(
         if isinstance(right, (ast.Tuple, ast.List, ast.Set)):
             items = ", ".join(source.code(e) for e in right.elts)
             right_text = f"{numpy}.array([{items}])"
+        elif isinstance(right, ast.Name) and any(
+            isinstance(v, (ast.Set, ast.Dict))
+            or getattr(getattr(v, "func", None), "id", "") in ("set", "frozenset")
+            for v in source.assigned(right.id, source.tree)
+        ):
+            right_text = f"{numpy}.array(list({right_text}))"
         else:  # a tuple or a list, for all that is known here
             right_text = f"{numpy}.asarray({right_text})"
         text = f"{numpy}.isin({left_text}, {right_text})"
@@ -133,6 +139,19 @@ def logic(case: Case) -> Iterator[Candidate]:
     edits = (source.replace(whole, in_arrays(source, whole, numpy)), *imports)
     title = "combine with functions of arrays, which do not ask for the truth of each"
     yield Candidate("logical_ops", title, edits, 2)
+    if isinstance(whole, ast.BoolOp):  # `x or 1.0` is one of the two, and no truth value
+        title = "choose the value with where, as `and` and `or` do"
+        edit = source.replace(whole, _valued(source, whole, numpy))
+        yield Candidate("where", title, (edit, *imports), 3)
+
+
+def _valued(source: Source, node: ast.BoolOp, numpy: str) -> str:
+    """`a or b` -> `where(a, a, b)`, `a and b` -> `where(a, b, a)`."""
+    *first, text = [in_arrays(source, v, numpy) for v in node.values]
+    for value in reversed(first):
+        sides = f"{value}, {text}" if isinstance(node.op, ast.Or) else f"{text}, {value}"
+        text = f"{numpy}.where({value}, {sides})"
+    return text
 
 
 _PAIRS = {"max": "maximum", "min": "minimum"}
@@ -166,10 +185,30 @@ def builtins(case: Case) -> Iterator[Candidate]:
     yield Candidate("minimum_maximum", title, (*edits, *imports), 1)
 
 
+def _by_key(source: Source, call: ast.Call, numpy: str) -> str:
+    """`min(xs, key=f)` -> the item whose key is the least; `sorted` in the same way."""
+    name = getattr(call.func, "id", "")
+    options = {k.arg: k.value for k in call.keywords}
+    order = {"min": "argmin", "max": "argmax", "sorted": "argsort"}.get(name)
+    if order is None or len(call.args) != 1 or not set(options) <= {"key", "reverse"}:
+        return ""
+    items = source.code(call.args[0])
+    last = "[::-1]" if "reverse" in options and source.code(options["reverse"]) == "True" else ""
+    if "key" not in options:
+        return f"{numpy}.sort({numpy}.asarray({items})){last}"
+    key = source.code(options["key"])
+    if not isinstance(options["key"], (ast.Name, ast.Attribute)):
+        key = f"({key})"
+    keys = f"{numpy}.stack([{numpy}.asarray({key}(item)) for item in {items}])"
+    return f"{numpy}.asarray({items})[{numpy}.{order}({keys}){last}]"
+
+
 def _builtin(source: Source, call: ast.Call, numpy: str) -> str:
-    if not isinstance(call.func, ast.Name) or call.keywords:
+    if not isinstance(call.func, ast.Name):
         return ""
     name, args = call.func.id, call.args
+    if call.keywords:
+        return _by_key(source, call, numpy)
     if name not in _ONE or not args:
         return ""
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import itertools
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -16,12 +16,12 @@ from sagax._src.diagnostics.model import Edit
 __all__ = [
     "Applied",
     "applications",
+    "arguments_passed",
     "call_behind",
     "copied",
     "dimension_constraint",
-    "donated_names",
+    "donated_argument",
     "has_aux",
-    "hashable",
     "mapped_axes",
     "no_donation",
     "static",
@@ -44,6 +44,21 @@ class Applied(NamedTuple):
     node: ast.expr
     function: ast.FunctionDef | ast.Lambda | None
     decorator: bool
+
+    @property
+    def known(self) -> list[str]:
+        """The parameters as the transformation counts them: those of `jit(self.step)` without self."""
+        names = parameters(self.function) if self.function is not None else []
+        args = self.node.args if isinstance(self.node, ast.Call) and not self.decorator else []
+        method = args[0] if args and names[:1] == ["self"] else None
+        bound = isinstance(method, ast.Attribute) and not _is_class(self.source, method.value)
+        return names[1:] if bound else names
+
+
+def _is_class(source: Source, node: ast.expr) -> bool:
+    name = getattr(node, "id", "")
+    imported = name in source.imports and name[:1].isupper()
+    return imported or any(c.name == name for c in source.nodes(ast.ClassDef))
 
 
 def applications(case: Case, name: str, kinds: tuple[str, ...] = JITS) -> Iterator[Applied]:
@@ -148,8 +163,8 @@ def static(case: Case) -> Iterator[Candidate]:
     if not wanted or "self" in wanted:
         return
     diagnostic = case.facts.diagnostic
-    if any("[" in path for path in diagnostic.depends):
-        return  # containers cannot be hashed
+    if any(re.search(r"\[['\"]|\.", path) for path in diagnostic.depends):
+        return  # of containers, tuples alone can be hashed
     if any(re.match(r"b?float|complex|.*\[[^\]]", step.aval) for step in diagnostic.chain):
         return  # nor can arrays; what numbers are computed from takes ever new values
     names = [name for name, reason in case.facts.transforms if reason == "jit"]
@@ -160,7 +175,7 @@ def static(case: Case) -> Iterator[Candidate]:
         for applied in applications(case, name):
             if applied.function is None:
                 continue
-            known = parameters(applied.function)
+            known = applied.known
             if not all(w in known for w in wanted):
                 continue
             yield _static_names(case, applied, known)
@@ -174,19 +189,7 @@ def _static_names(case: Case, applied: Applied, known: list[str]) -> Candidate:
         f"mark {said} as static: a constant of the program, which is compiled once for each value"
     )
     rank = 1 if _is_the_argument(case) else 6
-    present = keyword(applied, "static_argnums")
-    if present is not None:
-        numbers = [n for n in constants(present) if isinstance(n, int)]
-        numbers += [known.index(w) for w in wanted]
-        listed = ", ".join(map(str, sorted(set(numbers))))
-        value = f"({listed},)" if len(set(numbers)) == 1 else f"({listed})"
-        return Candidate(
-            "static_args", title, tuple(with_option(applied, "static_argnums", value)), rank
-        )
-    names = [n for n in constants(keyword(applied, "static_argnames")) if isinstance(n, str)]
-    quoted = [f'"{n}"' for n in dict.fromkeys([*names, *wanted])]
-    value = f"({', '.join(quoted)},)" if len(quoted) == 1 else f"({', '.join(quoted)})"
-    edits = tuple(with_option(applied, "static_argnames", value))
+    edits = tuple(_more_static(applied, wanted, known))
     return Candidate("static_args", title, edits, rank)
 
 
@@ -211,84 +214,62 @@ def static_object(case: Case) -> Iterator[Candidate]:
 
 
 def static_self(case: Case) -> Iterator[Candidate]:
-    """A method under jit: `self` is no array."""
-    if "self" not in case.facts.depends:
+    """A method under jit: the object that it is a method of is no array."""
+    if "NotAnArrayError" not in case.facts.classes:
         return
-    for source in case.sources.values():
-        for function in source.nodes(ast.FunctionDef):
-            known = parameters(function)
-            if not known or known[0] != "self":
+    names = [*re.findall(r"^jit of ([\w.<>]+)", case.facts.data.get("function", ""))]
+    names += [name for name, reason in reversed(case.facts.transforms) if reason == "jit"]
+    for name in dict.fromkeys(names):
+        for applied in applications(case, name):
+            known = applied.known
+            if not known or known[0] not in case.facts.depends or not _is_method(case, applied):
                 continue
-            for decorator in function.decorator_list:
-                if not _applies(case, source, decorator, JITS):
-                    continue
-                method = case.facts.data.get("function", "") + " ".join(
-                    name for name, _ in case.facts.transforms
-                )
-                if function.name not in method:
-                    continue
-                applied = Applied(source, decorator, function, True)
-                numbers = [
-                    n for n in constants(keyword(applied, "static_argnums")) if isinstance(n, int)
-                ]
-                value = "0" if not numbers else f"({', '.join(map(str, [0, *numbers]))})"
-                title = "mark `self` as static: the object is a constant of the program"
-                edits = tuple(with_option(applied, "static_argnums", value))
-                yield Candidate("static_self", title, edits, 1)
-
-
-def hashable(case: Case) -> Iterator[Candidate]:
-    """A list, dict or set given for a static argument -> a tuple."""
-    source, node = case.source, case.node
-    name = case.facts.data.get("argument", "")
-    if source is None or node is None or not name:
-        return
-    for call in source.nodes(ast.Call, source.statement(node)):
-        for value in _given(case, call, name):
-            if isinstance(value, ast.List):
-                items = [source.code(e) for e in value.elts]
-                text = f"({items[0]},)" if len(items) == 1 else f"({', '.join(items)})"
-            elif isinstance(value, ast.Dict):
-                text = f"tuple({source.code(value)}.items())"
-            else:
-                text = f"tuple({source.code(value)})"
-            title = f"pass `{name}` as a tuple, which can be hashed"
-            yield Candidate("hashable_static", title, (source.replace(value, text),), 1)
-    yield from _frozen(case)
-    yield from traced(case)
-
-
-def _frozen(case: Case) -> Iterator[Candidate]:
-    """A dataclass whose objects are static -> frozen, so that they can be hashed."""
-    said = re.search(r"a value of type (\w+) cannot be hashed", case.facts.message)
-    for source in case.sources.values() if said is not None else ():
-        for found in source.nodes(ast.ClassDef):
-            for decorator in found.decorator_list if said and found.name == said[1] else ():
-                what = decorator.func if isinstance(decorator, ast.Call) else decorator
-                if source.meaning(what) != "dataclasses.dataclass":
-                    continue
-                if isinstance(decorator, ast.Call):
-                    edits = with_option(Applied(source, decorator, None, True), "frozen", "True")
-                else:
-                    edits = [source.replace(decorator, f"{source.code(decorator)}(frozen=True)")]
-                title = f"freeze `{found.name}`: its objects are then compared and hashed by what they hold"
-                yield Candidate("hashable_static", title, tuple(edits), 1)
-
-
-def _given(case: Case, call: ast.Call, name: str) -> Iterator[ast.expr]:
-    """What a call passes for the parameter `name` of the function it calls."""
-    called = getattr(call.func, "id", getattr(call.func, "attr", ""))
-    for found in call.keywords:
-        if found.arg == name:
-            yield found.value
+            title = f"mark `{known[0]}` as static: the object is a constant of the program"
+            bare = not any(keyword(applied, f"static_arg{kind}") for kind in ("nums", "names"))
+            edits = (
+                with_option(applied, "static_argnums", "0")
+                if bare
+                else _more_static(applied, known[:1], known)
+            )
+            yield Candidate("static_self", title, tuple(edits), 1)
             return
-    for _, function in case.definition(_target(case, called)):
-        known = parameters(function)
-        if known[:1] == ["self"] and isinstance(call.func, ast.Attribute):
-            known = known[1:]
-        if name in known and known.index(name) < len(call.args):
-            yield call.args[known.index(name)]
-            return
+
+
+def _is_method(case: Case, applied: Applied) -> bool:
+    return any(
+        applied.function is not None and isinstance(s.parents.get(applied.function), ast.ClassDef)
+        for s in case.sources.values()
+    )
+
+
+def _more_static(applied: Applied, wanted: Sequence[str], known: list[str]) -> list[Edit]:
+    """The edits that make parameters static besides those that are so already."""
+    listed = keyword(applied, "static_argnums")
+    if listed is not None:
+        numbers = {n for n in constants(listed) if isinstance(n, int)}
+        numbers |= {known.index(w) for w in wanted}
+        return with_option(applied, "static_argnums", _tuple([str(n) for n in sorted(numbers)]))
+    names = [n for n in constants(keyword(applied, "static_argnames")) if isinstance(n, str)]
+    quoted = [f'"{n}"' for n in dict.fromkeys([*names, *wanted])]
+    return with_option(applied, "static_argnames", _tuple(quoted))
+
+
+def _tuple(items: list[str]) -> str:
+    return f"({items[0]},)" if len(items) == 1 else f"({', '.join(items)})"
+
+
+def arguments_passed(case: Case, source: Source, call: ast.Call) -> dict[str, ast.expr]:
+    """What a call passes for the parameters of the function being traced."""
+    for name, _ in reversed(case.facts.transforms):
+        functions: list[ast.FunctionDef | ast.Lambda] = [f for _, f in case.definition(name)]
+        functions += [a.function for a in applications(case, name) if a.function is not None]
+        for function in functions[:1]:
+            known = parameters(function)
+            bound = known[:1] == ["self"] and isinstance(call.func, ast.Attribute)
+            starred = any(isinstance(a, ast.Starred) for a in call.args)
+            passed = dict(zip(known[bound:], call.args, strict=False)) if not starred else {}
+            return passed | {k.arg: k.value for k in call.keywords if k.arg in known}
+    return {}
 
 
 def traced(case: Case) -> Iterator[Candidate]:
@@ -302,7 +283,7 @@ def traced(case: Case) -> Iterator[Candidate]:
         for applied in applications(case, name):
             if applied.function is None:
                 continue
-            known = parameters(applied.function)
+            known = applied.known
             edits: list[Edit] = []
             for option in ("static_argnames", "static_argnums"):
                 present = constants(keyword(applied, option))
@@ -326,91 +307,95 @@ def traced(case: Case) -> Iterator[Candidate]:
 # --- donation --------------------------------------------------------------------------------
 
 
-def _donating(case: Case, source: Source) -> Iterator[tuple[Applied, ast.Call, list[str]]]:
-    """Calls of functions that take over arguments, with the names of the donated parameters."""
-    for call in source.nodes(ast.Call):
-        called = getattr(call.func, "id", getattr(call.func, "attr", ""))
-        if not called:
-            continue
-        for applied in applications(case, _target(case, called)):
-            given = constants(keyword(applied, "donate_argnums")) + constants(
-                keyword(applied, "donate_argnames")
-            )
-            if not given or applied.function is None:
-                continue
-            known = parameters(applied.function)
-            names = [
-                c if isinstance(c, str) else known[c]
-                for c in given
-                if isinstance(c, str) or c < len(known)
-            ]
-            yield applied, call, names
+_DONATED = re.compile(r"It was donated to `([^`]*)` as argument (\w+)")
 
 
-def donated_names(case: Case) -> set[str]:
-    """The variables that the program gives away."""
-    found: set[str] = set()
-    for source in case.sources.values():
-        for applied, call, names in _donating(case, source):
-            for name in names:
-                for value in _passed(applied, call, name):
-                    found.update(n.id for n in ast.walk(value) if isinstance(n, ast.Name))
-    return found
-
-
-def _target(case: Case, called: str) -> str:
-    """The function behind a name: `step = jax.jit(update)` calls update."""
-    for source in case.sources.values():
-        for found in source.nodes(ast.Assign):
-            value, target = found.value, found.targets[0]
-            if getattr(target, "id", getattr(target, "attr", "")) != called:
-                continue
-            if isinstance(value, ast.Call) and source.meaning(value.func) in JITS and value.args:
-                inner: ast.expr = value.args[0]
-                return getattr(inner, "id", getattr(inner, "attr", called))
-    return called
+def donated_argument(case: Case) -> str:
+    """The parameter that an array was given away as, "" if nothing tells."""
+    said = _DONATED.search(case.facts.message)
+    return said[2] if said is not None else ""
 
 
 def copied(case: Case) -> Iterator[Candidate]:
-    """A donated argument used again: donate a copy, or do not donate."""
-    source, node = case.source, case.node
-    if source is None or node is None:
+    """A donated argument used again, maybe under another name: donate a copy, or do not donate."""
+    said = _DONATED.search(case.facts.message)
+    label = next((x for x in case.facts.diagnostic.labels if "donated here" in x.text), None)
+    source = case.sources.get(label.span.file) if label is not None else None
+    node = source.at(label.span) if source is not None and label is not None else None
+    if said is None or source is None or node is None:
+        yield from _given_twice(case)
         return
-    roots = {n.id for n in ast.walk(source.statement(node)) if isinstance(n, ast.Name)}
-    for applied, call, names in _donating(case, source):
-        if call.lineno > (node.lineno if isinstance(node, (ast.expr, ast.stmt)) else 0):
+    name, parameter = said.groups()
+    call = next(iter(source.nodes(ast.Call, node)), None)
+    found = list(applications(case, name))
+    functions: list[ast.FunctionDef | ast.Lambda] = [f for _, f in case.definition(name)]
+    functions += [a.function for a in found if a.function is not None]
+    for function in functions[:1] if call is not None else ():
+        value = _passed(function, call, parameter) if call is not None else None
+        if value is None:
             continue
-        for name in names:
-            for value in _passed(applied, call, name):
-                root = value
-                while isinstance(root, (ast.Attribute, ast.Subscript)):
-                    root = root.value
-                if not isinstance(root, ast.Name) or root.id not in roots:
-                    continue
-                tree_map, imports = source.spell("jax.tree.map")
-                numpy, more = source.spell("jax.numpy")
-                text = f"{tree_map}({numpy}.copy, {source.code(value)})"
-                title = f"donate a copy: `{source.code(value)}` is used again"
-                edits = (source.replace(value, text), *imports, *more)
-                yield Candidate("copy_before_donate", title, edits, 1)
-                rest = [n for n in names if n != name]
-                drop = _donate_only(applied, rest)
-                yield Candidate("no_donation", f"do not donate `{name}`", tuple(drop), 2)
+        tree_map, imports = source.spell("jax.tree.map")
+        numpy, more = source.spell("jax.numpy")
+        text = f"{tree_map}({numpy}.copy, {source.code(value)})"
+        title = f"donate a copy: `{source.code(value)}` is used again"
+        yield Candidate(
+            "copy_before_donate", title, (source.replace(value, text), *imports, *more), 1
+        )
+    for applied in found:
+        known = applied.known
+        given = [
+            c if isinstance(c, str) else known[c]
+            for option in ("donate_argnums", "donate_argnames")
+            for c in constants(keyword(applied, option))
+            if isinstance(c, str) or c < len(known)
+        ]
+        drop = _donate_only(applied, [n for n in given if n != parameter])
+        yield Candidate("no_donation", f"do not donate `{parameter}`", tuple(drop), 2)
 
 
-def _passed(applied: Applied, call: ast.Call, name: str) -> Iterator[ast.expr]:
+_TWICE = re.compile(
+    r"([\w.<>]+): one buffer is donated .* in the same call: as (\w+).* and as (\w+)"
+)
+
+
+def _given_twice(case: Case) -> Iterator[Candidate]:
+    """One array given for two arguments of a call, of which one is donated: a copy for the other."""
+    said = _TWICE.search(case.facts.message)
+    source, node = case.source, case.node
+    if said is None or source is None or node is None:
+        return
+    functions: list[ast.FunctionDef | ast.Lambda] = [f for _, f in case.definition(said[1])]
+    functions += [a.function for a in applications(case, said[1]) if a.function is not None]
+    for call in source.nodes(ast.Call, node):
+        value = _passed(functions[0], call, said[3]) if functions else None
+        if value is not None:
+            tree_map, imports = source.spell("jax.tree.map")
+            numpy, more = source.spell("jax.numpy")
+            text = f"{tree_map}({numpy}.copy, {source.code(value)})"
+            title = f"give a copy as `{said[3]}`: the array is donated"
+            edits = (source.replace(value, text), *imports, *more)
+            yield Candidate("copy_before_donate", title, edits, 1)
+            return
+
+
+def _passed(function: ast.FunctionDef | ast.Lambda, call: ast.Call, name: str) -> ast.expr | None:
+    """What a call passes for a parameter of the function behind it; all of them where it unpacks some."""
+    known = parameters(function)
+    known = known[1:] if known[:1] == ["self"] else known
     for found in call.keywords:
         if found.arg == name:
-            yield found.value
-    known = parameters(applied.function) if applied.function is not None else []
-    if known[:1] == ["self"] and isinstance(call.func, ast.Attribute):
-        known = known[1:]
-    if name in known and known.index(name) < len(call.args):
-        yield call.args[known.index(name)]
+            return found.value
+    at = known.index(name) if name in known else 0
+    for argument in call.args[: at + 1]:
+        if isinstance(argument, ast.Starred):
+            return argument.value
+    if name in known and at < len(call.args):
+        return call.args[at]
+    return next((k.value for k in call.keywords if k.arg is None), None)
 
 
 def _donate_only(applied: Applied, names: list[str]) -> list[Edit]:
-    known = parameters(applied.function) if applied.function is not None else []
+    known = applied.known
     edits: list[Edit] = []
     for option in ("donate_argnums", "donate_argnames"):
         present = constants(keyword(applied, option))
@@ -436,7 +421,7 @@ def no_donation(case: Case) -> Iterator[Candidate]:
         )
         if not given or applied.function is None:
             continue
-        known = parameters(applied.function)
+        known = applied.known
         names = [c if isinstance(c, str) else known[c] for c in given]
         edits = _donate_only(applied, [n for n in names if n not in wanted])
         if edits:

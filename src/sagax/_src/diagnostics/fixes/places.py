@@ -4,17 +4,22 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 
 import sagax._src.diagnostics.fixes.leaks as leaks
 import sagax._src.diagnostics.fixes.options as options
+import sagax._src.diagnostics.fixes.origins as origins
 import sagax._src.diagnostics.fixes.types as types
 from sagax._src.diagnostics.fixes.case import Case, Facts, base_name
-from sagax._src.diagnostics.fixes.source import Function, Source, loads, parameters, stores
+from sagax._src.diagnostics.fixes.source import Source, parameters
 from sagax._src.diagnostics.model import Label, Span
 
 __all__ = ["completed"]
+
+
+# found in programs that have been traced: which argument of which function was at fault is not known there
+_KNOWN_BY_VALUES = {"OutOfBoundsIndexWarning", "IntegerOverflowWarning", "NaNGradientWarning"}
 
 
 def completed(facts: Facts, sources: Mapping[str, Source]) -> Facts:
@@ -56,29 +61,30 @@ def _depends(facts: Facts, sources: Mapping[str, Source]) -> tuple[str, ...]:
     primary = diagnostic.primary
     source = sources.get(primary.file) if primary is not None else None
     node = source.at(primary) if source is not None and primary is not None else None
-    if source is not None and node is not None and "arrays are immutable" in diagnostic.message:
+    immutable = "arrays are immutable" in diagnostic.message and not diagnostic.depends
+    if source is not None and node is not None and immutable:
         target = next(
             (n for n in ast.walk(source.statement(node)) if isinstance(n, ast.Subscript)), node
         )
-        return arguments_of(source, target.value if isinstance(target, ast.Subscript) else target)
-    if "OutOfBoundsIndexWarning" in classes or "IntegerOverflowWarning" in classes:
-        return _of_mapped(Case(facts, sources), source, node) or diagnostic.depends
+        changed = target.value if isinstance(target, ast.Subscript) else target
+        inner = origins.origin(Case(facts, sources), source, changed)
+        return inner.names or origins.arguments_of(source, changed)
+    if source is not None and node is not None and not _KNOWN_BY_VALUES.isdisjoint(classes):
+        read = _index(node) if "OutOf" in classes[0] else node
+        return origins.origin(Case(facts, sources), source, read).names or diagnostic.depends
     if "requires real- or complex-valued inputs" in diagnostic.message and "argument" in data:
         return (base_name(data["argument"]),)
     if "NonConcreteBooleanIndexError" in classes and isinstance(node, ast.Subscript):
         node = node.slice  # the mask
     if diagnostic.depends:
-        return _of_innermost(Case(facts, sources), source, node)
+        case = Case(facts, sources)
+        return _with_handed_through(case, node) or _of_innermost(case, source, node)
     if "InconclusiveDimensionOperation" in classes and source is not None and node is not None:
-        return arguments_of(source, node)
+        return origins.arguments_of(source, node)
     if variable := re.search(r"dimension variable '(\w+)'", diagnostic.message):
         return (variable[1],)
-    if "DeletedArrayError" in classes and source is not None and primary is not None:
-        names = (
-            [n.id for n in ast.walk(node) if isinstance(n, ast.Name)] if node is not None else []
-        )
-        given = options.donated_names(Case(facts, sources))
-        return tuple([n for n in names if n in given] or names)[:1]
+    if "DeletedArrayError" in classes and (given := options.donated_argument(Case(facts, sources))):
+        return (given,)
     if "mapped" in diagnostic.message and "vmap" in diagnostic.message:
         return tuple(
             dict.fromkeys(
@@ -90,39 +96,38 @@ def _depends(facts: Facts, sources: Mapping[str, Source]) -> tuple[str, ...]:
         for _, function in Case(facts, sources).definition(facts.transforms[-1][0]):
             known = parameters(function)
             return tuple(known[i] for i in numbers if i < len(known))
-    if ("NotAnArrayError" in classes or "hashable" in diagnostic.message) and "argument" in data:
+    said = diagnostic.message
+    named = "hashable" in said or "requested to map its argument" in said
+    if ("NotAnArrayError" in classes or named) and "argument" in data:
         return (base_name(data["argument"]),)
     return ()
 
 
-def _of_mapped(case: Case, source: Source | None, node: ast.AST | None) -> tuple[str, ...]:
-    """The arguments of a function that is handed to vmap, scan and their like, where a value is made
-    in it, or in what it calls.
+def _index(node: ast.AST) -> ast.AST:
+    """The index of `x[i]` or `x.at[i].set(y)`; the whole where it is written in another way."""
+    part = node
+    while isinstance(part, (ast.Call, ast.Attribute)):
+        part = part.func if isinstance(part, ast.Call) else part.value
+    return part.slice if isinstance(part, ast.Subscript) else node
+
+
+def _with_handed_through(case: Case, node: ast.AST | None) -> tuple[str, ...]:
+    """The arguments of the function that a value, maybe left behind, was made in: with those that were
+    handed through to it.
     """
+    labels = case.facts.diagnostic.labels
+    made = next((x.span for x in labels if x.text == "made here"), case.primary)
+    leaks_out = any("leaks" in x.text for x in labels)
+    if made is None or not (leaks_out or case.facts.diagnostic.error.endswith("Warning")):
+        return ()
+    source = case.sources.get(made.file)
+    node = source.at(made) if source is not None else node
     if source is None or node is None:
         return ()
-    found, function = _handed_on(case, source, node, lambda there, f: _is_handed(case, there, f))
-    return found if function is not None else ()
-
-
-def _is_handed(case: Case, source: Source, function: Function) -> bool:
-    """Whether a function is an argument of a transformation, or of a loop, other than jit."""
-    name = getattr(function, "name", "")
-    uses: list[tuple[Source, ast.AST]] = [(source, function)]
-    if name:
-        uses = [
-            (there, use)
-            for there in case.sources.values()
-            for use in there.nodes((ast.Name, ast.Attribute))  # type: ignore[arg-type]
-            if getattr(use, "id", getattr(use, "attr", "")) == name
-        ]
-    for there, use in uses:
-        call = there.parents.get(use)
-        if isinstance(call, ast.Call) and use in call.args:
-            meaning = there.meaning(call.func)
-            if meaning.startswith("jax.") and meaning not in options.JITS:
-                return True
-    return False
+    found, _, function = origins.origin(case, source, node)
+    last = case.facts.diagnostic.function.rpartition(".")[2]
+    same = getattr(function, "name", "<lambda>") == last
+    return found if same and set(case.facts.depends) < set(found) else ()
 
 
 def _of_innermost(case: Case, source: Source | None, node: ast.AST | None) -> tuple[str, ...]:
@@ -138,56 +143,16 @@ def _of_innermost(case: Case, source: Source | None, node: ast.AST | None) -> tu
     if reason not in _HANDING_THROUGH:
         return ()
     last = name.rpartition(".")[2]
-
-    def is_traced(there: Source, function: Function) -> bool:
-        owner = there.parents.get(function)
-        called = getattr(function, "name", "") == "__call__" and isinstance(owner, ast.ClassDef)
-        names = [getattr(function, "name", "<lambda>"), owner.name if called else ""]  # type: ignore[union-attr]
-        return last in names
-
-    found, function = _handed_on(case, source, node, is_traced)
-    known = set(facts.depends)
-    if function is None or not found:
+    found, _, function = origins.origin(case, source, node)
+    called = getattr(function, "name", "<lambda>")
+    if function is None or called not in (last, "__call__", "<lambda>"):
         return ()
     # what the facts know of this function's arguments holds; the source may name too many
-    own = facts.diagnostic.function in (name, last) and known <= set(parameters(function))
-    return found if not own or known < set(found) else ()
+    own = facts.diagnostic.function in (name, last) and set(facts.depends) <= set(found)
+    return found if not own or set(facts.depends) < set(found) else ()
 
 
 _HANDING_THROUGH = ("vmap", "grad", "value_and_grad", "jacrev", "jacfwd", "hessian")
-
-
-def _handed_on(
-    case: Case,
-    source: Source,
-    node: ast.AST,
-    wanted: Callable[[Source, Function], bool],
-    depth: int = 0,
-) -> tuple[tuple[str, ...], Function | None]:
-    """The parameters that an expression depends on of the function around it that is `wanted`, or of
-    the one that calls the function around it with them; and that function.
-    """
-    function = source.function(node)
-    if function is None or depth > _FURTHEST:
-        return (), None
-    here = arguments_of(source, node)
-    if wanted(source, function):
-        return tuple(n for n in here if n != "self"), function
-    for there, call, passed in case.calls(function):
-        names: dict[str, None] = {}
-        reached = None
-        for name in here:
-            if name in passed:
-                found, at = _handed_on(case, there, passed[name], wanted, depth + 1)
-                names.update(dict.fromkeys(found))
-                reached = reached or at
-        if reached is not None and there.function(call) is not function:
-            order = parameters(reached)
-            return tuple(sorted(names, key=order.index)), reached
-    return (), None
-
-
-_FURTHEST = 4  # calls to look back
 
 
 def _better_place(facts: Facts, sources: Mapping[str, Source]) -> Span | None:
@@ -214,35 +179,8 @@ def _better_place(facts: Facts, sources: Mapping[str, Source]) -> Span | None:
     if "must have equal types" in facts.message or "types of the carry" in facts.message:
         for source, value in types.carry_results(case):
             return source.span(value)
-    if "SX" in facts.diagnostic.code and "branch" in facts.message:
+    known = "returned_by" in facts.data  # which of the branches it was
+    if "SX" in facts.diagnostic.code and "branch" in facts.message and not known:
         for source, value in types.branch_results(case):
             return source.span(value)
     return None
-
-
-# --- which arguments, from the source ------------------------------------------------------------
-
-
-def arguments_of(source: Source, node: ast.AST) -> tuple[str, ...]:
-    """The parameters of the function around an expression that it depends on, in order."""
-    function = source.function(node)
-    if function is None:
-        return ()
-    known = parameters(function)
-    found: set[str] = set()
-    seen: set[str] = set()
-    todo = loads(node)
-    while todo:
-        name = todo.pop()
-        if name in seen:
-            continue
-        seen.add(name)
-        if name in known:
-            found.add(name)
-        for statement in ast.walk(function):
-            if isinstance(statement, (ast.Assign, ast.AugAssign, ast.AnnAssign, ast.For)):
-                value = statement.iter if isinstance(statement, ast.For) else statement.value
-                before = statement.lineno < getattr(node, "lineno", 0)
-                if before and value is not None and name in stores(statement):
-                    todo += loads(value)
-    return tuple(n for n in known if n in found)

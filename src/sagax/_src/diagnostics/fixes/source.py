@@ -247,9 +247,9 @@ class Source:
         if best is not None:
             return best, []
         module, _, last = full.rpartition(".")
-        if module in ("functools", "math"):
-            if module == "functools":
-                return last, [self.import_line(f"from functools import {last}")]
+        if module in ("functools", "dataclasses", "math"):
+            if module != "math":
+                return last, [self.import_line(f"from {module} import {last}")]
             return full, [self.import_line("import math")]
         if module == "numpy" or full == "numpy":
             return "np" + full[5:], [self.import_line("import numpy as np")]
@@ -270,7 +270,7 @@ class Source:
             if line > len(self.lines):
                 line = self.first_line(first)
             return self.insert_above(line, text)
-        standard = text.startswith(("from functools", "import math"))
+        standard = text.startswith(("from functools", "from dataclasses", "import math"))
         if standard:
             for node in found:
                 future = isinstance(node, ast.ImportFrom) and node.module == "__future__"

@@ -5,15 +5,18 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 
 from sagax._src.diagnostics.fixes.case import Candidate, Case, base_name
 from sagax._src.diagnostics.fixes.logic import splice
-from sagax._src.diagnostics.fixes.source import Source, loads, parameters, stores
+from sagax._src.diagnostics.fixes.making import Made, functions_behind, keys_of, made, returned_by
+from sagax._src.diagnostics.fixes.origins import arguments_of
+from sagax._src.diagnostics.fixes.source import Function, Source, loads, parameters, stores
 from sagax._src.diagnostics.model import Edit
 
 __all__ = [
-    "branch_results", "branch_type", "callback_shape", "carry_container", "carry_results", "carry_type", "double_where", "enable_x64", "float_argument", "growing", "loop_call", "matmul",
-    "on_one_device", "registered", "results", "scalar_output", "wider",
+    "branch_results", "branch_type", "carry_container", "carry_results", "carry_type", "double_where", "enable_x64",
+    "float_argument", "growing", "loop_call", "matmul", "results", "scalar_output", "wider", "widest",
 ]  # fmt: skip
 
 _TYPE = re.compile(r"(bool|u?int\d+|b?float\w*|complex\d+)\[([\d,]*)\]")
@@ -98,11 +101,11 @@ def _field(source: Source, value: ast.expr, name: str) -> ast.expr | None:
         if keyword.arg == name:
             return keyword.value
     called = getattr(value.func, "id", getattr(value.func, "attr", ""))
-    for made in source.nodes(ast.ClassDef):
-        if made.name == called:
+    for found in source.nodes(ast.ClassDef):
+        if found.name == called:
             fields = [
                 s.target.id
-                for s in made.body
+                for s in found.body
                 if isinstance(s, ast.AnnAssign) and isinstance(s.target, ast.Name)
             ]
             if name in fields and fields.index(name) < len(value.args):
@@ -122,20 +125,37 @@ def _resolved(source: Source, value: ast.expr) -> ast.expr:
 
 def carry_results(case: Case) -> Iterator[tuple[Source, ast.expr]]:
     """What the body of the loop at fault returns for the part of the carry whose type changes."""
-    data = case.facts.data
-    path = re.sub(r"^\w+", "", data.get("argument", "") + data.get("path", ""))
+    for place, value, keys in _carried(case):
+        if isinstance(value, ast.Tuple) and keys[:1] == ("0",) and value.elts:
+            value, keys = value.elts[0], keys[1:]
+        yield (
+            place,
+            _leaf(place, value, "".join(f"[{k}]" if k[0] != "." else k for k in keys)) or value,
+        )
+
+
+def _carried(case: Case) -> Iterator[tuple[Source, ast.expr, tuple[str, ...]]]:
+    """What the body of the loop at fault returns, with the path to the part that changes its type."""
     found = loop_call(case)
     if found is None:
         return
     where, call = found
+    keys = keys_of(_path(case))
     name = where.meaning(call.func).rpartition(".")[2]
-    at = {"scan": 0, "while_loop": 1, "fori_loop": 2}[name]
+    at = _BODY[name]
     if len(call.args) <= at:
         return
     for place, value in results(case, where, call.args[at]):
-        if name == "scan" and isinstance(value, ast.Tuple) and value.elts:
-            value = value.elts[0]
-        yield place, _leaf(place, value, path) or value
+        yield place, value, ("0", *keys) if name == "scan" else keys
+
+
+def _path(case: Case) -> str:
+    data = case.facts.data
+    return re.sub(r"^\w+", "", data.get("argument", "") + data.get("path", ""))
+
+
+_BODY = {"scan": 0, "while_loop": 1, "fori_loop": 2}
+_INIT = {"scan": 1, "while_loop": 2, "fori_loop": 3}
 
 
 def carry_container(case: Case) -> Iterator[Candidate]:
@@ -163,142 +183,153 @@ def carry_container(case: Case) -> Iterator[Candidate]:
 
 def loop_call(case: Case) -> tuple[Source, ast.Call] | None:
     """The call of scan, while_loop or fori_loop at fault."""
+    return _innermost_call(case, _LOOPS)
+
+
+def _innermost_call(case: Case, names: tuple[str, ...]) -> tuple[Source, ast.Call] | None:
+    """The call of one of these functions that the error came out of, or the only one that there is."""
+    for span in reversed(case.facts.frames):
+        source = case.sources.get(span.file)
+        node = source.at(span) if source is not None else None
+        if source is not None and isinstance(node, ast.Call) and source.meaning(node.func) in names:
+            return source, node
     source, node = case.source, case.node
     if source is not None and node is not None:
-        call = _call_at(source, node, _LOOPS)
+        call = _call_at(source, node, names)
         if call is not None:
             return source, call
-    every = [(s, c) for s in case.sources.values() for c in s.calls_of(*_LOOPS)]
+    every = [(s, c) for s in case.sources.values() for c in s.calls_of(*names)]
     return every[0] if len(every) == 1 else None
 
 
 def carry_type(case: Case) -> Iterator[Candidate]:
     """A carry whose type changes: begin with the type that the body returns, or cast what it returns."""
-    source, node, data = case.source, case.node, case.facts.data
-    if source is None or node is None:
-        return
+    data = case.facts.data
     before, after = _types(data.get("expected", "")), _types(data.get("got", ""))
-    path = re.sub(r"^\w+", "", data.get("argument", "") + data.get("path", ""))
     found = loop_call(case)
-    if found is None:
+    if found is None or not before[0]:
         return
     where, call = found
-    name = where.meaning(call.func).rpartition(".")[2]
-    at = {"scan": 1, "while_loop": 2, "fori_loop": 3}[name]
-    numpy, imports = where.spell("jax.numpy")
+    at = _INIT[where.meaning(call.func).rpartition(".")[2]]
     init = call.args[at] if len(call.args) > at else None
     for keyword in call.keywords:
         if keyword.arg in ("init", "init_val"):
             init = keyword.value
-    if init is None or not before[0]:
+    if init is None:
         return
-    leaf = _leaf(where, _resolved(where, init), path)
-    if leaf is None:
-        leaf = _leaf(where, init, path)
-    if before[0] != after[0] and leaf is not None:
-        target = (
-            leaf if leaf is not init or not isinstance(init, ast.Name) else _resolved(where, init)
-        )
-        if leaf is init and isinstance(init, ast.Name):
-            target = _resolved(where, init)
-        inner = _resolved(where, target)
-        text = _cast(where, inner, after[0], numpy)
+    shape = f"({after[1]},)" if after[1] and "," not in after[1] else f"({after[1]})"
+    keys = keys_of(_path(case))
+    places = list(dict.fromkeys(made(case, where, init, keys)))
+    if before[0] != after[0]:
         title = f"begin with {after[0]}, the dtype that the body returns"
-        yield Candidate("match_dtype", title, (where.replace(inner, text), *imports), 1)
-        if inner is not init and isinstance(init, ast.Name):
-            text = f"{numpy}.asarray({init.id}, dtype={numpy}.{after[0]})"
-            yield Candidate("match_dtype", title, (where.replace(init, text), *imports), 2)
-    body = call.args[{"scan": 0, "while_loop": 1, "fori_loop": 2}[name]]
-    yield from _cast_result(case, where, body, path, before, after, name)
-    if before[1] != after[1] and leaf is not None and before[0] == after[0]:
-        shape = f"({after[1]},)" if after[1] and "," not in after[1] else f"({after[1]})"
-        inner = _resolved(where, leaf)
-        text = f"{numpy}.broadcast_to({where.code(inner)}, {shape})"
+        for place in places:
+            yield from _typed(place, after[0], title, 1)
+        yield from _typed(Made(where, init, keys), after[0], title, 3)
+        title = f"return {before[0]} from the body, the dtype that the loop begins with"
+        for source, value, path in _carried(case):
+            for place in dict.fromkeys(made(case, source, value, path)):
+                yield from _typed(place, before[0], title, 3)
+    elif before[1] != after[1]:
         title = f"begin with the shape that the body returns, {shape}"
-        yield Candidate("match_shape", title, (where.replace(inner, text), *imports), 4)
+        for place in places:
+            if not place.rest:
+                numpy, imports = place.source.spell("jax.numpy")
+                text = f"{numpy}.broadcast_to({place.source.code(place.node)}, {shape})"
+                edits = (place.source.replace(place.node, text), *imports)
+                yield Candidate("match_shape", title, edits, 4)
+
+
+def _typed(place: Made, dtype: str, title: str, rank: int) -> Iterator[Candidate]:
+    """A value, or the part of it that its `rest` leads to, with another dtype."""
+    source, node = place.source, place.node
+    numpy, imports = source.spell("jax.numpy")
+    if not place.rest:
+        text = _cast(source, node, dtype, numpy)
+    elif isinstance(node, (ast.Name, ast.Attribute)):
+        changed = _with_part(source, source.code(node), place.rest, f"{numpy}.{dtype}", numpy)
+        if changed is None:
+            return
+        text, more = changed
+        imports = [*imports, *more]
+    else:
+        return
+    yield Candidate("match_dtype", title, (source.replace(node, text), *imports), rank)
+
+
+def _with_part(
+    source: Source, text: str, keys: tuple[str, ...], dtype: str, numpy: str
+) -> tuple[str, list[Edit]] | None:
+    """The text of a copy of a container in which one part has another dtype."""
+    if not keys:
+        return f"{numpy}.asarray({text}, dtype={dtype})", []
+    key = keys[0]
+    part = f"{text}{key}" if key[0] == "." else f"{text}[{key}]"
+    inner = _with_part(source, part, keys[1:], dtype, numpy)
+    if inner is None or key.isdigit():
+        return None
+    changed, imports = inner
+    if key[0] != ".":
+        return f"{{**{text}, {key}: {changed}}}", imports
+    tuples = [
+        c
+        for c in source.nodes(ast.ClassDef)
+        if any("NamedTuple" in source.code(b) for b in c.bases)
+    ]
+    if tuples:
+        return f"{text}._replace({key[1:]}={changed})", imports
+    copied, more = source.spell("dataclasses.replace")
+    return f"{copied}({text}, {key[1:]}={changed})", [*imports, *more]
 
 
 def results(case: Case, source: Source, function: ast.expr) -> Iterator[tuple[Source, ast.expr]]:
-    """The expressions that a function, given by its name or as a lambda, returns."""
-    if isinstance(function, ast.Lambda):
-        yield source, function.body
-    name = getattr(function, "id", getattr(function, "attr", ""))
-    for place, definition in case.definition(name) if name else ():
-        for node in place.nodes(ast.Return, definition):
-            if node.value is not None and place.function(node) is definition:
-                yield place, node.value
-        return
+    """The expressions that a function, given by its name, as a method, a lambda or what makes one, returns."""
+    named = re.match(r"\w+ of ([\w.]+):", case.facts.message)
+    found = list(functions_behind(case, source, function))
+    if named and len(found) != 1:
+        found = [f for f in found if f[0].qualified(f[1]) == named[1]] or found
+    if not found and named:
+        found = list(case.definition(named[1]))
+    for place, definition in found[:1]:
+        for value in returned_by(place, definition):
+            yield place, value
 
 
-def _cast_result(
-    case: Case,
-    source: Source,
-    body: ast.expr,
-    path: str,
-    before: tuple[str, str],
-    after: tuple[str, str],
-    name: str,
-) -> Iterator[Candidate]:
-    if before[0] == after[0]:
-        return
-    for place, value in results(case, source, body):
-        numpy, imports = place.spell("jax.numpy")
-        if name == "scan":
-            if not isinstance(value, ast.Tuple) or not value.elts:
-                continue
-            value = value.elts[0]
-        leaf = _leaf(place, _resolved(place, value), path) or _leaf(place, value, path)
-        if leaf is None:
-            continue
-        text = _cast(place, leaf, before[0], numpy)
-        title = f"return {before[0]} from the body, the dtype that the loop begins with"
-        yield Candidate("match_dtype", title, (place.replace(leaf, text), *imports), 3)
+_CHOICES = ("jax.lax.cond", "jax.lax.switch")
+
+
+def _branches(case: Case) -> list[list[tuple[Source, ast.expr]]]:
+    """What each branch of the cond or switch at fault returns."""
+    found = _innermost_call(case, _CHOICES)
+    if found is None or len(found[1].args) < 2:
+        return []
+    source, call = found
+    functions: list[tuple[Source, Function]] = []
+    if source.meaning(call.func).endswith("switch"):
+        for place in made(case, source, call.args[1]):
+            if isinstance(place.node, (ast.List, ast.Tuple)):
+                for branch in place.node.elts:
+                    functions += list(functions_behind(case, place.source, branch))[:1]
+            elif isinstance(place.node, (ast.ListComp, ast.GeneratorExp)):
+                functions += functions_behind(case, place.source, place.node.elt)
+    else:
+        for branch in call.args[1:3]:
+            functions += list(functions_behind(case, source, branch))[:1]
+    return [[(place, value) for value in returned_by(place, f)] for place, f in functions]
 
 
 def branch_results(case: Case) -> Iterator[tuple[Source, ast.expr]]:
     """What the branches of cond or switch after the first return."""
-    source, node = case.source, case.node
-    if source is None or node is None:
-        return
-    call = _call_at(source, node, ("jax.lax.cond", "jax.lax.switch"))
-    if call is None or len(call.args) < 3:
-        return
-    branches = call.args[1:3]
-    if source.meaning(call.func).endswith("switch"):
-        if not isinstance(call.args[1], (ast.List, ast.Tuple)):
-            return
-        branches = call.args[1].elts
-    for branch in branches[1:]:
-        yield from results(case, source, branch)
+    for found in _branches(case)[1:]:
+        yield from found
 
 
 def branch_type(case: Case) -> Iterator[Candidate]:
-    """Branches of cond or switch whose results differ in container or dtype."""
-    source, node = case.source, case.node
-    if source is None or node is None:
-        return
-    call = _call_at(source, node, ("jax.lax.cond", "jax.lax.switch"))
-    where = source
-    if call is None:
-        for other in case.sources.values():
-            found = other.calls_of("jax.lax.cond", "jax.lax.switch")
-            if len(found) == 1:
-                where, call = other, found[0]
-    if call is None:
-        return
-    source = where
-    branches = call.args[1:3]
-    if source.meaning(call.func).endswith("switch") and isinstance(
-        call.args[1], (ast.List, ast.Tuple)
-    ):
-        branches = call.args[1].elts
-    returned = [list(results(case, source, b)) for b in branches]
-    if any(not r for r in returned):
+    """Branches of cond or switch whose results differ in container, dtype or shape."""
+    message = " ".join([case.facts.message, *case.facts.data.values()])
+    returned = _branches(case) if "branch" in message else []
+    if len(returned) < 2 or any(not r for r in returned):
         return
     first_place, first = returned[0][0]
-    numpy, imports = first_place.spell("jax.numpy")
-    message = " ".join([case.facts.message, *case.facts.data.values()])
-    found = [m.group(1) for m in _TYPE.finditer(message)]
     for (place, value), *_ in returned[1:]:
         if (
             isinstance(first, (ast.Tuple, ast.List))
@@ -311,36 +342,38 @@ def branch_type(case: Case) -> Iterator[Candidate]:
                 comma = "," if tuple_wanted and len(display.elts) == 1 else ""
                 text = f"({items}{comma})" if tuple_wanted else f"[{items}]"
                 title = f"return a {'tuple' if tuple_wanted else 'list'} from both branches"
-                yield Candidate(
-                    "match_dtype",
-                    title,
-                    (here.replace(display, text),),
-                    1 if here is place and display is value else 2,
-                )
+                rank = 1 if display is value else 2
+                yield Candidate("match_dtype", title, (here.replace(display, text),), rank)
             return
-    wide = _widest(found)
+    types = [(m.group(1), m.group(2)) for m in _TYPE.finditer(message)]
+    wide = widest([dtype for dtype, _ in types])
     if not wide:
         return
-    path = re.sub(
-        r"^\w+", "", case.facts.data.get("argument", "") + case.facts.data.get("path", "")
+    path = _path(case)
+    if not path and (found_path := re.search(r"output((?:\[[^\]]+\]|\.\w+)+)", message)):
+        path = found_path[1]
+    keys = keys_of(path)
+    places = dict.fromkeys(
+        m for each in returned for place, value in each for m in made(case, place, value, keys)
     )
-    paths = [path] if path else [""]
-    if not path and (found_path := re.search(r"output((?:\[[^\]]+\])+)", message)):
-        paths = [found_path[1]]
-    for path in paths:
-        edits: list[Edit] = []
-        for found_there in returned:
-            for place, value in found_there:
-                leaf = _leaf(place, value, path)
-                if leaf is None and isinstance(value, (ast.Tuple, ast.List)):
-                    continue
-                leaf = leaf or value
-                edits.append(place.replace(leaf, _cast(place, leaf, wide, numpy)))
-        if edits:
-            title = f"return {wide} from all branches"
-            for i, edit in enumerate(edits):
-                yield Candidate("match_dtype", title, (edit, *imports), 2 + i)
-            yield Candidate("match_dtype", title, (*edits, *imports), 4)
+    shapes = {shape for _, shape in types}
+    if len({dtype for dtype, _ in types}) > 1:
+        title = f"return {wide} from all branches"
+        each = [c for place in places for c in _typed(place, wide, title, 2)]
+        yield from (replace(c, rank=2 + i) for i, c in enumerate(each[:3]))
+        merged = {(e.span, e.text): e for c in each for e in c.edits}
+        yield Candidate("match_dtype", title, tuple(merged.values()), 4)
+    elif len(shapes) > 1:
+        largest = max(shapes, key=lambda shape: (shape.count(",") + bool(shape), shape))
+        text = f"({largest},)" if largest and "," not in largest else f"({largest})"
+        title = f"return the shape {text} from all branches"
+        for place in places:
+            if not place.rest:
+                source = place.source
+                numpy, imports = source.spell("jax.numpy")
+                new = f"{numpy}.broadcast_to({source.code(place.node)}, {text})"
+                edits = (source.replace(place.node, new), *imports)
+                yield Candidate("match_shape", title, edits, 3)
 
 
 _ORDER = [
@@ -359,7 +392,8 @@ _ORDER = [
 ]
 
 
-def _widest(names: list[str]) -> str:
+def widest(names: list[str]) -> str:
+    """Of the names of dtypes, the one that holds the values of all; "" without any."""
     known = [n for n in names if n in _ORDER]
     return max(known, key=_ORDER.index) if known else ""
 
@@ -371,7 +405,7 @@ def float_argument(case: Case) -> Iterator[Candidate]:
     """grad of an integer argument -> the argument as floating point numbers."""
     source, node = case.source, case.node
     name = base_name(case.facts.data.get("argument", ""))
-    if source is None or node is None or not name:
+    if source is None or node is None or not name or "NotAnArrayError" in case.facts.classes:
         return
     numpy, imports = source.spell("jax.numpy")
     statement = source.statement(node)
@@ -396,7 +430,7 @@ def float_argument(case: Case) -> Iterator[Candidate]:
         value = call.args[at]
         known = _resolved(source, value)
         if path := case.facts.data["argument"].removeprefix(name):
-            yield from _float_leaf(source, value, known, path, numpy, imports)
+            yield from _float_leaf(case, source, value, path, numpy, imports)
             return
         if isinstance(value, ast.Constant):
             text = _cast(source, value, "float32", numpy)
@@ -421,15 +455,13 @@ def float_argument(case: Case) -> Iterator[Candidate]:
 
 
 def _float_leaf(
-    source: Source, value: ast.expr, known: ast.expr, path: str, numpy: str, imports: list[Edit]
+    case: Case, source: Source, value: ast.expr, path: str, numpy: str, imports: list[Edit]
 ) -> Iterator[Candidate]:
     """One part of an argument as floating point numbers, where it is made; or else all parts."""
-    leaf = _leaf(source, known, path)
-    if leaf is not None:
-        text = _cast(source, _resolved(source, leaf), "float32", numpy)
-        title = f"make {source.code(value)}{path} floating point where it is made"
-        where = _resolved(source, leaf)
-        yield Candidate("float_input", title, (source.replace(where, text), *imports), 1)
+    title = f"make {source.code(value)}{path} floating point where it is made"
+    for place in dict.fromkeys(made(case, source, value, keys_of(path))):
+        for candidate in _typed(place, "float32", title, 1):
+            yield replace(candidate, kind="float_input")
     tree_map, more = source.spell("jax.tree.map")
     text = f"{tree_map}(lambda leaf: {numpy}.asarray(leaf, dtype={numpy}.float32), {source.code(value)})"
     title = f"differentiate at floating point numbers: cast all of `{source.code(value)}`"
@@ -438,6 +470,13 @@ def _float_leaf(
 
 
 def _position(case: Case, name: str) -> int:
+    """Which argument of the function that is differentiated has a name."""
+    for source in case.sources.values():
+        for call in source.calls_of("jax.grad", "jax.value_and_grad", "jax.jacrev", "jax.jacfwd"):
+            for _, definition in functions_behind(case, source, call.args[0]) if call.args else ():
+                known = [n for n in parameters(definition) if n != "self"]
+                if name in known:
+                    return known.index(name)
     for function, _ in reversed(case.facts.transforms):
         for _, definition in case.definition(function):
             if name in parameters(definition):
@@ -475,97 +514,7 @@ def scalar_output(case: Case) -> Iterator[Candidate]:
             yield Candidate("scalar_output", title, (*edits, *imports), rank, rank == 1)
 
 
-# --- classes ---------------------------------------------------------------------------------
-
-
-def registered(case: Case) -> Iterator[Candidate]:
-    """A dataclass that holds arrays -> registered as a pytree."""
-    names = re.findall(r"<class '[^']*?(\w+)'>", case.facts.message)
-    for source in case.sources.values():
-        for found in source.nodes(ast.ClassDef):
-            if found.name not in names:
-                continue
-            register, imports = source.spell("jax.tree_util.register_dataclass")
-            for decorator in found.decorator_list:
-                what = decorator.func if isinstance(decorator, ast.Call) else decorator
-                if source.meaning(what) == "dataclasses.dataclass":
-                    edit = source.replace(
-                        decorator, f"{register}\n{source.indent(found)}@{source.code(decorator)}"
-                    )
-                    title = f"register `{found.name}` as a pytree: its fields are then arguments"
-                    yield Candidate("pytree_register", title, (edit, *imports), 1)
-            if not found.decorator_list:
-                yield from _plain_class(source, found)
-
-
-def _plain_class(source: Source, found: ast.ClassDef) -> Iterator[Candidate]:
-    """A class whose `__init__` stores its parameters -> with flatten and unflatten."""
-    init = next(
-        (n for n in found.body if isinstance(n, ast.FunctionDef) and n.name == "__init__"), None
-    )
-    if init is None:
-        return
-    known = parameters(init)[1:]
-    stored = {
-        t.attr
-        for n in ast.walk(init)
-        if isinstance(n, ast.Assign)
-        for t in n.targets
-        if isinstance(t, ast.Attribute)
-    }
-    if not known or not set(known) <= stored:
-        return
-    register, imports = source.spell("jax.tree_util.register_pytree_node_class")
-    indent = source.indent(found)
-    step = source.indent(found.body[0])
-    parts = ", ".join(f"self.{n}" for n in known) + ("," if len(known) == 1 else "")
-    methods = (
-        f"\n\n{step}def tree_flatten(self):\n{step}    return ({parts}), None\n\n"
-        f"{step}@classmethod\n{step}def tree_unflatten(cls, _, children):\n{step}    return cls(*children)"
-    )
-    last = found.body[-1]
-    at = source.span(last)
-    end = Edit(at, source.code(last) + methods)
-    top = source.insert_above(found.lineno, f"{indent}@{register}")
-    title = f"register `{found.name}` as a pytree: its fields are then arguments"
-    yield Candidate("pytree_register", title, (top, end, *imports), 2)
-
-
-# --- devices and precision ---------------------------------------------------------------------
-
-
-def on_one_device(case: Case) -> Iterator[Candidate]:
-    """Arguments committed to different devices: move one."""
-    source, node = case.source, case.node
-    if source is None or node is None or "device" not in case.facts.message:
-        return
-    put, imports = source.spell("jax.device_put")
-    statement = source.statement(node)
-    for call in source.nodes(ast.Call, statement):
-        args = [a for a in call.args if isinstance(a, (ast.Name, ast.Attribute))]
-        full = source.meaning(call.func)
-        builtin = isinstance(call.func, ast.Name) and call.func.id in (
-            "print",
-            "round",
-            "float",
-            "zip",
-        )
-        if len(args) < 2 or full.startswith("jax.") or builtin:
-            continue
-        yield from _moved(source, args[0], args[1], put, imports)
-    for operation in source.nodes(ast.BinOp, statement):
-        if isinstance(operation.left, ast.Name) and isinstance(operation.right, ast.Name):
-            yield from _moved(source, operation.left, operation.right, put, imports)
-
-
-def _moved(
-    source: Source, first: ast.expr, second: ast.expr, put: str, imports: list[Edit]
-) -> Iterator[Candidate]:
-    for here, there in ((first, second), (second, first)):
-        moved, target = source.code(here), source.code(there)
-        text = f"{put}({moved}, next(iter({target}.devices())))"
-        title = f"move `{moved}` to the device of `{target}`"
-        yield Candidate("device_put", title, (source.replace(here, text), *imports), 1)
+# --- precision ----------------------------------------------------------------------------------
 
 
 def enable_x64(case: Case) -> Iterator[Candidate]:
@@ -600,15 +549,21 @@ def enable_x64(case: Case) -> Iterator[Candidate]:
 
 
 def wider(case: Case) -> Iterator[Candidate]:
-    """Integers that overflow -> floating point numbers."""
+    """Integers that overflow -> of 32 bits where they fit, else floating point numbers."""
     source, node = case.source, case.node
     if source is None or node is None:
         return
     numpy, imports = source.spell("jax.numpy")
+    said = re.match(r"(\S+) does not fit (\w+)", case.facts.message)
+    fits = said is not None and not said[2].endswith(("32", "64")) and abs(float(said[1])) < 2**31
+    dtypes = ("int32", "float32") if fits else ("float32",)
     function = source.function(node)
     statement = source.statement(node)
+    places: list[tuple[str, list[Edit]]] = []
     if function is not None and not isinstance(function, ast.Lambda):
-        names = [d for d in case.facts.depends if d in parameters(function)]
+        known = parameters(function)
+        read = [n for n in arguments_of(source, node) if n in known and n != "self"]
+        names = [d for d in case.facts.depends if d in known and d != "self"] or read
         if names:
             first = next(
                 (
@@ -619,51 +574,45 @@ def wider(case: Case) -> Iterator[Candidate]:
                 statement,
             )
             indent = source.indent(first)
-            lines = "\n".join(f"{indent}{n} = {n}.astype({numpy}.float32)" for n in names)
-            title = (
-                f"compute with floating point numbers: cast {', '.join(f'`{n}`' for n in names)}"
-            )
-            yield Candidate(
-                "wider_dtype",
-                title,
-                (source.insert_above(source.first_line(first), lines), *imports),
-                1,
-            )
+            lines = "\n".join(f"{indent}{n} = {n}.astype(DTYPE)" for n in names)
+            edit = source.insert_above(source.first_line(first), lines)
+            places.append((f"cast {', '.join(f'`{n}`' for n in names)}", [edit]))
     for call in source.nodes(ast.Call, statement):
         full = source.meaning(call.func)
-        if full in (
-            "jax.numpy.sum",
-            "jax.numpy.prod",
-            "jax.numpy.cumsum",
-            "jax.numpy.dot",
-            "jax.numpy.cumprod",
-        ):
+        if full.rpartition(".")[2] in _REDUCING and full.startswith("jax.numpy."):
             texts: dict[ast.AST, str] = {
-                a: f"{source.code(a)}.astype({numpy}.float32)"
-                if isinstance(a, (ast.Name, ast.Attribute, ast.Subscript, ast.Call))
-                else f"({source.code(a)}).astype({numpy}.float32)"
+                a: f"{_operand(source, a)}.astype(DTYPE)"
                 for a in call.args[: 2 if full.endswith("dot") else 1]
             }
-            yield Candidate(
-                "wider_dtype",
-                "reduce floating point numbers",
-                (source.replace(call, splice(source, call, texts)), *imports),
-                2,
-            )
+            edit = source.replace(call, splice(source, call, texts))
+            places.append(("where they are reduced", [edit]))
+        elif isinstance(call.func, ast.Attribute) and call.func.attr in _REDUCING and not full:
+            text = f"{_operand(source, call.func.value)}.astype(DTYPE)"
+            places.append(("where they are reduced", [source.replace(call.func.value, text)]))
     operands = [
         n
         for n in ast.walk(node if isinstance(node, ast.expr) else statement)
-        if isinstance(n, ast.BinOp) and isinstance(n.op, (ast.Mult, ast.Add, ast.Pow, ast.Sub))
+        if isinstance(n, ast.BinOp)
+        and isinstance(n.op, (ast.Mult, ast.Add, ast.Pow, ast.Sub, ast.LShift))
     ]
     if operands:
         left = operands[-1].left
-        text = f"{numpy}.asarray({source.code(left)}, dtype={numpy}.float32)"
-        yield Candidate(
-            "wider_dtype",
-            "compute with floating point numbers",
-            (source.replace(left, text), *imports),
-            3,
-        )
+        text = f"{numpy}.asarray({source.code(left)}, dtype=DTYPE)"
+        places.append((f"cast `{source.code(left)}`", [source.replace(left, text)]))
+    for i, dtype in enumerate(dtypes):
+        kind = "floating point numbers" if dtype == "float32" else "integers of 32 bits"
+        for rank, (where, edits) in enumerate(places, 1):
+            made = [replace(e, text=e.text.replace("DTYPE", f"{numpy}.{dtype}")) for e in edits]
+            title = f"compute with {kind}: {where}"
+            yield Candidate("wider_dtype", title, (*made, *imports), rank + 3 * i)
+
+
+_REDUCING = ("sum", "prod", "cumsum", "dot", "cumprod", "matmul")
+
+
+def _operand(source: Source, node: ast.expr) -> str:
+    simple = isinstance(node, (ast.Name, ast.Attribute, ast.Subscript, ast.Call))
+    return source.code(node) if simple else f"({source.code(node)})"
 
 
 # --- nan ---------------------------------------------------------------------------------------
@@ -677,34 +626,32 @@ def double_where(case: Case) -> Iterator[Candidate]:
     function = source.function(node)
     if function is None:
         return
+    numpy, imports = source.spell("jax.numpy")
     for call in source.calls_of("jax.numpy.where", "jax.lax.select", within=function):
         if len(call.args) != 3:
             continue
-        test = call.args[0]
-        numpy, imports = source.spell("jax.numpy")
         for side, good in ((call.args[1], True), (call.args[2], False)):
-            bad, names = _unsafe(source, side, node, function)
-            if bad is None:
-                continue
-            for name in names:
+            for operand in _singular(source, side, node, function):
+                test = _test_at(source, call.args[0], operand)
+                if test is None:
+                    continue
+                name = source.code(operand)
+                title = f"give the side that is not used a harmless `{name}`: its derivative is then finite"
                 for harmless in ("1.0", "0.5"):
-                    condition = source.code(test)
-                    safe = (
-                        f"{numpy}.where({condition}, {name}, {harmless})"
-                        if good
-                        else f"{numpy}.where({condition}, {harmless}, {name})"
-                    )
-                    if not _visible(source, test, bad):
-                        continue
-                    edits = [
-                        source.replace(u, safe)
-                        for u in ast.walk(bad)
-                        if isinstance(u, ast.expr) and source.code(u) == name and _is_load(u)
+                    sides = f"{name}, {harmless}" if good else f"{harmless}, {name}"
+                    edit = source.replace(operand, f"{numpy}.where({test}, {sides})")
+                    rank = 1 if harmless == "1.0" else 2
+                    yield Candidate("double_where", title, (edit, *imports), rank)
+                    again = [
+                        source.replace(n, f"{numpy}.where({test}, {sides})")
+                        for n in ast.walk(source.statement(operand))
+                        if isinstance(n, ast.expr)
+                        and _is_load(n)
+                        and source.code(n) == name
+                        and not any(n in ast.walk(part) for part in call.args[:1])
                     ]
-                    title = f"give the side that is not used a harmless `{name}`: its derivative is then finite"
-                    yield Candidate(
-                        "double_where", title, (*edits, *imports), 1 if harmless == "1.0" else 2
-                    )
+                    if len(again) > 1 and not isinstance(operand, ast.Call):
+                        yield Candidate("double_where", title, (*again, *imports), rank)
     yield from _guarded_norm(source, node)
 
 
@@ -712,51 +659,91 @@ def _is_load(node: ast.expr) -> bool:
     return isinstance(getattr(node, "ctx", ast.Load()), ast.Load)
 
 
-def _visible(source: Source, test: ast.expr, where: ast.AST) -> bool:
-    """Whether the test can be computed where the value is: its names are bound by then."""
+def _singular(
+    source: Source, side: ast.expr, node: ast.AST, function: ast.AST
+) -> Iterator[ast.expr]:
+    """The operands of functions whose derivative may be infinite, in a side of `where` or what its names are
+    assigned; those of the expression at fault first.
+    """
+    places: list[ast.AST] = [side]
+    seen: set[str] = set()
+    todo = loads(side)
+    while todo:
+        name = todo.pop()
+        if name not in seen:
+            seen.add(name)
+            for value in source.assigned(name, function):
+                places.append(value)
+                todo += loads(value)
+    inside = set(ast.walk(source.statement(node) if isinstance(node, ast.stmt) else node))
+    found: dict[ast.expr, bool] = {}
+    for place in places:
+        for part in ast.walk(place):
+            operands: list[ast.expr] = []
+            if isinstance(part, ast.Call):
+                name = source.meaning(part.func).rpartition(".")[2] or getattr(
+                    part.func, "attr", ""
+                )
+                if name in _SINGULAR:
+                    operands = part.args[-1 if name.startswith("divide") else 0 :][:2]
+                    operands = operands[-1:] if name.startswith("divide") else operands[:1]
+                    operands += part.args[1:2] if name in ("arctan2", "power") else []
+            elif isinstance(part, ast.BinOp) and isinstance(part.op, ast.Div):
+                operands = [part.right]
+            elif isinstance(part, ast.BinOp) and isinstance(part.op, (ast.Pow, ast.Mod)):
+                operands = [part.left]
+            for operand in operands:
+                if not isinstance(operand, ast.Constant):
+                    near = part in inside or any(n is node for n in ast.walk(part))
+                    found[operand] = found.get(operand, False) or near
+    return iter(sorted(found, key=lambda operand: not found[operand]))
+
+
+_SINGULAR = {"sqrt", "log", "log2", "log10", "log1p", "power", "float_power", "divide", "true_divide", "reciprocal",
+             "arccos", "arcsin", "arctanh", "arccosh", "norm", "cbrt", "rsqrt", "arctan2", "logit", "erfinv",
+             "xlogy", "rel_entr", "entr", "digamma"}  # fmt: skip
+
+
+def _test_at(source: Source, test: ast.expr, where: ast.expr) -> str | None:
+    """The test of a `where`, as it may be written at an earlier place; None if it cannot be computed there."""
     function = source.function(where)
     if function is None:
-        return False
+        return None
     statement = source.statement(where)
     known = set(parameters(function))
     for node in ast.walk(function):
         if isinstance(node, ast.stmt) and node.lineno < statement.lineno:
             known.update(stores(node))
     local = set(stores(function.body)) if not isinstance(function, ast.Lambda) else set[str]()
-    return all(
-        n.id in known or n.id not in local for n in ast.walk(test) if isinstance(n, ast.Name)
-    )
+    late = [n for n in ast.walk(test) if isinstance(n, ast.Name) and n.id in local - known]
+    if not late:
+        return source.code(test)
+    texts: dict[ast.AST, str] = {}
+    for name in late:
+        values = source.assigned(name.id, function)
+        if len(values) != 1:
+            return None
+        value = values[0]
+        if value is where or any(n is where for n in ast.walk(value)):
+            # `r = sqrt(s); where(r > 0, r, 0)`: r is positive where s is
+            alike = (
+                isinstance(value, ast.Call)
+                and source.meaning(value.func).rpartition(".")[2] == "sqrt"
+            )
+            if not alike or value.args[:1] != [where]:  # type: ignore[attr-defined]
+                return None
+            texts[name] = _grouped(source, where)
+        else:
+            inner = _test_at(source, value, where)
+            if inner is None:
+                return None
+            texts[name] = inner if isinstance(value, (ast.Name, ast.Call)) else f"({inner})"
+    return splice(source, test, texts)
 
 
-def _unsafe(
-    source: Source, side: ast.expr, node: ast.AST, function: ast.AST
-) -> tuple[ast.AST | None, list[str]]:
-    """The expression to make safe (the side, or what a name in it was assigned), and its operands."""
-    places: list[ast.AST] = [] if isinstance(side, ast.Name) else [side]
-    for name in loads(side):
-        places += source.assigned(name, function)
-    for place in places:
-        if (
-            any(n is node for n in ast.walk(place))
-            or any(n is place for n in ast.walk(node))
-            or isinstance(node, ast.stmt)
-        ):
-            operands: list[str] = []
-            for found in ast.walk(place):
-                if isinstance(found, ast.Call):
-                    operands += [
-                        source.code(a)
-                        for a in found.args
-                        if isinstance(a, (ast.Name, ast.Subscript, ast.Attribute))
-                    ]
-                elif isinstance(found, ast.BinOp):
-                    operands += [
-                        source.code(a)
-                        for a in (found.right, found.left)
-                        if isinstance(a, (ast.Name, ast.Subscript, ast.Attribute))
-                    ]
-            return place, list(dict.fromkeys(operands))
-    return None, []
+def _grouped(source: Source, node: ast.expr) -> str:
+    simple = isinstance(node, (ast.Name, ast.Call, ast.Attribute, ast.Subscript))
+    return source.code(node) if simple else f"({source.code(node)})"
 
 
 def _guarded_norm(source: Source, node: ast.AST) -> Iterator[Candidate]:
@@ -882,34 +869,3 @@ def _counter(source: Source, value: ast.expr, body: ast.expr, case: Case) -> str
     if function is not None and len(parameters(function)) == 2:
         return parameters(function)[0]
     return None
-
-
-def callback_shape(case: Case) -> Iterator[Candidate]:
-    """A callback whose result has another shape than was declared."""
-    source, node = case.source, case.node
-    if source is None or node is None:
-        return
-    callbacks = ("jax.pure_callback", "jax.experimental.io_callback", "jax.io_callback")
-    calls = [(s, c) for s in case.sources.values() for c in s.calls_of(*callbacks)]
-    made = [(s, _resolved(s, c.args[1])) for s, c in calls if len(c.args) > 1]
-    if not all(isinstance(declared, ast.Call) for _, declared in made):
-        # it comes from elsewhere: an attribute, an argument
-        made += [(s, c) for s in case.sources.values() for c in s.calls_of("jax.ShapeDtypeStruct")]
-    for source, declared in made:
-        if not isinstance(declared, ast.Call) or not declared.args:
-            continue
-        shapes = re.findall(r"\(([\d, ]*)\)", case.facts.message)
-        shapes += [
-            f"{s}," if s and "," not in s else s
-            for s in re.findall(r"\w+\[([\d,]*)\]", case.facts.message)
-        ]
-        for shape in dict.fromkeys(shapes):
-            text = f"({shape.strip()})"
-            title = f"declare the shape that the function returns, {text}"
-            yield Candidate("callback", title, (source.replace(declared.args[0], text),), 2)
-        base = source.code(declared.args[0])
-        for change in (" - 1", " + 1"):
-            if base.endswith(".shape"):
-                text = f"({base}[0]{change},)"
-                title = f"declare the shape that the function returns, {text}"
-                yield Candidate("callback", title, (source.replace(declared.args[0], text),), 1)
