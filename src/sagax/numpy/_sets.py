@@ -22,7 +22,7 @@ from sagax._src.primitives.sorting import sort_p
 from sagax.numpy._arguments import one_axis, static_int, with_aval
 from sagax.numpy._cumulative import cumsum
 from sagax.numpy._fused import fused
-from sagax.numpy._indexing import getitem, take
+from sagax.numpy._indexing import getitem
 from sagax.numpy._joining import concatenate
 from sagax.numpy._logic import logical_not
 from sagax.numpy._nonzero import first_places
@@ -173,7 +173,8 @@ def _unique_traced(
     starts = first_places(new, size + 1 if wants_counts else size, integer)
     first = starts[:size] if wants_counts else starts
     valid = first < count
-    index = where(valid, take(order, first, mode="clip"), order[0])
+    within = getitem(order, (clip(first, 0, count - 1),), wrap_negative_indices=False)
+    index = where(valid, within, order[0])
     values = getitem(x, (index,), wrap_negative_indices=False)
     if fill:  # without one the least element, the one at order[0], fills up
         other = structural.convert(_base.as_array("unique", fill[0]), x.dtype)

@@ -224,11 +224,13 @@ def _passed(case: Case, above: _Frame, here: _Frame, name: str | _Item) -> _Name
         if handing or getattr(call.func, "id", "") in _HANDING:
             return _of_call(above, call.args[1:], [], call.args[0], function, name)
         return _of_call(above, list(call.args), list(call.keywords), call.func, function, name)
-    index, held, count = _index(function, name), _held(case, source, call), _count(source, call)
+    index, held = _index(function, name), _held(case, source, call)
     if held is None or index is None or isinstance(name, _Item):
         return None
     # its arguments are the last ones; what comes before, partial holds, maybe one in another
-    first = len(_positional(function)) - len(function.args.defaults) - count
+    first = len(_positional(function)) - len(function.args.defaults) - _count(source, call)
+    if any(isinstance(a, ast.Starred) for a in call.args):  # as many as there are left
+        first = 0
     if index >= max(first, len(held.args) - 1):
         return None
     at = index - max(first, len(held.args) - 1) + len(held.args)

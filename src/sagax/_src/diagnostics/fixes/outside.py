@@ -161,29 +161,20 @@ class _Passing:
             if not (meaning.startswith("jax.") or meaning == "functools.partial"):
                 break
             use = parent
-        given = self.given(source, use, receiver)
-        if not given:
-            return None
-        text, imports = given
-        if isinstance(parent, ast.Call) and parent.func is use:
-            self.made += [self.passing(source, parent, function, text), *imports]
-            return True
         if isinstance(parent, ast.Assign) and parent.value is use:
             names = self.aliases(source, use)
             uses = [found for name in names for found in self.named(name)]
-            passed = [self.outside_alias(s, u, function, receiver) for s, u in uses]
+            passed = [self.called(s, u, function, receiver) for s, u in uses]
             return None if None in passed else any(passed)
-        if isinstance(parent, (ast.Call, ast.keyword)) and not isinstance(use, ast.Lambda):
-            call = f"lambda *args: {source.code(use)}(*args, {self.name}={text})"
-            self.made += [source.replace(use, call), *imports]
-            return True
-        return False
+        return self.called(source, use, function, receiver)
 
-    def outside_alias(
+    def called(
         self, source: Source, use: ast.expr, function: Function, receiver: str
     ) -> bool | None:
-        """A call of what a compiled function was assigned to."""
+        """A call of a compiled function, or a place that it is handed to."""
         parent = source.parents.get(use)
+        if receiver == "self" and isinstance(use, ast.Attribute):  # of the object that holds both
+            receiver = source.code(use.value)
         given = self.given(source, use, receiver)
         if not given:
             return None
@@ -191,7 +182,7 @@ class _Passing:
         if isinstance(parent, ast.Call) and parent.func is use:
             self.made += [self.passing(source, parent, function, text), *imports]
             return True
-        if isinstance(parent, (ast.Call, ast.keyword)):
+        if isinstance(parent, (ast.Call, ast.keyword)) and not isinstance(use, ast.Lambda):
             call = f"lambda *args: {source.code(use)}(*args, {self.name}={text})"
             self.made += [source.replace(use, call), *imports]
             return True
