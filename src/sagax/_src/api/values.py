@@ -29,7 +29,7 @@ from sagax._src.core.value import aval_of, is_operand
 from sagax._src.diagnostics.errors import ArgumentError, ArgumentValueError
 from sagax._src.later import later
 from sagax._src.primitives.structural import zeros_of
-from sagax._src.runtime import eager
+from sagax._src.runtime import eager, room
 from sagax._src.runtime.array import ConcreteArray
 
 if TYPE_CHECKING:
@@ -337,3 +337,6 @@ def clear_all_caches() -> None:
     at_once.clear()
     sharing.clear()
     eager.clear()
+
+
+room.forget.append(clear_all_caches)

@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from sagax._src import config, xla
 from sagax._src.later import later
+from sagax._src.runtime import room
 from sagax._src.runtime.aside import aside
 from sagax._src.runtime.store import Entry, Refused, Store, Summary
 
@@ -81,6 +82,7 @@ def compiled(
     Arguments as of `xla.compile`; `name` is what explanations call the program.
     """
     how = {"num_replicas": num_replicas, "num_partitions": num_partitions, "shardy": shardy}
+    room.make()
 
     def compile_now() -> xla.Executable:
         return aside(
