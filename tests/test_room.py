@@ -13,7 +13,7 @@ import pytest
 
 PROGRAM = textwrap.dedent(
     """
-    import ctypes, warnings
+    import ctypes, itertools, warnings
     import numpy as np
     import sagax, sagax.numpy as snp
     from sagax._src.runtime import room
@@ -23,10 +23,12 @@ PROGRAM = textwrap.dedent(
     library.mmap.restype = ctypes.c_void_p
     library.mmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t, *3 * [ctypes.c_int], ctypes.c_long]
 
+    rights = itertools.cycle((1, 3))
+
     def leave(maps):  # take what there is but so many: neighbours of other rights are not merged
         while (free := room._limit() - room._used()) > maps:
-            for k in range(free - maps):
-                library.mmap(None, 4096, 1 + k % 2 * 2, 0x22, -1, 0)
+            for right in itertools.islice(rights, free - maps):
+                library.mmap(None, 4096, right, 0x22, -1, 0)
 
     def compiled(k):
         return sagax.jit(lambda x: snp.cumsum(x * k)[-1])
