@@ -196,3 +196,10 @@ def test_a_result_made_from_numbers_can_be_deleted():
     first = snp.linspace(0, 1, 4)
     first.delete()
     np.testing.assert_allclose(snp.linspace(0, 1, 4), [0, 1 / 3, 2 / 3, 1], rtol=1e-6)
+
+
+def test_complex_numbers_keep_the_sign_of_a_zero():
+    for imaginary in (0.0, -0.0, 0.0):
+        z = complex(1, imaginary)
+        found = np.asarray(snp.linspace(z, z, 1))
+        assert np.signbit(found.imag[0]) == np.signbit(np.linspace(z, z, 1).imag[0])

@@ -55,8 +55,10 @@ def fused(fun: Callable[..., Any]) -> Callable[..., Any]:
                 return found(arrays)
         numbers = None
         if arrays and _SCALARS.issuperset(map(type, arrays)):
-            # 0.0 and -0.0 are equal, but not the same
-            of_each = [y for x in arrays for y in (type(x), x if x else repr(x))]
+            # 0.0 and -0.0 are equal, but not the same; nor are 1 + 0j and 1 - 0j
+            of_each = [
+                y for x in arrays for y in (type(x), x if x and type(x) is not complex else repr(x))
+            ]
             numbers = (settings, *of_each, *static.items())
             known = with_numbers.get(numbers)
             if known is not None:
