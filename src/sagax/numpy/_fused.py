@@ -55,10 +55,7 @@ def fused(fun: Callable[..., Any]) -> Callable[..., Any]:
                 return found(arrays)
         numbers = None
         if arrays and _SCALARS.issuperset(map(type, arrays)):
-            # 0.0 and -0.0 are equal, but not the same; nor are 1 + 0j and 1 - 0j
-            of_each = [
-                y for x in arrays for y in (type(x), x if x and type(x) is not complex else repr(x))
-            ]
+            of_each = [y for x in arrays for y in (type(x), _told_apart(x))]
             numbers = (settings, *of_each, *static.items())
             known = with_numbers.get(numbers)
             if known is not None:
@@ -316,14 +313,18 @@ def _prepared(
 _numbers = new_table()
 
 
+def _told_apart(x: Any) -> Any:
+    """The number `x` as part of a key: 0.0 and -0.0 are equal, 1 + 0j and 1 - 0j too, but not the same."""
+    return x if x and type(x) is not complex else repr(x)
+
+
 def _operand(x: Any) -> ConcreteArray | None:
     """An operand that is no array, as one; None for what is none or has something to say."""
     kind = type(x)
     if kind not in _SCALARS:
         known = isinstance(x, (np.ndarray, np.generic)) and x.dtype.kind in "biufc"
         return as_array(x) if known else None
-    # 0.0 and -0.0 are equal, but not the same
-    key = (kind, x if x or kind is int else repr(x), _own() or _process.settings)
+    key = (kind, _told_apart(x), _own() or _process.settings)
     found = _numbers.get(key)
     if found is None:
         try:
@@ -339,12 +340,7 @@ def _beside(function: str, a: ConcreteArray, value: Any) -> ConcreteArray | None
     kind = type(value)
     if kind not in _SCALARS:
         return _operand(value)
-    key = (
-        a.aval,
-        kind,
-        value if value or kind is int else repr(value),
-        _own() or _process.settings,
-    )
+    key = (a.aval, kind, _told_apart(value), _own() or _process.settings)
     found = _numbers.get(key)
     if found is None:
         try:
