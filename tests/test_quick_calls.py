@@ -206,3 +206,14 @@ def test_complex_numbers_keep_the_sign_of_a_zero():
 
     for part in (0.0, -0.0, 0.0):
         assert np.signbit(np.asarray(imaginary_part(complex(1, part)))) == np.signbit(part)
+
+
+def test_equal_static_arguments_of_other_meaning_have_programs_of_their_own():
+    times = sagax.jit(lambda x, s: x * s[0], static_argnums=1)
+    ones = snp.ones(1, dtype=int)
+    for number in (1, 1.0, 0.0, -0.0, 0.0):
+        found = np.asarray(times(ones, (number,)))
+        wanted = np.ones(1, int) * number
+        assert found.dtype.kind == wanted.dtype.kind
+        assert found == wanted and np.signbit(found) == np.signbit(wanted)
+    assert times._cache_size() == 4

@@ -94,8 +94,19 @@ class Traced:
         return not any(isinstance(c, Tracer) for c in self.closed.consts)
 
 
+def _interchangeable(a: Any, b: Any) -> bool:
+    """Whether a program made for the static value `a` is one for `b`; 1, 1.0 and True or 0.0 and -0.0 are not."""
+    if type(a) is not type(b):
+        return False
+    if type(a) is float or type(a) is complex:
+        return repr(a) == repr(b)
+    if isinstance(a, tuple) and type(a).__eq__ is tuple.__eq__:
+        return len(a) == len(b) and all(map(_interchangeable, a, b))
+    return bool(a == b)
+
+
 class _Static:
-    """A static argument in a cache key: equal only to values of the same type."""
+    """A static argument in a cache key, equal to those that mean the same program."""
 
     __slots__ = ("hash", "value")
 
@@ -123,10 +134,10 @@ class _Static:
         return self.hash
 
     def __eq__(self, other: object) -> bool:
-        if type(other) is not _Static or type(self.value) is not type(other.value):
+        if type(other) is not _Static:
             return False
         try:
-            return bool(self.value == other.value)
+            return _interchangeable(self.value, other.value)
         except Exception as error:
             raise ArgumentValueError(
                 "static arguments should be comparable using __eq__: comparing two values of type "
