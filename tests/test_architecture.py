@@ -24,6 +24,7 @@ LONGER = {"sagax._src.xla": 1800}  # all that touches jaxlib stays in one file
 # From the ground up: a module may import from its own layer and from those before it.
 LAYERS = (
     "xla",
+    "stacks",
     "later",
     "records",
     "config",

@@ -13,7 +13,8 @@ import sagax.lax
 import sagax.numpy as snp
 import sagax.random
 from sagax import errors
-from sagax._src.core.trace import axis_environment, evaluation, state, written
+from sagax._src.core.trace import axis_environment, evaluation, state
+from sagax._src.stacks import written
 
 CASES = bad_input.load()
 
@@ -112,7 +113,7 @@ def check_text(error: BaseException, words: tuple[str, ...]) -> None:
 def check_clean() -> None:
     """No trace, scope or axis is left behind: operations run at once again."""
     assert state.trace is evaluation
-    assert written.scope == ""
+    assert written.here.state() == ("", None, None, None)
     assert axis_environment() == ()
     assert float(snp.add(1.0, 1.0)) == 2.0
 

@@ -11,9 +11,10 @@ import pytest
 import sagax
 import sagax.numpy as snp
 from sagax import lax
-from sagax._src.core.trace import axis_environment, evaluation, state, written
+from sagax._src.core.trace import axis_environment, evaluation, state
 from sagax._src.diagnostics.boundary import tidy
 from sagax._src.diagnostics.spans import is_sagax
+from sagax._src.stacks import written
 
 XS = np.arange(3, dtype=np.float32)
 
@@ -85,7 +86,7 @@ def clean() -> bool:
     """Operations run at once again: no trace, scope or axis is left behind."""
     return (
         state.trace is evaluation
-        and written.scope == ""
+        and written.here.state() == ("", None, None, None)
         and axis_environment() == ()
         and float(snp.add(1.0, 1.0)) == 2.0
     )

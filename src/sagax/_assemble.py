@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import sagax.numpy._methods as _methods
-from sagax._src import xla
+from sagax._src import stacks
 from sagax._src.control import call
 from sagax._src.core import dims, trace, value
 from sagax._src.diagnostics import hook
@@ -29,5 +29,5 @@ resharding.sharding_constraint_p.impl = resharding.reshard_p.impl
 resharding.forget_p.impl = lambda x, mesh: moving.forget(x, mesh=mesh)
 _methods.install(value.Array)
 dims.set_dim_as_value(shaping.size_as_value)
-dims.set_locator(xla.get_traceback)
+dims.set_locator(stacks.stack)
 hook.install()

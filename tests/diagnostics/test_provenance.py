@@ -193,3 +193,71 @@ def test_every_equation_knows_its_expression(user):
     assert found["sin"] == {"jnp.sin(x)"} and found["exp"] == {"jnp.exp(x)"}
     assert found["log"] == {"jnp.log(r)"}
     assert found["mul"] <= {"jnp.sqrt(x)", "jnp.log(r) * ct", "h(y) * x"}
+
+
+def equations(jaxpr):
+    for eqn in jaxpr.eqns:
+        yield eqn
+        for inner in subjaxprs(eqn.params):
+            yield from equations(inner)
+
+
+def test_the_stack_around_a_traced_function_is_kept_once(user):
+    """Each equation holds the frames inside of it only; whoever asks sees the calls outside too."""
+    source = (
+        "from sagax import jit, make_jaxpr\nimport sagax.numpy as jnp\n"
+        "@jit\ndef inner(x):\n    return jnp.sin(x) * 2\n"
+        "def outer(x):\n    return inner(x + 1)\n"
+        "def called(n):\n    return make_jaxpr(outer)(1.0) if n == 0 else called(n - 1)\n"
+    )
+    shallow, deep = (
+        list(equations(user(f"{source}made = called({n})\n", f"of_{n}.py").made.jaxpr))
+        for n in (0, 40)
+    )
+    assert [len(e.inner.raw_frames()[0]) for e in shallow] == [
+        len(e.inner.raw_frames()[0]) for e in deep
+    ]
+    sine = next(e for e in deep if e.primitive.name == "sin")
+    spans_of_it = [s.text for s in spans.user_spans(sine.traceback, 50)]
+    assert spans_of_it[-3:] == ["make_jaxpr(outer)(1.0)", "inner(x + 1)", "jnp.sin(x)"]
+    assert spans_of_it.count("called(n - 1)") == 40
+    assert spans.entered(sine.traceback, 3) == [1, 2]
+
+
+def test_one_call_of_the_users_is_captured_once(user):
+    source = (
+        "import sagax\nimport sagax.numpy as jnp\nfrom sagax import grad, make_jaxpr\n"
+        "jaxpr = make_jaxpr(jnp.var)(jnp.ones(3))\n"
+        "back = make_jaxpr(grad(lambda x: sagax.lax.tan(x)))(1.0)\n"
+    )
+    ran = user(source)
+    for made in (ran.jaxpr, ran.back):
+        found = list(equations(made.jaxpr))
+        assert len(found) > 2
+        stacks = {id(getattr(e.inner, "traceback", e.inner)) for e in found if e.inner is not None}
+        assert len(stacks) == 1, [str(e.primitive) for e in found]
+
+
+def test_rules_and_methods_of_the_users_keep_their_own_lines(user):
+    """What they compute was written in them, though an operation of sagax calls them."""
+    source = (
+        "import sagax.numpy as jnp\nfrom sagax import make_jaxpr, vmap\n"
+        "from sagax.custom_batching import custom_vmap\n"
+        "@custom_vmap\ndef f(x):\n    return jnp.sin(x)\n"
+        "@f.def_vmap\ndef rule(size, mapped, x):\n    return jnp.cos(x), True\n"
+        "class Held:\n    def __init__(self, x):\n        self.x = x\n"
+        "    def __jax_array__(self):\n        return jnp.exp(self.x)\n"
+        "mapped = make_jaxpr(vmap(f))(jnp.ones(3))\n"
+        "held = make_jaxpr(lambda x: jnp.add(Held(x), 1.0))(1.0)\n"
+    )
+    ran = user(source)
+    found = {
+        e.primitive.name: spans.user_span(e.traceback).text
+        for made in (ran.mapped, ran.held)
+        for e in equations(made.jaxpr)
+    }
+    assert found == {
+        "cos": "jnp.cos(x)",
+        "exp": "jnp.exp(self.x)",
+        "add": "jnp.add(Held(x), 1.0)",
+    }

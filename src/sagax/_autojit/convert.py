@@ -13,7 +13,7 @@ from sagax._autojit.errors import AutojitError, AutojitWarning
 from sagax._autojit.operators import Operators
 from sagax._autojit.rewrite import rewritten
 from sagax._autojit.source import function_of, tree_of
-from sagax._src import xla
+from sagax._src import stacks
 from sagax._src.api import reads
 from sagax._src.api.jit import JitFunction, jit
 from sagax._src.control.names import signature
@@ -227,7 +227,7 @@ class AutoFunction(JitFunction):
         if not fresh:
             return
         lines = "\n".join(f"  {c}" for c in fresh)
-        place = user_span(xla.get_traceback())
+        place = user_span(stacks.stack())
         file, line = ("sagax", 1) if place is None else (place.file, place.line)
         text = f"autojit converted {len(fresh)} statements of {function_name(self.__wrapped__)}:\n{lines}"
         warnings.warn_explicit(AutojitWarning(text), AutojitWarning, file, line)

@@ -17,7 +17,7 @@ import numpy as np
 import sagax._src.api.derivatives as derivatives
 import sagax.numpy._fused as fused
 import sagax.numpy._indexing.get as indexing
-from sagax._src import config, trees, xla
+from sagax._src import config, stacks, trees
 from sagax._src.api import arguments
 from sagax._src.api.jit import JitFunction
 from sagax._src.api.values import make_jaxpr
@@ -71,7 +71,7 @@ def install(package: ModuleType, add: Add, busy: Callable[[], bool]) -> None:
         if not busy() and primitive.name in (*_INDEXED, *_ARITHMETIC) and state.trace is evaluation:
             operands = [_numpy(a) for a in args]
             if all(isinstance(x, np.ndarray) for x in operands):
-                stack = xla.get_traceback()
+                stack = stacks.stack()
                 problem = _problem(primitive.name, operands, params, _numpy(result), stack)
                 if problem is not None:
                     add(*problem, stack)
@@ -90,7 +90,7 @@ def _watch_known_indices(add: Add, busy: Callable[[], bool]) -> None:
     clamped, read_known = indexing.clamped, indexing.read_known
 
     def told(index: int, size: int) -> None:
-        stack = xla.get_traceback()
+        stack = stacks.stack()
         if not busy() and not _says_mode(stack):
             add(*_told(index, f"an axis of size {size}"), stack)
 

@@ -20,7 +20,7 @@ from typing import Any
 
 import sagax._explain.values as values
 from sagax._explain.gathering import warning_facts
-from sagax._src import config, xla
+from sagax._src import config, stacks
 from sagax._src.api import arguments
 from sagax._src.api.jit import JitFunction
 from sagax._src.core.dtypes import DtypeTruncationWarning
@@ -107,7 +107,7 @@ class Watch:
                 self.add(
                     category,
                     str(message),
-                    xla.get_traceback(),
+                    stacks.stack(),
                     depends=getattr(message, "arguments", ()),
                     **facts,
                 )
@@ -127,7 +127,7 @@ class Watch:
                     self.add(
                         cautions.SideEffectWarning,
                         "print in a traced function prints once, while it is traced, and shows no value",
-                        xla.get_traceback(),
+                        stacks.stack(),
                         values=tracers or _tracers_around(),
                     )
             real(*args, **kwargs)
@@ -145,7 +145,7 @@ class Watch:
                     self.add(
                         cautions.SideEffectWarning,
                         "a traced function logs once, while it is traced, and no value",
-                        xla.get_traceback(),
+                        stacks.stack(),
                         values=tracers or _tracers_around(),
                     )
             handle(logger, record)
@@ -161,7 +161,7 @@ class Watch:
 
         def watched_init(self: JitFunction, *args: Any, **options: Any) -> None:
             init(self, *args, **options)
-            self.__dict__["_made_at"] = xla.get_traceback()
+            self.__dict__["_made_at"] = stacks.stack()
 
         def watched_trace(self: JitFunction, *args: Any) -> Any:
             traced = trace_now(self, *args)
@@ -205,7 +205,7 @@ class Watch:
                 self.add(
                     cautions.CapturedConstantWarning,
                     f"`{name}` reads {what} of {size / 2**20:.1f} MiB, from outside: pass it as an argument",
-                    xla.get_traceback(),
+                    stacks.stack(),
                     span=span or self._definition(jitted),
                     data={"read": read},
                 )
@@ -314,7 +314,7 @@ class Watch:
         kwargs: dict[str, Any],
     ) -> None:
         code = function_code(jitted._fun)
-        stack = xla.get_traceback()
+        stack = stacks.stack()
         place = next(_places(stack), None)
         if code is None or place is None:
             return

@@ -134,6 +134,8 @@ def treedef_tuple(registry: Any, treedefs: Iterable[Any]) -> Any:
 Traceback = _jax.Traceback
 # The current stack, cheaply: code objects and offsets. None where tracebacks are switched off.
 get_traceback: Callable[[], Any] = _jax.Traceback.get_traceback
+# A context manager: stacks end at the function that entered it, which is left out.
+TracebackScope = _jax.TracebackScope
 
 
 class Frame(NamedTuple):

@@ -28,6 +28,7 @@ from sagax._src.primitives.structural import (
     expand_dims,
 )
 from sagax._src.runtime.array import from_host
+from sagax._src.stacks import apart
 
 _thread = config.thread
 _KINDS: tuple[Any, ...] = (bool, int, float, complex)
@@ -65,7 +66,7 @@ def as_operand(function: str, x: Any, position: int = 0) -> Any:
             raise not_an_array(x).attach(function=function)
         return x
     if hasattr(x, "__jax_array__"):
-        return x.__jax_array__()
+        return apart(x.__jax_array__)
     for kind in _KINDS:  # subclasses, such as IntEnum
         if isinstance(x, kind):
             return kind(x)

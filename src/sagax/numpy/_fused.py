@@ -23,10 +23,13 @@ from sagax._src.core.trace import at_work, evaluation, state
 from sagax._src.core.value import aval_of
 from sagax._src.runtime.array import ConcreteArray, as_array
 from sagax._src.runtime.compile import placement
-from sagax._src.runtime.eager import new_table, prepare, remember
+from sagax._src.runtime.eager import in_parts, new_table, prepare, remember
+from sagax._src.runtime.entries import FAILURES
+from sagax._src.stacks import capture
 
 F = TypeVar("F", bound=Callable[..., Any])
 _own, _process = config.own, config.process
+_new = object.__new__
 _SCALARS = frozenset((bool, int, float, complex))
 
 
@@ -37,10 +40,10 @@ def fused(fun: Callable[..., Any]) -> Callable[..., Any]:
 
     @functools.wraps(fun)
     def call(*arrays: Any, **static: Any) -> Any:
-        if at_work() is not None and state.trace is not evaluation:
+        if (work := at_work()) is not None and _traces(work):
             if (_own() or _process.settings).exact and _kept_whole():
                 return _whole(functools.partial(fun, **static), arrays, fun.__name__.strip("_"))
-            return fun(*arrays, **static)
+            return _written_here(work.here, fun, arrays, static)
         settings = _own() or _process.settings
         key: list = [settings]
         for x in arrays:
@@ -100,7 +103,7 @@ def fused_function(
 
         @functools.wraps(fun)
         def call(*args: Any, **kwargs: Any) -> Any:
-            if at_work() is not None and state.trace is not evaluation:
+            if (work := at_work()) is not None and _traces(work):
                 if (
                     (_own() or _process.settings).exact
                     and _kept_whole()
@@ -109,7 +112,7 @@ def fused_function(
                     rest = args[count:]
                     program = functools.partial(_with_rest, fun, rest, kwargs)
                     return _whole(program, args[:count], fun.__name__)
-                return fun(*args, **kwargs)
+                return _written_here(work.here, fun, args, kwargs)
             key: list = [_own() or _process.settings]
             arrays = args[:count]
             for x in arrays:
@@ -153,20 +156,42 @@ def operation1(fun: F) -> F:
 
     @functools.wraps(fun)
     def call(x: Any, /) -> Any:
-        if (found := at_work()) is not None and _traces(found):
+        if (work := at_work()) is not None and _traces(work):
             if (_own() or _process.settings).exact and _kept_whole():
                 return _whole(fun, (x,), fun.__name__)
-            return fun(x)
+            here = work.here
+            if here.origin is not None:
+                return fun(x)
+            here.origin, here.around = capture(), here.outer
+            try:
+                return fun(x)
+            finally:
+                here.origin = None
         if type(x) is not ConcreteArray or x._device is not None:
             return fun(x)
         key = (_own() or _process.settings, x.aval)
         found = prepared.get(key)
         if found is None:
-            found = _prepared(fun, (x,), fun.__name__)
-            if found is None:
+            run = _prepared(fun, (x,), fun.__name__)
+            if run is None:
                 return fun(x)
-            remember(prepared, key, found)
-        return found((x,))
+            found = remember(prepared, key, in_parts(run))
+        if type(found) is not tuple:
+            return found((x,))
+        execute, handlers, aval, run = found
+        buffer = x._buffer
+        if buffer is None:
+            buffer = x.buffer()
+        try:
+            (out,) = execute([buffer]).consume_with_handlers(handlers)
+        except FAILURES:
+            return run((x,))  # which says what is wrong
+        result = _new(ConcreteArray)  # what its __init__ does, without a call of it
+        result.aval = aval
+        result._host = None
+        result._buffer = out
+        result._device = None
+        return result
 
     return call  # type: ignore[return-value]
 
@@ -181,7 +206,14 @@ def operation2(fun: F) -> F:
         if (found := at_work()) is not None and _traces(found):
             if (_own() or _process.settings).exact and _kept_whole():
                 return _whole(fun, _two(name, x, y), name)
-            return fun(x, y)
+            here = found.here
+            if here.origin is not None:
+                return fun(x, y)
+            here.origin, here.around = capture(), here.outer
+            try:
+                return fun(x, y)
+            finally:
+                here.origin = None
         a, b = x, y
         if type(x) is ConcreteArray:
             if type(y) is not ConcreteArray:
@@ -236,6 +268,17 @@ def operation3(fun: F) -> F:
 def _traces(work: Any) -> bool:
     """Whether what is at work traces something in this thread (as `state.trace` tells, sooner)."""
     return work.trace is not evaluation and work.thread == get_ident()
+
+
+def _written_here(here: Any, fun: Callable, args: tuple, kwargs: dict) -> Any:
+    """`fun`, whose operations were all written where it is called."""
+    if here.origin is not None:
+        return fun(*args, **kwargs)
+    here.origin, here.around = capture(), here.outer
+    try:
+        return fun(*args, **kwargs)
+    finally:
+        here.origin = None
 
 
 def _kept_whole() -> bool:

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from sagax._src import xla
+from sagax._src import stacks
 from sagax._src.api import reads
 from sagax._src.api.reads import MISSING, Read
 from sagax._src.control import sharing
@@ -263,7 +263,7 @@ def react(guard: Guard, mode: str, warned: set[str]) -> None:
         warning.function = function_name(guard.fun)
         warning.read, warning.code_read, warning.line_read = read.text, read.code, read.line
         warning.arguments = (read.text.partition(".")[0].partition("[")[0],)
-        place = user_span(xla.get_traceback())
+        place = user_span(stacks.stack())
         file, line = ("sagax", 1) if place is None else (place.file, place.line)
         warnings.warn_explicit(warning, StaleValueWarning, file, line)
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from sagax._src import trees, xla
+from sagax._src import stacks, trees
 from sagax._src.api import arguments
 from sagax._src.api.jit import JitFunction, clear_caches, jit
 from sagax._src.api.structs import ShapeDtypeStruct
@@ -23,7 +23,6 @@ from sagax._src.core.trace import (
     current,
     evaluation,
     state,
-    written,
 )
 from sagax._src.core.value import aval_of, is_operand
 from sagax._src.diagnostics.errors import ArgumentError, ArgumentValueError
@@ -31,6 +30,7 @@ from sagax._src.later import later
 from sagax._src.primitives.structural import zeros_of
 from sagax._src.runtime import eager, room
 from sagax._src.runtime.array import ConcreteArray
+from sagax._src.stacks import written
 
 if TYPE_CHECKING:
     import sagax._src.api.at_once as at_once
@@ -206,7 +206,7 @@ def device_put(
                 found[-1] = found[-1].copied()
             elif donate and not shared:
                 path = trees.argument_path("x", trees.key_paths(x)[i])
-                leaf.give_away((device_put, path, xla.get_traceback()))
+                leaf.give_away((device_put, path, stacks.stack()))
     return tree.unflatten(found)
 
 
@@ -271,12 +271,13 @@ def named_scope(name: str) -> Iterator[None]:
     """
     if not isinstance(name, str):
         raise ArgumentError(function="named_scope", argument="name", got=name, expected="a string")
-    before = written.scope
-    written.scope = f"{before}/{name}" if before else name
+    here = written.here
+    before = here.scope
+    here.scope = f"{before}/{name}" if before else name
     try:
         yield
     finally:
-        written.scope = before
+        here.scope = before
 
 
 def named_call(fun: Callable, *, name: str | None = None) -> Callable:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from sagax._src import config, trees, xla
+from sagax._src import config, stacks, trees
 from sagax._src.control import host_calls, outside_calls
 from sagax._src.core import dims, dtypes
 from sagax._src.core.avals import ShapedArray, intern_aval
@@ -48,7 +48,7 @@ class Callback:
         self.function = function
         self.in_tree = in_tree
         self.out_tree = out_tree
-        self.stack = xla.get_traceback()  # the call of the user's, for errors when the program runs
+        self.stack = stacks.stack()  # the call of the user's, for errors when the program runs
 
     def __repr__(self) -> str:
         return function_name(self.function)

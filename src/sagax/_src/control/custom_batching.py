@@ -22,6 +22,7 @@ from sagax._src.core.value import aval_of
 from sagax._src.diagnostics.boundary import function_name
 from sagax._src.diagnostics.errors import ArgumentError, ArgumentValueError, ShapeError
 from sagax._src.primitives.structural import instantiate, moveaxis
+from sagax._src.stacks import apart
 from sagax._src.transforms.batch import BatchAxis, place
 from sagax._src.transforms.jvp import jvp_flat, jvp_jaxpr
 
@@ -222,7 +223,7 @@ def _run_rule(
     """Call a rule of the user's on flat values; its checked outputs, flat, and which are mapped."""
     rule_name = function_name(rule)
     of = f"custom_vmap rule {rule_name} of {name}"
-    result = rule(size, list(tree.unflatten(which)), *tree.unflatten(values))
+    result = apart(rule, size, list(tree.unflatten(which)), *tree.unflatten(values))
     if not (isinstance(result, (tuple, list)) and len(result) == 2):
         raise ArgumentError(
             f"the rule must return a pair (out, out_batched), but it returned {kind_of(result)}",

@@ -17,12 +17,13 @@ from sagax._src.core.jaxpr import ClosedJaxpr, DebugInfo, Jaxpr, Var, eval_jaxpr
 from sagax._src.core.primitive import Primitive
 from sagax._src.core.stage import StageTrace, hoist_constants, stage
 from sagax._src.core.tangents import Zero
-from sagax._src.core.trace import Tracer, current, state, written
+from sagax._src.core.trace import Tracer, current, state
 from sagax._src.core.value import aval_of
 from sagax._src.diagnostics.boundary import function_code
 from sagax._src.diagnostics.errors import ArgumentError
 from sagax._src.diagnostics.spans import is_users
 from sagax._src.primitives.structural import instantiate, reduce_sum
+from sagax._src.stacks import apart
 from sagax._src.transforms.batch import batch_flat, place
 
 # The function -------------------------------------------------------------------------------------
@@ -118,13 +119,7 @@ class Closing:
         self.by_user = code is not None and is_users(code.co_filename)
 
     def __call__(self, *args: Any) -> Any:
-        if not self.by_user:
-            return self.fun(*args)
-        origin, written.origin = written.origin, None
-        try:
-            return self.fun(*args)
-        finally:
-            written.origin = origin
+        return apart(self.fun, *args) if self.by_user else self.fun(*args)
 
 
 def _closes_over_tracers(fun: Any, depth: int = 4) -> bool:

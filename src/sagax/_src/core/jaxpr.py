@@ -7,9 +7,9 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from sagax._src.core.effects import no_effects
-from sagax._src.core.trace import written
 from sagax._src.core.value import aval_of
 from sagax._src.later import later
+from sagax._src.stacks import joined, written
 
 if TYPE_CHECKING:
     import sagax._src.core.show as show
@@ -48,7 +48,7 @@ Atom = Var | Literal
 class Eqn:
     """One application of a primitive."""
 
-    __slots__ = ("effects", "invars", "outvars", "params", "primitive", "scope", "traceback")
+    __slots__ = ("effects", "inner", "invars", "outer", "outvars", "params", "primitive", "scope")
 
     def __init__(
         self,
@@ -59,19 +59,29 @@ class Eqn:
         effects: frozenset = no_effects,
         traceback: Any = None,
         scope: str = "",
+        outer: Any = None,
     ) -> None:
         self.primitive = primitive
         self.invars = invars
         self.outvars = outvars
         self.params = params
         self.effects = effects
-        self.traceback = traceback
+        self.inner = traceback
         self.scope = scope
+        self.outer = outer  # the stack around `traceback`, if that is the inner part of one only
 
     def replace(self, **changes: Any) -> Eqn:
         """The same equation with some fields replaced."""
-        fields = {name: getattr(self, name) for name in Eqn.__slots__}
+        fields = {name: getattr(self, name) for name in _FIELDS}
         return Eqn(**(fields | changes))
+
+    @property
+    def traceback(self) -> Any:
+        """The stack at which the operation was written; None if there is none."""
+        return self.inner if self.outer is None else joined(self.inner, self.outer)
+
+
+_FIELDS = ("effects", "invars", "outvars", "params", "primitive", "scope", "traceback")
 
 
 class DebugInfo:
@@ -221,16 +231,17 @@ def eval_jaxpr(jaxpr: Jaxpr, consts: Sequence[Any], *args: Any) -> list:
     env: dict[Any, Any] = dict(zip(jaxpr.constvars, consts, strict=True))
     env.update(zip(jaxpr.invars, args, strict=True))
     last = _last_uses(jaxpr)
-    scope, origin = written.scope, written.origin
+    here = written.here
+    before = here.state()
+    scope = here.scope
     try:
         for i, eqn in enumerate(jaxpr.eqns):
             ins = [v.val if type(v) is Literal else env[v] for v in eqn.invars]
             if eqn.scope:
-                written.scope = f"{scope}/{eqn.scope}" if scope else eqn.scope
-            if eqn.traceback is not None:
-                written.origin = eqn.traceback
+                here.scope = f"{scope}/{eqn.scope}" if scope else eqn.scope
+            here.set_origin(eqn)
             out = eqn.primitive.bind(*ins, **eqn.params)
-            written.scope = scope
+            here.scope = scope
             if eqn.primitive.multiple_results:
                 env.update(zip(eqn.outvars, out, strict=True))
             else:
@@ -238,7 +249,7 @@ def eval_jaxpr(jaxpr: Jaxpr, consts: Sequence[Any], *args: Any) -> list:
             for v in last.get(i, ()):
                 del env[v]
     finally:
-        written.scope, written.origin = scope, origin
+        here.restore(before)
     return [v.val if type(v) is Literal else env[v] for v in jaxpr.outvars]
 
 

@@ -31,6 +31,7 @@ from sagax._src.core.jaxpr import subjaxprs
 from sagax._src.core.trace import at_work, evaluation
 from sagax._src.diagnostics import errors
 from sagax._src.later import later
+from sagax._src.stacks import capture
 
 if TYPE_CHECKING:
     import sagax._src.core.explicit as explicit
@@ -162,7 +163,16 @@ class Primitive:
         found = at_work()  # as `state.trace` does, without calls
         if found is None or found.thread != get_ident():
             return evaluation.evaluate(self, args, params)
-        return found.trace.process(self, args, params)
+        trace = found.trace
+        if trace.records or found.here.origin is not None:
+            return trace.process(self, args, params)
+        # what a transformation makes of one operation was written where that was
+        here = found.here
+        here.origin, here.around = capture(), here.outer
+        try:
+            return trace.process(self, args, params)
+        finally:
+            here.origin = None
 
     def __repr__(self) -> str:
         return self.name

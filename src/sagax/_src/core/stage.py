@@ -11,12 +11,12 @@ from sagax._src import config, xla
 from sagax._src.core import avals, dims
 from sagax._src.core.effects import no_effects
 from sagax._src.core.jaxpr import ClosedJaxpr, DebugInfo, Eqn, Jaxpr, Literal, Var, no_debug_info
-from sagax._src.core.trace import Trace, Tracer, entered, leaked, no_leaks, state, written
+from sagax._src.core.trace import Trace, Tracer, entered, leaked, no_leaks, state
 from sagax._src.core.value import aval_of, numpy_aval, sockets
 from sagax._src.diagnostics.errors import InconclusiveDimensionOperation, SagaxError
+from sagax._src.stacks import apart, capture, joined, written
 
 _SCALARS = (bool, int, float, complex)
-_get_traceback = xla.get_traceback
 
 
 class StagedTracer(Tracer):
@@ -40,10 +40,13 @@ class StageTrace(Trace):
         "argument_links",
         "captured",
         "equations",
+        "here",
         "invar_paths",
         "invars",
         "x64",
     )
+
+    records = True
 
     def __init__(self, parent: Trace | None, debug_info: DebugInfo = no_debug_info) -> None:
         self.parent = parent
@@ -58,6 +61,7 @@ class StageTrace(Trace):
         self.invar_paths: dict[Var, str] = {}
         self.argument_links: dict[Var, Any] = {}
         self.x64 = config.current().x64
+        self.here = written.here
 
     def new_input(self, aval: Any, path: str | None = None) -> StagedTracer:
         """A tracer for one more input of the jaxpr."""
@@ -88,7 +92,7 @@ class StageTrace(Trace):
             known = self.captured.get(id(x))
             return known[0] if known is not None else self._capture(x, aval)
         if hasattr(x, "__jax_array__"):
-            return self.atom(x.__jax_array__())
+            return self.atom(apart(x.__jax_array__))
         aval = aval_of(x)
         if not hasattr(x, "aval"):  # a subclass of a Python scalar
             return Literal(x, aval)
@@ -140,17 +144,20 @@ class StageTrace(Trace):
         effects = (
             primitive.effects_rule(**params) if primitive.effects_rule is not None else no_effects
         )
-        traceback = written.origin
+        here = self.here
+        traceback, outer = here.origin, here.around
         if traceback is None:
-            traceback = _get_traceback()
+            traceback, outer = capture(), here.outer
         if primitive.multiple_results:
             outvars = [Var(a) for a in out]
             self.equations.append(
-                Eqn(primitive, ins, outvars, params, effects, traceback, written.scope)
+                Eqn(primitive, ins, outvars, params, effects, traceback, here.scope, outer)
             )
             return [StagedTracer(self, v.aval, v) for v in outvars]
         var = Var(out)
-        self.equations.append(Eqn(primitive, ins, [var], params, effects, traceback, written.scope))
+        self.equations.append(
+            Eqn(primitive, ins, [var], params, effects, traceback, here.scope, outer)
+        )
         return StagedTracer(self, out, var)
 
     def finish(self, outs: Sequence[Any]) -> tuple[Jaxpr, list]:
@@ -184,10 +191,11 @@ def _run(
 ) -> tuple[Jaxpr, list]:
     names = trace.debug_info.arg_names
     ins = [trace.new_input(a, names[i] if i < len(names) else None) for i, a in enumerate(in_avals)]
-    scope, origin = written.scope, written.origin
-    written.scope, written.origin = "", None
+    here = trace.here
+    before = here.state()
+    here.restore(("", None, None, joined(capture(), here.outer)))
     try:
-        with entered(trace):
+        with xla.TracebackScope(), entered(trace):
             if config.current().masks == "lazy":
                 with sockets.masks_over(trace) as check:
                     outs = fun(*ins)
@@ -200,7 +208,7 @@ def _run(
             error.attach(about=(sized, trace.debug_info.func_name))
         raise
     finally:
-        written.scope, written.origin = scope, origin
+        here.restore(before)
 
 
 def stage_closed(

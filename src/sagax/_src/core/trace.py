@@ -20,6 +20,7 @@ from sagax._src.core import meshes
 from sagax._src.core.value import Array, aval_of
 from sagax._src.diagnostics import errors
 from sagax._src.later import later
+from sagax._src.stacks import written
 
 if TYPE_CHECKING:
     import sagax._src.diagnostics.leaks as leaks
@@ -45,6 +46,7 @@ class Trace:
 
     __slots__ = ("__weakref__", "alive", "axis", "debug_info", "parent")
 
+    records = False  # whether all it does with an operation is to record it
     parent: Any  # the trace beneath; None at the bottom
     debug_info: Any  # what a user calls the traced function and its arguments; None: nobody's
 
@@ -98,26 +100,15 @@ def evaluate_by_reference(primitive: Any, args: tuple, params: dict) -> Any:
 evaluation = EvalTrace()
 
 
-class _Written(threading.local):
-    """Where the operations at work were written."""
-
-    scope: str = ""  # names given by named_scope, joined by "/"
-    # the stack at which they were written, where they are those of a program that is run again or
-    # transformed; None: where they are called
-    origin: Any = None
-
-
-written = _Written()
-
-
 class _AtWork:
     """The trace at work in a thread, from where the first one is entered until it is left again."""
 
-    __slots__ = ("thread", "trace")
+    __slots__ = ("here", "thread", "trace")
 
     def __init__(self, trace: Trace) -> None:
         self.trace = trace
         self.thread = threading.get_ident()
+        self.here = written.here
 
 
 # A context variable, not a `threading.local`: each operation looks whether anything is traced, and this

@@ -5,7 +5,6 @@ from __future__ import annotations
 import dataclasses
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
 
-from sagax._src import xla
 from sagax._src.diagnostics.model import Diagnostic, Label, Span, Suggestion, Trust, type_text
 from sagax._src.diagnostics.provenance import (
     Provenance,
@@ -16,6 +15,7 @@ from sagax._src.diagnostics.provenance import (
 from sagax._src.diagnostics.source import function_code, returned
 from sagax._src.diagnostics.spans import is_users, user_span
 from sagax._src.later import later
+from sagax._src.stacks import stack
 
 if TYPE_CHECKING:
     import sagax._src.diagnostics.render as render
@@ -24,7 +24,6 @@ else:
 
 __all__ = ["Details", "SagaxError", "describe"]
 
-_capture = xla.get_traceback
 _MOST_TEXT = 80
 
 
@@ -114,7 +113,7 @@ class SagaxError(Exception):
         if "code" in facts:
             self.code = facts["code"]
         self._message = message
-        self._stack = _capture()
+        self._stack = stack()
         self._context: tuple[str, ...] = ()
         self._explained: Diagnostic | None = None
 

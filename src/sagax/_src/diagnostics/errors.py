@@ -59,7 +59,7 @@ from sagax._src.diagnostics.model import Label, Span
 from sagax._src.diagnostics.provenance import creation
 from sagax._src.diagnostics.source import choice_around
 from sagax._src.diagnostics.spans import (
-    Backward,
+    is_backward,
     passes,
     shown_path,
     span_at,
@@ -459,8 +459,11 @@ class NonFiniteError(SagaxError, FloatingPointError):
     def details(self) -> Details:
         """Whether it happened backwards, and whether a `where` was to keep it out."""
         traceback = self.facts.get("traceback")
-        backward = isinstance(traceback, Backward)
-        notes = ["in the backward pass of this expression" if backward else "in the forward pass"]
+        notes = [
+            "in the backward pass of this expression"
+            if is_backward(traceback)
+            else "in the forward pass"
+        ]
         span = user_span(traceback)
         place = user_place(traceback)
         choice = choice_around(span, place.code) if span is not None and place is not None else None

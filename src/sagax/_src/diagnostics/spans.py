@@ -1,6 +1,6 @@
 """From a captured stack to the user's own expression: which frame, columns, source text.
 
-A captured stack is what `xla.get_traceback()` returns (code objects and instruction offsets, so it
+A captured stack is what `stacks.stack()` returns (code objects and instruction offsets, so it
 keeps no local variable alive) or a Python traceback. All work is done when somebody looks.
 """
 
@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 
 from sagax._src.diagnostics.model import Span
 from sagax._src.diagnostics.syntax import part
+from sagax._src.stacks import Stack
 
 __all__ = [
     "Backward",
@@ -26,6 +27,7 @@ __all__ = [
     "entered",
     "excerpt",
     "hide",
+    "is_backward",
     "unhide",
     "is_hidden",
     "is_installed",
@@ -119,6 +121,11 @@ class Backward:
         return self.traceback.raw_frames()
 
 
+def is_backward(traceback: Any) -> bool:
+    """Whether a captured stack is that of an operation backwards."""
+    return isinstance(traceback.inner if isinstance(traceback, Stack) else traceback, Backward)
+
+
 def _stack(traceback: Any) -> Iterator[Place]:
     """The instructions on a captured stack, innermost first."""
     if not isinstance(traceback, TracebackType):
@@ -147,7 +154,9 @@ def user_place(traceback: Any) -> Place | None:
     generated = None
     if isinstance(traceback, TracebackType):
         places: Iterable[tuple[CodeType, int]] = _stack(traceback)
-    else:  # each lowered operation asks: no object a frame
+    elif isinstance(traceback, Stack):  # each lowered operation asks: no object a frame
+        places = traceback.instructions()
+    else:
         places = zip(*traceback.raw_frames(), strict=False)
     known = _sagax_codes
     for code, offset in places:

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from sagax._src import config, xla
+from sagax._src import config, stacks, xla
 from sagax._src.control import host_calls
 from sagax._src.core import avals, dtypes, kinds
 from sagax._src.core.avals import intern_aval
@@ -179,7 +179,7 @@ class ConcreteArray(Array):
     def delete(self) -> None:
         """Give the memory back now; later uses of the array raise."""
         if not self.is_deleted():
-            self.give_away((None, "", xla.get_traceback()))
+            self.give_away((None, "", stacks.stack()))
 
     def give_away(self, given: tuple[Any, str, Any]) -> None:
         """Give the memory back now, and keep in mind to whom: function, argument ("": nobody), stack."""
@@ -606,7 +606,7 @@ def as_array(x: Any) -> ConcreteArray:
             raise leaked(x)
         return as_array(value)
     if hasattr(x, "__jax_array__"):
-        return as_array(x.__jax_array__())
+        return as_array(stacks.apart(x.__jax_array__))
     aval = aval_of(x) if not isinstance(x, Array) else None  # raises for what is no operand
     if aval is None:
         raise not_an_array(x)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from sagax._src import xla
+from sagax._src import stacks
 from sagax._src.diagnostics.base import Details
 from sagax._src.diagnostics.errors import ArgumentValueError
 from sagax._src.diagnostics.model import Label
@@ -35,7 +35,7 @@ DeviceConflictError.__module__ = "sagax.errors"  # its public home
 
 def note(array: ConcreteArray) -> ConcreteArray:
     """The array, which keeps in mind that it was bound to its device by the call now at work."""
-    array._committed_at = xla.get_traceback()
+    array._committed_at = stacks.stack()
     return array
 
 

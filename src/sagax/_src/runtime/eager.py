@@ -104,7 +104,7 @@ def new_table() -> dict:
     return _tables[-1]
 
 
-def remember(table: dict, signature: tuple, entry: Callable) -> Callable:
+def remember(table: dict, signature: tuple, entry: Any) -> Any:
     """Put an entry into a table, which is emptied first if it is full."""
     if len(table) >= _LIMIT:
         table.clear()
@@ -354,7 +354,19 @@ def _device_program(jaxpr: Jaxpr, device: Any, committed: Any, name: str) -> Cal
         result._device = committed
         return result
 
+    if committed is None:
+        run_one.parts = execute, handlers, aval  # type: ignore[attr-defined]
     return run_one
+
+
+def in_parts(run: Callable) -> tuple | Callable:
+    """How to run a program: `(execute, handlers, aval of the result, run)` if it has one operand, or `run`.
+
+    For callers that spare the call of `run`: the engine keeps the stack at which it is called, and
+    each function on the way costs.
+    """
+    parts = getattr(run, "parts", None)
+    return run if parts is None else (*parts, run)
 
 
 # --- functions of several operations -------------------------------------------------------------

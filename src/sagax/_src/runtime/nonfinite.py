@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from sagax._src import config, xla
+from sagax._src import config
 from sagax._src.core import dtypes
 from sagax._src.core.jaxpr import Jaxpr, Literal, Var, eval_jaxpr, subjaxprs
-from sagax._src.core.trace import written
 from sagax._src.diagnostics.errors import NonFiniteError
 from sagax._src.later import later
 from sagax._src.runtime.array import ConcreteArray, as_array
+from sagax._src.stacks import origin
 
 if TYPE_CHECKING:
     import sagax._src.control.manual as manual
@@ -52,8 +52,7 @@ def look_at(primitive: Any, args: Sequence[Any], params: dict, outs: Sequence[An
         ins = [as_array(a) for a in args]
         if primitive.holds_program:
             _look_inside(primitive, params, ins, ())
-        origin = written.origin
-        raise _error(primitive, ins, outs, xla.get_traceback() if origin is None else origin)
+        raise _error(primitive, ins, outs, origin())
 
 
 def watched_program(run: Callable, jaxpr: Jaxpr) -> Callable:

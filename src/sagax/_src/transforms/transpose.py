@@ -8,7 +8,7 @@ from typing import Any
 from sagax._src.core.jaxpr import ClosedJaxpr, Jaxpr, Literal, Var, eval_jaxpr
 from sagax._src.core.stage import stage
 from sagax._src.core.tangents import Linear, Zero
-from sagax._src.core.trace import Trace, current, state, written
+from sagax._src.core.trace import Trace, current, state
 from sagax._src.core.value import aval_of
 from sagax._src.diagnostics.errors import ArgumentError
 from sagax._src.diagnostics.spans import Backward
@@ -16,6 +16,7 @@ from sagax._src.primitives.makers import add_any_p
 from sagax._src.primitives.mesh_axes import sum_to
 from sagax._src.primitives.resharding import left_to_compiler, reshard_p
 from sagax._src.primitives.structural import instantiate
+from sagax._src.stacks import written
 from sagax._src.transforms import masked_cotangents
 from sagax._src.transforms.derived import derived_program
 
@@ -57,14 +58,15 @@ def backward(
     `inputs` holds `Linear` where the cotangent is wanted and a value elsewhere; `cotangents` one entry
     an output, maybe `Zero`. Returns a cotangent (or `Zero`) for each linear input, None for the others.
     """
-    scope, origin = written.scope, written.origin
+    here = written.here
+    before = here.state()
     masks = None
     if masked_cotangents.wanted():
         masks = [None] * len(cotangents)
     try:
         return _backward(jaxpr, consts, inputs, cotangents, masks)[0]
     finally:
-        written.scope, written.origin = scope, origin
+        here.restore(before)
 
 
 def _backward(
@@ -75,6 +77,7 @@ def _backward(
     out_masks: Sequence[Any] | None = None,
 ) -> tuple[list, list]:
     """`backward`, and with `out_masks`, where the cotangents can differ from zero, the same for its results."""
+    here = written.here
     known: dict[Var, Any] = dict(zip(jaxpr.constvars, consts, strict=True))
     linear: set[Var] = set()
     for v, x in zip(jaxpr.invars, inputs, strict=True):
@@ -89,8 +92,7 @@ def _backward(
             linear.update(eqn.outvars)
             work.append(eqn)
         else:
-            if eqn.traceback is not None:
-                written.origin = eqn.traceback
+            here.set_origin(eqn)
             out = eqn.primitive.bind(*[_read(known, v) for v in eqn.invars], **eqn.params)
             if eqn.primitive.multiple_results:
                 known.update(zip(eqn.outvars, out, strict=True))
@@ -131,27 +133,27 @@ def _backward(
             ct: Any = ct_outs
         else:
             ct = ct_outs[0]
-        if eqn.traceback is not None:
-            written.origin = Backward(eqn.traceback)
-        here = None if masks is None else masks.take(eqn)
+        if eqn.inner is not None:
+            here.origin, here.around = Backward(eqn.inner), eqn.outer
+        mask = None if masks is None else masks.take(eqn)
         if not primitive.holds_program and any(v.aval.sharding is not None for v in eqn.invars):
             # cotangents get the sharding of what they belong to where they are added up
             ct = [_auto(c) for c in ct] if primitive.multiple_results else _auto(ct)
             args = [a if type(a) is Linear else left_to_compiler(a) for a in args]
         try:
-            if here is None:
+            if mask is None:
                 found = transpose_rule(primitive)(ct, *args, **eqn.params)
-            elif primitive.name == "jit" and any(m is not None for m in here):
+            elif primitive.name == "jit" and any(m is not None for m in mask):
                 # what the callee computes is masked, so that its own equations are walked back here
                 inner = eqn.params["jaxpr"]
-                found, passed = _backward(inner.jaxpr, inner.consts, args, ct, here)
+                found, passed = _backward(inner.jaxpr, inner.consts, args, ct, mask)
                 for v, a, c, m in zip(eqn.invars, args, found, passed, strict=True):
                     if type(a) is Linear and type(c) is not Zero:
                         masks.add(v, m)  # type: ignore[union-attr]
             else:
-                args = masks.operands(eqn, args, here)  # type: ignore[union-attr]
+                args = masks.operands(eqn, args, mask)  # type: ignore[union-attr]
                 found = transpose_rule(primitive)(ct, *args, **eqn.params)
-                masks.pass_on(eqn, args, here, ct_outs)  # type: ignore[union-attr]
+                masks.pass_on(eqn, args, mask, ct_outs)  # type: ignore[union-attr]
         except NotLinearError as error:
             error.attach(primitive=primitive.name, traceback=eqn.traceback)
             raise

@@ -11,13 +11,13 @@ import numpy as np
 
 import sagax.numpy as snp
 import sagax.tree_util as tree_util
-from sagax._src import xla
 from sagax._src.core.effects import Effect, no_effects
 from sagax._src.core.primitive import Primitive
-from sagax._src.core.trace import Tracer, written
+from sagax._src.core.trace import Tracer
 from sagax._src.diagnostics.errors import SagaxError
 from sagax._src.diagnostics.spans import user_place
 from sagax._src.records import record
+from sagax._src.stacks import origin
 
 
 class JaxRuntimeError(SagaxError, ValueError):
@@ -73,7 +73,7 @@ class Site:
     ) -> None:
         self.kinds, self.avals, self.say = kinds, tuple(avals), say
         # where what is checked was written
-        self.traceback = xla.get_traceback() if written.origin is None else written.origin
+        self.traceback = origin()
 
     def __eq__(self, other: object) -> bool:
         if self is other or not isinstance(other, Site):

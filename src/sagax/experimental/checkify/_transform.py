@@ -30,10 +30,10 @@ from sagax._src.core import dims, dtypes
 from sagax._src.core.jaxpr import ClosedJaxpr, Eqn, Jaxpr, Literal, eval_jaxpr
 from sagax._src.core.meshes import PartitionSpec
 from sagax._src.core.stage import hoist_constants, stage
-from sagax._src.core.trace import written
 from sagax._src.core.value import aval_of
 from sagax._src.lowering.inside import within
 from sagax._src.primitives.shaping import size_as_value
+from sagax._src.stacks import written
 from sagax._src.transforms.derived import derived, derived_program
 from sagax.experimental.checkify._errors import (
     CHECKS,
@@ -154,18 +154,18 @@ def interpret(
     def read(v: Any) -> Any:
         return v.val if type(v) is Literal else env[v]
 
-    scope, origin = written.scope, written.origin
+    here = written.here
+    before = here.state()
     try:
         for eqn in jaxpr.eqns:
             # what is checked about an operation was written where the operation was
-            written.scope = "/".join(filter(None, (scope, eqn.scope)))
-            if eqn.traceback is not None:
-                written.origin = eqn.traceback
+            here.scope = "/".join(filter(None, (before[0], eqn.scope)))
+            here.set_origin(eqn)
             ins = [read(v) for v in eqn.invars]
             rule = _RULES.get(eqn.primitive, _plain)
             env.update(zip(eqn.outvars, rule(eqn, ins, kinds, outcome), strict=True))
     finally:
-        written.scope, written.origin = scope, origin
+        here.restore(before)
     return [read(v) for v in jaxpr.outvars]
 
 

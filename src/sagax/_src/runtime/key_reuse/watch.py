@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from sagax._src import config, trees, xla
+from sagax._src import config, stacks, trees
 from sagax._src.control.remat import remat_p
 from sagax._src.core import dims
 from sagax._src.core.jaxpr import Jaxpr
@@ -36,7 +36,6 @@ from sagax._src.runtime.key_reuse.ledger import (
 )
 
 _thread = config.thread
-_get_traceback = xla.get_traceback
 _U32 = np.dtype(np.uint32)
 _MOST_KNOWN = 1 << 12
 
@@ -122,7 +121,7 @@ def watched_operation(
 
     def watched(arrays: Sequence[ConcreteArray]) -> Any:
         cells = [_operand(x) for x in arrays]
-        outs = Interpreter().bind(primitive, params, cells, avals, _get_traceback())
+        outs = Interpreter().bind(primitive, params, cells, avals, stacks.stack())
         result = run(arrays)
         _attach(result if several else [result], outs)
         return result
@@ -141,7 +140,7 @@ def _watched_split(run: Callable, out: Any) -> Callable:
     def watched(arrays: Sequence[ConcreteArray]) -> Any:
         cells = cells_of(arrays[0])
         assert cells is not None
-        consume(cells, (_SPLIT, _get_traceback()))
+        consume(cells, (_SPLIT, stacks.stack()))
         parts = Ledger(size)
         place = locate(cells.ledgers, cells.ids) if related else None
         if place is not None:
@@ -193,13 +192,13 @@ def _watched_draw(run: Callable, sites: list[tuple[int, Site]]) -> Callable:
                 cells = arrays[place]._cells
             except AttributeError:
                 cells = cells_of(arrays[place])
-            consume(cells, (only, _get_traceback()))
+            consume(cells, (only, stacks.stack()))
             return run(buffers, arrays)
 
         return watched_one
 
     def watched(buffers: list, arrays: Sequence[ConcreteArray]) -> Any:
-        stack = _get_traceback()
+        stack = stacks.stack()
         for i, site in sites:
             x = arrays[i]
             try:
@@ -219,7 +218,7 @@ def _enter(
     for i, _, _ in found.inputs:
         cells[i] = cells_of(arrays[i])
     return Interpreter().call(
-        found, cells, "jit-compiled function", _get_traceback(), avals, hidden=hidden
+        found, cells, "jit-compiled function", stacks.stack(), avals, hidden=hidden
     )
 
 
