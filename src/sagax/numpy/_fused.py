@@ -23,7 +23,7 @@ from sagax._src.core.trace import at_work, evaluation, state
 from sagax._src.core.value import aval_of
 from sagax._src.runtime.array import ConcreteArray, as_array
 from sagax._src.runtime.compile import placement
-from sagax._src.runtime.eager import in_parts, new_table, prepare, remember
+from sagax._src.runtime.eager import parts_of, new_table, prepare, remember
 from sagax._src.runtime.entries import FAILURES
 from sagax._src.stacks import capture
 
@@ -153,6 +153,9 @@ def fused_function(
 def operation1(fun: F) -> F:
     """A function of one operand, `fun(x)`, that is evaluated as one operation for each signature."""
     prepared = new_table()
+    latest = (
+        new_table()
+    )  # by the type alone: the settings of the last call, and the parts of what ran
 
     @functools.wraps(fun)
     def call(x: Any, /) -> Any:
@@ -169,16 +172,21 @@ def operation1(fun: F) -> F:
                 here.origin = None
         if type(x) is not ConcreteArray or x._device is not None:
             return fun(x)
-        key = (_own() or _process.settings, x.aval)
-        found = prepared.get(key)
-        if found is None:
-            run = _prepared(fun, (x,), fun.__name__)
+        settings = _own() or _process.settings
+        found = latest.get(x.aval)
+        if found is None or found[0] is not settings:
+            key = (settings, x.aval)
+            run = prepared.get(key)
             if run is None:
-                return fun(x)
-            found = remember(prepared, key, in_parts(run))
-        if type(found) is not tuple:
-            return found((x,))
-        execute, handlers, aval, run = found
+                run = _prepared(fun, (x,), fun.__name__)
+                if run is None:
+                    return fun(x)
+                remember(prepared, key, run)
+            parts = parts_of(run)
+            if parts is None:
+                return run((x,))
+            found = remember(latest, x.aval, (settings, *parts, run))
+        _, execute, handlers, aval, run = found
         buffer = x._buffer
         if buffer is None:
             buffer = x.buffer()

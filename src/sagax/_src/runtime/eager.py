@@ -104,7 +104,7 @@ def new_table() -> dict:
     return _tables[-1]
 
 
-def remember(table: dict, signature: tuple, entry: Any) -> Any:
+def remember(table: dict, signature: Any, entry: Any) -> Any:
     """Put an entry into a table, which is emptied first if it is full."""
     if len(table) >= _LIMIT:
         table.clear()
@@ -359,14 +359,13 @@ def _device_program(jaxpr: Jaxpr, device: Any, committed: Any, name: str) -> Cal
     return run_one
 
 
-def in_parts(run: Callable) -> tuple | Callable:
-    """How to run a program: `(execute, handlers, aval of the result, run)` if it has one operand, or `run`.
+def parts_of(run: Callable) -> tuple | None:
+    """What runs a program of one operand: `(execute, handlers, aval of the result)`; None if `run` does more.
 
     For callers that spare the call of `run`: the engine keeps the stack at which it is called, and
     each function on the way costs.
     """
-    parts = getattr(run, "parts", None)
-    return run if parts is None else (*parts, run)
+    return getattr(run, "parts", None)
 
 
 # --- functions of several operations -------------------------------------------------------------
