@@ -23,7 +23,7 @@ from sagax._src.core.trace import at_work, evaluation, state
 from sagax._src.core.value import aval_of
 from sagax._src.runtime.array import ConcreteArray, as_array
 from sagax._src.runtime.compile import placement
-from sagax._src.runtime.eager import parts_of, new_table, prepare, remember
+from sagax._src.runtime.eager import new_table, parts_of, prepare, remember
 from sagax._src.runtime.entries import FAILURES
 from sagax._src.stacks import capture
 
