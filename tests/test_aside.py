@@ -53,3 +53,66 @@ atexit.register(lambda: print(float(sagax.jit(lambda x: 2 * x + 1)(3.0))))
         },
     )
     assert (done.returncode, done.stdout.strip()) == (0, "7.0"), done.stderr
+
+
+def test_threads_are_kept_and_not_shared():
+    first = aside(threading.get_ident)
+    assert aside(threading.get_ident) == first
+    assert len(set(aside(lambda: (threading.get_ident(), aside(threading.get_ident))))) == 2
+    together = threading.Barrier(2, timeout=60)
+    found: list[int] = []
+
+    def work() -> None:
+        together.wait()
+        found.append(threading.get_ident())
+
+    callers = [threading.Thread(target=aside, args=(work,)) for _ in range(2)]
+    for caller in callers:
+        caller.start()
+    for caller in callers:
+        caller.join()
+    assert len(set(found)) == 2
+
+
+def ends(code: str) -> tuple[int, str]:
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        env={**os.environ, "PYTHONPATH": str(SOURCE)},
+    )
+    return done.returncode, done.stdout.strip() or done.stderr
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="the system has no fork")
+def test_a_forked_process_has_threads_of_its_own():
+    code = """
+import os
+from sagax._src.runtime.aside import aside
+assert aside(os.getpid) == os.getpid()
+child = os.fork()
+if child == 0:
+    os._exit(7 if aside(os.getpid) == os.getpid() else 1)
+print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), aside(os.getpid) == os.getpid())
+"""
+    assert ends(code) == (0, "7 True")
+
+
+def test_what_an_interrupt_left_at_work_is_finished_before_the_end():
+    code = """
+import signal, threading, time
+from sagax._src.runtime.aside import aside
+def interrupt():
+    time.sleep(0.3)
+    signal.raise_signal(signal.SIGINT)
+def work():
+    threading.Thread(target=interrupt).start()
+    time.sleep(1.0)
+    print("finished", flush=True)
+try:
+    aside(work)
+except KeyboardInterrupt:
+    print("interrupted", flush=True)
+"""
+    assert ends(code) == (0, "interrupted\nfinished")
