@@ -79,7 +79,7 @@ def ends(code: str) -> tuple[int, str]:
         [sys.executable, "-c", code],
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=60,
         env={**os.environ, "PYTHONPATH": str(SOURCE)},
     )
     return done.returncode, done.stdout.strip() or done.stderr
@@ -105,7 +105,7 @@ import signal, threading, time
 from sagax._src.runtime.aside import aside
 def interrupt():
     time.sleep(0.3)
-    signal.raise_signal(signal.SIGINT)
+    signal.pthread_kill(threading.main_thread().ident, signal.SIGINT)
 def work():
     threading.Thread(target=interrupt).start()
     time.sleep(1.0)

@@ -21,32 +21,28 @@ class _Worker:
     """A thread that does one piece of work after the other, and waits in between."""
 
     def __init__(self) -> None:
-        self._work: Callable[[], None] | None = None
-        self._given, self._done = threading.Lock(), threading.Lock()
+        self._given = threading.Lock()
         self._given.acquire()
-        self._done.acquire()
         # Python ends without waiting for it; where it is at work, `_finish` waits.
         threading.Thread(target=self._run, name="sagax compiles", daemon=True).start()
 
     def _run(self) -> None:
         while True:
             self._given.acquire()
-            if self._work is not None:
-                self._work()
-            self._work = None  # with its results
-            self._done.release()
+            _busy.add(self)
+            work, finished = self._work, self.finished
+            work()
+            del work, self._work  # with its results
+            _busy.discard(self)
+            _idle.append(self)
+            finished.set()
 
     def do(self, work: Callable[[], None]) -> None:
         """Have it done; an exception that ends the waiting leaves the worker to itself."""
         self._work = work
-        _busy.add(self)
+        self.finished = finished = threading.Event()
         self._given.release()
-        self.wait()
-        _busy.discard(self)
-        _idle.append(self)
-
-    def wait(self) -> None:
-        self._done.acquire()
+        finished.wait()
 
 
 _idle: list[_Worker] = []
@@ -56,7 +52,7 @@ _busy: set[_Worker] = set()
 @atexit.register
 def _finish() -> None:
     for worker in list(_busy):  # whoever gave it work was interrupted
-        worker.wait()
+        worker.finished.wait()
 
 
 def _forget() -> None:
