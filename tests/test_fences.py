@@ -87,6 +87,26 @@ def test_what_is_read_at_several_offsets_is_computed_at_each():
     assert count(fenced(trace(lambda x: rounds(x, 6), BIG))) >= 3
 
 
+def test_a_value_that_is_padded_is_written_with_its_margins():
+    """Before the pad, XLA would write the value, and the padded value from it; not if that is much larger."""
+
+    def rounds(x, margin):
+        for _ in range(6):
+            inner = x[:32] + x[2:34] + 0.5 * x[1:33]
+            x = snp.pad(inner, ((margin, margin), (0, 0)))
+        return x
+
+    def fenced_values(margin):
+        program = fenced(trace(lambda x: rounds(x, margin), snp.pad(BIG, ((1, 1), (0, 0)))))
+        made = {v: eqn.primitive.name for eqn in program.eqns for v in eqn.outvars}
+        return {
+            made[e.invars[0]] for e in program.eqns if e.primitive.name == "optimization_barrier"
+        }
+
+    assert fenced_values(1) == {"pad"}
+    assert fenced_values(32) == {"add"}
+
+
 def test_the_gradient_of_a_residual_stream_gets_fences():
     gradient = sagax.grad(lambda x: (stack(x) ** 2).sum())
     assert count(fenced(trace(gradient, BIG))) >= 3

@@ -22,6 +22,7 @@ would be computed in two places or more and that costs more than writing and rea
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
@@ -29,6 +30,7 @@ from sagax._src.core import dims, dtypes
 from sagax._src.core.jaxpr import ClosedJaxpr, Eqn, Jaxpr, Var
 from sagax._src.lowering.inside import within
 from sagax._src.primitives.identities import optimization_barrier_p
+from sagax._src.primitives.slicing import pad_p
 from sagax._src.transforms.derived import derived
 
 _LEAST_ELEMENTS = 1024  # below, a loop of its own costs more than computing again
@@ -66,6 +68,7 @@ _MOST_PLACES, _MOST_READS = 4, 8  # counted up to here: more are as good as thes
 # What writing an element costs, in reads of one: to memory, and while it stays in the processor's cache.
 _WRITE, _WRITE_NEAR = 3.0, 0.5
 _NEAR = 1 << 17  # bytes
+_MARGINS = 1.5  # a value with its margins is at most so many times as large
 _STEP = 0.05  # what computing costs, in reads, for each operation on the longest way to a value
 _WINDOW = 2048  # equations: what is read farther away is reached over something that is written
 _AHEAD = (1 << (_WINDOW + 1)) - 1
@@ -103,6 +106,7 @@ def _with_fences(jaxpr: Jaxpr) -> _Fenced:
     meeting = _meeting(jaxpr)
     places, written = _places(jaxpr, called, meeting)
     fences, made = _chosen(jaxpr, called, meeting, places, written)
+    fences = _behind_pads(jaxpr, fences)
     eqns = within(jaxpr.eqns, fenced)
     found = jaxpr
     if fences or eqns is not jaxpr.eqns:
@@ -412,6 +416,22 @@ def _called(eqn: Eqn) -> _Fenced | None:
     jaxpr = held[0].jaxpr if isinstance(held[0], ClosedJaxpr) else held[0]
     same = len(jaxpr.invars) == len(eqn.invars) and len(jaxpr.outvars) == len(eqn.outvars)
     return _fenced(jaxpr) if same else None
+
+
+def _behind_pads(jaxpr: Jaxpr, fences: set[Any]) -> set[Any]:
+    """The fences, where only a pad reads a value behind that: it is written with its margins at once."""
+    pads = [eqn for eqn in jaxpr.eqns if eqn.primitive is pad_p and eqn.invars[0] in fences]
+    if not pads:
+        return fences
+    reads = Counter([v for eqn in jaxpr.eqns for v in eqn.invars if type(v) is Var])
+    reads.update([v for v in jaxpr.outvars if type(v) is Var])
+    found = set(fences)
+    for eqn in pads:
+        v, padded = eqn.invars[0], eqn.outvars[0]
+        if reads[v] == 1 and padded.aval.size <= _MARGINS * v.aval.size:
+            found.remove(v)
+            found.add(padded)
+    return found
 
 
 def _bytes(aval: Any) -> int:
