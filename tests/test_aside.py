@@ -103,6 +103,7 @@ def test_what_an_interrupt_left_at_work_is_finished_before_the_end():
     code = """
 import signal, threading, time
 from sagax._src.runtime.aside import aside
+signal.signal(signal.SIGINT, signal.default_int_handler)  # where processes in the background ignore it
 def interrupt():
     time.sleep(0.3)
     signal.pthread_kill(threading.main_thread().ident, signal.SIGINT)

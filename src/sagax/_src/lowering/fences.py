@@ -30,7 +30,6 @@ from sagax._src.core import dims, dtypes
 from sagax._src.core.jaxpr import ClosedJaxpr, Eqn, Jaxpr, Var
 from sagax._src.lowering.inside import within
 from sagax._src.primitives.identities import optimization_barrier_p
-from sagax._src.primitives.slicing import pad_p
 from sagax._src.transforms.derived import derived
 
 _LEAST_ELEMENTS = 1024  # below, a loop of its own costs more than computing again
@@ -420,7 +419,7 @@ def _called(eqn: Eqn) -> _Fenced | None:
 
 def _behind_pads(jaxpr: Jaxpr, fences: set[Any]) -> set[Any]:
     """The fences, where only a pad reads a value behind that: it is written with its margins at once."""
-    pads = [eqn for eqn in jaxpr.eqns if eqn.primitive is pad_p and eqn.invars[0] in fences]
+    pads = [eqn for eqn in jaxpr.eqns if eqn.primitive.name == "pad" and eqn.invars[0] in fences]
     if not pads:
         return fences
     reads = Counter([v for eqn in jaxpr.eqns for v in eqn.invars if type(v) is Var])
