@@ -107,6 +107,28 @@ def test_a_value_that_is_padded_is_written_with_its_margins():
     assert fenced_values(32) == {"add"}
 
 
+def test_margins_of_symbolic_size_are_left_outside():
+    (n,) = sagax.export.symbolic_shape("n")
+
+    def rounds(x, y):
+        for _ in range(3):
+            inner = x[:32] + x[1:33] + 0.5 * x[2:34]
+            x = snp.pad(inner, ((y.shape[0], 4), (0, 0)))
+            around = x[:32] + x[1:33] + x[2:34] + x[3:35]
+            x = snp.concatenate([around, around])[:40]
+        return x
+
+    like = sagax.ShapeDtypeStruct((40, 64), "float32"), sagax.ShapeDtypeStruct((n,), "float32")
+    program = fenced(sagax.make_jaxpr(rounds)(*like).jaxpr)
+    pads = {v for e in program.eqns if e.primitive.name == "pad" for v in e.outvars}
+    assert len(pads) == 3
+    assert not [
+        e
+        for e in program.eqns
+        if e.primitive.name == "optimization_barrier" and e.invars[0] in pads
+    ]
+
+
 def test_the_gradient_of_a_residual_stream_gets_fences():
     gradient = sagax.grad(lambda x: (stack(x) ** 2).sum())
     assert count(fenced(trace(gradient, BIG))) >= 3

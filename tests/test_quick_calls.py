@@ -217,3 +217,5 @@ def test_equal_static_arguments_of_other_meaning_have_programs_of_their_own():
         assert found.dtype.kind == wanted.dtype.kind
         assert found == wanted and np.signbit(found) == np.signbit(wanted)
     assert times._cache_size() == 4
+    for number in (np.float32(0.0), np.float32(-0.0), np.float64(-0.0)):
+        assert np.signbit(times(snp.ones(1), (number,)))[0] == np.signbit(number)

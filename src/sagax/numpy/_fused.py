@@ -153,9 +153,8 @@ def fused_function(
 def operation1(fun: F) -> F:
     """A function of one operand, `fun(x)`, that is evaluated as one operation for each signature."""
     prepared = new_table()
-    latest = (
-        new_table()
-    )  # by the type alone: the settings of the last call, and the parts of what ran
+    # by the type alone: the settings of the last call, and the parts of what ran
+    latest = new_table()
 
     @functools.wraps(fun)
     def call(x: Any, /) -> Any:

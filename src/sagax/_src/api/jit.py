@@ -14,6 +14,8 @@ from collections.abc import Callable, Mapping, Sequence
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from sagax._src import config, trees
 from sagax._src.api import arguments
 from sagax._src.api.structs import ShapeDtypeStruct, is_shaped, shaped
@@ -98,7 +100,7 @@ def _interchangeable(a: Any, b: Any) -> bool:
     """Whether a program made for the static value `a` is one for `b`; 1, 1.0 and True or 0.0 and -0.0 are not."""
     if type(a) is not type(b):
         return False
-    if type(a) is float or type(a) is complex:
+    if isinstance(a, (float, complex, np.inexact)):
         return repr(a) == repr(b)
     if isinstance(a, tuple) and type(a).__eq__ is tuple.__eq__:
         return len(a) == len(b) and all(map(_interchangeable, a, b))

@@ -427,7 +427,8 @@ def _behind_pads(jaxpr: Jaxpr, fences: set[Any]) -> set[Any]:
     found = set(fences)
     for eqn in pads:
         v, padded = eqn.invars[0], eqn.outvars[0]
-        if reads[v] == 1 and padded.aval.size <= _MARGINS * v.aval.size:
+        static = dims.is_static(padded.aval.shape)
+        if reads[v] == 1 and static and padded.aval.size <= _MARGINS * v.aval.size:
             found.remove(v)
             found.add(padded)
     return found

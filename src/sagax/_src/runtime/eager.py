@@ -47,7 +47,6 @@ _thread = config.thread
 _own, _process = config.own, config.process
 _ndarray = np.ndarray
 _as_numpy = np.asarray
-_new = object.__new__
 _BOOL = np.dtype(bool)
 
 
@@ -333,30 +332,12 @@ def _device_program(jaxpr: Jaxpr, device: Any, committed: Any, name: str) -> Cal
     def run(arrays: Sequence) -> Any:
         return call([a.buffer() if a._buffer is None else a._buffer for a in arrays], arrays)
 
-    if several or elsewhere or compiled.lowered.jaxpr.effects or len(jaxpr.invars) != 1:
-        return run
-    executable = compiled.executable
-    execute, handlers, aval = executable.execute, executable.handlers, compiled.out_avals[0]
-
-    def run_one(arrays: Sequence) -> ConcreteArray:  # as `run`, for what is called most
-        (x,) = arrays
-        buffer = x._buffer
-        if buffer is None:
-            buffer = x.buffer()
-        try:
-            (out,) = execute([buffer]).consume_with_handlers(handlers)
-        except entries.FAILURES:
-            return call([buffer], arrays)  # which says what is wrong
-        result = _new(ConcreteArray)  # what its __init__ does, without a call of it
-        result.aval = aval
-        result._host = None
-        result._buffer = out
-        result._device = committed
-        return result
-
-    if committed is None:
-        run_one.parts = execute, handlers, aval  # type: ignore[attr-defined]
-    return run_one
+    plain = not (several or elsewhere or compiled.lowered.jaxpr.effects)
+    if plain and committed is None and len(jaxpr.invars) == 1:
+        executable = compiled.executable
+        parts = executable.execute, executable.handlers, compiled.out_avals[0]
+        run.parts = parts  # type: ignore[attr-defined]
+    return run
 
 
 def parts_of(run: Callable) -> tuple | None:
