@@ -1278,12 +1278,21 @@ _CALLS_PYTHON = re.compile(r"_python_[cg]pu_callback")
 _USES_SDY = re.compile(r"\bsdy[.\0](?!py\b)")  # a source file called sdy.py is no such thing
 
 
+def _shows(module: str | bytes, word: str, pattern: re.Pattern[str]) -> bool:
+    """Whether the pattern is found in the module. The word, a part of it, is looked for first: where it
+    is missing, as nearly always, that takes a hundredth of the time."""
+    if isinstance(module, bytes):
+        if word.encode() not in module:
+            return False
+        module = module.decode("latin-1")
+    return word in module and pattern.search(module) is not None
+
+
 def _check_module(module: str | bytes, shardy: bool, has_callbacks: bool) -> None:
     """Refuses what would end the process."""
-    text = module if isinstance(module, str) else module.decode("latin-1")
-    if _CALLS_PYTHON.search(text) and not has_callbacks:
+    if not has_callbacks and _shows(module, "_python_", _CALLS_PYTHON):
         raise ValueError("compile: the module calls Python callbacks, but none are given")
-    if _USES_SDY.search(text) and not shardy:
+    if not shardy and _shows(module, "sdy", _USES_SDY):
         raise ValueError("compile: the module uses the sdy dialect, which needs shardy=True")
 
 
@@ -1301,7 +1310,7 @@ def deserialize(
     `out_avals` as in `compile`; `callbacks` must be declared as they were there. Only for bytes
     that this user wrote where `platform_fingerprint` was the same: the engine checks neither.
     """
-    if not callbacks and _CALLS_PYTHON.search(blob.decode("latin-1")):
+    if not callbacks and _shows(blob, "_python_", _CALLS_PYTHON):
         raise ValueError("deserialize: the program calls Python callbacks, but none are given")
     devices = tuple(devices)
     guarded = [_guarded(*callback) for callback in callbacks]
