@@ -373,6 +373,30 @@ def test_numbers_of_python_and_wider_floats_fit():
             assert float(f(0.0)) == float(value)
 
 
+@pytest.mark.parametrize(
+    ("declared", "result"),
+    [("int32", 2.7), ("bool", 2), ("float32", 1j), ("int32", np.float64(2.7)), ("uint8", 1.0)],
+)
+def test_numbers_of_python_that_would_lose_something_do_not_fit(declared, result):
+    shape = sagax.ShapeDtypeStruct((), declared)
+    for f in twice(lambda x: sagax.pure_callback(lambda v: result, shape, x)):
+        with pytest.raises(TypeError, match=f"(?s)another dtype.*expected: {declared}"):
+            f(1.0).block_until_ready()
+
+
+@pytest.mark.parametrize("result", [2**40, np.int64(-(2**40)), np.array([3, 2**31])])
+def test_integers_that_would_be_cut_do_not_fit(result):
+    shape = sagax.ShapeDtypeStruct(np.shape(result), "int32")
+    for f in twice(lambda x: sagax.pure_callback(lambda v: {"n": result}, {"n": shape}, x)):
+        with pytest.raises(OverflowError, match=r"(?s)does not fit int32.*result\['n'\]"):
+            f(1.0)["n"].block_until_ready()
+    for fits in (2**31 - 1, np.int64(-(2**31))):
+        f = sagax.jit(
+            lambda x, fits=fits: sagax.pure_callback(lambda v: fits, F32.update(dtype="int32"), x)
+        )
+        assert int(f(1.0)) == fits
+
+
 def test_bad_arguments():
     with pytest.raises(TypeError, match="callback"):
         sagax.pure_callback(3, F32, 1.0)

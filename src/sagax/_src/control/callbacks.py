@@ -96,19 +96,30 @@ class Callback:
                 expected=aval.shape,
             )
         if value.dtype != aval.dtype:
-            # numbers of Python have no width of their own, and 64 bits are cut short where x64 is off
-            free = isinstance(x, (bool, int, float, complex))
-            if not free and dtypes.canonicalize(value.dtype, config.current().x64) != aval.dtype:
+            found = _held_as(x, value, aval.dtype)
+            if found != aval.dtype:
                 raise DtypeError(
                     "the result has another dtype than result_shape_dtypes says",
                     function=f"{self.what} of {self}",
                     argument=where,
-                    got=str(value.dtype),
+                    got=str(found),
                     expected=str(aval.dtype),
-                    fix=f"return it as np.asarray(x, {str(aval.dtype)!r}), or declare {value.dtype}",
+                    fix=f"return it as np.asarray(x, {str(aval.dtype)!r}), or declare {found}",
                 )
+            try:
+                dtypes.check_integers(value, aval.dtype)
+            except dtypes.IntegerOverflow as error:
+                raise error.attach(function=f"{self.what} of {self}", argument=where) from None
             value = value.astype(aval.dtype)
         return value
+
+
+def _held_as(x: Any, value: np.ndarray, declared: Any) -> Any:
+    """The dtype that holds the result `x` of a callback: the declared one for numbers of Python that give way to it."""
+    x64 = config.current().x64
+    if not isinstance(x, (bool, int, float, complex)) or not dtypes.is_numeric_dtype(declared):
+        return dtypes.canonicalize(value.dtype, x64)  # 64 bits are cut short where x64 is off
+    return dtypes.promote((dtypes.dtype_and_weak(x, x64), (declared, False)), x64)[0]
 
 
 def _host_call(

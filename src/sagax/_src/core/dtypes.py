@@ -646,19 +646,26 @@ class IntegerOverflow(errors.SagaxError, OverflowError):
     """A Python int that does not fit the dtype it is to have."""
 
 
-def check_python_int(value: int, dtype: Any) -> None:
+def check_python_int(value: int, dtype: Any, what: str = "Python int") -> None:
     """Raises IntegerOverflow (an OverflowError) if an int does not fit an integer dtype."""
     if kind(dtype) not in "iu":
         return
     low, high = _range(dtype)
     if not low <= value <= high:
-        shown = f"the Python int {value}" if abs(value) < 1 << 128 else "a Python int"
+        shown = f"the {what} {value}" if abs(value) < 1 << 128 else f"a {what}"
         raise IntegerOverflow(
             f"{shown} does not fit {name(dtype)}, which holds {low} to {high}",
             fix=_fitting(value, dtype),
             value=value,
             dtype=dtype,
         )
+
+
+def check_integers(x: np.ndarray, dtype: Any) -> None:
+    """Raises IntegerOverflow if not all elements of an integer array fit an integer dtype."""
+    if kind(x.dtype) in "iu" and x.size:
+        for value in (np.minimum.reduce(x, None), np.maximum.reduce(x, None)):
+            check_python_int(int(value), dtype, "integer")
 
 
 @functools.cache
