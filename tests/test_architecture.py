@@ -19,7 +19,7 @@ pytestmark = pytest.mark.smoke
 SOURCE = Path(__file__).resolve().parents[1] / "src"
 PACKAGE = "sagax"
 MAX_LINES = 1200
-LONGER = {"sagax._src.xla": 1800}  # all that touches jaxlib stays in one file
+LONGER = {"sagax._src.xla": 1850}  # all that touches jaxlib stays in one file
 
 # From the ground up: a module may import from its own layer and from those before it.
 LAYERS = (

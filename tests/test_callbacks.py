@@ -384,7 +384,7 @@ def test_numbers_of_python_that_would_lose_something_do_not_fit(declared, result
             f(1.0).block_until_ready()
 
 
-@pytest.mark.parametrize("result", [2**40, np.int64(-(2**40)), np.array([3, 2**31])])
+@pytest.mark.parametrize("result", [2**40, -(2**70), np.int64(-(2**40)), np.array([3, 2**31])])
 def test_integers_that_would_be_cut_do_not_fit(result):
     shape = sagax.ShapeDtypeStruct(np.shape(result), "int32")
     for f in twice(lambda x: sagax.pure_callback(lambda v: {"n": result}, {"n": shape}, x)):

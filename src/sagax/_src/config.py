@@ -347,6 +347,11 @@ class Settings:
     reroll: str = _staged(
         choice("auto", "off"), "auto", "whether long repetitions in a program become loops"
     )
+    unroll_threshold: int | None = _staged(
+        optional(integer),
+        100,
+        "size up to which loops of CPU kernels are unrolled; None: LLVM's own",
+    )
     keep_working_memory: bool = _row(
         flag, False, "the process keeps the memory of large programs on the CPU between calls"
     )

@@ -1202,10 +1202,46 @@ def _compile_options(
     for name, value in options.items():
         if name in _BUILD_OPTIONS:
             setattr(build, name, value)
-        else:  # a flag of XLA's; those that are bool do not accept text
+        elif name != UNROLL_THRESHOLD:  # a flag of XLA's; those that are bool do not accept text
             flags.append((name, {"true": True, "false": False}.get(str(value).lower(), value)))
     result.env_option_overrides = flags
+    if UNROLL_THRESHOLD in options:
+        size = int(options[UNROLL_THRESHOLD])
+        if not 0 <= size < 1 << 31:  # the parser of LLVM's options would end the process
+            raise ValueError(f"compile: {UNROLL_THRESHOLD} must be from 0 to 2**31 - 1, got {size}")
+        return _with_extra(result, "-unroll-threshold", str(size))
     return result
+
+
+UNROLL_THRESHOLD = "unroll_threshold"
+
+
+def _with_extra(options: Any, key: str, value: str) -> Any:
+    """The options with an entry more among those that XLA_FLAGS calls xla_backend_extra_options.
+
+    They are a map, which no setter of the engine's reaches; but what is appended to a serialized
+    message sets fields of it.
+    """
+    # From here on they hold the flags of the process: else appending would leave XLA's defaults out.
+    debug = options.executable_build_options.debug_options
+    debug.xla_detailed_logging = debug.xla_detailed_logging
+    entry = _message(1, key.encode()) + _message(2, value.encode())
+    # CompileOptionsProto.executable_build_options.debug_options.xla_backend_extra_options
+    added = _message(3, _message(3, _message(500, entry)))
+    return _xc.CompileOptions.ParseFromString(options.SerializeAsString() + added)
+
+
+def _message(number: int, content: bytes) -> bytes:
+    """A field of a serialized protocol buffer: its number, that it has a length, the length, the content."""
+    return _varint(number << 3 | 2) + _varint(len(content)) + content
+
+
+def _varint(value: int) -> bytes:
+    groups = []
+    while value > 127:
+        groups.append(value & 127 | 128)
+        value >>= 7
+    return bytes([*groups, value])
 
 
 def compile(
@@ -1223,8 +1259,9 @@ def compile(
     """The program compiled for the devices.
 
     `module` is StableHLO: text, MLIR bytecode or a portable artifact. `options` are flags of XLA by
-    name, and those attributes of its build options that stand in `_BUILD_OPTIONS`. `shardy` says
-    that the module uses the sdy dialect. `callbacks` are what the custom calls of Python in it
+    name, those attributes of its build options that stand in `_BUILD_OPTIONS`, and on the CPU
+    `unroll_threshold`: up to what size LLVM unrolls a loop. `shardy` says that the module uses the
+    sdy dialect. `callbacks` are what the custom calls of Python in it
     refer to by index. `out_avals` are the types of the results; left out, they are read from the
     program, unless it is partitioned.
 

@@ -643,7 +643,7 @@ def scalar_type_of(x: Any) -> type:
 
 
 class IntegerOverflow(errors.SagaxError, OverflowError):
-    """A Python int that does not fit the dtype it is to have."""
+    """A Python int, or an integer in an array, that does not fit the dtype it is to have."""
 
 
 def check_python_int(value: int, dtype: Any, what: str = "Python int") -> None:
@@ -663,7 +663,9 @@ def check_python_int(value: int, dtype: Any, what: str = "Python int") -> None:
 
 def check_integers(x: np.ndarray, dtype: Any) -> None:
     """Raises IntegerOverflow if not all elements of an integer array fit an integer dtype."""
-    if kind(x.dtype) in "iu" and x.size:
+    if (
+        x.dtype == object or kind(x.dtype) in "iu"
+    ) and x.size:  # NumPy's form of huge ints is objects
         for value in (np.minimum.reduce(x, None), np.maximum.reduce(x, None)):
             check_python_int(int(value), dtype, "integer")
 

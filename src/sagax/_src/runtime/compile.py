@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final
@@ -106,6 +107,16 @@ class Lowered:
             )
 
 
+def _unroll_threshold(settings: config.Settings) -> int | None:
+    """Up to what size loops of a program for the CPU are unrolled; None: as LLVM does by itself.
+
+    Exact programs are left to LLVM, and so is what XLA_FLAGS says about it.
+    """
+    if settings.exact is True or "unroll-threshold" in os.environ.get("XLA_FLAGS", ""):
+        return None
+    return settings.unroll_threshold
+
+
 def _loops_in_steps(options: Mapping[str, Any]) -> Mapping[str, Any]:
     """The options with which the bodies of small loops do not become one kernel.
 
@@ -143,8 +154,11 @@ class Compiled:
             "lapack_" in lowered.text or "tridiagonal_solve_perturbed_ffi" in lowered.text
         ):
             xla.register_cpu_kernels()
-        if config.thread.settings.exact is True and "stablehlo.while" in lowered.text:
+        settings = config.thread.settings
+        if settings.exact is True and "stablehlo.while" in lowered.text:
             options = _loops_in_steps(options)
+        if b.platform == "cpu" and (threshold := _unroll_threshold(settings)) is not None:
+            options = {xla.UNROLL_THRESHOLD: threshold, **options}
         divided = lowered.shardings
         if divided is not None:
             options = {
