@@ -24,6 +24,11 @@ NEW_PROCESS = {
 }
 
 
+# Two threads of BLAS that wait for each other on few cores: the same program takes once or twice the time. And those
+# that NumPy starts turn in circles for 0.1 s of CPU time before they sleep, whatever is measured.
+ONE_BLAS_THREAD = {"OPENBLAS_NUM_THREADS": "1"}
+
+
 @dataclass(frozen=True)
 class Side:
     """One of the two libraries, and the interpreter that has it."""
@@ -43,6 +48,7 @@ class Side:
             **kept,
             "PYTHONPATH": os.pathsep.join(path),
             "TF_CPP_MIN_LOG_LEVEL": "1",
+            **ONE_BLAS_THREAD,
             "JAX_ENABLE_COMPILATION_CACHE": str(row.cached and self.library == "sagax"),
             "JAX_NUM_CPU_DEVICES": str(row.devices),
         }
@@ -50,10 +56,6 @@ class Side:
 
 def last_line(text: str) -> str:
     return (text.strip().splitlines() or ["no message"])[-1]
-
-
-# Two threads of BLAS that wait for each other on few cores: the same program takes once or twice the time.
-ONE_BLAS_THREAD = {"OPENBLAS_NUM_THREADS": "1"}
 
 
 class Failed(Exception):
@@ -70,7 +72,7 @@ class Worker:
         self._process = subprocess.Popen(
             command,
             cwd=ROOT,
-            env=side.environment(row) | ONE_BLAS_THREAD,
+            env=side.environment(row),
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=self._errors,

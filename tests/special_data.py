@@ -12,7 +12,8 @@ import sagax
 from sagax._src.core.primitive import Primitive
 from sagax._src.core.stage import stage
 from sagax._src.core.value import aval_of
-from sagax._src.primitives import special, transcendental
+from sagax._src.primitives import transcendental
+from sagax._src.primitives.special import bessel, beta, erf, gamma, incomplete
 from sagax._src.runtime import devices
 from sagax._src.runtime.array import as_array
 from sagax._src.runtime.compile import Compiled, Lowered, execute
@@ -20,6 +21,10 @@ from sagax._src.runtime.compile import Compiled, Lowered, execute
 DATA = Path(__file__).resolve().parent / "data"
 EXACT = dict(np.load(DATA / "special_exact.npz"))
 JAX = dict(np.load(DATA / "special.npz"))
+
+
+MODULES = (transcendental, bessel, beta, erf, gamma, incomplete)
+DEFINED = {name: value for module in reversed(MODULES) for name, value in vars(module).items()}
 
 
 def names_in(data: dict[str, np.ndarray]) -> list[str]:
@@ -32,20 +37,16 @@ def arguments_in(data: dict[str, np.ndarray], name: str) -> list[np.ndarray]:
 
 def function(name: str) -> Callable[..., Any]:
     """The function called `name`, which may carry an ending such as `.c64`."""
-    name = name.split(".")[0]
-    found = getattr(transcendental, name, None)
-    return found if found is not None else getattr(special, name)
+    return DEFINED[name.split(".")[0]]
 
 
 def primitive(name: str) -> Primitive:
-    module = transcendental if hasattr(transcendental, f"{name}_p") else special
-    return getattr(module, f"{name}_p")
+    return DEFINED[f"{name}_p"]
 
 
 def everything() -> list[Primitive]:
     """All primitives of the two families."""
-    found = [*vars(transcendental).values(), *vars(special).values()]
-    return list(dict.fromkeys(p for p in found if isinstance(p, Primitive)))
+    return list(dict.fromkeys(p for p in DEFINED.values() if isinstance(p, Primitive)))
 
 
 def ulps(have: Any, exact: np.ndarray) -> np.ndarray:

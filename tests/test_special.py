@@ -18,7 +18,7 @@ from sagax._src.core.primitive import MissingRuleError
 from sagax._src.core.stage import stage
 from sagax._src.diagnostics import errors
 from sagax._src.lowering.module import lower_jaxpr, verify
-from sagax._src.primitives import special
+from sagax._src.primitives.special.beta import beta_density
 from sagax._src.primitives.special.rests import gauss
 from special_data import (
     EXACT,
@@ -283,9 +283,9 @@ def test_second_derivative_of_the_incomplete_beta_function():
             at = [a, b, x]
 
             def move(y, i=i, at=at):
-                return float(special.beta_density(*[*at[:i], y, *at[i + 1 :]]))
+                return float(beta_density(*[*at[:i], y, *at[i + 1 :]]))
 
-            have = sagax.grad(special.beta_density, i)(a, b, x)
+            have = sagax.grad(beta_density, i)(a, b, x)
             np.testing.assert_allclose(have, stencil(move, at[i], 1e-3), rtol=1e-8)
 
 

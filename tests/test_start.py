@@ -18,6 +18,7 @@ import pytest
 
 import sagax
 import sagax.numpy as snp
+from sagax import example_libraries, extend, interpreters, nn, random
 from sagax._src.later import LateMethod, later
 from sagax._src.records import record
 
@@ -126,16 +127,27 @@ def test_loading_a_module_traces_and_computes_nothing():
     assert seen.strip() == "[]"
 
 
+def test_networks_load_no_random_numbers_and_random_numbers_no_control_flow():
+    loaded = modules_after(
+        "import sagax.nn, sagax.random as r; r.normal(r.split(r.key(0))[0], (3,))"
+    )
+    for module in ("_src.runtime.key_reuse", "_src.control.scan", "_src.primitives.linalg"):
+        assert f"sagax.{module}" not in loaded
+    assert "sagax.random" not in modules_after("import sagax.nn as n; n.relu(1.0)")
+
+
 # ------------------------------------------------------------------------------------- the late names
 
+PACKAGES = [sagax, snp, random, nn, interpreters, extend, example_libraries]
 
-@pytest.mark.parametrize("module", [sagax, snp], ids=lambda m: m.__name__)
+
+@pytest.mark.parametrize("module", PACKAGES, ids=lambda m: m.__name__)
 def test_dir_lists_names_that_are_all_there(module):
     missing = [name for name in dir(module) if not hasattr(module, name)]
     assert missing == []
 
 
-@pytest.mark.parametrize("module", [sagax, snp], ids=lambda m: m.__name__)
+@pytest.mark.parametrize("module", PACKAGES, ids=lambda m: m.__name__)
 def test_a_wrong_name_is_an_attribute_error(module):
     with pytest.raises(
         AttributeError, match=f"module '{module.__name__}' has no attribute 'nosuch'"
@@ -155,6 +167,14 @@ def typed_names(path: Path) -> dict[str, str]:
     return found
 
 
+def late_functions(package: Any) -> dict[str, str]:
+    return {
+        name: f"{package.__name__}.{module}:{name}"
+        for module, names in package._LAZY_FUNCTIONS.items()
+        for name in names.split()
+    }
+
+
 def test_type_checkers_see_the_late_functions_of_sagax():
     late = {
         name: where if ":" in where else f"{where}:{name}"
@@ -165,9 +185,12 @@ def test_type_checkers_see_the_late_functions_of_sagax():
 
 
 def test_type_checkers_see_the_late_functions_of_numpy():
-    late = {name: f"sagax.numpy.{module}:{name}" for name, module in snp._MODULES.items()}
-    late |= {name: f"sagax.numpy:{name}" for name in snp._LAZY}
+    late = late_functions(snp) | {name: f"sagax.numpy:{name}" for name in snp._LAZY}
     assert typed_names(SOURCE / "numpy" / "__init__.py") == late
+
+
+def test_type_checkers_see_the_late_functions_of_random():
+    assert typed_names(SOURCE / "random" / "__init__.py") == late_functions(random)
 
 
 def test_a_late_function_is_looked_up_once():

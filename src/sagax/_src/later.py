@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import importlib
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-__all__ = ["LateMethod", "later"]
+__all__ = ["LateMethod", "late_names", "later"]
 
 
 class _Later:
@@ -40,6 +40,32 @@ def later(name: str, namespace: dict[str, Any]) -> Any:
     attributes of the module where they are needed.
     """
     return sys.modules.get(name) or _Later(name, namespace)
+
+
+def late_names(
+    namespace: dict[str, Any], functions: Mapping[str, str] | None = None, parts: Sequence[str] = ()
+) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
+    """`__getattr__` and `__dir__` of a package whose names are imported when they are first asked for.
+
+    `namespace` is the `globals()` of the package; `functions` says which names, separated by blanks,
+    each of its modules defines; `parts` are modules of it that are names themselves.
+    """
+    package = namespace["__name__"]
+    modules = {
+        name: module for module, names in (functions or {}).items() for name in names.split()
+    }
+
+    def find(name: str) -> Any:
+        if name in parts:
+            return importlib.import_module(f"{package}.{name}")
+        if name in modules:
+            found = importlib.import_module(f"{package}.{modules[name]}")
+            assert functions is not None
+            namespace.update({n: getattr(found, n) for n in functions[modules[name]].split()})
+            return namespace[name]
+        raise AttributeError(f"module {package!r} has no attribute {name!r}")
+
+    return find, lambda: sorted({*namespace, *modules, *parts})
 
 
 class LateMethod:

@@ -10,12 +10,6 @@ They are examples, and complete enough for small programs; for larger ones there
 
 from __future__ import annotations
 
-import importlib
-from types import ModuleType
+from sagax._src.later import late_names as _late_names
 
-
-def __getattr__(name: str) -> ModuleType:
-    """The parts, which are imported when first used."""
-    if name in ("optimizers", "stax"):
-        return importlib.import_module(f"{__name__}.{name}")
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+__getattr__, __dir__ = _late_names(globals(), parts=("optimizers", "stax"))

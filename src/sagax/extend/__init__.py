@@ -7,14 +7,8 @@ twice
 
 from __future__ import annotations
 
-import importlib
-from types import ModuleType
+from sagax._src.later import late_names as _late_names
 
 _PARTS = ("backend", "core", "linear_util", "random", "source_info_util")
 
-
-def __getattr__(name: str) -> ModuleType:
-    """The parts, which are imported when first used."""
-    if name in _PARTS:
-        return importlib.import_module(f"{__name__}.{name}")
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+__getattr__, __dir__ = _late_names(globals(), parts=_PARTS)

@@ -6,7 +6,11 @@
 Array([0., 2.], dtype=float32)
 """
 
-from sagax.nn import initializers
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from sagax._src.later import late_names as _late_names
 from sagax.nn.activations import (
     celu,
     elu,
@@ -38,3 +42,8 @@ from sagax.nn.activations import (
 from sagax.nn.attention import dot_product_attention
 from sagax.nn.normalization import log_softmax, logmeanexp, logsumexp, softmax, standardize
 from sagax.nn.scaled import get_scaled_dot_general_config, scaled_dot_general, scaled_matmul
+
+if TYPE_CHECKING:
+    from sagax.nn import initializers as initializers
+
+__getattr__, __dir__ = _late_names(globals(), parts=("initializers",))  # they need sagax.random

@@ -10,9 +10,9 @@ Array([0. , 0.5, 1.5], dtype=float32)
 
 from __future__ import annotations
 
-import importlib
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from sagax._src.later import late_names as _late_names
 from sagax.numpy._arithmetic import (
     abs,
     absolute,
@@ -529,22 +529,7 @@ _LAZY_FUNCTIONS = {
     "_vectorize": "vectorize",
     "_windows": "bartlett blackman hamming hanning kaiser",
 }
-_MODULES = {name: module for module, names in _LAZY_FUNCTIONS.items() for name in names.split()}
-
-
-def __getattr__(name: str) -> Any:
-    """Subnamespaces and functions that are imported when first used."""
-    if name in _LAZY:
-        return importlib.import_module(f"sagax.numpy.{name}")
-    if name in _MODULES:
-        found = importlib.import_module(f"sagax.numpy.{_MODULES[name]}")
-        globals().update({n: getattr(found, n) for n in _LAZY_FUNCTIONS[_MODULES[name]].split()})
-        return globals()[name]
-    raise AttributeError(f"module 'sagax.numpy' has no attribute {name!r}")
-
-
-def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+__getattr__, __dir__ = _late_names(globals(), _LAZY_FUNCTIONS, _LAZY)
 
 
 __all__ = [

@@ -9,35 +9,12 @@ once. Samplers take a key first, and give arrays of the shape and dtype that are
 (2,)
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from sagax._src.later import late_names as _late_names
 from sagax.random._basic import bernoulli, bits, normal, rademacher, randint, uniform
-from sagax.random._continuous import (
-    cauchy,
-    double_sided_maxwell,
-    exponential,
-    gumbel,
-    laplace,
-    logistic,
-    lognormal,
-    maxwell,
-    pareto,
-    rayleigh,
-    triangular,
-    truncated_normal,
-    wald,
-    weibull_min,
-)
-from sagax.random._counts import binomial, geometric, multinomial, poisson
-from sagax.random._gamma import (
-    ball,
-    beta,
-    chisquare,
-    dirichlet,
-    f,
-    gamma,
-    generalized_normal,
-    loggamma,
-    t,
-)
 from sagax.random._keys import (
     PRNGKey,
     clone,
@@ -49,8 +26,48 @@ from sagax.random._keys import (
     split,
     wrap_key_data,
 )
-from sagax.random._selection import categorical, choice, permutation
-from sagax.random._vectors import multivariate_normal, orthogonal
+
+if TYPE_CHECKING:
+    from sagax.random._continuous import (
+        cauchy,
+        double_sided_maxwell,
+        exponential,
+        gumbel,
+        laplace,
+        logistic,
+        lognormal,
+        maxwell,
+        pareto,
+        rayleigh,
+        triangular,
+        truncated_normal,
+        wald,
+        weibull_min,
+    )
+    from sagax.random._counts import binomial, geometric, multinomial, poisson
+    from sagax.random._gamma import (
+        ball,
+        beta,
+        chisquare,
+        dirichlet,
+        f,
+        gamma,
+        generalized_normal,
+        loggamma,
+        t,
+    )
+    from sagax.random._selection import categorical, choice, permutation
+    from sagax.random._vectors import multivariate_normal, orthogonal
+
+# What not every program needs, imported when one of its functions is first asked for.
+_LAZY_FUNCTIONS = {
+    "_continuous": "cauchy double_sided_maxwell exponential gumbel laplace logistic lognormal maxwell pareto rayleigh triangular truncated_normal wald weibull_min",
+    "_counts": "binomial geometric multinomial poisson",
+    "_gamma": "ball beta chisquare dirichlet f gamma generalized_normal loggamma t",
+    "_selection": "categorical choice permutation",
+    "_vectors": "multivariate_normal orthogonal",
+}
+__getattr__, __dir__ = _late_names(globals(), _LAZY_FUNCTIONS)
 
 __all__ = [
     "PRNGKey",

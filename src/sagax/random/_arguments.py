@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import difflib
 import functools
 import math
 import warnings
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -25,6 +24,7 @@ from sagax._src.diagnostics.errors import (
     SagaxError,
     TypePromotionError,
 )
+from sagax._src.later import later
 from sagax._src.primitives.random_bits import (
     KeyDType,
     PRNGImpl,
@@ -34,7 +34,11 @@ from sagax._src.primitives.random_bits import (
 from sagax._src.primitives.random_implementations import implementation, implementation_names
 from sagax._src.primitives.structural import broadcast_in_dim, convert, reduce_sum, reshape
 from sagax._src.runtime.array import ConcreteArray
-from sagax._src.runtime.key_reuse.watch import unwrap_keys, wrap_keys
+
+if TYPE_CHECKING:
+    import sagax._src.runtime.key_reuse.watch as watch
+else:
+    watch = later("sagax._src.runtime.key_reuse.watch", globals())
 
 _thread = config.thread
 _U32 = np.dtype(np.uint32)
@@ -54,11 +58,12 @@ def _relabelled(x: Any, aval: Any) -> ConcreteArray:
 def _wrap_now(data: Any, *, impl: PRNGImpl) -> ConcreteArray:
     data = concrete(data)
     keys = _relabelled(data, random_wrap_p.abstract_eval((data.aval,), {"impl": impl}))
-    return wrap_keys(data, keys)
+    return watch.wrap_keys(data, keys) if _thread.settings.debug_key_reuse else keys
 
 
 def _unwrap_now(keys: Any) -> ConcreteArray:
-    return unwrap_keys(keys, _relabelled(keys, random_unwrap_p.abstract_eval((keys.aval,), {})))
+    data = _relabelled(keys, random_unwrap_p.abstract_eval((keys.aval,), {}))
+    return watch.unwrap_keys(keys, data) if _thread.settings.debug_key_reuse else data
 
 
 def implementation_of(function: str, spec: Any) -> PRNGImpl:
@@ -68,6 +73,8 @@ def implementation_of(function: str, spec: Any) -> PRNGImpl:
     if isinstance(spec, str):
         found = implementation(spec)
         if found is None:
+            import difflib  # 1 ms, for this message only
+
             names = implementation_names()
             close = difflib.get_close_matches(spec.lower(), names, len(names))
             meant = min(close or names, key=names.index)  # the commonest comes first

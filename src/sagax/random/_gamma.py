@@ -29,7 +29,7 @@ from sagax._src.primitives.bitwise import bitwise_and, bitwise_not, bitwise_or
 from sagax._src.primitives.comparison import eq, ge, gt
 from sagax._src.primitives.identities import stop_gradient
 from sagax._src.primitives.power import pow
-from sagax._src.primitives.random_bits import is_key_dtype, random_split_p
+from sagax._src.primitives.random_bits import draws, is_key_dtype, random_split_p
 from sagax._src.primitives.reductions import reduce_max, reduce_or
 from sagax._src.primitives.resharding import takes_out_sharding
 from sagax._src.primitives.selection import select_n
@@ -37,7 +37,6 @@ from sagax._src.primitives.shaping import iota_p, unstack
 from sagax._src.primitives.special.incomplete import random_gamma_grad
 from sagax._src.primitives.structural import convert, expand_dims, reduce_sum, reshape
 from sagax._src.primitives.transcendental import exp, log
-from sagax._src.runtime.key_reuse.analysis import uses_keys
 from sagax.random._arguments import (
     check_ends_with,
     checked_parameter,
@@ -63,7 +62,7 @@ from sagax.random._continuous import standard_exponential
 # As one operation, so that its derivative is the implicit one: that of the inverse of the
 # distribution function. The loop below has no useful derivative of its own.
 random_gamma_p = Primitive("random_gamma")
-uses_keys(random_gamma_p)
+draws.add(random_gamma_p)
 
 
 @random_gamma_p.abstract

@@ -222,6 +222,10 @@ def _no_numpy(*_: Any, **__: Any) -> Any:
     raise NotImplementedError("NumPy has no arrays of keys")
 
 
+# Other primitives that draw numbers with the keys among their operands (see runtime/key_reuse)
+draws: set[Primitive] = set()
+
+
 random_fold_in_p = elementwise(
     "random_fold_in", 2, numpy=_no_numpy, accepts=(_keys, integer), same_dtype=False
 )

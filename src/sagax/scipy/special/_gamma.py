@@ -13,7 +13,10 @@ import sagax.numpy as snp
 from sagax._src.core import dtypes
 from sagax._src.core.value import Array
 from sagax._src.diagnostics.errors import ArgumentError, ArgumentValueError
-from sagax._src.primitives import special as _lax
+from sagax._src.primitives.special import bessel as _bessel
+from sagax._src.primitives.special import beta as _beta
+from sagax._src.primitives.special import gamma as _gamma
+from sagax._src.primitives.special import incomplete as _incomplete
 from sagax.numpy._base import as_operand, dtype_of, promote_inexact
 from sagax.scipy.special._elementwise import double, horner, special
 
@@ -52,7 +55,7 @@ def _gamma_positive(x: Any) -> Any:
     return snp.where(up > top, snp.inf, found / product)
 
 
-@special(lambda out, x: out * _lax.digamma(x))
+@special(lambda out, x: out * _gamma.digamma(x))
 def gamma(x: Any) -> Array:
     """The gamma function: (x - 1)! for positive integers; NaN at the poles -1, -2, ...
 
@@ -79,7 +82,7 @@ def _near_zero(x: Any) -> Any:
     return 1 / (x * horner(x, c))
 
 
-@special(lambda out, x: _lax.digamma(x), narrow=True)
+@special(lambda out, x: _gamma.digamma(x), narrow=True)
 def gammaln(x: Any) -> Array:
     """The logarithm of the absolute value of the gamma function.
 
@@ -87,7 +90,7 @@ def gammaln(x: Any) -> Array:
     >>> special.gammaln(1.0)
     Array(0., dtype=float32, weak_type=True)
     """
-    return _lax.lgamma(x)
+    return _gamma.lgamma(x)
 
 
 def loggamma(x: Any) -> Array:
@@ -124,7 +127,7 @@ def digamma(x: Any) -> Array:
     >>> special.digamma(1.0).round(4)
     Array(-0.5772, dtype=float32, weak_type=True)
     """
-    return _lax.digamma(x)
+    return _gamma.digamma(x)
 
 
 @special(narrow=True)
@@ -135,12 +138,12 @@ def polygamma(n: Any, x: Any) -> Array:
     >>> special.polygamma(1, 1.0).round(4)
     Array(1.6449, dtype=float32, weak_type=True)
     """
-    return _lax.polygamma(*snp.broadcast_arrays(n, x))
+    return _gamma.polygamma(*snp.broadcast_arrays(n, x))
 
 
 @special(narrow=True)
 def _zeta(x: Any, q: Any) -> Array:
-    return _lax.zeta(*snp.broadcast_arrays(x, q))
+    return _gamma.zeta(*snp.broadcast_arrays(x, q))
 
 
 def zeta(x: Any, q: Any = None) -> Array:
@@ -163,7 +166,7 @@ def betainc(a: Any, b: Any, x: Any) -> Array:
     >>> special.betainc(1.0, 1.0, 0.25)
     Array(0.25, dtype=float32, weak_type=True)
     """
-    return _lax.betainc(*snp.broadcast_arrays(a, b, x))
+    return _beta.betainc(*snp.broadcast_arrays(a, b, x))
 
 
 @special(narrow=True)
@@ -174,7 +177,7 @@ def gammainc(a: Any, x: Any) -> Array:
     >>> special.gammainc(1.0, 0.0)
     Array(0., dtype=float32, weak_type=True)
     """
-    return _lax.igamma(*snp.broadcast_arrays(a, x))
+    return _incomplete.igamma(*snp.broadcast_arrays(a, x))
 
 
 @special(narrow=True)
@@ -185,7 +188,7 @@ def gammaincc(a: Any, x: Any) -> Array:
     >>> special.gammaincc(1.0, 0.0)
     Array(1., dtype=float32, weak_type=True)
     """
-    return _lax.igammac(*snp.broadcast_arrays(a, x))
+    return _incomplete.igammac(*snp.broadcast_arrays(a, x))
 
 
 # products and quotients of gamma functions ----------------------------------------------------------
@@ -211,7 +214,7 @@ def _log_beta(a: Any, b: Any) -> Any:
         - small * snp.log(total)
         - (big - 0.5) * snp.log1p(small / big)
     )
-    middle = _lax.lgamma(small) + ratio
+    middle = _gamma.lgamma(small) + ratio
     both = (
         0.5 * math.log(2 * math.pi)
         - 0.5 * snp.log(big)
@@ -221,14 +224,14 @@ def _log_beta(a: Any, b: Any) -> Any:
         - (low - 0.5) * snp.log1p(big / low)
         - big * snp.log1p(low / big)
     )
-    near = _lax.lgamma(small) + (_lax.lgamma(large) - _lax.lgamma(small + large))
+    near = _gamma.lgamma(small) + (_gamma.lgamma(large) - _gamma.lgamma(small + large))
     positive = snp.where(far, snp.where(small > 10, both, middle), near)
     return snp.where(small > 0, positive, near)
 
 
 @special(
-    lambda out, a, b: _lax.digamma(a) - _lax.digamma(a + b),
-    lambda out, a, b: _lax.digamma(b) - _lax.digamma(a + b),
+    lambda out, a, b: _gamma.digamma(a) - _gamma.digamma(a + b),
+    lambda out, a, b: _gamma.digamma(b) - _gamma.digamma(a + b),
 )
 def betaln(a: Any, b: Any) -> Array:
     """The logarithm of the absolute value of the beta function.
@@ -241,8 +244,8 @@ def betaln(a: Any, b: Any) -> Array:
 
 
 @special(
-    lambda out, a, b: out * (_lax.digamma(a) - _lax.digamma(a + b)),
-    lambda out, a, b: out * (_lax.digamma(b) - _lax.digamma(a + b)),
+    lambda out, a, b: out * (_gamma.digamma(a) - _gamma.digamma(a + b)),
+    lambda out, a, b: out * (_gamma.digamma(b) - _gamma.digamma(a + b)),
 )
 def beta(a: Any, b: Any) -> Array:
     """The beta function, gamma(a) gamma(b) / gamma(a + b).
@@ -259,8 +262,8 @@ def beta(a: Any, b: Any) -> Array:
 
 
 @special(
-    lambda out, z, m: out * (_lax.digamma(z + m) - _lax.digamma(z)),
-    lambda out, z, m: out * _lax.digamma(z + m),
+    lambda out, z, m: out * (_gamma.digamma(z + m) - _gamma.digamma(z)),
+    lambda out, z, m: out * _gamma.digamma(z + m),
 )
 def poch(z: Any, m: Any) -> Array:
     """The Pochhammer symbol, gamma(z + m) / gamma(z).
@@ -276,9 +279,9 @@ def poch(z: Any, m: Any) -> Array:
     sign = gammasgn(z) * gammasgn(z + m)
     log_ratio = snp.where(
         (z > 0) & (m > 0),
-        _lax.lgamma(snp.where(m > 0, m, 1.0))
+        _gamma.lgamma(snp.where(m > 0, m, 1.0))
         - _log_beta(snp.where(z > 0, z, 1.0), snp.where(m > 0, m, 1.0)),
-        _lax.lgamma(z + m) - _lax.lgamma(z),
+        _gamma.lgamma(z + m) - _gamma.lgamma(z),
     )
     return snp.where(m == 0, 1.0, snp.where(near, small, sign * snp.exp(log_ratio)))
 
@@ -390,7 +393,7 @@ def i0e(x: Any) -> Array:
     >>> special.i0e(0.0)
     Array(1., dtype=float32, weak_type=True)
     """
-    return _lax.bessel_i0e(x)
+    return _bessel.bessel_i0e(x)
 
 
 @special(narrow=True)
@@ -401,7 +404,7 @@ def i1e(x: Any) -> Array:
     >>> special.i1e(0.0)
     Array(0., dtype=float32, weak_type=True)
     """
-    return _lax.bessel_i1e(x)
+    return _bessel.bessel_i1e(x)
 
 
 def _grown(x: Any, scaled: Any) -> Any:
@@ -409,7 +412,7 @@ def _grown(x: Any, scaled: Any) -> Any:
     return half * scaled * half
 
 
-@special(lambda out, x: _grown(x, _lax.bessel_i1e(x)))
+@special(lambda out, x: _grown(x, _bessel.bessel_i1e(x)))
 def i0(x: Any) -> Array:
     """The modified Bessel function of the first kind, of order 0.
 
@@ -417,12 +420,12 @@ def i0(x: Any) -> Array:
     >>> special.i0(0.0)
     Array(1., dtype=float32, weak_type=True)
     """
-    return _grown(x, _lax.bessel_i0e(x))
+    return _grown(x, _bessel.bessel_i0e(x))
 
 
 @special(
     lambda out, x: (
-        _grown(x, _lax.bessel_i0e(x)) - snp.where(x == 0, 0.5, out / snp.where(x == 0, 1.0, x))
+        _grown(x, _bessel.bessel_i0e(x)) - snp.where(x == 0, 0.5, out / snp.where(x == 0, 1.0, x))
     )
 )
 def i1(x: Any) -> Array:
@@ -432,7 +435,7 @@ def i1(x: Any) -> Array:
     >>> special.i1(0.0)
     Array(0., dtype=float32, weak_type=True)
     """
-    return _grown(x, _lax.bessel_i1e(x))
+    return _grown(x, _bessel.bessel_i1e(x))
 
 
 __all__ = [

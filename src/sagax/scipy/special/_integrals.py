@@ -8,7 +8,7 @@ from typing import Any
 import sagax.numpy as snp
 from sagax._src.control.while_loop import fori_loop
 from sagax._src.core.value import Array
-from sagax._src.primitives import special as _lax
+from sagax._src.primitives.special import gamma as _gamma
 from sagax.scipy.special._elementwise import double, horner, special
 from sagax.scipy.special._normal import square_parts
 
@@ -165,7 +165,7 @@ def _expn_series(n: Any, x: Any) -> Any:
 
     zero = 0 * (x + n)
     _, total, power = fori_loop(0, terms, body, (zero + 1, zero, zero))
-    return total + power * (_lax.digamma(n) - snp.log(x))
+    return total + power * (_gamma.digamma(n) - snp.log(x))
 
 
 # sine and cosine integrals ----------------------------------------------------------------------------

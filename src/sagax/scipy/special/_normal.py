@@ -7,9 +7,9 @@ from typing import Any
 
 import sagax.numpy as snp
 from sagax._src.core.value import Array
-from sagax._src.primitives.special import erf as _erf
-from sagax._src.primitives.special import erf_inv as _erf_inv
-from sagax._src.primitives.special import erfc as _erfc
+from sagax._src.primitives.special.erf import erf as _erf
+from sagax._src.primitives.special.erf import erf_inv as _erf_inv
+from sagax._src.primitives.special.erf import erfc as _erfc
 from sagax._src.primitives.special.rests import gauss
 from sagax.scipy.special._elementwise import double, horner, special
 

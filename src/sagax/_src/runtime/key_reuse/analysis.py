@@ -27,6 +27,7 @@ from sagax._src.primitives.gathering import gather_p
 from sagax._src.primitives.identities import optimization_barrier_p, stop_gradient_p
 from sagax._src.primitives.random_bits import (
     KeyDType,
+    draws,
     is_key_dtype,
     random_bits_p,
     random_clone_p,
@@ -118,7 +119,9 @@ def concerns_keys(jaxpr: Jaxpr) -> bool:
             is_key_dtype(getattr(v.aval, "dtype", None))
             for v in (*jaxpr.constvars, *jaxpr.invars, *jaxpr.outvars)
         ) or any(
-            eqn.primitive in _KEY_PRIMITIVES or any(map(concerns_keys, _programs_in(eqn.params)))
+            eqn.primitive in _KEY_PRIMITIVES
+            or eqn.primitive in draws
+            or any(map(concerns_keys, _programs_in(eqn.params)))
             for eqn in jaxpr.eqns
         )
     return found
@@ -195,7 +198,7 @@ class Interpreter:
         self, primitive: Any, params: dict, ins: list[Any], avals: Sequence[Any], traceback: Any
     ) -> list[Any]:
         """What an operation gives for these operands; `avals` are the types of the results."""
-        rule = _RULES.get(primitive)
+        rule = _use_all if primitive in draws else _RULES.get(primitive)
         if rule is not None:
             return rule(self, params, ins, avals, traceback)
         has_cells = any(isinstance(x, Cells) for x in ins)
@@ -416,12 +419,6 @@ def _use_all(self: Interpreter, params: dict, ins: list, avals: Sequence, traceb
         if isinstance(x, Cells) and not x.words:
             self.use(x, "sampler", i, traceback)
     return [_no_cells(a) for a in avals]
-
-
-def uses_keys(primitive: Any) -> None:
-    """Let it be known that a primitive draws numbers with the keys among its operands."""
-    _RULES[primitive] = _use_all
-    _KEY_PRIMITIVES.add(primitive)
 
 
 def _wrap(self: Interpreter, params: dict, ins: list, avals: Sequence, traceback: Any) -> list:

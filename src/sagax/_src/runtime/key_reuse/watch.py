@@ -89,19 +89,17 @@ def _attach(arrays: Sequence[Any], cells: Sequence[Any]) -> None:
 
 def wrap_keys(data: ConcreteArray, keys: ConcreteArray) -> ConcreteArray:
     """`keys`, made of raw numbers, which share the accounts of those."""
-    if _thread.settings.debug_key_reuse:
-        found = cells_of(data)
-        if found is not None and found.words:
-            keys._cells = wrapped(found, keys.aval.dtype.impl.key_shape)
+    found = cells_of(data)
+    if found is not None and found.words:
+        keys._cells = wrapped(found, keys.aval.dtype.impl.key_shape)
     return keys
 
 
 def unwrap_keys(keys: ConcreteArray, data: ConcreteArray) -> ConcreteArray:
     """`data`, the raw numbers of keys, which share the accounts of those."""
-    if _thread.settings.debug_key_reuse:
-        found = cells_of(keys)
-        if found is not None:
-            data._cells = unwrapped(found, keys.aval.dtype.impl.key_shape)
+    found = cells_of(keys)
+    if found is not None:
+        data._cells = unwrapped(found, keys.aval.dtype.impl.key_shape)
     return data
 
 
