@@ -88,7 +88,8 @@ def test_a_first_small_program_loads_no_control_flow_and_no_pass_that_it_does_no
         "control.manual control.varying transforms.jvp transforms.linearize transforms.transpose "
     )
     late += "transforms.batch lowering.reroll lowering.products primitives.slicing "
-    late += "primitives.contraction primitives.random_bits"
+    late += "primitives.contraction primitives.random_bits api.stages api.donation runtime.moving "
+    late += "trees.differences"
     assert not loaded & {f"sagax._src.{module}" for module in late.split()}
 
 
@@ -189,8 +190,10 @@ def test_type_checkers_see_the_late_functions_of_numpy():
     assert typed_names(SOURCE / "numpy" / "__init__.py") == late
 
 
-def test_type_checkers_see_the_late_functions_of_random():
+def test_type_checkers_see_the_late_functions_of_other_packages():
     assert typed_names(SOURCE / "random" / "__init__.py") == late_functions(random)
+    late = late_functions(nn) | {"initializers": "sagax.nn:initializers"}
+    assert typed_names(SOURCE / "nn" / "__init__.py") == late
 
 
 def test_a_late_function_is_looked_up_once():

@@ -39,11 +39,18 @@ from sagax.nn.activations import (
     swish,
     tanh,
 )
-from sagax.nn.attention import dot_product_attention
 from sagax.nn.normalization import log_softmax, logmeanexp, logsumexp, softmax, standardize
-from sagax.nn.scaled import get_scaled_dot_general_config, scaled_dot_general, scaled_matmul
 
 if TYPE_CHECKING:
     from sagax.nn import initializers as initializers
+    from sagax.nn.attention import dot_product_attention as dot_product_attention
+    from sagax.nn.scaled import get_scaled_dot_general_config as get_scaled_dot_general_config
+    from sagax.nn.scaled import scaled_dot_general as scaled_dot_general
+    from sagax.nn.scaled import scaled_matmul as scaled_matmul
 
-__getattr__, __dir__ = _late_names(globals(), parts=("initializers",))  # they need sagax.random
+_LAZY = ("initializers",)  # they need sagax.random
+_LAZY_FUNCTIONS = {
+    "attention": "dot_product_attention",
+    "scaled": "get_scaled_dot_general_config scaled_dot_general scaled_matmul",
+}
+__getattr__, __dir__ = _late_names(globals(), _LAZY_FUNCTIONS, _LAZY)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -12,6 +12,7 @@ from sagax._src.api.mapping import vmap
 from sagax._src.core import dims, dtypes
 from sagax._src.core.value import Array
 from sagax._src.diagnostics.errors import ArgumentError, ArgumentValueError
+from sagax._src.later import later
 from sagax._src.primitives.comparison import eq_p, ge_p
 from sagax._src.primitives.shaping import iota_p, rev
 from sagax._src.primitives.slicing import pad
@@ -23,7 +24,11 @@ from sagax.numpy._contraction import diagonal
 from sagax.numpy._creation import asarray, matrix_indices, ones
 from sagax.numpy._fused import fused_function
 from sagax.numpy._joining import stack
-from sagax.numpy._nonzero import nonzero
+
+if TYPE_CHECKING:
+    import sagax.numpy._nonzero as _nonzero
+else:
+    _nonzero = later("sagax.numpy._nonzero", globals())
 
 # --- triangles and diagonals ---------------------------------------------------------------------
 
@@ -267,7 +272,7 @@ def mask_indices(
         raise ArgumentError(
             function="mask_indices", argument="mask_func", got=mask_func, expected="a function"
         )
-    rows, columns = nonzero(mask_func(ones((n, n)), k), size=size)
+    rows, columns = _nonzero.nonzero(mask_func(ones((n, n)), k), size=size)
     return rows, columns
 
 

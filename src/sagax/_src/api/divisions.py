@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sagax._src import config, trees
 from sagax._src.control.words import kind_of
@@ -17,11 +17,16 @@ from sagax._src.core.shardings import (
 )
 from sagax._src.core.value import aval_of
 from sagax._src.diagnostics.errors import ArgumentError, ArgumentValueError, SagaxError
+from sagax._src.later import later
 from sagax._src.primitives.resharding import resolved, sharding_constraint_p
-from sagax._src.runtime import moving
 from sagax._src.runtime.array import ConcreteArray
 from sagax._src.runtime.compile import place_for, placement
 from sagax._src.runtime.placements import Placement, interned, mesh_of, named, typed
+
+if TYPE_CHECKING:
+    import sagax._src.runtime.moving as moving
+else:
+    moving = later("sagax._src.runtime.moving", globals())
 
 _thread = config.thread
 

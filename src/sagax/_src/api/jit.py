@@ -267,7 +267,9 @@ class JitFunction:
         self._fun = fun
         # the settings of its own, in which it is traced and compiled
         self._under = config.of_function(exact, safe_where, masks, reroll)
-        self._options = stages.checked_options(compiler_options, "jit")
+        self._options: dict[str, Any] = {}
+        if compiler_options is not None:
+            self._options = stages.checked_options(compiler_options, "jit")
         self._static_nums, self._static_names = arguments.static_arguments(
             fun, static_argnums, static_argnames, "static"
         )
@@ -714,12 +716,13 @@ class JitFunction:
         """A function from buffers (and their arrays) to the result, with all decisions taken."""
         device, results = self._program_place(traced, committed)
         donated = self._donated(tree, args, kwargs)
-        planned = donation.plan(traced.closed, donated)
-        donation.warn_of_unusable(self._fun, traced.closed, traced.out_tree, planned)
+        aliases: Mapping[int, int] = {}
+        if donated:
+            planned = donation.plan(traced.closed, donated)
+            donation.warn_of_unusable(self._fun, traced.closed, traced.out_tree, planned)
+            aliases = planned.aliases
         start = time.perf_counter()
-        lowered, consts = self._lowered(
-            traced, platform_of(device), planned.aliases, device, results
-        )
+        lowered, consts = self._lowered(traced, platform_of(device), aliases, device, results)
         lowering = time.perf_counter() - start
         compiled = Compiled(lowered, device, self._options)
         origin = compiled.origin
@@ -738,21 +741,19 @@ class JitFunction:
         target = self._device if self._device is not None else committed
         if compiled.out_shardings is not None:
             entry = divided_entry(compiled, consts, unflatten)
-            if planned.aliases:
+            if aliases:
                 entry = donation.Donation(
-                    self._fun, traced.closed.jaxpr.debug_info.arg_names, planned.aliases
+                    self._fun, traced.closed.jaxpr.debug_info.arg_names, aliases
                 ).giving(entry)
             return self._watched(entries.noted(entry), traced, consts)
         single = len(compiled.out_avals) == 1 and trees.treedef_is_leaf(traced.out_tree)
         several = not devices.only_one()
         entry = entries.entry(compiled, consts, None if single else unflatten, target, several)
         entry = compilations.timed(entry, counter)
-        if not planned.aliases:
+        if not aliases:
             return self._watched(entry, traced, consts)
 
-        giving = donation.Donation(
-            self._fun, traced.closed.jaxpr.debug_info.arg_names, planned.aliases
-        )
+        giving = donation.Donation(self._fun, traced.closed.jaxpr.debug_info.arg_names, aliases)
 
         hidden = [x.buffer() for x in consts]
 

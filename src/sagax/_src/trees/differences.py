@@ -14,12 +14,9 @@ from typing import Any
 
 import sagax._src.trees.registry as registry
 from sagax._src.records import record
-from sagax._src.trees.paths import argument_path
+from sagax._src.trees.paths import LeafTest, Path, argument_path, as_leaf_test
 from sagax._src.trees.registry import PyTreeDef
 from sagax._src.xla import DictKey, FlattenedIndexKey, GetAttrKey, SequenceKey
-
-Path = tuple[Any, ...]
-LeafTest = Callable[[Path, Any], Any]  # (path, subtree) -> whether the subtree counts as a leaf
 
 _MAPPINGS = (dict, OrderedDict, defaultdict)
 _SHOWN = 3  # how many differences, or examples of keys, a message words
@@ -331,13 +328,6 @@ def _static_advice(a: Any, b: Any) -> str:
             "have a plain ==. Arrays belong among the children."
         )
     return "Static data is part of the structure, so it must be equal in both."
-
-
-def as_leaf_test(is_leaf: Callable[..., Any] | None, takes_path: bool = False) -> LeafTest | None:
-    """`is_leaf` as a test that takes `(path, subtree)`, whichever it takes itself."""
-    if is_leaf is None or takes_path:
-        return is_leaf
-    return lambda _, subtree: is_leaf(subtree)
 
 
 def prefix_mismatch(

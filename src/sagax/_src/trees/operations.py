@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 import sagax._src.trees.registry as registry
 from sagax._src import xla
 from sagax._src.later import later
-from sagax._src.trees.paths import KeyPath
+from sagax._src.trees.paths import KeyPath, as_leaf_test
 from sagax._src.trees.registry import PyTreeDef
 
 if TYPE_CHECKING:
@@ -241,7 +241,7 @@ def _flatten_rest(
     except (ValueError, TypeError, SystemError) as error:
         if not registry.raised_by_engine(error):
             raise
-        test = differences.as_leaf_test(is_leaf, takes_path)
+        test = as_leaf_test(is_leaf, takes_path)
         explanation = _without_failing(lambda: differences.map_error(function, tree, rest, test))
         if explanation is None:
             raise
@@ -297,7 +297,7 @@ def key_paths(tree: Any, is_leaf: IsLeaf | None = None) -> list[KeyPath]:
 def _flatten_paths(
     function: str, tree: Any, is_leaf: Callable[..., bool] | None, takes_path: bool
 ) -> tuple[list[tuple[KeyPath, Any]], PyTreeDef]:
-    test = differences.as_leaf_test(is_leaf, takes_path)
+    test = as_leaf_test(is_leaf, takes_path)
     try:
         return _flatten_with_path(tree, test)
     except (ValueError, TypeError, SystemError) as error:
@@ -650,7 +650,7 @@ def _explain(
         ) from None
     if not registry.raised_by_engine(error):
         raise error
-    test = differences.as_leaf_test(is_leaf, takes_path)
+    test = as_leaf_test(is_leaf, takes_path)
     reason = _without_failing(lambda: differences.flatten_error(function, name, tree, test))
     if reason is None and isinstance(error, SystemError):
         reason = differences.depth_error(function, name)

@@ -7,13 +7,15 @@ no keys), or whatever a class's own flatten-with-keys function gives.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any, TypeVar
 
 from sagax._src.xla import DictKey, FlattenedIndexKey, GetAttrKey, SequenceKey
 
 KeyEntry = TypeVar("KeyEntry")
 KeyPath = tuple[KeyEntry, ...]
+Path = tuple[Any, ...]
+LeafTest = Callable[[Path, Any], Any]  # (path, subtree) -> whether the subtree counts as a leaf
 
 # The one field of each key class that identifies a child among its siblings.
 _ENTRY_FIELD = {
@@ -27,6 +29,13 @@ _ENTRY_FIELD = {
 def _bare(entry: Any) -> str:
     field = _ENTRY_FIELD.get(type(entry))
     return str(entry if field is None else getattr(entry, field))
+
+
+def as_leaf_test(is_leaf: Callable[..., Any] | None, takes_path: bool = False) -> LeafTest | None:
+    """`is_leaf` as a test that takes `(path, subtree)`, whichever it takes itself."""
+    if is_leaf is None or takes_path:
+        return is_leaf
+    return lambda _, subtree: is_leaf(subtree)
 
 
 def keystr(keys: Iterable[Any], *, simple: bool = False, separator: str = "") -> str:

@@ -5,11 +5,18 @@
 traced place; `take` and `grids` are the functions of NumPy that go with indexing.
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from sagax._src.later import late_names as _late_names
 from sagax.numpy._indexing.get import array_getitem, getitem
-from sagax.numpy._indexing.grids import c_, index_exp, ix_, mgrid, ogrid, r_, s_
-from sagax.numpy._indexing.take import put, put_along_axis, take, take_along_axis
-from sagax.numpy._indexing.update import IndexUpdateHelper, IndexUpdateRef
 from sagax.numpy._indexing.windows import Slice, ds
+
+if TYPE_CHECKING:
+    from sagax.numpy._indexing.grids import c_, index_exp, ix_, mgrid, ogrid, r_, s_
+    from sagax.numpy._indexing.take import put, put_along_axis, take, take_along_axis
+    from sagax.numpy._indexing.update import IndexUpdateHelper, IndexUpdateRef
 
 __all__ = [
     "IndexUpdateHelper",
@@ -30,3 +37,10 @@ __all__ = [
     "take",
     "take_along_axis",
 ]
+
+_LAZY_FUNCTIONS = {
+    "grids": "c_ index_exp ix_ mgrid ogrid r_ s_",
+    "take": "put put_along_axis take take_along_axis",
+    "update": "IndexUpdateHelper IndexUpdateRef",
+}
+__getattr__, __dir__ = _late_names(globals(), _LAZY_FUNCTIONS)
