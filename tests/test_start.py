@@ -18,6 +18,7 @@ import pytest
 
 import sagax
 import sagax.numpy as snp
+import sagax.numpy._indexing as indexing
 from sagax import example_libraries, extend, interpreters, nn, random
 from sagax._src.later import LateMethod, later
 from sagax._src.records import record
@@ -200,6 +201,21 @@ def test_a_late_function_is_looked_up_once():
     assert sagax.checkpoint is sagax.remat
     assert vars(sagax)["checkpoint"] is sagax.checkpoint
     assert snp.union1d is vars(snp)["union1d"]
+
+
+def test_what_somebody_put_in_the_place_of_a_late_function_stays():
+    done = modules_after(
+        "import sagax.random as r; r.gamma = 1; r.beta; assert r.gamma == 1 and callable(r.t)"
+    )
+    assert "sagax.random._gamma" in done
+
+
+def test_no_module_is_called_as_a_late_function():
+    # an import of the module would put it in the place of the function
+    for package in [*PACKAGES, indexing]:
+        table = getattr(package, "_LAZY_FUNCTIONS", {})
+        if package is not sagax:  # whose table says where each name is
+            assert not set(table) & set(" ".join(table.values()).split())
 
 
 # -------------------------------------------------------------------------------------- late modules

@@ -48,20 +48,20 @@ def late_names(
     """`__getattr__` and `__dir__` of a package whose names are imported when they are first asked for.
 
     `namespace` is the `globals()` of the package; `functions` says which names, separated by blanks,
-    each of its modules defines; `parts` are modules of it that are names themselves.
+    each of its modules defines, which must be called otherwise: once imported, a module stands in the
+    namespace itself. `parts` are modules that are names of the package.
     """
     package = namespace["__name__"]
-    modules = {
-        name: module for module, names in (functions or {}).items() for name in names.split()
-    }
+    groups = {module: names.split() for module, names in (functions or {}).items()}
+    modules = {name: module for module, names in groups.items() for name in names}
 
     def find(name: str) -> Any:
         if name in parts:
             return importlib.import_module(f"{package}.{name}")
         if name in modules:
             found = importlib.import_module(f"{package}.{modules[name]}")
-            assert functions is not None
-            namespace.update({n: getattr(found, n) for n in functions[modules[name]].split()})
+            for n in groups[modules[name]]:  # what somebody put there in the meantime stays
+                namespace.setdefault(n, getattr(found, n))
             return namespace[name]
         raise AttributeError(f"module {package!r} has no attribute {name!r}")
 

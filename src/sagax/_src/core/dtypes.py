@@ -663,9 +663,8 @@ def check_python_int(value: int, dtype: Any, what: str = "Python int") -> None:
 
 def check_integers(x: np.ndarray, dtype: Any) -> None:
     """Raises IntegerOverflow if not all elements of an integer array fit an integer dtype."""
-    if (
-        x.dtype == object or kind(x.dtype) in "iu"
-    ) and x.size:  # NumPy's form of huge ints is objects
+    # Objects are what NumPy makes of a Python int of more than 64 bits.
+    if (x.dtype == object or kind(x.dtype) in "iu") and x.size:
         for value in (np.minimum.reduce(x, None), np.maximum.reduce(x, None)):
             check_python_int(int(value), dtype, "integer")
 

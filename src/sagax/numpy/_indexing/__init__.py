@@ -2,7 +2,7 @@
 
 `parse` reads what stands between the brackets, `plan` makes one gather or scatter of it, `get` and
 `update` carry it out, `host` by NumPy where nothing is traced; `windows` are slices that start at a
-traced place; `take` and `grids` are the functions of NumPy that go with indexing.
+traced place; `taking` and `grids` are the functions of NumPy that go with indexing.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from sagax.numpy._indexing.windows import Slice, ds
 
 if TYPE_CHECKING:
     from sagax.numpy._indexing.grids import c_, index_exp, ix_, mgrid, ogrid, r_, s_
-    from sagax.numpy._indexing.take import put, put_along_axis, take, take_along_axis
+    from sagax.numpy._indexing.taking import put, put_along_axis, take, take_along_axis
     from sagax.numpy._indexing.update import IndexUpdateHelper, IndexUpdateRef
 
 __all__ = [
@@ -40,7 +40,7 @@ __all__ = [
 
 _LAZY_FUNCTIONS = {
     "grids": "c_ index_exp ix_ mgrid ogrid r_ s_",
-    "take": "put put_along_axis take take_along_axis",
+    "taking": "put put_along_axis take take_along_axis",
     "update": "IndexUpdateHelper IndexUpdateRef",
 }
 __getattr__, __dir__ = _late_names(globals(), _LAZY_FUNCTIONS)
