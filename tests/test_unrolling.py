@@ -44,7 +44,7 @@ def test_machine_code_is_shorter_with_a_threshold():
 
 def test_what_the_flags_of_the_process_say_about_it_counts():
     env = os.environ | {"XLA_FLAGS": "--xla_backend_extra_options=-unroll-threshold=1000"}
-    env["PYTHONPATH"] = os.path.dirname(__file__)
+    env["PYTHONPATH"] = os.pathsep.join([os.path.dirname(__file__), *sys.path])
     code = "from test_unrolling import size; print(size(100))"
     done = subprocess.run([sys.executable, "-c", code], check=True, env=env, stdout=subprocess.PIPE)
     assert int(done.stdout) > size(100) + 100
