@@ -77,7 +77,7 @@ def test_one_program_may_have_its_own():
     np.testing.assert_array_equal(f(X), sagax.jit(norms)(X))
 
 
-@pytest.mark.parametrize("value", [-1, 1 << 31])
+@pytest.mark.parametrize("value", [-1, 1 << 31, "many", 2.5, True])
 def test_sizes_that_llvm_would_not_take_are_refused(value):
     with pytest.raises(ValueError, match="unroll_threshold"):
         sagax.jit(norms, compiler_options={"unroll_threshold": value})(X)

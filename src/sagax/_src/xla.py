@@ -1206,10 +1206,13 @@ def _compile_options(
             flags.append((name, {"true": True, "false": False}.get(str(value).lower(), value)))
     result.env_option_overrides = flags
     if UNROLL_THRESHOLD in options:
-        size = int(options[UNROLL_THRESHOLD])
-        if not 0 <= size < 1 << 31:  # the parser of LLVM's options would end the process
-            raise ValueError(f"compile: {UNROLL_THRESHOLD} must be from 0 to 2**31 - 1, got {size}")
-        return _with_extra(result, "-unroll-threshold", str(size))
+        size = str(options[UNROLL_THRESHOLD])
+        # the parser of LLVM's options would end the process
+        if not size.isdecimal() or int(size) >= 1 << 31:
+            raise ValueError(
+                f"compile: {UNROLL_THRESHOLD} must be an integer from 0 to 2**31 - 1, got {size}"
+            )
+        return _with_extra(result, "-unroll-threshold", size)
     return result
 
 
