@@ -23,17 +23,27 @@ DATA = Path(__file__).parent / "data" / "random.npz"
 
 
 @functools.cache
-def recorded() -> tuple[str, dict[tuple[str, str], tuple[dict, np.ndarray]]]:
-    """The version of the engine that made the record, and the record."""
+def recorded() -> tuple[str, dict[tuple[str, str], tuple[dict, list[np.ndarray]]]]:
+    """The version of the engine that made the record, and the record.
+
+    Some cases have two values: processors round float16 after each operation, or now and then.
+    """
     file = np.load(DATA)
     about = json.loads(file["about"].tobytes())
-    values, start, found = file["values"].tobytes(), 0, {}
-    for record in about["records"]:
-        dtype = np.dtype(getattr(ml_dtypes, record["dtype"], None) or record["dtype"])
-        stop = start + dtype.itemsize * int(np.prod(record["shape"]))
-        value = np.frombuffer(values[start:stop], dtype).reshape(record["shape"])
-        found[record["expression"], record["mode"]] = record, value
-        start = stop
+    found = {}
+
+    def read(records: list[dict], values: bytes) -> None:
+        start = 0
+        for record in records:
+            dtype = np.dtype(getattr(ml_dtypes, record["dtype"], None) or record["dtype"])
+            stop = start + dtype.itemsize * int(np.prod(record["shape"]))
+            value = np.frombuffer(values[start:stop], dtype).reshape(record["shape"])
+            case = record["expression"], record["mode"]
+            found.setdefault(case, (record, []))[1].append(value)
+            start = stop
+
+    read(about["records"], file["values"].tobytes())
+    read([about["records"][i] for i in about["others"]], file["others"].tobytes())
     return about["jaxlib"], found
 
 
@@ -92,13 +102,13 @@ def test_value(expression: str, mode: str) -> None:
         record["weak"],
     )
     if value.dtype.kind in "iub":
-        np.testing.assert_array_equal(value, expected)
+        np.testing.assert_array_equal(value, expected[0])
     elif 'method="approximate"' in expression:
         # sums of large terms of both signs: a rounding of a term is many of a small result
         eps = float(ml_dtypes.finfo(value.dtype).eps)
-        np.testing.assert_allclose(value, expected, rtol=16 * eps, atol=8 * eps)
+        np.testing.assert_allclose(value, expected[0], rtol=16 * eps, atol=8 * eps)
     else:
-        assert ulps(value, expected) <= allowed_ulps(value.dtype)
+        assert min(ulps(value, one) for one in expected) <= allowed_ulps(value.dtype)
 
 
 def test_all_are_recorded() -> None:
