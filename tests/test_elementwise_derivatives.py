@@ -77,6 +77,27 @@ def test_second_derivatives_mixed():
     np.testing.assert_allclose(float(mixed), x ** (y - 1) * (1 + y * np.log(x)), rtol=1e-5)
 
 
+@pytest.mark.parametrize(
+    "dtype, numerator, divisor",
+    [
+        ("float32", 1e-25, 1e-25),
+        ("float32", 3e30, 1e30),
+        ("float16", 2e-3, 1e-3),
+        ("float16", 9e3, 3e3),
+    ],
+)
+def test_gradient_of_a_quotient_whose_divisor_has_no_square(dtype, numerator, divisor):
+    """-x / y**2 is a number of the dtype where y**2 is 0 or infinite in it."""
+    x, y = np.array([numerator, divisor], dtype)
+    want = -float(x) / float(y) ** 2
+    for grad in (
+        sagax.grad(lax.div, 1),
+        sagax.jit(sagax.grad(lax.div, 1)),
+        sagax.jacfwd(lax.div, 1),
+    ):
+        np.testing.assert_allclose(float(grad(x, y)), want, rtol=4 * float(np.finfo(dtype).eps))
+
+
 @pytest.mark.parametrize("fun", [lax.mul, lax.div, lax.sub, lax.add, lax.max, lax.rem])
 def test_cotangents_of_stretched_operands_have_their_shape(fun):
     x = np.linspace(1, 2, 6, dtype=np.float32).reshape(2, 3)

@@ -22,6 +22,7 @@ from sagax._src.core import dims, dtypes
 from sagax._src.core.value import Array, aval_of
 from sagax._src.diagnostics.errors import ArgumentError, ArgumentValueError
 from sagax._src.primitives.resharding import takes_out_sharding
+from sagax._src.primitives.selection import clamp
 from sagax._src.primitives.slicing import slice_in_dim
 from sagax._src.primitives.special.erf import erfc
 from sagax._src.primitives.structural import convert
@@ -71,7 +72,7 @@ def _within(x: Any, low: float, high: float) -> Any:
 
 def _gated(x: Any, reach: float, gate: Callable[[Any], Any]) -> Any:
     """x gate(x) for a gate that is exactly 0 below -reach and 1 above reach."""
-    inside = _within(x, -reach, reach)
+    inside = clamp(number_beside(-reach, x), x, number_beside(reach, x))
     return select(x >= reach, x, inside * gate(inside))
 
 

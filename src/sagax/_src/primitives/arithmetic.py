@@ -242,7 +242,9 @@ div_p = elementwise(
     exact=exact_unless_complex,
     jvp=(
         lambda t, out, x, y: div(t, y),
-        lambda t, out, x, y: mul(mul(neg(t), x), integer_pow(y, -2)),
+        # y * y, of the textbook's formula, leaves the range of the dtype long before the result does;
+        # and so the transposed rules of both operands share the quotient ct / y.
+        lambda t, out, x, y: div(mul(neg(t), out), y),
     ),
     transpose=lambda ct, x, y: (div(ct, y), None),
     samples=[*_QUOTIENTS, Sample(c64(3), c64(3, low=0.5))],
@@ -607,7 +609,8 @@ sqrt_p = accurate_elementwise(
     accepts=inexact,
     hlo="sqrt",
     exact=exact_unless_complex,
-    jvp=lambda t, out, x, **_: mul(t, div(0.5, out)),
+    # not 0.5 / out, which is the same number: programs that divide by a root have its reciprocal already
+    jvp=lambda t, out, x, **_: mul(t, mul(0.5, div(1, out))),
     samples=[*_POSITIVE, Sample(c64(3))],
 )
 
