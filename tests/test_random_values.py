@@ -26,7 +26,8 @@ DATA = Path(__file__).parent / "data" / "random.npz"
 def recorded() -> tuple[str, dict[tuple[str, str], tuple[dict, list[np.ndarray]]]]:
     """The version of the engine that made the record, and the record.
 
-    Some cases have two values: processors round float16 after each operation, or now and then.
+    Some cases have two values, since processors differ: they round float16 after each operation, or
+    now and then.
     """
     file = np.load(DATA)
     about = json.loads(file["about"].tobytes())

@@ -5,7 +5,7 @@ Run with an interpreter that has jax 0.12, from any folder:
     python tests/oracle/random_values.py
 
 It rewrites tests/data/random.npz: the expressions, and for each its result as bytes, with dtype and
-shape. Processors without arithmetic in float16 compute it in float32 and round less often:
+shape. Processors differ: those without arithmetic in float16 compute it in float32 and round less often.
 
     python tests/oracle/random_values.py --other
 
