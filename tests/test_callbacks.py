@@ -331,6 +331,9 @@ def test_what_a_function_raises_comes_out_as_it_is():
         with pytest.raises(Broken, match="second") as caught:
             g(1.0).block_until_ready()
         assert caught.value.__cause__ is cause
+    with pytest.raises(Broken, match="second") as caught:
+        sagax.block_until_ready([snp.ones(3), f(1.0), f(2.0)])
+    assert caught.value.__cause__ is cause
 
 
 @pytest.mark.parametrize("ordered", [False, True])

@@ -341,6 +341,32 @@ def test_block_until_ready():
     assert x.is_ready()
 
 
+def test_block_until_ready_waits_for_whatever_can_be_waited_for():
+    class Later:
+        waited = 0
+
+        def block_until_ready(self):
+            self.waited += 1
+
+    big = snp.ones((700, 700))
+    product = sagax.jit(lambda x: x @ x @ x)(big)
+    later = Later()
+    sagax.block_until_ready([big, later, 2.5, np.ones(2), {"product": product, "text": "none"}])
+    assert product.is_ready()
+    assert later.waited == 1
+
+
+def test_block_until_ready_of_many_says_which_memory_was_given_away():
+    add = sagax.jit(lambda x: x + 1)
+    first, second, third = (add(snp.ones(3) * i) for i in range(3))
+    second.delete()
+    with pytest.raises(sagax.errors.DeletedArrayError) as of_one:
+        second.block_until_ready()
+    with pytest.raises(sagax.errors.DeletedArrayError) as of_many:
+        sagax.block_until_ready({"a": first, "b": second, "c": third})
+    assert str(of_many.value).splitlines()[0] == str(of_one.value).splitlines()[0]
+
+
 def test_results_come_later():
     big = snp.ones((700, 700))
     power = sagax.jit(lambda x: sagax.lax.fori_loop(0, 40, lambda _, y: y @ x / 700, x))

@@ -780,7 +780,12 @@ def is_ready(buffer: Any) -> bool:
 
 def block(buffer: Any) -> None:
     """Waits until the values are there. Raises what went wrong in making them."""
-    block_all([buffer])
+    if _wait is not None:
+        _wait([buffer])
+    try:
+        buffer.block_until_ready()
+    except EngineError:
+        block_all([buffer])  # finds out what it was
 
 
 def block_all(buffers: Sequence[Any]) -> None:

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 from sagax._src import trees
 from sagax._src.diagnostics.boundary import function_code, function_name
 from sagax._src.diagnostics.spans import shown_path
+from sagax._src.runtime.array import block_all
 
 __all__ = ["Seconds", "counters", "explain_compiles", "keep_programs", "record", "timed"]
 
@@ -150,8 +151,7 @@ def timed(entry: Callable[..., Any], counter: Counter) -> Callable[..., Any]:
     def call_timed(bufs: list, arrays: Sequence[Any]) -> Any:
         start = time.perf_counter()
         result = entry(bufs, arrays)
-        for x in trees.leaves(result):
-            x.block_until_ready()
+        block_all(trees.leaves(result))
         with _lock:
             counter.runs += 1
             counter.run_seconds += time.perf_counter() - start

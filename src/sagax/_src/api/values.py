@@ -29,7 +29,7 @@ from sagax._src.diagnostics.errors import ArgumentError, ArgumentValueError
 from sagax._src.later import later
 from sagax._src.primitives.structural import zeros_of
 from sagax._src.runtime import eager, room
-from sagax._src.runtime.array import ConcreteArray
+from sagax._src.runtime.array import ConcreteArray, block_all
 from sagax._src.stacks import written
 
 if TYPE_CHECKING:
@@ -140,9 +140,7 @@ def block_until_ready(x: Any) -> Any:
     >>> sagax.block_until_ready(np.ones(2) + 1)
     Array([2., 2.], dtype=float32)
     """
-    for leaf in trees.leaves(x):
-        if hasattr(leaf, "block_until_ready"):
-            leaf.block_until_ready()
+    block_all(trees.leaves(x))
     return x
 
 

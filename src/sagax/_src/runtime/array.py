@@ -7,7 +7,7 @@ made. Nothing ever changes the contents.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -548,6 +548,27 @@ def from_host(x: np.ndarray, aval: Any = None) -> ConcreteArray:
     if aval is None:
         aval = intern_aval(x.shape, x.dtype, False, None)
     return settled(ConcreteArray(aval, x))
+
+
+def block_all(values: Sequence[Any]) -> None:
+    """Wait until the contents of all arrays among `values` have been computed.
+
+    Arrays in buffers are waited for in one call of the engine. Whatever else can be waited for is asked
+    to. Raises what `block_until_ready` of the first array raises whose contents cannot be had.
+    """
+    buffers = [x._buffer for x in values if type(x) is ConcreteArray and x._buffer is not None]
+    rest = values
+    if not host_calls.active:
+        try:
+            xla.block_all(buffers)
+            if len(buffers) == len(values):
+                return
+            rest = [x for x in values if type(x) is not ConcreteArray or x._buffer is None]
+        except (xla.DeletedBufferError, xla.EngineError):
+            pass  # an array knows more of what happened to it than the engine does, and says it below
+    for x in rest:
+        if hasattr(x, "block_until_ready"):
+            x.block_until_ready()
 
 
 def settled(x: ConcreteArray) -> ConcreteArray:
