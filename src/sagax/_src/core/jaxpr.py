@@ -72,16 +72,27 @@ class Eqn:
 
     def replace(self, **changes: Any) -> Eqn:
         """The same equation with some fields replaced."""
-        fields = {name: getattr(self, name) for name in _FIELDS}
-        return Eqn(**(fields | changes))
+        new = Eqn(
+            self.primitive,
+            self.invars,
+            self.outvars,
+            self.params,
+            self.effects,
+            self.inner,
+            self.scope,
+            self.outer,
+        )
+        for name, value in changes.items():
+            if name == "traceback":
+                new.inner, new.outer = value, None
+            else:
+                setattr(new, name, value)
+        return new
 
     @property
     def traceback(self) -> Any:
         """The stack at which the operation was written; None if there is none."""
         return self.inner if self.outer is None else joined(self.inner, self.outer)
-
-
-_FIELDS = ("effects", "invars", "outvars", "params", "primitive", "scope", "traceback")
 
 
 class DebugInfo:

@@ -461,13 +461,14 @@ class Builder:
                 ins = self.op("optimization_barrier", ins, [x.aval for x in ins])
                 self.exact = self.module.exact_inside
             self.exact_around = exact
-            if plain and not (eqn.primitive.holds_program or eqn.effects):
+            primitive = eqn.primitive
+            if plain and not (primitive.holds_program or eqn.effects):
                 results = self.apply_as_before(eqn, ins)
             else:
-                results = self.apply(eqn.primitive, ins, eqn.params)
+                results = self.apply(primitive, ins, eqn.params)
+                if not primitive.multiple_results:
+                    results = [results]
             self.exact, self.exact_around = exact, around
-            if not eqn.primitive.multiple_results:
-                results = [results]
             for v, r in zip(eqn.outvars, results, strict=True):
                 if v.aval.sharding is not None and not eqn.primitive.holds_program:
                     r = constrained(self, r, v.aval.sharding)
@@ -495,31 +496,32 @@ class Builder:
         """A value, divided among devices as the sharding says."""
         return constrained(self, x, sharding)
 
-    def apply_as_before(self, eqn: Eqn, operands: Sequence[Value]) -> Any:
-        """`apply`, with less work for what was written in the same way at least twice."""
+    def apply_as_before(self, eqn: Eqn, operands: Sequence[Value]) -> Sequence[Value]:
+        """The results of `apply`, with less work for what was written in the same way at least twice."""
         outs, known = self.outs, self.module.templates
         names = [x.name for x in operands]
         key = signature(eqn, operands, names, outs, self.depth)
         try:
             found = known.get(key)
+            compares = True
         except TypeError:  # a parameter that cannot be compared
-            return self.apply(eqn.primitive, operands, eqn.params)
+            found, compares = None, False
         if found:
             first = found.write(self, names)
             if first:
-                values = [
+                return [
                     Value(f"%{first + number}{more}", aval, spelled)
                     for (number, more, spelled), aval in zip(found.results, outs)
                 ]
-                return values if eqn.primitive.multiple_results else values[0]
         lines, counter, around = len(self.lines), self.counter, self._around()
         results = self.apply(eqn.primitive, operands, eqn.params)
-        if found is None:
+        if not eqn.primitive.multiple_results:
+            results = [results]
+        if found is None and compares:
             if key not in known:
                 known[key] = None
             elif around == self._around():
-                values = results if eqn.primitive.multiple_results else [results]
-                known[key] = template(self, lines, counter, names, values, eqn.params) or False
+                known[key] = template(self, lines, counter, names, results, eqn.params) or False
         return results
 
     def _around(self) -> tuple[int, ...]:

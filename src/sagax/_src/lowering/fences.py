@@ -101,7 +101,7 @@ def _fenced(jaxpr: Jaxpr) -> _Fenced:
 
 
 def _with_fences(jaxpr: Jaxpr) -> _Fenced:
-    called = [_called(eqn) for eqn in jaxpr.eqns]
+    called = [_called(eqn) if eqn.primitive.is_call else None for eqn in jaxpr.eqns]
     meeting = _meeting(jaxpr)
     places, written = _places(jaxpr, called, meeting)
     fences, made = _chosen(jaxpr, called, meeting, places, written)
@@ -205,24 +205,25 @@ def _places(
 
     for v, k in {v: k for k, v in enumerate(jaxpr.outvars) if type(v) is Var}.items():
         places[v], readers[v] = frozenset({("out", k)}), []
+    long = len(eqns) > _WINDOW
     for number in range(len(eqns) - 1, -1, -1):
         eqn, inner, kind = eqns[number], called[number], kinds[number]
         ahead = beyond = 0
         keep = kind >= _REDUCING if inner is None else None in inner.outputs
         for v in eqn.outvars:
-            if v not in places:
+            read_by = readers.get(v)
+            if read_by is None:
                 continue
             far = v in apart
             direct = through = 0
-            read_by = readers[v]
             for reader in read_by:
                 d = reader - number
                 if d > _WINDOW:
                     far = True
                     continue
-                direct |= 1 << d
                 ahead |= reached[reader] << d
                 through |= over[reader] << d
+                direct |= 1 << d
             beyond |= through
             if kind >= _REDUCING:
                 continue
@@ -239,9 +240,11 @@ def _places(
                 keep = True
             elif len(places[v]) > 1 and _may_have_fence(eqn, v):
                 own[v] = frozenset({v})
-        ahead &= _AHEAD
+        if long:
+            ahead &= _AHEAD
+            beyond &= _AHEAD
         reached[number] = ahead | 1
-        over[number] = ahead if keep else beyond & _AHEAD
+        over[number] = ahead if keep else beyond
         if inner is not None:
             for v, inside in zip(eqn.invars, inner.inputs):
                 where: Places = frozenset()
@@ -406,9 +409,7 @@ def _through(inner: _Made, v: Any, operands: Sequence[Any], of: Callable[[Any], 
 
 
 def _called(eqn: Eqn) -> _Fenced | None:
-    """What is known of the program that XLA puts in the place of an equation."""
-    if not eqn.primitive.is_call:
-        return None
+    """What is known of the program that XLA puts in the place of a call."""
     held = [v for v in eqn.params.values() if isinstance(v, (ClosedJaxpr, Jaxpr))]
     if len(held) != 1:
         return None
@@ -445,11 +446,12 @@ def _rewritten(jaxpr: Jaxpr, eqns: Sequence[Eqn], fences: set[Any]) -> Jaxpr:
         return [behind.get(v, v) if type(v) is Var else v for v in atoms]
 
     out: list[Eqn] = []
+    behind_none, none_of = behind.keys().isdisjoint, fences.isdisjoint
     for eqn in eqns:
-        if not behind.keys().isdisjoint(eqn.invars):
+        if not behind_none(eqn.invars):
             eqn = eqn.replace(invars=read(eqn.invars))
         out.append(eqn)
-        if fences.isdisjoint(eqn.outvars):
+        if none_of(eqn.outvars):
             continue
         for v in eqn.outvars:
             if v in fences:

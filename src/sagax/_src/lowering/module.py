@@ -66,7 +66,7 @@ class ModuleBuilder:
 
     def location_of(self, eqn: Any) -> str:
         """The location of an equation, as it is written after an operation."""
-        key = eqn.primitive, eqn.scope, eqn.traceback
+        key = eqn.primitive, eqn.scope, eqn.inner, id(eqn.outer)
         known = self.located.get(key)
         if known is None:
             known = self.located[key] = self._location_of(eqn)

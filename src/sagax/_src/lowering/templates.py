@@ -27,7 +27,12 @@ def signature(
 ) -> tuple:
     """Equal where an operation is written in the same way, but for names and the location."""
     # rules may look at which operands are one value, and at numbers that are known
-    same = len(names) > 1 and tuple(map(names.index, names))
+    count = len(names)
+    same: Any = False
+    if count == 2:  # most of them
+        same = names[0] == names[1]
+    elif count > 2:
+        same = tuple(map(names.index, names))
     seen = [x.aval if x.splat is None else (x.aval, x.bits) for x in operands]
     return (eqn.primitive, depth, same, *seen, *outs, *eqn.params.items())
 
