@@ -11,6 +11,7 @@ import sagax
 import sagax.numpy as snp
 from sagax import lax, random
 from sagax._src.primitives import random_ciphers
+from sagax.random import _selection
 
 IMPLEMENTATIONS = (
     "threefry2x32",
@@ -365,6 +366,24 @@ def test_equal_draws_share_one_function():
     assert text.count("func.func private @threefry2x32") == 1  # of the split; the draws have a loop
     assert text.count("func.func private @_normal") == 1
     assert text.count("call @_normal") == 3
+
+
+def test_orders_by_comparing_and_by_counting_are_the_stable_one():
+    drawn = np.random.default_rng(0).integers(0, 1 << 32, 50_000, dtype=np.uint64)
+    drawn[::7] = drawn[3]  # equal ones, which keep their order
+    drawn[1::9] = 1 << 16
+    keys = drawn << np.uint64(32) | np.arange(drawn.size, dtype=np.uint64)
+    stable = np.argsort(drawn, kind="stable")
+    np.testing.assert_array_equal(_selection._by_comparing(keys), stable)
+    np.testing.assert_array_equal(_selection._by_counting(keys), stable)
+
+
+@pytest.mark.parametrize("pays", [True, False])
+def test_permutations_do_not_depend_on_how_the_host_sorts(pays, monkeypatch):
+    n = 5_000
+    compiled = sagax.jit(lambda k: random.permutation(k, n))(random.key(5))
+    monkeypatch.setattr(_selection, "_comparing_pays", lambda: pays)
+    np.testing.assert_array_equal(random.permutation(random.key(5), n), compiled)
 
 
 @pytest.mark.parametrize("n", [1, 2, 5000])
