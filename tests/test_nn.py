@@ -149,6 +149,16 @@ def test_derivative(name: str, at: float, expected: float) -> None:
     assert float(sagax.grad(getattr(nn, name))(np.float32(at))) == expected
 
 
+@pytest.mark.parametrize("name", ["silu", "gelu", "mish", "hard_silu", "soft_sign", "squareplus"])
+def test_nan_is_not_lost_in_derivatives(name: str) -> None:
+    function = getattr(nn, name)
+    assert np.isnan(sagax.grad(function)(np.float32(np.nan)))
+    compiled = sagax.jit(sagax.grad(lambda x: function(x).sum()))
+    np.testing.assert_array_equal(
+        np.isnan(compiled(np.float32([np.nan, 1, np.inf]))), [True, False, False]
+    )
+
+
 def test_second_derivatives_at_zero() -> None:
     assert float(sagax.grad(sagax.grad(nn.softplus))(0.0)) == 0.25
     assert float(sagax.grad(sagax.grad(nn.silu))(0.0)) == 0.5
