@@ -48,6 +48,7 @@ class ModuleBuilder:
         self.shared: dict[tuple, tuple[str, Jaxpr]] = {}
         self.locations: dict[Any, str] = {}
         self.located: dict[Any, str] = {}  # by the whole stack: equal in each round of a loop
+        self.stacks: list[Any] = []  # the outer parts of these stacks
         self.positions: dict[int, list[Any]] = {}  # of the instructions of a code object, by its id
         self.types: dict[Any, str] = {}
         self.templates: dict[tuple, Any] = {}  # of operations; None: met once, False: there is none
@@ -70,6 +71,7 @@ class ModuleBuilder:
         known = self.located.get(key)
         if known is None:
             known = self.located[key] = self._location_of(eqn)
+            self.stacks.append(eqn.outer)  # another one must not get its identity
         return known
 
     def _location_of(self, eqn: Any) -> str:
