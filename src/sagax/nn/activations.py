@@ -21,9 +21,7 @@ from sagax._src.control.custom_derivatives import custom_jvp
 from sagax._src.core import dims, dtypes
 from sagax._src.core.value import Array, aval_of
 from sagax._src.diagnostics.errors import ArgumentError, ArgumentValueError
-from sagax._src.primitives.arithmetic import sign
 from sagax._src.primitives.resharding import takes_out_sharding
-from sagax._src.primitives.selection import clamp
 from sagax._src.primitives.slicing import slice_in_dim
 from sagax._src.primitives.special.erf import erfc
 from sagax._src.primitives.structural import convert
@@ -72,10 +70,10 @@ def _within(x: Any, low: float, high: float) -> Any:
 
 
 def _gated(x: Any, reach: float, gate: Callable[[Any], Any]) -> Any:
-    """x gate(x) for a gate that is exactly 0 below -reach and 1 above reach. Of NaN the derivative is NaN."""
-    inside = clamp(number_beside(-reach, x), x, number_beside(reach, x))
-    # sign(x) is 1 beyond the reach, and NaN where `clamp` would make a 0 of the derivative
-    return select(x < reach, inside * gate(inside), x * sign(x))
+    """x gate(x) for a gate that is exactly 0 below -reach and 1 above reach."""
+    # not `clamp`, whose derivative at NaN is 0: a NaN would be lost on the way back
+    inside = _within(x, -reach, reach)
+    return select(x >= reach, x, inside * gate(inside))
 
 
 # rectifiers ---------------------------------------------------------------------------------------
