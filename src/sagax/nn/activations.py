@@ -22,6 +22,7 @@ from sagax._src.core import dims, dtypes
 from sagax._src.core.value import Array, aval_of
 from sagax._src.diagnostics.errors import ArgumentError, ArgumentValueError
 from sagax._src.primitives.resharding import takes_out_sharding
+from sagax._src.primitives.selection import saturate
 from sagax._src.primitives.slicing import slice_in_dim
 from sagax._src.primitives.special.erf import erfc
 from sagax._src.primitives.structural import convert
@@ -64,14 +65,13 @@ def _lifted(function: str, x: Any) -> Any:
 
 
 def _within(x: Any, low: float, high: float) -> Any:
-    """`x` moved into [low, high]; NaN stays. The derivative is 0 at the ends and beyond."""
-    x = select(x >= high, number_beside(high, x), x)
-    return select(x <= low, number_beside(low, x), x)
+    """`x` moved into [low, high]; NaN stays, in derivatives too, which are 0 at the ends and beyond."""
+    most = float(dtypes.finfo(dtype_of(x)).max)
+    return saturate(x, max(low, -most), min(high, most))
 
 
 def _gated(x: Any, reach: float, gate: Callable[[Any], Any]) -> Any:
     """x gate(x) for a gate that is exactly 0 below -reach and 1 above reach."""
-    # not `clamp`, whose derivative at NaN is 0: a NaN would be lost on the way back
     inside = _within(x, -reach, reach)
     return select(x >= reach, x, inside * gate(inside))
 
@@ -316,8 +316,7 @@ def gelu(x: Any, approximate: bool = True) -> Array:
 
 @fused
 def _soft_sign(x: Any) -> Any:
-    most = float(dtypes.finfo(dtype_of(x)).max)
-    inside = _within(x, -most, most)
+    inside = _within(x, -math.inf, math.inf)
     return inside / (abs(inside) + 1)
 
 

@@ -58,7 +58,7 @@ _LIGHT = frozenset(
     (
         "abs add add_any and ceil clamp complex conj copy div eq eq_to floor ge gt imag integer_pow is_finite le le_to lt"
         " lt_to max min mul mulhi ne neg nextafter not one_minus_square or reduce_precision round select_n"
-        " shift_left shift_right_arithmetic shift_right_logical sign square sub xor"
+        " shift_left shift_right_arithmetic shift_right_logical saturate sign square sub xor"
     ).split()
 )
 _LONG = 20  # operations in a long formula, such as that of a sine
