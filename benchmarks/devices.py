@@ -118,5 +118,5 @@ DEVICES = (
     _row("put", "device_put of 64 MiB", 1.1, "wall", put(2**12, 2**12)),
     _row("put-small", "device_put of 128 numbers", 1.1, "cpu", put(COUNT, 16)),
     _row("fsdp-lower", "lowering an FSDP step, 12 layers", 0.5, "cpu", fsdp_lower),
-    _row("train", "FSDP step, 12 layers", 1.05, "wall", train, slow=True),
+    _row("train", "FSDP step, 12 layers", 1.05, "wall", train, slow_start=True),
 )  # fmt: skip

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import math
 import os
 import statistics
 import subprocess
@@ -191,11 +192,12 @@ class Effort:
     seconds: float  # after which a pair of processes has measured enough
     least: int  # measurements of a process
     most: int
+    total: float = math.inf  # seconds after which no further pair of processes is started
 
 
 FULL = Effort(processes=5, measurement=0.02, seconds=5.0, least=3, most=50)
 SLOW_START = Effort(processes=3, measurement=0.05, seconds=3.0, least=3, most=50)
-SLOW = Effort(processes=1, measurement=0.001, seconds=5.0, least=2, most=5)
+SLOW = Effort(processes=5, measurement=0.001, seconds=3.0, least=2, most=20, total=12.0)
 QUICK = Effort(processes=2, measurement=0.01, seconds=1.5, least=2, most=50)
 
 
@@ -203,8 +205,11 @@ def measure(row: Row, ours: Side, theirs: Side, effort: Effort) -> Result:
     """Both sides in turns, the first of a pair changing: what disturbs one disturbs both."""
     result = Result(row)
     effort = SLOW if row.slow else SLOW_START if row.slow_start else effort
+    end = time.monotonic() + effort.total
     try:
-        for _ in range(effort.processes):
+        for count in range(effort.processes):
+            if count and time.monotonic() > end:
+                break
             measure_pair(result, (ours, theirs), effort)
     except Failed as failed:
         result.failure = str(failed)

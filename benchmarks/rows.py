@@ -52,7 +52,7 @@ class Row:
 
     `clock` is "cpu" where the work is Python's and other processes should not count, else "wall";
     "memory" is the most that a process held. A row has a `case`, or else `statement`: measured in a
-    new process, {lib} being the library's name. `slow` rows take seconds: few measurements do;
+    new process, {lib} being the library's name. `slow` rows may take seconds: then few measurements do;
     `slow_start` rows take seconds to set up: fewer processes do. With `cached`, programs that sagax
     compiled in earlier processes are found again, as for its users. `devices` is the number of virtual
     CPU devices that its processes have; with `one_core` they run on one core only.
