@@ -149,6 +149,13 @@ def test_derivative(name: str, at: float, expected: float) -> None:
     assert float(sagax.grad(getattr(nn, name))(np.float32(at))) == expected
 
 
+def test_slopes_at_nan_are_those_between_the_bends() -> None:
+    for name, slope in (("relu", 1), ("relu6", 1), ("hard_tanh", 1), ("hard_sigmoid", 1 / 6)):
+        function = getattr(nn, name)
+        np.testing.assert_allclose(sagax.grad(function)(np.nan), slope, rtol=1e-6)
+        np.testing.assert_array_equal(function(snp.array([np.nan])), [np.nan])
+
+
 @pytest.mark.parametrize("dtype", ["float16", "bfloat16", "float32"])
 @pytest.mark.parametrize("name", ["silu", "gelu", "mish", "soft_sign"])
 def test_nan_is_not_lost_in_derivatives(name: str, dtype: str) -> None:

@@ -269,7 +269,8 @@ def _host_entry(primitive: Any, params: dict, out: Any, committed: Any, operands
 
 def _choosing(reference: Callable, out: Any, committed: Any, no: int, yes: int) -> Callable:
     """As an entry above for `select_n` of two cases, which cannot warn; `no` and `yes` are their places."""
-    dtype, where = out.dtype, np.where
+    # `where` without its search for other libraries' arrays, a quarter of its time for ten elements
+    dtype, where = out.dtype, getattr(np.where, "_implementation", np.where)
 
     def run(arrays: Sequence) -> ConcreteArray:
         which, x, y = arrays[0], arrays[no], arrays[yes]

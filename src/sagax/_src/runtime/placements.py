@@ -239,22 +239,23 @@ def put(host: np.ndarray, sharding: Sharding, *, share: bool) -> Any:
 
     With `share` its memory may be used: for an array that nobody will change any more.
     """
-    devices = sharding._device_assignment
-    local = sharding.local_devices
-    indices = sharding.indices(host.shape)
-    if len(local) != len(devices):
-        here = set(local)
-        indices = [i for d, i in zip(devices, indices) if d in here]
-    parts = [host[i] for i in indices]
     return xla.put_sharded(
-        parts,
-        devices,
+        [host[index] for index in _indices_here(sharding, host.shape)],
+        sharding._device_assignment,
         host.shape,
         host.dtype,
         sharding.engine_text(host.ndim),
         share=share,
         memory_kind=sharding._memory_kind,
     )
+
+
+@functools.lru_cache(maxsize=1024)
+def _indices_here(sharding: Sharding, shape: tuple[int, ...]) -> tuple:
+    """The indices of the parts that the devices of this process have, in their order."""
+    here = set(sharding.local_devices)
+    indices = zip(sharding._device_assignment, sharding.indices(shape), strict=True)
+    return tuple([index for device, index in indices if device in here])
 
 
 def copied(buffer: Any) -> Any:
