@@ -19,7 +19,7 @@ from pathlib import Path
 from benchmarks import report
 from benchmarks.measure import FULL, QUICK, ROOT, Result, Side, measure
 from benchmarks.rows import Row
-from benchmarks.table import ROWS
+from benchmarks.table import ROWS, SHORT
 
 RESULTS = Path(__file__).resolve().parent / "results"
 
@@ -38,7 +38,11 @@ def arguments() -> argparse.Namespace:
             metavar="PATH",
             help=f"interpreter that has what {library} needs; default: this one",
         )
-    parser.add_argument("--quick", action="store_true", help="three minutes, wider spread")
+    parser.add_argument(
+        "--quick",
+        action="store_true",
+        help="three minutes: some rows of each kind (or those of --only), wider spread",
+    )
     parser.add_argument("--only", nargs="+", metavar="NAME", help="rows whose name begins so")
     parser.add_argument("--list", action="store_true", help="list the rows and stop")
     parser.add_argument("--output", type=Path, help="folder for the results, of any run")
@@ -58,11 +62,13 @@ def interpreter(text: str) -> str:
     return path
 
 
-def chosen(names: list[str] | None) -> list[Row]:
-    rows = [row for row in ROWS if names is None or row.name.startswith(tuple(names))]
+def chosen(names: list[str] | None, quick: bool) -> list[Row]:
+    if names is None:
+        return [row for row in ROWS if not quick or row.name in SHORT]
+    rows = [row for row in ROWS if row.name.startswith(tuple(names))]
     if not rows:
         known = ", ".join(row.name for row in ROWS)
-        sys.exit(f"--only {' '.join(names or [])}: no such row; there are {known}")
+        sys.exit(f"--only {' '.join(names)}: no such row; there are {known}")
     return rows
 
 
@@ -82,7 +88,7 @@ def facts(results: list[Result], sides: tuple[Side, Side], load: float) -> dict[
 
 def main() -> int:
     args = arguments()
-    rows = chosen(args.only)
+    rows = chosen(args.only, args.quick)
     if args.list:
         for row in rows:
             print(f"{row.name:20} {row.title}" + (f"; at most {row.bound:g}" if row.bound else ""))
