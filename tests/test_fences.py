@@ -7,6 +7,7 @@ import pytest
 
 import sagax
 import sagax.numpy as snp
+from sagax import nn
 from sagax._src import xla
 from sagax._src.core.check import check_jaxpr
 from sagax._src.lowering.fences import fenced
@@ -142,6 +143,17 @@ def test_a_chain_that_is_read_in_one_place_gets_none():
 
     jaxpr = trace(f, BIG)
     assert fenced(jaxpr) is jaxpr
+
+
+def test_what_cuts_off_an_activation_is_computed_again():
+    """A clamp takes less than writing what it gives, though several operations read that."""
+
+    def loss(x, b, w):
+        return (nn.gelu(x + b) @ w).sum()
+
+    x = RNG.standard_normal((512, 1024)).astype(np.float32)
+    b, w = x[0], x.T[:, :256]
+    assert count(fenced(trace(sagax.grad(loss, (0, 1, 2)), x, b, w))) == 0
 
 
 def test_a_formula_that_reads_values_twice_gets_none():
