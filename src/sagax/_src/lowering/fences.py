@@ -18,10 +18,17 @@ would be computed in two places or more and that costs more than writing and rea
 - XLA writes by itself what takes long (an exponential, a square root) and what is made of several arrays,
   if it has several readers and one of them is reached over something that is written as well.
 - What computing takes is found from the first equation on: the arrays to read, the operations on the way.
+
+What takes long to compute (the rounds of a cipher, a long chain of operations) is computed once whatever
+its size and dtype: each place compiles it again, and LLVM's vectorizer follows every way through it where
+it stands behind a condition, of which the rounds of one cipher have thousands. So it gets a fence if it
+would be computed in two places, and also before it is stretched, padded or joined to something else.
 """
 
 from __future__ import annotations
 
+import functools
+import math
 from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
@@ -32,7 +39,8 @@ from sagax._src.lowering.inside import within
 from sagax._src.primitives.identities import optimization_barrier_p
 from sagax._src.transforms.derived import derived
 
-_LEAST_ELEMENTS = 1024  # below, a loop of its own costs more than computing again
+LEAST_ELEMENTS = 1024  # below, a loop of its own costs more than computing again
+ONLY_LONG = math.inf
 _PLAIN, _MOVING, _SLOW, _REDUCING, _APART = range(5)  # how an operation meets its readers
 
 
@@ -43,7 +51,9 @@ def _kinds(kind: int, names: str) -> dict[str, int]:
 _KINDS = {
     **_kinds(
         _PLAIN,
-        "broadcast_in_dim convert_element_type expand_dims reshape squeeze stop_gradient name",
+        "bitcast_convert_type broadcast_in_dim convert_element_type copy expand_dims reshape squeeze stop_gradient name"
+        " random_wrap random_unwrap random_clone random_seed random_split random_bits random_fold_in"
+        " threefry2x32 threefry4x32 philox2x32 philox4x32",
     ),
     **_kinds(_MOVING, "concatenate dynamic_slice pad rev slice split stack tile transpose unstack"),
     **_kinds(
@@ -62,6 +72,15 @@ _LIGHT = frozenset(
     ).split()
 )
 _LONG = 20  # operations in a long formula, such as that of a sine
+# Operations in a row where an operation is made of many.
+_ROUNDS = dict.fromkeys(
+    "random_split random_bits random_fold_in threefry2x32 threefry4x32 philox2x32 philox4x32".split(),
+    100,
+)
+_HEAVY = 80  # operations in a row that are computed once, however small the value
+# What computes a value of its operands under a condition, or for several elements of the result.
+_AT_A_CONDITION = frozenset("concatenate pad stack dynamic_update_slice".split())
+_STRETCHING = frozenset(["broadcast_in_dim", *_ROUNDS])
 
 _MOST_PLACES, _MOST_READS = 4, 8  # counted up to here: more are as good as these
 # What writing an element costs, in reads of one: to memory, and while it stays in the processor's cache.
@@ -88,25 +107,30 @@ class _Fenced(NamedTuple):
 
     jaxpr: Jaxpr
     inputs: list[Places]  # where each input would be computed; ("out", k): where output k is
+    delicate: list[bool]  # whether an input that is long to compute is to be written
     outputs: list[_Made | None]  # from which inputs; None for those that are written
 
 
-def fenced(jaxpr: Jaxpr) -> Jaxpr:
-    """`jaxpr` with an optimization barrier after each value that is better computed once."""
-    return _fenced(jaxpr).jaxpr
+def fenced(jaxpr: Jaxpr, least_elements: float = LEAST_ELEMENTS) -> Jaxpr:
+    """`jaxpr` with an optimization barrier after each value that is better computed once.
+
+    Values of fewer than `least_elements` get one only if they take long to compute.
+    """
+    return _fenced(jaxpr, least_elements).jaxpr
 
 
-def _fenced(jaxpr: Jaxpr) -> _Fenced:
-    return derived(jaxpr, ("fusion fences",), lambda: _with_fences(jaxpr))
+def _fenced(jaxpr: Jaxpr, least_elements: float) -> _Fenced:
+    key = ("fusion fences", least_elements)
+    return derived(jaxpr, key, lambda: _with_fences(jaxpr, least_elements))
 
 
-def _with_fences(jaxpr: Jaxpr) -> _Fenced:
-    called = [_called(eqn) if eqn.primitive.is_call else None for eqn in jaxpr.eqns]
-    meeting = _meeting(jaxpr)
-    places, written = _places(jaxpr, called, meeting)
+def _with_fences(jaxpr: Jaxpr, least: float) -> _Fenced:
+    called = [_called(eqn, least) if eqn.primitive.is_call else None for eqn in jaxpr.eqns]
+    meeting = _meeting(jaxpr, called, least)
+    places, written, delicate = _places(jaxpr, called, meeting)
     fences, made = _chosen(jaxpr, called, meeting, places, written)
     fences = _behind_pads(jaxpr, fences)
-    eqns = within(jaxpr.eqns, fenced)
+    eqns = within(jaxpr.eqns, functools.partial(fenced, least_elements=least))
     found = jaxpr
     if fences or eqns is not jaxpr.eqns:
         found = _rewritten(jaxpr, eqns, fences)
@@ -116,7 +140,8 @@ def _with_fences(jaxpr: Jaxpr) -> _Fenced:
         if type(v) is Var and v in made:
             reads = [("in", number[r]) if r in number else r for r in made[v].reads]
             outputs[k] = _Made(frozenset(reads), made[v].steps)
-    return _Fenced(found, [places.get(v, _NOWHERE) for v in jaxpr.invars], outputs)
+    inputs = [places.get(v, _NOWHERE) for v in jaxpr.invars]
+    return _Fenced(found, inputs, [v in delicate for v in jaxpr.invars], outputs)
 
 
 class _Moved:
@@ -134,6 +159,11 @@ class _Meeting(NamedTuple):
 
     kinds: list[int]
     stretched: set[Any]  # values of one number for each row, or one in all
+    long: set[Any]  # values that are long to compute, if nothing on the way is written
+    least: float  # elements of a value that is large
+    stretching: dict[
+        int, list[Any]
+    ]  # equations: operands that they compute again, or at a condition
     moved: dict[tuple[int, Any], _Moved]
 
     def by_way_of(self, number: int, seen: frozenset) -> frozenset:
@@ -147,10 +177,13 @@ class _Meeting(NamedTuple):
         return frozenset(found)
 
 
-def _meeting(jaxpr: Jaxpr) -> _Meeting:
+def _meeting(jaxpr: Jaxpr, called: Sequence[_Fenced | None], least: float) -> _Meeting:
     kinds = []
     stretched: set[Any] = set()
-    for eqn in jaxpr.eqns:
+    depths: dict[Any, int] = {}  # operations in a row
+    stretching: dict[int, list[Any]] = {}
+    depth_of = depths.get
+    for number, (eqn, inner) in enumerate(zip(jaxpr.eqns, called)):
         name = eqn.primitive.name
         kind = _KINDS.get(name)
         if kind is None:
@@ -163,7 +196,47 @@ def _meeting(jaxpr: Jaxpr) -> _Meeting:
         elif name == "div" and not _whole(eqn.invars[1], eqn, stretched):
             kind = _PLAIN  # a product with the inverse, which is computed before it is stretched
         kinds.append(kind)
-    return _Meeting(kinds, stretched, {})
+        if inner is not None:
+            for v, through in zip(eqn.outvars, inner.outputs):
+                if through is not None:
+                    operands = [eqn.invars[k] for k in _inputs_of(through)]
+                    before = [depth_of(x, 0) for x in operands if type(x) is Var]
+                    depths[v] = max(before, default=0) + through.steps
+            again = [v for v, d in zip(eqn.invars, inner.delicate) if d and type(v) is Var]
+        elif kind > _SLOW:
+            again = [v for v in eqn.invars if type(v) is Var]
+        else:
+            depth = 0
+            for v in eqn.invars:
+                if type(v) is Var and (before := depth_of(v, 0)) > depth:
+                    depth = before
+            depth += _steps(eqn)
+            for v in eqn.outvars:
+                depths[v] = depth
+            if not (name in _AT_A_CONDITION or name in _STRETCHING):
+                continue
+            again = [
+                v
+                for v in eqn.invars
+                if type(v) is Var and (name in _AT_A_CONDITION or _grows(v, eqn.outvars[0]))
+            ]
+        if again:
+            stretching[number] = again
+    long = {v for v, depth in depths.items() if depth >= _HEAVY}
+    return _Meeting(kinds, stretched, long, least, stretching, {})
+
+
+def _inputs_of(made: _Made) -> list[int]:
+    """The inputs of a program that a result of it is computed from."""
+    return [r[1] for r in made.reads if isinstance(r, tuple) and r[0] == "in"]
+
+
+def _grows(v: Any, out: Any) -> bool:
+    """Whether each element of an operand is read for several of the result."""
+    return not dims.same_shape(v.aval.shape, out.aval.shape) and (
+        not (dims.is_static(v.aval.shape) and dims.is_static(out.aval.shape))
+        or v.aval.size < out.aval.size
+    )
 
 
 def _whole(v: Any, eqn: Eqn, stretched: set[Any]) -> bool:
@@ -173,8 +246,8 @@ def _whole(v: Any, eqn: Eqn, stretched: set[Any]) -> bool:
 
 def _places(
     jaxpr: Jaxpr, called: Sequence[_Fenced | None], meeting: _Meeting
-) -> tuple[dict[Any, Places], set[Any]]:
-    """Where each value would be computed, and those that XLA writes without fences.
+) -> tuple[dict[Any, Places], set[Any], set[Any]]:
+    """Where each value would be computed; those that XLA writes without fences; those that are stretched.
 
     Whether XLA spares a value depends on what lies between it and its readers. `reached` and `over`
     hold, for each equation, itself and which of the next ones need its result, and which of these need it
@@ -186,7 +259,8 @@ def _places(
     written: set[Any] = set()
     results = {v for v in jaxpr.outvars if type(v) is Var}
     apart = set(results)  # what is read by something that nothing is merged with
-    eqns, kinds = jaxpr.eqns, meeting.kinds
+    delicate: set[Any] = set()
+    eqns, kinds, long_ones = jaxpr.eqns, meeting.kinds, meeting.long
     reached, over = [0] * len(eqns), [0] * len(eqns)
 
     def of(v: Any) -> Places:
@@ -238,11 +312,23 @@ def _places(
                 own[v] = frozenset({v})
                 written.add(v)
                 keep = True
-            elif len(places[v]) > 1 and _may_have_fence(eqn, v):
+            elif len(places[v]) > 1 and _may_have_fence(eqn, v, meeting):
                 own[v] = frozenset({v})
         if long:
             ahead &= _AHEAD
             beyond &= _AHEAD
+        again = meeting.stretching.get(number)
+        if again is not None:
+            delicate.update(again)
+            own.update([(v, frozenset({v})) for v in again if v in long_ones])
+        if delicate and not delicate.isdisjoint(eqn.outvars):
+            if kind < _REDUCING:
+                delicate.update([v for v in eqn.invars if type(v) is Var])
+            elif inner is not None:
+                for v, through in zip(eqn.outvars, inner.outputs):
+                    if v in delicate and through is not None:
+                        operands = [eqn.invars[k] for k in _inputs_of(through)]
+                        delicate.update([x for x in operands if type(x) is Var])
         reached[number] = ahead | 1
         over[number] = ahead if keep else beyond
         if inner is not None:
@@ -276,7 +362,7 @@ def _places(
                     read_by = readers[v]
                     if not read_by or read_by[-1] != number:
                         read_by.append(number)
-    return places, written
+    return places, written, delicate
 
 
 def _of_several(eqn: Eqn, meeting: _Meeting) -> bool:
@@ -285,13 +371,16 @@ def _of_several(eqn: Eqn, meeting: _Meeting) -> bool:
     return len(whole) > 1 and eqn.primitive.elementwise
 
 
-def _may_have_fence(eqn: Eqn, v: Any) -> bool:
-    return (
-        (eqn.primitive.elementwise or eqn.primitive.is_call)
-        and dtypes.is_inexact(v.aval.dtype)
-        and dims.is_static(v.aval.shape)
-        and v.aval.size >= _LEAST_ELEMENTS
-    )
+def _may_have_fence(eqn: Eqn, v: Any, meeting: _Meeting) -> bool:
+    if v in meeting.long:
+        return True
+    return (eqn.primitive.elementwise or eqn.primitive.is_call) and _is_large(v, meeting.least)
+
+
+def _is_large(v: Any, least: float) -> bool:
+    """Whether a value is large enough for a loop of its own to pay."""
+    aval = v.aval
+    return dtypes.is_inexact(aval.dtype) and dims.is_static(aval.shape) and aval.size >= least
 
 
 def _chosen(
@@ -306,12 +395,13 @@ def _chosen(
     merged_again: set[Any] = set()  # in several places, and better so
     results = {v for v in jaxpr.outvars if type(v) is Var}
     made: dict[Any, _Made] = {}
+    stretched = {v for again in meeting.stretching.values() for v in again if v in meeting.long}
 
     def of(v: Any) -> _Made:
         return made[v] if v in made else _Made(frozenset({v}), 0)
 
     for number, (eqn, inner, kind) in enumerate(zip(jaxpr.eqns, called, meeting.kinds)):
-        if inner is None and kind > _MOVING:
+        if inner is None and kind > _SLOW:
             continue
         merged: _Made | None = None
         if inner is None:
@@ -331,7 +421,12 @@ def _chosen(
                         steps = m.steps
             if kind == _MOVING:  # elsewhere in the array is another read
                 reads = meeting.by_way_of(number, reads)
-            merged = _Made(reads, steps + _steps(eqn))
+            steps += _steps(eqn)
+            if kind == _SLOW:  # as if it were written, unless it takes so long to get there
+                if steps < _HEAVY:
+                    continue
+                reads = frozenset(eqn.outvars)
+            merged = _Made(reads, steps)
         for k, v in enumerate(eqn.outvars):
             found = merged
             if inner is not None:
@@ -340,8 +435,12 @@ def _chosen(
             if found is None or v in written:
                 continue
             where = places.get(v, _NOWHERE)
-            if len(where) > 1 and _may_have_fence(eqn, v):
-                if _worth_it(v, where, found, v in results):
+            if v in stretched:
+                if found.steps >= _HEAVY:
+                    fences[v] = found
+                    continue
+            if len(where) > 1 and _may_have_fence(eqn, v, meeting):
+                if _worth_it(v, where, found, v in results, meeting.least):
                     fences[v] = found
                     continue
                 merged_again.add(v)
@@ -350,7 +449,7 @@ def _chosen(
     known: dict[Any, Places] = {}
     for v in reversed(list(fences)):
         where = frozenset([p for q in places[v] for p in _behind(q, merged_again, places, known)])
-        if not _worth_it(v, where, fences[v], v in results):
+        if v not in stretched and not _worth_it(v, where, fences[v], v in results, meeting.least):
             made[v] = fences.pop(v)
             merged_again.add(v)
     return set(fences), made
@@ -375,8 +474,12 @@ def _behind(
     return frozenset([(*path, p) for p in found]) if path else found
 
 
-def _worth_it(v: Any, where: Places, found: _Made, result: bool) -> bool:
+def _worth_it(v: Any, where: Places, found: _Made, result: bool, least: float) -> bool:
     """Whether computing a value again in the other places costs more than writing and reading it."""
+    if found.steps >= _HEAVY:
+        return len(where) > 1
+    if not _is_large(v, least):
+        return False
     again = (len(where) - 1) * (len(found.reads) + _STEP * found.steps)
     if v in where or result:
         once = len(where) - 1 + _WRITE_NEAR  # it is written in any case
@@ -390,7 +493,7 @@ def _steps(eqn: Eqn) -> int:
     name = eqn.primitive.name
     if name in _LIGHT:
         return 1
-    return _LONG if eqn.primitive.elementwise else 0
+    return _ROUNDS.get(name) or (_LONG if eqn.primitive.elementwise else 0)
 
 
 def _through(inner: _Made, v: Any, operands: Sequence[Any], of: Callable[[Any], _Made]) -> _Made:
@@ -408,14 +511,14 @@ def _through(inner: _Made, v: Any, operands: Sequence[Any], of: Callable[[Any], 
     return _Made(frozenset(reads), steps + inner.steps)
 
 
-def _called(eqn: Eqn) -> _Fenced | None:
+def _called(eqn: Eqn, least: float) -> _Fenced | None:
     """What is known of the program that XLA puts in the place of a call."""
     held = [v for v in eqn.params.values() if isinstance(v, (ClosedJaxpr, Jaxpr))]
     if len(held) != 1:
         return None
     jaxpr = held[0].jaxpr if isinstance(held[0], ClosedJaxpr) else held[0]
     same = len(jaxpr.invars) == len(eqn.invars) and len(jaxpr.outvars) == len(eqn.outvars)
-    return _fenced(jaxpr) if same else None
+    return _fenced(jaxpr, least) if same else None
 
 
 def _behind_pads(jaxpr: Jaxpr, fences: set[Any]) -> set[Any]:

@@ -7,28 +7,37 @@ from typing import TYPE_CHECKING
 from sagax._src import config, xla
 from sagax._src.core.jaxpr import Jaxpr
 from sagax._src.later import later
-from sagax._src.lowering.fences import fenced
+from sagax._src.lowering.fences import LEAST_ELEMENTS, ONLY_LONG, fenced
 from sagax._src.lowering.inside import holds
 
 if TYPE_CHECKING:
+    import sagax._src.lowering.flat_draws as flat_draws
     import sagax._src.lowering.products as products
     import sagax._src.lowering.reroll as reroll
 else:
+    flat_draws = later("sagax._src.lowering.flat_draws", globals())
     products = later("sagax._src.lowering.products", globals())
     reroll = later("sagax._src.lowering.reroll", globals())
 
 _SHORT = 16  # equations: so few hold no repetition that pays
 
 
-def prepared(jaxpr: Jaxpr, platform: str) -> Jaxpr:
+def prepared(jaxpr: Jaxpr, platform: str, several_devices: bool = False) -> Jaxpr:
     """`jaxpr` as it is lowered: the same values up to rounding, in a form that compiles and runs well.
 
-    Programs that have to round as their operations do alone are left as they are, and so are those for
-    other devices than the CPU, whose compiler works in other ways.
+    Programs for other devices than the CPU, whose compiler works in other ways, are left as they are. Those that
+    have to round as their operations do alone, or run on several devices, only get fences after what is long to
+    compute.
     """
     settings = config.thread.settings
     pruned = "is pruned" in jaxpr.memo
-    if platform != "cpu" or settings.exact:
+    if platform != "cpu":
+        return jaxpr
+    if settings.exact or several_devices:
+        if settings.fusion_fences == "auto":
+            jaxpr = fenced(jaxpr, ONLY_LONG)
+        if pruned:
+            jaxpr.memo["is pruned"] = True
         return jaxpr
     # what a first, small program does not need is not loaded for it
     eqns = jaxpr.eqns
@@ -37,8 +46,11 @@ def prepared(jaxpr: Jaxpr, platform: str) -> Jaxpr:
         jaxpr = reroll.rerolled(jaxpr)
     if nested or any(eqn.primitive.name == "dot_general" for eqn in eqns):
         jaxpr = products.flat_products(jaxpr)
-    if settings.fusion_fences == "auto" and xla.keeps_barriers:
-        jaxpr = fenced(jaxpr)
+    if settings.fusion_fences == "auto":
+        if nested or any("random" in eqn.primitive.name for eqn in eqns):
+            jaxpr = flat_draws.flat_draws(jaxpr)
+        # where barriers only last with options that cost time, only what would not compile has them
+        jaxpr = fenced(jaxpr, LEAST_ELEMENTS if xla.keeps_barriers else ONLY_LONG)
     if pruned:  # what the passes put in is read
         jaxpr.memo["is pruned"] = True
     return jaxpr

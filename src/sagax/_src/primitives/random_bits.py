@@ -66,6 +66,8 @@ class PRNGImpl:
     split: Callable[..., Any]
     random_bits: Callable[..., Any]
     fold_in: Callable[..., Any]
+    # bits of counters: (uint32[*keys] for each word, bit_width, counters) -> bits, if that is how they are made
+    bits_of_counters: Callable[..., Any] | None = None
 
     def __str__(self) -> str:
         return self.tag

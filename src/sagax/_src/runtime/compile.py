@@ -97,7 +97,7 @@ class Lowered:
         self.inspected: list[Callable] = []
         with events.timed(_LOWERING, fun_name=name):
             self.text, self.callbacks = lowering.lower_jaxpr(
-                passes.prepared(jaxpr, platform) if shardings is None else jaxpr,
+                passes.prepared(jaxpr, platform, several_devices=shardings is not None),
                 platform=platform,
                 name=name,
                 donated=tuple(inner),
