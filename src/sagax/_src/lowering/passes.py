@@ -6,16 +6,16 @@ from typing import TYPE_CHECKING
 
 from sagax._src import config, xla
 from sagax._src.core.jaxpr import Jaxpr
-from sagax._src.later import later
-from sagax._src.lowering.fences import fenced
-from sagax._src.lowering.inside import holds
+from sagax._src.lazy_import import lazy_import
+from sagax._src.lowering.fusion_fences import fenced
+from sagax._src.lowering.map_subjaxprs import holds
 
 if TYPE_CHECKING:
-    import sagax._src.lowering.products as products
+    import sagax._src.lowering.canonicalize_dots as canonicalize_dots
     import sagax._src.lowering.reroll as reroll
 else:
-    products = later("sagax._src.lowering.products", globals())
-    reroll = later("sagax._src.lowering.reroll", globals())
+    canonicalize_dots = lazy_import("sagax._src.lowering.canonicalize_dots", globals())
+    reroll = lazy_import("sagax._src.lowering.reroll", globals())
 
 _SHORT = 16  # equations: so few hold no repetition that pays
 
@@ -36,7 +36,7 @@ def prepared(jaxpr: Jaxpr, platform: str) -> Jaxpr:
     if settings.reroll == "auto" and (nested or len(eqns) >= _SHORT):
         jaxpr = reroll.rerolled(jaxpr)
     if nested or any(eqn.primitive.name == "dot_general" for eqn in eqns):
-        jaxpr = products.flat_products(jaxpr)
+        jaxpr = canonicalize_dots.flat_products(jaxpr)
     if settings.fusion_fences == "auto" and xla.keeps_barriers:
         jaxpr = fenced(jaxpr)
     if pruned:  # what the passes put in is read
