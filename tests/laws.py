@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 import sagax
-from sagax._src import control, primitives
+from sagax._src import callbacks, collectives, higher_order, primitives
 from sagax._src.api.jit import jit
 from sagax._src.core import dims, dtype_predicates, dtypes
 from sagax._src.core.avals import intern_aval
@@ -33,9 +33,9 @@ from sagax._src.transforms.transpose import backward
 
 
 def all_primitives() -> list[Primitive]:
-    """Every primitive defined in `primitives` and `control`, by name."""
+    """Every primitive of sagax, by name."""
     found: dict[str, Primitive] = {}
-    for package in (primitives, control):
+    for package in (primitives, collectives, higher_order, callbacks):
         for info in pkgutil.walk_packages(package.__path__, package.__name__ + "."):
             module = importlib.import_module(info.name)
             for value in vars(module).values():

@@ -389,9 +389,7 @@ def test_initialize_has_no_encryption():
 def test_initialize_reads_the_environment(monkeypatch):
     monkeypatch.setattr(sagax._src.runtime.devices, "_backends", {})
     seen: dict[str, Any] = {}
-    monkeypatch.setattr(
-        sagax.distributed.processes, "join", lambda *a, **k: seen.update(k, place=a)
-    )
+    monkeypatch.setattr(sagax.distributed.process, "join", lambda *a, **k: seen.update(k, place=a))
     monkeypatch.setattr(sagax.distributed.atexit, "register", lambda function: None)
     for name, value in {
         "JAX_COORDINATOR_ADDRESS": "10.0.0.1:5",
