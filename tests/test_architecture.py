@@ -24,16 +24,20 @@ LONGER = {"sagax._src.xla": 1850}  # all that touches jaxlib stays in one file
 # From the ground up: a module may import from its own layer and from those before it.
 LAYERS = (
     "xla",
-    "stacks",
-    "later",
-    "records",
+    "source_stacks",
+    "lazy_import",
+    "frozen_class",
     "config",
     "trees",
     "diagnostics",
     "core",
+    "argument_checks",
     "primitives",
     "transforms",
-    "control",
+    "collectives",
+    "function_analysis",
+    "higher_order",
+    "callbacks",
     "lowering",
     "runtime",
     "api",
@@ -68,8 +72,8 @@ def imports_of(module: str, source: str, is_package: bool) -> tuple[Import, ...]
                 names = _from_names(child, package)
                 yield Import(names, child.lineno, in_function, typing_only)
             else:
-                if (later := _later_name(child)) is not None:
-                    yield Import((later,), child.lineno, in_function, typing_only)
+                if (lazy := _lazy_name(child)) is not None:
+                    yield Import((lazy,), child.lineno, in_function, typing_only)
                 function = isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda)
                 typed = isinstance(child, ast.If) and "TYPE_CHECKING" in ast.dump(child.test)
                 yield from visit(child, in_function or function, typing_only or typed)
@@ -77,10 +81,10 @@ def imports_of(module: str, source: str, is_package: bool) -> tuple[Import, ...]
     return tuple(visit(ast.parse(source), False, False))
 
 
-def _later_name(node: ast.AST) -> str | None:
-    """The module of `later("name", globals())`, which imports it when it is first used."""
+def _lazy_name(node: ast.AST) -> str | None:
+    """The module of `lazy_import("name", globals())`, which imports it when it is first used."""
     match node:
-        case ast.Call(func=ast.Name(id="later"), args=[ast.Constant(value=str(name)), *_]):
+        case ast.Call(func=ast.Name(id="lazy_import"), args=[ast.Constant(value=str(name)), *_]):
             return name
     return None
 
@@ -269,7 +273,7 @@ def small_house(**sources: str) -> House:
         "from .. import api",
         "try:\n    import sagax._src.api\nexcept ImportError:\n    pass",
         "def f():\n    import sagax._src.api",
-        "api = later('sagax._src.api', globals())",
+        "api = lazy_import('sagax._src.api', globals())",
     ],
 )
 def test_an_upward_import_is_found(source):

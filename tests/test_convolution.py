@@ -16,7 +16,7 @@ from sagax import lax
 from sagax._src import xla
 from sagax._src.core import dims
 from sagax._src.core.avals import intern_aval
-from sagax._src.core.stage import stage
+from sagax._src.core.staging import stage
 from sagax._src.lowering.module import lower_jaxpr, verify
 from sagax._src.primitives.convolution import conv_general_shape_tuple, conv_shape_tuple
 from sagax._src.primitives.convolution_layouts import conv_general_permutations

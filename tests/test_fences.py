@@ -9,8 +9,8 @@ import sagax
 import sagax.numpy as snp
 from sagax import nn
 from sagax._src import xla
-from sagax._src.core.check import check_jaxpr
-from sagax._src.lowering.fences import fenced
+from sagax._src.core.verify import check_jaxpr
+from sagax._src.lowering.fusion_fences import fenced
 from sagax._src.lowering.passes import prepared
 
 RNG = np.random.default_rng(0)

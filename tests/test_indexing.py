@@ -20,7 +20,7 @@ from sagax._src import config
 from sagax._src.core import dims
 from sagax._src.core.avals import intern_aval
 from sagax._src.core.jaxpr import eval_jaxpr
-from sagax._src.core.stage import stage
+from sagax._src.core.staging import stage
 from sagax._src.diagnostics import errors
 from sagax._src.primitives.gathering import GatherScatterMode
 from sagax._src.primitives.structural import broadcast_in_dim

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from sagax._src import xla
-from sagax._src.control.foreign import ffi_call
+from sagax._src.callbacks.ffi_call import ffi_call
 from sagax._src.core.avals import abstract_token
 from sagax._src.diagnostics.errors import ArgumentError
 

@@ -24,7 +24,7 @@ from dataclasses import field
 from types import MappingProxyType, TracebackType
 from typing import Any, Final, ParamSpec, TypeVar
 
-from sagax._src.records import record
+from sagax._src.frozen_class import record
 
 P = ParamSpec("P")
 R = TypeVar("R")

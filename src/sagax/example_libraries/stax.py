@@ -23,7 +23,7 @@ import sagax.lax as lax
 import sagax.nn as nn
 import sagax.numpy as snp
 import sagax.random as random
-from sagax._src.api.values import eval_shape
+from sagax._src.api.tracing_utils import eval_shape
 from sagax._src.core.avals import ShapedArray
 from sagax._src.diagnostics.errors import ArgumentValueError
 from sagax.nn.initializers import glorot_normal, normal, ones, zeros

@@ -17,10 +17,10 @@ import numpy as np
 
 import sagax.numpy as snp
 from sagax._src import config
-from sagax._src.control.custom_derivatives import custom_jvp
 from sagax._src.core import dims, dtypes
 from sagax._src.core.value import Array, aval_of
 from sagax._src.diagnostics.errors import ArgumentError, ArgumentValueError
+from sagax._src.higher_order.custom_derivatives import custom_jvp
 from sagax._src.primitives.resharding import takes_out_sharding
 from sagax._src.primitives.selection import saturate
 from sagax._src.primitives.slicing import slice_in_dim

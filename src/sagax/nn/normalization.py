@@ -14,10 +14,10 @@ from typing import Any
 import numpy as np
 
 import sagax.numpy as snp
-from sagax._src.control.custom_derivatives import custom_jvp
 from sagax._src.core import dtypes
 from sagax._src.core.value import Array
 from sagax._src.diagnostics.errors import ArgumentError, ArgumentValueError
+from sagax._src.higher_order.custom_derivatives import custom_jvp
 from sagax._src.primitives.arithmetic import rsqrt
 from sagax._src.primitives.identities import stop_gradient
 from sagax.numpy._arguments import axis_tuple

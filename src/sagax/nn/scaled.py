@@ -13,13 +13,13 @@ import ml_dtypes
 import numpy as np
 
 import sagax.numpy as snp
-from sagax._src.control.custom_derivatives import custom_vjp
 from sagax._src.core import dtypes
 from sagax._src.core.value import Array
 from sagax._src.diagnostics.errors import ArgumentError, ArgumentValueError, ShapeError
-from sagax._src.primitives.contraction import dot_general
+from sagax._src.frozen_class import record
+from sagax._src.higher_order.custom_derivatives import custom_vjp
+from sagax._src.primitives.dot_general import dot_general
 from sagax._src.primitives.structural import convert
-from sagax._src.records import record
 from sagax.numpy._base import as_array
 
 _F32 = np.dtype(np.float32)

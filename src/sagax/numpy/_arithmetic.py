@@ -14,7 +14,7 @@ import sagax.numpy._base as _base
 from sagax._src.core import dtypes
 from sagax._src.core.value import Array, aval_of
 from sagax._src.diagnostics.errors import DtypeError
-from sagax._src.later import later
+from sagax._src.lazy_import import lazy_import
 from sagax._src.primitives.arithmetic import (
     abs_p,
     add_p,
@@ -47,11 +47,11 @@ from sagax.numpy._base import (
 from sagax.numpy._fused import fused, operation1, operation2
 
 if TYPE_CHECKING:
-    import sagax._src.control.while_loop as loops
+    import sagax._src.higher_order.while_loop as loops
     import sagax._src.primitives.power as power_family
 else:
-    loops = later("sagax._src.control.while_loop", globals())
-    power_family = later("sagax._src.primitives.power", globals())
+    loops = lazy_import("sagax._src.higher_order.while_loop", globals())
+    power_family = lazy_import("sagax._src.primitives.power", globals())
 
 _BOOL = dtypes.bool_
 _SCALARS = frozenset((bool, int, float, complex))

@@ -28,7 +28,7 @@ from sagax._src.primitives.structural import (
     expand_dims,
 )
 from sagax._src.runtime.array import from_host
-from sagax._src.stacks import apart
+from sagax._src.source_stacks import apart
 
 _thread = config.thread
 _KINDS: tuple[Any, ...] = (bool, int, float, complex)

@@ -7,10 +7,10 @@ from typing import Any
 import sagax.numpy._base as _base
 import sagax.numpy._floats as _floats
 import sagax.numpy._logic as _logic
-from sagax._src.control.while_loop import while_loop
 from sagax._src.core import dtypes
 from sagax._src.core.value import Array
 from sagax._src.diagnostics.errors import ArgumentValueError
+from sagax._src.higher_order.while_loop import while_loop
 from sagax._src.primitives.arithmetic import abs_p, add_p, div_p, mul_p, rem_p, sub_p
 from sagax._src.primitives.bitwise import and_p, or_p
 from sagax._src.primitives.comparison import eq_p, le_p, ne_p

@@ -19,7 +19,7 @@ from sagax._src.diagnostics.errors import ArgumentError, ArgumentValueError, Sha
 from sagax._src.primitives import arithmetic, dot_algorithms, shaping, slicing, structural
 from sagax._src.primitives.bitwise import bitwise_and
 from sagax._src.primitives.complex_numbers import conj
-from sagax._src.primitives.contraction import canonical_precision, dot_general_p
+from sagax._src.primitives.dot_general import canonical_precision, dot_general_p
 from sagax._src.primitives.resharding import with_out_sharding
 from sagax.numpy._arguments import (
     axes_in_order,

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 import sagax.numpy._base as _base
-from sagax._src.api.values import device_put
+from sagax._src.api.tracing_utils import device_put
 from sagax._src.core import dtypes
 from sagax._src.core.value import Array, not_an_array, sockets
 from sagax._src.diagnostics.errors import ArgumentError, ArgumentValueError

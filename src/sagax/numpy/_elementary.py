@@ -14,7 +14,7 @@ import sagax.numpy._base as _base
 from sagax._src.core import dtypes
 from sagax._src.core.value import Array
 from sagax._src.diagnostics.errors import ArgumentValueError
-from sagax._src.later import later
+from sagax._src.lazy_import import lazy_import
 from sagax._src.primitives import transcendental as t
 from sagax._src.primitives.arithmetic import (
     abs_p,
@@ -40,7 +40,7 @@ from sagax.numpy._fused import fused, operation1, operation2
 if TYPE_CHECKING:
     import sagax._src.primitives.special.bessel as bessel
 else:
-    bessel = later("sagax._src.primitives.special.bessel", globals())
+    bessel = lazy_import("sagax._src.primitives.special.bessel", globals())
 
 _abs, _neg = abs_p.bind, neg_p.bind
 

@@ -16,16 +16,16 @@ import numpy as np
 
 import sagax.numpy._base as _base
 from sagax._src import config, trees
-from sagax._src.control.call import call as call_program
 from sagax._src.core.jaxpr import ClosedJaxpr
-from sagax._src.core.stage import StageTrace, stage
+from sagax._src.core.staging import StageTrace, stage
 from sagax._src.core.trace import at_work, evaluation, state
 from sagax._src.core.value import aval_of
+from sagax._src.higher_order.call import call as call_program
 from sagax._src.runtime.array import ConcreteArray, as_array
+from sagax._src.runtime.call_paths import FAILURES
 from sagax._src.runtime.compile import placement
 from sagax._src.runtime.eager import new_table, parts_of, prepare, remember
-from sagax._src.runtime.entries import FAILURES
-from sagax._src.stacks import capture
+from sagax._src.source_stacks import capture
 
 F = TypeVar("F", bound=Callable[..., Any])
 _own, _process = config.own, config.process

@@ -13,7 +13,7 @@ import numpy as np
 import sagax.numpy._base as _base
 import sagax.numpy._logic as _logic
 from sagax._src import config
-from sagax._src.core import dims, dtypes, kinds
+from sagax._src.core import dims, dtype_predicates, dtypes
 from sagax._src.core.avals import intern_aval
 from sagax._src.core.value import Array, aval_of
 from sagax._src.diagnostics.errors import ArgumentError, ArgumentValueError
@@ -309,12 +309,12 @@ def searchsorted(
 def before(x: Any, y: Any) -> Array:
     """Whether `x` comes before `y` in sorted order, element by element, NaN last."""
     dtype = aval_of(x).dtype
-    if kinds.is_complex(dtype):
+    if dtype_predicates.is_complex(dtype):
         re, im = (real(x), real(y)), (imag(x), imag(y))
         less, same = before(*re), bitwise_not(bitwise_or(before(*re), before(*re[::-1])))
         return bitwise_or(less, bitwise_and(same, before(*im)))
     less = comparison.lt(x, y)
-    if not kinds.is_floating(dtype):
+    if not dtype_predicates.is_floating(dtype):
         return less
     return bitwise_or(less, bitwise_and(comparison.ne(y, y), comparison.eq(x, x)))
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 import sagax.numpy._arithmetic as _arithmetic
-from sagax._src.core import dims, dtypes, kinds
+from sagax._src.core import dims, dtype_predicates, dtypes
 from sagax._src.core.avals import intern_aval
 from sagax._src.core.trace import Tracer
 from sagax._src.core.value import Array
@@ -21,11 +21,11 @@ from sagax.numpy._indexing import IndexUpdateRef
 
 
 def _least(dtype: Any) -> Any:
-    return -np.inf if kinds.is_complex(dtype) else kinds.bounds(dtype)[0]
+    return -np.inf if dtype_predicates.is_complex(dtype) else dtype_predicates.bounds(dtype)[0]
 
 
 def _greatest(dtype: Any) -> Any:
-    return np.inf if kinds.is_complex(dtype) else kinds.bounds(dtype)[1]
+    return np.inf if dtype_predicates.is_complex(dtype) else dtype_predicates.bounds(dtype)[1]
 
 
 # function -> the update it is made of, what changes nothing, how to combine two partial results
@@ -105,7 +105,7 @@ def _segments(
             fix="convert them with data.astype(int), or use segment_max for the logical or and "
             "segment_min for the logical and",
         )
-    if dtypes.is_extended(segment_ids.dtype) or not kinds.is_integer(segment_ids.dtype):
+    if dtypes.is_extended(segment_ids.dtype) or not dtype_predicates.is_integer(segment_ids.dtype):
         raise DtypeError(
             function=function,
             argument="segment_ids",

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from sagax._src.later import late_names as _late_names
+from sagax._src.lazy_import import late_names as _late_names
 from sagax.random._basic import bernoulli, bits, normal, rademacher, randint, uniform
 from sagax.random._keys import (
     PRNGKey,

@@ -12,7 +12,7 @@ import numpy as np
 
 from sagax._src import config
 from sagax._src.api.jit import jit
-from sagax._src.core import dims, dtypes, kinds
+from sagax._src.core import dims, dtype_predicates, dtypes
 from sagax._src.core.avals import intern_aval
 from sagax._src.core.trace import evaluation, state
 from sagax._src.core.value import Array, aval_of, is_operand
@@ -24,7 +24,7 @@ from sagax._src.diagnostics.errors import (
     SagaxError,
     TypePromotionError,
 )
-from sagax._src.later import later
+from sagax._src.lazy_import import lazy_import
 from sagax._src.primitives.random_bits import (
     KeyDType,
     PRNGImpl,
@@ -38,7 +38,7 @@ from sagax._src.runtime.array import ConcreteArray
 if TYPE_CHECKING:
     import sagax._src.runtime.key_reuse.watch as watch
 else:
-    watch = later("sagax._src.runtime.key_reuse.watch", globals())
+    watch = lazy_import("sagax._src.runtime.key_reuse.watch", globals())
 
 _thread = config.thread
 _U32 = np.dtype(np.uint32)
@@ -427,7 +427,7 @@ def lift(x: Any, rank: int) -> Any:
 def total(x: Any, axis: int) -> Any:
     """The sum along an axis; of narrow floats it is taken in float32, and rounded once."""
     dtype = aval_of(x).dtype
-    wide = _F32 if kinds.is_narrow_float(dtype) else dtype
+    wide = _F32 if dtype_predicates.is_narrow_float(dtype) else dtype
     return convert(reduce_sum(convert(x, wide), (axis,)), dtype)
 
 

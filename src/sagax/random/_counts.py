@@ -10,11 +10,11 @@ import ml_dtypes
 import numpy as np
 
 from sagax._src import config
-from sagax._src.control.scan import scan
-from sagax._src.control.while_loop import while_loop
 from sagax._src.core import dtypes
 from sagax._src.core.value import Array, aval_of
 from sagax._src.diagnostics.errors import ArgumentValueError
+from sagax._src.higher_order.scan import scan
+from sagax._src.higher_order.while_loop import while_loop
 from sagax._src.primitives.arithmetic import (
     abs,
     add,

@@ -8,12 +8,12 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 
-from sagax._src.control.while_loop import while_loop
 from sagax._src.core.avals import ShapedArray, intern_aval
 from sagax._src.core.primitive import Primitive
 from sagax._src.core.tangents import Zero
 from sagax._src.core.value import Array, aval_of
 from sagax._src.diagnostics.errors import ArgumentValueError, ShapeError
+from sagax._src.higher_order.while_loop import while_loop
 from sagax._src.primitives.arithmetic import (
     abs,
     add,

@@ -6,11 +6,11 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from sagax._src import trees, xla
-from sagax._src.api import arguments, divisions, donation
-from sagax._src.api.structs import ShapeDtypeStruct
-from sagax._src.control.words import kind_of, structure_error
-from sagax._src.core.formats import Format, Layout
+from sagax._src.api import arguments, donation, jit_shardings
+from sagax._src.api.shape_dtype_struct import ShapeDtypeStruct
+from sagax._src.argument_checks.functions import kind_of, structure_error
 from sagax._src.core.jaxpr import ClosedJaxpr
+from sagax._src.core.layouts import Format, Layout
 from sagax._src.core.shardings import Sharding
 from sagax._src.core.trace import Tracer
 from sagax._src.diagnostics.errors import (
@@ -174,7 +174,7 @@ class TracedStage(_Stage):
         jitted, signature = self._jitted, self._signature
         _, dyn_args, dyn_kwargs = jitted._split(self._args, self._kwargs)
         leaves, tree = signature.flatten(dyn_args, dyn_kwargs)
-        operands = divisions.of_structs(leaves, self.jaxpr.in_avals)
+        operands = jit_shardings.of_structs(leaves, self.jaxpr.in_avals)
         committed = jitted._bound_to(operands, tree, self._args, self._kwargs)
         device, asked = jitted._program_place(self._function, committed)
         platform = platform_of(device)

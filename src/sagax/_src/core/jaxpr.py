@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 from sagax._src.core.effects import no_effects
 from sagax._src.core.value import aval_of
-from sagax._src.later import later
-from sagax._src.stacks import joined, written
+from sagax._src.lazy_import import lazy_import
+from sagax._src.source_stacks import joined, written
 
 if TYPE_CHECKING:
-    import sagax._src.core.show as show
+    import sagax._src.core.pretty_print as pretty_print
 else:
-    show = later("sagax._src.core.show", globals())
+    pretty_print = lazy_import("sagax._src.core.pretty_print", globals())
 
 
 class Var:
@@ -180,13 +180,13 @@ class Jaxpr:
         return Jaxpr(**({n: getattr(self, n) for n in names} | changes))
 
     def pretty_print(self, **_: Any) -> str:
-        return show.jaxpr_text(self)
+        return pretty_print.jaxpr_text(self)
 
     def __repr__(self) -> str:
-        return show.jaxpr_text(self)
+        return pretty_print.jaxpr_text(self)
 
     def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
-        printer.text(show.jaxpr_text(self))
+        printer.text(pretty_print.jaxpr_text(self))
 
 
 class ClosedJaxpr:
@@ -228,13 +228,13 @@ class ClosedJaxpr:
         )
 
     def pretty_print(self, **_: Any) -> str:
-        return show.jaxpr_text(self.jaxpr)
+        return pretty_print.jaxpr_text(self.jaxpr)
 
     def __repr__(self) -> str:
-        return show.jaxpr_text(self.jaxpr)
+        return pretty_print.jaxpr_text(self.jaxpr)
 
     def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
-        printer.text(show.jaxpr_text(self.jaxpr))
+        printer.text(pretty_print.jaxpr_text(self.jaxpr))
 
 
 def eval_jaxpr(jaxpr: Jaxpr, consts: Sequence[Any], *args: Any) -> list:

@@ -16,8 +16,8 @@ import numpy as np
 from sagax._src import config
 from sagax._src.core import dims
 from sagax._src.core.jaxpr import Eqn, Jaxpr, Var
-from sagax._src.core.stage import stage
-from sagax._src.lowering.inside import within
+from sagax._src.core.staging import stage
+from sagax._src.lowering.map_subjaxprs import within
 from sagax._src.primitives.casting import bitcast_convert_type_p
 from sagax._src.primitives.identities import optimization_barrier_p
 from sagax._src.primitives.random_bits import is_key_dtype, random_bits_p, random_unwrap_p

@@ -16,7 +16,7 @@ from sagax._src.core.jaxpr import Jaxpr, subjaxprs
 from sagax._src.core.shardings import sdy_mesh, sdy_sharding
 from sagax._src.diagnostics import spans
 from sagax._src.lowering.builder import Builder, Value
-from sagax._src.lowering.sizes import size_value
+from sagax._src.lowering.symbolic_sizes import size_value
 from sagax._src.lowering.text import physical, quote, type_text
 from sagax._src.transforms.prune import prune_jaxpr
 

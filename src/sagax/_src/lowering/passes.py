@@ -6,18 +6,18 @@ from typing import TYPE_CHECKING
 
 from sagax._src import config, xla
 from sagax._src.core.jaxpr import Jaxpr
-from sagax._src.later import later
-from sagax._src.lowering.fences import LEAST_ELEMENTS, ONLY_LONG, fenced
-from sagax._src.lowering.inside import holds
+from sagax._src.lazy_import import lazy_import
+from sagax._src.lowering.fusion_fences import LEAST_ELEMENTS, ONLY_LONG, fenced
+from sagax._src.lowering.map_subjaxprs import holds
 
 if TYPE_CHECKING:
+    import sagax._src.lowering.canonicalize_dots as canonicalize_dots
     import sagax._src.lowering.flat_draws as flat_draws
-    import sagax._src.lowering.products as products
     import sagax._src.lowering.reroll as reroll
 else:
-    flat_draws = later("sagax._src.lowering.flat_draws", globals())
-    products = later("sagax._src.lowering.products", globals())
-    reroll = later("sagax._src.lowering.reroll", globals())
+    canonicalize_dots = lazy_import("sagax._src.lowering.canonicalize_dots", globals())
+    flat_draws = lazy_import("sagax._src.lowering.flat_draws", globals())
+    reroll = lazy_import("sagax._src.lowering.reroll", globals())
 
 _SHORT = 16  # equations: so few hold no repetition that pays
 
@@ -45,7 +45,7 @@ def prepared(jaxpr: Jaxpr, platform: str, several_devices: bool = False) -> Jaxp
     if settings.reroll == "auto" and (nested or len(eqns) >= _SHORT):
         jaxpr = reroll.rerolled(jaxpr)
     if nested or any(eqn.primitive.name == "dot_general" for eqn in eqns):
-        jaxpr = products.flat_products(jaxpr)
+        jaxpr = canonicalize_dots.flat_products(jaxpr)
     if settings.fusion_fences == "auto":
         if nested or any("random" in eqn.primitive.name for eqn in eqns):
             jaxpr = flat_draws.flat_draws(jaxpr)

@@ -20,13 +20,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from sagax._src.control.sharing import parameter_key
 from sagax._src.core import dims, dtypes
 from sagax._src.core.avals import intern_aval
 from sagax._src.core.jaxpr import ClosedJaxpr, Eqn, Jaxpr, Literal, Var
-from sagax._src.later import later
-from sagax._src.lowering.inside import within
-from sagax._src.primitives.contraction import dot_general_p
+from sagax._src.higher_order.trace_cache import parameter_key
+from sagax._src.lazy_import import lazy_import
+from sagax._src.lowering.map_subjaxprs import within
+from sagax._src.primitives.dot_general import dot_general_p
 from sagax._src.primitives.shaping import rev_p, stack_p, unstack_p
 from sagax._src.primitives.slicing import slice_p
 from sagax._src.primitives.structural import (
@@ -39,11 +39,11 @@ from sagax._src.transforms.derived import derived
 from sagax._src.transforms.prune import prune_jaxpr
 
 if TYPE_CHECKING:
-    import sagax._src.control.scan as scanning
+    import sagax._src.higher_order.scan as scanning
     import sagax._src.primitives.convolution as convolution
 else:
-    scanning = later("sagax._src.control.scan", globals())
-    convolution = later("sagax._src.primitives.convolution", globals())
+    scanning = lazy_import("sagax._src.higher_order.scan", globals())
+    convolution = lazy_import("sagax._src.primitives.convolution", globals())
 
 _LEAST_ROUNDS = 16
 _LEAST_EQUATIONS = 256  # in all rounds of all loops: what fewer take to compile is not worth a loop

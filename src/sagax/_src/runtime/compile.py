@@ -12,11 +12,12 @@ from sagax._src.core.jaxpr import ClosedJaxpr, Jaxpr
 from sagax._src.core.meshes import UNCONSTRAINED, PartitionSpec
 from sagax._src.core.shardings import NamedSharding, Sharding, Tiles
 from sagax._src.diagnostics import events
-from sagax._src.later import later
+from sagax._src.lazy_import import lazy_import
 from sagax._src.lowering.text import physical
 from sagax._src.primitives.resharding import INSPECTED
-from sagax._src.runtime import commits, devices, pending, processes, progress, working_memory
+from sagax._src.runtime import commit_sites, devices, effect_tokens, progress, working_memory
 from sagax._src.runtime.array import ConcreteArray, as_array
+from sagax._src.runtime.distributed import process
 from sagax._src.runtime.placements import (
     Placement,
     described,
@@ -33,17 +34,17 @@ from sagax._src.runtime.placements import (
 from sagax._src.transforms.prune import prune_jaxpr, used_inputs
 
 if TYPE_CHECKING:
+    import sagax._src.lowering.effect_tokens as token_lowering
     import sagax._src.lowering.module as lowering
-    import sagax._src.lowering.ordering as ordering
     import sagax._src.lowering.passes as passes
-    import sagax._src.runtime.cache as cache
+    import sagax._src.runtime.compilation_cache as compilation_cache
     import sagax._src.runtime.key_reuse.watch as watch
 else:
-    lowering = later("sagax._src.lowering.module", globals())
-    ordering = later("sagax._src.lowering.ordering", globals())
-    passes = later("sagax._src.lowering.passes", globals())
-    cache = later("sagax._src.runtime.cache", globals())
-    watch = later("sagax._src.runtime.key_reuse.watch", globals())
+    lowering = lazy_import("sagax._src.lowering.module", globals())
+    token_lowering = lazy_import("sagax._src.lowering.effect_tokens", globals())
+    passes = lazy_import("sagax._src.lowering.passes", globals())
+    compilation_cache = lazy_import("sagax._src.runtime.compilation_cache", globals())
+    watch = lazy_import("sagax._src.runtime.key_reuse.watch", globals())
 
 _NONE: Final[Mapping] = MappingProxyType({})
 _LOWERING: Final = "/jax/core/compile/jaxpr_to_mlir_module_duration"
@@ -76,7 +77,7 @@ class Lowered:
             self.kept = tuple(i for i, u in enumerate(used) if u)
             jaxpr = jaxpr.replace(invars=[jaxpr.invars[i] for i in self.kept])
         if jaxpr.effects:
-            jaxpr = ordering.in_order(jaxpr)
+            jaxpr = token_lowering.in_order(jaxpr)
         order = {old: new for new, old in enumerate(self.kept)} if self.kept is not None else None
         inner = {i if order is None else order[i]: out for i, out in aliases.items()}
         self.jaxpr = jaxpr
@@ -168,7 +169,7 @@ class Compiled:
             }
         told = progress.line(f"sagax: compiling {lowered.name}")
         with events.timed(_COMPILING, fun_name=lowered.name), told:
-            self.executable, self.origin = cache.compiled(
+            self.executable, self.origin = compilation_cache.compiled(
                 b.client,
                 lowered.text,
                 device.devices if several else [device],
@@ -190,9 +191,9 @@ class Compiled:
         if lowered.inspected:
             _tell(lowered, device)
         effects = lowered.jaxpr.effects
-        run = self.executable.run if not effects else pending.run(self.executable, effects)
+        run = self.executable.run if not effects else effect_tokens.run(self.executable, effects)
         if several:
-            run = processes.watched(run, device.devices)
+            run = process.watched(run, device.devices)
             run = _in_order(run, device.devices, self.in_shardings, self.out_shardings)
         self.run = run
         self.kept = lowered.kept
@@ -257,7 +258,7 @@ def placement(
 
 def _incompatible(arrays: Sequence[Any], first: int, second: int, names: Any) -> BaseException:
     known = names() if names is not None else None
-    return commits.conflict(arrays, first, second, lambda x: x._device, known)
+    return commit_sites.conflict(arrays, first, second, lambda x: x._device, known)
 
 
 def _common_placement(arrays: Sequence[ConcreteArray], names: Any) -> Placement:
@@ -293,7 +294,7 @@ def place_for(jaxpr: Jaxpr, found: Any, count: int) -> Any:
     mesh = meshes[0]
     _check_same_devices(mesh, meshes, "the function places values on")
     if found is not None and mesh._flat != (found,):
-        raise commits.DeviceConflictError(
+        raise commit_sites.DeviceConflictError(
             f"Received incompatible devices for jitted computation: an operand is committed to {found}, "
             f"and the function places values on {mesh!r}",
             fix="put the operand on the mesh: sagax.device_put(x, NamedSharding(mesh, PartitionSpec()))",
@@ -305,7 +306,7 @@ def _check_same_devices(mesh: Any, others: Sequence[Any], what: str) -> None:
     devices = set(mesh._flat)
     for other in others:
         if other is not mesh and set(other._flat) != devices:
-            raise commits.DeviceConflictError(
+            raise commit_sites.DeviceConflictError(
                 f"Received incompatible devices for jitted computation: {what} {mesh!r} of devices "
                 f"{_numbers(mesh)}, and the function places values on {other!r} of devices {_numbers(other)}",
                 fix="put the operands on that mesh, sagax.device_put(x, NamedSharding(mesh, spec)), or use one mesh",
@@ -452,7 +453,7 @@ def execute(
         raise failure from failure.__cause__
     results = results_of(compiled, outs, committed)
     if committed is not None:
-        commits.inherit(results, arrays)
+        commit_sites.inherit(results, arrays)
     return results
 
 

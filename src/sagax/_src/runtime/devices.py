@@ -8,7 +8,8 @@ from typing import Any, Final
 
 from sagax._src import config, xla
 from sagax._src.diagnostics.errors import ArgumentValueError, SagaxError
-from sagax._src.runtime import processes, working_memory
+from sagax._src.runtime import working_memory
+from sagax._src.runtime.distributed import process
 
 _lock = threading.RLock()
 _log = logging.getLogger("sagax")
@@ -68,7 +69,7 @@ def _wanted() -> tuple[list[str], str]:
 
 
 def _start(platform: str) -> Backend:
-    settings, together = config.current(), processes.session()
+    settings, together = config.current(), process.session()
     if platform == "cpu":
         count = settings.num_cpu_devices
         if count == 0 or count < -1:

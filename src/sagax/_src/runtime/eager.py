@@ -19,10 +19,10 @@ import numpy as np
 from sagax._src import config, trees
 from sagax._src.core import dims, dtypes
 from sagax._src.core.jaxpr import Jaxpr, Literal
-from sagax._src.core.stage import hoist_constants, stage
+from sagax._src.core.staging import hoist_constants, stage
 from sagax._src.diagnostics.errors import SagaxError
-from sagax._src.later import later
-from sagax._src.runtime import commits, devices, entries
+from sagax._src.lazy_import import lazy_import
+from sagax._src.runtime import call_paths, commit_sites, devices
 from sagax._src.runtime.array import ConcreteArray, as_array, settled
 from sagax._src.runtime.compile import (
     Compiled,
@@ -36,11 +36,11 @@ from sagax._src.runtime.placements import Placement, in_context, replicated
 from sagax._src.transforms.prune import prune_jaxpr
 
 if TYPE_CHECKING:
+    import sagax._src.runtime.debug_nans as debug_nans
     import sagax._src.runtime.key_reuse.watch as watch
-    import sagax._src.runtime.nonfinite as nonfinite
 else:
-    watch = later("sagax._src.runtime.key_reuse.watch", globals())
-    nonfinite = later("sagax._src.runtime.nonfinite", globals())
+    watch = lazy_import("sagax._src.runtime.key_reuse.watch", globals())
+    debug_nans = lazy_import("sagax._src.runtime.debug_nans", globals())
 
 HOST_LIMIT = 1 << 14  # elements, of operands and results each; beyond it the engine's threads pay
 _thread = config.thread
@@ -54,8 +54,10 @@ def evaluate(primitive: Any, args: tuple, params: dict) -> Any:
     """Apply a primitive to concrete operands."""
     if primitive.impl is not None:
         out = primitive.impl(*args, **params)
-        if nonfinite.wanted():
-            nonfinite.look_at(primitive, args, params, out if primitive.multiple_results else [out])
+        if debug_nans.wanted():
+            debug_nans.look_at(
+                primitive, args, params, out if primitive.multiple_results else [out]
+            )
         return out
     key: list = [_own() or _process.settings]
     for a in args:
@@ -131,8 +133,8 @@ def _entry(primitive: Any, arrays: Sequence, params: dict, committed: Any) -> Ca
         run = _inheriting(run)
     if _thread.settings.debug_key_reuse:
         run = watch.watched_operation(run, primitive, params, in_avals, out)
-    if nonfinite.wanted():
-        run = nonfinite.watched_operation(run, primitive, params)
+    if debug_nans.wanted():
+        run = debug_nans.watched_operation(run, primitive, params)
     return run
 
 
@@ -169,7 +171,7 @@ def _inheriting(run: Callable) -> Callable:
 
     def run_bound(arrays: Sequence) -> Any:
         found = run(arrays)
-        commits.inherit(found if isinstance(found, list) else (found,), arrays)
+        commit_sites.inherit(found if isinstance(found, list) else (found,), arrays)
         return found
 
     return run_bound
@@ -328,7 +330,7 @@ def _device_program(jaxpr: Jaxpr, device: Any, committed: Any, name: str) -> Cal
     if isinstance(device, Placement):
         return run_divided
     elsewhere = len(devices.backend_of(device).local_devices) > 1
-    call = entries.entry(compiled, (), list if several else None, committed, elsewhere)
+    call = call_paths.entry(compiled, (), list if several else None, committed, elsewhere)
 
     def run(arrays: Sequence) -> Any:
         return call([a.buffer() if a._buffer is None else a._buffer for a in arrays], arrays)
@@ -402,8 +404,8 @@ def prepare(
         run = _inheriting(run)
     if _thread.settings.debug_key_reuse:
         run = watch.watched_program(run, jaxpr)
-    if nonfinite.wanted():
-        run = nonfinite.watched_program(run, jaxpr)
+    if debug_nans.wanted():
+        run = debug_nans.watched_program(run, jaxpr)
     if trees.treedef_is_leaf(tree):
         return (lambda xs: run((*held, *xs))) if held else run
     unflatten = tree.unflatten

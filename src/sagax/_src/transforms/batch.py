@@ -19,16 +19,16 @@ from sagax._src.core.trace import (
     state,
 )
 from sagax._src.core.value import aval_of
-from sagax._src.later import later
+from sagax._src.frozen_class import record
+from sagax._src.lazy_import import lazy_import
 from sagax._src.primitives.resharding import reshard_p
 from sagax._src.primitives.structural import broadcast, moveaxis
-from sagax._src.records import record
 from sagax._src.transforms.derived import derived_program, run_composite
 
 if TYPE_CHECKING:
     import sagax._src.primitives.random_bits as random_bits
 else:
-    random_bits = later("sagax._src.primitives.random_bits", globals())
+    random_bits = lazy_import("sagax._src.primitives.random_bits", globals())
 
 
 @record(slots=True)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from sagax._src.core.jaxpr import ClosedJaxpr, Jaxpr
-from sagax._src.core.stage import stage
+from sagax._src.core.staging import stage
 from sagax._src.core.trace import Trace, Tracer, current
 
 

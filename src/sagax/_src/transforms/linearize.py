@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from sagax._src.core.jaxpr import ClosedJaxpr, DebugInfo, Jaxpr, Literal, Var, eval_jaxpr
-from sagax._src.core.stage import StagedTracer, StageTrace, stage
+from sagax._src.core.staging import StagedTracer, StageTrace, stage
 from sagax._src.core.tangents import Zero
 from sagax._src.core.trace import Trace, Tracer, current, entered, no_leaks, state
 from sagax._src.core.value import aval_of

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from sagax._src.core.jaxpr import ClosedJaxpr, Jaxpr, Literal, Var, eval_jaxpr
-from sagax._src.core.stage import stage
+from sagax._src.core.staging import stage
 from sagax._src.core.tangents import Linear, Zero
 from sagax._src.core.trace import Trace, current, state
 from sagax._src.core.value import aval_of
@@ -16,7 +16,7 @@ from sagax._src.primitives.makers import add_any_p
 from sagax._src.primitives.mesh_axes import sum_to
 from sagax._src.primitives.resharding import left_to_compiler, reshard_p
 from sagax._src.primitives.structural import instantiate
-from sagax._src.stacks import written
+from sagax._src.source_stacks import written
 from sagax._src.transforms import masked_cotangents
 from sagax._src.transforms.derived import derived_program
 

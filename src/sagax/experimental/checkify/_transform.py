@@ -16,24 +16,29 @@ import numpy as np
 import sagax.lax as lax
 import sagax.numpy as snp
 from sagax._src import config
-from sagax._src.control.call import call, jit_p
-from sagax._src.control.composites import composite_p
-from sagax._src.control.conditional import cond_p
-from sagax._src.control.custom_batching import custom_vmap_p
-from sagax._src.control.custom_calls import Inner, custom_jvp_p, custom_vjp_p, remat_opt_p
-from sagax._src.control.linear_calls import linear_call_p
-from sagax._src.control.manual import Region, shard_map_p
-from sagax._src.control.remat import remat_p
-from sagax._src.control.scan import scan_p
-from sagax._src.control.while_loop import while_p
 from sagax._src.core import dims, dtypes
 from sagax._src.core.jaxpr import ClosedJaxpr, Eqn, Jaxpr, Literal, eval_jaxpr
 from sagax._src.core.meshes import PartitionSpec
-from sagax._src.core.stage import hoist_constants, stage
+from sagax._src.core.staging import hoist_constants, stage
 from sagax._src.core.value import aval_of
-from sagax._src.lowering.inside import within
+from sagax._src.higher_order.call import call, jit_p
+from sagax._src.higher_order.composite import composite_p
+from sagax._src.higher_order.cond import cond_p
+from sagax._src.higher_order.custom_batching import custom_vmap_p
+from sagax._src.higher_order.custom_derivative_primitives import (
+    Inner,
+    custom_jvp_p,
+    custom_vjp_p,
+    remat_opt_p,
+)
+from sagax._src.higher_order.custom_transpose import linear_call_p
+from sagax._src.higher_order.remat import remat_p
+from sagax._src.higher_order.scan import scan_p
+from sagax._src.higher_order.shard_map import Region, shard_map_p
+from sagax._src.higher_order.while_loop import while_p
+from sagax._src.lowering.map_subjaxprs import within
 from sagax._src.primitives.shaping import size_as_value
-from sagax._src.stacks import written
+from sagax._src.source_stacks import written
 from sagax._src.transforms.derived import derived, derived_program
 from sagax.experimental.checkify._errors import (
     CHECKS,

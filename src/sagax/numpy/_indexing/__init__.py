@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from sagax._src.later import late_names as _late_names
+from sagax._src.lazy_import import late_names as _late_names
 from sagax.numpy._indexing.get import array_getitem, getitem
 from sagax.numpy._indexing.windows import Slice, ds
 

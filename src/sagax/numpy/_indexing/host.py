@@ -14,7 +14,7 @@ from sagax._src.core import dtypes
 from sagax._src.core.avals import intern_aval
 from sagax._src.core.shardings import Sharding
 from sagax._src.core.trace import evaluation, state
-from sagax._src.later import later
+from sagax._src.lazy_import import lazy_import
 from sagax._src.runtime.array import ConcreteArray
 from sagax._src.runtime.eager import HOST_LIMIT
 from sagax.numpy._indexing.parse import Index, Places, Point, inside
@@ -22,7 +22,7 @@ from sagax.numpy._indexing.parse import Index, Places, Point, inside
 if TYPE_CHECKING:
     import sagax._src.runtime.key_reuse.watch as watch
 else:
-    watch = later("sagax._src.runtime.key_reuse.watch", globals())
+    watch = lazy_import("sagax._src.runtime.key_reuse.watch", globals())
 
 _thread = config.thread
 _U32 = np.dtype(np.uint32)

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from sagax._src import config
-from sagax._src.core import dims, dtypes, kinds
+from sagax._src.core import dims, dtype_predicates, dtypes
 from sagax._src.core.shardings import Sharding
 from sagax._src.core.trace import Tracer
 from sagax._src.core.value import Array, aval_of
@@ -183,7 +183,7 @@ def _entry(e: Any, position: int) -> Any:
         if x.dtype.kind == "b":
             return x
         if x.dtype.kind not in "iu" and not (
-            dtypes.is_numeric_dtype(x.dtype) and kinds.is_integer(x.dtype)
+            dtypes.is_numeric_dtype(x.dtype) and dtype_predicates.is_integer(x.dtype)
         ):
             raise _wrong_dtype(x.dtype.name if x.dtype.kind != "U" else "str")
         return x.astype(_INT64) if x.dtype.kind not in "iu" else int(x) if x.ndim == 0 else x
@@ -342,7 +342,7 @@ def _window(axis: int, s: Slice, size: Any, position: int) -> Part:
     if not isinstance(start, (Array, np.ndarray)):
         start = _integer("start", start)
         return _part(axis, slice(start, start + count * stride, stride), size, position)
-    if start.ndim or not kinds.is_integer(start.dtype):
+    if start.ndim or not dtype_predicates.is_integer(start.dtype):
         raise ArgumentError(
             function="ds", argument="start", got=start, expected="an integer scalar"
         )
@@ -376,7 +376,7 @@ def wrapped(at: Any, size: Any) -> Any:
     """Indices into an axis of that size, counted from its start; of at least 32 bits."""
     if not isinstance(at, np.ndarray):
         at = _wide(at)
-        if kinds.is_unsigned(at.dtype):
+        if dtype_predicates.is_unsigned(at.dtype):
             return at
         end = convert(size_as_value(size), at.dtype) if dims.is_dim(size) else size
         return select_n(lt(at, 0), at, add(at, end))

@@ -16,13 +16,13 @@ from sagax._src.core import dims
 from sagax._src.core.trace import evaluation, state
 from sagax._src.core.value import aval_of
 from sagax._src.diagnostics.errors import ArgumentValueError
+from sagax._src.frozen_class import record
 from sagax._src.primitives.arithmetic import add, mul
 from sagax._src.primitives.gathering import GatherDimensionNumbers
 from sagax._src.primitives.makers import scalar_like
 from sagax._src.primitives.scattering import ScatterDimensionNumbers
 from sagax._src.primitives.shaping import concatenate, full, iota, size_as_value
 from sagax._src.primitives.structural import broadcast_in_dim, convert
-from sagax._src.records import record
 from sagax._src.runtime.array import from_host
 from sagax.numpy._indexing.parse import Index, Part, Places, Point
 

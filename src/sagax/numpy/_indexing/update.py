@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from sagax._src import config
-from sagax._src.core import dims, dtypes, kinds
+from sagax._src.core import dims, dtype_predicates, dtypes
 from sagax._src.core.value import Array, aval_of
 from sagax._src.diagnostics.errors import ArgumentError, ArgumentValueError
 from sagax._src.primitives import scattering
@@ -428,7 +428,7 @@ def as_updates(function: str, values: Any, target: Any, widen: bool = False) -> 
             return number(values, type(values), dtype)
         except OverflowError:  # its bits are cut to those of the dtype, unless there are too many
             dtypes.check_python_int(values, aval.dtype)
-        return kinds.convert_numpy(np.asarray(values, aval.dtype), dtype)[()]
+        return dtype_predicates.convert_numpy(np.asarray(values, aval.dtype), dtype)[()]
     return convert(values, dtype, weak)
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from sagax._src import trees
 from sagax._src.core.value import Array
-from sagax._src.records import record
+from sagax._src.frozen_class import record
 
 
 @record(slots=True)

@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 
 from sagax._src.api.jit import jit
-from sagax._src.control.custom_derivatives import custom_jvp
 from sagax._src.core import dtypes
 from sagax._src.core.value import aval_of
 from sagax._src.diagnostics.errors import ArgumentError, DtypeError
+from sagax._src.higher_order.custom_derivatives import custom_jvp
 from sagax._src.primitives.structural import convert
 from sagax.numpy._base import as_operand, dtype_of, promote_inexact
 

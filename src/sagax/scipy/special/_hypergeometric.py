@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import sagax.numpy as snp
-from sagax._src.control.while_loop import fori_loop
 from sagax._src.core.value import Array
+from sagax._src.higher_order.while_loop import fori_loop
 from sagax.scipy.special._elementwise import double, special
 from sagax.scipy.special._gamma import gamma
 

@@ -8,7 +8,7 @@ from typing import Any
 import sagax.numpy as snp
 import sagax.numpy._base as _base
 import sagax.random as random
-from sagax._src.api.mapping import vmap
+from sagax._src.api.vmap import vmap
 from sagax._src.core.value import Array
 from sagax._src.diagnostics.errors import ArgumentValueError
 from sagax._src.trees.registry import register_pytree_node_class

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import sagax.numpy as snp
 import sagax.numpy._base as _base
-from sagax._src.api.mapping import vmap
+from sagax._src.api.vmap import vmap
 from sagax._src.core.value import Array
 from sagax._src.diagnostics.errors import ArgumentValueError
 from sagax.numpy._arguments import UnsupportedArgumentError

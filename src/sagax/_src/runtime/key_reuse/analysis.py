@@ -14,15 +14,15 @@ from typing import Any
 import numpy as np
 
 from sagax._src import config
-from sagax._src.control.call import jit_p
-from sagax._src.control.conditional import cond_p
-from sagax._src.control.custom_calls import custom_jvp_p, custom_vjp_p
-from sagax._src.control.manual import shard_map_p
-from sagax._src.control.remat import name_p, remat_p
-from sagax._src.control.scan import scan_p
-from sagax._src.control.while_loop import while_p
 from sagax._src.core import dims
 from sagax._src.core.jaxpr import Jaxpr, Literal, subjaxprs
+from sagax._src.higher_order.call import jit_p
+from sagax._src.higher_order.cond import cond_p
+from sagax._src.higher_order.custom_derivative_primitives import custom_jvp_p, custom_vjp_p
+from sagax._src.higher_order.remat import name_p, remat_p
+from sagax._src.higher_order.scan import scan_p
+from sagax._src.higher_order.shard_map import shard_map_p
+from sagax._src.higher_order.while_loop import while_p
 from sagax._src.primitives.gathering import gather_p
 from sagax._src.primitives.identities import optimization_barrier_p, stop_gradient_p
 from sagax._src.primitives.random_bits import (
