@@ -20,7 +20,13 @@ import pytest
 import sagax
 from sagax import errors
 from sagax._src.runtime.distributed import cluster_env
-from sagax._src.runtime.distributed.coordination import Host, Loop, MeetingError, Member, Terms
+from sagax._src.runtime.distributed.coordination import (
+    ClusterTerms,
+    CoordinationClient,
+    CoordinationError,
+    CoordinationServer,
+    EventLoopThread,
+)
 from sagax.experimental import mesh_utils, multihost_utils
 from sagax.sharding import Mesh
 from sagax.sharding import PartitionSpec as P
@@ -37,7 +43,7 @@ def free_port() -> int:
 
 # --- whole programs ----------------------------------------------------------------------------------
 
-# What each program begins with. Results are told as one line of JSON.
+# The preamble of each program. Results are printed as one line of JSON.
 HEAD = """
 import json, os, signal, sys, time
 import numpy as np
@@ -47,11 +53,11 @@ from sagax.sharding import NamedSharding, PartitionSpec as P
 
 me, count, port = map(int, sys.argv[1:4])
 
-def start(devices=2, silence=20):
+def start(devices=2, heartbeat_timeout=20):
     sagax.config.update("num_cpu_devices", devices)
     sagax.distributed.initialize(
         f"127.0.0.1:{port}", count, me, initialization_timeout=60,
-        heartbeat_timeout_seconds=silence, shutdown_timeout_seconds=30,
+        heartbeat_timeout_seconds=heartbeat_timeout, shutdown_timeout_seconds=30,
     )
 
 def line_up(rows):
@@ -82,7 +88,7 @@ class Ended:
         self.status, self.output, self.errors = process.returncode, output, errors
 
     @property
-    def told(self) -> dict[str, Any]:
+    def results(self) -> dict[str, Any]:
         lines = [line for line in self.output.splitlines() if line.startswith("{")]
         assert lines, self.errors
         return json.loads(lines[-1])
@@ -122,60 +128,60 @@ def run_together(program: str, count: int, tmp_path: Path, ports: int | None = N
 WORK = """
 start()
 import io, contextlib
-told = {"index": sagax.process_index(), "count": sagax.process_count()}
-told["devices"] = [d.process_index for d in sagax.devices()]
-told["local"] = [d.process_index for d in sagax.local_devices()]
-told["initialized"] = sagax.distributed.is_initialized()
+results = {"index": sagax.process_index(), "count": sagax.process_count()}
+results["devices"] = [d.process_index for d in sagax.devices()]
+results["local"] = [d.process_index for d in sagax.local_devices()]
+results["initialized"] = sagax.distributed.is_initialized()
 rows = np.arange(12, dtype=np.float32).reshape(4, 3)
 x = line_up(rows)
-told["addressable"] = x.is_fully_addressable
-told["shards"] = [np.asarray(s.data).tolist() for s in x.addressable_shards]
-told["repr"] = repr(x)
-told["sums"] = np.asarray(sagax.jit(lambda x: (x * x).sum(axis=0))(x)).tolist()
-told["eager"] = np.asarray((x + 1).sum()).tolist()
+results["addressable"] = x.is_fully_addressable
+results["shards"] = [np.asarray(s.data).tolist() for s in x.addressable_shards]
+results["repr"] = repr(x)
+results["sums"] = np.asarray(sagax.jit(lambda x: (x * x).sum(axis=0))(x)).tolist()
+results["eager"] = np.asarray((x + 1).sum()).tolist()
 w = sagax.device_put(np.array([1.0, -2.0, 3.0], np.float32), NamedSharding(x.sharding.mesh, P()))
-told["grad"] = np.asarray(sagax.jit(sagax.grad(lambda w: ((x @ w) ** 2).sum()))(w)).tolist()
+results["grad"] = np.asarray(sagax.jit(sagax.grad(lambda w: ((x @ w) ** 2).sum()))(w)).tolist()
 mine = rows[2 * me : 2 * me + 2]
 again = sagax.make_array_from_process_local_data(x.sharding, mine)
-told["equal"] = bool(snp.all(again == x))
-told["alone"] = np.asarray(sagax.jit(lambda v: v * 2)(np.arange(3.0, dtype=np.float32))).tolist()
-told["unreadable"] = failure_of(lambda: np.asarray(x))
+results["equal"] = bool(snp.all(again == x))
+results["alone"] = np.asarray(sagax.jit(lambda v: v * 2)(np.arange(3.0, dtype=np.float32))).tolist()
+results["unreadable"] = failure_of(lambda: np.asarray(x))
 
 m = multihost_utils
-told["gathered"] = m.process_allgather({"a": np.full(2, me), "b": me}, tiled=False)["a"].tolist()
-told["joined"] = m.process_allgather(np.full(2, me), tiled=True).tolist()
-told["whole"] = m.process_allgather(x, tiled=True).tolist()
-told["stacked"] = failure_of(lambda: m.process_allgather(x))
+results["gathered"] = m.process_allgather({"a": np.full(2, me), "b": me}, tiled=False)["a"].tolist()
+results["joined"] = m.process_allgather(np.full(2, me), tiled=True).tolist()
+results["whole"] = m.process_allgather(x, tiled=True).tolist()
+results["stacked"] = failure_of(lambda: m.process_allgather(x))
 got = m.broadcast_one_to_all({"pi": np.pi * (1 - me), "big": 2**40 + 1 if me == 0 else 0, "minus": -0.0, "yes": me == 0})
-told["broadcast"] = [float(got["pi"]), int(got["big"]), bool(np.signbit(got["minus"])), bool(got["yes"])]
-told["from_1"] = m.broadcast_one_to_all(me, is_source=me == 1).tolist()
+results["broadcast"] = [float(got["pi"]), int(got["big"]), bool(np.signbit(got["minus"])), bool(got["yes"])]
+results["from_1"] = m.broadcast_one_to_all(me, is_source=me == 1).tolist()
 m.sync_global_devices("here")
-told["names"] = failure_of(lambda: m.sync_global_devices(f"point {me}"))
-told["types"] = failure_of(lambda: m.broadcast_one_to_all(np.zeros(2 + me)))
+results["names"] = failure_of(lambda: m.sync_global_devices(f"point {me}"))
+results["types"] = failure_of(lambda: m.broadcast_one_to_all(np.zeros(2 + me)))
 m.assert_equal({"a": 3, "nan": float("nan")})
 
 examples = np.arange(1, 3, dtype=np.float32) + 2 * me
 mapped = sagax.pmap(lambda x, k: (sagax.lax.psum(x, "i") * k, sagax.lax.axis_index("i"), x[None]), "i", in_axes=(0, None), out_axes=(None, 0, 1))
 outs = mapped(examples, 10)
-told["pmap"] = [np.asarray(o).tolist() for o in outs] + [outs[1].is_fully_addressable]
-told["pmap_again"] = np.asarray(mapped(outs[1] + 1.0, 1)[0]).tolist()
+results["pmap"] = [np.asarray(o).tolist() for o in outs] + [outs[1].is_fully_addressable]
+results["pmap_again"] = np.asarray(mapped(outs[1] + 1.0, 1)[0]).tolist()
 line = sagax.make_mesh((4,), ("i",))
-told["pmap_all"] = np.asarray(mapped(m.host_local_array_to_global_array(examples, line, P("i")), 1)[2]).tolist()
+results["pmap_all"] = np.asarray(mapped(m.host_local_array_to_global_array(examples, line, P("i")), 1)[2]).tolist()
 mixed = [sagax.devices()[i] for i in (3, 0, 2, 1)]
-told["pmap_mixed"] = np.asarray(sagax.pmap(lambda x: 10 * sagax.lax.axis_index("i") + x, "i", devices=mixed)(examples)).tolist()
-told["pmap_here"] = np.asarray(sagax.pmap(lambda x: sagax.lax.psum(x, "i"), "i", devices=sagax.local_devices())(examples)).tolist()
+results["pmap_mixed"] = np.asarray(sagax.pmap(lambda x: 10 * sagax.lax.axis_index("i") + x, "i", devices=mixed)(examples)).tolist()
+results["pmap_here"] = np.asarray(sagax.pmap(lambda x: sagax.lax.psum(x, "i"), "i", devices=sagax.local_devices())(examples)).tolist()
 given = sagax.pmap(lambda x: x)(examples)
-told["pmap_donated"] = np.asarray(sagax.pmap(lambda x: x + 1, donate_argnums=0)(given)).tolist() + [given.is_deleted()]
-told["pmap_lowered"] = "manual_computation" in mapped.lower(examples, 10).as_text()
-told["pmap_jit"] = failure_of(lambda: sagax.jit(mapped)(examples, 1))
-told["pmap_size"] = failure_of(lambda: mapped(np.zeros(4, np.float32), 1))
-told["pmap_axis_size"] = failure_of(lambda: sagax.pmap(lambda x: x, axis_size=2)(examples))
-told["different"] = failure_of(lambda: m.assert_equal(me, "settings differ"))
+results["pmap_donated"] = np.asarray(sagax.pmap(lambda x: x + 1, donate_argnums=0)(given)).tolist() + [given.is_deleted()]
+results["pmap_lowered"] = "manual_computation" in mapped.lower(examples, 10).as_text()
+results["pmap_jit"] = failure_of(lambda: sagax.jit(mapped)(examples, 1))
+results["pmap_size"] = failure_of(lambda: mapped(np.zeros(4, np.float32), 1))
+results["pmap_axis_size"] = failure_of(lambda: sagax.pmap(lambda x: x, axis_size=2)(examples))
+results["different"] = failure_of(lambda: m.assert_equal(me, "settings differ"))
 up = m.host_local_array_to_global_array({"a": mine}, x.sharding.mesh, P("x"))["a"]
-told["up"] = m.process_allgather(up, tiled=True).tolist()
-told["down"] = np.asarray(m.global_array_to_host_local_array(x, x.sharding.mesh, P("x"))).tolist()
-told["down_whole"] = np.asarray(m.global_array_to_host_local_array(x, x.sharding.mesh, P())).tolist()
-told["twice"] = failure_of(start)
+results["up"] = m.process_allgather(up, tiled=True).tolist()
+results["down"] = np.asarray(m.global_array_to_host_local_array(x, x.sharding.mesh, P("x"))).tolist()
+results["down_whole"] = np.asarray(m.global_array_to_host_local_array(x, x.sharding.mesh, P())).tolist()
+results["twice"] = failure_of(start)
 
 saves = []
 for step in range(400):
@@ -185,8 +191,8 @@ for step in range(400):
         saves.append(step)
     if step > 3 and any(m.process_allgather(len(saves))):
         break
-told["saves"] = saves
-tell(**told)
+results["saves"] = saves
+tell(**results)
 sagax.distributed.shutdown()
 """
 
@@ -196,62 +202,62 @@ def test_two_processes_work_together(tmp_path):
     assert [e.status for e in ended] == [0, 0], "\n".join(e.errors for e in ended)
     rows = np.arange(12, dtype=np.float32).reshape(4, 3)
     w = np.array([1.0, -2.0, 3.0], np.float32)
-    for me, (told, output) in enumerate([(e.told, e.output) for e in ended]):
+    for me, (results, output) in enumerate([(e.results, e.output) for e in ended]):
         assert output.count("\n") == 1, "nothing but our own line is printed"
-        assert (told["index"], told["count"]) == (me, 2)
-        assert told["devices"] == [0, 0, 1, 1]
-        assert told["local"] == [me, me]
-        assert told["initialized"] is True
-        assert told["addressable"] is False
-        assert told["shards"] == rows[2 * me : 2 * me + 2, None].tolist()
-        assert told["repr"] == "Array(shape=(4, 3), dtype=float32)"
-        np.testing.assert_allclose(told["sums"], (rows * rows).sum(axis=0), rtol=1e-6)
-        assert told["eager"] == rows.sum() + 12
-        np.testing.assert_allclose(told["grad"], 2 * rows.T @ (rows @ w), rtol=1e-6)
-        assert told["equal"] is True
-        assert told["alone"] == [0, 2, 4]
-        assert "process_allgather" in told["unreadable"]["text"]
+        assert (results["index"], results["count"]) == (me, 2)
+        assert results["devices"] == [0, 0, 1, 1]
+        assert results["local"] == [me, me]
+        assert results["initialized"] is True
+        assert results["addressable"] is False
+        assert results["shards"] == rows[2 * me : 2 * me + 2, None].tolist()
+        assert results["repr"] == "Array(shape=(4, 3), dtype=float32)"
+        np.testing.assert_allclose(results["sums"], (rows * rows).sum(axis=0), rtol=1e-6)
+        assert results["eager"] == rows.sum() + 12
+        np.testing.assert_allclose(results["grad"], 2 * rows.T @ (rows @ w), rtol=1e-6)
+        assert results["equal"] is True
+        assert results["alone"] == [0, 2, 4]
+        assert "process_allgather" in results["unreadable"]["text"]
 
-        assert told["gathered"] == [[0, 0], [1, 1]]
-        assert told["joined"] == [0, 0, 1, 1]
-        assert told["whole"] == rows.tolist()
-        assert "tiled=True" in told["stacked"]["text"]
-        assert told["broadcast"] == [np.pi, 2**40 + 1, True, True]
-        assert told["from_1"] == 1
-        assert told["names"]["kind"] == "AssertionError"
-        assert "point 0" in told["names"]["text"] and "point 1" in told["names"]["text"]
-        assert told["types"]["kind"] == "DistributedError"
-        assert f"process {1 - me} " in told["types"]["text"]
-        assert told["different"]["kind"] == "AssertionError"
-        assert "settings differ" in told["different"]["text"]
+        assert results["gathered"] == [[0, 0], [1, 1]]
+        assert results["joined"] == [0, 0, 1, 1]
+        assert results["whole"] == rows.tolist()
+        assert "tiled=True" in results["stacked"]["text"]
+        assert results["broadcast"] == [np.pi, 2**40 + 1, True, True]
+        assert results["from_1"] == 1
+        assert results["names"]["kind"] == "AssertionError"
+        assert "point 0" in results["names"]["text"] and "point 1" in results["names"]["text"]
+        assert results["types"]["kind"] == "DistributedError"
+        assert f"process {1 - me} " in results["types"]["text"]
+        assert results["different"]["kind"] == "AssertionError"
+        assert "settings differ" in results["different"]["text"]
         # Each process has two of the examples 1, 2, 3, 4.
         mine = [2 * me, 2 * me + 1]
-        assert told["pmap"] == [100, mine, [[i + 1 for i in mine]], True]
-        assert told["pmap_again"] == 10
-        assert told["pmap_all"] == [[i + 1 for i in mine]]
+        assert results["pmap"] == [100, mine, [[i + 1 for i in mine]], True]
+        assert results["pmap_again"] == 10
+        assert results["pmap_all"] == [[i + 1 for i in mine]]
         places = [(1, 3), (0, 2)][me]  # of its devices among all
-        assert told["pmap_mixed"] == [10 * p + i + 1 for p, i in zip(places, mine)]
-        assert told["pmap_here"] == [sum(mine) + 2] * 2
-        assert told["pmap_donated"] == [i + 2 for i in mine] + [True]
-        assert told["pmap_lowered"] is True
-        assert "cannot be called inside of another transformation" in told["pmap_jit"]["text"]
+        assert results["pmap_mixed"] == [10 * p + i + 1 for p, i in zip(places, mine)]
+        assert results["pmap_here"] == [sum(mine) + 2] * 2
+        assert results["pmap_donated"] == [i + 2 for i in mine] + [True]
+        assert results["pmap_lowered"] is True
+        assert "cannot be called inside of another transformation" in results["pmap_jit"]["text"]
         assert (
             "there are 4 examples for the 2 devices that this process has"
-            in told["pmap_size"]["text"]
+            in results["pmap_size"]["text"]
         )
-        assert "axis_size must be 4" in told["pmap_axis_size"]["text"]
+        assert "axis_size must be 4" in results["pmap_axis_size"]["text"]
 
-        assert told["up"] == rows.tolist()
-        assert told["down"] == rows[2 * me : 2 * me + 2].tolist()
-        assert told["down_whole"] == rows.tolist()
-        assert "should only be called once" in told["twice"]["text"]
-    saves = [e.told["saves"] for e in ended]
+        assert results["up"] == rows.tolist()
+        assert results["down"] == rows[2 * me : 2 * me + 2].tolist()
+        assert results["down_whole"] == rows.tolist()
+        assert "should only be called once" in results["twice"]["text"]
+    saves = [e.results["saves"] for e in ended]
     assert saves[0] == saves[1] and len(saves[0]) == 1 and saves[0][0] >= 3
 
 
 # The process that dies; then what those that live tell of it: while a program runs, and again.
 DIE = """
-start(devices={devices}, silence={silence})
+start(devices={devices}, heartbeat_timeout={heartbeat_timeout})
 x = line_up(np.ones((count * {devices}, 2), np.float32))
 step = sagax.jit(lambda x: (x * 2).sum())
 before = float(step(x))
@@ -266,28 +272,30 @@ tell(before=before, during=during, after=failure_of(lambda: step(x)), alone=floa
 """
 
 
-def killed(tmp_path, how: str, *, who: int, count: int, devices: int = 1, silence: float = 20):
-    program = DIE.format(how=how, who=who, devices=devices, silence=silence)
+def killed(
+    tmp_path, how: str, *, who: int, count: int, devices: int = 1, heartbeat_timeout: float = 20
+):
+    program = DIE.format(how=how, who=who, devices=devices, heartbeat_timeout=heartbeat_timeout)
     ended = run_together(program, count, tmp_path)
     for i, e in enumerate(ended):
         if i == who:
             continue
         assert e.status == 0, e.errors
-        assert e.told["before"] == 4.0 * count * devices
-        assert e.told["alone"] == 3.0  # what needs nobody else goes on
-        for failure in (e.told["during"], e.told["after"]):
+        assert e.results["before"] == 4.0 * count * devices
+        assert e.results["alone"] == 3.0  # what needs nobody else goes on
+        for failure in (e.results["during"], e.results["after"]):
             assert failure["kind"] == "DistributedError"
             assert failure["processes"] == [who]
             assert f"process {who} of {count} was lost" in failure["text"]
-        assert e.told["after"]["seconds"] < 5
+        assert e.results["after"]["seconds"] < 5
     return ended
 
 
 def test_a_killed_process_is_named_by_the_three_others(tmp_path):
     ended = killed(tmp_path, "os.kill(os.getpid(), signal.SIGKILL)", who=2, count=4)
     assert ended[2].status == -9
-    # At once: the connection ends with the process. (The silence after which it would count as lost is 20 s.)
-    assert all(e.told["during"]["seconds"] < 15 for i, e in enumerate(ended) if i != 2)
+    # Immediately: the connection ends with the process. (The heartbeat timeout is 20 s.)
+    assert all(e.results["during"]["seconds"] < 15 for i, e in enumerate(ended) if i != 2)
 
 
 def test_the_others_survive_the_first_process(tmp_path):
@@ -298,7 +306,7 @@ def test_an_exception_in_one_process_is_told_to_the_others(tmp_path):
     how = 'raise ValueError("no such file: digits.npz")'
     ended = killed(tmp_path, how, who=1, count=2)
     assert ended[1].status == 1
-    assert "it ended with ValueError: no such file: digits.npz" in ended[0].told["during"]["text"]
+    assert "it ended with ValueError: no such file: digits.npz" in ended[0].results["during"]["text"]
 
 
 def test_a_process_that_stops_without_ending_is_noticed(tmp_path):
@@ -307,12 +315,12 @@ def test_a_process_that_stops_without_ending_is_noticed(tmp_path):
         'os.spawnl(os.P_NOWAIT, "/bin/sh", "sh", "-c", f"sleep 10; kill -CONT {os.getpid()}"); '
         "os.kill(os.getpid(), signal.SIGSTOP)"
     )
-    program = DIE.format(how=how, who=1, devices=1, silence=4)
+    program = DIE.format(how=how, who=1, devices=1, heartbeat_timeout=4)
     living, stopped = run_together(program, 2, tmp_path)
     assert living.status == 0, living.errors
-    assert "nothing was heard of it for 4 s" in living.told["during"]["text"]
-    assert living.told["during"]["processes"] == [1]
-    assert stopped.told["during"]["kind"] == "DistributedError"
+    assert "nothing was heard of it for 4 s" in living.results["during"]["text"]
+    assert living.results["during"]["processes"] == [1]
+    assert stopped.results["during"]["kind"] == "DistributedError"
 
 
 # --- what initialize refuses ---------------------------------------------------------------------------
@@ -341,20 +349,20 @@ tell(missing=missing, nobody=nobody, unknown=unknown, in_use=in_use, stranger=st
 """
     (ended,) = run_together(program, 1, tmp_path)
     assert ended.status == 0, ended.errors
-    told = ended.told
-    assert all(f["kind"] == "DistributedError" for n, f in told.items() if n != "alone")
-    assert "processes 1, 2 of 3 did not arrive within 0.5 s" in told["missing"]["text"]
-    assert told["missing"]["processes"] == [1, 2]
-    assert "process 1 could not reach process 0" in told["nobody"]["text"]
-    assert "connection refused" in told["nobody"]["text"]
-    assert told["nobody"]["processes"] == [0]
-    assert "no-such-host.invalid" in told["unknown"]["text"]
-    assert "cannot listen on port" in told["in_use"]["text"]
-    assert "another port" in told["in_use"]["text"]
-    assert "does not answer as process 0" in told["stranger"]["text"]
-    assert "cannot listen on 203.0.113.1" in told["elsewhere"]["text"]
-    assert told["alone"] == [False, 1]
-    assert "cpu was started" in told["late"]["text"]
+    results = ended.results
+    assert all(f["kind"] == "DistributedError" for n, f in results.items() if n != "alone")
+    assert "processes 1, 2 of 3 did not arrive within 0.5 s" in results["missing"]["text"]
+    assert results["missing"]["processes"] == [1, 2]
+    assert "process 1 could not reach process 0" in results["nobody"]["text"]
+    assert "connection refused" in results["nobody"]["text"]
+    assert results["nobody"]["processes"] == [0]
+    assert "no-such-host.invalid" in results["unknown"]["text"]
+    assert "cannot listen on port" in results["in_use"]["text"]
+    assert "another port" in results["in_use"]["text"]
+    assert "does not answer as process 0" in results["stranger"]["text"]
+    assert "cannot listen on 203.0.113.1" in results["elsewhere"]["text"]
+    assert results["alone"] == [False, 1]
+    assert "cpu was started" in results["late"]["text"]
 
 
 @pytest.mark.parametrize(
@@ -443,11 +451,13 @@ OPEN_MPI = {
 )
 def test_the_first_of_slurms_nodes(nodes, host):
     place = cluster_env.detect(None, {**SLURM, "SLURM_STEP_NODELIST": nodes})
-    assert place == cluster_env.Place(f"{host}:62016", 8, 3, 1)
+    assert place == cluster_env.ProcessIdentity(f"{host}:62016", 8, 3, 1)
 
 
 def test_open_mpi():
-    assert cluster_env.detect(None, OPEN_MPI) == cluster_env.Place("10.96.0.1:62624", 4, 2, 1)
+    assert cluster_env.detect(None, OPEN_MPI) == cluster_env.ProcessIdentity(
+        "10.96.0.1:62624", 4, 2, 1
+    )
     uri = "1314521088.0;tcp6://[fe80::b9b:ac5d:9cf0:b858,2620:10d:c083:150e::3000:2]:43370"
     place = cluster_env.detect("ompi", {**OPEN_MPI, "OMPI_MCA_orte_hnp_uri": uri})
     assert place is not None
@@ -483,7 +493,9 @@ def test_kubernetes():
         }
         return answers[path]
 
-    assert cluster_env.kubernetes(environ, ask) == cluster_env.Place("train-0.pods:55527", 4, 2)
+    assert cluster_env.kubernetes(environ, ask) == cluster_env.ProcessIdentity(
+        "train-0.pods:55527", 4, 2
+    )
     job["metadata"]["labels"] = {"jobset.sigs.k8s.io/jobset-name": "set"}
     place = cluster_env.kubernetes(environ, ask)
     assert place is not None and place.coordinator_address == "train-0.set:55527"
@@ -499,18 +511,18 @@ def test_kubernetes():
         cluster_env.kubernetes(environ, refuse)
 
 
-# --- the meeting itself, several members in this process -------------------------------------------------
+# --- coordination alone, several members in this process --------------------------------------------------
 
 
 @contextlib.contextmanager
-def meeting(count: int, arrival: float = 5.0, silence: float = 5.0) -> Iterator[Any]:
+def cluster(count: int, arrival_timeout: float = 5.0, heartbeat_timeout: float = 5.0) -> Iterator[Any]:
     """A host that listens; gives a function that lets a member join (in the background)."""
-    loop, port = Loop(), free_port()
-    host = Host(Terms(count, arrival, silence), "\0nowhere")
+    loop, port = EventLoopThread(), free_port()
+    host = CoordinationServer(ClusterTerms(count, arrival_timeout, heartbeat_timeout), "\0nowhere")
     loop.run(host.listen("127.0.0.1", port))
 
-    def join(number: int, told: int = count) -> tuple[Member, Any]:
-        member = Member(number, Terms(told, arrival, silence))
+    def join(number: int, expected_count: int = count) -> tuple[CoordinationClient, Any]:
+        member = CoordinationClient(number, ClusterTerms(expected_count, arrival_timeout, heartbeat_timeout))
         return member, loop.submit(member.join("127.0.0.1", port, f"127.0.0.1:{port}"))
 
     yield loop, join
@@ -525,13 +537,13 @@ def eventually(condition: Callable[[], Any], seconds: float = 10.0) -> None:
 
 
 def test_members_meet_wait_and_part():
-    with meeting(3) as (loop, join):
+    with cluster(3) as (loop, join):
         members = [join(i) for i in range(3)]
         for _, joined in members:
             joined.result(5)
-        points = [loop.submit(m.arrive("a")) for m, _ in members]
+        points = [loop.submit(m.wait_at_barrier("a")) for m, _ in members]
         assert [p.result(5) for p in points] == [None] * 3
-        points = [loop.submit(m.arrive("b" if m.number else "c")) for m, _ in members]
+        points = [loop.submit(m.wait_at_barrier("b" if m.number else "c")) for m, _ in members]
         assert points[0].result(5) == {"0": "c", "1": "b", "2": "b"}
         leaving = [loop.submit(m.leave()) for m, _ in members[:2]]
         eventually(lambda: set(members[2][0].leaving) == {0, 1})
@@ -541,12 +553,12 @@ def test_members_meet_wait_and_part():
         assert not any(m.lost for m, _ in members)
 
 
-def test_members_hear_of_an_end():
-    with meeting(3) as (loop, join):
+def test_members_are_notified_of_an_exit():
+    with cluster(3) as (loop, join):
         members = [join(i) for i in range(3)]
         for _, joined in members:
             joined.result(5)
-        loop.run(members[1][0].say_failed("KeyError: 'w'"), 5)
+        loop.run(members[1][0].report_failure("KeyError: 'w'"), 5)
         eventually(lambda: 1 in members[0][0].lost and 1 in members[2][0].lost)
         assert members[0][0].lost == {1: "it ended with KeyError: 'w'"}
         # Those that are left can part without it.
@@ -555,12 +567,12 @@ def test_members_hear_of_an_end():
 
 
 def test_a_process_may_be_started_again_before_all_have_come():
-    with meeting(2) as (loop, join):
+    with cluster(2) as (loop, join):
         first, joined = join(1)
         eventually(lambda: first._missing == [0])
         assert first._writer is not None
         loop.run(_closed(first._writer))
-        with pytest.raises(MeetingError, match="process 0 ended before"):
+        with pytest.raises(CoordinationError, match="process 0 ended before"):
             joined.result(5)
         again, rejoined = join(1)
         other, last = join(0)
@@ -576,33 +588,38 @@ async def _closed(writer: Any) -> None:
 
 
 def test_different_counts_are_refused_to_all():
-    with meeting(3) as (_, join):
-        first, second = join(0), join(1, told=2)
+    with cluster(3) as (_, join):
+        first, second = join(0), join(1, expected_count=2)
         for _, joined in (first, second):
             with pytest.raises(
-                MeetingError, match="process 1 was started with num_processes=2, process 0 with 3"
+                CoordinationError,
+                match="process 1 was started with num_processes=2, process 0 with 3",
             ):
                 joined.result(5)
 
 
 def test_equal_numbers_are_refused():
-    with meeting(3) as (_, join):
+    with cluster(3) as (_, join):
         first, again = join(1), join(1)
         for _, joined in (first, again):
-            with pytest.raises(MeetingError, match="two processes were started with process_id=1"):
+            with pytest.raises(
+                CoordinationError, match="two processes were started with process_id=1"
+            ):
                 joined.result(5)
 
 
 def test_who_is_missing_is_told_to_all():
-    with meeting(4, arrival=0.3) as (_, join):
+    with cluster(4, arrival_timeout=0.3) as (_, join):
         for _, joined in (join(0), join(2)):
-            with pytest.raises(MeetingError, match="processes 1, 3 of 4 did not arrive") as caught:
+            with pytest.raises(
+                CoordinationError, match="processes 1, 3 of 4 did not arrive"
+            ) as caught:
                 joined.result(5)
             assert caught.value.missing == (1, 3)
 
 
 def test_a_stranger_does_not_disturb():
-    with meeting(2) as (_, join):
+    with cluster(2) as (_, join):
         first, joined = join(0)
         eventually(lambda: first._writer is not None)
         assert first._writer is not None
@@ -735,12 +752,12 @@ def test_checkpoint_by_safetensors(tmp_path):
     rows = np.arange(48, dtype=np.float32).reshape(8, 6)
     for me, e in enumerate(ended):
         assert e.status == 0, e.errors
-        assert e.told["shape"] == [8, 6]
+        assert e.results["shape"] == [8, 6]
         # On the mesh [[0, 1], [2, 3]] process `me` has row `me`: the columns of one half.
         columns = slice(3 * me, 3 * me + 3)
-        assert e.told["shards"] == [rows[:4, columns].tolist(), rows[4:, columns].tolist()]
-        assert e.told["equal"] is True
-        assert e.told["total"] == rows.sum()
+        assert e.results["shards"] == [rows[:4, columns].tolist(), rows[4:, columns].tolist()]
+        assert e.results["equal"] is True
+        assert e.results["total"] == rows.sum()
 
 
 # --- the example --------------------------------------------------------------------------------------

@@ -15,7 +15,7 @@ import pytest
 
 from sagax._doctor import rules
 from sagax._doctor.facts import Driver, Facts, Gpu, Library, Plugin, Start
-from sagax._doctor.report import report
+from sagax._doctor.report import format_report
 from sagax._src import xla
 
 ENGINE = xla.engine_version_text
@@ -318,8 +318,8 @@ def changed(**changes):
 
 
 def test_a_gpu_that_works():
-    assert rules.findings(FINE) == []
-    assert "cuda: starts: CudaDevice(id=0)" in report(FINE, [])
+    assert rules.check_facts(FINE) == []
+    assert "cuda: starts: CudaDevice(id=0)" in format_report(FINE, [])
 
 
 @pytest.mark.parametrize(
@@ -387,24 +387,24 @@ def test_a_gpu_that_works():
     ids=lambda v: v[:30] if isinstance(v, str) else "",
 )  # fmt: skip
 def test_a_broken_gpu(facts, problem, todo):
-    found = rules.findings(facts)
+    found = rules.check_facts(facts)
     assert len(found) == 1, found
     assert found[0].grave
     assert problem in found[0].what
     assert todo in found[0].todo
-    text = report(facts, found)
+    text = format_report(facts, found)
     assert text.index(f"PROBLEM: {found[0].what}") < text.index(f"1. {found[0].todo}")
 
 
 def test_memory_that_is_partly_taken_is_a_note_while_cuda_starts():
     facts = changed(gpus=(Gpu(0, "NVIDIA H200", 143771, 80000, "9.0"),))
-    (found,) = rules.findings(facts)
+    (found,) = rules.check_facts(facts)
     assert not found.grave
     assert "XLA_CLIENT_MEM_FRACTION=0.5" in found.todo
     preallocating_less = {"XLA_CLIENT_MEM_FRACTION": "0.3"}
-    assert rules.findings(Facts(**{**facts.__dict__, "environ": preallocating_less})) == []
+    assert rules.check_facts(Facts(**{**facts.__dict__, "environ": preallocating_less})) == []
 
 
 def test_who_wants_the_cpu_only_hears_nothing_of_gpus():
     facts = changed(platforms=("cpu",), code=803, starts={"cpu": Start(("CpuDevice(id=0)",))})
-    assert rules.findings(facts) == []
+    assert rules.check_facts(facts) == []

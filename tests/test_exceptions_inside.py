@@ -12,7 +12,7 @@ import sagax
 import sagax.numpy as snp
 from sagax import lax
 from sagax._src.core.trace import axis_environment, evaluation, state
-from sagax._src.diagnostics.boundary import tidy
+from sagax._src.diagnostics.boundary import hide_frames
 from sagax._src.diagnostics.spans import is_sagax
 from sagax._src.source_stacks import written
 
@@ -107,7 +107,7 @@ def test_the_users_exception_keeps_type_and_place(name):
     assert type(error) is Trouble and (error.code, error.where) == (7, "here")
     (note,) = error.__notes__
     assert note.startswith("while ") and phrase in note
-    tidy(error)
+    hide_frames(error)
     frames = traceback.extract_tb(error.__traceback__)
     assert frames[-1].name == "raising" and "raise Trouble" in frames[-1].line
     assert [frame.filename for frame in frames if is_sagax(frame.filename)] == []

@@ -188,7 +188,7 @@ def test_a_program_that_fails_has_a_report_too(tmp_path):
 
 def test_names_are_escaped():
     counter = compile_log.Counter("<lambda>", 'a"&b:1')
-    root = Tree(page.write(facts.gather([counter]), "<title>", 1.0)).root
+    root = Tree(page.render_page(facts.collect_facts([counter]), "<title>", 1.0)).root
     assert text_of(all_of(root, "span", "name")[0]) == "<lambda>"
     assert text_of(all_of(root, "h1")[0]) == "<title>"
 
@@ -197,17 +197,17 @@ def test_names_are_escaped():
 
 
 def steps_of(f, *args):
-    return list(costs.steps(sagax.make_jaxpr(f)(*args).jaxpr))
+    return list(costs.execution_steps(sagax.make_jaxpr(f)(*args).jaxpr))
 
 
 def test_operations_of_products_and_convolutions():
     (step,) = steps_of(lambda a, b: a @ b, snp.ones((3, 5)), snp.ones((5, 7)))
-    assert costs.cost_of(step.eqn) == (2 * 3 * 5 * 7, 4 * (15 + 35 + 21))
+    assert costs.equation_cost(step.eqn) == (2 * 3 * 5 * 7, 4 * (15 + 35 + 21))
     x, k = snp.ones((2, 3, 8, 8)), snp.ones((4, 3, 5, 5))
     (step,) = steps_of(lambda x, k: sagax.lax.conv(x, k, (1, 1), "SAME"), x, k)
-    assert costs.cost_of(step.eqn).flops == 2 * (2 * 4 * 8 * 8) * (3 * 5 * 5)
+    assert costs.equation_cost(step.eqn).flops == 2 * (2 * 4 * 8 * 8) * (3 * 5 * 5)
     (step,) = steps_of(snp.transpose, snp.ones((3, 5)))
-    assert costs.cost_of(step.eqn) == (0, 4 * 30)
+    assert costs.equation_cost(step.eqn) == (0, 4 * 30)
 
 
 def test_programs_inside_count_as_often_as_they_run():

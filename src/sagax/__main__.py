@@ -15,7 +15,7 @@ import sagax
 import sagax._autofix.command as explaining
 import sagax._doctor.command as doctoring
 import sagax._report.command as reporting
-from sagax._src.diagnostics.boundary import from_users
+from sagax._src.diagnostics.boundary import user_traceback
 from sagax._src.runtime import compilation_cache
 
 
@@ -27,7 +27,7 @@ def run(script: str, args: Sequence[str]) -> None:
     shown = sys.excepthook
 
     def from_script_on(kind: Any, error: BaseException, _: Any) -> None:
-        error.__traceback__ = from_users(error)  # as of a script that is run by itself
+        error.__traceback__ = user_traceback(error)  # as of a script that is run by itself
         shown(kind, error, error.__traceback__)
 
     sys.excepthook = from_script_on
@@ -70,7 +70,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         parser.error(f"there is no file {options.script}")
     watched = contextlib.nullcontext()
     if options.report:
-        watched = reporting.reporting(options.report, options.script)
+        watched = reporting.write_report(options.report, options.script)
     with watched:
         run(options.script, options.args)
     return 0

@@ -1,8 +1,7 @@
-"""Internal names of jax that widely used libraries import, for `sagax.as_jax`.
+"""Map internal names of jax that widely used libraries import, for `sagax.as_jax`.
 
-`jax._src` is private to jax, and sagax is built otherwise inside. But several libraries reach into it for
-a name that has a public meaning (the type of an abstract array, the switch that hides a library's frames
-from tracebacks). `INTERNALS` lists those that have an equivalent here, module by module below `jax`.
+`jax._src` is private to jax. But several libraries import names from it that have a public meaning, such
+as the type of an abstract array. `INTERNALS` lists those with an equivalent here, by module below `jax`.
 """
 
 from __future__ import annotations
@@ -26,12 +25,12 @@ JAX_VERSION = ".".join(map(str, JAX_VERSION_INFO))
 
 
 def api_boundary(fun: Callable[..., Any], **_: Any) -> Callable[..., Any]:
-    """The function itself: sagax knows its own frames without being told where they begin."""
+    """Return the function itself: sagax recognizes its own frames by their files."""
     return fun
 
 
 class _Excluded(list[str]):
-    """Files whose frames tracebacks leave out."""
+    """Hold the files whose frames tracebacks omit."""
 
     def append(self, path: str) -> None:
         spans.hide(path)
@@ -46,12 +45,12 @@ _exclude_paths = _Excluded()
 
 
 def include_frame(frame: FrameType) -> bool:
-    """Whether tracebacks show a frame."""
+    """Return whether tracebacks show a frame."""
     return not spans.is_hidden(frame.f_code.co_filename)
 
 
 class _NodeTypes(Mapping[type, Any]):
-    """Which types are nodes of pytrees; they cannot be listed."""
+    """Look up the types that are nodes of pytrees; they cannot be listed."""
 
     def __contains__(self, typ: object) -> bool:
         return isinstance(typ, type) and trees.is_tree_node(typ)
@@ -69,27 +68,27 @@ class _NodeTypes(Mapping[type, Any]):
 
 
 def trace_state_clean() -> bool:
-    """Whether no transformation is at work."""
+    """Return whether no transformation is being traced."""
     return state.trace.parent is None
 
 
 def backend_compile_and_load(*_: Any, **__: Any) -> Any:
-    """Not there: libraries replace it, to have a say in what is compiled. (Replacing it is refused.)"""
+    """Raise: libraries replace this function to hook into compilation, which sagax refuses."""
     raise NotImplementedError("sagax compiles by other ways: see sagax.jit(f).lower(...).compile()")
 
 
 class ExtendedDType:
-    """A base for the dtypes that libraries define in jax's form; arrays of them cannot be made here."""
+    """Base class for dtypes that libraries define in jax's form; sagax has no arrays of them."""
 
 
 def debug_info(traced_for: str, fun: Callable[..., Any], args: Any, kwargs: Any, **_: Any) -> None:
-    """None: what messages say of a function is found when they are written."""
+    """Return None: sagax finds the debug information of a function when it is needed."""
     return None
 
 
 @lu.transformation_with_aux2
 def flatten_fun(f: Callable[..., Any], store: Any, in_tree: Any, *leaves: Any) -> Any:
-    """A function of leaves in place of one of `(args, kwargs)`; and a thunk for the tree of its result."""
+    """Turn a function of `(args, kwargs)` into one of leaves, with a thunk for its output tree."""
     args, kwargs = tree_util.tree_unflatten(in_tree, leaves)
     out, tree = tree_util.tree_flatten(f(*args, **kwargs))
     store.store(tree)
@@ -98,25 +97,25 @@ def flatten_fun(f: Callable[..., Any], store: Any, in_tree: Any, *leaves: Any) -
 
 @lu.transformation_with_aux2
 def flatten_fun_nokwargs(f: Callable[..., Any], store: Any, in_tree: Any, *leaves: Any) -> Any:
-    """The same for a function that takes positional arguments only: `in_tree` is that of `args`."""
+    """Turn a function of positional arguments into one of leaves: `in_tree` is that of `args`."""
     out, tree = tree_util.tree_flatten(f(*tree_util.tree_unflatten(in_tree, leaves)))
     store.store(tree)
     return out
 
 
 def flatten_axes(name: str, treedef: Any, axis_tree: Any, **_: Any) -> list[Any]:
-    """The leaves of `axis_tree`, a prefix of a tree of this structure, one for each leaf of the tree."""
+    """Broadcast `axis_tree`, a prefix of a tree of this structure, to its leaves."""
     whole = tree_util.tree_unflatten(treedef, [object()] * treedef.num_leaves)
     return trees.broadcast_prefix(axis_tree, whole, is_leaf=lambda x: x is None)
 
 
 def safe_map(fun: Callable[..., Any], *sequences: Iterable[Any]) -> list[Any]:
-    """The list of `fun` of the elements; the sequences have one length."""
+    """Map `fun` over sequences of equal length, to a list."""
     return [fun(*xs) for xs in zip(*sequences, strict=True)]
 
 
 def safe_zip(*sequences: Iterable[Any]) -> list[tuple[Any, ...]]:
-    """The list of tuples of elements; the sequences have one length."""
+    """Zip sequences of equal length, to a list."""
     return list(zip(*sequences, strict=True))
 
 

@@ -1,8 +1,8 @@
-"""`import sagax.as_jax`: from then on `import jax`, `jax.numpy`, `from jax import lax` mean sagax.
+"""Substitute sagax for jax: after `import sagax.as_jax`, `import jax` imports sagax.
 
 Programs and libraries written for jax then run on sagax unchanged. Real jax, if installed, is not
-imported. What asks for jax's version, by attribute or through `importlib.metadata`, is told the
-version whose names and semantics sagax has.
+imported. jax's version, as an attribute or through `importlib.metadata`, is the version whose names
+and semantics sagax has.
 
 >>> import sagax.as_jax
 >>> import jax.numpy as jnp
@@ -50,7 +50,7 @@ class _Alias(ModuleType):
 
 
 class _Loader(importlib.abc.Loader):
-    """Gives a module of sagax under its name in jax."""
+    """A loader of sagax modules under their names in jax."""
 
     def __init__(self, real: str) -> None:
         self.real = real
@@ -62,7 +62,7 @@ class _Loader(importlib.abc.Loader):
             return alias
         module = importlib.import_module(self.real)
         # the import system writes the alias's spec and loader into the module; exec_module undoes it
-        self.before = {
+        self.attributes = {
             k: module.__dict__[k]
             for k in ("__spec__", "__loader__", "__package__")
             if k in module.__dict__
@@ -71,18 +71,18 @@ class _Loader(importlib.abc.Loader):
 
     def exec_module(self, module: ModuleType) -> None:
         if self.real != "sagax":
-            module.__dict__.update(self.before)
+            module.__dict__.update(self.attributes)
 
 
 class _Internal(ModuleType):
-    """A module that is internal to jax: what libraries import from there and sagax has."""
+    """An internal module of jax, with the names that libraries import and sagax has."""
 
     def __getattr__(self, name: str) -> Any:
         if f"{self.__name__}.{name}"[4:] in INTERNALS:
             return importlib.import_module(f"{self.__name__}.{name}")
         raise AttributeError(
             f"{self.__name__}.{name} is internal to jax: `jax` means sagax in this process, which has of it only "
-            f"{', '.join(_parts(self.__name__))}"
+            f"{', '.join(_module_names(self.__name__))}"
         )
 
     def __setattr__(self, name: str, value: Any) -> None:
@@ -93,14 +93,14 @@ class _Internal(ModuleType):
         super().__setattr__(name, value)
 
 
-def _parts(module: str) -> list[str]:
-    """What there is in an internal module."""
+def _module_names(module: str) -> list[str]:
+    """Return the names of an internal module."""
     below = module[4:] + "."
     return [*INTERNALS[module[4:]], *(m[len(below) :] for m in INTERNALS if m.startswith(below))]
 
 
 class _InternalLoader(importlib.abc.Loader):
-    """Makes an internal module from the table of what there is."""
+    """A loader of jax's internal modules, from the table `INTERNALS`."""
 
     def create_module(self, spec: importlib.machinery.ModuleSpec) -> ModuleType:
         return _Internal(spec.name)
@@ -110,7 +110,7 @@ class _InternalLoader(importlib.abc.Loader):
 
 
 class _Finder(importlib.abc.MetaPathFinder):
-    """Answers for `jax` and everything below it."""
+    """A finder of `jax` and its submodules."""
 
     def find_spec(
         self, fullname: str, path: Sequence[str] | None = None, target: ModuleType | None = None
@@ -124,7 +124,7 @@ class _Finder(importlib.abc.MetaPathFinder):
         if fullname.startswith("jax._src."):
             raise ModuleNotFoundError(
                 f"No module named {fullname!r}: it is internal to jax, and `jax` means sagax in this process, which has of "
-                f"jax._src only {', '.join(_parts('jax._src'))}",
+                f"jax._src only {', '.join(_module_names('jax._src'))}",
                 name=fullname,
             )
         real = "sagax" + fullname[3:]
@@ -142,7 +142,7 @@ class _Finder(importlib.abc.MetaPathFinder):
 
 
 class _Distribution(importlib.metadata.Distribution):
-    """What `importlib.metadata.version("jax")` finds."""
+    """The distribution metadata of `jax`, for `importlib.metadata.version("jax")`."""
 
     def read_text(self, filename: str) -> str | None:
         if filename == "METADATA":

@@ -1,9 +1,9 @@
-"""Several processes, on one machine or many, as one program.
+"""Run several processes, on one or many machines, as one distributed computation.
 
 Each process runs the same Python program on its own devices and calls `initialize` first. From then
-on `sagax.devices()` lists the devices of all processes, and arrays may lie across them.
+on `sagax.devices()` lists the devices of all processes, and arrays may be sharded across them.
 
-When a process is lost, the others do not end with it: what waits for it raises
+When a process is lost, the others keep running: calls that depend on it raise
 `sagax.errors.DistributedError`, which names it.
 """
 
@@ -43,33 +43,34 @@ def initialize(
     mtls_peer_uri_prefix: str | None = None,
     verify_secure_credentials: bool | None = None,
 ) -> None:
-    """Joins the other processes of the program, and waits until all have come.
+    """Connect to the other processes of the cluster, and wait until all have connected.
 
-    What is left out is taken from the environment: `SAGAX_COORDINATOR_ADDRESS`,
+    Omitted arguments are read from the environment: `SAGAX_COORDINATOR_ADDRESS`,
     `SAGAX_NUM_PROCESSES`, `SAGAX_PROCESS_ID`, `SAGAX_LOCAL_DEVICE_IDS`,
-    `SAGAX_COORDINATOR_BIND_ADDRESS` (or the same with `JAX_`), else from what Slurm, Open MPI or
-    Kubernetes tell each process.
+    `SAGAX_COORDINATOR_BIND_ADDRESS` (or the same with `JAX_`), else from the variables of Slurm,
+    Open MPI or Kubernetes.
 
     Args:
       coordinator_address: a host and a port, such as "10.0.0.1:1234", at which process 0 listens and
         which the others can reach.
-      num_processes: how many processes there are.
-      process_id: the number of this one, from 0 to `num_processes - 1`.
-      local_device_ids: the GPUs of this machine that are this process's. By default all, or with
-        Slurm and Open MPI the one that has the number of the process on its machine.
-      cluster_detection_method: "slurm", "ompi", "k8s" or "mpi4py" asks only that one, "deactivate" none.
+      num_processes: the number of processes.
+      process_id: the id of this process, from 0 to `num_processes - 1`.
+      local_device_ids: the GPUs that this process uses. By default all of the machine, or with Slurm
+        and Open MPI the one with the local id of the process.
+      cluster_detection_method: the only environment to detect: "slurm", "ompi", "k8s" or "mpi4py";
+        "deactivate" for none.
       initialization_timeout: seconds to wait for all processes.
-      heartbeat_timeout_seconds: seconds after which a process of which nothing is heard counts as
-        lost. (One that ends is noticed at once.)
+      heartbeat_timeout_seconds: seconds without a heartbeat after which a process is lost. (An exit is
+        detected immediately.)
       shutdown_timeout_seconds: seconds that `shutdown` waits for the others.
-      coordinator_bind_address: where process 0 listens, if not on all addresses of its machine.
-      slice_index, partition_index: accepted; the engine numbers the machines itself.
+      coordinator_bind_address: the address at which process 0 listens; by default all of its machine.
+      slice_index, partition_index: ignored; the engine numbers the machines itself.
       mtls_cert_file, mtls_key_file, mtls_ca_file, mtls_peer_uri_prefix, verify_secure_credentials:
         not supported; connections are plain, as they are by default in jax.
 
-    Raises DistributedError (a RuntimeError) if the processes do not come together, with the numbers
-    of the missing ones; if it was called before; or if devices are in use already. Raises
-    ArgumentValueError for arguments that cannot be, or that are neither given nor found.
+    Raises DistributedError (a RuntimeError) if processes do not connect in time, with their ids; if it
+    was called before; or if devices are in use already. Raises ArgumentValueError for arguments that
+    are invalid, or that are neither given nor found.
 
     >>> import sagax
     >>> sagax.distributed.initialize("127.0.0.1:1234", num_processes=2, process_id=2)
@@ -85,14 +86,14 @@ def initialize(
             "distributed.initialize: sagax does not encrypt the connections between processes; leave "
             "the mtls arguments out, and use a network that only they are in"
         )
-    place, ids = _place(
+    identity, ids = _resolve_identity(
         coordinator_address, num_processes, process_id, local_device_ids, cluster_detection_method
     )
-    arrival = _seconds("initialization_timeout", initialization_timeout)
-    silence = _seconds("heartbeat_timeout_seconds", heartbeat_timeout_seconds)
-    parting = _seconds("shutdown_timeout_seconds", shutdown_timeout_seconds)
+    arrival_timeout = _check_seconds("initialization_timeout", initialization_timeout)
+    heartbeat_timeout = _check_seconds("heartbeat_timeout_seconds", heartbeat_timeout_seconds)
+    shutdown_timeout = _check_seconds("shutdown_timeout_seconds", shutdown_timeout_seconds)
     bind_address = coordinator_bind_address or _variable("COORDINATOR_BIND_ADDRESS")
-    process.check_addresses(place.coordinator_address, bind_address)
+    process.check_addresses(identity.coordinator_address, bind_address)
     if is_initialized():
         raise DistributedError(
             "distributed.initialize should only be called once.",
@@ -107,20 +108,20 @@ def initialize(
             "modules, start the devices",
         )
     process.join(
-        place.coordinator_address,
-        place.num_processes,
-        place.process_id,
+        identity.coordinator_address,
+        identity.num_processes,
+        identity.process_id,
         bind_address=bind_address,
-        arrival=arrival,
-        silence=silence,
+        arrival_timeout=arrival_timeout,
+        heartbeat_timeout=heartbeat_timeout,
         visible_devices=ids,
     )
-    _shutdown_timeout = parting
+    _shutdown_timeout = shutdown_timeout
     atexit.register(_at_exit)
 
 
 def is_initialized() -> bool:
-    """Whether this process works together with others: between `initialize` and `shutdown`.
+    """Return whether this process is connected to others: between `initialize` and `shutdown`.
 
     >>> import sagax
     >>> sagax.distributed.is_initialized()
@@ -130,10 +131,10 @@ def is_initialized() -> bool:
 
 
 def shutdown() -> None:
-    """Waits until all processes call it, and parts from them. Does nothing if there are none.
+    """Wait until all processes call it, and disconnect. Without other processes, do nothing.
 
-    It is called by itself at the end of the program; a program that ends with an exception does not
-    wait, and tells the others. Raises DistributedError if some do not come in time.
+    It runs automatically at exit. A process that ends with an exception does not wait, and reports its
+    failure. Raises DistributedError if some processes do not call it in time.
 
     >>> import sagax
     >>> sagax.distributed.shutdown()
@@ -145,7 +146,7 @@ def shutdown() -> None:
 def _at_exit() -> None:
     try:
         process.leave(_shutdown_timeout)
-    except DistributedError as error:  # nobody is left who could catch it
+    except DistributedError as error:  # no caller could catch it
         print(f"sagax: {error}", file=sys.stderr)
 
 
@@ -153,19 +154,19 @@ def _variable(name: str) -> str | None:
     return os.environ.get(f"SAGAX_{name}") or os.environ.get(f"JAX_{name}") or None
 
 
-def _place(
+def _resolve_identity(
     address: str | None,
     count: Any,
     number: Any,
     device_ids: int | Sequence[int] | None,
     method: str | None,
-) -> tuple[cluster_env.Place, list[int] | None]:
-    """Where this process stands, and the GPUs that it may use."""
+) -> tuple[cluster_env.ProcessIdentity, list[int] | None]:
+    """Return the identity of this process, and the GPUs that it may use."""
     address = address or _variable("COORDINATOR_ADDRESS")
-    count = _number("NUM_PROCESSES", count)
-    number = _number("PROCESS_ID", number)
+    count = _int_setting("NUM_PROCESSES", count)
+    number = _int_setting("PROCESS_ID", number)
     if device_ids is None and (text := _variable("LOCAL_DEVICE_IDS")):
-        device_ids = [_whole("LOCAL_DEVICE_IDS", word) for word in text.split(",")]
+        device_ids = [_parse_int("LOCAL_DEVICE_IDS", word) for word in text.split(",")]
     if isinstance(device_ids, int):
         device_ids = [device_ids]
     found = None
@@ -187,24 +188,24 @@ def _place(
             "Slurm's srun, Open MPI's mpirun or as an indexed Kubernetes job",
         )
     if count < 1:
-        raise _wrong("num_processes", "at least 1", count)
+        raise _invalid("num_processes", "at least 1", count)
     if not 0 <= number < count:
-        raise _wrong("process_id", f"from 0 to {count - 1}", number)
-    return cluster_env.Place(address, count, number), None if device_ids is None else list(
-        device_ids
-    )
+        raise _invalid("process_id", f"from 0 to {count - 1}", number)
+    return cluster_env.ProcessIdentity(
+        address, count, number
+    ), None if device_ids is None else list(device_ids)
 
 
-def _wrong(argument: str, expected: str, got: Any) -> ArgumentValueError:
+def _invalid(argument: str, expected: str, got: Any) -> ArgumentValueError:
     return ArgumentValueError(
         function="distributed.initialize", argument=argument, expected=expected, got=got
     )
 
 
-def _number(variable: str, value: Any) -> int | None:
+def _int_setting(variable: str, value: Any) -> int | None:
     if value is None:
         text = _variable(variable)
-        return None if text is None else _whole(variable, text)
+        return None if text is None else _parse_int(variable, text)
     if isinstance(value, bool) or not hasattr(value, "__index__"):
         raise ArgumentError(
             function="distributed.initialize",
@@ -215,18 +216,18 @@ def _number(variable: str, value: Any) -> int | None:
     return value.__index__()
 
 
-def _whole(variable: str, text: str) -> int:
+def _parse_int(variable: str, text: str) -> int:
     try:
         return int(text)
     except ValueError:
-        raise _wrong(
+        raise _invalid(
             f"in the environment variable SAGAX_{variable} (or JAX_{variable})",
             "a whole number",
             repr(text),
         ) from None
 
 
-def _seconds(argument: str, value: Any) -> float:
+def _check_seconds(argument: str, value: Any) -> float:
     if isinstance(value, bool) or not isinstance(value, (int, float)) or not value > 0:
-        raise _wrong(argument, "a number of seconds above 0", repr(value))
+        raise _invalid(argument, "a number of seconds above 0", repr(value))
     return float(value)

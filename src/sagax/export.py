@@ -1,4 +1,4 @@
-"""Programs that travel: jitted functions exported as StableHLO, with symbolic shapes.
+"""Export jitted functions as StableHLO, with symbolic shapes.
 
 >>> import sagax, sagax.numpy as snp
 >>> from sagax import export

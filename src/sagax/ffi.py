@@ -1,7 +1,7 @@
-"""Native functions in compiled programs: register a function of a shared library, then call it.
+"""Call native functions in executables: register a function of a shared library, then call it.
 
 A function is written in C++ against the headers in `include_dir()`, with XLA's typed FFI; `pycapsule`
-wraps its address, `register_ffi_target` makes it known by a name, and `ffi_call` calls it.
+wraps its address, `register_ffi_target` registers it by name, and `ffi_call` calls it.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ __all__ = [
 
 
 def include_dir() -> str:
-    """The folder with the C++ headers of XLA's FFI that belong to the engine in use.
+    """Return the folder with the C++ headers of XLA's FFI for the engine in use.
 
     >>> import os, sagax.ffi
     >>> os.path.isdir(os.path.join(sagax.ffi.include_dir(), "xla", "ffi", "api"))
@@ -40,16 +40,16 @@ def include_dir() -> str:
 
 
 def pycapsule(funcptr: Any) -> Any:
-    """A `PyCapsule` around the address of a native function, loaded with `ctypes`.
+    """Wrap the address of a native function, loaded with `ctypes`, in a `PyCapsule`.
 
-    Raises ArgumentError for what is no pointer.
+    Raises ArgumentError if `funcptr` is no pointer.
 
     >>> import ctypes, sagax.ffi
     >>> type(sagax.ffi.pycapsule(ctypes.CDLL(None).malloc)).__name__
     'PyCapsule'
     """
     try:
-        if isinstance(funcptr, (str, bytes, int)):  # which ctypes would take for addresses
+        if isinstance(funcptr, (str, bytes, int)):  # ctypes would treat them as addresses
             raise TypeError
         address = ctypes.cast(funcptr, ctypes.c_void_p)
     except (TypeError, ctypes.ArgumentError):
@@ -59,10 +59,10 @@ def pycapsule(funcptr: Any) -> Any:
             got=funcptr,
             expected="a function of a library that was loaded with ctypes",
         ) from None
-    make = ctypes.pythonapi.PyCapsule_New
-    make.restype = ctypes.py_object
-    make.argtypes = (ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p)
-    return make(address, None, None)
+    new_capsule = ctypes.pythonapi.PyCapsule_New
+    new_capsule.restype = ctypes.py_object
+    new_capsule.argtypes = (ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p)
+    return new_capsule(address, None, None)
 
 
 def register_ffi_target(
@@ -75,7 +75,7 @@ def register_ffi_target(
         stages of a call: 'instantiate', 'prepare', 'initialize', 'execute'.
       api_version: 1 for XLA's typed FFI, 0 for its older, untyped form.
 
-    Raises ArgumentError for another `fn`: the engine would call whatever lies at the address.
+    Raises ArgumentError for another `fn`, since the engine would call any address.
 
     >>> import sagax.ffi
     >>> try:
@@ -102,7 +102,7 @@ def _check_capsule(function: str, argument: str, capsule: Any) -> None:
 
 
 def register_ffi_type(name: str, type_registration: Any, platform: str = "cpu") -> None:
-    """Make a type of the library's own known, of which calls may keep a state.
+    """Register a type of a native library, for the state of its calls.
 
     `type_registration` is a dict of `PyCapsule`s: 'type_id' and, optionally, 'type_info'. The name
     must be unique in the process.
@@ -120,13 +120,13 @@ def register_ffi_type(name: str, type_registration: Any, platform: str = "cpu") 
 
 
 def register_ffi_type_id(name: str, obj: Any, platform: str = "cpu") -> None:
-    """As `register_ffi_type`, with nothing but the `PyCapsule` of the type's id."""
+    """Register a type of the FFI by the `PyCapsule` of its id."""
     _check_capsule("register_ffi_type_id", "obj", obj)
     xla.register_type(name, {"type_id": obj}, platform)
 
 
 def register_ffi_target_as_batch_partitionable(name: str) -> None:
-    """Tell the engine that calls of `name` may be divided among devices along leading dimensions."""
+    """Declare that calls of `name` may be partitioned among devices along leading dimensions."""
     xla.register_batch_partitionable(name)
 
 
@@ -138,11 +138,11 @@ def build_ffi_lowering_function(
     backend_config: Mapping[str, Any] | None = None,
     **lowering_args: Any,
 ) -> Callable:
-    """A lower rule for a primitive of one's own that is computed by a registered native function.
+    """Build a lowering rule of a custom primitive that calls a registered native function.
 
     The rule takes sagax's module builder and the operands: `my_p.lower(rule)`. Parameters of the
-    primitive become attributes of the call, beside those in `backend_config`. Layouts are given as the
-    engine has them, minor dimensions first; without them arrays are row-major.
+    primitive become attributes of the call, beside those in `backend_config`. Layouts list the minor
+    dimensions first, as the engine does; by default arrays are row-major.
 
     >>> import numpy as np, sagax
     >>> p = type(sagax.lax.abs_p)("my_abs")

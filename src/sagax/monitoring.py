@@ -1,6 +1,6 @@
-"""Listening to what happens inside: how long tracing, lowering and compiling take, and events of your own.
+"""Register listeners of internal events: durations of tracing, lowering, compiling, and custom events.
 
-What is told, each with the name of the function as `fun_name`:
+The recorded durations, each with the name of the function as `fun_name`:
 `/jax/core/compile/jaxpr_trace_duration`, `/jax/core/compile/jaxpr_to_mlir_module_duration` and
 `/jax/core/compile/backend_compile_duration`.
 
@@ -42,7 +42,7 @@ __all__ = [
 
 
 def record_event(event: str, **kwargs: str | int) -> None:
-    """Tell the listeners of events that one happened.
+    """Record an event: notify its listeners.
 
     >>> from sagax import monitoring
     >>> monitoring.register_event_listener(print)
@@ -50,44 +50,44 @@ def record_event(event: str, **kwargs: str | int) -> None:
     /mine/started
     >>> monitoring.unregister_event_listener(print)
     """
-    events.events.tell(event, **kwargs)
+    events.events.notify(event, **kwargs)
 
 
 def record_event_duration_secs(event: str, duration: float, **kwargs: str | int) -> None:
-    """Tell the listeners of durations how many seconds something took."""
-    events.durations.tell(event, duration, **kwargs)
+    """Record a duration in seconds: notify its listeners."""
+    events.durations.notify(event, duration, **kwargs)
 
 
 def record_event_time_span(
     event: str, start_time: float, end_time: float, **kwargs: str | int
 ) -> None:
-    """Tell the listeners of time spans when something began and ended, in seconds since the epoch."""
-    events.spans.tell(event, start_time, end_time, **kwargs)
+    """Record a time span, in seconds since the epoch: notify its listeners."""
+    events.spans.notify(event, start_time, end_time, **kwargs)
 
 
 def record_scalar(event: str, value: float | int, **kwargs: str | int) -> None:
-    """Tell the listeners of numbers a number."""
-    events.numbers.tell(event, value, **kwargs)
+    """Record a scalar: notify its listeners."""
+    events.scalars.notify(event, value, **kwargs)
 
 
 def register_event_listener(callback: Callable[..., None]) -> None:
-    """Have `callback(event, **metadata)` called for each event."""
+    """Call `callback(event, **metadata)` for each event."""
     events.events.add(callback)
 
 
 def register_event_duration_secs_listener(callback: Callable[..., None]) -> None:
-    """Have `callback(event, seconds, **metadata)` called for each duration."""
+    """Call `callback(event, seconds, **metadata)` for each duration."""
     events.durations.add(callback)
 
 
 def register_event_time_span_listener(callback: Callable[..., None]) -> None:
-    """Have `callback(event, start, end, **metadata)` called for each time span."""
+    """Call `callback(event, start, end, **metadata)` for each time span."""
     events.spans.add(callback)
 
 
 def register_scalar_listener(callback: Callable[..., None]) -> None:
-    """Have `callback(event, value, **metadata)` called for each number."""
-    events.numbers.add(callback)
+    """Call `callback(event, value, **metadata)` for each scalar."""
+    events.scalars.add(callback)
 
 
 def unregister_event_listener(callback: Callable[..., None]) -> None:
@@ -107,11 +107,11 @@ def unregister_event_time_span_listener(callback: Callable[..., None]) -> None:
 
 def unregister_scalar_listener(callback: Callable[..., None]) -> None:
     """Undo `register_scalar_listener`; ValueError if it is not registered."""
-    events.numbers.remove(callback)
+    events.scalars.remove(callback)
 
 
 def clear_event_listeners() -> None:
-    """Forget all listeners of all kinds."""
-    kinds: tuple[Any, ...] = (events.events, events.durations, events.spans, events.numbers)
+    """Remove all listeners of all kinds."""
+    kinds: tuple[Any, ...] = (events.events, events.durations, events.spans, events.scalars)
     for kind in kinds:
         kind.clear()

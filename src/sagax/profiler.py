@@ -1,4 +1,4 @@
-"""Profiles of what runs where and how long, by XLA's profiler: for TensorBoard, XProf and Perfetto.
+"""Profile execution with XLA's profiler, for TensorBoard, XProf and Perfetto.
 
 >>> import tempfile, sagax, sagax.numpy as snp
 >>> with tempfile.TemporaryDirectory() as folder:
@@ -47,13 +47,13 @@ _servers: list[Any] = []
 
 
 class ProfilerError(SagaxError, RuntimeError):
-    """A profile is begun while one runs, or ended while none does."""
+    """A profile is started while another runs, or stopped while none runs."""
 
     code = "SX0206"
 
 
 def __getattr__(name: str) -> Any:
-    """The engine's classes of profiles, loaded when first asked for."""
+    """Import the engine's classes of profiles on first use."""
     if name == "ProfileOptions":
         return xla.profile_options_class()
     if name == "ProfileData":
@@ -63,14 +63,14 @@ def __getattr__(name: str) -> Any:
     raise AttributeError(f"module 'sagax.profiler' has no attribute {name!r}")
 
 
-# --- taking profiles -----------------------------------------------------------------------------------
+# --- recording profiles ---------------------------------------------------------------------------------
 
 
 class ProfileSession:
-    """A profile: begun by `start`, ended by `stop`, or as a context manager.
+    """A profile, between `start` and `stop`, or as a context manager.
 
-    After the end `profile_data` holds its planes, lines and events; with `log_dir` it is written
-    into that folder too. One profile runs at a time.
+    After `stop`, `profile_data` holds its planes, lines and events; with `log_dir` it is also written
+    into that folder. Only one profile runs at a time.
 
     >>> from sagax import profiler
     >>> with profiler.ProfileSession() as session:
@@ -96,11 +96,11 @@ class ProfileSession:
 
     @property
     def is_running(self) -> bool:
-        """Whether it was begun and is not ended."""
+        """Return whether the profile is running."""
         return self._session is not None
 
     def start(self) -> ProfileSession:
-        """Begin. Raises RuntimeError if a profile is running already."""
+        """Start recording. Raises RuntimeError if a profile is running already."""
         with _lock:
             if _running:
                 raise ProfilerError(
@@ -108,13 +108,13 @@ class ProfileSession:
                     function="profiler.start_trace",
                     fix="call stop_trace first",
                 )
-            devices.default_device()  # a device that starts later would not be seen
+            devices.default_device()  # the profiler sees only devices that started before it
             self._session = xla.profiler_session(self._options)
             _running.append(self)
         return self
 
     def stop(self) -> ProfileSession:
-        """End, and write the profile where it was to be written."""
+        """Stop recording, and write the profile into `log_dir`, if given."""
         with _lock:
             if self not in _running:
                 raise ProfilerError(
@@ -137,7 +137,7 @@ class ProfileSession:
 
     @property
     def profile_data(self) -> Any:
-        """What was recorded, as a `ProfileData`; None before the end."""
+        """Return the recorded `ProfileData`, or None before `stop`."""
         if self._recorded is None:
             return None
         return xla.profile_data_class().from_serialized_xspace(self._recorded)
@@ -149,7 +149,7 @@ class ProfileSession:
         create_perfetto_trace: bool = False,
         session_id: str | None = None,
     ) -> None:
-        """Write what was recorded into a folder, as TensorBoard and XProf read it."""
+        """Write the recorded profile into a folder, in the layout of TensorBoard and XProf."""
         if self._recorded is None:
             raise ProfilerError(
                 "the profile has not ended",
@@ -169,15 +169,15 @@ class ProfileSession:
 
 
 def _perfetto_events(data: Any) -> Iterator[dict[str, Any]]:
-    """The events in the form of Chrome's trace viewer, which Perfetto reads; times in microseconds."""
+    """Yield the events in the format of Chrome's trace viewer, with times in microseconds."""
     for process, plane in enumerate(data.planes, 1):
         yield {"ph": "M", "name": "process_name", "pid": process, "args": {"name": plane.name}}
         for thread, line in enumerate(plane.lines, 1):
-            place = {"pid": process, "tid": thread}
-            yield {"ph": "M", "name": "thread_name", **place, "args": {"name": line.name}}
+            ids = {"pid": process, "tid": thread}
+            yield {"ph": "M", "name": "thread_name", **ids, "args": {"name": line.name}}
             for event in line.events:
                 times = {"ts": event.start_ns / 1e3, "dur": event.duration_ns / 1e3}
-                yield {"ph": "X", "name": event.name, **place, **times}
+                yield {"ph": "X", "name": event.name, **ids, **times}
 
 
 def export_profile_data(
@@ -206,12 +206,12 @@ def start_trace(
     create_perfetto_trace: bool = False,
     profiler_options: Any = None,
 ) -> ProfileSession:
-    """Begin a profile, which `stop_trace` writes into the folder `log_dir`.
+    """Start a profile, which `stop_trace` writes into the folder `log_dir`.
 
     Args:
-      log_dir: the folder; None keeps the profile in the session that is returned.
+      log_dir: the folder; None stores the profile only in the returned session.
       create_perfetto_trace: also write a file that https://ui.perfetto.dev opens.
-      create_perfetto_link: the same, and print where it is.
+      create_perfetto_link: the same, and print its path.
       profiler_options: a `ProfileOptions`.
 
     Raises RuntimeError if a profile is running already.
@@ -228,7 +228,7 @@ def start_trace(
 
 
 def stop_trace() -> ProfileSession:
-    """End the profile that `start_trace` began, and write it; the session, with the data.
+    """Stop the profile that `start_trace` started, write it, and return its session.
 
     Raises RuntimeError if none is running.
     """
@@ -243,7 +243,7 @@ def trace(
     create_perfetto_trace: bool = False,
     profiler_options: Any = None,
 ) -> Iterator[ProfileSession]:
-    """A profile of the block, written into the folder `log_dir`. See `start_trace`."""
+    """Profile the block, and write the result into the folder `log_dir`. See `start_trace`."""
     session = ProfileSession(log_dir, create_perfetto_link, create_perfetto_trace, profiler_options)
     with session:
         yield session
@@ -253,7 +253,7 @@ def trace(
 
 
 class TraceAnnotation(contextlib.ContextDecorator):
-    """A block with a name in the profile; costs next to nothing where none is taken.
+    """A named block in the profile; nearly free while no profile runs.
 
     >>> from sagax import profiler
     >>> with profiler.TraceAnnotation("load data", size=3):
@@ -283,7 +283,7 @@ class StepTraceAnnotation(TraceAnnotation):
 def annotate_function(
     func: Callable | None = None, name: str | None = None, **decorator_kwargs: Any
 ) -> Callable:
-    """`func` with its calls named in the profile; a decorator, with or without arguments.
+    """Name the calls of `func` in the profile, as a decorator with or without arguments.
 
     >>> from sagax import profiler
     >>> @profiler.annotate_function
@@ -308,16 +308,16 @@ def annotate_function(
 
 
 def start_server(port: int, requires_backend: bool = True) -> Any:
-    """A server on `port` from which profiles of this process can be fetched, as by TensorBoard."""
+    """Start a server on `port` from which TensorBoard can fetch profiles of this process."""
     if requires_backend:
         devices.default_device()
     server = xla.profiler_server(port)
-    _servers.append(server)  # it ends with the object
+    _servers.append(server)  # the server stops when the object is deleted
     return server
 
 
 def stop_server() -> None:
-    """End the server that `start_server` began."""
+    """Stop the server that `start_server` started."""
     if not _servers:
         raise ProfilerError(
             "No active profiler server",
@@ -328,16 +328,16 @@ def stop_server() -> None:
 
 
 def register_subprocess(pid: int, port: int) -> Callable[[], None]:
-    """Take another process into the profiles of this one, such as a worker that loads data.
+    """Include another process, such as a worker that loads data, in the profiles of this one.
 
-    The worker runs `start_server(port)`. From then on the engine's profiler asks it for its own profile
-    when one of this process is taken. The CPU of the worker is recorded, not its devices.
+    The worker runs `start_server(port)`. Each profile of this process then includes one of the worker.
+    It records the worker's CPU, not its devices.
 
     Args:
-      pid: the number of the process, as `multiprocessing.Process.pid`.
-      port: that of its server.
+      pid: the process id, as `multiprocessing.Process.pid`.
+      port: the port of its server.
 
-    Returns a function that ends it; letting go of the function ends it too.
+    Returns a function that removes the process; deleting the function removes it too.
 
     Raises RuntimeError if the process does not answer or is registered already.
 
@@ -367,7 +367,7 @@ def register_subprocess(pid: int, port: int) -> Callable[[], None]:
 
 
 def device_memory_profile(backend: str | None = None) -> bytes:
-    """What lies in the memory of the devices, as a (gzipped) profile that `pprof` reads.
+    """Return the memory use of the devices as a (gzipped) profile for `pprof`.
 
     >>> import sagax
     >>> isinstance(sagax.profiler.device_memory_profile(), bytes)

@@ -1,4 +1,4 @@
-"""Checks of derivatives against differences, for tests of one's own functions and rules."""
+"""Check derivatives against finite differences, for tests of functions and rules."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from sagax._src.diagnostics.errors import ArgumentValueError
 
 __all__ = ["check_grads", "check_jvp", "check_vjp"]
 
-# For real numbers of so many bytes: how far apart derivative and difference may be, and the step of
-# the difference. A central difference errs by about step^2, and by the precision divided by the step.
+# By the size in bytes of the real dtype: the tolerance of the comparison, and the step of the
+# difference. The error of a central difference is about step^2 plus the precision divided by the step.
 _TOLERANCE = {1: 1.0, 2: 1e-1, 4: 2e-3, 8: 1e-5}
 _STEP = {1: 0.5, 2: 5e-2, 4: 5e-3, 8: 1e-4}
 
@@ -30,21 +30,21 @@ def check_grads(
     rtol: float | None = None,
     eps: float | None = None,
 ) -> None:
-    """Compares the derivatives of `f` at `f(*args)` with differences, up to an order.
+    """Compare the derivatives of `f` at `args` with finite differences, up to an order.
 
-    Each is tried in one random direction, the same in every run, so that the cost does not grow with
-    the number of elements. A derivative of second order is that of the derivative: all combinations
-    of `modes` are tried. Arguments that are neither floating point nor complex stay as they are.
+    Each derivative is compared along one random direction, the same in every run, so the cost does not
+    grow with the number of elements. Second order covers all combinations of `modes`. Arguments that
+    are neither floating point nor complex are not varied.
 
     Args:
-      f: from pytrees of arrays to a pytree of arrays.
+      f: a function from pytrees of arrays to a pytree of arrays.
       modes: 'fwd', 'rev', or both.
-      atol, rtol: tolerances; by default such as suit the narrowest dtype: 1e-5 for float64, 2e-3 for
-        float32, 1e-1 for float16 and bfloat16. Differences are exact enough for no more.
+      atol, rtol: tolerances; by default those of the narrowest dtype, which the differences reach: 1e-5
+        for float64, 2e-3 for float32, 1e-1 for float16 and bfloat16.
       eps: the step of the differences; 1e-4 for float64, 5e-3 for float32 by default.
 
-    Raises AssertionError where they differ, with the mode, the order and both values;
-    ArgumentValueError for other modes or orders.
+    Raises AssertionError if they differ, with the mode, the order and both values;
+    ArgumentValueError for invalid modes or orders.
 
     >>> import sagax.numpy as np
     >>> from sagax.test_util import check_grads
@@ -72,39 +72,39 @@ def _check(
     eps: float | None,
     before: str,
 ) -> None:
-    moving, rebuild = _inexact(args)
+    inexact, rebuild = _split_inexact(args)
 
-    def of_moving(*xs: Any) -> tuple:
-        return _inexact(f(*rebuild(xs)))[0]
+    def of_inexact(*xs: Any) -> tuple:
+        return _split_inexact(f(*rebuild(xs)))[0]
 
     for mode in modes:
         label = f"{before}{mode}"
         if mode == "fwd":
 
             def forward(primals: Any, tangents: Any) -> Any:
-                return jvp(of_moving, primals, tangents)
+                return jvp(of_inexact, primals, tangents)
 
-            check_jvp(of_moving, forward, moving, atol, rtol, eps, label)
+            check_jvp(of_inexact, forward, inexact, atol, rtol, eps, label)
             if order > 1:
-                tangents = _directions(moving, 3)
+                tangents = _random_directions(inexact, 3)
 
                 def derivative(*xs: Any) -> Any:
-                    return jvp(of_moving, xs[: len(moving)], xs[len(moving) :])[1]
+                    return jvp(of_inexact, xs[: len(inexact)], xs[len(inexact) :])[1]
 
-                inner = (*moving, *tangents)
+                inner = (*inexact, *tangents)
         else:
 
             def backward(*primals: Any) -> Any:
-                return vjp(of_moving, *primals)
+                return vjp(of_inexact, *primals)
 
-            check_vjp(of_moving, backward, moving, atol, rtol, eps, label)
+            check_vjp(of_inexact, backward, inexact, atol, rtol, eps, label)
             if order > 1:
-                cts = _directions(of_moving(*moving), 4)
+                cts = _random_directions(of_inexact(*inexact), 4)
 
                 def derivative(*xs: Any) -> Any:
-                    return vjp(of_moving, *xs[: len(moving)])[1](xs[len(moving) :])
+                    return vjp(of_inexact, *xs[: len(inexact)])[1](xs[len(inexact) :])
 
-                inner = (*moving, *cts)
+                inner = (*inexact, *cts)
         if order > 1:
             _check(derivative, inner, order - 1, modes, atol, rtol, eps, f"{label} of ")
 
@@ -118,9 +118,9 @@ def check_jvp(
     eps: float | None = None,
     err_msg: str = "",
 ) -> None:
-    """Compares `f_jvp(args, tangents)` with `f` and its difference in a random direction.
+    """Compare `f_jvp(args, tangents)` with `f` and its difference along a random direction.
 
-    `f_jvp` gives the value and the tangent, as `functools.partial(sagax.jvp, f)` does. Tolerances and
+    `f_jvp` returns the value and the tangent, as `functools.partial(sagax.jvp, f)` does. Tolerances and
     step are those of `check_grads`. Raises AssertionError, beginning with `err_msg`.
 
     >>> import functools, sagax, sagax.numpy as np
@@ -128,10 +128,12 @@ def check_jvp(
     >>> check_jvp(np.exp, functools.partial(sagax.jvp, np.exp), (1.0,))
     """
     args = tuple(args)
-    tangents = _directions(args, 1)
+    tangents = _random_directions(args, 1)
     value, tangent = f_jvp(args, tangents)
-    _compare(value, f(*args), atol, rtol, f"{err_msg} value of the jvp")
-    _compare(tangent, _difference(f, args, tangents, eps), atol, rtol, f"{err_msg} tangent")
+    _check_close(value, f(*args), atol, rtol, f"{err_msg} value of the jvp")
+    _check_close(
+        tangent, _central_difference(f, args, tangents, eps), atol, rtol, f"{err_msg} tangent"
+    )
 
 
 def check_vjp(
@@ -143,26 +145,26 @@ def check_vjp(
     eps: float | None = None,
     err_msg: str = "",
 ) -> None:
-    """Compares `f_vjp(*args)` with `f` and, through inner products, with its difference.
+    """Compare `f_vjp(*args)` with `f` and, through inner products, with its difference.
 
-    `f_vjp` gives the value and the function of cotangents, as `functools.partial(sagax.vjp, f)` does.
-    For random tangents v and cotangents c, the product of c with the difference along v must be that
-    of the cotangents of the arguments with v. Tolerances and step are those of `check_grads`. Raises
-    AssertionError, beginning with `err_msg`.
+    `f_vjp` returns the value and the VJP function, as `functools.partial(sagax.vjp, f)` does. For random
+    tangents v and cotangents c, the inner product of c with the difference along v must equal that of
+    the VJP of c with v. Tolerances and step are those of `check_grads`. Raises AssertionError, beginning
+    with `err_msg`.
 
     >>> import functools, sagax, sagax.numpy as np
     >>> from sagax.test_util import check_vjp
     >>> check_vjp(np.exp, functools.partial(sagax.vjp, np.exp), (1.0,))
     """
     args = tuple(args)
-    tangents = _directions(args, 1)
+    tangents = _random_directions(args, 1)
     value, pull = f_vjp(*args)
-    _compare(value, f(*args), atol, rtol, f"{err_msg} value of the vjp")
-    cts = _directions(value, 2)
-    have = _product(pull(cts), tangents)
-    want = _product(cts, _difference(f, args, tangents, eps))
+    _check_close(value, f(*args), atol, rtol, f"{err_msg} value of the vjp")
+    cts = _random_directions(value, 2)
+    have = _inner_product(pull(cts), tangents)
+    want = _inner_product(cts, _central_difference(f, args, tangents, eps))
     size = min([_bytes(x) for x in (*trees.leaves(args), *trees.leaves(value))], default=8)
-    # both are sums over all elements: rounding grows with the terms, not with what is left of them
+    # both are sums over all elements, so the rounding error grows with the terms, not with the sum
     scale = _norm(cts) + _norm(tangents)
     tolerance = _TOLERANCE[size] if atol is None else atol
     relative = _TOLERANCE[size] if rtol is None else rtol
@@ -175,20 +177,20 @@ def _is_inexact(x: Any) -> bool:
     return dtypes.is_inexact(aval_of(x).dtype)
 
 
-def _inexact(tree: Any) -> tuple[tuple, Callable]:
-    """The leaves that have derivatives, and a function that puts others in their place."""
+def _split_inexact(tree: Any) -> tuple[tuple, Callable]:
+    """Return the inexact leaves, and a function that replaces them."""
     leaves, treedef = trees.flatten(tree)
-    moving = tuple([x for x in leaves if _is_inexact(x)])
+    inexact = tuple([x for x in leaves if _is_inexact(x)])
 
     def rebuild(xs: Sequence[Any]) -> Any:
         given = iter(xs)
         return treedef.unflatten([next(given) if _is_inexact(x) else x for x in leaves])
 
-    return moving, rebuild
+    return inexact, rebuild
 
 
-def _directions(tree: Any, seed: int) -> Any:
-    """A random direction of each leaf, the same in every run."""
+def _random_directions(tree: Any, seed: int) -> Any:
+    """Return a random direction for each leaf, the same in every run."""
     rng = np.random.default_rng(seed)
 
     def one(x: Any) -> np.ndarray:
@@ -208,13 +210,13 @@ def _bytes(x: Any) -> int:
     return dtype_predicates.real_part_dtype(dtype).itemsize if dtypes.is_inexact(dtype) else 8
 
 
-def _wide(x: Any) -> np.ndarray:
+def _to_double(x: Any) -> np.ndarray:
     x = np.asarray(x)
     return x.astype(np.complex128 if x.dtype.kind == "c" else np.float64)
 
 
-def _difference(f: Callable, args: tuple, tangents: tuple, eps: float | None) -> Any:
-    """The central difference of `f` along the tangents, in double precision."""
+def _central_difference(f: Callable, args: tuple, tangents: tuple, eps: float | None) -> Any:
+    """Compute the central difference of `f` along the tangents, in double precision."""
     size = min([_bytes(x) for x in trees.leaves(args)], default=8)
     step = _STEP[size] if eps is None else eps
 
@@ -223,7 +225,7 @@ def _difference(f: Callable, args: tuple, tangents: tuple, eps: float | None) ->
             dtype = aval_of(x).dtype
             if not dtypes.is_inexact(dtype):
                 return x
-            return (_wide(x) + sign * step * _wide(t)).astype(dtype)
+            return (_to_double(x) + sign * step * _to_double(t)).astype(dtype)
 
         return trees.map(one, args, tangents)
 
@@ -231,40 +233,42 @@ def _difference(f: Callable, args: tuple, tangents: tuple, eps: float | None) ->
         aval = aval_of(hi)
         if not dtypes.is_inexact(aval.dtype):
             return np.zeros(aval.shape, dtypes.float0)
-        return (_wide(hi) - _wide(lo)) / (2 * step)
+        return (_to_double(hi) - _to_double(lo)) / (2 * step)
 
     return trees.map(slope, f(*moved(1)), f(*moved(-1)))
 
 
-def _product(xs: Any, ys: Any) -> float:
-    """The sum of products of all elements, real and imaginary parts each with their own."""
+def _inner_product(xs: Any, ys: Any) -> float:
+    """Sum the products of all elements, real and imaginary parts separately."""
     total = 0.0
     for x, y in zip(trees.leaves(xs), trees.leaves(ys), strict=True):
         if np.asarray(x).dtype == dtypes.float0:
             continue
         # a cotangent is linear in tangents, without conjugation: the real part of x * y
-        total += float(np.real(np.sum(_wide(x) * _wide(y))))
+        total += float(np.real(np.sum(_to_double(x) * _to_double(y))))
     return total
 
 
 def _norm(xs: Any) -> float:
-    kept = [_wide(x) for x in trees.leaves(xs) if np.asarray(x).dtype != dtypes.float0]
-    return float(np.sqrt(sum([np.sum(np.abs(x) ** 2) for x in kept])))
+    parts = [_to_double(x) for x in trees.leaves(xs) if np.asarray(x).dtype != dtypes.float0]
+    return float(np.sqrt(sum([np.sum(np.abs(x) ** 2) for x in parts])))
 
 
-def _compare(have: Any, want: Any, atol: float | None, rtol: float | None, what: str) -> None:
+def _check_close(have: Any, want: Any, atol: float | None, rtol: float | None, label: str) -> None:
     pairs = zip(trees.leaves(have), trees.leaves(want), strict=True)
     for i, (h, w) in enumerate(pairs):
         if np.asarray(w).dtype == dtypes.float0:
             continue
         dtype = aval_of(h).dtype
         tolerance = _TOLERANCE[_bytes(h)]
-        # differences lose digits in proportion to the greatest numbers in them
-        scale = float(np.max(np.abs(_wide(w)), initial=1.0)) if dtypes.is_inexact(dtype) else 1.0
+        # the error of a difference is proportional to its largest values
+        scale = (
+            float(np.max(np.abs(_to_double(w)), initial=1.0)) if dtypes.is_inexact(dtype) else 1.0
+        )
         np.testing.assert_allclose(
-            _wide(h) if dtypes.is_inexact(dtype) else np.asarray(h),
-            _wide(w) if dtypes.is_inexact(dtype) else np.asarray(w),
+            _to_double(h) if dtypes.is_inexact(dtype) else np.asarray(h),
+            _to_double(w) if dtypes.is_inexact(dtype) else np.asarray(w),
             tolerance if rtol is None else rtol,
             scale * (tolerance if atol is None else atol),
-            err_msg=f"{what} (result {i})".strip(),
+            err_msg=f"{label} (result {i})".strip(),
         )

@@ -21,7 +21,7 @@ def tests_are_a_library(monkeypatch):
     spans.hide(HERE)
     yield
     spans.is_hidden.cache_clear()
-    spans.is_users.cache_clear()
+    spans.is_user_file.cache_clear()
 
 
 @pytest.fixture

@@ -13,7 +13,7 @@ import pytest
 import sagax
 from sagax._src import config, trees
 from sagax._src.diagnostics import spans
-from sagax._src.diagnostics.boundary import Boundary, function_name, tidy, tracing
+from sagax._src.diagnostics.boundary import Boundary, function_name, hide_frames, tracing
 from sagax._src.diagnostics.errors import ShapeError
 
 
@@ -275,7 +275,7 @@ def test_tidy_takes_our_frames_out_of_a_whole_chain():
 
     with pytest.raises(ValueError) as caught:
         through_sagax(f)
-    tidy(caught.value)
+    hide_frames(caught.value)
     for error in (caught.value, caught.value.__cause__):
         assert error is not None
         files = [x.filename for x in traceback.extract_tb(error.__traceback__)]
@@ -302,7 +302,7 @@ def test_names_of_functions():
     assert function_name(Model().step) == "Model.step"
     assert function_name(Model()) == "Model"
     assert function_name(len) == "len"
-    assert tracing(lambda x: x, "vmap").words == "tracing `<lambda>` for vmap"
+    assert tracing(lambda x: x, "vmap").phrase == "tracing `<lambda>` for vmap"
 
 
 def test_callbacks_keep_their_exceptions():

@@ -35,7 +35,7 @@ def test_arguments_and_steps(user):
         ("w * x", "mul", "float32[3]"),
         ("(pred + 1).total()", "add, square, reduce_sum", "float32[3]"),
     ]
-    assert provenance.trace_names(w) == ("tracing `loss` for jit",)
+    assert provenance.trace_context(w) == ("tracing `loss` for jit",)
 
 
 def test_an_argument_itself_has_no_steps():
@@ -59,7 +59,7 @@ def test_arguments_of_the_innermost_function_that_has_any(user):
     inner.captured[id(data)] = (closed._var, data)
     found = provenance.provenance(program.body(closed))
     assert (found.arguments, found.function) == (("data",), "train")
-    assert provenance.trace_names(closed) == (
+    assert provenance.trace_context(closed) == (
         "tracing `train` for jit",
         "tracing `body` for scan",
     )
@@ -221,7 +221,7 @@ def test_the_stack_around_a_traced_function_is_kept_once(user):
     spans_of_it = [s.text for s in spans.user_spans(sine.traceback, 50)]
     assert spans_of_it[-3:] == ["make_jaxpr(outer)(1.0)", "inner(x + 1)", "jnp.sin(x)"]
     assert spans_of_it.count("called(n - 1)") == 40
-    assert spans.entered(sine.traceback, 3) == [1, 2]
+    assert spans.transformed_frames(sine.traceback, 3) == [1, 2]
 
 
 def test_one_call_of_the_users_is_captured_once(user):

@@ -171,15 +171,15 @@ def test_a_diff_is_checked_by_applying_it():
     last = model.Edit(span_of(text, "b\nc"), "b\nc\nnew")  # context above, none below
     change = edits.diff([last])
     assert "@@ -3,0 +4,1 @@" in change
-    assert edits.patched(text, change) == patched(change, text) == "a\nb\nc\nnew\nd\n"
-    assert edits.patched("a\nb\nd\n", change) == "a\nb\nd\nnew\n"  # only by numbers
+    assert edits.patch(text, change) == patched(change, text) == "a\nb\nc\nnew\nd\n"
+    assert edits.patch("a\nb\nd\n", change) == "a\nb\nd\nnew\n"  # only by numbers
     wrong = change.replace("@@ -3,0 +4,1 @@", "@@ -2,2 +2,3 @@").replace("+new", " b\n c\n+new")
-    assert edits.patched(text, wrong) is None  # `patch` looks for it at the end of the file
-    assert edits.patched("a\nb\nc\n", wrong) == "a\nb\nc\nnew\n"
+    assert edits.patch(text, wrong) is None  # `patch` looks for it at the end of the file
+    assert edits.patch("a\nb\nc\n", wrong) == "a\nb\nc\nnew\n"
     replaced = edits.diff([model.Edit(span_of(text, "c"), "C")])
-    assert edits.patched(text.replace("c", "x"), replaced) is None
-    assert edits.patched(text, replaced.replace("3,1 +", "2,1 +")) is None
-    assert edits.patched(text, replaced.replace("-3,1", "-3,2")) is None
+    assert edits.patch(text.replace("c", "x"), replaced) is None
+    assert edits.patch(text, replaced.replace("3,1 +", "2,1 +")) is None
+    assert edits.patch(text, replaced.replace("-3,1", "-3,2")) is None
 
 
 @pytest.mark.parametrize("end", ["", "\n"])
@@ -188,7 +188,7 @@ def test_a_diff_of_the_last_line(tmp_path, end):
     file.write_text(f"a\nb{end}")
     span = model.Span(str(file), 2, 0, 2, 1, "", ("b",))
     change = edits.diff([model.Edit(span, "b\nc")])
-    assert edits.patched(file.read_text(), change) == f"a\nb\nc{end}"
+    assert edits.patch(file.read_text(), change) == f"a\nb\nc{end}"
     assert change.count("\n\\ No newline at end of file\n") == (0 if end else 2)
 
 

@@ -9,10 +9,10 @@ import pytest
 import sagax
 import sagax.numpy as snp
 from sagax._autofix.command import apply_one
-from sagax._autofix.error_pages import page
+from sagax._autofix.error_pages import read_page
 from sagax._autofix.interactive import explain
 from sagax._autofix.run_task import Outcome
-from sagax._autofix.search import agree
+from sagax._autofix.search import same_result
 from sagax._src.diagnostics import cautions
 from sagax._src.diagnostics.model import Diagnostic, Edit, Span, Suggestion, Trust
 
@@ -119,14 +119,14 @@ def test_an_uncaught_error_shows_the_script_alone(tmp_path, run_python):
 def test_pages():
     for name in cautions.__all__:
         kind = getattr(cautions, name)
-        text = page(kind.code)
+        text = read_page(kind.code)
         assert text is not None
         assert text.startswith(f"# {kind.code}: {name}\n")
         assert issubclass(kind, UserWarning)
-    text = page("SX0102")
+    text = read_page("SX0102")
     assert text is not None
     assert "TracerBoolConversionError" in text
-    assert page("SX9999") is None
+    assert read_page("SX9999") is None
 
 
 def test_an_exception_is_explained_where_it_was_caught():
@@ -183,17 +183,17 @@ def test_a_donation_of_no_use_is_said_once_for_a_program():
     ],
 )
 def test_what_agrees(wanted, got, same):
-    assert agree(Outcome("clean", output=wanted), Outcome("clean", output=got)) is same
+    assert same_result(Outcome("clean", output=wanted), Outcome("clean", output=got)) is same
 
 
 def test_a_nan_that_is_the_mistake_may_become_anything_finite():
     wanted, got = Outcome("clean", output="nan 1.0"), Outcome("clean", output="0.0 1.0")
-    assert agree(wanted, got, wildcard=True)
-    assert not agree(wanted, Outcome("clean", output="nan 1.0"), wildcard=True)
-    assert not agree(wanted, Outcome("clean", output="0.0 2.0"), wildcard=True)
+    assert same_result(wanted, got, wildcard=True)
+    assert not same_result(wanted, Outcome("clean", output="nan 1.0"), wildcard=True)
+    assert not same_result(wanted, Outcome("clean", output="0.0 2.0"), wildcard=True)
 
 
 def test_programs_that_print_nothing_are_compared_by_their_variables():
     wanted = Outcome("clean", results={"a": [1.0, {"b": 2}], "c": "x"})
-    assert agree(wanted, Outcome("clean", results={"a": [1.0, {"b": 2.0}], "d": 1}))
-    assert not agree(wanted, Outcome("clean", results={"a": [1.0, {"b": 3.0}]}))
+    assert same_result(wanted, Outcome("clean", results={"a": [1.0, {"b": 2.0}], "d": 1}))
+    assert not same_result(wanted, Outcome("clean", results={"a": [1.0, {"b": 3.0}]}))

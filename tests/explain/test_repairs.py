@@ -7,10 +7,10 @@ import textwrap
 
 import pytest
 
-from sagax._autofix.repairs.case import Case, Facts, Measured
+from sagax._autofix.repairs.case import Case, Facts, Measurement
 from sagax._autofix.repairs.registry import propose
 from sagax._autofix.repairs.source_file import Source
-from sagax._src.diagnostics.edits import apply, between, diff
+from sagax._src.diagnostics.edits import apply, diff, line_edits
 from sagax._src.diagnostics.model import Diagnostic, Edit, Label, Span
 
 FILE = "program.py"
@@ -30,7 +30,7 @@ def repaired(error, text, expression, *, depends=(), context=(), data=None, size
         depends=tuple(depends), context=tuple(context),
     )  # fmt: skip
     facts = Facts(diagnostic, (error,), (), data or {})
-    measured = {source.span(n): [Measured("Array", s)] for n in found for s in sizes or ()}
+    measured = {source.span(n): [Measurement("Array", s)] for n in found for s in sizes or ()}
     case = Case(facts, {FILE: source}, measured, strict=True)
     return [(c.kind, apply(text, c.edits)) for c in propose(case)]
 
@@ -506,7 +506,7 @@ def test_between_two_texts():
         "a\nb\n",
         "z\n",
     ):
-        assert apply(old, between(FILE, old, new)) == new
+        assert apply(old, line_edits(FILE, old, new)) == new
 
 
 def test_what_is_inserted_stands_before_what_is_replaced_there():

@@ -7,28 +7,25 @@ import tokenize
 from collections.abc import Mapping, Sequence
 
 from sagax._autofix.repairs.case import Case, Facts
-from sagax._autofix.repairs.locate import completed
+from sagax._autofix.repairs.locate import complete_facts
 from sagax._autofix.repairs.registry import propose
 from sagax._autofix.repairs.source_file import Source
 from sagax._src.diagnostics.model import Suggestion, Trust
 
-__all__ = ["MOST_SHOWN", "read_sources", "suggestions_for"]
+__all__ = ["MAX_SHOWN", "read_sources", "suggest_fixes"]
 
-MOST_SHOWN = 4
+MAX_SHOWN = 4
 
 
 def read_sources(
     files: Sequence[str], changed: Mapping[str, str] | None = None
 ) -> dict[str, Source]:
-    """The files that can be read and parsed."""
+    """Read and parse files; skip those that cannot be read or parsed."""
     found: dict[str, Source] = {}
     for file in files:
         try:
-            if changed is not None and file in changed:
-                text = changed[file]
-            else:
-                text = _text(file)
-            found[file] = Source(file, text)
+            edited = changed is not None and file in changed
+            found[file] = Source(file, changed[file] if edited else _text(file))
         except (OSError, SyntaxError, ValueError):
             continue
     return found
@@ -37,14 +34,14 @@ def read_sources(
 def _text(file: str) -> str:
     if file.startswith("<"):  # the cell of a notebook
         return "".join(linecache.getlines(file))
-    with tokenize.open(file) as handle:  # in the encoding that it says it has
+    with tokenize.open(file) as handle:  # in its declared encoding
         return handle.read()
 
 
-def suggestions_for(facts: Facts, files: Sequence[str]) -> tuple[Suggestion, ...]:
-    """Repairs that were not tried."""
+def suggest_fixes(facts: Facts, files: Sequence[str]) -> tuple[Suggestion, ...]:
+    """Suggest repairs without trying them."""
     sources = read_sources(files)
-    candidates = propose(Case(completed(facts, sources), sources))
+    candidates = propose(Case(complete_facts(facts, sources), sources))
     return tuple(
-        Suggestion(c.kind, c.title, c.edits, Trust.PLAUSIBLE) for c in candidates[:MOST_SHOWN]
+        Suggestion(c.kind, c.title, c.edits, Trust.PLAUSIBLE) for c in candidates[:MAX_SHOWN]
     )

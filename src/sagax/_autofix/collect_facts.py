@@ -9,17 +9,17 @@ from typing import Any
 
 import numpy as np
 
-from sagax._autofix.repairs.case import Facts, Measured
+from sagax._autofix.repairs.case import Facts, Measurement
 from sagax._src.diagnostics.base import SagaxError, describe
 from sagax._src.diagnostics.model import Diagnostic, Label, Severity
-from sagax._src.diagnostics.provenance import creation, is_tracer, provenance_of_all
-from sagax._src.diagnostics.spans import entered, user_span, user_spans
+from sagax._src.diagnostics.provenance import find_creation, is_tracer, provenance_of_all
+from sagax._src.diagnostics.spans import transformed_frames, user_span, user_spans
 
-__all__ = ["facts_of", "measured", "public_name", "results_of", "warning_facts"]
+__all__ = ["collect_facts", "measure_value", "public_name", "collect_results", "warning_facts"]
 
-_MOST_FRAMES = 60
-# classes that programs catch by name; the others are known by what they derive from
-_KNOWN = {
+_MAX_FRAMES = 60
+# classes that scripts catch by name; others are known by their bases
+_PUBLIC_CLASSES = {
     "ConcretizationTypeError", "InconclusiveDimensionOperation", "JaxRuntimeError",
     "JaxprTypeError", "KeyReuseError", "NonConcreteBooleanIndexError",
     "TracerArrayConversionError", "TracerBoolConversionError", "TracerIntegerConversionError",
@@ -28,16 +28,16 @@ _KNOWN = {
 
 
 def public_name(kind: type) -> str:
-    """The name by which people know a class of exceptions."""
+    """Return the public name of a class of exceptions: its own, or that of a base."""
     for base in kind.__mro__:
-        known = base.__name__ in _KNOWN or base.__module__ == "builtins"
+        known = base.__name__ in _PUBLIC_CLASSES or base.__module__ == "builtins"
         if known or issubclass(base, Warning):
             return base.__name__
     return kind.__name__
 
 
-def facts_of(error: BaseException) -> Facts:
-    """What is known of an exception, as plain data."""
+def collect_facts(error: BaseException) -> Facts:
+    """Collect the facts of an exception as plain data."""
     kind = type(error)
     data: dict[str, str] = {}
     if isinstance(error, SagaxError):
@@ -58,9 +58,11 @@ def facts_of(error: BaseException) -> Facts:
     names = tuple(base.__name__ for base in kind.__mro__)
     stack = error.__traceback__
     if isinstance(error, SagaxError) and any("leaks" in x.text for x in diagnostic.labels):
-        stack = creation(error.facts.get("tracer"))[0] or stack  # where the value came about
-    frames = tuple(user_spans(stack, _MOST_FRAMES))
-    calls = tuple(entered(stack, _MOST_FRAMES))
+        stack = (
+            find_creation(error.facts.get("tracer"))[0] or stack
+        )  # the stack that created the tracer
+    frames = tuple(user_spans(stack, _MAX_FRAMES))
+    calls = tuple(transformed_frames(stack, _MAX_FRAMES))
     return Facts(diagnostic, names, frames, data, calls)
 
 
@@ -74,7 +76,7 @@ def warning_facts(
     data: Mapping[str, str] | None = None,
     span: Any = None,
 ) -> Facts:
-    """A warning as facts, at the user's innermost expression on a stack (or at `span`)."""
+    """Return the facts of a warning, at the user's innermost expression on a stack or at `span`."""
     span = span or user_span(traceback)
     origin = provenance_of_all([v for v in values if is_tracer(v)])
     diagnostic = Diagnostic(
@@ -88,30 +90,30 @@ def warning_facts(
         chain=origin.steps,
     )
     names = tuple(base.__name__ for base in category.__mro__)
-    frames = tuple(user_spans(traceback, _MOST_FRAMES)) if traceback is not None else ()
-    calls = tuple(entered(traceback, _MOST_FRAMES))
+    frames = tuple(user_spans(traceback, _MAX_FRAMES)) if traceback is not None else ()
+    calls = tuple(transformed_frames(traceback, _MAX_FRAMES))
     return Facts(diagnostic, names, frames, dict(data or {}), calls)
 
 
 # --- values ------------------------------------------------------------------------------------
 
-_MOST = 10_000
+_MAX_SIZE = 10_000
 
 
-def measured(value: Any) -> Measured:
-    """The type of a value, and the value itself if it is a number or a text."""
+def measure_value(value: Any) -> Measurement:
+    """Describe a value: its type, and the value itself if it is a number or a string."""
     aval = getattr(value, "aval", value)
     shape, dtype = getattr(aval, "shape", None), getattr(aval, "dtype", None)
     plain = value if isinstance(value, (bool, int, float, str)) else None
     if isinstance(value, tuple) and hasattr(value[0] if value else None, "shape"):
-        first = measured(value[0])
-        return Measured("tuple", first.shape, first.dtype, len(value))
+        first = measure_value(value[0])
+        return Measurement("tuple", first.shape, first.dtype, len(value))
     if plain is None and shape == () and dtype is not None:
         try:
             plain = np.asarray(value).item()
         except Exception:  # a traced value has no number
             plain = None
-    return Measured(
+    return Measurement(
         type(value).__name__,
         tuple(shape) if isinstance(shape, tuple) else None,
         str(getattr(dtype, "name", dtype) or ""),
@@ -119,8 +121,8 @@ def measured(value: Any) -> Measured:
     )
 
 
-def results_of(names: Mapping[str, Any]) -> dict[str, Any]:
-    """The numbers and arrays among a module's variables, as nested lists."""
+def collect_results(names: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the numbers and arrays among a module's variables, as nested lists."""
     found: dict[str, Any] = {}
     for name, value in names.items():
         if name.startswith("_"):
@@ -128,29 +130,29 @@ def results_of(names: Mapping[str, Any]) -> dict[str, Any]:
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
-                found[name] = _plain(value, 4)
-        except _Unplain:
+                found[name] = _plain_data(value, 4)
+        except _NotPlainDataError:
             continue
     return found
 
 
-class _Unplain(Exception):
+class _NotPlainDataError(Exception):
     pass
 
 
-def _plain(value: Any, depth: int) -> Any:
+def _plain_data(value: Any, depth: int) -> Any:
     if isinstance(value, (bool, int, float, complex, str)):
         return value
     if hasattr(value, "dtype") and hasattr(value, "shape"):
         try:
             array = np.asarray(value)
         except Exception:  # traced, deleted, or of keys
-            raise _Unplain from None
-        if array.size > _MOST or array.dtype.kind not in "biufcV":
-            raise _Unplain
+            raise _NotPlainDataError from None
+        if array.size > _MAX_SIZE or array.dtype.kind not in "biufcV":
+            raise _NotPlainDataError
         return array.astype(np.float64).tolist() if array.dtype.kind == "V" else array.tolist()
     if depth and isinstance(value, dict) and len(value) < 100:
-        return {str(k): _plain(v, depth - 1) for k, v in value.items()}
+        return {str(k): _plain_data(v, depth - 1) for k, v in value.items()}
     if depth and isinstance(value, (list, tuple)) and len(value) < 1000:
-        return [_plain(v, depth - 1) for v in value]
-    raise _Unplain
+        return [_plain_data(v, depth - 1) for v in value]
+    raise _NotPlainDataError

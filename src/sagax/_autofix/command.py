@@ -14,14 +14,14 @@ import sagax._autofix.error_pages as error_pages
 from sagax._autofix.search import Explanation, explain
 from sagax._src.diagnostics import render
 from sagax._src.diagnostics.edits import apply
-from sagax._src.diagnostics.hook import wants_colour
+from sagax._src.diagnostics.hook import use_color
 from sagax._src.diagnostics.model import Diagnostic, Edit, Suggestion, Trust
 
 __all__ = ["add_options", "apply_one", "main"]
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    """The options of the command."""
+    """Add the options of the command to a parser."""
     parser.add_argument("--json", action="store_true", help="print one JSON object")
     parser.add_argument(
         "--apply", action="store_true", help="ask which verified repair to make, and make it"
@@ -34,9 +34,9 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 
 def main(options: argparse.Namespace) -> int:
-    """Explain a script or a code; the exit status: 1 if there was something to explain."""
+    """Explain a script or a code; return the exit status, 1 if there was something to explain."""
     if re.fullmatch(r"SX\d{4}", options.script):
-        return error_pages.show(options.script)
+        return error_pages.print_page(options.script)
     if not os.path.isfile(options.script):
         print(f"there is no file {options.script}", file=sys.stderr)
         return 2
@@ -59,21 +59,21 @@ def main(options: argparse.Namespace) -> int:
 
 
 def _as_json(diagnostic: Diagnostic) -> dict[str, Any]:
-    made = render.as_json(diagnostic)
-    made["suggestions"] = [s for s in made["suggestions"] if s["diff"]] or made["suggestions"]
-    return made
+    data = render.as_json(diagnostic)
+    data["suggestions"] = [s for s in data["suggestions"] if s["diff"]] or data["suggestions"]
+    return data
 
 
 def _show(found: Explanation, diagnostic: Diagnostic) -> None:
     print(f"{diagnostic.error}: ", end="")
-    if wants_colour(sys.stdout):
+    if use_color(sys.stdout):
         render.ansi(diagnostic, sys.stdout)
     else:
         print(render.plain(diagnostic))
 
 
 def apply_one(diagnostic: Diagnostic) -> None:
-    """Ask which repair to make, and write it into the files."""
+    """Ask for a verified repair, and write it into the files."""
     choices = [s for s in diagnostic.suggestions if s.edits and s.trust is Trust.VERIFIED]
     if not choices:
         print("no repair was verified, so there is none to apply")
@@ -81,11 +81,11 @@ def apply_one(diagnostic: Diagnostic) -> None:
     for i, choice in enumerate(choices, 1):
         print(f"  {i}. {choice.title}")
     try:
-        which = input(f"apply which? [1-{len(choices)}, Enter for none] ").strip()
-    except EOFError:  # nobody is there to answer
-        which = ""
-    if which.isdigit() and 1 <= int(which) <= len(choices):
-        for file in _write(choices[int(which) - 1]):
+        answer = input(f"apply which? [1-{len(choices)}, Enter for none] ").strip()
+    except EOFError:  # not interactive
+        answer = ""
+    if answer.isdigit() and 1 <= int(answer) <= len(choices):
+        for file in _write(choices[int(answer) - 1]):
             print(f"changed {file}")
 
 

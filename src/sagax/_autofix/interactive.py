@@ -6,17 +6,17 @@ import dataclasses
 import sys
 from typing import Any
 
-from sagax._autofix.candidates import suggestions_for
-from sagax._autofix.collect_facts import facts_of
+from sagax._autofix.candidates import suggest_fixes
+from sagax._autofix.collect_facts import collect_facts
 from sagax._src.diagnostics import render
 from sagax._src.diagnostics.model import Diagnostic
-from sagax._src.diagnostics.spans import is_users
+from sagax._src.diagnostics.spans import is_user_file
 
 __all__ = ["Explained", "explain"]
 
 
 class Explained:
-    """An explanation: `print` it, look at it in a notebook, or take its `diagnostic` as data."""
+    """Hold an explanation: print it, display it in a notebook, or read its `diagnostic`."""
 
     def __init__(self, diagnostic: Diagnostic) -> None:
         self.diagnostic = diagnostic
@@ -27,19 +27,18 @@ class Explained:
     __repr__ = __str__
 
     def _repr_html_(self) -> str:
-        """What a notebook shows."""
+        """Return HTML for a notebook."""
         return render.html(self.diagnostic)
 
     def as_json(self) -> dict[str, Any]:
-        """The explanation as `python -m sagax explain --json` prints it."""
+        """Return the explanation as `python -m sagax explain --json` prints it."""
         return render.as_json(self.diagnostic)
 
 
 def explain(error: BaseException) -> Explained:
-    """What an exception means, where it comes from, and repairs of the source as diffs.
+    """Explain an exception: its meaning, its origin, and repairs of the source as diffs.
 
-    The repairs have not been tried, which would run the program again: that is what `python -m
-    sagax explain SCRIPT.py` does.
+    The repairs are not tried. `python -m sagax explain SCRIPT.py` runs the script again to try them.
 
     >>> import sagax
     >>> try:
@@ -48,14 +47,14 @@ def explain(error: BaseException) -> Explained:
     ...     print(sagax.explain(error).diagnostic.error)
     TracerBoolConversionError
     """
-    facts = facts_of(error)
+    facts = collect_facts(error)
     files = [frame.file for frame in facts.frames]
     files += [label.span.file for label in facts.diagnostic.labels]
     main = getattr(sys.modules.get("__main__"), "__file__", None)
     if isinstance(main, str):
         files.append(main)
-    known = [f for f in dict.fromkeys(files) if is_users(f)]
-    found = suggestions_for(facts, known)
+    known = [f for f in dict.fromkeys(files) if is_user_file(f)]
+    found = suggest_fixes(facts, known)
     diagnostic = facts.diagnostic
     if found:
         diagnostic = dataclasses.replace(diagnostic, suggestions=found)

@@ -1,7 +1,7 @@
 """Check numeric hazards: indices out of bounds, integer overflow, NaN gradients.
 
-A call whose program could go wrong in one of these ways is computed a second time, operation by
-operation, with the NumPy references.
+A call whose jaxpr has such a hazard is computed a second time, operation by operation, with the NumPy
+references.
 """
 
 from __future__ import annotations
@@ -29,26 +29,21 @@ from sagax._src.diagnostics import cautions
 from sagax._src.diagnostics.base import SagaxError
 from sagax._src.diagnostics.spans import user_span
 
-__all__ = ["check_call", "held", "install"]
+__all__ = ["check_call", "snapshot_operands", "install"]
 
 Add = Callable[..., None]
-_SECONDS = 2.0  # of looking at calls once more, in all
+_TIME_LIMIT = 2.0  # seconds for all recomputed calls together
 _spent = [0.0]
-_INDEXED = (
-    "gather",
-    "scatter",
-    "scatter_add",
-    "scatter-add",
-    "dynamic_slice",
-    "dynamic_update_slice",
-)
-_ARITHMETIC = ("add", "sub", "mul", "neg", "integer_pow", "dot_general", "reduce_sum", "reduce_prod",
+_INDEXING_PRIMITIVES = ("gather", "scatter", "scatter_add", "scatter-add", "dynamic_slice",
+                        "dynamic_update_slice")  # fmt: skip
+_ARITHMETIC_PRIMITIVES = ("add", "sub", "mul", "neg", "integer_pow", "dot_general", "reduce_sum", "reduce_prod",
                "cumsum", "cumprod", "pow", "abs", "square", "shift_left")  # fmt: skip
-_graded: set[int] = set()
 
 
-def held(jitted: JitFunction, args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[Any]:
-    """The operands of a call as NumPy arrays, taken before they may be given away."""
+def snapshot_operands(
+    jitted: JitFunction, args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> list[Any]:
+    """Copy the operands of a call to NumPy arrays, before it may donate them."""
     found: list[Any] = []
     try:
         _, *traced = jitted._split(args, kwargs)
@@ -57,45 +52,51 @@ def held(jitted: JitFunction, args: tuple[Any, ...], kwargs: dict[str, Any]) -> 
     for leaf in trees.leaves(traced):
         try:
             found.append(np.asarray(leaf) if hasattr(leaf, "dtype") or np.isscalar(leaf) else leaf)
-        except Exception:  # keys, deleted arrays: which the call itself explains
+        except Exception:  # keys and deleted arrays, which the call itself explains
             found.append(leaf)
     return found
 
 
 def install(package: ModuleType, add: Add, busy: Callable[[], bool]) -> None:
-    """Watch gradients and operations that run at once."""
+    """Check gradients and eager operations."""
     evaluate = evaluation.evaluate
 
     def watched(primitive: Any, args: tuple[Any, ...], params: dict[str, Any]) -> Any:
         result = evaluate(primitive, args, params)
-        if not busy() and primitive.name in (*_INDEXED, *_ARITHMETIC) and state.trace is evaluation:
-            operands = [_numpy(a) for a in args]
+        if (
+            not busy()
+            and primitive.name in (*_INDEXING_PRIMITIVES, *_ARITHMETIC_PRIMITIVES)
+            and state.trace is evaluation
+        ):
+            operands = [_as_numpy(a) for a in args]
             if all(isinstance(x, np.ndarray) for x in operands):
                 stack = source_stacks.stack()
-                problem = _problem(primitive.name, operands, params, _numpy(result), stack)
+                problem = _check_operation(
+                    primitive.name, operands, params, _as_numpy(result), stack
+                )
                 if problem is not None:
                     add(*problem, stack)
         return result
 
     evaluation.evaluate = watched  # type: ignore[method-assign]
-    # functions made of several operations evaluate these one by one, so that each is seen
+    # fused functions evaluate their operations one by one, so that each is checked
     fused._prepared = lambda *_: None
-    _watch_known_indices(add, busy)
+    _watch_static_indices(add, busy)
     for name in ("value_and_grad", "grad"):
         _watch_gradient(package, name, add, busy)
 
 
-def _watch_known_indices(add: Add, busy: Callable[[], bool]) -> None:
-    """Look at indices that are known where they are read: they are put right before any operation."""
+def _watch_static_indices(add: Add, busy: Callable[[], bool]) -> None:
+    """Check static indices, which are clamped before any operation."""
     clamped, read_known = indexing.clamped, indexing.read_known
 
-    def told(index: int, size: int) -> None:
+    def check(index: int, size: int) -> None:
         stack = source_stacks.stack()
-        if not busy() and not _says_mode(stack):
-            add(*_told(index, f"an axis of size {size}"), stack)
+        if not busy() and not _sets_mode(stack):
+            add(*_out_of_bounds_warning(index, f"an axis of size {size}"), stack)
 
     def watched_point(at: int, size: int) -> int:
-        told(at if at >= 0 else at - size, size)
+        check(at if at >= 0 else at - size, size)
         return clamped(at, size)
 
     def watched_read(x: Any, index: Any) -> Any:
@@ -105,14 +106,14 @@ def _watch_known_indices(add: Add, busy: Callable[[], bool]) -> None:
                 size = x.shape[axis]
                 bad = (at < 0) | (at >= size)
                 if bad.any():
-                    told(int(at[bad][0]), size)
+                    check(int(at[bad][0]), size)
         return read_known(x, index)
 
     indexing.clamped, indexing.read_known = watched_point, watched_read
 
 
 def _watch_gradient(package: ModuleType, name: str, add: Add, busy: Callable[[], bool]) -> None:
-    """Note which traces hold a gradient; look at gradients that are computed at once."""
+    """Check gradients that are computed eagerly."""
     real = getattr(derivatives, name)
 
     def transform(fun: Any, *options: Any, **named: Any) -> Any:
@@ -120,16 +121,12 @@ def _watch_gradient(package: ModuleType, name: str, add: Add, busy: Callable[[],
 
         def gradient(*args: Any, **kwargs: Any) -> Any:
             result = inner(*args, **kwargs)
-            trace = state.trace
-            while trace is not None and trace is not evaluation:
-                _graded.add(id(trace))
-                trace = trace.parent
             if state.trace is evaluation and not busy() and _has_nan(result):
                 operands = trees.leaves((args, kwargs))
-                if all(np.all(np.isfinite(_floats(x))) for x in operands):
+                if all(np.all(np.isfinite(_as_floats(x))) for x in operands):
                     closed = make_jaxpr(inner)(*args, **kwargs)
                     names = list(arguments.leaf_paths(fun, args, kwargs))
-                    _blame(closed, [np.asarray(x) for x in operands], names, add)
+                    _report_nonfinite(closed, [np.asarray(x) for x in operands], names, add)
             return result
 
         gradient.__wrapped__ = fun  # type: ignore[attr-defined]
@@ -140,7 +137,7 @@ def _watch_gradient(package: ModuleType, name: str, add: Add, busy: Callable[[],
     package.__dict__[name] = transform
 
 
-def _numpy(x: Any) -> Any:
+def _as_numpy(x: Any) -> Any:
     if isinstance(x, Tracer) or isinstance(x, (list, tuple)):
         return None
     aval = getattr(x, "aval", None)
@@ -152,7 +149,7 @@ def _numpy(x: Any) -> Any:
         return None
 
 
-def _floats(x: Any) -> np.ndarray:
+def _as_floats(x: Any) -> np.ndarray:
     try:
         array = np.asarray(x)
         return array.astype(np.float64) if array.dtype.kind in "biufV" else np.zeros(())
@@ -162,11 +159,12 @@ def _floats(x: Any) -> np.ndarray:
 
 def _has_nan(result: Any) -> bool:
     return any(
-        not isinstance(x, Tracer) and bool(np.isnan(_floats(x)).any()) for x in trees.leaves(result)
+        not isinstance(x, Tracer) and bool(np.isnan(_as_floats(x)).any())
+        for x in trees.leaves(result)
     )
 
 
-# --- a call, once more ---------------------------------------------------------------------------
+# --- recomputed calls ----------------------------------------------------------------------------
 
 
 def check_call(
@@ -177,7 +175,7 @@ def check_call(
     result: Any,
     add: Add,
 ) -> None:
-    """Look for what went wrong silently in a call that has returned."""
+    """Check a call that has returned for silent numeric errors."""
     if not jitted._traced and not jitted._caches.traced:
         return
     shapes = [getattr(x, "shape", None) for x in operands]
@@ -194,50 +192,49 @@ def check_call(
         for x, a in zip(operands, closed.in_avals, strict=True)
     ]
     names = list(closed.jaxpr.debug_info.arg_names)
-    finite = all(np.all(np.isfinite(_floats(x))) for x in inputs)
+    finite = all(np.all(np.isfinite(_as_floats(x))) for x in inputs)
     if finite and _has_nan(result):
-        _blame(closed, inputs, names, add)
+        _report_nonfinite(closed, inputs, names, add)
         return
-    if _may_go_wrong(closed.jaxpr) and _spent[0] < _SECONDS:
+    if _has_hazard(closed.jaxpr) and _spent[0] < _TIME_LIMIT:
         start = time.monotonic()
-        stepper = _Stepper(names, add, _SECONDS - _spent[0])
-        # keys are used a second time here, and by nobody else
-        with contextlib.suppress(_Stop), config.debug_key_reuse(False):
+        stepper = _Interpreter(names, add, _TIME_LIMIT - _spent[0])
+        # only this recomputation uses the keys a second time
+        with contextlib.suppress(_StopError), config.debug_key_reuse(False):
             stepper.run(closed.jaxpr, closed.consts, inputs, [{n} for n in names])
         _spent[0] += time.monotonic() - start
 
 
-def _may_go_wrong(jaxpr: Any) -> bool:
+def _has_hazard(jaxpr: Any) -> bool:
     for eqn in jaxpr.eqns:
         name = eqn.primitive.name
-        if name in _INDEXED:
+        if name in _INDEXING_PRIMITIVES:
             return True
-        if name in _ARITHMETIC and _counts(name, eqn.outvars[0].aval.dtype):
+        if name in _ARITHMETIC_PRIMITIVES and _must_not_wrap(name, eqn.outvars[0].aval.dtype):
             return True
-        if any(map(_may_go_wrong, subjaxprs(eqn.params))):
+        if any(map(_has_hazard, subjaxprs(eqn.params))):
             return True
     return False
 
 
-_NARROW = ("int8", "uint8", "int16", "uint16")
+_NARROW_INTEGERS = ("int8", "uint8", "int16", "uint16")
 
 
-def _counts(name: str, dtype: Any) -> bool:
-    """Whether results of a dtype stand for numbers, so that wrapping around is a mistake.
+def _must_not_wrap(name: str, dtype: Any) -> bool:
+    """Return whether an overflow of this operation is a mistake.
 
-    Unsigned numbers of 32 bits and more, and shifts of wide ones, are what hashes and random numbers
-    are made of.
+    Hashes and random numbers use wide unsigned integers and shifts, where it is not.
     """
     wide = ("int32", "int64") if name != "shift_left" else ()
-    return str(dtype) in (*_NARROW, *wide)
+    return str(dtype) in (*_NARROW_INTEGERS, *wide)
 
 
-class _Stop(Exception):
+class _StopError(Exception):
     pass
 
 
-class _Stepper:
-    """Evaluates programs equation by equation and looks at each."""
+class _Interpreter:
+    """Evaluate jaxprs equation by equation, and check each."""
 
     def __init__(self, names: Sequence[str], add: Add, seconds: float, nan: bool = False) -> None:
         self.names = names
@@ -248,7 +245,7 @@ class _Stepper:
     def run(
         self, jaxpr: Any, consts: Sequence[Any], args: Sequence[Any], origins: Sequence[set[str]]
     ) -> tuple[list[Any], list[set[str]]]:
-        """The outputs of a program, and the arguments that each comes from."""
+        """Return the outputs of a jaxpr, and the arguments that each depends on."""
         env: dict[Any, Any] = {}
         origin: dict[Any, set[str]] = {}
         for v, x in zip(jaxpr.constvars, consts, strict=True):
@@ -257,35 +254,32 @@ class _Stepper:
             env[v], origin[v] = x, o
         for eqn in jaxpr.eqns:
             if time.monotonic() > self.until:
-                raise _Stop
+                raise _StopError
             if not eqn.outvars:  # a callback, for its side effect: it has run
                 continue
             ins = [
                 np.asarray(v.val, v.aval.dtype) if type(v) is Literal else env[v]
                 for v in eqn.invars
             ]
-            came = [set[str]() if type(v) is Literal else origin[v] for v in eqn.invars]
-            everything = set[str]().union(*came)
+            in_origins = [set[str]() if type(v) is Literal else origin[v] for v in eqn.invars]
+            all_origins = set[str]().union(*in_origins)
+            out_origins = [all_origins] * len(eqn.outvars)
             inner = eqn.params.get("jaxpr")
-            held = self.held(eqn, ins, everything)
+            outs = self.control_flow(eqn, ins, all_origins)
             if eqn.primitive.name in ("jit", "pjit", "checkpoint", "remat") and inner is not None:
-                hoisted = [*inner.consts]
-                outs, outs_from = self.run(inner.jaxpr, hoisted, ins, came)
-            elif held is not None:
-                outs, outs_from = held, [everything] * len(eqn.outvars)
-            else:
+                outs, out_origins = self.run(inner.jaxpr, [*inner.consts], ins, in_origins)
+            elif outs is None:
                 outs = self.step(eqn, ins)
-                outs_from = [everything] * len(eqn.outvars)
-                which = _index_operands(eqn.primitive.name)
-                asked = set[str]().union(*came[which]) if which is not None else everything
-                self.look(eqn, ins, outs, asked)
-            for v, x, o in zip(eqn.outvars, outs, outs_from, strict=True):
+                indices = _index_operand_slice(eqn.primitive.name)
+                used = in_origins if indices is None else in_origins[indices]
+                self.check(eqn, ins, outs, set[str]().union(*used))
+            for v, x, o in zip(eqn.outvars, outs, out_origins, strict=True):
                 env[v], origin[v] = x, o
         found = [np.asarray(v.val) if type(v) is Literal else env[v] for v in jaxpr.outvars]
         return found, [set() if type(v) is Literal else origin[v] for v in jaxpr.outvars]
 
-    def held(self, eqn: Any, ins: list[Any], origins: set[str]) -> list[Any] | None:
-        """The results of control flow, whose programs are looked at round by round; None for the rest."""
+    def control_flow(self, eqn: Any, ins: list[Any], origins: set[str]) -> list[Any] | None:
+        """Return the results of cond, while and scan, checked in each iteration; None for others."""
         params = eqn.params
         if not all(isinstance(x, np.ndarray) for x in ins):
             return None
@@ -296,8 +290,8 @@ class _Stepper:
             return self.run(closed.jaxpr, closed.consts, operands, [origins] * len(operands))[0]
 
         if eqn.primitive.name == "cond":
-            which = int(np.clip(int(ins[0]), 0, len(params["branches"]) - 1))
-            return run(params["branches"][which], ins[1:])
+            index = int(np.clip(int(ins[0]), 0, len(params["branches"]) - 1))
+            return run(params["branches"][index], ins[1:])
         if eqn.primitive.name == "while":
             n, m = params["cond_nconsts"], params["body_nconsts"]
             consts, carry = ins[n : n + m], ins[n + m :]
@@ -306,17 +300,16 @@ class _Stepper:
             return carry
         if eqn.primitive.name == "scan" and isinstance(params["length"], int):
             n, end = params["num_consts"], params["num_consts"] + params["num_carry"]
-            consts, carry, rounds = ins[:n], ins[n:end], []
+            consts, carry, outputs = ins[:n], ins[n:end], []
             order = range(params["length"])
             for i in reversed(order) if params["reverse"] else order:
-                outs = run(
-                    params["jaxpr"], [*consts, *carry, *[np.asarray(x[i]) for x in ins[end:]]]
-                )
+                slices = [np.asarray(x[i]) for x in ins[end:]]
+                outs = run(params["jaxpr"], [*consts, *carry, *slices])
                 carry = outs[: len(carry)]
-                rounds.append(outs[len(carry) :])
-            if not rounds:
+                outputs.append(outs[len(carry) :])
+            if not outputs:
                 return None
-            stacked = [np.stack(ys) for ys in zip(*rounds, strict=True)]
+            stacked = [np.stack(ys) for ys in zip(*outputs, strict=True)]
             return [*carry, *[y[::-1] if params["reverse"] else y for y in stacked]]
         return None
 
@@ -335,13 +328,13 @@ class _Stepper:
             for x, a in zip(outs, out_avals, strict=True)
         ]
 
-    def look(self, eqn: Any, ins: list[Any], outs: list[Any], origins: set[str]) -> None:
+    def check(self, eqn: Any, ins: list[Any], outs: list[Any], origins: set[str]) -> None:
         if eqn.traceback is None or not all(isinstance(x, np.ndarray) for x in (*ins, *outs)):
             return
         depends = tuple(dict.fromkeys(base_name(n) for n in self.names if n in origins))
         if self.nan:
-            before = all(np.all(np.isfinite(_floats(x))) for x in ins)
-            bad = any(not np.all(np.isfinite(_floats(x))) for x in outs)
+            before = all(np.all(np.isfinite(_as_floats(x))) for x in ins)
+            bad = any(not np.all(np.isfinite(_as_floats(x))) for x in outs)
             if before and bad and user_span(eqn.traceback) is not None:
                 self.add(
                     cautions.NaNGradientWarning,
@@ -349,45 +342,49 @@ class _Stepper:
                     eqn.traceback,
                     depends=depends,
                 )
-                raise _Stop
+                raise _StopError
             return
-        problem = _problem(eqn.primitive.name, ins, eqn.params, outs[0], eqn.traceback)
+        problem = _check_operation(eqn.primitive.name, ins, eqn.params, outs[0], eqn.traceback)
         if problem is not None:
             category, message = problem
             self.add(category, message, eqn.traceback, depends=depends)
 
 
-def _blame(closed: Any, inputs: list[Any], names: list[str], add: Add) -> None:
-    """Find the first operation of a program whose result is not finite."""
-    stepper = _Stepper(names, add, 2.0, nan=True)
-    with contextlib.suppress(_Stop), config.debug_key_reuse(False):
+def _report_nonfinite(closed: Any, inputs: list[Any], names: list[str], add: Add) -> None:
+    """Report the first operation of a jaxpr whose result is not finite."""
+    stepper = _Interpreter(names, add, 2.0, nan=True)
+    with contextlib.suppress(_StopError), config.debug_key_reuse(False):
         stepper.run(closed.jaxpr, closed.consts, inputs, [{n} for n in names])
 
 
-def _index_operands(name: str) -> slice | None:
-    """Where an operation's indices stand among its operands; None if it has none."""
+def _index_operand_slice(name: str) -> slice | None:
+    """Return the slice of an operation's operands that are indices; None if it has none."""
     if name == "dynamic_slice":
         return slice(1, None)
     if name == "dynamic_update_slice":
         return slice(2, None)
-    return slice(1, 2) if name in _INDEXED else None
+    return slice(1, 2) if name in _INDEXING_PRIMITIVES else None
 
 
 # --- single operations ---------------------------------------------------------------------------
 
 
-def _problem(
+def _check_operation(
     name: str, ins: list[Any], params: dict[str, Any], out: Any, stack: Any
 ) -> tuple[type[Warning], str] | None:
-    """What an operation did that nobody asked for."""
-    if name in _INDEXED:
-        return _outside(name, ins, params, stack)
-    if isinstance(out, np.ndarray) and name in _ARITHMETIC and _counts(name, out.dtype):
-        return _overflow(name, ins, params, out)
+    """Return the warning for an operation that overflowed or indexed out of bounds."""
+    if name in _INDEXING_PRIMITIVES:
+        return _check_bounds(name, ins, params, stack)
+    if (
+        isinstance(out, np.ndarray)
+        and name in _ARITHMETIC_PRIMITIVES
+        and _must_not_wrap(name, out.dtype)
+    ):
+        return _check_overflow(name, ins, params, out)
     return None
 
 
-def _overflow(
+def _check_overflow(
     name: str, ins: list[Any], params: dict[str, Any], out: Any
 ) -> tuple[type[Warning], str] | None:
     a = [np.asarray(x, np.float64) for x in ins]
@@ -435,10 +432,10 @@ def _overflow(
     )
 
 
-def _outside(
+def _check_bounds(
     name: str, ins: list[Any], params: dict[str, Any], stack: Any
 ) -> tuple[type[Warning], str] | None:
-    if _says_mode(stack):
+    if _sets_mode(stack):
         return None
     shape = ins[0].shape
     if name in ("dynamic_slice", "dynamic_update_slice"):
@@ -447,7 +444,7 @@ def _outside(
         starts = [int(x) for x in ins[first:]]
         for axis, (start, size) in enumerate(zip(starts, sizes, strict=True)):
             if start < 0 or start + size > shape[axis]:
-                return _told(start, f"axis {axis} with size {shape[axis]}")
+                return _out_of_bounds_warning(start, f"axis {axis} with size {shape[axis]}")
         return None
     numbers = params["dimension_numbers"]
     axes = getattr(numbers, "start_index_map", None) or getattr(
@@ -462,17 +459,17 @@ def _outside(
         most = shape[axis] - (sizes[axis] if sizes is not None else 1)
         bad = (at < 0) | (at > most)
         if bad.any():
-            return _told(int(at[bad][0]), f"axis {axis} with size {shape[axis]}")
+            return _out_of_bounds_warning(int(at[bad][0]), f"axis {axis} with size {shape[axis]}")
     return None
 
 
-def _says_mode(stack: Any) -> bool:
-    """Whether the user's expression names a mode: who does so has said what is to happen."""
+def _sets_mode(stack: Any) -> bool:
+    """Return whether the user's expression sets an index mode, and so accepts its effect."""
     span = user_span(stack)
     return span is None or any("mode=" in line for line in span.source)
 
 
-def _told(index: int, where: str) -> tuple[type[Warning], str]:
+def _out_of_bounds_warning(index: int, where: str) -> tuple[type[Warning], str]:
     return (
         cautions.OutOfBoundsIndexWarning,
         f"index {index} is out of bounds for {where}: nothing is raised, "

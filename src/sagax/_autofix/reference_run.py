@@ -1,8 +1,8 @@
 """Run a script without transformations, to learn its expected result.
 
-jit calls the function, vmap is a loop over examples, the control flow of lax is that of Python, and
-a value that is being differentiated may be asked for its number. A program that fails because a
-value is traced then has a result, and a repair can be compared with it.
+jit calls the function, vmap loops over examples, the control flow of lax is that of Python, and
+differentiated values convert to numbers. A script that fails because a value is traced then has a
+result to compare repairs with.
 """
 
 from __future__ import annotations
@@ -27,45 +27,45 @@ __all__ = ["install"]
 
 
 def install(package: ModuleType) -> None:
-    """Make `package` (sagax) run programs plainly, for the rest of this process."""
+    """Turn off the transformations of `package` (sagax) for the rest of this process."""
     config.config.update("jax_disable_jit", True)
     package.__dict__["vmap"] = vmap
-    for function in (scan, while_loop, fori_loop, cond, switch, loop_map):
-        name = "map" if function is loop_map else function.__name__
+    for function in (scan, while_loop, fori_loop, cond, switch, map_):
+        name = "map" if function is map_ else function.__name__
         setattr(sagax.lax, name, function)
-    Tracer.__array__ = _known_array  # type: ignore[method-assign]
-    Tracer._known = _known  # type: ignore[method-assign]
+    Tracer.__array__ = _concrete_array  # type: ignore[method-assign]
+    Tracer._known = _concrete_value  # type: ignore[method-assign]
 
 
-# The numbers that were taken out of values that are being differentiated: what is computed from
-# them has no derivative, so that the gradients of the program may be wrong.
-_taken: list[str] = []
+# Numbers that were read from differentiated values. Values computed from them have no derivative, so
+# that gradients may be wrong.
+_concretized: list[str] = []
 
 
 def derivatives_lost() -> bool:
-    """Whether gradients of this run may lack what was computed from numbers."""
-    return bool(_taken)
+    """Return whether gradients of this run may lack terms, since tracers were made numbers."""
+    return bool(_concretized)
 
 
-def _known(self: Tracer, error: type, *context: Any) -> Any:
+def _concrete_value(self: Tracer, error: type, *context: Any) -> Any:
     value = self.concrete()
     if value is None:
         raise error(self, *context)
     if error is ConcretizationTypeError and has_derivative(self):
-        _taken.append(type(self).__name__)
+        _concretized.append(type(self).__name__)
     return value
 
 
-def _known_array(self: Tracer, *args: Any, **kwargs: Any) -> np.ndarray:
+def _concrete_array(self: Tracer, *args: Any, **kwargs: Any) -> np.ndarray:
     value = self.concrete()
     if value is None:
         raise TypeError("a value without a number")
     if has_derivative(self):
-        _taken.append(type(self).__name__)
+        _concretized.append(type(self).__name__)
     return np.asarray(value, *args)
 
 
-def _none(x: Any) -> bool:
+def _is_none(x: Any) -> bool:
     return x is None
 
 
@@ -77,7 +77,7 @@ def vmap(
     axis_size: Any = None,
     **options: Any,
 ) -> Callable[..., Any]:
-    """A loop over examples; named axes need the real one."""
+    """Loop over examples; named axes need the real vmap."""
     if axis_name is not None:
         return real_vmap(fun, in_axes, out_axes, axis_name, axis_size, **options)
 
@@ -90,10 +90,10 @@ def vmap(
                 sizes.update(np.shape(x)[axis] for x in leaves(part))
 
         for axis, arg in zip(axes, args, strict=True):
-            tree_map(note, axis, arg, is_leaf=_none)
+            tree_map(note, axis, arg, is_leaf=_is_none)
         for value in kwargs.values():
-            tree_map(note, 0, value, is_leaf=_none)
-        if len(sizes) != 1:  # which the real one explains
+            tree_map(note, 0, value, is_leaf=_is_none)
+        if len(sizes) != 1:  # the real vmap explains the mistake
             return real_vmap(fun, in_axes, out_axes, axis_name, axis_size)(*args, **kwargs)
 
         def example(i: int, axis: Any, part: Any) -> Any:
@@ -104,7 +104,7 @@ def vmap(
         outs: list[Any] = []
         for i in range(sizes.pop()):
             one = [
-                tree_map(lambda axis, part, i=i: example(i, axis, part), a, arg, is_leaf=_none)
+                tree_map(lambda axis, part, i=i: example(i, axis, part), a, arg, is_leaf=_is_none)
                 for a, arg in zip(axes, args, strict=True)
             ]
             named = {k: example(i, 0, v) for k, v in kwargs.items()}
@@ -157,5 +157,5 @@ def switch(index: Any, branches: Sequence[Any], *operands: Any, **_: Any) -> Any
     return branches[min(max(int(index), 0), len(branches) - 1)](*operands)
 
 
-def loop_map(f: Callable[..., Any], xs: Any, **_: Any) -> Any:
+def map_(f: Callable[..., Any], xs: Any, **_: Any) -> Any:
     return scan(lambda carry, x: (carry, f(x)), None, xs)[1]

@@ -1,6 +1,6 @@
-"""Run a script in this process, with changed sources and checks, and report what happened.
+"""Run a script in this process, with changed sources and checks, and report the outcome.
 
-A process does this once: checks and changes stay for the rest of its life.
+Run once per process: checks and changed sources stay in force.
 """
 
 from __future__ import annotations
@@ -20,31 +20,31 @@ from typing import Any
 
 import sagax._autofix.reference_run as reference_run
 import sagax._autofix.runtime_checks as runtime_checks
-from sagax._autofix.collect_facts import facts_of, measured, results_of
-from sagax._autofix.repairs.case import Facts, Measured
+from sagax._autofix.collect_facts import collect_facts, collect_results, measure_value
+from sagax._autofix.repairs.case import Facts, Measurement
 from sagax._autofix.run_task import Outcome, Task
-from sagax._src.diagnostics.boundary import from_users, tidy
+from sagax._src.diagnostics.boundary import hide_frames, user_traceback
 from sagax._src.diagnostics.edits import apply
 from sagax._src.diagnostics.model import Edit, Span
-from sagax._src.diagnostics.spans import is_installed, is_users
+from sagax._src.diagnostics.spans import is_installed, is_user_file
 
-__all__ = ["perform"]
+__all__ = ["run_task"]
 
 _MEASURE = "__sagax_measure__"
 
 
-def perform(task: Task) -> Outcome:
+def run_task(task: Task) -> Outcome:
     """Run the script of a task as `__main__`."""
     importlib.import_module("sagax.as_jax")
     package = importlib.import_module("sagax")
-    found: dict[Span, list[Measured]] = {}
+    found: dict[Span, list[Measurement]] = {}
     changed = dict(task.changed)
     if task.measure:
-        changed = _instrumented(changed, task.measure, found)
-    _use(changed)
-    if task.plainly:
+        changed = _instrument(changed, task.measure, found)
+    _use_sources(changed)
+    if task.untransformed:
         reference_run.install(package)
-    watch = runtime_checks.Watch() if task.watch else None
+    watch = runtime_checks.RuntimeChecks() if task.watch else None
     if watch is not None:
         watch.install(package)
     sys.argv = [task.script, *task.arguments]
@@ -64,8 +64,8 @@ def perform(task: Task) -> Outcome:
         status = "exit"
         code = exit_.code if isinstance(exit_.code, int) else int(exit_.code is not None)
     except BaseException as raised:
-        status, error = "error", _facts(raised)
-        tidy(raised)
+        status, error = "error", _error_facts(raised)
+        hide_frames(raised)
         text = _traceback_text(raised)
     sys.stdout.flush()
     seconds = time.perf_counter() - start
@@ -75,30 +75,30 @@ def perform(task: Task) -> Outcome:
         error,
         warned,
         text,
-        results=results_of(vars(module)),
+        results=collect_results(vars(module)),
         measured=found,
-        files=_users_files(task.script),
+        files=_user_files(task.script),
         seconds=seconds,
         code=code,
         derivatives_lost=reference_run.derivatives_lost(),
     )
 
 
-def _facts(error: BaseException) -> Facts | None:
-    return None if isinstance(error, KeyboardInterrupt) else facts_of(error)
+def _error_facts(error: BaseException) -> Facts | None:
+    return None if isinstance(error, KeyboardInterrupt) else collect_facts(error)
 
 
 def _traceback_text(error: BaseException) -> str:
-    return "".join(traceback.format_exception(type(error), error, from_users(error)))
+    return "".join(traceback.format_exception(type(error), error, user_traceback(error)))
 
 
-def _users_files(script: str) -> tuple[str, ...]:
-    """The script and the modules that were imported, but for installed packages."""
+def _user_files(script: str) -> tuple[str, ...]:
+    """Return the files of the script and of imported modules, except installed packages."""
     root = os.path.dirname(os.path.abspath(script)) + os.sep
     found = [os.path.abspath(script)]
     for module in list(sys.modules.values()):
         file = getattr(module, "__file__", None)
-        if not isinstance(file, str) or not is_users(file):
+        if not isinstance(file, str) or not is_user_file(file):
             continue
         if file.startswith(root) or not is_installed(file):
             found.append(os.path.abspath(file))
@@ -108,8 +108,8 @@ def _users_files(script: str) -> tuple[str, ...]:
 # --- changed sources -------------------------------------------------------------------------
 
 
-def _use(changed: Mapping[str, str]) -> None:
-    """Let imports, tracebacks and spans see these texts in place of the files' own."""
+def _use_sources(changed: Mapping[str, str]) -> None:
+    """Substitute the texts of files for imports, tracebacks and spans."""
     if not changed:
         return
     real = importlib.machinery.SourceFileLoader.get_code
@@ -122,17 +122,17 @@ def _use(changed: Mapping[str, str]) -> None:
 
     importlib.machinery.SourceFileLoader.get_code = get_code  # type: ignore[method-assign]
     for file, text in changed.items():
-        # without a time of change: linecache does not look at the file again
+        # without a modification time, linecache does not read the file again
         linecache.cache[file] = (len(text), None, text.splitlines(keepends=True), file)
 
 
-def _instrumented(
-    changed: Mapping[str, str], wanted: tuple[Span, ...], found: dict[Span, list[Measured]]
+def _instrument(
+    changed: Mapping[str, str], wanted: tuple[Span, ...], found: dict[Span, list[Measurement]]
 ) -> dict[str, str]:
-    """The sources with each wanted expression handed to a function that notes its value."""
+    """Wrap each wanted expression in a call that records its value."""
 
     def note(i: int, value: Any) -> Any:
-        found.setdefault(wanted[i], []).append(measured(value))
+        found.setdefault(wanted[i], []).append(measure_value(value))
         return value
 
     setattr(builtins, _MEASURE, note)

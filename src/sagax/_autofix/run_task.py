@@ -1,4 +1,4 @@
-"""Define the task that a run of the user's script gets, and its outcome."""
+"""Define the task and the outcome of a run of the user's script."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from sagax._autofix.repairs.case import Facts, Measured
+from sagax._autofix.repairs.case import Facts, Measurement
 from sagax._src.diagnostics.model import Span
 
 __all__ = ["Outcome", "Task"]
@@ -14,26 +14,26 @@ __all__ = ["Outcome", "Task"]
 
 @dataclass(frozen=True)
 class Task:
-    """One run of a script.
+    """Describe one run of a script.
 
     Attributes:
-      changed: texts to use in place of what is in these files.
+      changed: texts that replace the contents of files.
       watch: whether all checks are on.
-      plainly: whether jit, vmap and the control flow of lax run as plain Python.
-      measure: expressions whose values are wanted.
+      untransformed: whether jit, vmap and the control flow of lax run as Python.
+      measure: expressions to record the values of.
     """
 
     script: str
     arguments: tuple[str, ...] = ()
     changed: Mapping[str, str] = field(default_factory=dict[str, str])
     watch: bool = False
-    plainly: bool = False
+    untransformed: bool = False
     measure: tuple[Span, ...] = ()
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """How a run went: "clean", "error" (uncaught), "exit" (a status), "timeout" or "crash"."""
+    """Hold the outcome of a run: "clean", "error" (uncaught), "exit", "timeout" or "crash"."""
 
     status: str
     error: Facts | None = None
@@ -41,15 +41,17 @@ class Outcome:
     traceback: str = ""
     output: str = ""
     results: Mapping[str, Any] = field(default_factory=dict[str, Any])
-    measured: Mapping[Span, list[Measured]] = field(default_factory=dict[Span, list[Measured]])
+    measured: Mapping[Span, list[Measurement]] = field(
+        default_factory=dict[Span, list[Measurement]]
+    )
     files: tuple[str, ...] = ()
     seconds: float = 0.0
     code: int = 0
-    derivatives_lost: bool = False  # numbers were taken out of values being differentiated
+    derivatives_lost: bool = False  # differentiated values were converted to numbers
 
     @property
     def found(self) -> Facts | None:
-        """What there is to explain: the error, or else the first warning."""
+        """Return the facts to explain: those of the error, or else of the first warning."""
         return self.error or (self.warnings[0] if self.warnings else None)
 
     @property

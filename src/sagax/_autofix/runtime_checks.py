@@ -1,7 +1,6 @@
 """Turn on the runtime checks of `explain`: stale values, recompilation, unrolled loops and more.
 
-They hook into functions of sagax in a process that exists for this one run, so that ordinary runs
-pay nothing for them.
+They replace functions of sagax in a process for this one run, so that ordinary runs pay nothing.
 """
 
 from __future__ import annotations
@@ -31,23 +30,23 @@ from sagax._src.diagnostics import cautions
 from sagax._src.diagnostics.boundary import function_name
 from sagax._src.diagnostics.model import Span
 from sagax._src.diagnostics.source import function_code
-from sagax._src.diagnostics.spans import Place, is_users, user_span, user_spans
+from sagax._src.diagnostics.spans import CodePosition, is_user_file, user_span, user_spans
 
-__all__ = ["Watch"]
+__all__ = ["RuntimeChecks"]
 
-COMPILATIONS = 5
-ITERATIONS = 100
-CAPTURED = 1 << 20
-_OURS = (DtypeTruncationWarning, *(getattr(cautions, name) for name in cautions.__all__))
+MAX_COMPILATIONS = 5
+MAX_ITERATIONS = 100
+MAX_CAPTURED_BYTES = 1 << 20
+_WARNING_CLASSES = (DtypeTruncationWarning, *(getattr(cautions, name) for name in cautions.__all__))
 
 
-class Watch:
-    """Collects warnings while a program runs."""
+class RuntimeChecks:
+    """Collect warnings while a script runs."""
 
     def __init__(self) -> None:
         self.found: list[Facts] = []
         self.seen: set[tuple[Any, ...]] = set()
-        self.compiled: dict[Any, list[tuple[Any, Any]]] = {}
+        self.compiled: dict[Any, list[tuple[Any, Any, Any]]] = {}
         self.made: Counter[tuple[Any, ...]] = Counter()
         self.checked: Counter[int] = Counter()
         self.busy = False
@@ -65,11 +64,11 @@ class Watch:
         numeric_checks.install(package, self.add, lambda: self.busy)
 
     def finish(self) -> list[Facts]:
-        """What was found, in the order of time."""
+        """Return the warnings in the order of time."""
         return self.found
 
     def add(self, category: type[Warning], message: str, traceback: Any, **facts: Any) -> None:
-        """Record a warning; one of a kind at each place."""
+        """Record a warning, once for each category and position."""
         span = facts.get("span") or user_span(traceback)
         if span is None:
             return
@@ -81,9 +80,9 @@ class Watch:
         self.found.append(warning_facts(category, message, traceback, code=code, **facts))
 
     def source(self, file: str) -> Source | None:
-        """The source of a file, None if it cannot be read."""
+        """Return the source of a file, None if it cannot be parsed."""
         if file not in self.sources:
-            lines = span_lines(file)
+            lines = file_text(file)
             try:
                 self.sources[file] = Source(file, lines) if lines else None
             except SyntaxError:
@@ -96,7 +95,7 @@ class Watch:
         shown = warnings.showwarning
 
         def show(message: Any, category: Any, filename: str, lineno: int, *rest: Any) -> None:
-            if isinstance(category, type) and issubclass(category, _OURS):
+            if isinstance(category, type) and issubclass(category, _WARNING_CLASSES):
                 function = getattr(message, "function", "")
                 facts: dict[str, Any] = {"data": {"compiled": function} if function else None}
                 if category is cautions.StaleValueWarning:
@@ -128,7 +127,7 @@ class Watch:
                         cautions.SideEffectWarning,
                         "print in a traced function prints once, while it is traced, and shows no value",
                         source_stacks.stack(),
-                        values=tracers or _tracers_around(),
+                        values=tracers or _local_tracers(),
                     )
             real(*args, **kwargs)
 
@@ -146,7 +145,7 @@ class Watch:
                         cautions.SideEffectWarning,
                         "a traced function logs once, while it is traced, and no value",
                         source_stacks.stack(),
-                        values=tracers or _tracers_around(),
+                        values=tracers or _local_tracers(),
                     )
             handle(logger, record)
 
@@ -170,22 +169,22 @@ class Watch:
             return traced
 
         def watched_entry(self: JitFunction, *args: Any) -> Any:
-            made = entry(self, *args)
+            compiled = entry(self, *args)
             if not watch.busy:
                 watch._count_compilation(self, *args)
-            return made
+            return compiled
 
         def watched_call(self: JitFunction, *args: Any, **kwargs: Any) -> Any:
             if watch.busy or state.trace is not evaluation:
                 return call(self, *args, **kwargs)
             watch._count_wrapper(self)
-            held = numeric_checks.held(self, args, kwargs)
+            operands = numeric_checks.snapshot_operands(self, args, kwargs)
             result = call(self, *args, **kwargs)
             if watch.checked[id(self)] < 3:
                 watch.checked[id(self)] += 1
                 watch.busy = True
                 try:
-                    numeric_checks.check_call(self, args, kwargs, held, result, watch.add)
+                    numeric_checks.check_call(self, args, kwargs, operands, result, watch.add)
                 finally:
                     watch.busy = False
             return result
@@ -199,33 +198,37 @@ class Watch:
         name = function_name(jitted._fun)
         for const in closed.consts:
             size = getattr(const, "nbytes", 0)
-            if isinstance(size, int) and size > CAPTURED and not isinstance(const, Tracer):
+            if (
+                isinstance(size, int)
+                and size > MAX_CAPTURED_BYTES
+                and not isinstance(const, Tracer)
+            ):
                 read, span = self._captured(jitted, const)
-                what = f"`{read}`, an array" if read else "an array"
+                constant = f"`{read}`, an array" if read else "an array"
                 self.add(
                     cautions.CapturedConstantWarning,
-                    f"`{name}` reads {what} of {size / 2**20:.1f} MiB, from outside: pass it as an argument",
+                    f"`{name}` reads {constant} of {size / 2**20:.1f} MiB, from outside: pass it as an argument",
                     source_stacks.stack(),
                     span=span or self._definition(jitted),
                     data={"read": read},
                 )
-        counts: dict[tuple[int, int], Counter[str]] = {}  # by instruction, its operations
-        runs: Counter[tuple[int, int]] = Counter()  # how often another instruction went before
+        counts: dict[tuple[int, int], Counter[str]] = {}  # operations by instruction
+        runs: Counter[tuple[int, int]] = Counter()  # runs of equations by instruction
         first: dict[tuple[int, int], Any] = {}
         before = None
         for eqn in closed.jaxpr.eqns:
             if eqn.traceback is None:
                 continue
-            place = next(_places(eqn.traceback), None)
-            if place is not None:
-                key = id(place.code), place.offset
+            position = next(_user_positions(eqn.traceback), None)
+            if position is not None:
+                key = id(position.code), position.offset
                 counts.setdefault(key, Counter())[eqn.primitive.name] += 1
                 runs[key] += key != before
                 before = key
                 first.setdefault(key, eqn)
         for key, names in counts.items():
             n = runs[key] if runs[key] > 1 else min(names.values())
-            if n >= ITERATIONS and (loop := self._loop(first[key].traceback)) is not None:
+            if n >= MAX_ITERATIONS and (loop := self._loop(first[key].traceback)) is not None:
                 span, iterations = loop, n
                 self.add(
                     cautions.UnrolledLoopWarning,
@@ -235,7 +238,7 @@ class Watch:
                 )
 
     def _loop(self, traceback: Any) -> Span | None:
-        """The `for` or `while` that an expression on a stack stands in, the innermost."""
+        """Return the span of the innermost loop around an expression on a stack."""
         for span in reversed(user_spans(traceback, 20)):
             source = self.source(span.file)
             node = source.at(span) if source is not None else None
@@ -255,7 +258,7 @@ class Watch:
         return None
 
     def _captured(self, jitted: JitFunction, const: Any) -> tuple[str, Span | None]:
-        """The variable from which a function reads a constant, and where; "" if it is none of its own."""
+        """Return the captured variable that holds a constant, and the span that reads it."""
         try:
             outside = inspect.getclosurevars(jitted._fun)
         except TypeError:  # no function of Python
@@ -270,7 +273,7 @@ class Watch:
 
     def _definition(self, jitted: JitFunction) -> Span | None:
         code = getattr(jitted._fun, "__code__", None)
-        if code is None or not is_users(code.co_filename):
+        if code is None or not is_user_file(code.co_filename):
             return None
         source = self.source(code.co_filename)
         if source is None:
@@ -281,7 +284,7 @@ class Watch:
         return Span(code.co_filename, line, start, line, len(text), code.co_qualname, (text,))
 
     def _count_wrapper(self, jitted: JitFunction) -> None:
-        """The same function jitted anew again and again by the same line."""
+        """Count how often the same line jits the same function."""
         if getattr(jitted, "_counted", False):
             return
         jitted.__dict__["_counted"] = True
@@ -289,12 +292,12 @@ class Watch:
         made = jitted.__dict__.get("_made_at")
         if code is None or made is None:
             return
-        place = next(_places(made), None)
-        if place is None:
+        position = next(_user_positions(made), None)
+        if position is None:
             return
-        key = (id(code), id(place.code), place.offset)
+        key = (id(code), id(position.code), position.offset)
         self.made[key] += 1
-        if self.made[key] == COMPILATIONS:
+        if self.made[key] == MAX_COMPILATIONS:
             name = function_name(jitted._fun)
             self.add(
                 cautions.RecompilationWarning,
@@ -315,21 +318,21 @@ class Watch:
     ) -> None:
         code = function_code(jitted._fun)
         stack = source_stacks.stack()
-        place = next(_places(stack), None)
-        if code is None or place is None:
+        position = next(_user_positions(stack), None)
+        if code is None or position is None:
             return
-        key = (id(code), id(place.code), place.offset)
+        key = (id(code), id(position.code), position.offset)
         signature = (tree, statics, tuple(traced.closed.in_avals))
-        known = self.compiled.setdefault(key, [])
-        known.append((signature, None))
-        if len(known) < COMPILATIONS:
+        signatures = self.compiled.setdefault(key, [])
+        signatures.append(signature)
+        if len(signatures) < MAX_COMPILATIONS:
             return
         name = function_name(jitted._fun)
-        changing = _changing([s for s, _ in known], jitted, args, kwargs)
-        said = f": {', '.join(f'`{c}`' for c in changing)} changes each time" if changing else ""
+        changing = _changing_arguments(signatures, jitted, args, kwargs)
+        cause = f": {', '.join(f'`{c}`' for c in changing)} changes each time" if changing else ""
         self.add(
             cautions.RecompilationWarning,
-            f"`{name}` was compiled {len(known)} times for this call{said}",
+            f"`{name}` was compiled {len(signatures)} times for this call{cause}",
             stack,
             depends=tuple(changing),
             data={"compiled": name},
@@ -338,7 +341,7 @@ class Watch:
     # -- stale values ---------------------------------------------------------------------------
 
     def _reading(self, code: types.CodeType, line: int, name: str) -> Span | None:
-        """The expression that reads a name, in the line of the function that does it."""
+        """Return the span of the expression that reads a name in a line."""
         source = self.source(code.co_filename)
         if source is None:
             return None
@@ -350,38 +353,38 @@ class Watch:
         return None
 
 
-def span_lines(file: str) -> str:
-    """The text of a file, as it is run."""
+def file_text(file: str) -> str:
+    """Return the text of a file, as it is run."""
     return "".join(linecache.getlines(file)).rstrip("\n") + "\n"
 
 
-def _places(traceback: Any) -> Iterator[Place]:
+def _user_positions(traceback: Any) -> Iterator[CodePosition]:
     codes, offsets = traceback.raw_frames()
     for code, offset in zip(codes, offsets, strict=True):
-        if is_users(code.co_filename):
-            yield Place(code, offset)
+        if is_user_file(code.co_filename):
+            yield CodePosition(code, offset)
 
 
-def _tracers_around() -> tuple[Any, ...]:
-    """The traced values among the variables of the function that prints."""
+def _local_tracers() -> tuple[Any, ...]:
+    """Return the tracers among the variables of the function that prints."""
     frame = sys._getframe(2)
-    while frame is not None and not is_users(frame.f_code.co_filename):
+    while frame is not None and not is_user_file(frame.f_code.co_filename):
         frame = frame.f_back
     return (
         () if frame is None else tuple(v for v in frame.f_locals.values() if isinstance(v, Tracer))
     )
 
 
-def _changing(
+def _changing_arguments(
     signatures: list[tuple[Any, Any, Any]], jitted: JitFunction, args: Any, kwargs: Any
 ) -> list[str]:
-    """The arguments whose type or static value differs between compilations."""
+    """Return the arguments whose type or static value differs between compilations."""
     names: list[str] = []
     known = arguments.positional_names(jitted._fun, len(args))
-    for where, _ in signatures[-1][1]:
-        found = {dict(statics).get(where) for _, statics, _ in signatures}
+    for key, _ in signatures[-1][1]:
+        found = {dict(statics).get(key) for _, statics, _ in signatures}
         if len(found) > 1:
-            names.append(known[where] if isinstance(where, int) else where)
+            names.append(known[key] if isinstance(key, int) else key)
     paths = jitted._paths(args, kwargs)
     for i, path in enumerate(paths):
         avals = {avals[i] for _, _, avals in signatures if i < len(avals)}

@@ -1,9 +1,9 @@
 """Search for fixes of a failed run, and try them.
 
-A candidate is tried by running the whole program with it, all checks on. It is verified when that
-run is clean and prints what the program prints without transformations; where such a result does
-not exist (it fails as well, or is itself the mistake), when that run is clean and the candidate is
-the likeliest of its kind. When another mistake shows, the repairs of that one are tried on top.
+Trying a candidate runs the whole edited script, with all checks on. The candidate is verified if that
+run is clean and prints what the script prints without transformations. The untransformed run may fail,
+or be itself the mistake. Then the likeliest candidate with a clean run is verified. If a run shows
+another mistake, its repairs are tried on top.
 """
 
 from __future__ import annotations
@@ -14,34 +14,34 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from sagax._autofix.candidates import MOST_SHOWN, read_sources
-from sagax._autofix.repairs.case import LAST_RESORT, Candidate, Case, Facts
-from sagax._autofix.repairs.locate import completed
+from sagax._autofix.candidates import MAX_SHOWN, read_sources
+from sagax._autofix.repairs.case import LAST_RESORT_RANK, Candidate, Case, Facts
+from sagax._autofix.repairs.locate import complete_facts
 from sagax._autofix.repairs.registry import propose
 from sagax._autofix.repairs.source_file import Source
 from sagax._autofix.run_task import Outcome, Task
 from sagax._autofix.subprocess_runs import run, run_all
-from sagax._src.diagnostics.edits import apply, between, diff, patched
+from sagax._src.diagnostics.edits import apply, diff, line_edits, patch
 from sagax._src.diagnostics.model import Diagnostic, Edit, Suggestion, Trust
 
-__all__ = ["Explanation", "agree", "explain"]
+__all__ = ["Explanation", "same_result", "explain"]
 
-_DEPTH = 4
-_AT_ONCE = 2
-_MOST_TRIALS = 16
+_MAX_EDITS = 4
+_PARALLEL_RUNS = 2
+_MAX_TRIALS = 16
 
-# the result of the program as it is, where the mistake is what it costs
-_KEEPS_RESULT = {
+# the result is right: the mistake is in the cost
+_SAME_RESULT_WARNINGS = {
     "RecompilationWarning", "UnrolledLoopWarning", "DonationWarning", "OutOfBoundsIndexWarning",
     "CapturedConstantWarning",
 }  # fmt: skip
-# no result to compare with: the one of the program is wrong, and so is that without jit
-_NO_RESULT = {"IntegerOverflowWarning", "DtypeTruncationWarning"}
+# no result to compare with: the script is wrong with and without jit
+_WRONG_RESULT_WARNINGS = {"IntegerOverflowWarning", "DtypeTruncationWarning"}
 
 
 @dataclass(frozen=True)
 class Explanation:
-    """What `explain` found: the run, the facts, and the diagnostic with repairs that were tried."""
+    """Hold the result of `explain`: the run, the facts, and the diagnostic with tried repairs."""
 
     outcome: Outcome
     facts: Facts | None
@@ -49,27 +49,29 @@ class Explanation:
 
 
 def explain(script: str, arguments: Sequence[str] = (), seconds: float = 8.0) -> Explanation:
-    """Run a script with all checks on; explain what is found and try repairs for some seconds."""
+    """Run a script with all checks on, explain what is found, and try repairs."""
     task = Task(script, tuple(arguments), watch=True)
     outcome = run(task, 24 * 3600.0, show=True)
     facts = outcome.found
     if facts is None:
         return Explanation(outcome, None, None)
     sources = read_sources(outcome.files)
-    facts = completed(facts, sources)
+    facts = complete_facts(facts, sources)
     search = _Search(task, outcome, sources, facts, seconds)
     found = search.run()
-    diagnostic = replace(facts.diagnostic, suggestions=found or _advice(facts.diagnostic))
+    diagnostic = replace(
+        facts.diagnostic, suggestions=found or _textual_suggestions(facts.diagnostic)
+    )
     return Explanation(outcome, facts, diagnostic)
 
 
-def _advice(diagnostic: Diagnostic) -> tuple[Suggestion, ...]:
+def _textual_suggestions(diagnostic: Diagnostic) -> tuple[Suggestion, ...]:
     return tuple(s for s in diagnostic.suggestions if not s.edits)
 
 
 @dataclass(frozen=True)
-class _State:
-    """The program after some edits, and what happened when it ran."""
+class _Attempt:
+    """Hold the script after some edits."""
 
     texts: Mapping[str, str]
     steps: tuple[Candidate, ...]
@@ -92,19 +94,19 @@ class _Search:
         self.until = time.monotonic() + max(seconds, 4 * outcome.seconds)
         self.timeout = 10.0 + 5 * outcome.seconds
         self.trials = 0
-        self.plain: Outcome | None = None
+        self.untransformed: Outcome | None = None
         self.verified: list[Suggestion] = []
         self.clean: list[Suggestion] = []
-        self.last: list[Suggestion] = []  # verified, but only to be had if nothing else is
+        self.last_resort: list[Suggestion] = []  # verified, but shown only if nothing else is
         self.untried: list[Suggestion] = []
 
     def run(self) -> tuple[Suggestion, ...]:
-        start = _State({}, ())
+        start = _Attempt({}, ())
         candidates = self.candidates(start, self.facts)
-        queue: list[tuple[_State, Facts]] = []
+        queue: list[tuple[_Attempt, Facts]] = []
         self.level(start, self.facts, candidates, queue)
         depth = 1
-        while queue and not self.done and depth < _DEPTH and self.time_left():
+        while queue and not self.done and depth < _MAX_EDITS and self.time_left():
             pending, queue = queue, []
             for state, facts in pending[:3]:
                 self.level(state, facts, self.candidates(state, facts), queue)
@@ -112,40 +114,38 @@ class _Search:
                     break
             depth += 1
         if not self.verified and self.clean:
-            # nothing to compare with: the likeliest stands for what is meant, or the only one
+            # no reference result: take the likeliest as meant, or the only one
             alone = len(self.clean) == 1 and not self.untried
             best = self.clean[0]
             if best.trust is Trust.VERIFIED or alone:
                 self.verified.append(replace(best, trust=Trust.VERIFIED))
                 self.clean = self.clean[1:]
             self.clean = [replace(s, trust=Trust.PLAUSIBLE) for s in self.clean]
-        shown = [*self.verified, *self.clean] or self.last
-        if not shown:
-            shown = self.untried
-        # of several that say the same, the first
+        shown = [*self.verified, *self.clean] or self.last_resort or self.untried
+        # the first of each title
         shown = list({s.title: s for s in reversed(shown)}.values())[::-1]
-        return tuple(shown[:MOST_SHOWN])
+        return tuple(shown[:MAX_SHOWN])
 
     @property
     def done(self) -> bool:
-        """Whether there is something to show, so that no repairs are put on top of others."""
+        """Return whether there is something to show, so that no edits are added to others."""
         return bool(self.verified or self.clean)
 
     @property
     def settled(self) -> bool:
-        """Whether further candidates would change nothing."""
+        """Return whether further candidates would change nothing."""
         return bool(self.verified) or any(s.trust is Trust.VERIFIED for s in self.clean)
 
     def time_left(self) -> bool:
-        return self.trials < _MOST_TRIALS and time.monotonic() < self.until
+        return self.trials < _MAX_TRIALS and time.monotonic() < self.until
 
     # -- candidates -----------------------------------------------------------------------------
 
-    def candidates(self, state: _State, facts: Facts) -> list[Candidate]:
+    def candidates(self, state: _Attempt, facts: Facts) -> list[Candidate]:
         sources = self.sources
         if state.texts:
             sources = read_sources(list(self.sources), state.texts)
-            facts = completed(facts, sources)
+            facts = complete_facts(facts, sources)
         case = Case(facts, sources)
         found = propose(case)
         if case.requests:
@@ -153,34 +153,34 @@ class _Search:
                 self.task,
                 changed=dict(state.texts),
                 watch=False,
-                plainly=True,
+                untransformed=True,
                 measure=tuple(dict.fromkeys(case.requests)),
             )
             outcome = run(task, self.timeout)
             if not state.texts:
-                self.plain = outcome
+                self.untransformed = outcome
             found = propose(Case(facts, sources, outcome.measured))
         return found
 
     def level(
         self,
-        state: _State,
+        state: _Attempt,
         facts: Facts,
         candidates: Sequence[Candidate],
-        queue: list[tuple[_State, Facts]],
+        queue: list[tuple[_Attempt, Facts]],
     ) -> None:
         """Try candidates, the likeliest first, until one is verified."""
         todo = list(candidates)
         while todo and self.time_left() and not self.settled:
-            batch, todo = todo[:_AT_ONCE], todo[_AT_ONCE:]
+            batch, todo = todo[:_PARALLEL_RUNS], todo[_PARALLEL_RUNS:]
             states = [s for c in batch if (s := self.changed(state, c)) is not None]
             tasks = [replace(self.task, changed=s.texts, watch=True) for s in states]
-            plainly = self.plain is None and self.wants_plain()
-            if plainly:
-                tasks.append(replace(self.task, watch=False, plainly=True))
+            compare = self.untransformed is None and self.needs_untransformed()
+            if compare:
+                tasks.append(replace(self.task, watch=False, untransformed=True))
             outcomes = run_all(tasks, self.timeout)
-            if plainly:
-                self.plain = outcomes.pop()
+            if compare:
+                self.untransformed = outcomes.pop()
             self.trials += len(states)
             for after, outcome in zip(states, outcomes, strict=True):
                 self.judge(after, outcome, facts, queue)
@@ -190,8 +190,8 @@ class _Search:
                 if after is not None:
                     self.untried.append(self.suggestion(after, Trust.PLAUSIBLE, ""))
 
-    def changed(self, state: _State, candidate: Candidate) -> _State | None:
-        """The state after one more candidate; None if it makes no program."""
+    def changed(self, state: _Attempt, candidate: Candidate) -> _Attempt | None:
+        """Return the state after one more candidate; None if it does not compile."""
         texts = dict(state.texts)
         by_file: dict[str, list[Edit]] = {}
         for edit in candidate.edits:
@@ -203,76 +203,77 @@ class _Search:
                 compile(texts[file], file, "exec")
             except (SyntaxError, ValueError, IndexError):
                 return None
-        return _State(texts, (*state.steps, candidate))
+        return _Attempt(texts, (*state.steps, candidate))
 
     # -- verdicts -------------------------------------------------------------------------------
 
-    def wants_plain(self) -> bool:
+    def needs_untransformed(self) -> bool:
         name = self.facts.diagnostic.error
-        return name not in _KEEPS_RESULT and name not in _NO_RESULT
+        return name not in _SAME_RESULT_WARNINGS and name not in _WRONG_RESULT_WARNINGS
 
     def reference(self) -> tuple[Outcome, str] | None:
-        """The run whose result is the right one, and what to call it."""
+        """Return the run with the reference result, and its description."""
         name = self.facts.diagnostic.error
-        if name in _KEEPS_RESULT or name == "NaNGradientWarning":
+        if name in _SAME_RESULT_WARNINGS or name == "NaNGradientWarning":
             return self.outcome, "the program before"
-        if name in _NO_RESULT or self.plain is None or not self.plain.clean:
+        run = self.untransformed
+        if name in _WRONG_RESULT_WARNINGS or run is None or not run.clean:
             return None
-        return self.plain, "the program without jit"
+        return run, "the program without jit"
 
     def judge(
         self,
-        state: _State,
+        state: _Attempt,
         outcome: Outcome,
         facts: Facts,
-        queue: list[tuple[_State, Facts]],
+        queue: list[tuple[_Attempt, Facts]],
     ) -> None:
         found = outcome.found
         if found is not None:
-            if not _same_mistake(found, facts) and len(state.steps) < _DEPTH:
+            if not _same_mistake(found, facts) and len(state.steps) < _MAX_EDITS:
                 sources = read_sources(outcome.files, state.texts)
-                queue.append((state, completed(found, sources)))
+                queue.append((state, complete_facts(found, sources)))
             return
         if not outcome.clean:
             return
         reference = self.reference()
         wildcard = self.facts.diagnostic.error == "NaNGradientWarning"
-        agrees = reference is not None and agree(reference[0], outcome, wildcard)
-        spoilt = reference is not None and (
+        agrees = reference is not None and same_result(reference[0], outcome, wildcard)
+        unreliable = reference is not None and (
             reference[0].derivatives_lost or (wildcard and _holds_nan(reference[0]))
         )
-        if reference is None or (not agrees and spoilt):
+        is_last_resort = state.steps[0].rank >= LAST_RESORT_RANK
+        if reference is None or (not agrees and unreliable):
             trust = Trust.VERIFIED if state.certain else Trust.PLAUSIBLE
             checked = "ran the changed program with all checks on: no error"
-            found_here = self.last if state.steps[0].rank >= LAST_RESORT else self.clean
+            found_here = self.last_resort if is_last_resort else self.clean
             found_here.append(self.suggestion(state, trust, checked))
-            return
-        if agrees:
+        elif agrees:
             checked = f"ran the changed program: clean, and the same result as {reference[1]}"
-            found_here = self.last if state.steps[0].rank >= LAST_RESORT else self.verified
+            found_here = self.last_resort if is_last_resort else self.verified
             found_here.append(self.suggestion(state, Trust.VERIFIED, checked))
 
-    def suggestion(self, state: _State, trust: Trust, checked: str) -> Suggestion:
+    def suggestion(self, state: _Attempt, trust: Trust, checked: str) -> Suggestion:
         title = "; then ".join(dict.fromkeys(step.title for step in state.steps))
         edits = state.steps[0].edits if len(state.steps) == 1 else self.lines(state)
-        if not self.says(state, edits):
+        if not self.reproduces(state, edits):
             edits = self.lines(state)
-            if not self.says(state, edits):  # what is shown is not what was tried
+            if not self.reproduces(state, edits):  # the shown diff is not what was tried
                 trust, checked = Trust.PLAUSIBLE, ""
         return Suggestion(state.steps[0].kind, title, edits, trust, checked)
 
-    def lines(self, state: _State) -> tuple[Edit, ...]:
-        """The edits of whole lines from the program to a state."""
+    def lines(self, state: _Attempt) -> tuple[Edit, ...]:
+        """Return the edits of whole lines that lead from the script to a state."""
         found: list[Edit] = []
         for file, text in state.texts.items():
-            found += between(file, self.sources[file].text, text)
+            found += line_edits(file, self.sources[file].text, text)
         return tuple(found)
 
-    def says(self, state: _State, edits: Sequence[Edit]) -> bool:
-        """Whether the diff that is shown makes of each file what was run."""
+    def reproduces(self, state: _Attempt, edits: Sequence[Edit]) -> bool:
+        """Return whether the shown diff turns each file into what was run."""
         for file, text in state.texts.items():
             changes = diff([e for e in edits if e.span.file == file])
-            if patched(self.sources[file].text, changes) != text:
+            if patch(self.sources[file].text, changes) != text:
                 return False
         return True
 
@@ -293,10 +294,10 @@ def _same_mistake(one: Facts, other: Facts) -> bool:
 _NUMBER = re.compile(r"[-+]?(?:\d+\.?\d*(?:[eE][-+]?\d+)?|\binf\b|\bnan\b)")
 
 
-def agree(wanted: Outcome, got: Outcome, wildcard: bool = False) -> bool:
-    """Whether two runs have the same result: what they print, or else the variables they leave.
+def same_result(wanted: Outcome, got: Outcome, wildcard: bool = False) -> bool:
+    """Return whether two runs print the same, or else leave the same variables.
 
-    Numbers may differ by rounding. With `wildcard`, a nan in the wanted result may be anything.
+    Numbers may differ by rounding. With `wildcard`, a nan in the wanted result matches any number.
     """
     if wanted.output.strip() or got.output.strip():
         return _same_text(wanted.output, got.output, wildcard)
@@ -305,7 +306,7 @@ def agree(wanted: Outcome, got: Outcome, wildcard: bool = False) -> bool:
 
 
 def _holds_nan(outcome: Outcome) -> bool:
-    """Whether a run printed nan: what it printed besides may come from one."""
+    """Return whether a run printed nan, which its other output may depend on."""
     return re.search(r"\bnan\b", outcome.output) is not None
 
 

@@ -1,8 +1,7 @@
-"""Run the user's script in processes of their own.
+"""Run the user's script in child processes.
 
-Where the system can fork, children start with sagax imported and nothing else done (no device has
-been touched, so there is nothing that a fork could break), which takes a few milliseconds. Elsewhere
-a new interpreter is started.
+Where the system can fork, children start in milliseconds with sagax imported. No device has been
+initialized then, so that the fork is safe. Elsewhere a new interpreter starts.
 """
 
 from __future__ import annotations
@@ -20,17 +19,17 @@ import warnings
 from collections.abc import Sequence
 from dataclasses import replace
 
-from sagax._autofix.run_script import perform
+from sagax._autofix.run_script import run_task
 from sagax._autofix.run_task import Outcome, Task
 
 __all__ = ["run", "run_all"]
 
-_FORKS = sys.platform.startswith("linux")
-_MOST_OUTPUT = 4 << 20
+_CAN_FORK = sys.platform.startswith("linux")
+_MAX_OUTPUT = 4 << 20
 
 
 class _Child:
-    """One run: the end of its output that we read, and the file that its outcome is in."""
+    """Manage one run: the pipe of its output, and the file of its outcome."""
 
     def __init__(self, task: Task, timeout: float, show: bool) -> None:
         self.task = task
@@ -41,7 +40,7 @@ class _Child:
         handle, self.answer = tempfile.mkstemp(prefix="sagax-explain-")
         os.close(handle)
         self.reading, writing = os.pipe()
-        self.pid = self._fork(writing) if _FORKS else self._spawn(writing)
+        self.pid = self._fork(writing) if _CAN_FORK else self._spawn(writing)
         os.close(writing)
 
     def _fork(self, writing: int) -> int:
@@ -61,21 +60,21 @@ class _Child:
                 os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
             os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
             sys.stdout = open(1, "w", encoding="utf-8", closefd=False)
-            answer(self.task, self.answer)
+            write_outcome(self.task, self.answer)
             status = 0
         finally:
             with contextlib.suppress(Exception):
                 sys.stdout.flush()
                 sys.stderr.flush()
-            os._exit(status)  # the parent's handlers at exit are not ours to run
+            os._exit(status)  # the exit handlers belong to the parent
 
     def _spawn(self, writing: int) -> int:
         request = self.answer + ".task"
         with open(request, "wb") as file:
             pickle.dump(self.task, file)
         code = (
-            "from sagax._autofix.subprocess_runs import answer_file; "
-            f"answer_file({request!r}, {self.answer!r})"
+            "from sagax._autofix.subprocess_runs import read_task_and_run; "
+            f"read_task_and_run({request!r}, {self.answer!r})"
         )
         process = subprocess.Popen(
             [sys.executable, "-c", code],
@@ -87,10 +86,10 @@ class _Child:
         return process.pid
 
     def read(self) -> bool:
-        """Take what there is to read; False at the end."""
+        """Read available output; return False at the end."""
         data = os.read(self.reading, 1 << 16)
         if data:
-            if sum(map(len, self.output)) < _MOST_OUTPUT:
+            if sum(map(len, self.output)) < _MAX_OUTPUT:
                 self.output.append(data)
             if self.show:
                 sys.stdout.write(data.decode(errors="replace"))
@@ -99,7 +98,7 @@ class _Child:
 
     def kill(self) -> None:
         with contextlib.suppress(OSError):
-            if _FORKS:
+            if _CAN_FORK:
                 os.killpg(self.pid, signal.SIGKILL)
             else:
                 self._process.kill()
@@ -108,7 +107,7 @@ class _Child:
         os.close(self.reading)
         if not in_time:
             self.kill()
-        if _FORKS:
+        if _CAN_FORK:
             os.waitpid(self.pid, 0)
         else:
             self._process.wait()
@@ -123,28 +122,28 @@ class _Child:
         return replace(found, output=output)
 
 
-def answer(task: Task, file: str) -> None:
-    """Perform a task and leave its outcome in a file."""
-    outcome = perform(task)
+def write_outcome(task: Task, file: str) -> None:
+    """Run a task and write its outcome to a file."""
+    outcome = run_task(task)
     with open(file, "wb") as handle:
         pickle.dump(outcome, handle)
 
 
-def answer_file(request: str, file: str) -> None:
-    """As `answer`, with the task in a file."""
+def read_task_and_run(request: str, file: str) -> None:
+    """Run a task that is read from a file."""
     with open(request, "rb") as handle:
         task = pickle.load(handle)
     os.unlink(request)
-    answer(task, file)
+    write_outcome(task, file)
 
 
 def run(task: Task, timeout: float, show: bool = False) -> Outcome:
-    """Run one task; with `show` what the program prints is printed as it comes."""
+    """Run one task; with `show`, forward its output as it comes."""
     return run_all([task], timeout, show)[0]
 
 
 def run_all(tasks: Sequence[Task], timeout: float, show: bool = False) -> list[Outcome]:
-    """Run tasks at the same time."""
+    """Run tasks in parallel."""
     children = [_Child(task, timeout, show) for task in tasks]
     ended: dict[int, bool] = {}
     with selectors.DefaultSelector() as ready:

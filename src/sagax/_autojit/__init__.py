@@ -1,6 +1,6 @@
-"""Python control flow of a function, converted to that of a compiled program (`sagax.autojit`).
+"""Implement `sagax.autojit`: convert Python control flow of a function to that of lax.
 
-source.py finds the syntax tree of a function; exits.py nests early exits, variables.py tells which
-variables a block changes and which are needed after it, rewrite.py makes blocks functions and control
-flow calls, which operators.py carries out.
+source.py finds the syntax tree of a function. exits.py nests early exits. variables.py analyzes which
+variables a block assigns and which are live after it. rewrite.py turns blocks into functions and control
+flow into calls, which operators.py executes.
 """

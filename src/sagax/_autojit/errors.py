@@ -1,4 +1,4 @@
-"""What autojit says when it cannot convert something."""
+"""Define the error and the warning of autojit."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ class AutojitError(SagaxError, TypeError):
 
 
 class AutojitWarning(UserWarning):
-    """What autojit with strict=True tells: which statements were converted, and into what."""
+    """The statements that autojit with strict=True converted, and what they became."""
 
 
 AutojitError.__module__ = AutojitWarning.__module__ = "sagax.errors"

@@ -1,4 +1,4 @@
-"""What the control flow of a converted function calls: plain Python on plain values, control flow on traced ones."""
+"""Execute converted control flow: as Python on concrete values, as lax on traced ones."""
 
 from __future__ import annotations
 
@@ -27,15 +27,15 @@ from sagax._src.diagnostics.errors import (
     TracerArrayConversionError,
     TracerIntegerConversionError,
 )
-from sagax._src.diagnostics.spans import shown_path
+from sagax._src.diagnostics.spans import display_path
 from sagax._src.primitives.structural import convert
 
-ROLLED = 16  # rounds from which on a `for` over a range becomes a loop of the program
-_MOST_ROUNDS = 4  # of finding types that a loop keeps
+MIN_SCAN_LENGTH = 16  # iterations from which on a `for` over a range becomes a scan
+_MAX_TYPE_PASSES = 4  # attempts to find stable types of a carry
 
 
 class Unset:
-    """A variable without value, and why: any use of it says so."""
+    """Stand for a variable without value: any use raises the reason."""
 
     __slots__ = ("_sx_name", "_sx_why")
 
@@ -59,15 +59,15 @@ class Unset:
         return f"<{self._sx_name} has no value>"
 
 
-for _word in "add sub mul truediv floordiv mod pow matmul and or xor lshift rshift".split():
+for _operator in "add sub mul truediv floordiv mod pow matmul and or xor lshift rshift".split():
     for _side in ("", "r"):
-        setattr(Unset, f"__{_side}{_word}__", Unset._sx_raise)
-for _word in ("lt", "le", "gt", "ge"):
-    setattr(Unset, f"__{_word}__", Unset._sx_raise)
+        setattr(Unset, f"__{_side}{_operator}__", Unset._sx_raise)
+for _operator in ("lt", "le", "gt", "ge"):
+    setattr(Unset, f"__{_operator}__", Unset._sx_raise)
 
 
 class TracedRange:
-    """`range` with a traced bound."""
+    """Represent a `range` with a traced bound."""
 
     __slots__ = ("start", "step", "stop")
 
@@ -75,8 +75,8 @@ class TracedRange:
         self.start, self.stop, self.step = start, stop, step
 
 
-class Staged:
-    """A block as a program: its results by variable, each as leaves and structure."""
+class StagedBlock:
+    """Hold the jaxpr of a block, and its results by variable, each as leaves and structure."""
 
     __slots__ = ("consts", "jaxpr", "values")
 
@@ -95,7 +95,7 @@ class Staged:
         self.jaxpr, self.consts = stage(flat, avals, info)
 
     def results(self, *args: Any) -> Iterator[Any]:
-        """The results that are arrays or numbers, in the program that is being traced now."""
+        """Evaluate the jaxpr in the current trace; return the results that are arrays or numbers."""
         return iter(eval_jaxpr(self.jaxpr, self.consts, *args))
 
     def avals(self) -> Iterator[Any]:
@@ -103,7 +103,7 @@ class Staged:
 
 
 class Operators:
-    """The operators of one converted function, which know its places (`sites`)."""
+    """Implement the operators of one converted function with its `sites`."""
 
     def __init__(
         self, sites: Sequence[Site], convert: Callable[[Any], Any], max_steps: int | None
@@ -112,33 +112,32 @@ class Operators:
         self.call = convert
         self._max_steps = max_steps
         self.unset = Unset
-        self.converted: dict[Site, str] = {}  # what became of the statements with traced values
+        self.converted: dict[Site, str] = {}  # what statements on traced values became
 
-    # -- choices --------------------------------------------------------------------------------------
+    # -- conditionals ---------------------------------------------------------------------------------
 
     def if_(self, test: Any, then: Callable, orelse: Callable, state: tuple, site: Site) -> tuple:
-        """The variables after an `if`."""
-        known = _decided(test, site)
+        """Return the variables after an `if`."""
+        known = _concrete_truth(test, site)
         if known is not None:
             return (then if known else orelse)(*state)
-        return self._choice(test, then, orelse, state, site, site.names)
+        return self._cond(test, then, orelse, state, site, site.names)
 
     def if_return(
         self, test: Any, then: Callable, orelse: Callable, state: tuple, site: Site
     ) -> Any:
-        """The result of a function whose last statement is an `if` that returns on both sides."""
-        known = _decided(test, site)
+        """Return the result of a function that ends with an `if` that returns on both sides."""
+        known = _concrete_truth(test, site)
         if known is not None:
             return (then if known else orelse)(*state)
 
         def single(branch: Callable) -> Callable:
             return lambda *state: (branch(*state),)
 
-        return self._choice(
-            test, single(then), single(orelse), state, site, ("the returned value",)
-        )[0]
+        names = ("the returned value",)
+        return self._cond(test, single(then), single(orelse), state, site, names)[0]
 
-    def _choice(
+    def _cond(
         self,
         test: Any,
         then: Callable,
@@ -149,130 +148,130 @@ class Operators:
     ) -> tuple:
         self._check_effects(site, "branch")
         self.converted[site] = "lax.cond"
-        first = Staged(lambda: then(*state), [], site)
-        second = Staged(lambda: orelse(*state), [], site)
-        plans = _Merged(names, first, second, site)
-        outs = lax.cond(_truth(test), lambda: plans.of(first, 0), lambda: plans.of(second, 1))
-        return plans.rebuilt(iter(outs))
+        first = StagedBlock(lambda: then(*state), [], site)
+        second = StagedBlock(lambda: orelse(*state), [], site)
+        merged = _MergedVariables(names, first, second, site)
+        branches = (lambda: merged.outputs(first, 0)), (lambda: merged.outputs(second, 1))
+        return merged.rebuild(iter(lax.cond(_as_predicate(test), *branches)))
 
     def if_else(self, test: Any, then: Callable, orelse: Callable, site: Site) -> Any:
-        """`a if test else b`."""
-        known = _decided(test, site)
+        """Return the value of `a if test else b`."""
+        known = _concrete_truth(test, site)
         if known is not None:
             return then() if known else orelse()
-        return self._choice(test, lambda: (then(),), lambda: (orelse(),), (), site, ("the value",))[
-            0
-        ]
+        branches = (lambda: (then(),)), (lambda: (orelse(),))
+        return self._cond(test, *branches, (), site, ("the value",))[0]
 
     # -- truth ----------------------------------------------------------------------------------------
 
     def and_(self, parts: Sequence[Callable], site: Site) -> Any:
-        return self._joined(parts, site, stop=False, join=snp.logical_and)
+        return self._join(parts, site, stop=False, join=snp.logical_and)
 
     def or_(self, parts: Sequence[Callable], site: Site) -> Any:
-        return self._joined(parts, site, stop=True, join=snp.logical_or)
+        return self._join(parts, site, stop=True, join=snp.logical_or)
 
-    def _joined(self, parts: Sequence[Callable], site: Site, stop: bool, join: Callable) -> Any:
+    def _join(self, parts: Sequence[Callable], site: Site, stop: bool, join: Callable) -> Any:
         value = parts[0]()
         for k, part in enumerate(parts[1:], 1):
-            known = _decided(value, site)
+            known = _concrete_truth(value, site)
             if known is stop:
                 return value
             if known is not None:
                 value = part()
                 continue
             self.converted[site] = f"snp.{join.__name__}"
-            rest = self._joined(parts[k:], site, stop, join)
+            rest = self._join(parts[k:], site, stop, join)
             if _is_bool(value) and _is_bool(rest):
                 return join(value, rest)
-            # Python gives one of the two values, not True or False
+            # the result is one of the two values, not True or False
             sides = (value, rest) if stop else (rest, value)
-            then, orelse = [functools.partial(_itself, side) for side in sides]
+            then, orelse = [functools.partial(_identity, side) for side in sides]
             return self.if_else(value, then, orelse, site)
         return value
 
     def not_(self, value: Any, site: Site) -> Any:
-        known = _decided(value, site)
+        known = _concrete_truth(value, site)
         if known is not None:
             return not known
         self.converted[site] = "snp.logical_not"
         return snp.logical_not(value)
 
     def compare(
-        self, left: Any, words: Sequence[str], parts: Sequence[Callable], site: Site
+        self, left: Any, names: Sequence[str], parts: Sequence[Callable], site: Site
     ) -> Any:
-        """`a < b < c`: each value is computed once."""
+        """Return the value of `a < b < c`, where each operand is computed once."""
         result: Any = True
-        for word, part in zip(words, parts, strict=True):
+        for name, part in zip(names, parts, strict=True):
             right = part()
-            now = _COMPARE[word](left, right)
-            known = _decided(result, site)
+            link = _COMPARISONS[name](left, right)
+            known = _concrete_truth(result, site)
             if known is False:
                 return result
             if known:
-                result = now
-            elif _is_bool(now):
+                result = link
+            elif _is_bool(link):
                 self.converted[site] = "snp.logical_and"
-                result = snp.logical_and(result, now)
+                result = snp.logical_and(result, link)
             left = right
-            if not isinstance(result, Tracer) and not _decided(result, site):
+            if not isinstance(result, Tracer) and not _concrete_truth(result, site):
                 return result
         return result
 
     def assert_(self, test: Any, message: Callable | None, site: Site) -> None:
-        """`assert`: of a traced value it is checked when the program runs."""
-        known = _decided(test, site)
+        """Check an `assert`, at run time if its test is traced."""
+        known = _concrete_truth(test, site)
         if known:
             return
-        said = message() if message is not None else None
+        reason = message() if message is not None else None
         if known is False:
-            raise AssertionError(*(() if said is None else (said,)))
+            raise AssertionError(*(() if reason is None else (reason,)))
         self.converted[site] = "a check when the program runs"
-        where = f"{shown_path(site.file)}:{site.line}: {site.text}"
-        text = where if said is None or isinstance(said, Tracer) else f"{said} ({where})"
+        text = f"{display_path(site.file)}:{site.line}: {site.text}"
+        if reason is not None and not isinstance(reason, Tracer):
+            text = f"{reason} ({text})"
 
         def check(truth: Any) -> None:
             if not np.all(np.asarray(truth)):
                 raise AssertionError(text)
 
-        debug_callback(check, _truth(test))
+        debug_callback(check, _as_predicate(test))
 
     # -- loops ----------------------------------------------------------------------------------------
 
     def while_(self, test: Callable, body: Callable, state: tuple, site: Site) -> tuple:
-        """The variables after a `while`."""
+        """Return the variables after a `while`."""
         while True:
-            left = False if site.leaves_by is None else state[site.leaves_by]
-            known = _decided(left, site)
+            exited = False if site.exit_flag is None else state[site.exit_flag]
+            known = _concrete_truth(exited, site)
             if known is True:
                 return state
             if known is None:
-                return self._loop(test, body, state, site)
-            known = _decided(test(*state), site)
+                return self._while_loop(test, body, state, site)
+            known = _concrete_truth(test(*state), site)
             if known is False:
                 return state
             if known is None:
-                return self._loop(test, body, state, site)
+                return self._while_loop(test, body, state, site)
             state = body(*state)
 
-    def _loop(self, test: Callable, body: Callable, state: tuple, site: Site) -> tuple:
-        """A loop of the program, for as long as the test holds and the loop was not left."""
+    def _while_loop(self, test: Callable, body: Callable, state: tuple, site: Site) -> tuple:
+        """Run a `lax.while_loop` as long as the test holds and the exit flag is not set."""
         self._check_effects(site, "loop")
         self.converted[site] = "lax.while_loop"
-        kept = _Carried(site.names, state, body, site)
+        carry = _LoopCarry(site.names, state, body, site)
 
-        def goes_on(leaves: Any) -> Any:
-            now = kept.rebuilt(leaves)
-            truth = test(*now)
-            if site.leaves_by is None:
-                return _truth(truth)
-            return snp.logical_and(_truth(truth), snp.logical_not(now[site.leaves_by]))
+        def cond_fun(leaves: Any) -> Any:
+            values = carry.rebuild(leaves)
+            truth = test(*values)
+            if site.exit_flag is None:
+                return _as_predicate(truth)
+            return snp.logical_and(_as_predicate(truth), snp.logical_not(values[site.exit_flag]))
 
-        outs = lax.while_loop(goes_on, kept.step, kept.initial, max_steps=self._max_steps)
-        return kept.after(outs)
+        outs = lax.while_loop(cond_fun, carry.step, carry.initial, max_steps=self._max_steps)
+        return carry.final(outs)
 
     def range(self, function: Any, *args: Any) -> Any:
-        """`range`, of traced bounds too."""
+        """Return a `range`, of traced bounds too."""
         if function is not range or not any(isinstance(a, Tracer) for a in args):
             return function(*args)
         values = [a.concrete() if isinstance(a, Tracer) else a for a in args]
@@ -286,35 +285,31 @@ class Operators:
         return TracedRange(start, stop, step)
 
     def for_(self, iterable: Any, body: Callable, state: tuple, site: Site) -> tuple:
-        """The variables after a `for`."""
+        """Return the variables after a `for`."""
         if isinstance(iterable, TracedRange):
-            return self._counted(iterable, body, state, site)
+            return self._traced_range_loop(iterable, body, state, site)
         for k, item in enumerate(iterable):
-            # The first round may be needed to see what is traced, and to give all variables a value.
+            # The first iteration may show which variables are traced, and give all a value.
             if k == 1 or (k == 0 and not any(isinstance(v, Unset) for v in state)):
-                rolled = self._rolled(iterable, k, body, state, site)
-                if rolled is not None:
-                    return rolled
-            left = False if site.leaves_by is None else state[site.leaves_by]
-            known = _decided(left, site)
+                scanned = self._scan(iterable, k, body, state, site)
+                if scanned is not None:
+                    return scanned
+            exited = False if site.exit_flag is None else state[site.exit_flag]
+            known = _concrete_truth(exited, site)
             if known is True:
                 break
-            if known is None:  # it may have been left: the round is done if it was not
-
-                def stay(*state: Any) -> tuple:
-                    return state
-
-                def go(*state: Any, item: Any = item) -> tuple:
-                    return body(item, *state)
-
-                state = self._choice(left, stay, go, state, site, site.names)
+            if known is None:  # run the iteration unless the exit flag is set
+                stay, go = (lambda *state: state), functools.partial(body, item)
+                state = self._cond(exited, stay, go, state, site, site.names)
                 self.converted[site] = "rounds that are left out with lax.cond"
             else:
                 state = body(item, *state)
         return state
 
-    def _counted(self, over: TracedRange, body: Callable, state: tuple, site: Site) -> tuple:
-        """A loop over a range whose length is traced."""
+    def _traced_range_loop(
+        self, over: TracedRange, body: Callable, state: tuple, site: Site
+    ) -> tuple:
+        """Run a `lax.while_loop` over a range of traced length."""
         self._check_effects(site, "loop")
         self.converted[site] = "lax.while_loop"
         start, step = over.start, over.step
@@ -325,82 +320,79 @@ class Operators:
             return (count + 1, *body(start + count * step, *state))
 
         names = ("the number of rounds", *site.names)
-        kept = _Carried(names, (count, *state), numbered, site)
+        carry = _LoopCarry(names, (count, *state), numbered, site)
 
-        def goes_on(leaves: Any) -> Any:
-            count, *now = kept.rebuilt(leaves)
-            if site.leaves_by is None:
+        def cond_fun(leaves: Any) -> Any:
+            count, *values = carry.rebuild(leaves)
+            if site.exit_flag is None:
                 return count < length
-            return snp.logical_and(count < length, snp.logical_not(now[site.leaves_by]))
+            return snp.logical_and(count < length, snp.logical_not(values[site.exit_flag]))
 
-        outs = lax.while_loop(goes_on, kept.step, kept.initial, max_steps=self._max_steps)
-        return kept.after(outs)[1:]
+        outs = lax.while_loop(cond_fun, carry.step, carry.initial, max_steps=self._max_steps)
+        return carry.final(outs)[1:]
 
-    def _rolled(
+    def _scan(
         self, iterable: Any, done: int, body: Callable, state: tuple, site: Site
     ) -> tuple | None:
-        """The rounds after the first `done` of a long loop of known length as a `scan`; None if they cannot be."""
+        """Run the iterations after the first `done` of a long loop as a `scan`; None if impossible."""
         over_array = isinstance(iterable, Tracer)
-        if not site.plain or not (over_array or type(iterable) is range):
+        if not site.pure or not (over_array or type(iterable) is range):
             return None
-        if len(iterable) < ROLLED or not any(map(_traced_inside, (iterable, *state))):
+        if len(iterable) < MIN_SCAN_LENGTH or not any(map(_contains_tracer, (iterable, *state))):
             return None
-        if site.leaves_by is not None and _decided(state[site.leaves_by], site):
+        if site.exit_flag is not None and _concrete_truth(state[site.exit_flag], site):
             return None
         iterable = iterable[done:] if done else iterable
         items = iterable if over_array else snp.asarray(np.asarray(iterable, np.int32))
         first = items[0]
-        weak = (
-            intern_aval((), aval_of(first).dtype, True, None) if not over_array else aval_of(first)
-        )
+        item_aval = aval_of(first)
+        if not over_array:
+            item_aval = intern_aval((), item_aval.dtype, True, None)
 
-        def round_(item: Any, *state: Any) -> tuple:
-            if site.leaves_by is None:
+        def iteration(item: Any, *state: Any) -> tuple:
+            if site.exit_flag is None:
                 return body(item, *state)
-            return self.if_(
-                state[site.leaves_by], lambda *s: s, functools.partial(body, item), state, site
-            )
+            go = functools.partial(body, item)
+            return self.if_(state[site.exit_flag], lambda *s: s, go, state, site)
 
         try:
-            kept = _Carried(site.names, state, round_, site, (weak,))
+            carry = _LoopCarry(site.names, state, iteration, site, (item_aval,))
         except (
             AutojitError,
             ConcretizationTypeError,
             TracerIntegerConversionError,
             TracerArrayConversionError,
         ):
-            # A round needs to know its number, or changes a type: Python goes through them, which may do.
+            # An iteration needs its number, or changes a type: unroll the loop.
             self.converted[site] = "rounds one by one: they cannot be one program"
             return None
         self.converted[site] = "lax.scan"
-        outs, _ = lax.scan(
-            lambda leaves, item: (kept.step(leaves, _as(item, weak)), None), kept.initial, items
-        )
-        return kept.after(outs)
 
-    def _check_effects(self, site: Site, what: str) -> None:
+        def step(leaves: Any, item: Any) -> tuple[list[Any], None]:
+            return carry.step(leaves, _cast(item, item_aval)), None
+
+        outs, _ = lax.scan(step, carry.initial, items)
+        return carry.final(outs)
+
+    def _check_effects(self, site: Site, construct: str) -> None:
         if not site.effects:
             return
         line, text = site.effects[0]
-        why = (
-            "raises an exception"
-            if text.startswith("raise")
-            else "changes something that is not a variable of the function"
-        )
-        fix = (
-            "check the values before the call, or use `assert`, which is checked when the program runs"
-            if text.startswith("raise")
-            else "make it a new value of a variable, such as x = x.at[i].set(v), or return it"
-        )
+        if text.startswith("raise"):
+            why = "raises an exception"
+            fix = "check the values before the call, or use `assert`, which is checked when the program runs"
+        else:
+            why = "changes something that is not a variable of the function"
+            fix = "make it a new value of a variable, such as x = x.at[i].set(v), or return it"
         raise AutojitError(
-            f"`{text}` (line {line}) {why}, inside of a {what} that depends on a traced value: `{site.text}` (line "
+            f"`{text}` (line {line}) {why}, inside of a {construct} that depends on a traced value: `{site.text}` (line "
             f"{site.line}). The program cannot do that only sometimes",
             function=f"autojit of {site.function}",
             fix=fix,
         )
 
 
-_COMPARE: dict[str, Callable] = {
+_COMPARISONS: dict[str, Callable] = {
     "Lt": operator.lt,
     "LtE": operator.le,
     "Gt": operator.gt,
@@ -417,12 +409,12 @@ _COMPARE: dict[str, Callable] = {
 # --- values ----------------------------------------------------------------------------------------------
 
 
-def _itself(x: Any) -> Any:
+def _identity(x: Any) -> Any:
     return x
 
 
-def _decided(x: Any, site: Site) -> bool | None:
-    """Whether a value is true; None if only the program knows."""
+def _concrete_truth(x: Any, site: Site) -> bool | None:
+    """Return whether a value is true; None if it is traced."""
     if not isinstance(x, Tracer):
         return True if x else False
     value = x.concrete()
@@ -439,8 +431,8 @@ def _decided(x: Any, site: Site) -> bool | None:
     return None
 
 
-def _truth(x: Any) -> Any:
-    """A traced value as a boolean of shape ()."""
+def _as_predicate(x: Any) -> Any:
+    """Convert a traced value to a boolean of shape ()."""
     if not _is_bool(x):
         x = snp.asarray(x) != 0
     return snp.reshape(x, ())
@@ -454,14 +446,14 @@ def _is_array(x: Any) -> bool:
     return type(x) is not Unset and is_operand(x)
 
 
-def _traced_inside(value: Any) -> bool:
+def _contains_tracer(value: Any) -> bool:
     if isinstance(value, (Unset, types.FunctionType)):
         return False
     return any(isinstance(x, Tracer) for x in trees.flatten(value)[0])
 
 
-def _common(a: Any, b: Any) -> Any:
-    """The aval that values of two avals are brought to; their shapes are equal."""
+def _common_aval(a: Any, b: Any) -> Any:
+    """Return the common aval of two avals with equal shapes."""
     if a is b:
         return a
     settings = config.current()
@@ -470,7 +462,7 @@ def _common(a: Any, b: Any) -> Any:
     return intern_aval(a.shape, dtype, weak, None)
 
 
-def _as(x: Any, aval: Any) -> Any:
+def _cast(x: Any, aval: Any) -> Any:
     return convert(x, aval.dtype, aval.weak_type)
 
 
@@ -478,16 +470,18 @@ def _type_text(aval: Any) -> str:
     return aval.str_short(short_dtypes=False)
 
 
-class _Merged:
-    """What becomes of each variable after a choice: the same on both sides, or chosen by the program."""
+class _MergedVariables:
+    """Merge the variables after a conditional: equal on both sides, or selected by lax.cond."""
 
-    def __init__(self, names: Sequence[str], first: Staged, second: Staged, site: Site) -> None:
+    def __init__(
+        self, names: Sequence[str], first: StagedBlock, second: StagedBlock, site: Site
+    ) -> None:
         self.rows: list[tuple[str, Any, list[Any]]] = []
         types = first.avals(), second.avals()
-        for name, mine, other in zip(names, first.values, second.values, strict=True):
-            self._variable(name, (mine, other), types, site)
+        for name, *sides in zip(names, first.values, second.values, strict=True):
+            self._add_variable(name, tuple(sides), types, site)
 
-    def _variable(self, name: str, sides: tuple, types: tuple, site: Site) -> None:
+    def _add_variable(self, name: str, sides: tuple, types: tuple, site: Site) -> None:
         found = [[next(t) if _is_array(x) else None for x in s[0]] for s, t in zip(sides, types)]
         (a, tree), (b, other) = sides
         unset = [len(s[0]) == 1 and isinstance(s[0][0], Unset) for s in sides]
@@ -495,7 +489,7 @@ class _Merged:
             if all(unset) or not name.startswith("_sx_"):
                 why = f"`{name}` has a value after only one side of `{site.text}` (line {site.line}), whose condition is traced"
                 self.rows.append((name, None, [("keep", a[0] if all(unset) else Unset(name, why))]))
-                # the results of the other side are computed, and not used
+                # the results of the other side are computed but not used
                 return
             here, avals = (1, found[1]) if unset[0] else (0, found[0])
             rows = [
@@ -505,7 +499,7 @@ class _Merged:
             self.rows.append((name, sides[here][1], rows))
             return
         if tree != other:
-            raise _unlike(name, _kind(sides[0]), _kind(sides[1]), site)
+            raise _mismatch_error(name, _describe_value(sides[0]), _describe_value(sides[1]), site)
         rows: list[Any] = []
         for x, y, t, u in zip(a, b, *found, strict=True):
             if x is y or (t is None and u is None and _equal(x, y)):
@@ -513,28 +507,28 @@ class _Merged:
             elif type(x) is type(y) and isinstance(x, (bool, int, float)) and _equal(x, y):
                 rows.append(("keep", x))
             elif t is None or u is None:
-                raise _unlike(name, repr(x), repr(y), site)
+                raise _mismatch_error(name, repr(x), repr(y), site)
             elif t.shape != u.shape:
-                raise _unlike(name, _type_text(t), _type_text(u), site)
+                raise _mismatch_error(name, _type_text(t), _type_text(u), site)
             else:
-                rows.append(("both", _common(t, u)))
+                rows.append(("both", _common_aval(t, u)))
         self.rows.append((name, tree, rows))
 
-    def of(self, staged: Staged, side: int) -> list[Any]:
-        """The chosen leaves, of one side."""
+    def outputs(self, staged: StagedBlock, side: int) -> list[Any]:
+        """Return the outputs of one branch of lax.cond."""
         results, outs = staged.results(), []
         for (leaves, _), (_, _, rows) in zip(staged.values, self.rows, strict=True):
-            mine = [next(results) if _is_array(x) else None for x in leaves]
-            for k, row in enumerate(rows):
+            values = [next(results) if _is_array(x) else None for x in leaves]
+            for value, row in zip(values, rows, strict=False):
                 if row[0] == "both":
-                    outs.append(_as(mine[k], row[1]))
+                    outs.append(_cast(value, row[1]))
                 elif row[0] == "one":
                     _, its_side, aval = row
-                    x = mine[k] if its_side == side else snp.zeros(aval.shape, aval.dtype)
-                    outs.append(_as(x, aval))
+                    x = value if its_side == side else snp.zeros(aval.shape, aval.dtype)
+                    outs.append(_cast(x, aval))
         return outs
 
-    def rebuilt(self, outs: Iterator[Any]) -> tuple:
+    def rebuild(self, outs: Iterator[Any]) -> tuple:
         values = []
         for _, tree, rows in self.rows:
             leaves = [row[1] if row[0] == "keep" else next(outs) for row in rows]
@@ -542,10 +536,10 @@ class _Merged:
         return tuple(values)
 
 
-class _Carried:
-    """The variables that go round in a loop of the program, brought to types that a round keeps.
+class _LoopCarry:
+    """Hold the carried variables of a loop, with types that the body preserves.
 
-    `items` are the avals of what a round is given besides, before the variables.
+    `items` are the avals of other operands of the body, before the variables.
     """
 
     def __init__(
@@ -559,24 +553,23 @@ class _Carried:
         self.site, self.names = site, names
         self.body, self.count = body, len(items)
         self.start = [trees.flatten(v) for v in state]
-        # leaves that go round: numbers and arrays; what else there is must stay as it is
+        # carried leaves: numbers and arrays; others must not change
         self.initial = [x for leaves, _ in self.start for x in leaves if _is_array(x)]
         self.avals = [aval_of(x) for x in self.initial]
-        self.filled: dict[int, Any] = {}  # variables of autojit's own that have no value yet
-        for _ in range(_MOST_ROUNDS):
-            self.staged = Staged(self._run, [*items, *self.avals], site)
-            if self._settle():
+        for _ in range(_MAX_TYPE_PASSES):
+            self.staged = StagedBlock(self._run, [*items, *self.avals], site)
+            if self._unify_types():
                 break
         else:
-            raise self._changes(self.names[0], "its type", "another one in each round")
-        self.initial = [_as(x, a) for x, a in zip(self.initial, self.avals, strict=True)]
+            raise self._type_change(self.names[0], "its type", "another one in each round")
+        self.initial = [_cast(x, a) for x, a in zip(self.initial, self.avals, strict=True)]
 
     def _run(self, *args: Any) -> Sequence[Any]:
         items, leaves = args[: self.count], args[self.count :]
-        return self.body(*items, *self.rebuilt(leaves))
+        return self.body(*items, *self.rebuild(leaves))
 
-    def rebuilt(self, leaves: Sequence[Any]) -> tuple:
-        """The variables of these leaves."""
+    def rebuild(self, leaves: Sequence[Any]) -> tuple:
+        """Return the variables with these leaves."""
         given = iter(leaves)
         return tuple(
             [
@@ -585,8 +578,8 @@ class _Carried:
             ]
         )
 
-    def _settle(self) -> bool:
-        """Whether a round keeps the types; if not they become those that hold both."""
+    def _unify_types(self) -> bool:
+        """Return whether the body preserves the types; if not, promote them."""
         types, k, stable = self.staged.avals(), 0, True
         fresh: list[int] = []
         for i, ((start, tree), (end, other)) in enumerate(
@@ -596,7 +589,7 @@ class _Carried:
             end_types = [next(types) if _is_array(x) else None for x in end]
             if len(start) == 1 and isinstance(start[0], Unset):
                 if not name.startswith("_sx_") or (len(end) == 1 and isinstance(end[0], Unset)):
-                    continue  # a variable of the rounds, without value at their beginning
+                    continue  # a variable of the body, without value before it
                 zeros = [
                     snp.zeros(t.shape, t.dtype) if t is not None else x
                     for x, t in zip(end, end_types)
@@ -605,17 +598,19 @@ class _Carried:
                 fresh.append(i)
                 continue
             if tree != other:
-                raise self._changes(name, _kind((start, tree)), _kind((end, other)))
+                raise self._type_change(
+                    name, _describe_value((start, tree)), _describe_value((end, other))
+                )
             for x, y, t in zip(start, end, end_types, strict=True):
                 if _is_array(x) and t is not None:
                     if self.avals[k].shape != t.shape:
-                        raise self._changes(name, _type_text(self.avals[k]), _type_text(t))
-                    common = _common(self.avals[k], t)
+                        raise self._type_change(name, _type_text(self.avals[k]), _type_text(t))
+                    common = _common_aval(self.avals[k], t)
                     stable &= common is self.avals[k]
                     self.avals[k] = common
                     k += 1
                 elif _is_array(x) or t is not None or not _equal(x, y):
-                    raise self._changes(name, repr(x), repr(y))
+                    raise self._type_change(name, repr(x), repr(y))
         if fresh:
             self.initial = [x for leaves, _ in self.start for x in leaves if _is_array(x)]
             self.avals = [aval_of(x) for x in self.initial]
@@ -623,21 +618,17 @@ class _Carried:
         return stable
 
     def step(self, leaves: Sequence[Any], *items: Any) -> list[Any]:
-        """One round."""
-        results, outs, k = self.staged.results(*items, *leaves), [], 0
+        """Run one iteration."""
+        results, outs = self.staged.results(*items, *leaves), []
         for (start, _), (end, _) in zip(self.start, self.staged.values, strict=True):
-            unset = len(start) == 1 and isinstance(start[0], Unset)
-            mine = [next(results) for x in end if _is_array(x)]
-            if unset:
-                continue
-            for x in mine:
-                outs.append(_as(x, self.avals[k]))
-                k += 1
-        return outs
+            values = [next(results) for x in end if _is_array(x)]
+            if not (len(start) == 1 and isinstance(start[0], Unset)):
+                outs += values
+        return [_cast(x, aval) for x, aval in zip(outs, self.avals, strict=True)]
 
-    def after(self, leaves: Sequence[Any]) -> tuple:
-        """The variables when the loop is over."""
-        values = list(self.rebuilt(leaves))
+    def final(self, leaves: Sequence[Any]) -> tuple:
+        """Return the variables after the loop."""
+        values = list(self.rebuild(leaves))
         for i, value in enumerate(values):
             if isinstance(value, Unset):
                 name = self.names[i]
@@ -648,7 +639,7 @@ class _Carried:
                 values[i] = Unset(name, why)
         return tuple(values)
 
-    def _changes(self, name: str, before: str, after: str) -> AutojitError:
+    def _type_change(self, name: str, before: str, after: str) -> AutojitError:
         return AutojitError(
             f"`{name}` is {before} before a round and {after} after it, in `{self.site.text}` (line {self.site.line}): a "
             "loop of a program keeps the types of its variables",
@@ -662,11 +653,11 @@ def _equal(x: Any, y: Any) -> bool:
         return True
     try:
         return type(x) is type(y) and bool(x == y)
-    except Exception:  # what cannot be compared is not equal
+    except Exception:  # incomparable values are not equal
         return False
 
 
-def _kind(side: tuple) -> str:
+def _describe_value(side: tuple) -> str:
     leaves, tree = side
     if len(leaves) == 1 and trees.treedef_is_leaf(tree):
         x = leaves[0]
@@ -676,7 +667,7 @@ def _kind(side: tuple) -> str:
     return str(tree)
 
 
-def _unlike(name: str, first: str, second: str, site: Site) -> AutojitError:
+def _mismatch_error(name: str, first: str, second: str, site: Site) -> AutojitError:
     subject = name if name.startswith("the ") else f"`{name}`"
     return AutojitError(
         f"{subject} is {first} if the condition holds and {second} if not, in `{site.text}` (line {site.line}), whose "

@@ -1,11 +1,11 @@
-"""The syntax tree of a function, with its control flow as calls of operators.
+"""Rewrite the control flow in a function's syntax tree as calls of operators.
 
     if test: a = f(a)        def _sx_then(a): a = f(a); return (a,)
     else: a = 1        ->    def _sx_else(a): a = 1; return (a,)
-                             (a,) = _sx.if_(test, _sx_then, _sx_else, (a,), place)
+                             (a,) = _sx.if_(test, _sx_then, _sx_else, (a,), site)
 
-The operators (operators.py) run plain Python where the test is a plain value, and control flow of the
-compiled program where it is traced. Line numbers stay those of the source.
+The operators (operators.py) run Python where the test is concrete, and lax where it is traced. Line
+numbers stay those of the source.
 """
 
 from __future__ import annotations
@@ -23,46 +23,46 @@ from sagax._autojit.source import OPERATORS, function_definition
 
 @dataclass(eq=False)
 class Site:
-    """A statement or expression that was changed: what the operator needs to know of it."""
+    """Describe a rewritten statement or expression for its operator."""
 
     line: int
     text: str  # "if x > 0:"
     names: tuple[str, ...] = ()
-    effects: tuple[tuple[int, str], ...] = ()  # statements inside that change something else
-    leaves_by: int | None = None  # which of the variables tells that the loop is left
-    plain: bool = True  # nothing is called for its effect alone
+    effects: tuple[tuple[int, str], ...] = ()  # statements inside with side effects
+    exit_flag: int | None = None  # the index of the variable that ends the loop
+    pure: bool = True  # no call is a statement of its own
     function: str = ""
     file: str = ""
 
 
 # Methods that change the object they are called on.
-_MUTATE = frozenset(
+_MUTATING_METHODS = frozenset(
     "append extend insert pop remove clear update add setdefault sort reverse discard popitem write fill put".split()
 )
 
 
-def rewritten(
+def rewrite_function(
     node: ast.FunctionDef | ast.Lambda, file: str, name: str
 ) -> tuple[ast.FunctionDef, list[Site]]:
-    """The definition with operators, and the sites in it, to which its calls refer by number."""
+    """Return the definition with operators, and its sites, which calls refer to by number."""
     sites: list[Site] = []
     if isinstance(node, ast.Lambda):
         value = ast.copy_location(ast.Return(value=node.body), node.body)
-        made = function_definition("_sx_definition", node.args, [value])
-        definition = ast.copy_location(made, node)
+        lambda_definition = function_definition("_sx_definition", node.args, [value])
+        definition = ast.copy_location(lambda_definition, node)
     else:
         definition = copy.copy(node)
         definition.decorator_list = []
     definition = copy.deepcopy(definition)
     definition.args = copy.deepcopy(definition.args)
-    _plain_defaults(definition.args)
+    _strip_defaults(definition.args)
     definition.returns = None
-    _Function(definition, file, name, sites).rewrite()
+    _FunctionRewriter(definition, file, name, sites).rewrite()
     return ast.fix_missing_locations(definition), sites
 
 
-def _plain_defaults(arguments: ast.arguments) -> None:
-    """Defaults are those of the function that is converted: here they only say that there are some."""
+def _strip_defaults(arguments: ast.arguments) -> None:
+    """Replace defaults by None, since the converted function has its own, and drop annotations."""
     arguments.defaults = [ast.Constant(None) for _ in arguments.defaults]
     arguments.kw_defaults = [d and ast.Constant(None) for d in arguments.kw_defaults]
     for a in ast.walk(arguments):
@@ -75,29 +75,29 @@ def _parameters(arguments: ast.arguments) -> list[str]:
     return [a.arg for a in (*every, arguments.vararg, arguments.kwarg) if a is not None]
 
 
-class _Function:
-    """The rewriting of one function; inner functions have one of their own."""
+class _FunctionRewriter:
+    """Rewrite one function; inner functions have their own rewriter."""
 
     def __init__(
         self, definition: ast.FunctionDef, file: str, name: str, sites: list[Site]
     ) -> None:
         self.definition, self.file, self.name, self.sites = definition, file, name, sites
         self.outer: dict[str, str] = {}  # variables declared global or nonlocal
-        self.unset: dict[str, None] = {}  # variables that a block may find without value
-        self.expressions = _Expressions(self)
+        self.unset: dict[str, None] = {}  # variables that may be unset at a block
+        self.expressions = _ExpressionRewriter(self)
 
     def rewrite(self) -> None:
         d = self.definition
-        for n in variables.here(d):
+        for n in variables.own_nodes(d):
             if isinstance(n, (ast.Global, ast.Nonlocal)) and n is not d:
-                word = "global" if isinstance(n, ast.Global) else "nonlocal"
-                self.outer.update(dict.fromkeys(n.names, word))
-        d.body = exits.without_exits(d.body, self.name)
-        self.needed = variables.Needed(d.body, variables.captured(d))
+                scope = "global" if isinstance(n, ast.Global) else "nonlocal"
+                self.outer.update(dict.fromkeys(n.names, scope))
+        d.body = exits.remove_early_exits(d.body, self.name)
+        self.live = variables.LiveVariables(d.body, variables.captured_variables(d))
         body = self.block(d.body)
         parameters = set(_parameters(d.args))
         start = [
-            _copied(_assign(n, _call("unset", [ast.Constant(n)])), d)
+            exits.with_location(_assign(n, _call("unset", [ast.Constant(n)])), d)
             for n in self.unset
             if n not in parameters and n not in self.outer
         ]
@@ -110,14 +110,11 @@ class _Function:
         d.body = [*first, *declared, *start, *rest[len(first) :]]
 
     def block(self, body: Sequence[ast.stmt]) -> list[ast.stmt]:
-        made: list[ast.stmt] = []
-        for s in body:
-            made += self.statement(s)
-        return made
+        return [new for s in body for new in self.statement(s)]
 
     def statement(self, s: ast.stmt) -> list[ast.stmt]:
         if isinstance(s, ast.If):
-            return self.choice(s)
+            return self.if_(s)
         if isinstance(s, ast.While):
             return self.while_(s)
         if isinstance(s, ast.For):
@@ -142,61 +139,66 @@ class _Function:
 
     def inner(self, s: ast.FunctionDef) -> ast.stmt:
         name = f"{self.name}.{s.name}"
-        made = copy.copy(s)
-        made.decorator_list = [self.expressions.visit(d) for d in s.decorator_list]
-        if any(isinstance(n, (ast.Yield, ast.YieldFrom)) for n in variables.here(s)):
-            return made
-        _Function(made, self.file, name, self.sites).rewrite()
-        return made
+        definition = copy.copy(s)
+        definition.decorator_list = [self.expressions.visit(d) for d in s.decorator_list]
+        if not any(isinstance(n, (ast.Yield, ast.YieldFrom)) for n in variables.own_nodes(s)):
+            _FunctionRewriter(definition, self.file, name, self.sites).rewrite()
+        return definition
 
     # -- control flow ---------------------------------------------------------------------------------
 
-    def choice(self, s: ast.If) -> list[ast.stmt]:
-        names = self._own(variables.assigned(*s.body, *s.orelse))
-        ending = exits.ends(s.body) and exits.ends(s.orelse) and exits.returns([s])
-        needed = self.needed.after[s]
-        out = [] if ending else [n for n in names if n in needed]
+    def if_(self, s: ast.If) -> list[ast.stmt]:
+        names = self._local(variables.assigned_variables(*s.body, *s.orelse))
+        ending = (
+            exits.never_falls_through(s.body)
+            and exits.never_falls_through(s.orelse)
+            and exits.contains_return([s])
+        )
+        out = [] if ending else [n for n in names if n in self.live.after[s]]
         site = self._site(s, out, [*s.body, *s.orelse])
         self.unset.update(dict.fromkeys(names))
-        then = self._part("then", s, names, s.body, None if ending else out)
-        orelse = self._part("else", s, names, s.orelse, None if ending else out)
+        then = self._block_function("then", s, names, s.body, None if ending else out)
+        orelse = self._block_function("else", s, names, s.orelse, None if ending else out)
         test = self.expressions.visit(s.test)
         operator = "if_return" if ending else "if_"
         call = _call(
             operator,
-            [test, _name(then.name), _name(orelse.name), _tuple(names), _place(site)],
+            [test, _name(then.name), _name(orelse.name), _tuple(names), _site_reference(site)],
         )
         last: ast.stmt
         if ending:
             last = ast.Return(value=call)
         elif out:
-            last = _unpacked(out, call)
+            last = _unpack(out, call)
         else:
             last = ast.Expr(value=call)
-        return [_copied(x, s) for x in (then, orelse, last)]
+        return [exits.with_location(x, s) for x in (then, orelse, last)]
 
     def while_(self, s: ast.While) -> list[ast.stmt]:
-        names = self._own(variables.assigned(*s.body))
-        carried = [n for n in names if n in self.needed.head[s] or n in self.needed.after[s]]
+        names = self._local(variables.assigned_variables(*s.body))
+        carried = [n for n in names if n in self.live.head[s] or n in self.live.after[s]]
         site = self._site(s, carried, s.body)
         self.unset.update(dict.fromkeys(carried))
-        body = self._part("body", s, carried, s.body, carried, (), names)
+        body = self._block_function("body", s, carried, s.body, carried, (), names)
         test = self._function(
             "test", s, carried, [ast.Return(value=self.expressions.visit(s.test))]
         )
-        call = _call("while_", [_name(test.name), _name(body.name), _tuple(carried), _place(site)])
-        last = _unpacked(carried, call) if carried else ast.Expr(value=call)
-        return [_copied(x, s) for x in (test, body, last)]
+        call = _call(
+            "while_", [_name(test.name), _name(body.name), _tuple(carried), _site_reference(site)]
+        )
+        last = _unpack(carried, call) if carried else ast.Expr(value=call)
+        return [exits.with_location(x, s) for x in (test, body, last)]
 
     def for_(self, s: ast.For) -> list[ast.stmt]:
-        names = self._own(variables.assigned(s.target, *s.body))
-        carried = [n for n in names if n in self.needed.head[s] or n in self.needed.after[s]]
+        names = self._local(variables.assigned_variables(s.target, *s.body))
+        carried = [n for n in names if n in self.live.head[s] or n in self.live.after[s]]
         site = self._site(s, carried, s.body)
         self.unset.update(dict.fromkeys(carried))
         item = f"_sx_item_{len(self.sites)}"
         set_target = ast.Assign(targets=[s.target], value=_name(item))
-        set_target = _copied(set_target, s)
-        body = self._part("body", s, [item, *carried], s.body, carried, [set_target], names)
+        set_target = exits.with_location(set_target, s)
+        parameters = [item, *carried]
+        body = self._block_function("body", s, parameters, s.body, carried, [set_target], names)
         over = s.iter
         if (
             isinstance(over, ast.Call)
@@ -207,22 +209,22 @@ class _Function:
             iterable: ast.expr = ast.copy_location(_call("range", [over.func, *args]), over)
         else:
             iterable = self.expressions.visit(over)
-        call = _call("for_", [iterable, _name(body.name), _tuple(carried), _place(site)])
-        last = _unpacked(carried, call) if carried else ast.Expr(value=call)
-        return [_copied(x, s) for x in (body, last)]
+        call = _call("for_", [iterable, _name(body.name), _tuple(carried), _site_reference(site)])
+        last = _unpack(carried, call) if carried else ast.Expr(value=call)
+        return [exits.with_location(x, s) for x in (body, last)]
 
     def assertion(self, s: ast.Assert) -> ast.stmt:
         site = self._site(s, [], [])
         message = _thunk(self.expressions.visit(s.msg)) if s.msg is not None else ast.Constant(None)
-        call = _call("assert_", [self.expressions.visit(s.test), message, _place(site)])
-        return _copied(ast.Expr(value=call), s)
+        call = _call("assert_", [self.expressions.visit(s.test), message, _site_reference(site)])
+        return exits.with_location(ast.Expr(value=call), s)
 
-    # -- pieces -------------------------------------------------------------------------------------------
+    # -- blocks as functions ------------------------------------------------------------------------------
 
-    def _own(self, names: list[str]) -> list[str]:
+    def _local(self, names: list[str]) -> list[str]:
         return [n for n in names if n not in self.outer]
 
-    def _part(
+    def _block_function(
         self,
         kind: str,
         s: Any,
@@ -232,138 +234,128 @@ class _Function:
         before: Sequence[ast.stmt] = (),
         assigned: Sequence[str] = (),
     ) -> ast.FunctionDef:
-        """A block as a function from variables to variables; `assigned` are those of a loop."""
+        """Return a block as a function of its variables; `assigned` are those of a loop."""
         inside = self.block(body)
         start = [
-            _copied(_assign(n, _call("unset", [ast.Constant(n)])), s)
+            exits.with_location(_assign(n, _call("unset", [ast.Constant(n)])), s)
             for n in assigned
             if n not in names and n in self.unset
         ]
-        made = [*start, *before, *inside]
+        statements = [*start, *before, *inside]
         if out is not None:
-            made.append(ast.Return(value=_tuple(out)))
-        return self._function(kind, s, names, made)
+            statements.append(ast.Return(value=_tuple(out)))
+        return self._function(kind, s, names, statements)
 
     def _function(
         self, kind: str, s: Any, names: list[str], body: list[ast.stmt]
     ) -> ast.FunctionDef:
-        used = set(variables.assigned(*body)) & self.outer.keys()
-        for word, kind_of in (("global", ast.Global), ("nonlocal", ast.Nonlocal)):
-            if here := sorted(n for n in used if self.outer[n] == word):
-                body = [kind_of(names=here), *body]
+        used = set(variables.assigned_variables(*body)) & self.outer.keys()
+        for scope, declaration in (("global", ast.Global), ("nonlocal", ast.Nonlocal)):
+            if declared := sorted(n for n in used if self.outer[n] == scope):
+                body = [declaration(names=declared), *body]
         number = len(self.sites)
         return function_definition(f"_sx_{kind}_{number}", names, body or [ast.Pass()])
 
     def _site(self, s: Any, names: Sequence[str], body: Sequence[ast.stmt]) -> int:
-        text = _text(s, self.file)
-        leaves_by = getattr(s, "leaves_by", None)
-        plain = True
+        text = _source_text(s, self.file)
+        exit_flag = getattr(s, "exit_flag", None)
+        pure = True
         effects: list[tuple[int, str]] = []
         for part in body:
-            for n in variables.here(part):
-                effect = self._effect(n)
-                if effect:
-                    effects.append((getattr(n, "lineno", 0), _text(n, self.file)))
+            for n in variables.own_nodes(part):
+                if self._has_effect(n):
+                    effects.append((getattr(n, "lineno", 0), _source_text(n, self.file)))
                 if isinstance(n, ast.Expr) and not isinstance(n.value, ast.Constant):
-                    plain = False
+                    pure = False
         site = Site(
             s.lineno,
             text,
             tuple(names),
             tuple(effects),
-            names.index(leaves_by) if leaves_by in names else None,
-            plain and not effects,
+            names.index(exit_flag) if exit_flag in names else None,
+            pure and not effects,
             self.name,
             self.file,
         )
         self.sites.append(site)
         return len(self.sites) - 1
 
-    def _effect(self, n: ast.AST) -> bool:
-        """Whether a statement changes something other than variables of the function."""
+    def _has_effect(self, n: ast.AST) -> bool:
+        """Return whether a statement changes something other than local variables."""
         if isinstance(n, (ast.Assign, ast.AugAssign, ast.AnnAssign)):
-            targets = n.targets if isinstance(n, ast.Assign) else [n.target]
-            for target in targets:
+            for target in n.targets if isinstance(n, ast.Assign) else [n.target]:
                 for t in ast.walk(target):
-                    if isinstance(t, (ast.Attribute, ast.Subscript)) and isinstance(
-                        t.ctx, ast.Store
-                    ):
-                        return True
-                    if (
-                        isinstance(t, ast.Name)
-                        and isinstance(t.ctx, ast.Store)
-                        and t.id in self.outer
-                    ):
-                        return True
+                    if isinstance(getattr(t, "ctx", None), ast.Store):
+                        if isinstance(t, (ast.Attribute, ast.Subscript)):
+                            return True
+                        if isinstance(t, ast.Name) and t.id in self.outer:
+                            return True
         if isinstance(n, (ast.Delete, ast.Raise)):
             return True
         if isinstance(n, ast.Expr) and isinstance(n.value, ast.Call):
             called = n.value.func
-            return isinstance(called, ast.Attribute) and called.attr in _MUTATE
+            return isinstance(called, ast.Attribute) and called.attr in _MUTATING_METHODS
         return False
 
 
-class _Expressions(ast.NodeTransformer):
-    """Expressions with `and`, `or`, `not`, `a if t else b`, `a < b < c` and calls as operators."""
+_FRAME_BUILTINS = ("super", "locals", "eval", "exec", "vars")  # they depend on the frame
 
-    def __init__(self, function: _Function) -> None:
+
+class _ExpressionRewriter(ast.NodeTransformer):
+    """Rewrite `and`, `or`, `not`, `a if t else b`, `a < b < c` and calls as operators."""
+
+    def __init__(self, function: _FunctionRewriter) -> None:
         self.function = function
 
     def _site(self, node: Any) -> ast.expr:
         sites = self.function.sites
-        text = _text(node, self.function.file)
+        text = _source_text(node, self.function.file)
         sites.append(Site(node.lineno, text, function=self.function.name, file=self.function.file))
-        return _place(len(sites) - 1)
+        return _site_reference(len(sites) - 1)
 
-    def _kept(self, node: ast.AST) -> bool:
-        """Whether an expression sets variables, or gives way to others, so that it must stay where it is."""
+    def _must_stay(self, node: ast.AST) -> bool:
+        """Return whether an expression assigns variables or suspends, so that it cannot move."""
         return any(
             isinstance(n, (ast.NamedExpr, ast.Await, ast.Yield, ast.YieldFrom))
             for n in ast.walk(node)
         )
 
     def visit_BoolOp(self, node: ast.BoolOp) -> ast.AST:
-        place = None if self._kept(node) else self._site(node)
+        site = None if self._must_stay(node) else self._site(node)
         self.generic_visit(node)
-        if place is None:
+        if site is None:
             return node
         operator = "and_" if isinstance(node.op, ast.And) else "or_"
         parts = ast.Tuple([_thunk(v) for v in node.values], ast.Load())
-        return _copied(_call(operator, [parts, place]), node)
+        return exits.with_location(_call(operator, [parts, site]), node)
 
     def visit_UnaryOp(self, node: ast.UnaryOp) -> ast.AST:
         if not isinstance(node.op, ast.Not):
             return self.generic_visit(node)
-        place = self._site(node)
+        site = self._site(node)
         self.generic_visit(node)
-        return _copied(_call("not_", [node.operand, place]), node)
+        return exits.with_location(_call("not_", [node.operand, site]), node)
 
     def visit_IfExp(self, node: ast.IfExp) -> ast.AST:
-        place = None if self._kept(node) else self._site(node)
+        site = None if self._must_stay(node) else self._site(node)
         self.generic_visit(node)
-        if place is None:
+        if site is None:
             return node
-        parts = [node.test, _thunk(node.body), _thunk(node.orelse), place]
-        return _copied(_call("if_else", parts), node)
+        parts = [node.test, _thunk(node.body), _thunk(node.orelse), site]
+        return exits.with_location(_call("if_else", parts), node)
 
     def visit_Compare(self, node: ast.Compare) -> ast.AST:
-        if len(node.ops) < 2 or self._kept(node):
+        if len(node.ops) < 2 or self._must_stay(node):
             return self.generic_visit(node)
-        place = self._site(node)
+        site = self._site(node)
         self.generic_visit(node)
-        words = ast.Tuple([ast.Constant(type(op).__name__) for op in node.ops], ast.Load())
+        names = ast.Tuple([ast.Constant(type(op).__name__) for op in node.ops], ast.Load())
         parts = ast.Tuple([_thunk(v) for v in node.comparators], ast.Load())
-        return _copied(_call("compare", [node.left, words, parts, place]), node)
+        return exits.with_location(_call("compare", [node.left, names, parts, site]), node)
 
     def visit_Call(self, node: ast.Call) -> ast.AST:
         called = node.func
-        if isinstance(called, ast.Name) and called.id in (
-            "super",
-            "locals",
-            "eval",
-            "exec",
-            "vars",
-        ):
+        if isinstance(called, ast.Name) and called.id in _FRAME_BUILTINS:
             if called.id == "super" and not node.args:
                 first = _parameters(self.function.definition.args)
                 node.args = [_name("__class__"), _name(first[0])] if first else []
@@ -383,8 +375,8 @@ class _Expressions(ast.NodeTransformer):
         return node
 
 
-def _text(node: Any, file: str) -> str:
-    """The source of an expression in one line, or the line of a statement."""
+def _source_text(node: Any, file: str) -> str:
+    """Return the source of an expression on one line, or the first line of a statement."""
     line = linecache.getline(file, node.lineno)
     if isinstance(node, ast.stmt):
         return line.strip() or ast.unparse(node).split("\n")[0]
@@ -410,7 +402,7 @@ def _call(operator: str, args: list[Any]) -> ast.expr:
     )
 
 
-def _place(number: int) -> ast.expr:
+def _site_reference(number: int) -> ast.expr:
     sites = ast.Attribute(_name(OPERATORS), "sites", ast.Load())
     return ast.Subscript(sites, ast.Constant(number), ast.Load())
 
@@ -424,18 +416,9 @@ def _assign(name: str, value: ast.expr) -> ast.stmt:
     return ast.Assign(targets=[ast.Name(name, ast.Store())], value=value)
 
 
-def _unpacked(names: Sequence[str], value: ast.expr) -> ast.stmt:
+def _unpack(names: Sequence[str], value: ast.expr) -> ast.stmt:
     target = ast.Tuple([ast.Name(n, ast.Store()) for n in names], ast.Store())
     return ast.Assign(targets=[target], value=value)
 
 
-def _copied(node: Any, where: Any) -> Any:
-    """The node at the place of another: of its head, where it has a body."""
-    ast.copy_location(node, where)
-    head = getattr(where, "test", None) or getattr(where, "iter", None)
-    if head is not None:
-        node.end_lineno, node.end_col_offset = head.end_lineno, head.end_col_offset
-    return node
-
-
-__all__ = ["Site", "rewritten"]
+__all__ = ["Site", "rewrite_function"]

@@ -1,4 +1,4 @@
-"""From a function to its syntax tree, and from a changed tree back to a function with the same variables."""
+"""Find the syntax tree of a function, and compile a rewritten tree with its free variables."""
 
 from __future__ import annotations
 
@@ -13,21 +13,21 @@ from typing import Any
 from sagax._autojit.errors import AutojitError
 from sagax._src.diagnostics.boundary import function_name
 
-OPERATORS = "_sx"  # the name by which the changed code refers to its operators
+OPERATORS = "_sx"  # the name of the operators in rewritten code
 
-_GENERATES = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
+_GENERATOR_FLAGS = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
 
 
-def tree_of(fun: types.FunctionType) -> ast.FunctionDef | ast.Lambda:
-    """The part of its file's syntax tree that became `fun`; its lines are those of the file.
+def find_definition(fun: types.FunctionType) -> ast.FunctionDef | ast.Lambda:
+    """Return the definition of `fun` in the syntax tree of its file, with the file's line numbers.
 
-    Raises AutojitError where there is no source, or the function is of a kind that cannot be converted.
+    Raises AutojitError if there is no source, or if the function is a generator or coroutine.
     """
     code = fun.__code__
-    if code.co_flags & _GENERATES:
-        what = "a generator" if code.co_flags & inspect.CO_GENERATOR else "a coroutine"
+    if code.co_flags & _GENERATOR_FLAGS:
+        kind = "a generator" if code.co_flags & inspect.CO_GENERATOR else "a coroutine"
         raise AutojitError(
-            f"{function_name(fun)} is {what}: its statements are run in parts, which a compiled program cannot do",
+            f"{function_name(fun)} is {kind}: its statements are run in parts, which a compiled program cannot do",
             function="autojit",
             fix="return the values, in a list or an array",
         )
@@ -36,7 +36,7 @@ def tree_of(fun: types.FunctionType) -> ast.FunctionDef | ast.Lambda:
         module = ast.parse("".join(lines))
     except SyntaxError:
         module = None
-    found: list[Any] = [] if module is None else [n for n in ast.walk(module) if _became(n, code)]
+    found: list[Any] = [] if module is None else [n for n in ast.walk(module) if _defines(n, code)]
     if len(found) != 1:
         why = "its source cannot be found" if not found else "several functions stand in its line"
         raise AutojitError(
@@ -47,52 +47,49 @@ def tree_of(fun: types.FunctionType) -> ast.FunctionDef | ast.Lambda:
     return found[0]
 
 
-def _became(node: ast.AST, code: CodeType) -> bool:
+def _defines(node: ast.AST, code: CodeType) -> bool:
     if isinstance(node, ast.Lambda):
         if code.co_name != "<lambda>" or node.lineno != code.co_firstlineno:
             return False
         body = node.body
-        place = (body.lineno, body.end_lineno, body.col_offset, body.end_col_offset)
-        return place in set(code.co_positions())
+        position = (body.lineno, body.end_lineno, body.col_offset, body.end_col_offset)
+        return position in set(code.co_positions())
     if not isinstance(node, ast.FunctionDef) or node.name != code.co_name:
         return False
     return min([node.lineno, *[d.lineno for d in node.decorator_list]]) == code.co_firstlineno
 
 
-def function_of(
+def compile_definition(
     definition: ast.FunctionDef, fun: types.FunctionType, operators: Any
 ) -> Callable[[types.FunctionType], types.FunctionType]:
-    """What makes a function of the changed definition from one with the code of `fun`.
+    """Compile the rewritten definition; the result converts functions that have the code of `fun`.
 
-    It takes the globals, variables it closes over, defaults and attributes of the function it is given.
+    The converted function keeps the globals, free variables, defaults and attributes.
     """
     code = fun.__code__
-    definition.name = "_sx_definition"  # not its own, which it may refer to
+    definition.name = "_sx_definition"  # its own name may be a free variable
     body: ast.stmt = definition
-    name = _class_around(code)
-    if name is not None:  # private names, self.__x, are read as they are in the class
+    name = _class_name(code)
+    if name is not None:  # private names, self.__x, are mangled in the class
         fields: dict[str, Any] = {"bases": [], "keywords": [], "decorator_list": []}
         body = ast.ClassDef(name=name, body=[definition], **fields, **_TYPE_PARAMETERS)
     outer = [n for n in code.co_freevars if n != "__class__" or name is None]
     wrapper = function_definition("_sx_factory", [*outer, OPERATORS], [body])
     module = ast.fix_missing_locations(ast.Module(body=[wrapper], type_ignores=[]))
     compiled = compile(module, code.co_filename, "exec", dont_inherit=True, flags=_future(code))
-    found = _find(compiled, definition.name)
-    renamed = _renamed(found, code)
+    found = _find_code(compiled, definition.name)
+    renamed = _restore_names(found, code)
 
-    def make(fun: types.FunctionType) -> types.FunctionType:
+    def convert(fun: types.FunctionType) -> types.FunctionType:
         cells = dict(zip(fun.__code__.co_freevars, fun.__closure__ or (), strict=True))
         cells[OPERATORS] = types.CellType(operators)
         closure = tuple([cells[n] for n in renamed.co_freevars])
-        made = types.FunctionType(renamed, fun.__globals__, fun.__name__, fun.__defaults__, closure)
-        made.__kwdefaults__ = fun.__kwdefaults__
-        made.__qualname__ = fun.__qualname__
-        made.__doc__ = fun.__doc__
-        made.__module__ = fun.__module__
-        made.__annotations__ = fun.__annotations__
-        return made
+        new = types.FunctionType(renamed, fun.__globals__, fun.__name__, fun.__defaults__, closure)
+        for name in ("__kwdefaults__", "__qualname__", "__doc__", "__module__", "__annotations__"):
+            setattr(new, name, getattr(fun, name))
+        return new
 
-    return make
+    return convert
 
 
 _TYPE_PARAMETERS: dict[str, Any] = {"type_params": []}  # from Python 3.12 on
@@ -101,7 +98,7 @@ _TYPE_PARAMETERS: dict[str, Any] = {"type_params": []}  # from Python 3.12 on
 def function_definition(
     name: str, parameters: Sequence[str] | ast.arguments, body: list[ast.stmt]
 ) -> ast.FunctionDef:
-    """`def name(parameters): body`."""
+    """Build `def name(parameters): body`."""
     if not isinstance(parameters, ast.arguments):
         names = [ast.arg(arg=p) for p in parameters]
         parameters = ast.arguments(
@@ -119,14 +116,14 @@ def _future(code: CodeType) -> int:
     return flag if code.co_flags & flag else 0
 
 
-def _class_around(code: CodeType) -> str | None:
-    """The name of the class that the function is a method of."""
+def _class_name(code: CodeType) -> str | None:
+    """Return the name of the class of a method."""
     above = code.co_qualname.split(".")[:-1]
     return above[-1] if above and above[-1].isidentifier() else None
 
 
-def _find(code: CodeType, name: str) -> CodeType:
-    """The function of this name in the factory."""
+def _find_code(code: CodeType, name: str) -> CodeType:
+    """Return the code of the function of this name in the factory."""
     todo = [code]
     while todo:
         here = todo.pop()
@@ -139,8 +136,8 @@ def _find(code: CodeType, name: str) -> CodeType:
     raise AssertionError(name)
 
 
-def _renamed(code: CodeType, original: CodeType) -> CodeType:
-    """The code with the names of the original, also for the pieces that were made functions of their own."""
+def _restore_names(code: CodeType, original: CodeType) -> CodeType:
+    """Return the code with the names of the original, also for block functions."""
     old, new = code.co_qualname, original.co_qualname
 
     def rename(c: CodeType) -> CodeType:

@@ -1,4 +1,4 @@
-"""Which variables a piece of a function assigns, and which are still needed after it."""
+"""Analyze which variables a block assigns, and which are live after it."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ _SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
 _COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 
 
-def here(node: ast.AST) -> Iterator[ast.AST]:
-    """The nodes of a piece of code, those inside inner functions left out (the functions are included)."""
+def own_nodes(node: ast.AST) -> Iterator[ast.AST]:
+    """Yield the nodes of a block, including inner functions but not the nodes inside them."""
     todo: list[ast.AST] = [node]
     while todo:
         found = todo.pop()
@@ -21,8 +21,8 @@ def here(node: ast.AST) -> Iterator[ast.AST]:
             todo.extend(found.decorator_list)
 
 
-def assigned(*nodes: ast.AST) -> list[str]:
-    """The variables that code assigns, in order of appearance."""
+def assigned_variables(*nodes: ast.AST) -> list[str]:
+    """Return the variables that code assigns, in order of appearance."""
     found: dict[str, None] = {}
     for node in nodes:
         inner = {
@@ -56,8 +56,8 @@ def _in_order(node: ast.AST) -> Iterator[ast.AST]:
         yield from _in_order(child)
 
 
-def read(node: ast.AST) -> set[str]:
-    """The variables that code reads, inner functions included."""
+def read_variables(node: ast.AST) -> set[str]:
+    """Return the variables that code reads, inner functions included."""
     found = {
         n.id for n in ast.walk(node) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load)
     }
@@ -67,20 +67,20 @@ def read(node: ast.AST) -> set[str]:
     return found
 
 
-def captured(function: ast.AST) -> set[str]:
-    """The variables that functions inside a function read: needed as long as those functions live."""
+def captured_variables(function: ast.AST) -> set[str]:
+    """Return the variables that inner functions capture, which are live as long as those."""
     found: set[str] = set()
     for n in ast.walk(function):
         if n is not function and isinstance(n, (*_SCOPES, ast.GeneratorExp)):
-            found |= read(n)
+            found |= read_variables(n)
             found |= {x for m in ast.walk(n) if isinstance(m, ast.Nonlocal) for x in m.names}
     return found
 
 
-class Needed:
-    """For each `if` and loop of a function: the variables that are read after it (`after`).
+class LiveVariables:
+    """Compute the live variables after each `if` and loop of a function (`after`).
 
-    For loops also those that a round reads from the one before, or the test reads (`head`).
+    For loops, compute also those at the head: read by the test or the next iteration (`head`).
     """
 
     def __init__(self, body: Sequence[ast.stmt], always: set[str]) -> None:
@@ -97,26 +97,28 @@ class Needed:
     def _statement(self, s: ast.stmt, live: set[str]) -> set[str]:
         if isinstance(s, ast.If):
             self.after[s] = live
-            return self._block(s.body, live) | self._block(s.orelse, live) | read(s.test)
+            return self._block(s.body, live) | self._block(s.orelse, live) | read_variables(s.test)
         if isinstance(s, ast.While):
             self.after[s] = live
-            return self._loop(s, live, read(s.test), set())
+            return self._loop(s, live, read_variables(s.test), set())
         if isinstance(s, (ast.For, ast.AsyncFor)):
             self.after[s] = live
-            return self._loop(s, live, set(), set(assigned(s.target))) | read(s.iter)
+            return self._loop(s, live, set(), set(assigned_variables(s.target))) | read_variables(
+                s.iter
+            )
         if isinstance(s, (ast.Return, ast.Raise)):
-            return read(s)
+            return read_variables(s)
         blocks = [getattr(s, name, None) or [] for name in ("body", "orelse", "finalbody")]
         blocks += [p.body for n in ("handlers", "cases") for p in getattr(s, n, None) or ()]
         if any(blocks) and not isinstance(s, _SCOPES):
-            whole = live | read(s)  # it may be left anywhere
+            whole = live | read_variables(s)  # an exception may leave it anywhere
             for block in blocks:
                 whole |= self._block(block, set(whole))
             return whole
         simple = isinstance(
             s, (ast.Assign, ast.AnnAssign, ast.FunctionDef, ast.ClassDef, ast.Import)
         )
-        return (live - set(assigned(s)) if simple else live) | read(s)
+        return (live - set(assigned_variables(s)) if simple else live) | read_variables(s)
 
     def _loop(
         self,
@@ -126,8 +128,8 @@ class Needed:
         target: set[str],
     ) -> set[str]:
         head = live | test
-        if (leaves_by := getattr(s, "leaves_by", None)) is not None:
-            head.add(leaves_by)  # each round looks at it
+        if (exit_flag := getattr(s, "exit_flag", None)) is not None:
+            head.add(exit_flag)  # each iteration tests it
         while True:
             again = head | (self._block(s.body, set(head)) - target)
             if again == head:
@@ -137,4 +139,10 @@ class Needed:
         return head | self._block(s.orelse, live)
 
 
-__all__ = ["Needed", "assigned", "captured", "here", "read"]
+__all__ = [
+    "LiveVariables",
+    "assigned_variables",
+    "captured_variables",
+    "own_nodes",
+    "read_variables",
+]

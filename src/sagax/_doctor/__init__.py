@@ -1,6 +1,5 @@
-"""`python -m sagax doctor`: why a device is missing or fails to start, and what to do.
+"""Diagnose devices that are missing or fail to start: `python -m sagax doctor`.
 
-`facts` looks at the machine, `probe` tries things in processes of their own (a wrong flag ends the
-process that meets it), `rules` turn facts into findings without looking at anything, `report` words
-them.
+`facts` collects facts of the machine. `probe` starts platforms in child processes, since a wrong flag may
+end the process. `rules` derives findings from facts alone, and `report` formats them.
 """

@@ -1,19 +1,19 @@
-"""`python -m sagax doctor`."""
+"""Implement the command `python -m sagax doctor`."""
 
 from __future__ import annotations
 
 import os
 
-from sagax._doctor.facts import gather
-from sagax._doctor.report import report
-from sagax._doctor.rules import findings
+from sagax._doctor.facts import collect_facts
+from sagax._doctor.report import format_report
+from sagax._doctor.rules import check_facts
 
 __all__ = ["main"]
 
 
 def main() -> int:
-    """Print the report; the exit status: 1 if something is wrong."""
-    facts = gather(os.environ)
-    found = findings(facts)
-    print(report(facts, found))
+    """Print the report; return the exit status, 1 if there is a problem."""
+    facts = collect_facts(os.environ)
+    found = check_facts(facts)
+    print(format_report(facts, found))
     return int(any(finding.grave for finding in found))

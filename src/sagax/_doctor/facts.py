@@ -1,4 +1,4 @@
-"""What can be seen of a machine: versions, variables, plugins, libraries, drivers, what starts."""
+"""Collect facts of a machine: versions, variables, plugins, libraries, drivers, device starts."""
 
 from __future__ import annotations
 
@@ -12,23 +12,24 @@ import shutil
 import signal
 import subprocess
 import sys
+from collections import ChainMap
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from sagax._src import config, xla
 
-__all__ = ["Driver", "Facts", "Gpu", "Library", "Plugin", "Start", "gather"]
+__all__ = ["Driver", "Facts", "Gpu", "Library", "Plugin", "Start", "collect_facts"]
 
-_SECONDS = 120  # for one probe: the first start of a GPU may take a minute
-_LIBRARY = re.compile(
+_TIMEOUT = 120  # for one probe: the first start of a GPU may take a minute
+_LIBRARY_NAME = re.compile(
     r"lib(cudart|nvrtc|cublas|cublasLt|nccl|cupti|cusparse|cusolver|cufft|cudnn\w*|nvJitLink|nvshmem\w*)\.so[.\d]*"
 )
 
 
 @dataclass(frozen=True)
 class Plugin:
-    """One installed plugin for CUDA, and the versions of the wheels that it is made of."""
+    """Describe an installed CUDA plugin, and the versions of its wheels."""
 
     cuda: int
     library: str
@@ -38,18 +39,18 @@ class Plugin:
 
 @dataclass(frozen=True)
 class Library:
-    """One of NVIDIA's libraries: where the wheels have it, and other files of that name."""
+    """Locate one of NVIDIA's libraries: in the wheels, and other files of that name."""
 
     name: str
     wheel: str | None = None
     on_path: tuple[str, ...] = ()  # in folders of LD_LIBRARY_PATH
-    system: str | None = None  # as the loader's cache knows it
-    loaded: str | None = None  # what a process that starts CUDA did load
+    system: str | None = None  # in the loader's cache
+    loaded: str | None = None  # the file that a process loads to start CUDA
 
 
 @dataclass(frozen=True)
 class Gpu:
-    """One GPU, as nvidia-smi tells; memory in MiB."""
+    """Describe a GPU from the output of nvidia-smi; memory in MiB."""
 
     index: int
     name: str
@@ -61,7 +62,7 @@ class Gpu:
 
 @dataclass(frozen=True)
 class Driver:
-    """NVIDIA's driver: the library, what its start answered, and what nvidia-smi tells."""
+    """Describe NVIDIA's driver: the library, its initialization, and the output of nvidia-smi."""
 
     files: tuple[str, ...] = ()  # of devices
     library: str | None = None
@@ -76,14 +77,14 @@ class Driver:
 
 @dataclass(frozen=True)
 class Start:
-    """What became of starting a platform."""
+    """Hold the outcome of starting a platform."""
 
     devices: tuple[str, ...] = ()
     step: str = ""
     detail: str = ""
     advice: str = ""
-    ended: str = ""  # how the process ended, if not by itself
-    said: str = ""  # on standard error
+    ended: str = ""  # the signal or status, if the process crashed
+    said: str = ""  # the text on standard error
 
     @property
     def fine(self) -> bool:
@@ -92,13 +93,13 @@ class Start:
 
 @dataclass(frozen=True)
 class Facts:
-    """All that the rules look at."""
+    """Hold all facts that the rules use."""
 
     environ: Mapping[str, str] = field(default_factory=dict)
-    unreadable: tuple[str, ...] = ()  # what is wrong with variables of options
+    unreadable: tuple[str, ...] = ()  # messages about invalid variables of options
     versions: Mapping[str, str] = field(default_factory=dict)
     engine: tuple[int, int, int] = (0, 12, 0)
-    platforms: tuple[str, ...] = ()  # that were asked for; none: what there is
+    platforms: tuple[str, ...] = ()  # the requested platforms; () means any
     num_cpu_devices: int = -1
     plugins: tuple[Plugin, ...] = ()
     libraries: tuple[Library, ...] = ()
@@ -106,18 +107,18 @@ class Facts:
     starts: Mapping[str, Start] = field(default_factory=dict)
 
 
-def gather(environ: Mapping[str, str]) -> Facts:
-    """Look at everything. Takes some seconds: what may fail badly runs in processes of its own."""
-    unreadable, settings, readable = _settings(environ)
+def collect_facts(environ: Mapping[str, str]) -> Facts:
+    """Collect all facts, in some seconds; steps that may crash run in child processes."""
+    unreadable, settings, readable = _read_settings(environ)
     text = settings.platforms or settings.platform_name or ""
     platforms = tuple(p.strip().lower() for p in text.split(",") if p.strip())
     plugins = tuple(_plugins())
     driver = _driver(readable)
-    starts = {"cpu": _start("cpu", readable, settings.num_cpu_devices)[0]}
+    starts = {"cpu": _run_probe("cpu", readable, settings.num_cpu_devices)[0]}
     libraries: tuple[Library, ...] = ()
     if plugins:
-        starts["cuda"], told = _start("cuda", readable)
-        mapped = [path for line in told for path in line.get("mapped", ())]
+        starts["cuda"], lines = _run_probe("cuda", readable)
+        mapped = [path for line in lines for path in line.get("mapped", ())]
         libraries = tuple(_libraries(environ, mapped))
     return Facts(
         environ=dict(environ),
@@ -153,21 +154,21 @@ def _version(package: str) -> str | None:
         return None
 
 
-def _settings(environ: Mapping[str, str]) -> tuple[list[str], config.Settings, dict[str, str]]:
-    """What is wrong with the variables of options; the settings and variables without those."""
-    wrong: list[str] = []
+def _read_settings(environ: Mapping[str, str]) -> tuple[list[str], config.Settings, dict[str, str]]:
+    """Return messages about invalid variables, and the settings and environment without them."""
+    invalid: list[str] = []
     readable = dict(environ)
-    for variable, words in environ.items():
+    for variable, value in environ.items():
         if variable.startswith(("JAX_", "SAGAX_")):
             try:
-                config.from_environment({variable: words})
+                config.from_environment({variable: value})
             except ValueError as error:
-                wrong.append(str(error))
+                invalid.append(str(error))
                 del readable[variable]
-    return wrong, config.from_environment(readable), readable
+    return invalid, config.from_environment(readable), readable
 
 
-# --- what is installed -------------------------------------------------------------------------------
+# --- plugins and libraries ---------------------------------------------------------------------------
 
 
 def _plugins() -> Iterable[Plugin]:
@@ -177,12 +178,12 @@ def _plugins() -> Iterable[Plugin]:
 
 
 def _libraries(environ: Mapping[str, str], mapped: Sequence[str]) -> Iterable[Library]:
-    """Those that the plugin loads by name, and others of NVIDIA's that LD_LIBRARY_PATH has."""
+    """Yield the libraries that the plugin loads, and others of NVIDIA's in LD_LIBRARY_PATH."""
     plugin = xla.find_cuda_plugin()
     if plugin is None:
         return
     wheels = {found.name: found.path for found in xla.cuda_libraries(plugin)}
-    shadows = _on_path(environ.get("LD_LIBRARY_PATH", ""))
+    shadows = _shadowing_libraries(environ.get("LD_LIBRARY_PATH", ""))
     cached = _loader_cache()
     loaded = {os.path.basename(path): path for path in mapped}
     for name in dict.fromkeys([*wheels, *shadows]):
@@ -197,7 +198,7 @@ def _libraries(environ: Mapping[str, str], mapped: Sequence[str]) -> Iterable[Li
         )
 
 
-def _on_path(folders: str) -> dict[str, list[str]]:
+def _shadowing_libraries(folders: str) -> dict[str, list[str]]:
     found: dict[str, list[str]] = {}
     for folder in filter(None, folders.split(os.pathsep)):
         try:
@@ -206,7 +207,7 @@ def _on_path(folders: str) -> dict[str, list[str]]:
             continue
         for name in names:
             soname = re.match(r"lib[\w]+\.so\.\d+", name)
-            if _LIBRARY.fullmatch(name) and soname is not None and soname[0] == name:
+            if _LIBRARY_NAME.fullmatch(name) and soname is not None and soname[0] == name:
                 found.setdefault(name, []).append(os.path.join(folder, name))
     return found
 
@@ -220,14 +221,12 @@ def _loader_cache() -> dict[str, str]:
     return {left.split()[0]: right.strip() for left, right in lines}
 
 
-# --- the driver --------------------------------------------------------------------------------------
+# --- driver ------------------------------------------------------------------------------------------
 
 
 def _driver(environ: Mapping[str, str]) -> Driver:
-    start, told = _start("driver", environ)
-    facts: dict[str, Any] = {}
-    for line in told:
-        facts |= line
+    start, lines = _run_probe("driver", environ)
+    facts = dict(ChainMap(*reversed(lines)))
     version, gpus, error = _nvidia_smi(environ)
     return Driver(
         files=tuple(sorted(map(str, pathlib.Path("/dev").glob("nvidia[0-9]*")))),
@@ -238,12 +237,12 @@ def _driver(environ: Mapping[str, str]) -> Driver:
         version=version,
         gpus=gpus,
         tool_error=error,
-        on_bus=_on_bus(),
+        on_bus=_count_pci_gpus(),
     )
 
 
-def _on_bus() -> int:
-    """How many display controllers of NVIDIA's are on the PCI bus."""
+def _count_pci_gpus() -> int:
+    """Return the number of NVIDIA's display controllers on the PCI bus."""
     count = 0
     for device in pathlib.Path("/sys/bus/pci/devices").glob("*"):
         try:
@@ -256,7 +255,7 @@ def _on_bus() -> int:
 
 
 def _nvidia_smi(environ: Mapping[str, str]) -> tuple[str, tuple[Gpu, ...], str]:
-    """The driver's version and the GPUs, or what the tool complained of."""
+    """Return the driver's version and the GPUs, or the error of nvidia-smi."""
     tool = shutil.which("nvidia-smi", path=environ.get("PATH"))
     if tool is None:
         return "", (), ""
@@ -267,21 +266,25 @@ def _nvidia_smi(environ: Mapping[str, str]) -> tuple[str, tuple[Gpu, ...], str]:
         return "", (), (done.stdout + done.stderr).strip() or f"exit status {done.returncode}"
     users: dict[str, list[str]] = {}
     apps = _run([tool, "--query-compute-apps=gpu_uuid,pid,process_name,used_memory", form], environ)
-    for uuid, pid, name, used in _rows(apps.stdout, 4):
+    for uuid, pid, name, used in _parse_rows(apps.stdout, 4):
         users.setdefault(uuid, []).append(f"{name} (process {pid}, {used} MiB)")
     gpus, version = [], ""
-    for index, name, total, free, capability, uuid, driver in _rows(done.stdout, 7):
+    for index, name, total, free, capability, uuid, driver in _parse_rows(done.stdout, 7):
         version = driver
         known = tuple(users.get(uuid, ()))
-        gpus.append(Gpu(int(index), name, _number(total), _number(free), capability, known))
+        gpus.append(
+            Gpu(
+                int(index), name, _parse_mebibytes(total), _parse_mebibytes(free), capability, known
+            )
+        )
     return version, tuple(gpus), ""
 
 
-def _number(text: str) -> int:
-    return int(text) if text.isdigit() else 0  # "[N/A]" where memory is not the GPU's own
+def _parse_mebibytes(text: str) -> int:
+    return int(text) if text.isdigit() else 0  # "[N/A]" for GPUs with shared memory
 
 
-def _rows(text: str, width: int) -> list[list[str]]:
+def _parse_rows(text: str, width: int) -> list[list[str]]:
     rows = [[cell.strip() for cell in line.split(",")] for line in text.splitlines()]
     return [row for row in rows if len(row) == width]
 
@@ -298,23 +301,21 @@ def _run(command: Sequence[str], environ: Mapping[str, str]) -> subprocess.Compl
             capture_output=True,
             text=True,
             errors="replace",
-            timeout=_SECONDS,
+            timeout=_TIMEOUT,
         )
     except (OSError, subprocess.TimeoutExpired) as error:
         return subprocess.CompletedProcess(list(command), 255, "", str(error))
 
 
-def _start(
-    what: str, environ: Mapping[str, str], num_cpu_devices: int = -1
+def _run_probe(
+    platform: str, environ: Mapping[str, str], num_cpu_devices: int = -1
 ) -> tuple[Start, list[dict[str, Any]]]:
-    """Run a probe; what became of it, and all that it told."""
+    """Run a probe in a child process; return its outcome and its lines of facts."""
     script = str(pathlib.Path(__file__).with_name("probe.py"))
-    # -P: the folder of the script, which has modules of this package, is not searched
-    done = _run([sys.executable, "-P", script, what, str(num_cpu_devices)], environ)
-    told = [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
-    facts: dict[str, Any] = {}
-    for line in told:
-        facts |= line
+    # -P: do not search the folder of the script, whose modules are this package's
+    done = _run([sys.executable, "-P", script, platform, str(num_cpu_devices)], environ)
+    lines = [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
+    facts = dict(ChainMap(*reversed(lines)))
     ended = ""
     if done.returncode < 0:
         ended = f"ended by {signal.Signals(-done.returncode).name}"
@@ -328,4 +329,4 @@ def _start(
         ended=ended,
         said=done.stderr.strip(),
     )
-    return start, told
+    return start, lines

@@ -1,8 +1,7 @@
-"""What is tried in a process of its own: `python probe.py cpu|cuda|driver NUM_CPU_DEVICES`.
+"""Start a platform in a child process: `python probe.py cpu|cuda|driver NUM_CPU_DEVICES`.
 
-Each step that was reached is one line of JSON on standard output, so that a crash loses nothing. Of
-sagax it takes nothing but the engine adapter, which needs nothing of sagax: that starts quickest, and
-whatever else is wrong cannot matter.
+Each completed step prints one line of JSON, so that a crash loses nothing. The engine adapter is the only
+module of sagax that is loaded: it starts quickly, and other modules cannot interfere.
 """
 
 from __future__ import annotations
@@ -19,7 +18,7 @@ __all__ = ["main"]
 
 
 @functools.cache
-def _adapter() -> Any:
+def _load_adapter() -> Any:
     path = pathlib.Path(__file__).resolve().parents[1] / "_src" / "xla.py"
     spec = importlib.util.spec_from_file_location("engine_adapter", path)
     assert spec is not None and spec.loader is not None
@@ -29,30 +28,30 @@ def _adapter() -> Any:
     return module
 
 
-def _tell(**facts: Any) -> None:
+def _print_facts(**facts: Any) -> None:
     print(json.dumps(facts), flush=True)
 
 
-def _cpu(count: int) -> None:
-    client = _adapter().cpu_client(count if count > 0 else None)
-    _tell(devices=[repr(d) for d in client.local_devices()])
+def _probe_cpu(count: int) -> None:
+    client = _load_adapter().cpu_client(count if count > 0 else None)
+    _print_facts(devices=[repr(d) for d in client.local_devices()])
 
 
-def _cuda(_: int) -> None:
-    xla = _adapter()
+def _probe_cuda(_: int) -> None:
+    xla = _load_adapter()
     plugin = xla.check_cuda_plugin()
     try:
         xla.load_cuda_libraries(plugin)
     finally:
-        _tell(mapped=_mapped())
+        _print_facts(mapped=_loaded_libraries())
     xla.load_cuda_plugin(plugin)
-    # without preallocation: whoever uses the GPU meanwhile shall not notice
+    # without preallocation, so as not to disturb other processes on the GPU
     client = xla.cuda_client({"preallocate": False})
-    _tell(mapped=_mapped(), devices=[repr(d) for d in client.local_devices()])
+    _print_facts(mapped=_loaded_libraries(), devices=[repr(d) for d in client.local_devices()])
 
 
-def _mapped() -> list[str]:
-    """The libraries that this process has loaded."""
+def _loaded_libraries() -> list[str]:
+    """Return the libraries that this process has loaded."""
     try:
         lines = pathlib.Path("/proc/self/maps").read_text().splitlines()
     except OSError:
@@ -61,33 +60,35 @@ def _mapped() -> list[str]:
     return sorted({slash + path for _, slash, path in found if slash})
 
 
-def _driver(_: int) -> None:
+def _probe_driver(_: int) -> None:
     try:
         cuda = ctypes.CDLL("libcuda.so.1")
     except OSError as error:
-        _tell(library=None, error=str(error))
+        _print_facts(library=None, error=str(error))
         return
-    _tell(library=next((p for p in _mapped() if "libcuda.so" in p), "libcuda.so.1"))
+    _print_facts(
+        library=next((p for p in _loaded_libraries() if "libcuda.so" in p), "libcuda.so.1")
+    )
     code = cuda.cuInit(0)
     number = ctypes.c_int(0)
     cuda.cuDriverGetVersion(ctypes.byref(number))
-    _tell(code=code, cuda=[number.value // 1000, number.value % 1000 // 10])
+    _print_facts(code=code, cuda=[number.value // 1000, number.value % 1000 // 10])
     if code == 0:
         cuda.cuDeviceGetCount(ctypes.byref(number))
-        _tell(count=number.value)
+        _print_facts(count=number.value)
 
 
-_PROBES = {"cpu": _cpu, "cuda": _cuda, "driver": _driver}
+_PROBES = {"cpu": _probe_cpu, "cuda": _probe_cuda, "driver": _probe_driver}
 
 
-def main(what: str, num_cpu_devices: str) -> int:
-    """Try one thing; the exit status: 1 if it failed in a way that was told."""
+def main(platform: str, num_cpu_devices: str) -> int:
+    """Run one probe; return the exit status, 1 if it failed and printed the reason."""
     try:
-        _PROBES[what](int(num_cpu_devices))
+        _PROBES[platform](int(num_cpu_devices))
     except Exception as error:
         step = getattr(error, "step", "starting the client")
         detail = getattr(error, "detail", f"{type(error).__name__}: {error}")
-        _tell(step=step, detail=detail, advice=getattr(error, "advice", ""))
+        _print_facts(step=step, detail=detail, advice=getattr(error, "advice", ""))
         return 1
     return 0
 

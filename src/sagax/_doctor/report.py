@@ -1,4 +1,4 @@
-"""The report: what was looked at, what was found, what to do."""
+"""Format the report of the doctor: facts, findings and advice."""
 
 from __future__ import annotations
 
@@ -7,15 +7,15 @@ from collections.abc import Iterator, Sequence
 from sagax._doctor.facts import Facts, Library, Start
 from sagax._doctor.rules import Finding
 
-__all__ = ["report"]
+__all__ = ["format_report"]
 
-# Variables, besides those of options, that change what devices there are and how they behave.
-_VARIABLES = ("CUDA_", "XLA_", "NVIDIA_", "TF_CPP_", "NCCL_")
-_SINGLE = ("LD_LIBRARY_PATH", "LD_PRELOAD", "PYTHONPATH")
+# Variables, besides options, that affect devices.
+_VARIABLE_PREFIXES = ("CUDA_", "XLA_", "NVIDIA_", "TF_CPP_", "NCCL_")
+_VARIABLE_NAMES = ("LD_LIBRARY_PATH", "LD_PRELOAD", "PYTHONPATH")
 
 
-def report(facts: Facts, found: Sequence[Finding]) -> str:
-    """The whole text."""
+def format_report(facts: Facts, found: Sequence[Finding]) -> str:
+    """Return the text of the report."""
     parts = [
         ("versions", [f"{name} {version}" for name, version in facts.versions.items()]),
         ("environment variables that change behaviour", list(_variables(facts))),
@@ -36,20 +36,20 @@ def report(facts: Facts, found: Sequence[Finding]) -> str:
 
 
 def _variables(facts: Facts) -> Iterator[str]:
-    starts = ("JAX_", "SAGAX_", *_VARIABLES)
+    starts = ("JAX_", "SAGAX_", *_VARIABLE_PREFIXES)
     for name, value in sorted(facts.environ.items()):
-        if name.startswith(starts) or name in _SINGLE:
+        if name.startswith(starts) or name in _VARIABLE_NAMES:
             yield f"{name}={value}"
 
 
 def _devices(facts: Facts) -> Iterator[str]:
     for platform, start in facts.starts.items():
-        yield f"{platform}: {_state(start)}"
+        yield f"{platform}: {_start_text(start)}"
     if not facts.plugins:
         yield "cuda: no plugin is installed"
 
 
-def _state(start: Start) -> str:
+def _start_text(start: Start) -> str:
     if start.fine:
         count = len(start.devices)
         more = f", ... ({count} in all)" if count > 4 else ""
@@ -77,16 +77,16 @@ def _libraries(facts: Facts) -> Iterator[str]:
     for plugin in facts.plugins:
         yield f"plugin for CUDA {plugin.cuda}, version {plugin.version}: {plugin.library}"
     for library in facts.libraries:
-        yield f"{library.name}: {_places(library)}"
+        yield f"{library.name}: {_library_text(library)}"
 
 
-def _places(library: Library) -> str:
-    places = [f"wheel {library.wheel}" if library.wheel else "in no wheel"]
-    places += [f"LD_LIBRARY_PATH {path}" for path in library.on_path]
+def _library_text(library: Library) -> str:
+    locations = [f"wheel {library.wheel}" if library.wheel else "in no wheel"]
+    locations += [f"LD_LIBRARY_PATH {path}" for path in library.on_path]
     if library.system:
-        places.append(f"system {library.system}")
-    places.append(f"loaded {library.loaded}" if library.loaded else "not loaded")
-    return "; ".join(places)
+        locations.append(f"system {library.system}")
+    locations.append(f"loaded {library.loaded}" if library.loaded else "not loaded")
+    return "; ".join(locations)
 
 
 def _advice(found: Sequence[Finding]) -> Iterator[str]:

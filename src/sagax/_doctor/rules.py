@@ -1,4 +1,4 @@
-"""From facts to findings: what is wrong, why, and what to do. Looks at nothing itself."""
+"""Derive findings from facts of the machine: problems, causes and advice."""
 
 from __future__ import annotations
 
@@ -11,35 +11,33 @@ from typing import Final, NamedTuple
 from sagax._doctor.facts import Facts, Gpu, Start
 from sagax._src import config
 
-__all__ = ["Finding", "findings"]
+__all__ = ["Finding", "check_facts"]
 
 
 class Finding(NamedTuple):
-    """One thing that was found. `grave`: a device does not work, or not as it was asked for."""
+    """Hold a problem and its advice; if `grave`, a device does not work as requested."""
 
     grave: bool
     what: str
     todo: str
 
 
-_OLDEST: Final = (0, 10, 2)
-_BEFORE: Final = (0, 13, 0)
-_DRIVERS: Final = {
-    13: ((13, 0), "580"),
-    12: ((12, 0), "525"),
-}  # CUDA that it must know, its version
-_CAPABILITY: Final = {13: 7.5, 12: 5.2}
+_MIN_JAXLIB: Final = (0, 10, 2)
+_JAXLIB_BOUND: Final = (0, 13, 0)
+# by plugin: the CUDA version that the driver must support, and the driver's version
+_MIN_DRIVERS: Final = {13: ((13, 0), "580"), 12: ((12, 0), "525")}
+_MIN_CAPABILITY: Final = {13: 7.5, 12: 5.2}
 _ALLOCATORS: Final = ("default", "platform", "bfc", "cuda_async", "vmm", "address")
-_FRACTION: Final = 0.75  # of a GPU's memory, that XLA takes when it starts
+_DEFAULT_FRACTION: Final = 0.75  # the part of a GPU's memory that XLA preallocates
 
 
-def findings(facts: Facts) -> list[Finding]:
-    """All that is wrong or remarkable, grave things first."""
+def check_facts(facts: Facts) -> list[Finding]:
+    """Return all problems and notes, grave ones first."""
     found = [finding for rule in _RULES for finding in rule(facts)]
     return sorted(found, key=lambda finding: not finding.grave)
 
 
-def _cuda_is_wanted(facts: Facts) -> bool:
+def _wants_cuda(facts: Facts) -> bool:
     named = [p for p in facts.platforms if p in ("cuda", "gpu")]
     return bool(named) or (not facts.platforms and bool(facts.plugins))
 
@@ -48,11 +46,11 @@ def _has_gpu(facts: Facts) -> bool:
     return bool(facts.driver.on_bus or facts.driver.files or facts.driver.gpus)
 
 
-# --- what concerns every platform ------------------------------------------------------------------
+# --- all platforms ---------------------------------------------------------------------------------
 
 
 def _versions(facts: Facts) -> Iterator[Finding]:
-    if not _OLDEST <= facts.engine < _BEFORE:
+    if not _MIN_JAXLIB <= facts.engine < _JAXLIB_BOUND:
         text = ".".join(map(str, facts.engine))
         yield Finding(
             True,
@@ -61,7 +59,7 @@ def _versions(facts: Facts) -> Iterator[Finding]:
         )
 
 
-def _unreadable(facts: Facts) -> Iterator[Finding]:
+def _invalid_settings(facts: Facts) -> Iterator[Finding]:
     for problem in facts.unreadable:
         variable = re.search(r"(?:JAX|SAGAX)_\w+", problem)
         name = variable[0] if variable else "it"
@@ -101,7 +99,7 @@ def _platforms(facts: Facts) -> Iterator[Finding]:
             yield Finding(
                 True,
                 f"JAX_PLATFORMS (or SAGAX_PLATFORMS) names {platform!r}, and the plugin for CUDA is not installed",
-                f"{_install(facts)}; or unset it, to use the CPU",
+                f"{_install_command(facts)}; or unset it, to use the CPU",
             )
 
 
@@ -118,7 +116,7 @@ def _cpu_start(facts: Facts) -> Iterator[Finding]:
         )
         return
     flags = facts.environ.get("XLA_FLAGS", "")
-    reason = start.detail or _last_words(start)
+    reason = start.detail or _last_output(start)
     yield Finding(
         True,
         f"the CPU cannot be started: {reason}",
@@ -133,7 +131,7 @@ def _unknown_flags(said: str) -> str:
     return found[1].strip() if found else ""
 
 
-def _last_words(start: Start) -> str:
+def _last_output(start: Start) -> str:
     lines = [line for line in start.said.splitlines() if line.strip()]
     return "; ".join([part for part in (start.ended, lines[-1] if lines else "") if part])
 
@@ -157,14 +155,14 @@ def _cpu_devices(facts: Facts) -> Iterator[Finding]:
         )
 
 
-# --- CUDA: what is installed ---------------------------------------------------------------------------
+# --- CUDA: installation --------------------------------------------------------------------------------
 
 
-def _install(facts: Facts) -> str:
+def _install_command(facts: Facts) -> str:
     cuda = 13
     if facts.driver.cuda is not None and facts.driver.cuda < (13, 0):
         cuda = 12
-    if any(_capability(g) < _CAPABILITY[13] for g in facts.driver.gpus if g.capability):
+    if any(_capability(g) < _MIN_CAPABILITY[13] for g in facts.driver.gpus if g.capability):
         cuda = 12
     return f'pip install "sagax[cuda{cuda}]"'
 
@@ -176,14 +174,14 @@ def _capability(gpu: Gpu) -> float:
         return 99.0
 
 
-def _no_plugin(facts: Facts) -> Iterator[Finding]:
-    if facts.plugins or not _has_gpu(facts) or (facts.platforms and not _cuda_is_wanted(facts)):
+def _missing_plugin(facts: Facts) -> Iterator[Finding]:
+    if facts.plugins or not _has_gpu(facts) or (facts.platforms and not _wants_cuda(facts)):
         return
-    if not any(p in ("cuda", "gpu") for p in facts.platforms):  # else it was said already
+    if not any(p in ("cuda", "gpu") for p in facts.platforms):  # else _platforms reports it
         yield Finding(
             True,
             "there is a GPU of NVIDIA's, and the plugin for CUDA is not installed: programs run on the CPU",
-            _install(facts),
+            _install_command(facts),
         )
 
 
@@ -223,31 +221,31 @@ def _libraries(facts: Facts) -> Iterator[Finding]:
             yield Finding(
                 failed,
                 f"{library.name} is nowhere: neither in a wheel nor in LD_LIBRARY_PATH nor known to the loader",
-                _reinstall(facts),
+                _reinstall_command(facts),
             )
     for folder, names in shadowing.items():
         loaded = [x.name for x in facts.libraries if x.loaded and x.loaded.startswith(folder)]
-        which = f"; loaded from there: {', '.join(loaded)}" if loaded else ""
+        used = f"; loaded from there: {', '.join(loaded)}" if loaded else ""
         yield Finding(
             failed or bool(loaded),
-            f"LD_LIBRARY_PATH puts {folder} before the wheels' own libraries. It has {', '.join(names)}{which}. "
+            f"LD_LIBRARY_PATH puts {folder} before the wheels' own libraries. It has {', '.join(names)}{used}. "
             "Libraries of different versions do not work together",
             f"take {folder} out of LD_LIBRARY_PATH",
         )
 
 
-def _reinstall(facts: Facts) -> str:
+def _reinstall_command(facts: Facts) -> str:
     cuda = facts.plugins[0].cuda if facts.plugins else 13
     engine = facts.versions.get("jaxlib", "")
     return f'pip install --force-reinstall "jax-cuda{cuda}-plugin[with-cuda]=={engine}"'
 
 
-# --- CUDA: the driver and the GPUs -----------------------------------------------------------------
+# --- CUDA: driver and GPUs -------------------------------------------------------------------------
 
 
 def _driver(facts: Facts) -> Iterator[Finding]:
     driver = facts.driver
-    wanted = _cuda_is_wanted(facts)
+    wanted = _wants_cuda(facts)
     if "mismatch" in driver.tool_error:
         yield Finding(
             True,
@@ -264,11 +262,11 @@ def _driver(facts: Facts) -> Iterator[Finding]:
         return
     if driver.library is None:
         hint = "start the container with --gpus all, " if _in_container(facts) else ""
-        there = f"{driver.on_bus} on the PCI bus" if driver.on_bus else "none to be seen"
+        gpus = f"{driver.on_bus} on the PCI bus" if driver.on_bus else "none to be seen"
         yield Finding(
             True,
             f"NVIDIA's driver is missing: libcuda.so.1 cannot be loaded ({driver.library_error or 'not found'}). "
-            f"GPUs of NVIDIA's: {there}",
+            f"GPUs of NVIDIA's: {gpus}",
             f"{hint}install the driver, or without a GPU set JAX_PLATFORMS=cpu",
         )
         return
@@ -281,7 +279,7 @@ def _in_container(facts: Facts) -> bool:
 
 def _driver_answers(facts: Facts) -> Iterator[Finding]:
     driver, plugin = facts.driver, facts.plugins[0]
-    needed, version = _DRIVERS[plugin.cuda]
+    needed, version = _MIN_DRIVERS[plugin.cuda]
     if driver.cuda is not None and driver.cuda < needed:
         yield Finding(
             True,
@@ -317,22 +315,22 @@ def _driver_answers(facts: Facts) -> Iterator[Finding]:
 
 
 def _gpus(facts: Facts) -> Iterator[Finding]:
-    if not _cuda_is_wanted(facts) or not facts.plugins:
+    if not _wants_cuda(facts) or not facts.plugins:
         return
     plugin = facts.plugins[0]
     for gpu in facts.driver.gpus:
-        if gpu.capability and _capability(gpu) < _CAPABILITY[plugin.cuda]:
+        if gpu.capability and _capability(gpu) < _MIN_CAPABILITY[plugin.cuda]:
             other = ': pip install "sagax[cuda12]"' if plugin.cuda == 13 else ""
             yield Finding(
                 True,
                 f"GPU {gpu.index} ({gpu.name}) is of compute capability {gpu.capability}, too old for CUDA {plugin.cuda}",
                 f"use the plugin for an older CUDA{other}, or another GPU",
             )
-    yield from _visible(facts)
+    yield from _visible_devices(facts)
     yield from _memory(facts)
 
 
-def _visible(facts: Facts) -> Iterator[Finding]:
+def _visible_devices(facts: Facts) -> Iterator[Finding]:
     chosen = facts.environ.get("CUDA_VISIBLE_DEVICES", "")
     numbers = [int(n) for n in chosen.split(",") if n.strip().isdigit()]
     beyond = [n for n in numbers if n >= len(facts.driver.gpus)]
@@ -347,7 +345,7 @@ def _visible(facts: Facts) -> Iterator[Finding]:
 def _memory(facts: Facts) -> Iterator[Finding]:
     environ = facts.environ
     preallocates = environ.get("XLA_PYTHON_CLIENT_PREALLOCATE", "") not in ("false", "False", "0")
-    wanted = _fraction(facts) or _FRACTION
+    wanted = _memory_fraction(facts) or _DEFAULT_FRACTION
     for gpu in facts.driver.gpus:
         if not gpu.total or not (
             gpu.free < 512 or (preallocates and gpu.free < wanted * gpu.total)
@@ -366,7 +364,7 @@ def _memory(facts: Facts) -> Iterator[Finding]:
         )
 
 
-def _fraction(facts: Facts) -> float | None:
+def _memory_fraction(facts: Facts) -> float | None:
     text = facts.environ.get("XLA_CLIENT_MEM_FRACTION") or facts.environ.get(
         "XLA_PYTHON_CLIENT_MEM_FRACTION"
     )
@@ -377,12 +375,12 @@ def _fraction(facts: Facts) -> float | None:
 
 
 def _client_variables(facts: Facts) -> Iterator[Finding]:
-    grave = _cuda_is_wanted(facts)
+    grave = _wants_cuda(facts)
     environ = facts.environ
     names = ("XLA_CLIENT_MEM_FRACTION", "XLA_PYTHON_CLIENT_MEM_FRACTION")
     given = [name for name in names if environ.get(name)]
     for name in given:
-        value = _fraction(Facts(environ={name: environ[name]}))
+        value = _memory_fraction(Facts(environ={name: environ[name]}))
         if value is None or not 0 < value <= 1:
             yield Finding(
                 grave,
@@ -410,32 +408,34 @@ def _client_variables(facts: Facts) -> Iterator[Finding]:
 
 
 def _cuda_start(facts: Facts) -> Iterator[Finding]:
-    """What starting CUDA said, which explains what no rule above knows."""
+    """Report the failure of starting CUDA, unless another rule explains it."""
     start = facts.starts.get("cuda")
-    if start is None or start.fine or not _cuda_is_wanted(facts):
+    if start is None or start.fine or not _wants_cuda(facts):
         return
     if start.step == "checking the plugin" or _unknown_flags(start.said):
-        return  # said already, with the versions or the flags
+        return  # other rules report the versions or the flags
     if start.step:
         yield Finding(
             True,
             f"CUDA fails at this step: {start.step}: {start.detail}",
-            start.advice or _reinstall(facts),
+            start.advice or _reinstall_command(facts),
         )
     else:
         yield Finding(
-            True, f"starting CUDA ends the process: {_last_words(start)}", _reinstall(facts)
+            True,
+            f"starting CUDA ends the process: {_last_output(start)}",
+            _reinstall_command(facts),
         )
 
 
 _RULES: Final[tuple[Callable[[Facts], Iterator[Finding]], ...]] = (
     _versions,
-    _unreadable,
+    _invalid_settings,
     _unknown_variables,
     _platforms,
     _cpu_start,
     _cpu_devices,
-    _no_plugin,
+    _missing_plugin,
     _plugin_versions,
     _libraries,
     _driver,

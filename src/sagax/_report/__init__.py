@@ -1,5 +1,5 @@
-"""`python -m sagax run --report out.html`: where the time and the memory of a program's functions go.
+"""Report time and memory of a script's functions: `python -m sagax run --report out.html`.
 
-`costs` estimates what operations cost, `facts` gathers what is known of each compiled function,
-`page` writes it down as one HTML page, `command` runs a program and writes the page at its end.
+`costs` estimates the costs of operations, `facts` collects the facts of each compiled function, `page`
+renders them as one HTML page, and `command` runs a script and writes the page at its end.
 """

@@ -1,4 +1,4 @@
-"""Running a program with an eye on its functions."""
+"""Record the compiled functions of a script, and write the report."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ import time
 from collections.abc import Iterator
 
 import sagax._report.page as page
-from sagax._report.facts import gather
+from sagax._report.facts import collect_facts
 from sagax._src.api import compile_log
 
-__all__ = ["reporting"]
+__all__ = ["write_report"]
 
 
 @contextlib.contextmanager
-def reporting(path: str, script: str) -> Iterator[None]:
-    """Write a page about what is compiled and run inside of the block, also when that fails."""
+def write_report(path: str, script: str) -> Iterator[None]:
+    """Write a page about the functions compiled and run in the block, even if it raises."""
     start = time.perf_counter()
     compile_log.keep_programs(True)
     try:
@@ -26,7 +26,7 @@ def reporting(path: str, script: str) -> Iterator[None]:
         seconds = time.perf_counter() - start
         compile_log.keep_programs(False)
         title = f"{os.path.basename(script)}: where the time goes"
-        text = page.write(gather(compile_log.counters()), title, seconds)
+        text = page.render_page(collect_facts(compile_log.counters()), title, seconds)
         with open(path, "w", encoding="utf-8") as file:
             file.write(text)
         print(f"sagax: the report is in {path}", file=sys.stderr)

@@ -1,4 +1,4 @@
-"""What is known of the functions that a program compiled: time, causes, constants, source lines, memory."""
+"""Collect facts of compiled functions: times, causes, constants, source lines, memory."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ import sagax._report.costs as costs
 from sagax._src.api.compile_log import Compilation, Counter
 from sagax._src.core import pretty_print
 from sagax._src.core.jaxpr import ClosedJaxpr, Eqn, Jaxpr, Literal
-from sagax._src.diagnostics.spans import shown_path, user_span
+from sagax._src.diagnostics.spans import display_path, user_span
 
-__all__ = ["Constant", "FunctionFacts", "Line", "gather"]
+__all__ = ["Constant", "FunctionFacts", "Line", "collect_facts"]
 
-_LARGE = 1024  # bytes from which on a captured constant is listed
-_MOST_OPERATIONS = 40  # of one line that are shown
+_MIN_CONSTANT_BYTES = 1024  # smaller captured constants are not listed
+_MAX_OPERATIONS = 40  # shown for one line
 
 
 @dataclass
 class Line:
-    """A line of the source: the operations that it became, and what these cost at each run."""
+    """Describe a source line: its operations, and their costs in each run."""
 
     file: str
     number: int
@@ -30,13 +30,13 @@ class Line:
     more: int = 0
     flops: float = 0.0
     moved: float = 0.0
-    made: float = 0.0  # bytes of the values that it makes
-    alive: float = 0.0  # the most bytes that were alive beside and with them
+    results: float = 0.0  # bytes of its results
+    alive: float = 0.0  # the peak of bytes alive while it runs
 
 
 @dataclass(frozen=True)
 class Constant:
-    """An array that a function reads from outside."""
+    """Describe a captured array."""
 
     kind: str
     size: float
@@ -44,7 +44,7 @@ class Constant:
 
 @dataclass(frozen=True)
 class FunctionFacts:
-    """A function that was compiled."""
+    """Describe a compiled function."""
 
     name: str
     place: str
@@ -63,16 +63,16 @@ class FunctionFacts:
         return self.run_seconds + self.compile_seconds
 
 
-def gather(counters: Sequence[Counter]) -> list[FunctionFacts]:
-    """The functions, the costliest first."""
-    found = [_of(c) for c in counters]
+def collect_facts(counters: Sequence[Counter]) -> list[FunctionFacts]:
+    """Return the facts of all functions, the costliest first."""
+    found = [_function_facts(c) for c in counters]
     return sorted(found, key=lambda f: f.total, reverse=True)
 
 
-def _of(counter: Counter) -> FunctionFacts:
+def _function_facts(counter: Counter) -> FunctionFacts:
     programs = [c.program for c in counter.compilations if c.program is not None]
     last: ClosedJaxpr | None = programs[-1] if programs else None
-    lines = [] if last is None else _lines(last.jaxpr)
+    lines = [] if last is None else _source_lines(last.jaxpr)
     return FunctionFacts(
         name=counter.name,
         place=counter.place,
@@ -93,46 +93,46 @@ def _constants(closed: ClosedJaxpr) -> list[Constant]:
         Constant(v.aval.str_short(short_dtypes=False), costs.size_in_bytes(v.aval))
         for v in closed.jaxpr.constvars
     ]
-    return sorted([c for c in found if c.size >= _LARGE], key=lambda c: -c.size)
+    return sorted([c for c in found if c.size >= _MIN_CONSTANT_BYTES], key=lambda c: -c.size)
 
 
-def _lines(jaxpr: Jaxpr) -> list[Line]:
-    """The source lines of a program in the order in which they first come up."""
+def _source_lines(jaxpr: Jaxpr) -> list[Line]:
+    """Return the source lines of a jaxpr in the order of their first equations."""
     found: dict[tuple[str, int], Line] = {}
     names: dict[Any, str] = {}
     for v in (*jaxpr.constvars, *jaxpr.invars):
-        _name(v, names)
-    for step in costs.steps(jaxpr):
+        _variable_text(v, names)
+    for step in costs.execution_steps(jaxpr):
         span = user_span(step.eqn.traceback)
         file, number = ("", 0) if span is None else (span.file, span.line)
         line = found.get((file, number))
         if line is None:
             text = span.source[0].strip() if span is not None and span.source else ""
-            shown = shown_path(os.path.abspath(file)) if file else "(not written by the user)"
+            shown = display_path(os.path.abspath(file)) if file else "(not written by the user)"
             line = found[file, number] = Line(shown, number, text)
-        _add(line, step, names)
+        _add_step(line, step, names)
     return list(found.values())
 
 
-def _add(line: Line, step: costs.Step, names: dict[Any, str]) -> None:
-    cost = costs.cost_of(step.eqn).times(step.times)
-    text = _text(step.eqn, names)
+def _add_step(line: Line, step: costs.Step, names: dict[Any, str]) -> None:
+    cost = costs.equation_cost(step.eqn).times(step.times)
+    text = _equation_text(step.eqn, names)
     if step.times != 1:
         text += f"   ({step.times:g} times)"
-    if len(line.operations) < _MOST_OPERATIONS:
+    if len(line.operations) < _MAX_OPERATIONS:
         line.operations.append(text)
     else:
         line.more += 1
     line.flops += cost.flops
     line.moved += cost.bytes
-    line.made += step.times * sum(costs.size_in_bytes(v.aval) for v in step.eqn.outvars)
+    line.results += step.times * sum(costs.size_in_bytes(v.aval) for v in step.eqn.outvars)
     line.alive = max(line.alive, step.alive)
 
 
-def _text(eqn: Eqn, names: dict[Any, str]) -> str:
-    """An equation in one line, its parameters left out where they are long."""
-    ins = " ".join([_name(v, names) for v in eqn.invars])
-    outs = " ".join([f"{_name(v, names)}:{v.aval.str_short()}" for v in eqn.outvars])
+def _equation_text(eqn: Eqn, names: dict[Any, str]) -> str:
+    """Format an equation on one line, without long parameters."""
+    ins = " ".join([_variable_text(v, names) for v in eqn.invars])
+    outs = " ".join([f"{_variable_text(v, names)}:{v.aval.str_short()}" for v in eqn.outvars])
     rule = eqn.primitive.show_rule
     params = rule(**eqn.params) if rule is not None else eqn.params
     inside = " ".join([f"{k}={pretty_print.param_text(v)}" for k, v in sorted(params.items())])
@@ -140,7 +140,7 @@ def _text(eqn: Eqn, names: dict[Any, str]) -> str:
     return f"{outs} = {eqn.primitive.name}{inside} {ins}".rstrip()
 
 
-def _name(v: Any, names: dict[Any, str]) -> str:
+def _variable_text(v: Any, names: dict[Any, str]) -> str:
     if type(v) is Literal:
         return f"{pretty_print.literal_text(v.val)}:{v.aval.str_short()}"
     if v not in names:

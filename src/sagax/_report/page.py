@@ -1,4 +1,4 @@
-"""The report as one HTML page that needs nothing else: no script, no style or font from elsewhere."""
+"""Render the report as one self-contained HTML page."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 
 from sagax._report.facts import FunctionFacts, Line
 
-__all__ = ["write"]
+__all__ = ["render_page"]
 
 _STYLE = """
 body { font: 15px/1.5 system-ui, sans-serif; margin: 2rem auto; max-width: 78rem; padding: 0 1rem;
@@ -29,14 +29,14 @@ summary .name { font-weight: 600; } summary .place { color: #667; flex: 1; } sum
 """
 
 
-def write(functions: Sequence[FunctionFacts], title: str, seconds: float) -> str:
-    """The page about the functions, the costliest first; `seconds` is how long the program took."""
+def render_page(functions: Sequence[FunctionFacts], title: str, seconds: float) -> str:
+    """Return the page about the functions, the costliest first; `seconds` is the script's run time."""
     most = max([f.total for f in functions], default=0.0) or 1.0
     body = [
         f"<h1>{html.escape(title)}</h1>",
-        f"<p>{_counted(len(functions), 'compiled function')}; the program took {_time(seconds)}, "
-        f"of which compiling {_time(sum(f.compile_seconds for f in functions))} and running what was "
-        f"compiled {_time(sum(f.run_seconds for f in functions))}. A click opens a function. "
+        f"<p>{_count_text(len(functions), 'compiled function')}; the program took {_format_seconds(seconds)}, "
+        f"of which compiling {_format_seconds(sum(f.compile_seconds for f in functions))} and running what was "
+        f"compiled {_format_seconds(sum(f.run_seconds for f in functions))}. A click opens a function. "
         "Operations and bytes are estimates made from the traced program, before the compiler fused "
         "anything.</p>",
         *[_function(f, most) for f in functions],
@@ -54,10 +54,10 @@ def _function(f: FunctionFacts, most: float) -> str:
     return (
         '<details class="function">\n'
         f'<summary><span class="name">{html.escape(f.name)}</span><span class="place">{html.escape(f.place)}</span>'
-        f'<span class="total">{_time(f.total)}</span></summary>\n'
+        f'<span class="total">{_format_seconds(f.total)}</span></summary>\n'
         f'<div class="bar" style="width: {width:.1f}%"></div>\n'
-        f"<p>{_counted(f.runs, 'run')} in {_time(f.run_seconds)}; {_counted(f.times, 'compilation')} in "
-        f"{_time(f.compile_seconds)}; at most about {_bytes(f.peak)} in use at once.</p>\n"
+        f"<p>{_count_text(f.runs, 'run')} in {_format_seconds(f.run_seconds)}; {_count_text(f.times, 'compilation')} in "
+        f"{_format_seconds(f.compile_seconds)}; at most about {_format_bytes(f.peak)} in use at once.</p>\n"
         f"<h3>Compilations and their causes</h3>\n{_compilations(f)}\n"
         f"<h3>Captured constants</h3>\n{_constants(f)}\n"
         f"<h3>Source lines, what they became, what that costs in a run</h3>\n{_lines(f.lines)}\n"
@@ -69,11 +69,10 @@ def _function(f: FunctionFacts, most: float) -> str:
 def _compilations(f: FunctionFacts) -> str:
     rows = []
     for one, cause in zip(f.compilations, f.causes, strict=True):
-        came = "from the cache on disk" if one.loaded else "compiled"
-        seconds = [_time(s) for s in one.seconds]
-        rows.append(
-            [_code(cause), *seconds, html.escape(f"{came} ({one.why})" if one.why else came)]
-        )
+        origin = "from the cache on disk" if one.loaded else "compiled"
+        origin += f" ({one.why})" if one.why else ""
+        seconds = [_format_seconds(s) for s in one.seconds]
+        rows.append([_code(cause), *seconds, html.escape(origin)])
     missing = f.times - len(f.compilations)
     more = f'<p class="muted">and {missing} more</p>' if missing else ""
     return _table("compilations", ["cause", "trace#", "lower#", "XLA#", "origin"], rows) + more
@@ -82,7 +81,7 @@ def _compilations(f: FunctionFacts) -> str:
 def _constants(f: FunctionFacts) -> str:
     if not f.constants:
         return '<p class="muted">none of a kilobyte or more</p>'
-    rows = [[_code(c.kind), _bytes(c.size)] for c in f.constants]
+    rows = [[_code(c.kind), _format_bytes(c.size)] for c in f.constants]
     return _table("constants", ["array", "size#"], rows)
 
 
@@ -95,13 +94,13 @@ def _lines(lines: Sequence[Line]) -> str:
         if line.more:
             operations += f"\n... and {line.more} more"
         source = f"{_code(line.text)}<br>" if line.text else ""
-        where = f'<span class="muted">{html.escape(_where(line))}</span>'
+        location = f'<span class="muted">{html.escape(_location(line))}</span>'
         rows.append(
             [
-                f"{source}{where}",
+                f"{source}{location}",
                 f'<pre class="ops">{html.escape(operations)}</pre>',
-                _number(line.flops),
-                _bytes(line.moved),
+                _format_number(line.flops),
+                _format_bytes(line.moved),
             ]
         )
     return _table("lines", ["source", "operations", "FLOPs#", "bytes#"], rows)
@@ -112,22 +111,22 @@ def _memory(lines: Sequence[Line]) -> str:
         return '<p class="muted">the traced program was not kept</p>'
     rows = [
         [
-            _code(line.text or _where(line)),
-            html.escape(_where(line)),
-            _bytes(line.made),
-            _bytes(line.alive),
+            _code(line.text or _location(line)),
+            html.escape(_location(line)),
+            _format_bytes(line.results),
+            _format_bytes(line.alive),
         ]
         for line in sorted(lines, key=lambda x: x.alive, reverse=True)
     ]
     return _table("memory", ["source", "at", "its results#", "in use meanwhile#"], rows)
 
 
-def _where(line: Line) -> str:
+def _location(line: Line) -> str:
     return f"{line.file}:{line.number}" if line.number else line.file
 
 
 def _table(name: str, heads: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """A table of cells that are HTML already; a head that ends in # is over numbers."""
+    """Render a table of HTML cells; a head that ends in # is over numbers."""
     kinds = [' class="n"' if h.endswith("#") else "" for h in heads]
     head = "".join([f"<th{k}>{h.rstrip('#')}</th>" for h, k in zip(heads, kinds, strict=True)])
     body = "\n".join(
@@ -143,17 +142,17 @@ def _code(text: str) -> str:
     return f"<code>{html.escape(text)}</code>"
 
 
-def _counted(n: int, what: str) -> str:
-    return f"{n:,} {what}{'' if n == 1 else 's'}"
+def _count_text(n: int, noun: str) -> str:
+    return f"{n:,} {noun}{'' if n == 1 else 's'}"
 
 
-def _time(seconds: float) -> str:
+def _format_seconds(seconds: float) -> str:
     if seconds >= 1:
         return f"{seconds:.2f} s"
     return f"{seconds * 1e3:.3g} ms"
 
 
-def _scaled(x: float, base: float, units: Sequence[str]) -> str:
+def _format_scaled(x: float, base: float, units: Sequence[str]) -> str:
     k = 0
     while x >= base and k < len(units) - 1:
         x /= base
@@ -161,9 +160,9 @@ def _scaled(x: float, base: float, units: Sequence[str]) -> str:
     return f"{x:.3g} {units[k]}".rstrip()
 
 
-def _number(x: float) -> str:
-    return _scaled(x, 1000, ("", "k", "M", "G", "T", "P"))
+def _format_number(x: float) -> str:
+    return _format_scaled(x, 1000, ("", "k", "M", "G", "T", "P"))
 
 
-def _bytes(x: float) -> str:
-    return _scaled(x, 1024, ("B", "KiB", "MiB", "GiB", "TiB"))
+def _format_bytes(x: float) -> str:
+    return _format_scaled(x, 1024, ("B", "KiB", "MiB", "GiB", "TiB"))

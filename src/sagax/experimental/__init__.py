@@ -1,4 +1,4 @@
-"""What JAX keeps under `jax.experimental` and programs use."""
+"""Provide the modules of `jax.experimental` that libraries use."""
 
 from __future__ import annotations
 

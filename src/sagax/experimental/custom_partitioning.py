@@ -1,4 +1,4 @@
-"""Functions that tell themselves how devices share their work."""
+"""Provide `custom_partitioning`: functions with their own sharding rules."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Functions of sagax as functions of TensorFlow, by way of exported programs.
+"""Convert functions of sagax to functions of TensorFlow, through `export`.
 
-TensorFlow runs StableHLO with its operation XlaCallModule. It is imported when a converted function is
-called, and not before.
+TensorFlow runs StableHLO with its operation XlaCallModule. It is imported on the first call of a
+converted function.
 """
 
 from __future__ import annotations
@@ -50,19 +50,19 @@ def convert(
     native_serialization_platforms: Sequence[str] | None = None,
     native_serialization_disabled_checks: Sequence[export.DisabledSafetyCheck] = (),
 ) -> Callable:
-    """`fun_jax` as a function of TensorFlow tensors, which can be used in `tf.function` and saved.
+    """Convert `fun_jax` to a function of TensorFlow tensors, for `tf.function` and saved models.
 
-    Each call exports the function for the shapes and dtypes of its arguments and hands the program to
-    TensorFlow, which compiles it with its own XLA.
+    Each call exports the function for the shapes and dtypes of its arguments. TensorFlow compiles the
+    exported module with its own XLA.
 
     Args:
-      polymorphic_shapes: specifications of the arguments (see `export.symbolic_args_specs`): one text or None
-        for each, or for all beneath it. Sizes that TensorFlow does not know must have a name here.
+      polymorphic_shapes: shape specifications of the arguments (see `export.symbolic_args_specs`): a string
+        or None for each, or a tree prefix. Sizes that TensorFlow does not know must have a name here.
       polymorphic_constraints: constraints on these names.
       with_gradient: TensorFlow's gradients are those of `fun_jax`.
-      native_serialization_platforms: platforms that the program is for; default: that of sagax here.
+      native_serialization_platforms: platforms to export for; default: the current platform.
       native_serialization_disabled_checks: see `export.DisabledSafetyCheck`.
-      enable_xla, native_serialization: accepted for programs that pass them; only True (or None) means anything.
+      enable_xla, native_serialization: accepted for compatibility; only True (or None) is supported.
 
     Raises ImportError when a converted function is called and TensorFlow is not installed.
 
@@ -85,7 +85,7 @@ def convert(
             expected="True",
         )
     jitted = fun_jax if isinstance(fun_jax, JitFunction) else jit(fun_jax)
-    make = functools.partial(
+    export_function = functools.partial(
         export.export,
         jitted,
         platforms=native_serialization_platforms,
@@ -95,7 +95,7 @@ def convert(
     def converted(*args: Any, **kwargs: Any) -> Any:
         tf = _tensorflow()
         specs = _specifications(tf, args, kwargs, polymorphic_shapes, polymorphic_constraints)
-        exported = make()(*specs[0], **specs[1])
+        exported = export_function()(*specs[0], **specs[1])
         leaves, _ = trees.flatten((args, kwargs))
         tensors = [
             tf.convert_to_tensor(x, dtypes.name(a.dtype))
@@ -113,7 +113,7 @@ def convert(
 def _specifications(
     tf: Any, args: tuple, kwargs: dict, shapes: Any, constraints: Sequence[str]
 ) -> tuple:
-    """The types of the arguments: what TensorFlow knows, and the names of what it does not."""
+    """Return the types of the arguments: sizes that TensorFlow knows, and names of others."""
     leaves, tree = trees.flatten((args, kwargs))
     if shapes is None or isinstance(shapes, str):
         texts = [shapes] * len(leaves)
@@ -144,33 +144,33 @@ def _specifications(
 
 
 def _with_gradient(tf: Any, exported: export.Exported, run: Callable) -> Callable:
-    """`run`, whose gradient in TensorFlow is the exported derivative."""
+    """Give `run` the exported derivative as its gradient in TensorFlow."""
 
     @tf.custom_gradient
     def differentiable(*tensors: Any) -> tuple:
         outs = run(*tensors)
 
-        def pull_back(*cotangents: Any, variables: Any = None) -> Any:
-            wanted = [
+        def gradient(*cotangents: Any, variables: Any = None) -> Any:
+            inexact = [
                 ct
                 for ct, a in zip(cotangents, exported.out_avals, strict=True)
                 if dtypes.is_inexact(a.dtype)
             ]
             derivative = exported.vjp()
-            again = functools.partial(_call, tf, derivative)
-            found = iter(_with_gradient(tf, derivative, again)(*tensors, *wanted))
+            run_derivative = functools.partial(_call, tf, derivative)
+            found = iter(_with_gradient(tf, derivative, run_derivative)(*tensors, *inexact))
             grads = [next(found) if dtypes.is_inexact(a.dtype) else None for a in exported.in_avals]
             return grads if variables is None else (grads, [None] * len(variables))
 
-        return outs, pull_back
+        return outs, gradient
 
     return lambda *tensors: list(differentiable(*tensors))
 
 
 def _call(tf: Any, exported: export.Exported, *tensors: Any) -> list:
-    """The results of an exported program, by TensorFlow's XlaCallModule."""
+    """Call an exported module by TensorFlow's XlaCallModule."""
     operations = importlib.import_module("tensorflow.compiler.tf2xla.python.xla")
-    kept = [tensors[i] for i in exported.module_kept_var_idx]
+    used = [tensors[i] for i in exported.module_kept_var_idx]
     platforms = exported.platforms
     if len(platforms) != 1:
         raise ArgumentValueError(
@@ -184,7 +184,7 @@ def _call(tf: Any, exported: export.Exported, *tensors: Any) -> list:
         tuple(None if dims.is_dim(d) else d for d in aval.shape) for aval in exported.out_avals
     ]
     found = operations.call_module(
-        tuple(kept),
+        tuple(used),
         version=export.maximum_supported_calling_convention_version,
         Tout=[tf.as_dtype(dtypes.name(a.dtype)) for a in exported.out_avals],
         Sout=known,
@@ -198,7 +198,7 @@ def _call(tf: Any, exported: export.Exported, *tensors: Any) -> list:
 
 
 def _module(exported: export.Exported) -> bytes:
-    """The program as TensorFlow takes it: it finds symbolic sizes from the shapes of its arguments."""
+    """Convert a module for TensorFlow, which derives symbolic sizes from argument shapes."""
     code = exported._code
     artifact = exported.mlir_module_serialized
     if exported.nr_devices > 1:
@@ -237,8 +237,8 @@ def _module(exported: export.Exported) -> bytes:
 
 
 def _size_of(code: Any, variable: Any, types: Sequence[str], lines: list[str]) -> str:
-    """Append how to find the value of a variable, which is, or times a number plus another, a size of an argument."""
-    for place, i in enumerate(code.kept):
+    """Append operations that solve for a variable from an argument size linear in it; return the result's name."""
+    for position, i in enumerate(code.kept):
         for axis, size in enumerate(code.in_avals[i].shape):
             if not dims.is_dim(size) or dims.variables(size) != {str(variable)}:
                 continue
@@ -249,7 +249,7 @@ def _size_of(code: Any, variable: Any, types: Sequence[str], lines: list[str]) -
                 continue
             k = len(lines)
             lines.append(
-                f"%d{k} = stablehlo.get_dimension_size %arg{place}, dim = {axis} : ({types[place]}) -> tensor<i32>"
+                f"%d{k} = stablehlo.get_dimension_size %arg{position}, dim = {axis} : ({types[position]}) -> tensor<i32>"
             )
             if offset == 0 and slope == 1:
                 return f"%d{k}"

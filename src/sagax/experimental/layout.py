@@ -1,4 +1,4 @@
-"""How arrays lie in memory.
+"""Provide `Layout` and `Format`: the memory layout of arrays.
 
 >>> import sagax.numpy as np
 >>> np.ones((2, 3)).format.layout

@@ -1,4 +1,4 @@
-"""Devices arranged for a mesh, so that neighbours in the mesh are near each other.
+"""Arrange devices for a mesh, so that neighbors in the mesh are near each other.
 
 >>> import sagax
 >>> from sagax.experimental import mesh_utils
@@ -27,7 +27,7 @@ def create_device_mesh(
     contiguous_submeshes: bool = False,
     allow_split_physical_axes: bool = False,
 ) -> np.ndarray:
-    """An array of devices of the given shape, for `Mesh`.
+    """Create an array of devices of the given shape, for `Mesh`.
 
     CPUs and GPUs are taken in their order, those of one process side by side along the last axes.
     `contiguous_submeshes` and `allow_split_physical_axes` concern grids of TPUs and change nothing.
@@ -50,10 +50,10 @@ def create_device_mesh(
             if math.prod(shape) < len(found)
             else f"choose sizes whose product is {len(found)}",
         )
-    return _arranged(found, shape)
+    return _arrange(found, shape)
 
 
-def _arranged(found: Sequence[Any], shape: tuple[int, ...]) -> np.ndarray:
+def _arrange(found: Sequence[Any], shape: tuple[int, ...]) -> np.ndarray:
     flat = np.empty(len(found), object)
     flat[:] = found
     return flat.reshape(shape)
@@ -68,19 +68,18 @@ def create_hybrid_device_mesh(
     should_sort_granules_by_key: bool = True,
     allow_split_physical_axes: bool = False,
 ) -> np.ndarray:
-    """An array of devices for machines that are joined by a slower network than the devices in them.
+    """Create an array of devices for machines whose network is slower than their device links.
 
     Each axis of the mesh has `mesh_shape[i]` devices within a group (the fast part), times
     `dcn_mesh_shape[i]` groups (the slow part).
 
     Args:
       mesh_shape: the shape of the mesh within a group.
-      dcn_mesh_shape: how many groups along each axis; as long as `mesh_shape`.
-      devices: by default all.
-      process_is_granule: whether the devices of a process are a group; by default those of equal
-        `slice_index`.
-      should_sort_granules_by_key: whether groups go by their numbers, or as they first occur.
-      allow_split_physical_axes: concerns grids of TPUs and changes nothing.
+      dcn_mesh_shape: the number of groups along each axis; as long as `mesh_shape`.
+      devices: the devices; by default all.
+      process_is_granule: group devices by process; by default they are grouped by `slice_index`.
+      should_sort_granules_by_key: order the groups by number; otherwise by first occurrence.
+      allow_split_physical_axes: for grids of TPUs; ignored.
 
     Raises ArgumentValueError if the groups do not fill the mesh.
 
@@ -119,6 +118,6 @@ def create_hybrid_device_mesh(
     keys = sorted(groups) if should_sort_granules_by_key else list(groups)
     result = np.empty(tuple(a * b for a, b in zip(outer, inner)), object)
     for key, at in zip(keys, np.ndindex(*outer)):
-        place = tuple(slice(i * n, (i + 1) * n) for i, n in zip(at, inner))
-        result[place] = create_device_mesh(inner, groups[key])
+        block = tuple(slice(i * n, (i + 1) * n) for i, n in zip(at, inner))
+        result[block] = create_device_mesh(inner, groups[key])
     return result

@@ -1,7 +1,7 @@
-"""What several processes need to agree: values of one process for all, of all for each, and meeting points.
+"""Synchronize processes: broadcast, all-gather, barriers, and conversion of arrays.
 
-Every process must make the same calls in the same order. If it does not, or one of the processes is
-lost, `sagax.errors.DistributedError` says so; nothing waits for ever.
+Every process must make the same calls in the same order. If it does not, or if a process is lost, the
+call raises `sagax.errors.DistributedError`; no call blocks forever.
 
 >>> from sagax.experimental import multihost_utils
 >>> multihost_utils.process_allgather(7)
@@ -40,7 +40,7 @@ __all__ = [
     "sync_global_devices",
 ]
 
-# --- values of the host, as words of memory --------------------------------------------------------------
+# --- host values as arrays of uint32 ----------------------------------------------------------------------
 
 
 def _on_host(x: Any, function: str) -> np.ndarray:
@@ -59,46 +59,45 @@ def _on_host(x: Any, function: str) -> np.ndarray:
     return value
 
 
-def _words(values: list[np.ndarray]) -> np.ndarray:
-    """The contents of all arrays, one after the other, as numbers of 32 bits. Nothing is rounded."""
-    text = b"".join(np.ascontiguousarray(v).tobytes() for v in values)
-    return np.frombuffer(text + bytes(-len(text) % 4), np.uint32)
+def _to_uint32(values: list[np.ndarray]) -> np.ndarray:
+    """Concatenate the bytes of all arrays, padded to a whole number of uint32."""
+    data = b"".join(np.ascontiguousarray(v).tobytes() for v in values)
+    return np.frombuffer(data + bytes(-len(data) % 4), np.uint32)
 
 
-def _values(words: np.ndarray, like: list[np.ndarray]) -> list[np.ndarray]:
-    text, start, values = words.tobytes(), 0, []
+def _from_uint32(packed: np.ndarray, like: list[np.ndarray]) -> list[np.ndarray]:
+    data, offset, values = packed.tobytes(), 0, []
     for v in like:
-        read = np.frombuffer(text, v.dtype, v.size, start).reshape(v.shape)
-        values.append(read.copy())
-        start += v.nbytes
+        values.append(np.frombuffer(data, v.dtype, v.size, offset).reshape(v.shape).copy())
+        offset += v.nbytes
     return values
 
 
-def _described(function: str, treedef: Any, values: list[np.ndarray]) -> str:
-    """What must be the same in all processes: the first types in words, and a digest of all."""
+def _describe(function: str, treedef: Any, values: list[np.ndarray]) -> str:
+    """Describe the types, which must agree in all processes: the first four, and a digest of all."""
     types = [f"{v.dtype}{list(v.shape)}" for v in values]
     digest = hashlib.sha256(f"{treedef} {types}".encode()).hexdigest()[:8]
     return f"{function}({', '.join(types[:4])}{', ...' if len(types) > 4 else ''}) #{digest}"
 
 
 @functools.cache
-def _one_device_each() -> tuple[Mesh, Any]:
-    """A mesh of one device of each process, and that of this process."""
+def _process_mesh() -> tuple[Mesh, Any]:
+    """Create a mesh of one device of each process; return it and this process's device."""
     firsts = [devices.local_devices(i)[0] for i in range(devices.process_count())]
     return Mesh(np.array(firsts), ("process",)), firsts[devices.process_index()]
 
 
-def _line_up(words: np.ndarray) -> Any:
-    """An array with a row of each process, `words` being this one's; divided among them."""
-    mesh, here = _one_device_each()
-    row = device_put(words[None], here)
+def _stack_by_process(packed: np.ndarray) -> Any:
+    """Create an array with a row for each process, sharded by row; `packed` is the local row."""
+    mesh, device = _process_mesh()
+    row = device_put(packed[None], device)
     return make_array_from_single_device_arrays(
-        (mesh.size, words.size), NamedSharding(mesh, PartitionSpec("process")), [row]
+        (mesh.size, packed.size), NamedSharding(mesh, PartitionSpec("process")), [row]
     )
 
 
-def _everywhere(x: Any) -> np.ndarray:
-    """The whole of an array that lies across processes."""
+def _gather(x: Any) -> np.ndarray:
+    """Gather an array that is sharded across processes."""
     mesh = x.sharding.mesh if isinstance(x.sharding, NamedSharding) else None
     if mesh is None:
         mesh = Mesh(np.array(list(x.sharding._device_assignment)), ("device",))
@@ -108,7 +107,7 @@ def _everywhere(x: Any) -> np.ndarray:
 
 @functools.cache
 def _total() -> Callable[[Any], Any]:
-    mesh, _ = _one_device_each()
+    mesh, _ = _process_mesh()
     return jit(
         lambda rows: _sum(rows, axis=0, dtype=np.uint32),
         out_shardings=NamedSharding(mesh, PartitionSpec()),
@@ -119,13 +118,13 @@ def _total() -> Callable[[Any], Any]:
 
 
 def broadcast_one_to_all(in_tree: Any, is_source: bool | None = None) -> Any:
-    """The values of one process, in all of them, as NumPy arrays.
+    """Broadcast the values of one process to all, as NumPy arrays.
 
     Args:
       in_tree: arrays and numbers, of the same types in all processes; only the source's values count.
-      is_source: whether this process is the source; by default process 0 is. One of them must be.
+      is_source: whether this process is the source; by default process 0 is. Exactly one must be.
 
-    All bits arrive, also those of 64-bit numbers. Raises DistributedError if the types differ.
+    64-bit numbers keep all their bits. Raises DistributedError if the types differ.
 
     >>> from sagax.experimental import multihost_utils
     >>> multihost_utils.broadcast_one_to_all({"seed": 3})
@@ -133,28 +132,30 @@ def broadcast_one_to_all(in_tree: Any, is_source: bool | None = None) -> Any:
     """
     leaves, treedef = trees.tree_flatten(in_tree)
     values = [_on_host(x, "broadcast_one_to_all") for x in leaves]
-    together = process.session()
-    if together is None or together.num_processes == 1:
+    session = process.session()
+    if session is None or session.num_processes == 1:
         return trees.tree_unflatten(treedef, values)
-    together.sync(_described("broadcast_one_to_all", treedef, values))
+    session.sync(_describe("broadcast_one_to_all", treedef, values))
     if is_source is None:
-        is_source = together.process_id == 0
-    words = _words(values)
-    # The others add zeros: no bit changes.
-    total = _total()(_line_up(words if is_source else np.zeros_like(words)))
-    return trees.tree_unflatten(treedef, _values(np.asarray(total.addressable_data(0)), values))
+        is_source = session.process_id == 0
+    packed = _to_uint32(values)
+    # The other processes add zeros, so the sum has the bits of the source.
+    total = _total()(_stack_by_process(packed if is_source else np.zeros_like(packed)))
+    return trees.tree_unflatten(
+        treedef, _from_uint32(np.asarray(total.addressable_data(0)), values)
+    )
 
 
 def process_allgather(in_tree: Any, tiled: bool = False) -> Any:
-    """The values of all processes, in each of them, as NumPy arrays.
+    """Gather the values of all processes on each of them, as NumPy arrays.
 
     Args:
-      in_tree: arrays and numbers, of the same types in all processes. An array that lies across
-        processes comes back whole; that needs `tiled=True`.
-      tiled: whether the values are joined along their first axis. By default they are stacked along a
-        new one, of the size `process_count()`.
+      in_tree: arrays and numbers, of the same types in all processes. An array that is sharded across
+        processes is returned whole; that needs `tiled=True`.
+      tiled: concatenate the values along their first axis. By default they are stacked along a new
+        one, of the size `process_count()`.
 
-    All bits arrive, also those of 64-bit numbers. Raises DistributedError if the types differ.
+    64-bit numbers keep all their bits. Raises DistributedError if the types differ.
 
     >>> import numpy as np
     >>> from sagax.experimental import multihost_utils
@@ -174,19 +175,19 @@ def process_allgather(in_tree: Any, tiled: bool = False) -> Any:
                     got=x,
                     fix="pass tiled=True",
                 )
-            whole[i] = _everywhere(x)
+            whole[i] = _gather(x)
     rest = [
         _on_host(x, "process_allgather") if i not in whole else np.zeros((0,), np.uint8)
         for i, x in enumerate(leaves)
     ]
-    together = process.session()
-    count = 1 if together is None else together.num_processes
-    if together is None or count == 1:
+    session = process.session()
+    count = 1 if session is None else session.num_processes
+    if session is None or count == 1:
         rows = [rest]
     else:
-        together.sync(_described("process_allgather", treedef, rest))
-        every = _everywhere(_line_up(_words(rest)))
-        rows = [_values(row, rest) for row in every]
+        session.sync(_describe("process_allgather", treedef, rest))
+        every = _gather(_stack_by_process(_to_uint32(rest)))
+        rows = [_from_uint32(row, rest) for row in every]
     gathered = []
     for i, each in enumerate(zip(*rows)):
         if i in whole:
@@ -199,18 +200,18 @@ def process_allgather(in_tree: Any, tiled: bool = False) -> Any:
 
 
 def sync_global_devices(name: str) -> None:
-    """Waits until all processes are here.
+    """Wait until all processes have called it.
 
-    Raises AssertionError if they give different names, since then they are at different points of the
-    program; DistributedError if one is lost or ends.
+    Raises AssertionError if their names differ, since then they are at different points of the program;
+    DistributedError if a process is lost or exits.
 
     >>> from sagax.experimental import multihost_utils
     >>> multihost_utils.sync_global_devices("checkpoint written")
     """
-    together = process.session()
-    if together is None:
+    session = process.session()
+    if session is None:
         return
-    names = together.barrier(f"sync_global_devices({name!r})")
+    names = session.barrier(f"sync_global_devices({name!r})")
     if names:
         text = ", ".join(f"process {i}: {other}" for i, other in sorted(names.items())[:16])
         raise AssertionError(
@@ -219,28 +220,28 @@ def sync_global_devices(name: str) -> None:
 
 
 def assert_equal(in_tree: Any, fail_message: str = "") -> None:
-    """Checks that all processes have the same values. If not, raises AssertionError in all.
+    """Check that all processes have the same values. If not, raise AssertionError in all of them.
 
     >>> from sagax.experimental import multihost_utils
     >>> multihost_utils.assert_equal({"batch_size": 32}, "the processes read different settings")
     """
     leaves, treedef = trees.tree_flatten(in_tree)
     values = [_on_host(x, "assert_equal") for x in leaves]
-    together = process.session()
-    if together is None:
+    session = process.session()
+    if session is None:
         return
     message = fail_message or "assert_equal: the processes have different values"
-    names = together.barrier(_described("assert_equal", treedef, values))
+    names = session.barrier(_describe("assert_equal", treedef, values))
     if names:
         raise AssertionError(
             f"{message}: they differ in structure or types. "
             + ", ".join(f"process {i}: {name}" for i, name in sorted(names.items())[:16])
         )
-    rows = _everywhere(_line_up(_words(values)))
+    rows = _gather(_stack_by_process(_to_uint32(values)))
     for number, row in enumerate(rows):
         if row.tobytes() != rows[0].tobytes():
             first, other = (
-                trees.tree_unflatten(treedef, _values(r, values)) for r in (rows[0], row)
+                trees.tree_unflatten(treedef, _from_uint32(r, values)) for r in (rows[0], row)
             )
             raise AssertionError(
                 f"{message}. Expected: {first} (process 0); got: {other} (process {number})."
@@ -248,37 +249,37 @@ def assert_equal(in_tree: Any, fail_message: str = "") -> None:
 
 
 def reached_preemption_sync_point(step_id: int) -> bool:
-    """Whether to save now, since one of the processes was told to end.
+    """Return whether to save a checkpoint now, because a process received a preemption signal.
 
-    To be called once a step, in the main thread, by all processes. When one of them is sent SIGTERM (as
-    schedulers do some time before they take a machine away), it returns True in all processes at the
-    same one of the next calls. From the first call on the first SIGTERM does not end the process.
-    Calls are counted; `step_id` is not looked at.
+    All processes call it once a step, in the main thread. After one of them receives SIGTERM, which
+    schedulers send before preemption, it returns True in all processes at the same later call.
+    From the first call on, the first SIGTERM does not end the process.
+    Calls are counted; `step_id` is ignored.
 
     >>> from sagax.experimental import multihost_utils
     >>> multihost_utils.reached_preemption_sync_point(0)
     False
     """
-    together = process.session()
-    return together is not None and together.preemption_point()
+    session = process.session()
+    return session is not None and session.preemption_point()
 
 
 # --- arrays of one process and of all -------------------------------------------------------------------
 
 
 def host_local_array_to_global_array(local_inputs: Any, global_mesh: Mesh, pspecs: Any) -> Any:
-    """Arrays across all processes, of the parts that each process has.
+    """Create global arrays from the local part of each process.
 
     Args:
-      local_inputs: arrays that this process's devices of the mesh hold together.
+      local_inputs: the parts of the arrays on this process's devices of the mesh.
       global_mesh: a mesh of devices of all processes.
-      pspecs: how the arrays are divided, a PartitionSpec or a tree of them that is a prefix of
+      pspecs: the sharding of the arrays, a PartitionSpec or a tree of them that is a prefix of
         `local_inputs`.
 
-    The size of a dimension that is divided among processes is the sum of their sizes; one that is not
-    divided must hold the same in all processes, which is not checked.
+    The size of a dimension that is sharded across processes is the sum of their sizes. Along other
+    dimensions the values must be the same in all processes, which is not checked.
 
-    Raises ShardingError, naming the array, if a size cannot be divided.
+    Raises ShardingError, naming the array, if a size is not divisible.
 
     >>> import numpy as np, sagax
     >>> from sagax.experimental import multihost_utils
@@ -293,10 +294,10 @@ def host_local_array_to_global_array(local_inputs: Any, global_mesh: Mesh, pspec
 
 
 def global_array_to_host_local_array(global_inputs: Any, global_mesh: Mesh, pspecs: Any) -> Any:
-    """The parts that this process has of arrays across all processes, as arrays on its devices alone.
+    """Return the local parts of global arrays, as arrays on the devices of this process.
 
-    The arguments are those of `host_local_array_to_global_array`, whose inverse this is. An array that
-    is divided in another way is divided as `pspecs` says first.
+    It is the inverse of `host_local_array_to_global_array`, with the same arguments. Arrays of another
+    sharding are resharded to `pspecs` first.
 
     >>> import numpy as np, sagax
     >>> from sagax.experimental import multihost_utils
@@ -315,8 +316,9 @@ def _convert(
     function: str, tree: Any, mesh: Mesh, specs: Any, convert: Callable[[Any, Mesh, Any], Any]
 ) -> Any:
     leaves, treedef = trees.tree_flatten(tree)
-    is_spec = _is_spec
-    given = trees.broadcast_prefix(specs, tree, is_leaf=is_spec)
+    given = trees.broadcast_prefix(
+        specs, tree, is_leaf=lambda x: x is None or isinstance(x, PartitionSpec)
+    )
     for spec in given:
         if not isinstance(spec, PartitionSpec):
             raise ArgumentValueError(
@@ -327,7 +329,3 @@ def _convert(
                 fix="PartitionSpec() is that of an array which every device has whole",
             )
     return trees.tree_unflatten(treedef, [convert(x, mesh, s) for x, s in zip(leaves, given)])
-
-
-def _is_spec(x: Any) -> bool:
-    return x is None or isinstance(x, PartitionSpec)

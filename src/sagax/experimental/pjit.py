@@ -1,4 +1,4 @@
-"""`pjit`: an older name of `jit`, whose options may be given by position too."""
+"""Provide `pjit`, an older name of `jit` with positional options."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def pjit(
     inline: bool = False,
     compiler_options: Any = None,
 ) -> Any:
-    """`jit(fun, in_shardings=in_shardings, out_shardings=out_shardings, ...)`.
+    """Apply `jit(fun, in_shardings=in_shardings, out_shardings=out_shardings, ...)`.
 
     >>> from sagax.experimental.pjit import pjit
     >>> pjit(lambda x: x + 1)(1.0)

@@ -1,4 +1,4 @@
-"""Compiled functions as bytes, which later processes on the same kind of machine load instead of compiling.
+"""Serialize compiled functions to bytes, for processes on the same kind of machine.
 
 `sagax.export` writes programs that last, for other machines and versions; these are machine code.
 """

@@ -1,4 +1,4 @@
-"""`shard_map` where it used to be; `sagax.shard_map` is the function to use."""
+"""Provide `shard_map` under its old name; use `sagax.shard_map`."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from sagax._src.api import shard_map as shard_map_transform
 
 
 def shard_map(f: Callable, mesh: Any, in_specs: Any, out_specs: Any, check_rep: bool = True) -> Any:
-    """`sagax.shard_map` with the arguments it had at first: `check_rep` is `check_vma`.
+    """Apply `sagax.shard_map` with its old arguments: `check_rep` is `check_vma`.
 
     >>> import sagax, sagax.numpy as np
     >>> from sagax.experimental.shard_map import shard_map

@@ -1,4 +1,4 @@
-"""For libraries that extend sagax: what programs are made of, primitives of one's own, backends, generators.
+"""Extend sagax from libraries: jaxprs, custom primitives, backends, random generators.
 
 >>> from sagax.extend.core import Primitive
 >>> Primitive("twice")

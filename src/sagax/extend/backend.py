@@ -1,4 +1,4 @@
-"""The platforms and their clients, as the engine knows them.
+"""Access the platforms and clients of the engine.
 
 >>> from sagax.extend import backend
 >>> backend.get_backend().platform in ("cpu", "cuda", "gpu")
@@ -15,7 +15,7 @@ __all__ = ["backends", "get_backend", "get_default_device"]
 
 
 def get_backend(platform: str | None = None) -> Any:
-    """The engine's client of a platform (default: the default one), started if it was not.
+    """Return the engine's client of a platform (default: the default one), starting it if needed.
 
     >>> from sagax.extend import backend
     >>> len(backend.get_backend("cpu").local_devices()) > 0
@@ -25,7 +25,7 @@ def get_backend(platform: str | None = None) -> Any:
 
 
 def backends() -> dict[str, Any]:
-    """The engine's clients of the platforms that have been started.
+    """Return the engine's clients of the platforms that have been started.
 
     >>> from sagax.extend import backend
     >>> backend.get_backend().platform in [c.platform for c in backend.backends().values()]
@@ -36,7 +36,7 @@ def backends() -> dict[str, Any]:
 
 
 def get_default_device() -> Any:
-    """The device of what is not bound to another one.
+    """Return the device of uncommitted arrays.
 
     >>> import sagax
     >>> from sagax.extend import backend

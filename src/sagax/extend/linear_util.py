@@ -1,4 +1,4 @@
-"""Functions with transformations wrapped around them, which libraries written for older jax use.
+"""Wrap functions in transformations, with the interface of older jax.
 
 >>> from sagax.extend import linear_util as lu
 >>> @lu.transformation2
@@ -34,7 +34,7 @@ class StoreException(Exception):
 
 
 class _Store:
-    """A place for the auxiliary output of one call."""
+    """The auxiliary output of one call, stored once."""
 
     def __init__(self) -> None:
         self.value: Any = _EMPTY
@@ -74,11 +74,11 @@ class WrappedFun:
         return getattr(self.f, "__name__", "<unnamed wrapped function>")
 
     def call_wrapped(self, *args: Any, **kwargs: Any) -> Any:
-        """The result of the function with all that is around it."""
+        """Call the function with all its transformations."""
         return self._call(*args, **kwargs)
 
     def wrapped(self, around: Callable[..., Any], key: tuple[Any, ...]) -> WrappedFun:
-        """The function with `around(f, *args)` outside of the rest; `key` identifies it."""
+        """Wrap the function in another transformation, `around(f, *args)`; `key` identifies it."""
         call = functools.partial(around, self._call)
         return WrappedFun(self.f, call, (key, *self.transforms), self.params, self.debug_info)
 
@@ -96,7 +96,7 @@ class WrappedFun:
 def wrap_init(
     f: Callable[..., Any], params: dict[str, Any] | None = None, *, debug_info: Any = None
 ) -> WrappedFun:
-    """`f`, with `params` as keyword arguments, ready for transformations.
+    """Wrap `f`, with `params` as keyword arguments, for transformations.
 
     >>> from sagax.extend import linear_util as lu
     >>> lu.wrap_init(pow, {"mod": 5}).call_wrapped(2, 3)
@@ -107,8 +107,8 @@ def wrap_init(
     return WrappedFun(f, call, (), tuple(sorted(params.items())), debug_info)
 
 
-def _driven(gen: Callable[..., Generator], static: Sequence[Any]) -> Callable[..., Any]:
-    """A generator transformation as a function of f: it yields arguments, is sent results."""
+def _run_generator(gen: Callable[..., Generator], static: Sequence[Any]) -> Callable[..., Any]:
+    """Run a generator transformation of f: it yields arguments and is sent results."""
 
     def around(f: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
         running = gen(*static, *args, **kwargs)
@@ -119,7 +119,7 @@ def _driven(gen: Callable[..., Generator], static: Sequence[Any]) -> Callable[..
 
 
 def transformation(gen: Callable[..., Generator], fun: Any = _EMPTY, *static: Any) -> Any:
-    """A transformation by a generator: it yields (args, kwargs), is sent the result, and yields its own.
+    """Create a transformation from a generator that yields (args, kwargs), receives the result, and yields its own.
 
     >>> from sagax.extend import linear_util as lu
     >>> @lu.transformation
@@ -131,11 +131,11 @@ def transformation(gen: Callable[..., Generator], fun: Any = _EMPTY, *static: An
     """
     if fun is _EMPTY:
         return functools.partial(transformation, gen)
-    return fun.wrapped(_driven(gen, static), (gen, static))
+    return fun.wrapped(_run_generator(gen, static), (gen, static))
 
 
 def transformation2(gen: Callable[..., Any], fun: Any = _EMPTY, *static: Any) -> Any:
-    """A transformation by a function `gen(f, *static, *args)`.
+    """Create a transformation from a function `gen(f, *static, *args)`.
 
     >>> from sagax.extend import linear_util as lu
     >>> plus = lu.transformation2(lambda f, n, *args: f(*args) + n)
@@ -148,7 +148,7 @@ def transformation2(gen: Callable[..., Any], fun: Any = _EMPTY, *static: Any) ->
 
 
 def transformation_with_aux(gen: Callable[..., Generator], fun: Any = _EMPTY, *static: Any) -> Any:
-    """As `transformation`, of a generator that yields (result, aux) at its end; gives (fun, aux thunk).
+    """Create a transformation from a generator that ends with (result, aux); return (fun, aux thunk).
 
     >>> from sagax.extend import linear_util as lu
     >>> @lu.transformation_with_aux
@@ -162,7 +162,7 @@ def transformation_with_aux(gen: Callable[..., Generator], fun: Any = _EMPTY, *s
     if fun is _EMPTY:
         return functools.partial(transformation_with_aux, gen)
     store = _Store()
-    drive = _driven(gen, static)
+    drive = _run_generator(gen, static)
 
     def around(f: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
         result, aux = drive(f, *args, **kwargs)
@@ -175,7 +175,7 @@ def transformation_with_aux(gen: Callable[..., Generator], fun: Any = _EMPTY, *s
 def transformation_with_aux2(
     gen: Callable[..., Any], fun: Any = _EMPTY, *static: Any, use_eq_store: bool = False
 ) -> Any:
-    """A transformation by `gen(f, store, *static, *args)`, which calls `store.store(aux)`; gives (fun, aux thunk).
+    """Create a transformation from `gen(f, store, *static, *args)`, which stores aux; return (fun, aux thunk).
 
     >>> from sagax.extend import linear_util as lu
     >>> @lu.transformation_with_aux2
@@ -193,7 +193,7 @@ def transformation_with_aux2(
 
 
 def merge_linear_aux(aux1: Callable[[], Any], aux2: Callable[[], Any]) -> tuple[bool, Any]:
-    """The output of the one of two thunks that has one: (True, that of the first) or (False, of the second).
+    """Return the output of the one of two thunks that has one: (True, first) or (False, second).
 
     >>> from sagax.extend import linear_util as lu
     >>> def none():
@@ -216,7 +216,7 @@ def merge_linear_aux(aux1: Callable[[], Any], aux2: Callable[[], Any]) -> tuple[
 
 
 def cache(call: Callable[..., Any], *, explain: Any = None) -> Callable[..., Any]:
-    """`call(fun, *args)`, remembered for equal functions and arguments.
+    """Memoize `call(fun, *args)` for equal functions and arguments.
 
     >>> from sagax.extend import linear_util as lu
     >>> calls = []

@@ -1,4 +1,4 @@
-"""Generators of random numbers of one's own, and those that sagax has.
+"""Define custom random generators, and list those of sagax.
 
 >>> import sagax
 >>> from sagax.extend import random
@@ -47,15 +47,15 @@ def define_prng_impl(
     name: str = "<unnamed>",
     tag: str = "?",
 ) -> PRNGImpl:
-    """A kind of keys, for `sagax.random.key(seed, impl=...)`.
+    """Define a key implementation, for `sagax.random.key(seed, impl=...)`.
 
     Args:
-      key_shape: the shape of the numbers of one key.
-      seed: from an integer to the numbers of a key, uint32.
-      split: from a key's numbers and a shape to the numbers of that many keys.
-      random_bits: from a key's numbers, a width in bits and a shape to unsigned integers.
-      fold_in: from a key's numbers and an integer to the numbers of another key.
-      name, tag: how it is called, and how dtypes show it.
+      key_shape: the shape of the data of one key.
+      seed: a function from an integer to the data of a key, uint32.
+      split: a function from key data and a shape to the data of an array of keys.
+      random_bits: a function from key data, a width in bits and a shape to unsigned integers.
+      fold_in: a function from key data and an integer to the data of another key.
+      name, tag: its name, and its name in the dtypes of keys.
 
     >>> import sagax, sagax.numpy as snp
     >>> from sagax.extend import random
@@ -72,7 +72,7 @@ def define_prng_impl(
     rank = len(key_shape)
 
     def each(one: Callable[..., Any], data: Any, *more: Any) -> Any:
-        """`one` of each key; `more` are arrays with a value for each."""
+        """Apply `one` to each key; `more` are arrays with a value for each."""
         for _ in range(np.ndim(data) - rank):
             one = vmap(one)
         return one(data, *more)
@@ -101,7 +101,7 @@ def define_prng_impl(
 
 
 def seed_with_impl(impl: PRNGImpl, seed: Any) -> Array:
-    """A key of the kind `impl`.
+    """Create a key of the implementation `impl`.
 
     >>> import sagax
     >>> from sagax.extend import random
@@ -112,7 +112,7 @@ def seed_with_impl(impl: PRNGImpl, seed: Any) -> Array:
 
 
 def random_seed(seeds: Any, impl: PRNGImpl) -> Array:
-    """A key of the kind `impl`.
+    """Create a key of the implementation `impl`.
 
     >>> from sagax.extend import random
     >>> random.random_seed(3, random.threefry_prng_impl).shape
@@ -122,7 +122,7 @@ def random_seed(seeds: Any, impl: PRNGImpl) -> Array:
 
 
 def threefry_2x32(keypair: Any, count: Any) -> Array:
-    """The uint32 numbers `count`, enciphered by the two numbers `keypair`.
+    """Encrypt the uint32 numbers `count` with the two numbers `keypair`.
 
     >>> import numpy as np
     >>> from sagax.extend import random
@@ -131,8 +131,8 @@ def threefry_2x32(keypair: Any, count: Any) -> Array:
     """
     first, second = snp.asarray(keypair)
     count = snp.asarray(count)
-    words = count.ravel()
-    if words.shape[0] % 2:
-        words = snp.concatenate([words, snp.zeros(1, words.dtype)])
-    out = snp.concatenate(threefry2x32_p.bind(first, second, *snp.split(words, 2)))
+    numbers = count.ravel()
+    if numbers.shape[0] % 2:
+        numbers = snp.concatenate([numbers, snp.zeros(1, numbers.dtype)])
+    out = snp.concatenate(threefry2x32_p.bind(first, second, *snp.split(numbers, 2)))
     return out[: count.size].reshape(count.shape)

@@ -1,4 +1,4 @@
-"""Whose lines messages show: libraries built on sagax can leave out their own.
+"""Hide the lines of a library built on sagax from tracebacks and messages.
 
 >>> from sagax.extend import source_info_util
 >>> source_info_util.register_exclusion("/opt/library/layers.py")
@@ -12,7 +12,7 @@ __all__ = ["register_exclusion"]
 
 
 def register_exclusion(path: str) -> None:
-    """From now on, tracebacks and messages show the line that called into this file instead of its own.
+    """Hide a file: tracebacks and messages show the line that called into it.
 
     Args:
       path: a file; or a folder, ending with a separator.

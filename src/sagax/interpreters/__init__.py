@@ -1,4 +1,4 @@
-"""Where libraries register the rules of their own primitives: how to differentiate, batch and compile them.
+"""Register rules of custom primitives: differentiation, batching and lowering.
 
 >>> from sagax.interpreters import ad, batching, mlir
 >>> from sagax.extend.core.primitives import sin_p

@@ -1,4 +1,4 @@
-"""Registries in jax's manner: mappings from primitives to rules, kept in the slots of the primitives."""
+"""Define registries with jax's interface: mappings from primitives to their rule slots."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ Rule = Callable[..., Any]
 class Rules(MutableMapping[Primitive, Rule]):
     """The rules in one slot of all primitives.
 
-    `adapt` makes a rule of ours of one of jax's form, `present` the opposite. Only primitives that were
-    given a rule here can be listed.
+    `adapt` converts a rule of jax's form to sagax's, `present` does the inverse. Iteration yields only
+    the primitives whose rules were set here.
     """
 
     def __init__(

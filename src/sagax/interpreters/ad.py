@@ -1,4 +1,4 @@
-"""Derivatives of primitives: registries of rules, and short ways to fill them.
+"""Register derivative rules of primitives: JVPs and transposes.
 
 >>> import sagax
 >>> from sagax.extend.core import Primitive
@@ -62,7 +62,7 @@ primitive_transposes = Rules("transpose_rule", lambda primitive, rule: rule, _sa
 
 
 def is_undefined_primal(x: Any) -> bool:
-    """Whether `x`, an operand of a transpose rule, is the one whose cotangent is wanted.
+    """Return whether `x`, an operand of a transpose rule, is a linear one, without primal value.
 
     >>> from sagax.core import ShapedArray
     >>> from sagax.interpreters import ad
@@ -73,7 +73,7 @@ def is_undefined_primal(x: Any) -> bool:
 
 
 def zeros_like_aval(aval: Any) -> Any:
-    """An array of zeros of a type.
+    """Create an array of zeros of a type.
 
     >>> from sagax.core import ShapedArray
     >>> from sagax.interpreters import ad
@@ -84,7 +84,7 @@ def zeros_like_aval(aval: Any) -> Any:
 
 
 def instantiate_zeros(tangent: Any) -> Any:
-    """A tangent as an array, zeros for a `Zero`.
+    """Convert a tangent to an array, zeros for a `Zero`.
 
     >>> from sagax.core import ShapedArray
     >>> from sagax.interpreters import ad
@@ -95,7 +95,7 @@ def instantiate_zeros(tangent: Any) -> Any:
 
 
 def add_jaxvals(x: Any, y: Any) -> Any:
-    """The sum of two cotangents.
+    """Add two cotangents.
 
     >>> from sagax.interpreters import ad
     >>> ad.add_jaxvals(1.0, 2.0)
@@ -105,7 +105,7 @@ def add_jaxvals(x: Any, y: Any) -> Any:
 
 
 def add_tangents(x: Any, y: Any) -> Any:
-    """The sum of two tangents, of which either may be a `Zero`.
+    """Add two tangents; either may be a `Zero`.
 
     >>> from sagax.core import ShapedArray
     >>> from sagax.interpreters import ad
@@ -118,7 +118,7 @@ def add_tangents(x: Any, y: Any) -> Any:
 
 
 def get_primitive_transpose(primitive: Primitive) -> Callable[..., Any]:
-    """The transpose rule of a primitive. Raises NotImplementedError if it has none.
+    """Return the transpose rule of a primitive. Raises NotImplementedError if it has none.
 
     >>> from sagax.extend.core.primitives import neg_p
     >>> from sagax.interpreters import ad
@@ -129,7 +129,7 @@ def get_primitive_transpose(primitive: Primitive) -> Callable[..., Any]:
 
 
 def defjvp(primitive: Primitive, *jvprules: Callable[..., Any] | None) -> None:
-    """Registers the derivative of a primitive with one result: a rule `(tangent, *operands)` for each operand.
+    """Register the JVP of a primitive with one result: a rule `(tangent, *operands)` for each operand.
 
     A rule of None says that the result does not depend on the operand smoothly.
 
@@ -142,7 +142,7 @@ def defjvp(primitive: Primitive, *jvprules: Callable[..., Any] | None) -> None:
 
 
 def defjvp2(primitive: Primitive, *jvprules: Callable[..., Any] | None) -> None:
-    """As `defjvp`, of rules `(tangent, result, *operands)`.
+    """Define the JVP by rules `(tangent, result, *operands)`, one for each operand.
 
     >>> from sagax.extend.core import Primitive
     >>> from sagax.interpreters import ad
@@ -164,7 +164,7 @@ def defjvp2(primitive: Primitive, *jvprules: Callable[..., Any] | None) -> None:
 
 
 def deflinear(primitive: Primitive, transpose_rule: Callable[..., Any]) -> None:
-    """Registers a primitive that is linear in all operands; `transpose_rule(ct)` gives their cotangents.
+    """Define a linear primitive by a transpose rule `(ct)`, which returns the operands' cotangents.
 
     >>> from sagax.extend.core import Primitive
     >>> from sagax.interpreters import ad
@@ -177,7 +177,7 @@ def deflinear(primitive: Primitive, transpose_rule: Callable[..., Any]) -> None:
 
 
 def deflinear2(primitive: Primitive, transpose_rule: Callable[..., Any]) -> None:
-    """As `deflinear`, of a rule `(ct, *operands)` that also sees the operands.
+    """Define a linear primitive by a transpose rule `(ct, *operands)`.
 
     >>> from sagax.extend.core import Primitive
     >>> from sagax.interpreters import ad
@@ -203,7 +203,7 @@ def _linear(primitive: Primitive) -> None:
 def defbilinear(
     primitive: Primitive, lhs_rule: Callable[..., Any], rhs_rule: Callable[..., Any]
 ) -> None:
-    """Registers a primitive of two operands that is linear in each.
+    """Define a bilinear primitive by its two transpose rules.
 
     `lhs_rule(ct, lhs, rhs)` is the cotangent of lhs (which is then unknown), `rhs_rule` that of rhs.
 

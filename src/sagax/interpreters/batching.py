@@ -1,7 +1,7 @@
-"""Batches of primitives: registries of rules, and short ways to fill them.
+"""Register batching rules of primitives.
 
-A rule `(operands, dims, **params)` gives the result and its batch dimension; None stands for an operand
-that is the same for all examples.
+A rule `(operands, dims, **params)` returns the result and its batch dimension. The dimension of an
+operand that is not batched is None.
 
 >>> from sagax.extend.core.primitives import sin_p
 >>> from sagax.interpreters import batching
@@ -49,16 +49,16 @@ def _as_without_axis(rule: Callable[..., Any]) -> Callable[..., Any]:
 
 
 class _Axis:
-    """What is known of a batch."""
+    """The size and name of a batch axis."""
 
     def __init__(self, size: int, name: Any = None) -> None:
         self.size, self.name, self.spmd_name = size, name, None
 
 
 primitive_batchers = Rules("batch_rule", _without_axis, _as_without_axis)
-# A rule of these is also given what is known of the batch: `.size`, `.name`.
+# The first argument of these rules is the batch axis, with `.size` and `.name`.
 fancy_primitive_batchers = Rules("batch_rule", lambda primitive, rule: rule, lambda rule: rule)
-# The older form of them: `(axis size, axis name, trace type, operands, dims, **params)`; the type is None.
+# Their older form is `(axis size, axis name, trace type, operands, dims, **params)`; the type is None.
 axis_primitive_batchers = Rules(
     "batch_rule",
     lambda primitive, rule: (
@@ -73,7 +73,7 @@ axis_primitive_batchers = Rules(
 
 
 def moveaxis(x: Any, src: int | None, dst: int) -> Any:
-    """`x` with its batch dimension at another place; unchanged if it has none.
+    """Move the batch dimension of `x`; return `x` unchanged if it has none.
 
     >>> import numpy as np
     >>> from sagax.interpreters import batching
@@ -84,7 +84,7 @@ def moveaxis(x: Any, src: int | None, dst: int) -> Any:
 
 
 def broadcast(x: Any, size: int, axis: int) -> Any:
-    """`x`, `size` times along a new dimension `axis`.
+    """Broadcast `x` along a new dimension `axis` of `size`.
 
     >>> import numpy as np
     >>> from sagax.interpreters import batching
@@ -98,7 +98,7 @@ def broadcast(x: Any, size: int, axis: int) -> Any:
 
 
 def bdim_at_front(x: Any, bdim: int | None, size: int) -> Any:
-    """`x` with its batch dimension first; repeated if it has none.
+    """Move the batch dimension of `x` to the front; broadcast `x` if it has none.
 
     >>> import numpy as np
     >>> from sagax.interpreters import batching
@@ -109,7 +109,7 @@ def bdim_at_front(x: Any, bdim: int | None, size: int) -> Any:
 
 
 def defvectorized(primitive: Primitive) -> None:
-    """Registers a primitive of one operand that acts on each element alone.
+    """Register the batching rule of a unary elementwise primitive.
 
     >>> from sagax.extend.core import Primitive
     >>> from sagax.interpreters import batching
@@ -122,7 +122,7 @@ def defvectorized(primitive: Primitive) -> None:
 
 
 def defbroadcasting(primitive: Primitive) -> None:
-    """Registers a primitive that acts element by element on operands of equal shape.
+    """Register the batching rule of an elementwise primitive with operands of equal shape.
 
     >>> from sagax.extend.core import Primitive
     >>> from sagax.interpreters import batching
@@ -137,7 +137,7 @@ def defbroadcasting(primitive: Primitive) -> None:
 
 
 def defreducer(primitive: Primitive, ident: Any = None) -> None:
-    """Registers a primitive of one operand that reduces along the dimensions `axes`, its parameter.
+    """Register the batching rule of a unary primitive that reduces along its parameter `axes`.
 
     >>> from sagax.extend.core import Primitive
     >>> from sagax.interpreters import batching

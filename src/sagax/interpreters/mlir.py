@@ -1,4 +1,4 @@
-"""How primitives are compiled: as functions of other operations.
+"""Register lowering rules of primitives: functions of other operations.
 
 >>> import sagax
 >>> from sagax.extend.core import Primitive
@@ -23,14 +23,14 @@ __all__ = ["lower_fun", "register_lowering"]
 
 
 class _AsFunction:
-    """What `lower_fun` returns: a function of arrays, to be compiled in place of a primitive."""
+    """The result of `lower_fun`: a function of arrays that a primitive is lowered to."""
 
     def __init__(self, fun: Callable[..., Any], multiple_results: bool) -> None:
         self.fun, self.multiple_results = fun, multiple_results
 
 
-def _refusing(prim: Primitive, rule: Any) -> Callable[..., Any]:
-    """A rule for a primitive whose own rule cannot be used; a library that never applies it still works."""
+def _unsupported_rule(prim: Primitive, rule: Any) -> Callable[..., Any]:
+    """Return a rule that raises, for a primitive whose own rule cannot be used."""
 
     def lower(builder: Any, *operands: Any, **params: Any) -> Any:
         raise ArgumentError(
@@ -46,7 +46,7 @@ def _refusing(prim: Primitive, rule: Any) -> Callable[..., Any]:
 
 
 def lower_fun(fun: Callable[..., Any], multiple_results: bool = True) -> Any:
-    """A rule for `register_lowering`: `fun` of arrays, in operations that sagax knows.
+    """Build a rule for `register_lowering` from `fun`, a function of arrays.
 
     >>> from sagax.interpreters import mlir
     >>> rule = mlir.lower_fun(lambda x: [x + 1])
@@ -57,21 +57,21 @@ def lower_fun(fun: Callable[..., Any], multiple_results: bool = True) -> Any:
 def register_lowering(
     prim: Primitive, rule: Any, platform: str | None = None, inline: bool = True, **_: Any
 ) -> None:
-    """Says how a primitive is compiled, on all platforms or on one ("cpu", "cuda").
+    """Register the lowering rule of a primitive, for all platforms or for one ("cpu", "cuda").
 
     Args:
       prim: the primitive.
-      rule: what `lower_fun` gives. sagax writes programs as text, so a rule that builds operations with
-        MLIR's Python bindings cannot be used: compiling the primitive then raises ArgumentError.
-      platform: the platform for which it holds.
-      inline: accepted; the function is always written in place.
+      rule: the result of `lower_fun`. sagax lowers to text, so a rule that builds operations with MLIR's
+        Python bindings cannot be used: compiling the primitive then raises ArgumentError.
+      platform: the platform of the rule; by default all.
+      inline: ignored; the function is always inlined.
 
     >>> from sagax.extend.core import Primitive
     >>> from sagax.interpreters import mlir
     >>> mlir.register_lowering(Primitive("one_more"), mlir.lower_fun(lambda x: [x + 1]))
     """
     if not isinstance(rule, _AsFunction):
-        prim.lower_rule = _refusing(prim, rule)
+        prim.lower_rule = _unsupported_rule(prim, rule)
         return
     fun = rule.fun
     if rule.multiple_results and not prim.multiple_results:

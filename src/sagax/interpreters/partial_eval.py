@@ -1,4 +1,4 @@
-"""Programs as data: tracing functions to jaxprs, and leaving out what is not needed.
+"""Trace functions to jaxprs, and eliminate dead code.
 
 >>> import sagax
 >>> from sagax.interpreters import partial_eval
@@ -27,7 +27,7 @@ __all__ = [
 
 
 def trace_to_jaxpr_dynamic(fun: Any, in_avals: Sequence[Any], **_: Any) -> tuple:
-    """The jaxpr of a flat function for arguments of the types, the types of its results, and its constants.
+    """Trace a flat function for arguments of the types; return its jaxpr, output types and constants.
 
     `fun` is a function, or one wrapped by `sagax.extend.linear_util`.
 
@@ -47,7 +47,7 @@ def trace_to_jaxpr_dynamic(fun: Any, in_avals: Sequence[Any], **_: Any) -> tuple
 def dce_jaxpr(
     jaxpr: Jaxpr, used_outputs: Sequence[bool], instantiate: bool | Sequence[bool] = False
 ) -> tuple[Jaxpr, list[bool]]:
-    """The program without what its used outputs do not need, and which inputs it still takes.
+    """Eliminate dead code for the used outputs; return the jaxpr and the used inputs.
 
     Inputs marked in `instantiate` are kept.
 
@@ -66,7 +66,7 @@ def dce_jaxpr(
 
 
 def close_jaxpr(jaxpr: Jaxpr) -> ClosedJaxpr:
-    """A jaxpr without constants, as a closed one.
+    """Close a jaxpr without constants.
 
     >>> import sagax
     >>> from sagax.interpreters import partial_eval
@@ -77,7 +77,7 @@ def close_jaxpr(jaxpr: Jaxpr) -> ClosedJaxpr:
 
 
 def convert_constvars_jaxpr(jaxpr: Jaxpr) -> Jaxpr:
-    """The jaxpr that takes its constants as its first arguments.
+    """Convert constants of a jaxpr to its first arguments.
 
     >>> import sagax
     >>> from sagax.interpreters import partial_eval

@@ -1,4 +1,4 @@
-"""The mesh in force, where older libraries look for it.
+"""Provide the current mesh under the names of older jax.
 
 >>> from sagax.interpreters import pxla
 >>> pxla.thread_resources.env.physical_mesh.empty
@@ -20,7 +20,7 @@ _NO_MESH = Mesh(np.empty((), object), ())
 class _Environment:
     @property
     def physical_mesh(self) -> Mesh:
-        """The mesh of the `with mesh:` or `set_mesh` block around; an empty one outside of any."""
+        """Return the mesh of the enclosing `with mesh:` or `set_mesh` block, or an empty one."""
         return concrete_mesh() or _NO_MESH
 
 

@@ -1,4 +1,4 @@
-"""Evaluating primitives outside of compiled programs.
+"""Evaluate primitives eagerly.
 
 >>> from sagax.extend.core.primitives import neg_p
 >>> from sagax.interpreters import xla
@@ -17,7 +17,7 @@ __all__ = ["apply_primitive"]
 
 
 def apply_primitive(prim: Primitive, *args: Any, **params: Any) -> Any:
-    """The result of a primitive, from what is compiled for it.
+    """Evaluate a primitive by its own executable.
 
     >>> from sagax.extend.core.primitives import add_p
     >>> from sagax.interpreters import xla

@@ -5,51 +5,49 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from sagax._autofix.repairs.boolean_logic import splice
-from sagax._autofix.repairs.case import Candidate, Case
-from sagax._autofix.repairs.source_file import Source, parameters, stores
-from sagax._src.diagnostics.model import Edit, Span
+from sagax._autofix.repairs.boolean_logic import substitute
+from sagax._autofix.repairs.case import Candidate, Case, at_expression
+from sagax._autofix.repairs.source_file import Source, last_name, parameters, stores
+from sagax._src.diagnostics.model import Edit
 
 __all__ = [
-    "at_set", "dynamic_slices", "given_size", "index_mode", "indexed", "masked", "masked_update",
-    "numpy_calls", "prefix_mask", "shape_arithmetic", "stacked", "without_conversion",
+    "use_at_set", "use_dynamic_slice", "give_size", "set_index_mode", "use_switch", "reduce_with_mask", "update_with_where",
+    "use_jax_numpy", "pass_length", "compute_shape_statically", "index_array", "drop_conversion",
 ]  # fmt: skip
 
-_MATH = {
+_MATH_NAMES = {
     "fabs": "abs", "pow": "power", "fsum": "sum", "acos": "arccos", "asin": "arcsin",
     "atan": "arctan", "atan2": "arctan2", "acosh": "arccosh", "asinh": "arcsinh",
     "atanh": "arctanh", "remainder": "remainder", "dist": "linalg.norm",
 }  # fmt: skip
-_MATH_SPECIAL = {"erf": "erf", "erfc": "erfc", "lgamma": "gammaln", "gamma": "gamma"}
+_SPECIAL_NAMES = {"erf": "erf", "erfc": "erfc", "lgamma": "gammaln", "gamma": "gamma"}
 
 
 # --- NumPy and math --------------------------------------------------------------------------
 
 
-def numpy_calls(case: Case) -> Iterator[Candidate]:
-    """`np.f(x)` and `math.f(x)` -> the function of the program's own jax.numpy."""
-    source, node = case.source, case.node
-    if source is None or node is None:
-        return
-    # all of the statement: where one operand is traced, its neighbours are likely to be
-    found = _foreign(source, _own_part(source, node))
+@at_expression
+def use_jax_numpy(case: Case, source: Source, node: ast.AST) -> Iterator[Candidate]:
+    """Rewrite `np.f(x)` and `math.f(x)` as functions of jax.numpy."""
+    # all of the statement: where one operand is traced, its neighbors are likely to be
+    found = _numpy_calls(source, _enclosing_code(source, node))
     if not found:
         return
-    yield from _returned_out(source, found)
-    edits, names = _renamed(source, found)
-    title = f"use {_listed(names)} of jax.numpy"
+    yield from _assign_out_argument(source, found)
+    edits, names = _rename_calls(source, found)
+    title = f"use {', '.join(dict.fromkeys(names))} of jax.numpy"
     if edits:
         yield Candidate("jnp_instead_of_np", title, tuple(edits), 1)
     function = source.function(node)
     if function is not None:
-        all_edits, _ = _renamed(source, [*found, *_foreign(source, function)])
+        all_edits, _ = _rename_calls(source, [*found, *_numpy_calls(source, function)])
         if len(all_edits) > len(edits):
             title = "use jax.numpy throughout the function"
             yield Candidate("jnp_instead_of_np", title, tuple(all_edits), 2)
 
 
-def _returned_out(source: Source, calls: list[ast.Call]) -> Iterator[Candidate]:
-    """`np.add(a, b, out=c)` -> `c = jnp.add(a, b)`."""
+def _assign_out_argument(source: Source, calls: list[ast.Call]) -> Iterator[Candidate]:
+    """Rewrite `np.add(a, b, out=c)` as `c = jnp.add(a, b)`."""
     for call in calls:
         out = next((k for k in call.keywords if k.arg == "out"), None)
         statement = source.statement(call)
@@ -67,15 +65,15 @@ def _returned_out(source: Source, calls: list[ast.Call]) -> Iterator[Candidate]:
         yield Candidate("jnp_instead_of_np", title, edits, 1)
 
 
-def _own_part(source: Source, node: ast.AST) -> ast.AST:
-    """The statement around an expression, or the lambda that it is the body of."""
+def _enclosing_code(source: Source, node: ast.AST) -> ast.AST:
+    """Return the statement around an expression, or its lambda."""
     statement = source.statement(node)
     function = source.function(node)
     inside = isinstance(function, ast.Lambda) and function in list(ast.walk(statement))
     return function if inside and function is not None else statement
 
 
-def _foreign(source: Source, within: ast.AST) -> list[ast.Call]:
+def _numpy_calls(source: Source, within: ast.AST) -> list[ast.Call]:
     found: list[ast.Call] = []
     for call in source.nodes(ast.Call, within):
         full = source.meaning(call.func)
@@ -84,7 +82,7 @@ def _foreign(source: Source, within: ast.AST) -> list[ast.Call]:
     return found
 
 
-def _renamed(source: Source, calls: list[ast.Call]) -> tuple[list[Edit], list[str]]:
+def _rename_calls(source: Source, calls: list[ast.Call]) -> tuple[list[Edit], list[str]]:
     edits: list[Edit] = []
     imports: dict[str, Edit] = {}
     names: list[str] = []
@@ -92,10 +90,10 @@ def _renamed(source: Source, calls: list[ast.Call]) -> tuple[list[Edit], list[st
         root, _, name = source.meaning(call.func).partition(".")
         if root == "scipy":
             target = "jax.scipy." + name
-        elif root == "math" and name in _MATH_SPECIAL:
-            target = "jax.scipy.special." + _MATH_SPECIAL[name]
+        elif root == "math" and name in _SPECIAL_NAMES:
+            target = "jax.scipy.special." + _SPECIAL_NAMES[name]
         else:
-            target = "jax.numpy." + (_MATH.get(name, name) if root == "math" else name)
+            target = "jax.numpy." + (_MATH_NAMES.get(name, name) if root == "math" else name)
         text, more = source.spell(target)
         edits.append(source.replace(call.func, text))
         imports.update({e.text: e for e in more})
@@ -103,16 +101,10 @@ def _renamed(source: Source, calls: list[ast.Call]) -> tuple[list[Edit], list[st
     return [*edits, *imports.values()], names
 
 
-def _listed(names: list[str]) -> str:
-    return ", ".join(dict.fromkeys(names))
-
-
-def stacked(case: Case) -> Iterator[Candidate]:
-    """`np.array([a, b])` of traced values is a call like others; `list[i]` -> an array's item."""
-    source, node = case.source, case.node
-    if source is None or node is None:
-        return
-    item = node if isinstance(node, ast.Subscript) else source.enclosing(node, ast.Subscript)
+@at_expression
+def index_array(case: Case, source: Source, node: ast.AST) -> Iterator[Candidate]:
+    """Rewrite `list[i]` as the item of an array."""
+    item = source.enclosing(node, ast.Subscript)
     if item is None:
         return
     numpy, imports = source.spell("jax.numpy")
@@ -128,7 +120,7 @@ def stacked(case: Case) -> Iterator[Candidate]:
 def _definition_as_array(
     case: Case, source: Source, item: ast.Subscript, numpy: str, imports: list[Edit]
 ) -> Iterator[Candidate]:
-    """`TABLE = [1, 2]` at module level -> `TABLE = jnp.array([1, 2])`."""
+    """Rewrite `TABLE = [1, 2]` at module level as `TABLE = jnp.array([1, 2])`."""
     if not isinstance(item.value, ast.Name):
         return
     for value in source.assigned(item.value.id, source.tree):
@@ -140,16 +132,14 @@ def _definition_as_array(
             yield Candidate("asarray_index", title, edits, 3)
 
 
-def indexed(case: Case) -> Iterator[Candidate]:
-    """A list of functions indexed by a traced number -> switch."""
-    source, node = case.source, case.node
-    if source is None or node is None:
-        return
-    item = node if isinstance(node, ast.Subscript) else source.enclosing(node, ast.Subscript)
+@at_expression
+def use_switch(case: Case, source: Source, node: ast.AST) -> Iterator[Candidate]:
+    """Rewrite a list of functions indexed by a traced number as `switch`."""
+    item = source.enclosing(node, ast.Subscript)
     if item is None:
         return
     switch, imports = source.spell("jax.lax.switch")
-    which, table = source.code(item.slice), source.code(item.value)
+    index, table = source.code(item.slice), source.code(item.value)
     parent = source.parents.get(item)
     calls: list[ast.Call] = []
     if isinstance(parent, ast.Call) and parent.func is item:
@@ -165,14 +155,14 @@ def indexed(case: Case) -> Iterator[Candidate]:
             ]
     if not calls or any(c.keywords for c in calls):
         return
-    if keys := _keys_of_table(source, item):
+    if keys := _integer_keys(source, item):
         table = f"list({table}.values())"
         if keys != list(range(len(keys))):
             numpy, more = source.spell("jax.numpy")
-            which = f"{numpy}.argmax({numpy}.array({keys}) == {which})"
+            index = f"{numpy}.argmax({numpy}.array({keys}) == {index})"
             imports = [*imports, *more]
     edits = [
-        source.replace(c, f"{switch}({', '.join([which, table, *map(source.code, c.args)])})")
+        source.replace(c, f"{switch}({', '.join([index, table, *map(source.code, c.args)])})")
         for c in calls
     ]
     if isinstance(parent, ast.Assign):
@@ -181,38 +171,35 @@ def indexed(case: Case) -> Iterator[Candidate]:
     yield Candidate("cond", title, (*edits, *imports), 1)
 
 
-def _keys_of_table(source: Source, item: ast.Subscript) -> list[int]:
-    """The keys of a dict of functions, if they are whole numbers."""
-    name = getattr(item.value, "id", getattr(item.value, "attr", ""))
+def _integer_keys(source: Source, item: ast.Subscript) -> list[int]:
+    """Return the keys of a dict of functions, if all are integers."""
+    name = last_name(item.value)
     for assignment in source.nodes(ast.Assign):
-        named = any(getattr(t, "id", getattr(t, "attr", "")) == name for t in assignment.targets)
+        named = any(last_name(t) == name for t in assignment.targets)
         if named and isinstance(assignment.value, ast.Dict):
             keys = [getattr(k, "value", None) for k in assignment.value.keys]
-            return (
-                [k for k in keys if isinstance(k, int)]
-                if all(isinstance(k, int) for k in keys)
-                else []
-            )
+            integers = [k for k in keys if isinstance(k, int)]
+            return integers if len(integers) == len(keys) else []
     return []
 
 
-def shape_arithmetic(case: Case) -> Iterator[Candidate]:
-    """`int(jnp.prod(jnp.array(x.shape)))` -> NumPy, which computes while the program is traced."""
-    source, node = case.source, case.node
-    if source is None or node is None or case.facts.depends:
+@at_expression
+def compute_shape_statically(case: Case, source: Source, node: ast.AST) -> Iterator[Candidate]:
+    """Compute with NumPy, while tracing, what depends on shapes only."""
+    if case.facts.depends:
         return
     call = source.enclosing(node, ast.Call) or node
     function = source.function(node)
-    places = [call]
+    expressions = [call]
     names = {n.id for n in ast.walk(call) if isinstance(n, ast.Name)}
     if function is not None:
         for name in names:
-            places += source.assigned(name, function)
+            expressions += source.assigned(name, function)
     edits: list[Edit] = []
     imports: dict[str, Edit] = {}
     numpy, more = source.spell("numpy")
-    for place in places:
-        for found in source.nodes(ast.Call, place):
+    for expression in expressions:
+        for found in source.nodes(ast.Call, expression):
             full = source.meaning(found.func)
             if full.startswith("jax.numpy."):
                 edits.append(source.replace(found.func, numpy + full[len("jax.numpy") :]))
@@ -229,7 +216,7 @@ def shape_arithmetic(case: Case) -> Iterator[Candidate]:
 
 
 def _product_of_shape(source: Source, call: ast.AST) -> str | None:
-    """`x.shape` where the call is int(jnp.prod(jnp.array(x.shape)))."""
+    """Return `x.shape` where the call is int(jnp.prod(jnp.array(x.shape)))."""
     while isinstance(call, ast.Call) and len(call.args) == 1 and not call.keywords:
         full = source.meaning(call.func) or getattr(call.func, "id", "")
         inner = call.args[0]
@@ -240,31 +227,27 @@ def _product_of_shape(source: Source, call: ast.AST) -> str | None:
     return text if ".shape" in text else None
 
 
-def without_conversion(case: Case) -> Iterator[Candidate]:
-    """`float(x)`, `x.item()` in the middle of a computation -> x itself."""
-    source, node = case.source, case.node
-    if source is None or node is None:
-        return
-    call = node if isinstance(node, ast.Call) else source.enclosing(node, ast.Call)
+@at_expression
+def drop_conversion(case: Case, source: Source, node: ast.AST) -> Iterator[Candidate]:
+    """Drop `float(x)` and `x.item()` inside a computation."""
+    call = source.enclosing(node, ast.Call)
     if call is None:
         return
     numpy, imports = source.spell("jax.numpy")
     if isinstance(call.func, ast.Name) and call.func.id in ("float", "int", "complex", "bool"):
         if call.func.id == "complex" and len(call.args) == 2:
-            real, imaginary = (_as_operand(a, source.code(a)) for a in call.args)
+            real, imaginary = map(source.operand, call.args)
             edit = source.replace(call, f"({real} + 1j * {imaginary})")
             yield Candidate("no_conversion", "add up real and imaginary part", (edit,), 2)
         if len(call.args) != 1:
             return
-        inner = source.code(call.args[0])
-        simple = isinstance(call.args[0], (ast.Name, ast.Attribute, ast.Call, ast.Subscript))
         if call.func.id == "int":
-            cast = f"{numpy}.trunc({inner}).astype(int)"
+            cast = f"{numpy}.trunc({source.code(call.args[0])}).astype(int)"
             edits = (source.replace(call, cast), *imports)
             yield Candidate("no_conversion", "convert with astype, which may be traced", edits, 2)
-        text = inner if simple else f"({inner})"
         title = f"leave out {call.func.id}(): an array takes part in arithmetic as it is"
-        yield Candidate("no_conversion", title, (source.replace(call, text),), 3)
+        edit = source.replace(call, source.primary(call.args[0]))
+        yield Candidate("no_conversion", title, (edit,), 3)
     elif isinstance(call.func, ast.Attribute) and call.func.attr in ("item", "tolist"):
         if call.args:
             return
@@ -282,9 +265,9 @@ _REDUCTIONS = {
 
 
 def _reduction(source: Source, use: ast.AST, mask: str, numpy: str) -> tuple[ast.AST, str] | None:
-    """The reduction that a value goes into, and its text with `where=`; None if there is none.
+    """Return the reduction of a value and its text with `where=`, or None.
 
-    The text has a place for the array: "{}".
+    The text has "{}" in place of the array.
     """
     parent = source.parents.get(use)
     if isinstance(parent, ast.Attribute):
@@ -295,21 +278,23 @@ def _reduction(source: Source, use: ast.AST, mask: str, numpy: str) -> tuple[ast
             item = source.parents.get(parent)
             return (item, f"{numpy}.sum({mask})") if isinstance(item, ast.Subscript) else None
         if isinstance(call, ast.Call) and call.func is parent and parent.attr in _REDUCTIONS:
-            return call, _with_where(source, parent.attr, call.args, call.keywords, mask, numpy)
+            return call, _reduction_text(source, parent.attr, call.args, call.keywords, mask, numpy)
         return None
     if isinstance(parent, ast.Call) and parent.args[:1] == [use]:
         full = source.meaning(parent.func)
         name = full.removeprefix("jax.numpy.")
         if full.startswith(("jax.numpy.", "numpy.")) and name in _REDUCTIONS:
-            return parent, _with_where(source, name, parent.args[1:], parent.keywords, mask, numpy)
+            return parent, _reduction_text(
+                source, name, parent.args[1:], parent.keywords, mask, numpy
+            )
         if isinstance(parent.func, ast.Name) and parent.func.id == "len":
             return parent, f"{numpy}.sum({mask})"
         if isinstance(parent.func, ast.Name) and parent.func.id in ("sum", "max", "min"):
-            return parent, _with_where(source, parent.func.id, [], [], mask, numpy)
+            return parent, _reduction_text(source, parent.func.id, [], [], mask, numpy)
     return None
 
 
-def _with_where(
+def _reduction_text(
     source: Source,
     name: str,
     args: list[ast.expr],
@@ -326,8 +311,8 @@ def _with_where(
     return f"{numpy}.{name}({', '.join(parts)})"
 
 
-def _with_constants(source: Source, item: ast.expr) -> ast.expr:
-    """The arithmetic with constants that a value goes into, as in `2 * x[m] ** 2`: the mask still fits."""
+def _constant_arithmetic(source: Source, item: ast.expr) -> ast.expr:
+    """Return the arithmetic with constants around a value, as in `2 * x[m] ** 2`."""
     parent = source.parents.get(item)
     while (isinstance(parent, ast.UnaryOp) and not isinstance(parent.op, ast.Not)) or (
         isinstance(parent, ast.BinOp)
@@ -337,48 +322,38 @@ def _with_constants(source: Source, item: ast.expr) -> ast.expr:
     return item
 
 
-def _as_operand(node: ast.expr, text: str) -> str:
-    """The text of an expression, as it may stand beside an operator."""
-    alone = (ast.Name, ast.Attribute, ast.Subscript, ast.Call, ast.Constant)
-    return text if isinstance(node, alone) else f"({text})"
-
-
-def masked(case: Case) -> Iterator[Candidate]:
-    """`x[m].sum()` -> `jnp.sum(x, where=m)`, also through a variable; `x[m]` -> where."""
-    source, node = case.source, case.node
-    if source is None or node is None:
-        return
-    item = node if isinstance(node, ast.Subscript) else source.enclosing(node, ast.Subscript)
+@at_expression
+def reduce_with_mask(case: Case, source: Source, node: ast.AST) -> Iterator[Candidate]:
+    """Rewrite `x[m].sum()` as `jnp.sum(x, where=m)`, and `x[m]` as `where`."""
+    item = source.enclosing(node, ast.Subscript)
     if item is None or isinstance(item.slice, (ast.Slice, ast.Tuple)):
         return
     if isinstance(item.value, ast.Attribute) and item.value.attr == "at":
         return
     numpy, imports = source.spell("jax.numpy")
     array, mask = source.code(item.value), source.code(item.slice)
-    whole = _with_constants(source, item)
+    whole = _constant_arithmetic(source, item)
     if found := _reduction(source, whole, mask, numpy):
-        place, text = found
+        reduction, text = found
         title = "reduce with where=: elements outside of the mask do not count"
-        value = (
-            array
-            if whole is item
-            else splice(source, whole, {item: _as_operand(item.value, array)})
-        )
-        edit = source.replace(place, text.format(value))
+        value = array
+        if whole is not item:
+            value = substitute(source, whole, {item: source.operand(item.value)})
+        edit = source.replace(reduction, text.format(value))
         yield Candidate("where_mask_sum", title, (edit, *imports), 1)
     parent = source.parents.get(item)
     if isinstance(parent, ast.Assign) and isinstance(parent.targets[0], ast.Name):
-        yield from _masked_variable(
+        yield from _reduce_variable(
             source, parent, parent.targets[0].id, array, mask, numpy, imports
         )
-    yield from _masked_throughout(case, source, item, mask, numpy, imports)
+    yield from _reduce_throughout(case, source, item, mask, numpy, imports)
     for fill in ("0", f"{numpy}.nan"):
         text = f"{numpy}.where({mask}, {array}, {fill})"
         title = f"keep the shape: {fill} outside of the mask"
         yield Candidate("where", title, (source.replace(item, text), *imports), 5, False)
 
 
-def _masked_variable(
+def _reduce_variable(
     source: Source,
     assignment: ast.Assign,
     name: str,
@@ -403,10 +378,10 @@ def _masked_variable(
     yield Candidate("where_mask_sum", title, (source.delete(assignment), *edits, *imports), 1)
 
 
-def _masked_throughout(
+def _reduce_throughout(
     case: Case, source: Source, item: ast.Subscript, mask: str, numpy: str, imports: list[Edit]
 ) -> Iterator[Candidate]:
-    """All of the array, and the mask in each reduction of what is computed from its masked elements."""
+    """Keep all of the array, and pass the mask to each reduction of its masked elements."""
     function = source.function(item)
     scope = function.body if isinstance(function, ast.FunctionDef) else [source.statement(item)]
     same = [
@@ -415,14 +390,14 @@ def _masked_throughout(
         for n in source.nodes(ast.Subscript, s)
         if isinstance(n.ctx, ast.Load) and source.code(n.slice) == mask
     ]
-    spread = _spread(case, source, item, mask)
+    spread = _broadcast_mask(case, source, item, mask)
     edits = [source.replace(n, source.code(n.value)) for n in same]
     derived: set[str] = set()
     reduced = 0
     for statement in [n for s in scope for n in source.nodes(ast.stmt, s)]:
         values = [v for v in (getattr(statement, "value", None),) if isinstance(v, ast.expr)]
         for value in values:
-            found = list(_reductions(source, value, same, derived))
+            found = list(_masked_reductions(source, value, same, derived))
             reduced += len(found)
             for call, name in found:
                 if name == "count":
@@ -436,12 +411,8 @@ def _masked_throughout(
                 if not call.args and not call.keywords:  # type: ignore[attr-defined]
                     more = more[2:]
                 end = source.span(call)
-                at = (end.end_column or 0) - 1
-                line = source.lines[end.end_line - 1]
-                edits.append(
-                    Edit(Span(source.file, end.end_line, at, end.end_line, at, "", (line,)), more)
-                )
-            if _flows(source, value, same, derived) and isinstance(
+                edits.append(source.insert(end.end_line, (end.end_column or 0) - 1, more))
+            if _has_masked_elements(source, value, same, derived) and isinstance(
                 statement, (ast.Assign, ast.AnnAssign)
             ):
                 derived |= set(stores(statement))
@@ -450,8 +421,8 @@ def _masked_throughout(
         yield Candidate("where_mask_sum", title, (*edits, *imports), 2)
 
 
-def _spread(case: Case, source: Source, item: ast.Subscript, mask: str) -> str:
-    """The mask with an axis for each that the array has beyond it."""
+def _broadcast_mask(case: Case, source: Source, item: ast.Subscript, mask: str) -> str:
+    """Return the mask with the trailing axes that the array has and it lacks."""
     arrays = [m.shape for m in case.measure(source, item.value) if m.shape is not None]
     masks = [m.shape for m in case.measure(source, item.slice) if m.shape is not None]
     more = len(arrays[0]) - len(masks[0]) if arrays and masks else 0
@@ -461,15 +432,15 @@ def _spread(case: Case, source: Source, item: ast.Subscript, mask: str) -> str:
     return f"{text}[{', '.join(['...', *['None'] * more])}]"
 
 
-def _reductions(
+def _masked_reductions(
     source: Source, value: ast.expr, same: list[ast.Subscript], derived: set[str]
 ) -> Iterator[tuple[ast.AST, str]]:
-    """The reductions, and the counts, of masked elements in an expression."""
+    """Yield the reductions and the counts of masked elements in an expression."""
     for node in ast.walk(value):
         if isinstance(node, ast.Attribute) and node.attr in ("size", "shape"):
             item = source.parents.get(node)
             whole = node if node.attr == "size" else item
-            if _flows(source, node.value, same, derived) and isinstance(
+            if _has_masked_elements(source, node.value, same, derived) and isinstance(
                 whole, (ast.Attribute, ast.Subscript)
             ):
                 yield whole, "count"
@@ -480,7 +451,7 @@ def _reductions(
         operand = node.args[0] if node.args else None
         if isinstance(node.func, ast.Attribute) and not full:
             operand = node.func.value
-        if operand is None or not _flows(source, operand, same, derived):
+        if operand is None or not _has_masked_elements(source, operand, same, derived):
             continue
         if isinstance(node.func, ast.Name) and name == "len":
             yield node, "count"
@@ -488,8 +459,10 @@ def _reductions(
             yield node, name
 
 
-def _flows(source: Source, value: ast.AST, same: list[ast.Subscript], derived: set[str]) -> bool:
-    """Whether an expression has an element for each of the masked ones: reductions end that."""
+def _has_masked_elements(
+    source: Source, value: ast.AST, same: list[ast.Subscript], derived: set[str]
+) -> bool:
+    """Return whether an expression has one element for each masked element."""
     if value in same or (isinstance(value, ast.Name) and value.id in derived):
         return True
     if isinstance(value, ast.Attribute) and value.attr in ("size", "shape"):
@@ -499,45 +472,45 @@ def _flows(source: Source, value: ast.AST, same: list[ast.Subscript], derived: s
         name = full.rpartition(".")[2] or getattr(value.func, "attr", getattr(value.func, "id", ""))
         if name in _REDUCTIONS or name == "len":
             return False
-    return any(_flows(source, child, same, derived) for child in ast.iter_child_nodes(value))
+    return any(
+        _has_masked_elements(source, child, same, derived) for child in ast.iter_child_nodes(value)
+    )
 
 
-_UPDATES = {
+_UPDATE_FORMS = {
     "add": "{x} + {v}", "subtract": "{x} - {v}", "multiply": "{x} * {v}", "mul": "{x} * {v}",
     "divide": "{x} / {v}", "power": "{x} ** {v}", "min": "{np}.minimum({x}, {v})",
     "max": "{np}.maximum({x}, {v})", "set": "{v}",
 }  # fmt: skip
 
 
-def masked_update(case: Case) -> Iterator[Candidate]:
-    """`x.at[m].set(v)` -> `jnp.where(m, v, x)`."""
-    source, node = case.source, case.node
-    if source is None or node is None:
-        return
+@at_expression
+def update_with_where(case: Case, source: Source, node: ast.AST) -> Iterator[Candidate]:
+    """Rewrite `x.at[m].set(v)` as `jnp.where(m, v, x)`."""
     statement = source.statement(node)
     for call in source.nodes(ast.Call, statement):
-        parts = _update_parts(call)
+        parts = _parse_update(call)
         if parts is None:
             continue
         array, index, update, value = parts
         numpy, imports = source.spell("jax.numpy")
-        x, v, m = source.code(array), source.code(value), source.code(index)
-        if (
-            not isinstance(value, (ast.Name, ast.Constant, ast.Call, ast.Attribute, ast.Subscript))
-            and update != "set"
-        ):
-            v = f"({v})"
+        x, m = source.code(array), source.code(index)
+        v = source.code(value) if update == "set" else source.operand(value)
         if isinstance(value, ast.Subscript) and source.code(value.slice) == m:
             v = source.code(value.value)  # x.at[m].set(y[m])
-        new = _UPDATES[update].format(x=x, v=v, np=numpy)
+        new = _UPDATE_FORMS[update].format(x=x, v=v, np=numpy)
         text = f"{numpy}.where({m}, {new}, {x})"
         title = "choose with where: the shape stays"
         yield Candidate("where", title, (source.replace(call, text), *imports), 1)
 
 
-def _update_parts(call: ast.Call) -> tuple[ast.expr, ast.expr, str, ast.expr] | None:
-    """Array, index, name of the update and value of `x.at[i].set(v)`."""
-    if not isinstance(call.func, ast.Attribute) or call.func.attr not in _UPDATES or not call.args:
+def _parse_update(call: ast.Call) -> tuple[ast.expr, ast.expr, str, ast.expr] | None:
+    """Return array, index, name of the update and value of `x.at[i].set(v)`."""
+    if (
+        not isinstance(call.func, ast.Attribute)
+        or call.func.attr not in _UPDATE_FORMS
+        or not call.args
+    ):
         return None
     item = call.func.value
     if not isinstance(item, ast.Subscript) or not isinstance(item.value, ast.Attribute):
@@ -550,14 +523,12 @@ def _update_parts(call: ast.Call) -> tuple[ast.expr, ast.expr, str, ast.expr] | 
 # --- slices ----------------------------------------------------------------------------------
 
 
-def dynamic_slices(case: Case) -> Iterator[Candidate]:
-    """`x[i:i + n]` -> dynamic_slice_in_dim; prefixes -> a mask."""
-    source, node = case.source, case.node
-    if source is None or node is None:
-        return
+@at_expression
+def use_dynamic_slice(case: Case, source: Source, node: ast.AST) -> Iterator[Candidate]:
+    """Rewrite `x[i:i + n]` as dynamic_slice_in_dim, and prefixes as masks."""
     statement = source.statement(node)
-    inside = [n for n in source.nodes(ast.Subscript, statement) if _slices(n)]
-    item = node if isinstance(node, ast.Subscript) and _slices(node) else None
+    inside = [n for n in source.nodes(ast.Subscript, statement) if _bounded_slices(n)]
+    item = node if isinstance(node, ast.Subscript) and _bounded_slices(node) else None
     if item is None:
         covering = [
             n for n in inside if n is node or node in list(ast.walk(n)) or n in list(ast.walk(node))
@@ -565,7 +536,7 @@ def dynamic_slices(case: Case) -> Iterator[Candidate]:
         item = covering[0] if covering else None
     if item is None:
         return
-    axis, found = _slices(item)[0]
+    axis, found = _bounded_slices(item)[0]
     if found.step is not None:
         return
     base = source.code(item.value)
@@ -574,12 +545,12 @@ def dynamic_slices(case: Case) -> Iterator[Candidate]:
     update = isinstance(item.ctx, ast.Store) or (
         isinstance(item.value, ast.Attribute) and item.value.attr == "at"
     )
-    size = _difference(start, stop, found)
-    rank = 1 if size is not None else 3  # a size that these data have need not be that of others
+    size = _slice_size(start, stop, found)
+    rank = 1 if size is not None else 3  # other data may have another size
     if size is None and not update and (values := case.measure(source, item)):
         sizes = {m.shape[axis] for m in values if m.shape is not None and axis < len(m.shape)}
         size = str(sizes.pop()) if len(sizes) == 1 else None
-    if size is not None and not update and len(_slices(item)) == 1:
+    if size is not None and not update and len(_bounded_slices(item)) == 1:
         function, imports = source.spell("jax.lax.dynamic_slice_in_dim")
         more = "" if axis == 0 else f", axis={axis}"
         text = f"{function}({base}, {start}, {size}{more})"
@@ -592,11 +563,11 @@ def dynamic_slices(case: Case) -> Iterator[Candidate]:
         title = f"update {size} elements from `{start}` on by their positions"
         yield Candidate("dynamic_slice", title, (source.replace(item, text), *imports), 1)
     if not update:
-        yield from _masked_slice(source, item, axis, start, stop, found)
+        yield from _reduce_slice(source, item, axis, start, stop, found)
 
 
-def _slices(item: ast.Subscript) -> list[tuple[int, ast.Slice]]:
-    """The slices with bounds in an index, with their axis."""
+def _bounded_slices(item: ast.Subscript) -> list[tuple[int, ast.Slice]]:
+    """Return the slices with bounds in an index, with their axes."""
     parts = item.slice.elts if isinstance(item.slice, ast.Tuple) else [item.slice]
     if any(not isinstance(p, ast.Slice) for p in parts):
         return []
@@ -607,8 +578,8 @@ def _slices(item: ast.Subscript) -> list[tuple[int, ast.Slice]]:
     ]
 
 
-def _difference(start: str, stop: str, found: ast.Slice) -> str | None:
-    """The size of `a : a + n` or `a - n : a`, as text."""
+def _slice_size(start: str, stop: str, found: ast.Slice) -> str | None:
+    """Return the size of `a : a + n` or `a - n : a`, as text."""
     upper, lower = found.upper, found.lower
     if isinstance(upper, ast.BinOp) and isinstance(upper.op, ast.Add):
         if ast.unparse(upper.left) == start:
@@ -633,10 +604,10 @@ def _difference(start: str, stop: str, found: ast.Slice) -> str | None:
     return None
 
 
-def _masked_slice(
+def _reduce_slice(
     source: Source, item: ast.Subscript, axis: int, start: str, stop: str, found: ast.Slice
 ) -> Iterator[Candidate]:
-    """A reduction of a slice -> the reduction with a mask of positions."""
+    """Rewrite the reduction of a slice as a reduction with a mask of positions."""
     numpy, imports = source.spell("jax.numpy")
     base = source.code(item.value)
     if axis != 0:
@@ -649,30 +620,28 @@ def _masked_slice(
         tests.append(f"{positions} < {stop}")
     mask = tests[0] if len(tests) == 1 else f"{numpy}.logical_and({', '.join(tests)})"
     if reduced := _reduction(source, item, mask, numpy):
-        place, text = reduced
+        reduction, text = reduced
         title = "reduce all of it with a mask of positions"
-        edits = (source.replace(place, text.format(base)), *imports)
+        edits = (source.replace(reduction, text.format(base)), *imports)
         yield Candidate("where_mask_sum", title, edits, 2)
         return
     parent = source.parents.get(item)
     if isinstance(parent, ast.Assign) and isinstance(parent.targets[0], ast.Name):
-        yield from _masked_variable(
+        yield from _reduce_variable(
             source, parent, parent.targets[0].id, base, mask, numpy, imports
         )
 
 
-def prefix_mask(case: Case) -> Iterator[Candidate]:
-    """A jitted function called with slices of ever new length -> with all of it and the length."""
-    source, node = case.source, case.node
+@at_expression
+def pass_length(case: Case, source: Source, node: ast.AST) -> Iterator[Candidate]:
+    """Pass a jitted function the whole array and a length, instead of slices of varying length."""
     name = case.facts.data.get("compiled", "")
-    if source is None or node is None or not name:
-        return
-    for place, function in case.definition(name):
+    for place, function in case.definition(name) if name else ():
         known = parameters(function)
         for wanted in case.facts.depends:
             if wanted not in known:
                 continue
-            edits = _with_length(case, place, function, wanted)
+            edits = _length_edits(case, place, function, wanted)
             if edits:
                 title = f"pass all of `{wanted}` and its length: one shape, one compilation"
                 yield Candidate("pad_shape", title, tuple(edits), 1)
@@ -680,17 +649,15 @@ def prefix_mask(case: Case) -> Iterator[Candidate]:
             text = place.code(decorator)
             if "jit" in text and "static" not in text:
                 title = f"do not jit `{name}`: each new shape is a new compilation"
-                line = decorator.lineno
-                drop = Edit(place.replace_statements([function], "").span, "")
                 rest = "\n".join(
                     place.lines[i - 1]
                     for i in range(place.first_line(function), (function.end_lineno or 0) + 1)
-                    if i != line
+                    if i != decorator.lineno
                 )
-                yield Candidate("no_jit", title, (Edit(drop.span, rest),), 4)
+                yield Candidate("no_jit", title, (place.replace_statements([function], rest),), 4)
 
 
-def _with_length(case: Case, place: Source, function: ast.FunctionDef, wanted: str) -> list[Edit]:
+def _length_edits(case: Case, place: Source, function: ast.FunctionDef, wanted: str) -> list[Edit]:
     numpy, imports = place.spell("jax.numpy")
     length = place.fresh("length", function)
     mask = f"{numpy}.arange({wanted}.shape[0]) < {length}"
@@ -705,7 +672,7 @@ def _with_length(case: Case, place: Source, function: ast.FunctionDef, wanted: s
     called = 0
     for source in case.sources.values():
         for call in source.nodes(ast.Call):
-            if getattr(call.func, "id", getattr(call.func, "attr", "")) != function.name:
+            if last_name(call.func) != function.name:
                 continue
             if source.function(call) is function:  # a method of the same name
                 continue
@@ -717,7 +684,7 @@ def _with_length(case: Case, place: Source, function: ast.FunctionDef, wanted: s
             if arg.slice.lower is not None or arg.slice.upper is None or arg.slice.step is not None:
                 return []
             texts: dict[ast.AST, str] = {arg: source.code(arg.value)}
-            whole = splice(source, call, texts)[:-1].rstrip().rstrip(",")
+            whole = substitute(source, call, texts)[:-1].rstrip().rstrip(",")
             edits.append(source.replace(call, f"{whole}, {source.code(arg.slice.upper)})"))
             called += 1
     return [*edits, *imports] if called else []
@@ -725,17 +692,15 @@ def _with_length(case: Case, place: Source, function: ast.FunctionDef, wanted: s
 
 # --- sizes -----------------------------------------------------------------------------------
 
-_SIZED = {"unique", "nonzero", "argwhere", "flatnonzero", "where", "union1d", "intersect1d", "setdiff1d",
+_DATA_DEPENDENT = {"unique", "nonzero", "argwhere", "flatnonzero", "where", "union1d", "intersect1d", "setdiff1d",
           "unique_values", "unique_counts", "unique_inverse", "unique_all", "setxor1d", "extract",
           "bincount", "repeat", "compress", "trim_zeros"}  # fmt: skip
-_OPTION = {"bincount": "length", "repeat": "total_repeat_length"}
+_SIZE_OPTIONS = {"bincount": "length", "repeat": "total_repeat_length"}
 
 
-def given_size(case: Case) -> Iterator[Candidate]:
-    """`jnp.unique(x)` -> `jnp.unique(x, size=n)`, with the size that the data have."""
-    source, node = case.source, case.node
-    if source is None or node is None:
-        return
+@at_expression
+def give_size(case: Case, source: Source, node: ast.AST) -> Iterator[Candidate]:
+    """Rewrite `jnp.unique(x)` as `jnp.unique(x, size=n)`, with the size of these data."""
     statement = source.statement(node)
     calls = [node] if isinstance(node, ast.Call) else []
     calls += [c for c in source.nodes(ast.Call, statement) if c not in calls]
@@ -743,14 +708,13 @@ def given_size(case: Case) -> Iterator[Candidate]:
         name = source.meaning(call.func).rpartition(".")[2] or getattr(call.func, "attr", "")
         full = source.meaning(call.func)
         method = not full and name in ("nonzero", "repeat")
-        if name not in _SIZED or not (full.startswith("jax.numpy.") or method):
+        if name not in _DATA_DEPENDENT or not (full.startswith("jax.numpy.") or method):
             continue
         if name == "where" and len(call.args) != 1:
             continue
-        option = _OPTION.get(name, "size")
+        option = _SIZE_OPTIONS.get(name, "size")
         if any(k.arg == option for k in call.keywords):
             continue
-        text = source.code(call)[:-1].rstrip().rstrip(",")
         found = case.measure(source, call)
         sizes = [m.shape[0] for m in found if m.shape]
         if sizes:
@@ -758,7 +722,7 @@ def given_size(case: Case) -> Iterator[Candidate]:
             title = f"give the size of the result: {size} for these data"
             if min(sizes) != size:
                 title += f" (as few as {min(sizes)} also occur)"
-            edit = source.replace(call, f"{text}, {option}={size})")
+            edit = source.replace(call, source.call_with(call, f"{option}={size}"))
             yield Candidate("size_arg", title, (edit,), 1)
         if name in ("bincount", "repeat") or not call.args:
             return
@@ -768,36 +732,35 @@ def given_size(case: Case) -> Iterator[Candidate]:
         )
         bound = f"{operand}.size" if simple else f"({operand}).size"
         title = "give the largest size that the result can have"
-        yield Candidate("size_arg", title, (source.replace(call, f"{text}, {option}={bound})"),), 4)
+        edit = source.replace(call, source.call_with(call, f"{option}={bound}"))
+        yield Candidate("size_arg", title, (edit,), 4)
         return
 
 
 # --- assignment in place ---------------------------------------------------------------------
 
-_AUGMENTED: dict[type[ast.operator], tuple[str, str]] = {ast.Add: ("add", ""), ast.Sub: ("add", "-"), ast.Mult: ("multiply", ""),
+_AUGMENTED_UPDATES: dict[type[ast.operator], tuple[str, str]] = {ast.Add: ("add", ""), ast.Sub: ("add", "-"), ast.Mult: ("multiply", ""),
               ast.Div: ("divide", ""), ast.Pow: ("power", "")}  # fmt: skip
 
 
-def at_set(case: Case) -> Iterator[Candidate]:
-    """`x[i] = v` -> `x = x.at[i].set(v)`, for all assignments to that array in the function."""
-    source, node = case.source, case.node
-    if source is None or node is None:
-        return
+@at_expression
+def use_at_set(case: Case, source: Source, node: ast.AST) -> Iterator[Candidate]:
+    """Rewrite `x[i] = v` as `x = x.at[i].set(v)`, for all assignments to that array."""
     statement = source.statement(node)
-    base = _assigned_base(source, statement)
+    base = _updated_array(source, statement)
     if base is None:
         return
     scope = source.function(statement) or source.tree
     edits: list[Edit] = []
     for found in source.nodes(ast.stmt, scope):
-        if _assigned_base(source, found) == base and (text := _updated(source, found)):
+        if _updated_array(source, found) == base and (text := _update_text(source, found)):
             edits.append(source.replace(found, text))
     if edits:
         title = f"arrays do not change: `{base}` becomes an updated copy"
         yield Candidate("at_set", title, tuple(edits), 1)
 
 
-def _assigned_base(source: Source, statement: ast.stmt) -> str | None:
+def _updated_array(source: Source, statement: ast.stmt) -> str | None:
     if isinstance(statement, ast.Assign) and len(statement.targets) == 1:
         target = statement.targets[0]
         if isinstance(target, ast.Tuple):
@@ -812,7 +775,7 @@ def _assigned_base(source: Source, statement: ast.stmt) -> str | None:
     return source.code(target.value) if isinstance(target, ast.Subscript) else None
 
 
-def _updated(source: Source, statement: ast.stmt) -> str | None:
+def _update_text(source: Source, statement: ast.stmt) -> str | None:
     if isinstance(statement, ast.Assign) and isinstance(whole := statement.targets[0], ast.Tuple):
         values = statement.value
         if not isinstance(values, ast.Tuple) or len(values.elts) != len(whole.elts):
@@ -823,21 +786,18 @@ def _updated(source: Source, statement: ast.stmt) -> str | None:
             if isinstance(t, ast.Subscript)
         ]
         text = base = source.code(parts[0][0].value)
-        for part, v in parts:  # what is read is read of the array before all of them
+        for part, v in parts:  # all values are read before the first update
             text += f".at[{source.code(part.slice)}].set({source.code(v)})"
         return f"{base} = {text}"
     if isinstance(statement, ast.Assign):
         target, update, value = statement.targets[0], "set", source.code(statement.value)
         if isinstance(statement.value, ast.Tuple):
             value = value if value.startswith("(") else f"({value})"
-    elif isinstance(statement, ast.AugAssign) and type(statement.op) in _AUGMENTED:
+    elif isinstance(statement, ast.AugAssign) and type(statement.op) in _AUGMENTED_UPDATES:
         target, value = statement.target, source.code(statement.value)
-        update, sign = _AUGMENTED[type(statement.op)]
+        update, sign = _AUGMENTED_UPDATES[type(statement.op)]
         if sign:
-            simple = isinstance(
-                statement.value, (ast.Name, ast.Constant, ast.Call, ast.Subscript, ast.Attribute)
-            )
-            value = sign + (value if simple else f"({value})")
+            value = sign + source.operand(statement.value)
     else:
         return None
     if not isinstance(target, ast.Subscript):
@@ -846,11 +806,9 @@ def _updated(source: Source, statement: ast.stmt) -> str | None:
     return f"{base} = {base}.at[{source.code(target.slice)}].{update}({value})"
 
 
-def index_mode(case: Case) -> Iterator[Candidate]:
-    """`x[i]` with indices out of bounds -> a mode that says what is meant."""
-    source, node = case.source, case.node
-    if source is None or node is None:
-        return
+@at_expression
+def set_index_mode(case: Case, source: Source, node: ast.AST) -> Iterator[Candidate]:
+    """Set the mode of an index that is out of bounds."""
     item = node if isinstance(node, ast.Subscript) else None
     if item is None:
         inside = source.nodes(ast.Subscript, node)
@@ -861,8 +819,7 @@ def index_mode(case: Case) -> Iterator[Candidate]:
     if isinstance(item.value, ast.Attribute) and item.value.attr == "at":
         call = source.parents.get(source.parents[item])
         if isinstance(call, ast.Call):
-            text = source.code(call)[:-1].rstrip().rstrip(",")
-            edit = source.replace(call, f'{text}, mode="drop")')
+            edit = source.replace(call, source.call_with(call, 'mode="drop"'))
             yield Candidate("index_mode", "drop updates out of bounds, and say so", (edit,), 1)
         return
     for mode, title in (

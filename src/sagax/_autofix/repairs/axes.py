@@ -7,54 +7,52 @@ import re
 from collections.abc import Iterator
 
 import sagax._autofix.repairs.transform_options as transform_options
-from sagax._autofix.repairs.case import LAST_RESORT, Candidate, Case, base_name
-from sagax._autofix.repairs.dataflow import functions_behind, keys_of
-from sagax._autofix.repairs.source_file import Source, parameters
+from sagax._autofix.repairs.case import LAST_RESORT_RANK, Candidate, Case, at_expression, base_name
+from sagax._autofix.repairs.dataflow import path_keys, resolve_functions
+from sagax._autofix.repairs.source_file import Source, keyword_value, parameters, tuple_text
 
-__all__ = ["axis_beyond", "measured_size"]
+__all__ = ["change_mapped_axis", "give_measured_size"]
 
 
-def axis_beyond(case: Case) -> Iterator[Candidate]:
-    """vmap over an axis that an argument does not have -> not mapped, or over one that it has."""
-    if "requested to map its argument" not in case.facts.message:
-        return
-    source, node = case.source, case.node
+@at_expression
+def change_mapped_axis(case: Case, source: Source, node: ast.AST) -> Iterator[Candidate]:
+    """Map another axis, or none, where vmap maps an axis that an argument lacks."""
     path = case.facts.data.get("argument", "")
-    shape = re.search(r"\[([\d,]*)\]", case.facts.data.get("got", ""))
-    if source is None or node is None or not path:
+    if "requested to map its argument" not in case.facts.message or not path:
         return
-    found = transform_options.call_behind(case, source, node)
+    shape = re.search(r"\[([\d,]*)\]", case.facts.data.get("got", ""))
+    found = transform_options.find_transform_call(case, source, node)
     if found is None or not found[1].args:
         return
-    where, call = found
+    vmap_source, call = found
     name = base_name(path)
     known: list[str] = []
-    for _, function in functions_behind(case, where, call.args[0]):
+    for _, function in resolve_functions(case, vmap_source, call.args[0]):
         known = [n for n in parameters(function) if n != "self"]
         if name in known:
             break
     rank = len([n for n in shape[1].split(",") if n]) if shape else 0
     wanted = ["None", *[str(i) for i in range(rank)]]
-    given = next((k.value for k in call.keywords if k.arg == "in_axes"), None)
+    given = keyword_value(call, "in_axes")
     if given is None and len(call.args) > 1:
         given = call.args[1]
     for i, axis in enumerate(wanted):
-        text = _entries(case, where, given, known, name, path, axis)
+        text = _in_axes_edit(case, vmap_source, given, known, name, path, axis)
         if text is None:
             continue
         target, new = text
         said = "is not mapped" if axis == "None" else f"is mapped over axis {axis}"
         if target is None:
-            applied = transform_options.Applied(where, call, None, False)
-            edits = tuple(transform_options.with_option(applied, "in_axes", new))
+            applied = transform_options.Application(vmap_source, call)
+            edits = tuple(transform_options.set_option(applied, "in_axes", new))
         else:
-            edits = (where.replace(target, new),)
-        # an axis that it has rather than none, where only the number of the axis was wrong
+            edits = (vmap_source.replace(target, new),)
+        # an existing axis comes before none, unless the argument is a scalar
         order = 1 if (axis != "None") == (rank > 0) else 2
         yield Candidate("in_axes", f"`{path}` {said}", edits, order + i)
 
 
-def _entries(
+def _in_axes_edit(
     case: Case,
     source: Source,
     given: ast.expr | None,
@@ -63,7 +61,7 @@ def _entries(
     path: str,
     axis: str,
 ) -> tuple[ast.expr | None, str] | None:
-    """What to replace of `in_axes` by what; None in place of the first where there is none yet."""
+    """Return the part of `in_axes` to replace (None if it is not given), and its new text."""
     if name not in known:
         return None
     at = known.index(name)
@@ -74,7 +72,7 @@ def _entries(
         if at >= len(given.elts):
             return None
         entry = given.elts[at]
-        for key in keys_of(path):
+        for key in path_keys(path):
             if isinstance(entry, ast.Dict):
                 names = [repr(getattr(k, "value", None)) for k in entry.keys]
                 if key not in names:
@@ -87,58 +85,56 @@ def _entries(
     entries = [axis if n == name else before for n in known]
     if set(entries) == {"None"}:
         return None
-    return given, f"({', '.join(entries)}{',' if len(entries) == 1 else ''})"
+    return given, tuple_text(entries)
 
 
-# --- sizes that the data decide --------------------------------------------------------------------
+# --- data-dependent sizes --------------------------------------------------------------------------
 
-_SIZED = {"zeros", "ones", "full", "empty", "arange", "linspace", "eye", "identity", "tri", "tile", "repeat",
+_SIZED_FUNCTIONS = {"zeros", "ones", "full", "empty", "arange", "linspace", "eye", "identity", "tri", "tile", "repeat",
           "reshape", "broadcast_to", "one_hot", "bincount", "segment_sum", "split", "logspace"}  # fmt: skip
 
 
-def measured_size(case: Case) -> Iterator[Candidate]:
-    """A size computed from data, as in `one_hot(x, int(x.max()) + 1)` -> the size that these data have."""
-    source, node = case.source, case.node
-    if source is None or node is None:
-        return
+@at_expression
+def give_measured_size(case: Case, source: Source, node: ast.AST) -> Iterator[Candidate]:
+    """Replace a size computed from data, as in `one_hot(x, int(x.max()) + 1)`, by its value."""
     function = source.function(node) or source.tree
     for call in source.nodes(ast.Call, function):
         name = getattr(call.func, "attr", getattr(call.func, "id", ""))
-        if name not in _SIZED:
+        if name not in _SIZED_FUNCTIONS:
             continue
         method = isinstance(call.func, ast.Attribute) and not source.meaning(call.func)
         operands = [*call.args, *[k.value for k in call.keywords]]
-        first = 0 if method or name in _MAKING else 1
+        first = 0 if method or name in _CREATION_FUNCTIONS else 1
         sizes = [e for a in operands[first:] for e in (a.elts if isinstance(a, ast.Tuple) else [a])]
         for size in sizes:
-            made = _computed(source, size, node, function)
-            if made is None:
+            computed = _size_expression(source, size, node, function)
+            if computed is None:
                 continue
-            values = {m.value for m in case.measure(source, made)}
+            values = {m.value for m in case.measure(source, computed)}
             if (
                 len(values) == 1
                 and isinstance(value := values.pop(), int)
                 and not isinstance(value, bool)
             ):
                 title = f"give the size: {value} for these data, which must be known while tracing"
-                edits = (source.replace(made, str(value)),)
-                yield Candidate("size_arg", title, edits, LAST_RESORT + 1, False)
+                edits = (source.replace(computed, str(value)),)
+                yield Candidate("size_arg", title, edits, LAST_RESORT_RANK + 1, False)
                 return
 
 
-_MAKING = {"zeros", "ones", "empty", "arange", "eye", "identity", "tri"}
+_CREATION_FUNCTIONS = {"zeros", "ones", "empty", "arange", "eye", "identity", "tri"}
 
 
-def _computed(source: Source, size: ast.expr, node: ast.AST, function: ast.AST) -> ast.expr | None:
-    """The expression at fault, or around it, that a size is computed by."""
-    places: list[ast.expr] = [size]
+def _size_expression(
+    source: Source, size: ast.expr, node: ast.AST, function: ast.AST
+) -> ast.expr | None:
+    """Return the expression that computes a size and contains, or is part of, the one at fault."""
+    expressions: list[ast.expr] = [size]
     if isinstance(size, ast.Name):
-        places += source.assigned(size.id, function)
-    for place in places:
-        inside = list(ast.walk(place))
-        if isinstance(place, (ast.Constant, ast.Name)):
+        expressions += source.assigned(size.id, function)
+    for expression in expressions:
+        if isinstance(expression, (ast.Constant, ast.Name)):
             continue
-        around = any(n is place for n in ast.walk(node))
-        if node in inside or around:
-            return place
+        if node in ast.walk(expression) or expression in ast.walk(node):
+            return expression
     return None

@@ -1,4 +1,4 @@
-"""Repair wrong calls: what a body returns, options that do not fit, operands of other shapes."""
+"""Repair wrong calls: results of bodies, options that do not fit, operands of other shapes."""
 
 from __future__ import annotations
 
@@ -7,36 +7,36 @@ import difflib
 import re
 from collections.abc import Iterator
 
-from sagax._autofix.repairs.case import Candidate, Case
-from sagax._autofix.repairs.source_file import Source, parameters
-from sagax._autofix.repairs.transform_options import Applied, call_behind, with_option
-from sagax._autofix.repairs.types import loop_call, results
+from sagax._autofix.repairs.case import Candidate, Case, at_expression
+from sagax._autofix.repairs.source_file import PRIMARIES, Source, keyword_value, parameters
+from sagax._autofix.repairs.transform_options import Application, find_transform_call, set_option
+from sagax._autofix.repairs.types import body_outputs, find_loop_call
 
 __all__ = [
-    "as_functions", "axes_for_all", "exchanged", "kept_dimensions", "known_name", "pair_of_scan", "table_of_dict",
+    "pass_branches_as_functions", "complete_in_axes", "swap_key_argument", "keep_dimensions", "correct_argument_name", "return_scan_pair", "index_dict_as_array",
 ]  # fmt: skip
 
 
-def pair_of_scan(case: Case) -> Iterator[Candidate]:
-    """The body of a scan that returns the carry alone -> (carry, what is stacked)."""
-    found = loop_call(case) if "must be a pair" in case.facts.message else None
+def return_scan_pair(case: Case) -> Iterator[Candidate]:
+    """Return (carry, output) from the body of a scan that returns the carry alone."""
+    found = find_loop_call(case) if "must be a pair" in case.facts.message else None
     if found is None or not found[1].args:
         return
-    for place, value in results(case, found[0], found[1].args[0]):
-        lambda_body = isinstance(place.parents.get(value), ast.Lambda)
-        for text, title in (("None", "nothing is stacked"), (place.code(value), "it is stacked")):
-            pair = f"{place.code(value)}, {text}"
-            edit = place.replace(value, f"({pair})" if lambda_body else pair)
-            words = f"return the carry and what to stack: {title}"
-            yield Candidate(
-                "return_pair", words, (edit,), 1 if text == "None" else 2, text == "None"
-            )
+    for source, value in body_outputs(case, found[0], found[1].args[0]):
+        lambda_body = isinstance(source.parents.get(value), ast.Lambda)
+        carry = source.code(value)
+        for text, stacked in (("None", "nothing is stacked"), (carry, "it is stacked")):
+            pair = f"{carry}, {text}"
+            edit = source.replace(value, f"({pair})" if lambda_body else pair)
+            title = f"return the carry and what to stack: {stacked}"
+            likely = text == "None"
+            yield Candidate("return_pair", title, (edit,), 1 if likely else 2, likely)
 
 
-def as_functions(case: Case) -> Iterator[Candidate]:
-    """`cond(c, a + b, a - b)` -> functions, one of which is called."""
-    source, node = case.source, case.node
-    if source is None or node is None or "callable" not in case.facts.message:
+@at_expression
+def pass_branches_as_functions(case: Case, source: Source, node: ast.AST) -> Iterator[Candidate]:
+    """Pass the branches of `cond(c, a + b, a - b)` as functions."""
+    if "callable" not in case.facts.message:
         return
     for call in source.calls_of("jax.lax.cond", within=source.statement(node)):
         if len(call.args) == 3:
@@ -44,34 +44,33 @@ def as_functions(case: Case) -> Iterator[Candidate]:
             yield Candidate("cond", "give the branches as functions", edits, 1)
 
 
-def axes_for_all(case: Case) -> Iterator[Candidate]:
-    """in_axes for fewer arguments than are given -> one for each: those that can be mapped, or not."""
-    source, node = case.source, case.node
-    if source is None or node is None or "len(in_axes)" not in case.facts.message:
+@at_expression
+def complete_in_axes(case: Case, source: Source, node: ast.AST) -> Iterator[Candidate]:
+    """Complete `in_axes` where it has fewer entries than there are arguments."""
+    if "len(in_axes)" not in case.facts.message:
         return
-    found = call_behind(case, source, node)
+    found = find_transform_call(case, source, node)
     if found is None:
         return
-    where, call = found
-    applied = Applied(where, call, None, False)
-    given = next((k.value for k in call.keywords if k.arg == "in_axes"), None)
+    vmap_source, call = found
+    given = keyword_value(call, "in_axes")
     counts = [int(n) for n in re.findall(r"\d+", case.facts.message)]
     if not isinstance(given, (ast.Tuple, ast.List)) or not counts:
         return
     missing = max(counts) - len(given.elts)
-    present = [where.code(e) for e in given.elts]
+    present = [vmap_source.code(e) for e in given.elts]
     if missing <= 0:
         return
     for rank, axis in enumerate(("None", "0"), 1):
         value = f"({', '.join([*present, *[axis] * missing])})"
         said = "are not mapped" if axis == "None" else "are mapped over axis 0"
         title = f"say what the arguments without an entry do: they {said}"
-        edits = tuple(with_option(applied, "in_axes", value))
+        edits = tuple(set_option(Application(vmap_source, call), "in_axes", value))
         yield Candidate("in_axes", title, edits, rank)
 
 
-def known_name(case: Case) -> Iterator[Candidate]:
-    """A name in static_argnames or donate_argnames that no parameter has -> the nearest one that one has."""
+def correct_argument_name(case: Case) -> Iterator[Candidate]:
+    """Correct a name in static_argnames or donate_argnames to the nearest parameter."""
     said = re.search(r"invalid argnames \{'(\w+)'", case.facts.message)
     if said is None:
         return
@@ -92,10 +91,10 @@ def known_name(case: Case) -> Iterator[Candidate]:
                 yield Candidate("static_args", title, (source.replace(node, f'"{name}"'),), 1)
 
 
-def exchanged(case: Case) -> Iterator[Candidate]:
-    """`normal(shape, key)` -> `normal(key, shape)`."""
-    source, node = case.source, case.node
-    if source is None or node is None or "key<" not in case.facts.data.get("got", ""):
+@at_expression
+def swap_key_argument(case: Case, source: Source, node: ast.AST) -> Iterator[Candidate]:
+    """Rewrite `normal(shape, key)` as `normal(key, shape)`."""
+    if "key<" not in case.facts.data.get("got", ""):
         return
     for call in source.nodes(ast.Call, source.statement(node)):
         if source.meaning(call.func).startswith("jax.random.") and len(call.args) >= 2:
@@ -107,46 +106,36 @@ def exchanged(case: Case) -> Iterator[Candidate]:
             yield Candidate("argument_order", "the key comes first", edits, 1)
 
 
-def kept_dimensions(case: Case) -> Iterator[Candidate]:
-    """`x - x.mean(axis=1)` -> with keepdims=True, so that the shapes fit."""
-    source, node = case.source, case.node
-    if source is None or node is None or "differ in size along axis" not in case.facts.message:
+@at_expression
+def keep_dimensions(case: Case, source: Source, node: ast.AST) -> Iterator[Candidate]:
+    """Add keepdims=True to `x - x.mean(axis=1)`."""
+    if "differ in size along axis" not in case.facts.message:
         return
     for call in source.nodes(ast.Call, source.statement(node)):
         options = {k.arg for k in call.keywords}
         if "axis" in options and "keepdims" not in options and _is_reduction(source, call):
-            edits = tuple(with_option(Applied(source, call, None, False), "keepdims", "True"))
+            edits = tuple(set_option(Application(source, call), "keepdims", "True"))
             title = "keep the dimension that is reduced, with size 1"
             yield Candidate("reshape", title, edits, 1)
     for operation in source.nodes(ast.BinOp, source.statement(node)):
         for side in (operation.right, operation.left):
-            if isinstance(side, (ast.Name, ast.Attribute, ast.Call, ast.Subscript)):
+            if isinstance(side, PRIMARIES):
                 title = f"let `{source.code(side)}` be a column"
                 edit = source.replace(side, f"{source.code(side)}[:, None]")
                 yield Candidate("reshape", title, (edit,), 3, False)
 
 
+_REDUCTIONS = {"sum", "mean", "max", "min", "std", "var", "prod", "median", "logsumexp", "norm"}
+
+
 def _is_reduction(source: Source, call: ast.Call) -> bool:
     name = source.meaning(call.func).rpartition(".")[2] or getattr(call.func, "attr", "")
-    return name in (
-        "sum",
-        "mean",
-        "max",
-        "min",
-        "std",
-        "var",
-        "prod",
-        "median",
-        "logsumexp",
-        "norm",
-    )
+    return name in _REDUCTIONS
 
 
-def table_of_dict(case: Case) -> Iterator[Candidate]:
-    """`PRICES[key]` of a dict with the keys 0, 1, ... -> an item of an array of its values."""
-    source, node = case.source, case.node
-    if source is None or node is None:
-        return
+@at_expression
+def index_dict_as_array(case: Case, source: Source, node: ast.AST) -> Iterator[Candidate]:
+    """Index an array of the values of a dict with the keys 0, 1, ..."""
     for item in source.nodes(ast.Subscript, source.statement(node)):
         if not isinstance(item.value, ast.Name):
             continue

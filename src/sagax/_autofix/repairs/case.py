@@ -1,30 +1,40 @@
-"""Define the case that repairs receive, and the candidates that they give back."""
+"""Define `Case`, the input of repairs, and `Candidate`, their output."""
 
 from __future__ import annotations
 
 import ast
+import functools
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import field
 from typing import Any
 
-from sagax._autofix.repairs.source_file import Function, Source, parameters
+from sagax._autofix.repairs.source_file import Function, Source, last_name, parameters
 from sagax._src.diagnostics.model import Diagnostic, Edit, Span
 from sagax._src.frozen_class import record
 
-__all__ = ["LAST_RESORT", "Candidate", "Case", "Facts", "Fixer", "Measured", "base_name"]
+__all__ = [
+    "LAST_RESORT_RANK",
+    "Candidate",
+    "Case",
+    "Facts",
+    "Measurement",
+    "Repair",
+    "at_expression",
+    "base_name",
+]
 
 
 @record
 class Facts:
-    """An error or a warning as plain data that can be sent to another process.
+    """Hold an error or a warning as plain data that can be sent to another process.
 
     Attributes:
-      diagnostic: what is said of it.
-      classes: the names of its class and of the classes that one derives from.
+      diagnostic: its message, spans and provenance.
+      classes: the names of its class and base classes.
       frames: the user's calls that led there, outermost first.
       data: the facts it was raised with, as texts.
-      entered: which of the frames are of functions that a transformation called.
+      entered: the indices of frames that a transformation called.
     """
 
     diagnostic: Diagnostic
@@ -35,12 +45,12 @@ class Facts:
 
     @property
     def depends(self) -> tuple[str, ...]:
-        """The names of the arguments that the value depends on, without paths into them."""
+        """Return the names of the arguments that the value depends on."""
         return tuple(dict.fromkeys(base_name(d) for d in self.diagnostic.depends))
 
     @property
     def transforms(self) -> list[tuple[str, str]]:
-        """The functions being traced and what for, outermost first."""
+        """Return the functions being traced with their transformations, outermost first."""
         return re.findall(r"tracing `([^`]*)` (?:for|in) (\w+)", ", ".join(self.diagnostic.context))
 
     @property
@@ -49,25 +59,25 @@ class Facts:
 
 
 @record
-class Measured:
-    """What an expression evaluated to in a run of the program without jit."""
+class Measurement:
+    """Describe a value of an expression in a run of the script without jit."""
 
     kind: str
     shape: tuple[int, ...] | None = None
     dtype: str = ""
-    value: Any = None  # of numbers and texts
+    value: Any = None  # numbers and strings only
 
 
-LAST_RESORT = 6  # the rank from which on a repair is taken only where no other is found
+LAST_RESORT_RANK = 6  # repairs of this rank and above are taken only if no other is found
 
 
 @record
 class Candidate:
-    """An edit that may repair the mistake.
+    """Hold an edit that may repair the mistake.
 
-    `rank` orders candidates, the likeliest first; those of equal rank go by the size of the edit.
-    `certain` is False where the program after the edit may mean something else than the user wants,
-    so that it counts as verified only when there is a result to compare with.
+    `rank` orders candidates, the likeliest first; the size of the edit breaks ties. `certain` is False
+    where the edited script may mean something that the user does not want. Such a candidate is
+    verified only against a reference result.
     """
 
     kind: str
@@ -82,16 +92,16 @@ class Candidate:
 
 
 class Case:
-    """What a repair works on: the facts, the sources, and values measured on request.
+    """Hold the input of a repair: the facts, the sources, and values measured on request.
 
-    Where it is `strict`, a repair that fails raises.
+    With `strict`, a repair that fails raises.
     """
 
     def __init__(
         self,
         facts: Facts,
         sources: Mapping[str, Source],
-        measured: Mapping[Span, list[Measured]] | None = None,
+        measured: Mapping[Span, list[Measurement]] | None = None,
         strict: bool = False,
     ) -> None:
         self.strict = strict
@@ -110,13 +120,28 @@ class Case:
 
     @property
     def node(self) -> ast.AST | None:
-        """The user's expression at fault."""
+        """Return the user's expression at fault."""
         if self.source is None or self.primary is None:
             return None
         return self.source.at(self.primary)
 
-    def measure(self, source: Source, node: ast.AST) -> list[Measured]:
-        """What an expression evaluated to without jit; empty until it has been measured."""
+    def located(self, spans: Iterable[Span]) -> Iterator[tuple[Source, ast.AST]]:
+        """Yield the syntax nodes at some spans, with their sources."""
+        for span in spans:
+            source = self.sources.get(span.file)
+            node = source.at(span) if source is not None else None
+            if source is not None and node is not None:
+                yield source, node
+
+    @property
+    def label_nodes(self) -> Iterator[tuple[str, Source, ast.AST]]:
+        """Yield the texts of the labels, with the nodes that they mark."""
+        for label in self.facts.diagnostic.labels:
+            for source, node in self.located([label.span]):
+                yield label.text, source, node
+
+    def measure(self, source: Source, node: ast.AST) -> list[Measurement]:
+        """Return the values of an expression in a run without jit; empty until measured."""
         span = source.span(node)
         if self.measured is None:
             self.requests.append(span)
@@ -124,14 +149,27 @@ class Case:
         return list(self.measured.get(span, ()))
 
     def definition(self, name: str) -> Iterator[tuple[Source, ast.FunctionDef]]:
-        """The functions of the program called `name`; those that the error went through first."""
+        """Yield the functions called `name`, those in files that the error went through first."""
         through = {f.file for f in self.facts.frames}
         for source in sorted(self.sources.values(), key=lambda s: s.file not in through):
             for function in source.functions(name):
                 yield source, function
 
+    def uses(self, name: str) -> Iterator[tuple[Source, ast.Name | ast.Attribute]]:
+        """Yield the expressions `name` and `x.name` that read it."""
+        for source in self.sources.values() if name else ():
+            for use in source.nodes((ast.Name, ast.Attribute)):
+                if last_name(use) == name and isinstance(use.ctx, ast.Load):
+                    yield source, use
+
+    def assignments(self) -> Iterator[tuple[Source, ast.Assign, list[str]]]:
+        """Yield all assignments, with the last names of their targets."""
+        for source in self.sources.values():
+            for assignment in source.nodes(ast.Assign):
+                yield source, assignment, [last_name(t) for t in assignment.targets]
+
     def calls(self, function: Function) -> Iterator[tuple[Source, ast.Call, dict[str, ast.expr]]]:
-        """The calls of a function by its name, with what they pass for its parameters."""
+        """Yield the calls of a function by its name, with the arguments by parameter."""
         name = getattr(function, "name", "")
         if makes := name == "__init__":  # called by the name of its class
             owners = [
@@ -139,17 +177,17 @@ class Case:
             ]
             name = getattr(owners[0], "name", "") if owners else ""
         also = {
-            getattr(target, "id", getattr(target, "attr", ""))  # step = jit(model.step)
-            for source in self.sources.values()
-            for assignment in (source.nodes(ast.Assign) if name else ())
-            if isinstance(assignment.value, ast.Call) and _called(source, assignment.value) == name
-            for target in assignment.targets
+            target  # step = jit(model.step)
+            for source, assignment, targets in (self.assignments() if name else ())
+            if isinstance(assignment.value, ast.Call)
+            and _transformed_name(source, assignment.value) == name
+            for target in targets
         }
         for source in self.sources.values() if name else ():
             for call in source.nodes(ast.Call):
-                called = getattr(call.func, "id", getattr(call.func, "attr", ""))
+                called = last_name(call.func)
                 if isinstance(call.func, ast.Call):
-                    called = _called(source, call.func)
+                    called = _transformed_name(source, call.func)
                 if called != name and called not in also:
                     continue
                 known = parameters(function)
@@ -161,19 +199,32 @@ class Case:
                 yield source, call, passed
 
 
-def _called(source: Source, call: ast.Call) -> str:
-    """The name of the function that a transformation is applied to; "" of another call."""
+def _transformed_name(source: Source, call: ast.Call) -> str:
+    """Return the name of the function that a transformation is applied to; "" of another call."""
     inner: ast.expr = call
     while (
         isinstance(inner, ast.Call) and inner.args and source.meaning(inner.func).startswith("jax.")
     ):
         inner = inner.args[0]
-    return getattr(inner, "id", getattr(inner, "attr", ""))
+    return last_name(inner)
 
 
-Fixer = Callable[[Case], Iterator[Candidate]]
+Repair = Callable[[Case], Iterator[Candidate]]
+
+
+def at_expression(
+    repair: Callable[[Case, Source, ast.AST], Iterator[Candidate]],
+) -> Repair:
+    """Pass a repair the expression at fault and its source; without one, propose nothing."""
+
+    @functools.wraps(repair)
+    def located(case: Case) -> Iterator[Candidate]:
+        if case.source is not None and case.node is not None:
+            yield from repair(case, case.source, case.node)
+
+    return located
 
 
 def base_name(path: str) -> str:
-    """The argument that a path such as `params['w'][0]` leads into."""
+    """Return the argument that a path such as `params['w'][0]` leads into."""
     return re.split(r"[\[.(]", path.strip())[0]

@@ -7,61 +7,64 @@ import re
 from collections.abc import Iterator
 
 from sagax._autofix.repairs.case import Candidate, Case
-from sagax._autofix.repairs.source_file import Source, parameters
+from sagax._autofix.repairs.source_file import Source, last_name, parameters
 from sagax._src.diagnostics.model import Edit
 
-__all__ = ["registered"]
+__all__ = ["register_pytree"]
 
-_NAMED = re.compile(r"<class '[^']*?(\w+)'>|\bof type (\w+)|\(an? (\w+)\)$")
-# annotations of what is no array: part of the structure, as a static argument
-_NEVER_ARRAYS = re.compile(r"\b(str|bool|bytes|Callable|type|Enum|Literal|Path)\b")
-_NUMBERS = re.compile(r"\b(int|tuple\[int)\b")
+_CLASS_NAMES = re.compile(r"<class '[^']*?(\w+)'>|\bof type (\w+)|\(an? (\w+)\)$")
+# annotations of fields that hold no arrays: they are part of the tree structure
+_STATIC_ANNOTATION = re.compile(r"\b(str|bool|bytes|Callable|type|Enum|Literal|Path)\b")
+_INTEGER_ANNOTATION = re.compile(r"\b(int|tuple\[int)\b")
 
 
-def registered(case: Case) -> Iterator[Candidate]:
-    """A class that holds arrays -> registered as a pytree."""
+def register_pytree(case: Case) -> Iterator[Candidate]:
+    """Register a class that holds arrays as a pytree."""
     texts = [case.facts.message, *case.facts.data.values()]
-    names = {name for text in texts for found in _NAMED.findall(text) for name in found if name}
+    names = {
+        name for text in texts for found in _CLASS_NAMES.findall(text) for name in found if name
+    }
     for source in case.sources.values():
         for found in source.nodes(ast.ClassDef):
             if found.name not in names:
                 continue
-            decorator = next((d for d in found.decorator_list if _dataclass(source, d)), None)
+            decorator = next(
+                (d for d in found.decorator_list if _is_dataclass_decorator(source, d)), None
+            )
             if decorator is not None:
-                yield from _of_dataclass(source, found, decorator)
+                yield from _register_dataclass(source, found, decorator)
             elif not found.decorator_list:
-                yield from _plain_class(case, source, found)
+                yield from _register_plain_class(case, source, found)
 
 
-def _dataclass(source: Source, decorator: ast.expr) -> bool:
-    what = decorator.func if isinstance(decorator, ast.Call) else decorator
-    return source.meaning(what) == "dataclasses.dataclass"
+def _is_dataclass_decorator(source: Source, decorator: ast.expr) -> bool:
+    function = decorator.func if isinstance(decorator, ast.Call) else decorator
+    return source.meaning(function) == "dataclasses.dataclass"
 
 
-def _of_dataclass(source: Source, found: ast.ClassDef, decorator: ast.expr) -> Iterator[Candidate]:
+def _register_dataclass(
+    source: Source, found: ast.ClassDef, decorator: ast.expr
+) -> Iterator[Candidate]:
     register, imports = source.spell("jax.tree_util.register_dataclass")
     text = f"{register}\n{source.indent(found)}@{source.code(decorator)}"
     top = source.replace(decorator, text)
     fields = [s for s in found.body if isinstance(s, ast.AnnAssign)]
-    never = [s for s in fields if _NEVER_ARRAYS.search(source.code(s.annotation))]
-    numbers = [s for s in fields if _NUMBERS.search(source.code(s.annotation))]
+    never = [s for s in fields if _STATIC_ANNOTATION.search(source.code(s.annotation))]
+    numbers = [s for s in fields if _INTEGER_ANNOTATION.search(source.code(s.annotation))]
     title = f"register `{found.name}` as a pytree: its fields are then arguments"
-    ways = [never, [*never, *numbers], []]
-    for rank, static in enumerate(ways, 1):
-        if static in ways[: rank - 1]:
+    choices = [never, [*never, *numbers], []]
+    for rank, static in enumerate(choices, 1):
+        if static in choices[: rank - 1]:
             continue
-        said = ", ".join(f"`{source.code(s.target)}`" for s in static)
-        edits = (top, *_static_fields(source, static), *imports)
-        words = f"{title}, but for {said}, which {_is(static)} static" if static else title
-        yield Candidate("pytree_register", words, edits, rank)
+        names = ", ".join(f"`{source.code(s.target)}`" for s in static)
+        verb = "is" if len(static) == 1 else "are"
+        edits = (top, *_mark_fields_static(source, static), *imports)
+        exception = f", but for {names}, which {verb} static" if static else ""
+        yield Candidate("pytree_register", title + exception, edits, rank)
 
 
-def _is(items: list[ast.AnnAssign]) -> str:
-    return "is" if len(items) == 1 else "are"
-
-
-def _static_fields(source: Source, fields: list[ast.AnnAssign]) -> Iterator[Edit]:
-    """The fields with metadata that say that they are no children."""
+def _mark_fields_static(source: Source, fields: list[ast.AnnAssign]) -> Iterator[Edit]:
+    """Mark fields as static by their metadata."""
     if not fields:
         return
     name, imports = source.spell("dataclasses.field")
@@ -71,30 +74,28 @@ def _static_fields(source: Source, fields: list[ast.AnnAssign]) -> Iterator[Edit
         value = found.value
         if value is None:
             text = f"{source.code(found)} = {name}({static})"
-        elif isinstance(value, ast.Call) and source.meaning(value.func) == "dataclasses.field":
-            inside = source.code(value)[:-1]
-            comma = "" if inside.endswith("(") else ", "
-            text = source.code(found).removesuffix(source.code(value))
-            text += f"{inside}{comma}{static})"
         else:
             text = source.code(found).removesuffix(source.code(value))
-            text += f"{name}(default={source.code(value)}, {static})"
+            if isinstance(value, ast.Call) and source.meaning(value.func) == "dataclasses.field":
+                text += source.call_with(value, static)
+            else:
+                text += f"{name}(default={source.code(value)}, {static})"
         yield source.replace(found, text)
 
 
-def _plain_class(case: Case, source: Source, found: ast.ClassDef) -> Iterator[Candidate]:
-    """A class of its own -> with flatten and unflatten, by the attributes that `__init__` assigns."""
+def _register_plain_class(case: Case, source: Source, found: ast.ClassDef) -> Iterator[Candidate]:
+    """Add flatten and unflatten to a class, by the attributes that `__init__` assigns."""
     init = next(
         (n for n in found.body if isinstance(n, ast.FunctionDef) and n.name == "__init__"), None
     )
     if init is None:
         return
     known = parameters(init)[1:]
-    stored = list(_stored(init))
+    stored = list(_assigned_attributes(init))
     if not stored:
         return
     given = {name: value.id for name, value in stored if isinstance(value, ast.Name)}
-    never = _never_arrays(case, found, init)
+    never = _static_parameters(case, found, init)
     static = [
         name
         for name, value in stored
@@ -106,20 +107,20 @@ def _plain_class(case: Case, source: Source, found: ast.ClassDef) -> Iterator[Ca
     inner = step + (step.removeprefix(source.indent(found)) or "    ")
     if not static and given == {name: name for name in known}:
         names = known
-        made = [f"{inner}return cls(*children)"]
+        rows = [f"{inner}return cls(*children)"]
     else:
-        made = [
+        rows = [
             f"{inner}made = object.__new__(cls)",
-            f"{inner}{_tuple([f'made.{n}' for n in names])} = children" if names else "",
-            f"{inner}{_tuple([f'made.{n}' for n in static])} = static" if static else "",
+            f"{inner}{_tuple_items([f'made.{n}' for n in names])} = children" if names else "",
+            f"{inner}{_tuple_items([f'made.{n}' for n in static])} = static" if static else "",
             f"{inner}return made",
         ]
-    children, rest = (_tuple([f"self.{n}" for n in part]) for part in (names, static))
+    children, rest = (_tuple_items([f"self.{n}" for n in part]) for part in (names, static))
     methods = "\n".join([
         "", "", f"{step}def tree_flatten(self):",
         f"{inner}return ({children}), {f'({rest})' if static else 'None'}", "",
         f"{step}@classmethod", f"{step}def tree_unflatten(cls, static, children):",
-        *[line for line in made if line],
+        *filter(None, rows),
     ])  # fmt: skip
     last = found.body[-1]
     end = Edit(source.span(last), source.code(last) + methods)
@@ -128,12 +129,12 @@ def _plain_class(case: Case, source: Source, found: ast.ClassDef) -> Iterator[Ca
     yield Candidate("pytree_register", title, (top, end, *imports), 2)
 
 
-def _tuple(items: list[str]) -> str:
+def _tuple_items(items: list[str]) -> str:
     return ", ".join(items) + ("," if len(items) == 1 else "")
 
 
-def _stored(init: ast.FunctionDef) -> Iterator[tuple[str, ast.expr]]:
-    """The attributes that `__init__` assigns, with what."""
+def _assigned_attributes(init: ast.FunctionDef) -> Iterator[tuple[str, ast.expr]]:
+    """Yield the attributes that `__init__` assigns, with their values."""
     for node in ast.walk(init):
         for target in node.targets if isinstance(node, ast.Assign) else ():
             pairs = [(target, node.value)] if isinstance(node, ast.Assign) else []
@@ -147,11 +148,11 @@ def _stored(init: ast.FunctionDef) -> Iterator[tuple[str, ast.expr]]:
                 yield node.target.attr, node.value
 
 
-def _never_arrays(case: Case, found: ast.ClassDef, init: ast.FunctionDef) -> set[str]:
-    """The parameters of `__init__` that are texts, functions or flags."""
+def _static_parameters(case: Case, found: ast.ClassDef, init: ast.FunctionDef) -> set[str]:
+    """Return the parameters of `__init__` that take strings, functions or flags."""
     args = [*init.args.posonlyargs, *init.args.args, *init.args.kwonlyargs]
     never = {
-        a.arg for a in args if a.annotation and _NEVER_ARRAYS.search(ast.unparse(a.annotation))
+        a.arg for a in args if a.annotation and _STATIC_ANNOTATION.search(ast.unparse(a.annotation))
     }
     positional = [*init.args.posonlyargs, *init.args.args]
     first = len(positional) - len(init.args.defaults)
@@ -163,7 +164,7 @@ def _never_arrays(case: Case, found: ast.ClassDef, init: ast.FunctionDef) -> set
     functions = {f.name for s in case.sources.values() for f in s.nodes(ast.FunctionDef)}
     for source in case.sources.values():
         for call in source.nodes(ast.Call):
-            if getattr(call.func, "id", getattr(call.func, "attr", "")) == found.name:
+            if last_name(call.func) == found.name:
                 pairs += zip(known, call.args, strict=False)
                 pairs += [(k.arg, k.value) for k in call.keywords if k.arg is not None]
     for name, value in pairs:

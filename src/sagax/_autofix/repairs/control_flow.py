@@ -6,34 +6,39 @@ import ast
 import re
 import textwrap
 from collections.abc import Iterator, Sequence
+from typing import NamedTuple
 
-from sagax._autofix.repairs.boolean_logic import in_arrays, logic, truth_of
-from sagax._autofix.repairs.case import Candidate, Case
-from sagax._autofix.repairs.source_file import Source, loads, parameters, stores, target_names
+from sagax._autofix.repairs.boolean_logic import (
+    as_array_logic,
+    find_truth_test,
+    use_logical_functions,
+)
+from sagax._autofix.repairs.case import Candidate, Case, at_expression
+from sagax._autofix.repairs.source_file import (
+    INDENT,
+    Source,
+    loads,
+    parameters,
+    stores,
+    target_names,
+)
 from sagax._src.diagnostics.model import Edit
 
 __all__ = [
     "as_cond",
     "as_where",
-    "assertion",
-    "before",
-    "branches",
-    "filtered",
-    "tuple_text",
-    "while_loops",
+    "check_in_callback",
+    "bound_before",
+    "rewrite_if",
+    "rewrite_filter",
+    "use_while_loop",
 ]
 
-_STEP = "    "
 _JUMPS = (ast.Return, ast.Break, ast.Continue, ast.Yield, ast.YieldFrom, ast.Await, ast.Raise)
 
 
-def tuple_text(names: Sequence[str]) -> str:
-    """Names as they stand left of `=` and after `return`: `a` or `a, b`."""
-    return ", ".join(names)
-
-
-def before(source: Source, statement: ast.stmt) -> set[str]:
-    """The local names that are bound when a statement is reached."""
+def bound_before(source: Source, statement: ast.stmt) -> set[str]:
+    """Return the local names that are bound when a statement is reached."""
     function = source.function(statement)
     scope: ast.AST = function if function is not None else source.tree
     names = set(parameters(function)) if function is not None else set[str]()
@@ -46,15 +51,15 @@ def before(source: Source, statement: ast.stmt) -> set[str]:
             continue
         earlier = node.lineno < statement.lineno
         around = any(node is loop for loop in loops)
-        if isinstance(node, (ast.For,)) and (earlier or around):
+        if isinstance(node, ast.For) and (earlier or around):
             names.update(target_names(node.target))
         elif earlier and not any(node is n for n in source.above(statement)):
             names.update(stores(node))
     return names
 
 
-def used_later(source: Source, statement: ast.stmt) -> set[str]:
-    """The names that are read after a statement, or by the next round of a loop around it."""
+def read_after(source: Source, statement: ast.stmt) -> set[str]:
+    """Return the names that are read after a statement, or by the next iteration around it."""
     function = source.function(statement)
     scope: ast.AST = function if function is not None else source.tree
     end = statement.end_lineno or 0
@@ -77,46 +82,40 @@ def used_later(source: Source, statement: ast.stmt) -> set[str]:
 # --- if --------------------------------------------------------------------------------------
 
 
-def branches(case: Case) -> Iterator[Candidate]:
-    """`if`, `elif` and `a if c else b` -> where, cond."""
+def rewrite_if(case: Case) -> Iterator[Candidate]:
+    """Rewrite `if`, `elif` and `a if c else b` as `where` and `cond`."""
     source = case.source
-    whole, tested = truth_of(case)
+    whole, tested = find_truth_test(case)
     if source is None or whole is None:
         return
     numpy, imports = source.spell("jax.numpy")
     if isinstance(tested, ast.IfExp):
-        yield from _ternary(source, tested, numpy, imports)
+        yield from _rewrite_conditional_expression(source, tested, numpy, imports)
     if not isinstance(tested, ast.If):
         return
-    yield from _broken_loop(source, tested, numpy, imports)
+    yield from _rewrite_loop_with_break(source, tested, numpy, imports)
     top = tested
     while (parent := source.parents[top]) and isinstance(parent, ast.If) and parent.orelse == [top]:
         top = parent
-    if text := as_where(source, top, numpy):
-        statements, new = text
+    if found := as_where(source, top, numpy):
         title = "choose with where, which computes both sides"
-        edit = source.replace_statements(statements, new)
-        yield Candidate("where", title, (edit, *imports), 2)
+        yield Candidate("where", title, (source.replace_statements(*found), *imports), 2)
     cond, more = source.spell("jax.lax.cond")
-    if made := as_cond(source, top, numpy, cond):
-        statements, new = made
+    if found := as_cond(source, top, numpy, cond):
         title = "choose with cond, which runs one side"
-        edit = source.replace_statements(statements, new)
-        yield Candidate("cond", title, (edit, *more, *imports), 3)
+        yield Candidate("cond", title, (source.replace_statements(*found), *more, *imports), 3)
 
 
-def looked_up(case: Case) -> Iterator[Candidate]:
-    """`x in {1, 2}`, which asks for the hash of x -> isin, in a test or as a value."""
+def rewrite_membership(case: Case) -> Iterator[Candidate]:
+    """Rewrite `x in {1, 2}`, which needs the hash of x, as `isin`."""
     if "hashed" in case.facts.message:
-        yield from logic(case)
-        yield from branches(case)
+        yield from use_logical_functions(case)
+        yield from rewrite_if(case)
 
 
-def filtered(case: Case) -> Iterator[Candidate]:
-    """`[x for x in xs if x > 0]` -> all items, those that are left out as 0: for sums and their like."""
-    source, node = case.source, case.node
-    if source is None or node is None:
-        return
+@at_expression
+def rewrite_filter(case: Case, source: Source, node: ast.AST) -> Iterator[Candidate]:
+    """Replace the items that `[x for x in xs if x > 0]` filters out by 0."""
     over = source.enclosing(node, ast.comprehension)
     whole = source.parents.get(over) if over is not None else None
     if over is None or not isinstance(whole, (ast.ListComp, ast.GeneratorExp)):
@@ -125,20 +124,22 @@ def filtered(case: Case) -> Iterator[Candidate]:
         return
     numpy, imports = source.spell("jax.numpy")
     code = source.code(whole)
-    chosen = f"{numpy}.where({in_arrays(source, over.ifs[0], numpy)}, {source.code(whole.elt)}, 0)"
+    chosen = (
+        f"{numpy}.where({as_array_logic(source, over.ifs[0], numpy)}, {source.code(whole.elt)}, 0)"
+    )
     text = f"{code[0]}{chosen} for {source.code(over.target)} in {source.code(over.iter)}{code[-1]}"
     title = "keep all items, with 0 in place of those that are left out"
     yield Candidate("where", title, (source.replace(whole, text), *imports), 3, False)
 
 
-def _ternary(
+def _rewrite_conditional_expression(
     source: Source, node: ast.IfExp, numpy: str, imports: list[Edit]
 ) -> Iterator[Candidate]:
-    test = in_arrays(source, node.test, numpy)
+    test = as_array_logic(source, node.test, numpy)
 
     def chosen(part: ast.expr) -> str:
         if isinstance(part, ast.IfExp):
-            inner = in_arrays(source, part.test, numpy)
+            inner = as_array_logic(source, part.test, numpy)
             return f"{numpy}.where({inner}, {chosen(part.body)}, {chosen(part.orelse)})"
         return source.code(part)
 
@@ -151,8 +152,8 @@ def _ternary(
     yield Candidate("cond", title, (source.replace(node, text), *more, *imports), 3)
 
 
-def _chain(node: ast.If) -> tuple[list[tuple[ast.expr, list[ast.stmt]]], list[ast.stmt]]:
-    """The tests with their blocks, and the block of the last `else`."""
+def _if_chain(node: ast.If) -> tuple[list[tuple[ast.expr, list[ast.stmt]]], list[ast.stmt]]:
+    """Return the tests with their blocks, and the block of the last `else`."""
     found = [(node.test, node.body)]
     while len(node.orelse) == 1 and isinstance(node.orelse[0], ast.If):
         node = node.orelse[0]
@@ -160,26 +161,26 @@ def _chain(node: ast.If) -> tuple[list[tuple[ast.expr, list[ast.stmt]]], list[as
     return found, node.orelse
 
 
-def _single_return(block: Sequence[ast.stmt]) -> ast.expr | None:
+def _only_returned_value(block: Sequence[ast.stmt]) -> ast.expr | None:
     if len(block) == 1 and isinstance(block[0], ast.Return):
         return block[0].value
     return None
 
 
 def as_where(source: Source, node: ast.If, numpy: str) -> tuple[list[ast.stmt], str] | None:
-    """The statements that the text with `where` replaces."""
+    """Return an `if` rewritten with `where`, and the statements that the text replaces."""
     indent = source.indent(node)
     following = source.after(node)
-    parts = _returned(source, [node, *following], numpy)
+    parts = _returned_texts(source, [node, *following], numpy)
     if parts is not None:
-        chain, final = _chain(node)
+        chain, final = _if_chain(node)
         alone = _ends_in_return(final) and all(_ends_in_return(block) for _, block in chain)
         return [node] if alone else [node, *following], f"{indent}return {', '.join(parts)}"
-    return _where_assigned(source, node, numpy, indent)
+    return _where_statement(source, node, numpy, indent)
 
 
-def _returned(source: Source, block: Sequence[ast.stmt], numpy: str) -> list[str] | None:
-    """What a block returns that only chooses what to return, the parts of tuples one by one."""
+def _returned_texts(source: Source, block: Sequence[ast.stmt], numpy: str) -> list[str] | None:
+    """Return the texts of the returned items, for a block that only chooses what to return."""
     if not block:
         return None
     first, *rest = block
@@ -189,29 +190,29 @@ def _returned(source: Source, block: Sequence[ast.stmt], numpy: str) -> list[str
         return [source.code(first.value)]
     if not isinstance(first, ast.If):
         return None
-    chain, final = _chain(first)
-    found = _returned(source, final or rest, numpy)
+    chain, final = _if_chain(first)
+    found = _returned_texts(source, final or rest, numpy)
     for test, inner in reversed(chain):
-        parts = _returned(source, inner, numpy)
+        parts = _returned_texts(source, inner, numpy)
         if parts is None or found is None or len(parts) != len(found):
             return None
-        asked = in_arrays(source, test, numpy)
-        found = [_chosen(numpy, asked, x, y) for x, y in zip(parts, found, strict=True)]
+        condition = as_array_logic(source, test, numpy)
+        found = [_where_text(numpy, condition, x, y) for x, y in zip(parts, found, strict=True)]
     return found
 
 
-def _chosen(numpy: str, test: str, x: str, y: str) -> str:
+def _where_text(numpy: str, test: str, x: str, y: str) -> str:
     return x if x == y else f"{numpy}.where({test}, {x}, {y})"
 
 
-_SIGNS: dict[type[ast.operator], str] = {ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/", ast.Pow: "**", ast.Mod: "%",
+_OPERATOR_SIGNS: dict[type[ast.operator], str] = {ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/", ast.Pow: "**", ast.Mod: "%",
           ast.FloorDiv: "//", ast.MatMult: "@", ast.BitAnd: "&", ast.BitOr: "|"}  # fmt: skip
 
 
-def _assignments(
+def _block_assignments(
     source: Source, block: Sequence[ast.stmt], numpy: str, defined: set[str]
 ) -> dict[str, str] | None:
-    """What a block assigns: target -> text; None if it does anything else."""
+    """Map the targets that a block assigns to the texts; None if it does anything else."""
     found: dict[str, str] = {}
     for statement in block:
         if isinstance(statement, ast.Pass):
@@ -219,27 +220,22 @@ def _assignments(
         if set(found) & set(loads(statement)):
             return None  # it reads what the block has assigned before
         if isinstance(statement, ast.If):
-            new = _chosen_in(source, statement, numpy, defined)
+            new = _if_assignments(source, statement, numpy, defined)
         else:
-            new = _assigned(source, statement)
+            new = _statement_assignments(source, statement)
         if new is None or set(new) & set(found):
             return None
         found.update(new)
     return found or ({} if block else None)
 
 
-def _assigned(source: Source, statement: ast.stmt) -> dict[str, str] | None:
-    """What one statement assigns."""
+def _statement_assignments(source: Source, statement: ast.stmt) -> dict[str, str] | None:
+    """Map the targets that a statement assigns to the texts."""
     if isinstance(statement, ast.AugAssign):
-        target, sign = statement.target, _SIGNS.get(type(statement.op))
-        value = source.code(statement.value)
+        target, sign = statement.target, _OPERATOR_SIGNS.get(type(statement.op))
         if sign is None:
             return None
-        if not isinstance(
-            statement.value, (ast.Name, ast.Constant, ast.Call, ast.Attribute, ast.Subscript)
-        ):
-            value = f"({value})"
-        text = f"{source.code(target)} {sign} {value}"
+        text = f"{source.code(target)} {sign} {source.operand(statement.value)}"
     elif isinstance(statement, ast.Expr) and isinstance(call := statement.value, ast.Call):
         if (
             not isinstance(call.func, ast.Attribute)
@@ -258,22 +254,22 @@ def _assigned(source: Source, statement: ast.stmt) -> dict[str, str] | None:
             return {source.code(name): source.code(value) for name, value in both}
     else:
         return None
-    if isinstance(target, ast.Subscript) and not _is_static_item(target):
+    if isinstance(target, ast.Subscript) and not _is_string_item(target):
         return None
     return {source.code(target): text}
 
 
-def _chosen_in(
+def _if_assignments(
     source: Source, node: ast.If, numpy: str, defined: set[str], named: Sequence[str] = ()
 ) -> dict[str, str] | None:
-    """What an `if` assigns, each value chosen with `where`; `named` gives the tests by other texts."""
-    chain, final = _chain(node)
-    maps = [_assignments(source, block, numpy, defined) for _, block in chain]
-    last = _assignments(source, final, numpy, defined) if final else {}
+    """Map the targets that an `if` assigns to `where` texts; `named` replaces the tests."""
+    chain, final = _if_chain(node)
+    maps = [_block_assignments(source, block, numpy, defined) for _, block in chain]
+    last = _block_assignments(source, final, numpy, defined) if final else {}
     if last is None or any(m is None for m in maps):
         return None
     known = [m for m in maps if m is not None]
-    tests = named or [in_arrays(source, test, numpy) for test, _ in chain]
+    tests = named or [as_array_logic(source, test, numpy) for test, _ in chain]
     found: dict[str, str] = {}
     for target in dict.fromkeys(t for m in [*known, last] for t in m):
         everywhere = all(target in m for m in [*known, last])
@@ -283,32 +279,32 @@ def _chosen_in(
             return None
         text = last.get(target, target)
         for test, m in zip(reversed(tests), reversed(known), strict=True):
-            text = _chosen(numpy, test, m.get(target, target), text)
+            text = _where_text(numpy, test, m.get(target, target), text)
         found[target] = text
     return found
 
 
-def _is_static_item(target: ast.Subscript) -> bool:
+def _is_string_item(target: ast.Subscript) -> bool:
     return isinstance(target.slice, ast.Constant) and isinstance(target.slice.value, str)
 
 
-def _where_assigned(
+def _where_statement(
     source: Source, node: ast.If, numpy: str, indent: str
 ) -> tuple[list[ast.stmt], str] | None:
-    chain, _ = _chain(node)
-    defined = before(source, node)
-    found = _chosen_in(source, node, numpy, defined)
+    chain, _ = _if_chain(node)
+    defined = bound_before(source, node)
+    found = _if_assignments(source, node, numpy, defined)
     if not found:
         return None
-    tests = [in_arrays(source, test, numpy) for test, _ in chain]
+    tests = [as_array_logic(source, test, numpy) for test, _ in chain]
     lines: list[str] = []
-    if len(found) > 1:  # tests that are asked for each target get names
+    if len(found) > 1:  # tests that several targets need get names
         for i, (test, _) in enumerate(chain):
             if not isinstance(test, ast.Name):
                 name = source.fresh("condition" if len(chain) == 1 else f"condition_{i + 1}", node)
                 lines.append(f"{indent}{name} = {tests[i]}")
                 tests[i] = name
-        found = _chosen_in(source, node, numpy, defined, tests) or found
+        found = _if_assignments(source, node, numpy, defined, tests) or found
     bound = {target: text for target, text in found.items() if not target.endswith("()")}
     if bound:
         lines.append(f"{indent}{', '.join(bound)} = {', '.join(bound.values())}")
@@ -326,7 +322,7 @@ def _ends_in_return(block: Sequence[ast.stmt]) -> bool:
 
 
 def _always_returns(block: Sequence[ast.stmt]) -> bool:
-    """Whether a block returns, whichever of its branches is taken."""
+    """Return whether all branches of a block return."""
     if not block:
         return False
     last = block[-1]
@@ -335,8 +331,8 @@ def _always_returns(block: Sequence[ast.stmt]) -> bool:
     return isinstance(last, ast.Return)
 
 
-def _contiguous(source: Source, block: Sequence[ast.stmt]) -> list[list[ast.stmt]]:
-    """The statements of a block in runs that stand in the same block of the source."""
+def _contiguous_runs(source: Source, block: Sequence[ast.stmt]) -> list[list[ast.stmt]]:
+    """Split statements into runs that belong to the same block of the source."""
     runs: list[list[ast.stmt]] = []
     for statement in block:
         if runs and source.block(runs[-1][-1]) is source.block(statement):
@@ -346,13 +342,8 @@ def _contiguous(source: Source, block: Sequence[ast.stmt]) -> list[list[ast.stmt
     return runs
 
 
-def _leaves(block: Sequence[ast.stmt]) -> bool:
-    """Whether a block whose returns are those of a function of its own leaves in another way."""
-    return _jumps(block, (ast.Return,))
-
-
 def _jumps(block: Sequence[ast.stmt], allowed: tuple[type[ast.stmt], ...] = ()) -> bool:
-    """Whether a block leaves in a way that a function of its own could not."""
+    """Return whether a block has a jump or declaration that a function body could not contain."""
     todo: list[ast.AST] = list(block)
     while todo:
         node = todo.pop()
@@ -371,23 +362,23 @@ def as_cond(
     body, other = node.body, node.orelse
     returns = any(isinstance(n, ast.Return) for n in ast.walk(node))
     indent = source.indent(node)
-    test = in_arrays(source, node.test, numpy)
+    test = as_array_logic(source, node.test, numpy)
     if returns:
         rest = source.after(node)
         if not (_always_returns(body) and _always_returns(other)):
             if not _always_returns(rest):
                 return None
-            # what follows belongs to each side that comes to its end
+            # what follows belongs to each branch that does not return
             body = body if _always_returns(body) else [*body, *rest]
             other = other if _always_returns(other) else [*other, *rest]
             statements += rest
-        if _leaves(body) or _leaves(other):
+        if _jumps([*body, *other], (ast.Return,)):
             return None
         results: list[str] = []
     else:
-        if _jumps(body) or _jumps(other):
+        if _jumps([*body, *other]):
             return None
-        later, defined = used_later(source, node), before(source, node)
+        later, defined = read_after(source, node), bound_before(source, node)
         bound = list(dict.fromkeys([*stores(body), *stores(other)]))
         results = [
             n
@@ -395,10 +386,10 @@ def as_cond(
             if n in defined or (n in later and n in stores(body) and n in stores(other))
         ]
         results = [n for n in results if n in later or n in defined]
-        if not results or _writes_elsewhere([*body, *other]):
+        if not results or mutates_objects([*body, *other]):
             return None
     operands = _operands(source, node, body, other, results)
-    simple = [_single_return(body), _single_return(other)]
+    simple = [_only_returned_value(body), _only_returned_value(other)]
     if returns and not operands and all(v is not None for v in simple):
         sides = [source.code(v) for v in simple if v is not None]
         text = f"{indent}return {cond}({test}, lambda: {sides[0]}, lambda: {sides[1]})"
@@ -407,18 +398,20 @@ def as_cond(
     pieces: list[str] = []
     for name, block in zip(names, (body, other), strict=True):
         pieces.append(f"{indent}def {name}({', '.join(operands)}):")
-        pieces += [source.block_text(part, indent + _STEP) for part in _contiguous(source, block)]
+        pieces += [
+            source.block_text(part, indent + INDENT) for part in _contiguous_runs(source, block)
+        ]
         if not returns:
-            pieces.append(f"{indent}{_STEP}return {tuple_text(results)}")
+            pieces.append(f"{indent}{INDENT}return {', '.join(results)}")
         pieces.append("")
     call = f"{cond}({', '.join([test, *names, *operands])})"
-    left = "return" if returns else f"{tuple_text(results)} ="
+    left = "return" if returns else f"{', '.join(results)} ="
     pieces.append(f"{indent}{left} {call}")
     return statements, "\n".join(pieces)
 
 
-def _writes_elsewhere(block: Sequence[ast.stmt]) -> bool:
-    """Whether a block stores into attributes or items."""
+def mutates_objects(block: Sequence[ast.stmt]) -> bool:
+    """Return whether a block assigns attributes or items."""
     return any(
         isinstance(n, (ast.Attribute, ast.Subscript)) and isinstance(n.ctx, ast.Store)
         for statement in block
@@ -426,14 +419,14 @@ def _writes_elsewhere(block: Sequence[ast.stmt]) -> bool:
     )
 
 
-def does_more(block: Sequence[ast.stmt]) -> bool:
-    """Whether a block does more than to bind names: it leaves, stores into objects, or calls for an effect."""
+def has_effects(block: Sequence[ast.stmt]) -> bool:
+    """Return whether a block jumps, mutates objects, or calls functions for their effects."""
     calls = any(
         isinstance(n, ast.Expr) and isinstance(n.value, ast.Call)
         for s in block
         for n in ast.walk(s)
     )
-    return _jumps(block) or _writes_elsewhere(block) or calls
+    return _jumps(block) or mutates_objects(block) or calls
 
 
 def _operands(
@@ -443,8 +436,8 @@ def _operands(
     other: Sequence[ast.stmt],
     results: Sequence[str],
 ) -> list[str]:
-    """Names that a branch binds and that have a value before: they become parameters."""
-    defined = before(source, node)
+    """Return the names that become parameters: bound before, and rebound by a branch."""
+    defined = bound_before(source, node)
     bound = {*stores(body), *stores(other)}
     read = {*loads(body), *loads(other), *results}
     return sorted(
@@ -456,21 +449,21 @@ def _operands(
 # --- assert ----------------------------------------------------------------------------------
 
 
-def assertion(case: Case) -> Iterator[Candidate]:
-    """`assert x > 0`, `if x <= 0: raise ...` -> a check that runs with the compiled program."""
+def check_in_callback(case: Case) -> Iterator[Candidate]:
+    """Check `assert x > 0` or `if x <= 0: raise ...` in a callback."""
     source = case.source
-    whole, tested = truth_of(case)
+    whole, tested = find_truth_test(case)
     if source is None or whole is None or not isinstance(tested, (ast.Assert, ast.If)):
         return
     if isinstance(tested, ast.If) and (tested.orelse or not isinstance(tested.body[-1], ast.Raise)):
         return
     function = source.function(tested)
-    local = before(source, tested) if function is not None else set[str]()
+    local = bound_before(source, tested) if function is not None else set[str]()
     names = [n for n in loads(tested) if n in local]
     given = dict(zip(names, names, strict=True))
     text = source.block_text([tested], "")
-    parts = _parts_of(source, tested, "self") if "self" in names else {}
-    if parts:  # the object itself is no array: what is read of it goes to the callback
+    parts = _read_attributes(source, tested, "self") if "self" in names else {}
+    if parts:  # `self` is no array: its attributes become operands of the callback
         del given["self"]
         for part, of in parts.items():
             named = source.fresh(of, tested)
@@ -482,7 +475,7 @@ def assertion(case: Case) -> Iterator[Candidate]:
     text = "\n".join(
         [
             f"{indent}def {name}({', '.join(given)}):",
-            textwrap.indent(text, indent + _STEP),
+            textwrap.indent(text, indent + INDENT),
             "",
             f"{indent}{callback}({', '.join([name, *given.values()])})",
         ]
@@ -493,7 +486,7 @@ def assertion(case: Case) -> Iterator[Candidate]:
     following = source.after(tested)
     returned = following[-1] if following and isinstance(following[-1], ast.Return) else None
     if returned is not None and returned.value is not None:
-        test = in_arrays(source, tested.test, numpy)
+        test = as_array_logic(source, tested.test, numpy)
         sides = [source.code(returned.value), f"{numpy}.nan"]
         if isinstance(tested, ast.If):
             sides.reverse()
@@ -503,9 +496,10 @@ def assertion(case: Case) -> Iterator[Candidate]:
         yield Candidate("where", title, edits, 4)
 
 
-def _parts_of(source: Source, within: ast.AST, name: str) -> dict[str, str]:
-    """The attributes that are read of an object, "self.rates", and what they are called, "rates"; none
-    where the object is used in another way too.
+def _read_attributes(source: Source, within: ast.AST, name: str) -> dict[str, str]:
+    """Map the attributes that code reads, "self.rates", to their names, "rates".
+
+    The map is empty if the object is used in another way too.
     """
     found: dict[str, str] = {}
     for use in source.uses(name, within):
@@ -520,13 +514,13 @@ def _parts_of(source: Source, within: ast.AST, name: str) -> dict[str, str]:
 # --- while -----------------------------------------------------------------------------------
 
 
-def while_loops(case: Case) -> Iterator[Candidate]:
-    """`while` on a traced value -> while_loop."""
+def use_while_loop(case: Case) -> Iterator[Candidate]:
+    """Rewrite `while` on a traced value as `while_loop`."""
     source = case.source
-    whole, tested = truth_of(case)
+    whole, tested = find_truth_test(case)
     if source is None or whole is None or not isinstance(tested, ast.While):
         return
-    if tested.orelse or _jumps(tested.body) or _writes_elsewhere(tested.body):
+    if tested.orelse or _jumps(tested.body) or mutates_objects(tested.body):
         return
     numpy, imports = source.spell("jax.numpy")
     loop, more = source.spell("jax.lax.while_loop")
@@ -534,28 +528,49 @@ def while_loops(case: Case) -> Iterator[Candidate]:
     carry = loop_carry(source, tested, tested.body, loads(tested.test))
     if not carry:
         return
-    names = tuple_text(carry)
+    inside = indent + INDENT
     test, body = source.fresh("keep_going", tested), source.fresh("step", tested)
-    state = carry[0] if len(carry) == 1 else source.fresh("carry", tested)
-    unpack = "" if len(carry) == 1 else f"{indent}{_STEP}{names} = {state}\n"
-    packed = names if len(carry) == 1 else f"({names})"
-    text = (
-        f"{indent}def {test}({state}):\n{unpack}"
-        f"{indent}{_STEP}return {in_arrays(source, tested.test, numpy)}\n\n"
-        f"{indent}def {body}({state}):\n{unpack}"
-        f"{source.block_text(tested.body, indent + _STEP)}\n"
-        f"{indent}{_STEP}return {names}\n\n"
-        f"{indent}{names} = {loop}({test}, {body}, {packed})"
-    )
+    form = CarryForm.of(source, tested, carry)
+    rows = [
+        f"{indent}def {test}({form.state}):",
+        *form.unpack(inside),
+        f"{inside}return {as_array_logic(source, tested.test, numpy)}",
+        "",
+        f"{indent}def {body}({form.state}):",
+        *form.unpack(inside),
+        source.block_text(tested.body, inside),
+        f"{inside}return {form.names}",
+        "",
+        f"{indent}{form.names} = {loop}({test}, {body}, {form.packed})",
+    ]
     title = "loop with while_loop, whose test may be traced"
-    edit = source.replace_statements([tested], text)
+    edit = source.replace_statements([tested], "\n".join(rows))
     yield Candidate("while_loop", title, (edit, *more, *imports), 2)
 
 
-def _broken_loop(
+class CarryForm(NamedTuple):
+    """Spell the carry of a loop: one name, or a tuple that the body unpacks."""
+
+    names: str
+    state: str
+    packed: str
+
+    @classmethod
+    def of(cls, source: Source, loop: ast.stmt, carry: Sequence[str]) -> CarryForm:
+        if len(carry) == 1:
+            return cls(carry[0], carry[0], carry[0])
+        names = ", ".join(carry)
+        return cls(names, source.fresh("carry", loop), f"({names})")
+
+    def unpack(self, indent: str) -> list[str]:
+        """Return the line that unpacks the state, if it needs one."""
+        return [] if self.state == self.names else [f"{indent}{self.names} = {self.state}"]
+
+
+def _rewrite_loop_with_break(
     source: Source, test: ast.If, numpy: str, imports: list[Edit]
 ) -> Iterator[Candidate]:
-    """A loop that is left by `if found: break` -> while_loop, which carries whether it was found."""
+    """Rewrite a loop with `if found: break` as `while_loop`, which carries the test."""
     loop = source.parents.get(test)
     if not isinstance(loop, (ast.While, ast.For)) or test not in loop.body or loop.orelse:
         return
@@ -563,45 +578,43 @@ def _broken_loop(
         return
     at = loop.body.index(test)
     head, tail, leaving = loop.body[:at], loop.body[at + 1 :], test.body[:-1]
-    if _jumps([*head, *leaving, *tail]) or _writes_elsewhere(loop.body):
+    if _jumps([*head, *leaving, *tail]) or mutates_objects(loop.body):
         return
     indent = source.indent(loop)
-    inside = indent + _STEP
-    carry = loop_carry(
-        source, loop, loop.body, loads(loop.test) if isinstance(loop, ast.While) else ()
-    )
+    inside = indent + INDENT
+    tested = loads(loop.test) if isinstance(loop, ast.While) else ()
+    carry = loop_carry(source, loop, loop.body, tested)
     left = source.fresh("done", loop)
     counter, rows, start = "", list[str](), list[str]()
     if isinstance(loop, ast.For):
-        bounds = range_of(source, loop.iter)
+        bounds = range_bounds(source, loop.iter)
         if bounds is None or not isinstance(loop.target, ast.Name) or bounds[2] != "1":
             return
-        if loop.target.id in used_later_than(source, loop):
-            return  # it would be one more than the loop has come to
+        if loop.target.id in used_after(source, loop):
+            return  # it would be one more than the last value in the loop
         counter = source.fresh("k", loop) if loop.target.id == "_" else loop.target.id
         going = f"{counter} < {bounds[1]}"
         start = [bounds[0]]
     else:
         always = isinstance(loop.test, ast.Constant) and bool(loop.test.value)
-        going = "" if always else in_arrays(source, loop.test, numpy)
-    going_on = f"{numpy}.logical_not({left})"
-    going = f"{numpy}.logical_and({going}, {going_on})" if going else going_on
+        going = "" if always else as_array_logic(source, loop.test, numpy)
+    not_left = f"{numpy}.logical_not({left})"
+    going = f"{numpy}.logical_and({going}, {not_left})" if going else not_left
     names = [*([counter] if counter else []), *carry, left]
-    state, listed = source.fresh("carry", loop), tuple_text(names)
+    state, listed = source.fresh("carry", loop), ", ".join(names)
     rows += [f"{inside}{', '.join([*names[:-1], '_'])} = {state}"]
     rows += [source.block_text(head, inside)] if head else []
-    rows.append(f"{inside}{left} = {in_arrays(source, test.test, numpy)}")
+    rows.append(f"{inside}{left} = {as_array_logic(source, test.test, numpy)}")
     for block, taken in ((leaving, True), (tail, False)):
         changed = [n for n in carry if n in stores(block)]
         if not block:
             continue
-        kept = {n: source.fresh(f"{n}_before", loop) for n in changed}
-        rows += (
-            [f"{inside}{tuple_text(list(kept.values()))} = {tuple_text(changed)}"] if kept else []
-        )
+        saved = {n: source.fresh(f"{n}_before", loop) for n in changed}
+        if saved:
+            rows.append(f"{inside}{', '.join(saved.values())} = {', '.join(changed)}")
         rows.append(source.block_text(block, inside))
         for n in changed:
-            sides = f"{n}, {kept[n]}" if taken else f"{kept[n]}, {n}"
+            sides = f"{n}, {saved[n]}" if taken else f"{saved[n]}, {n}"
             rows.append(f"{inside}{n} = {numpy}.where({left}, {sides})")
     last = [f"{counter} + 1", *names[1:]] if counter else names
     rows.append(f"{inside}return {', '.join(last)}")
@@ -627,8 +640,8 @@ def _broken_loop(
     yield Candidate("while_loop", title, (edit, *more, *imports), 2)
 
 
-def range_of(source: Source, iterated: ast.expr) -> tuple[str, str, str] | None:
-    """Start, stop and step of a call of `range`, as texts."""
+def range_bounds(source: Source, iterated: ast.expr) -> tuple[str, str, str] | None:
+    """Return start, stop and step of a call of `range`, as texts."""
     call = iterated
     if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Name):
         return None
@@ -640,18 +653,26 @@ def range_of(source: Source, iterated: ast.expr) -> tuple[str, str, str] | None:
     return texts[0], texts[1], texts[2] if len(texts) == 3 else "1"
 
 
+def arange_text(numpy: str, bounds: tuple[str, str, str]) -> str:
+    """Return the text of `arange` for the bounds of a `range`."""
+    start, stop, step = bounds
+    parts = [stop] if (start, step) == ("0", "1") else [start, stop]
+    parts += [step] if step != "1" else []
+    return f"{numpy}.arange({', '.join(parts)})"
+
+
 def loop_carry(
     source: Source, loop: ast.stmt, body: Sequence[ast.stmt], tested: Sequence[str] = ()
 ) -> list[str]:
-    """The names that a loop changes from round to round, or whose last value is used later."""
-    defined, later = before(source, loop), used_later_than(source, loop)
+    """Return the names that a loop carries between iterations, or whose last value is used."""
+    defined, later = bound_before(source, loop), used_after(source, loop)
     bound = stores(body)
     read_first = _read_before_bound(body)
     return [n for n in bound if n in defined and (n in later or n in tested or n in read_first)]
 
 
-def used_later_than(source: Source, loop: ast.stmt) -> set[str]:
-    """As `used_later`, not counting the loop itself."""
+def used_after(source: Source, loop: ast.stmt) -> set[str]:
+    """Return the names that occur after a loop, or are read by a loop around it."""
     function = source.function(loop)
     scope: ast.AST = function if function is not None else source.tree
     end = loop.end_lineno or 0
@@ -663,7 +684,7 @@ def used_later_than(source: Source, loop: ast.stmt) -> set[str]:
 
 
 def _read_before_bound(body: Sequence[ast.stmt]) -> set[str]:
-    """The names that a block may read before it binds them."""
+    """Return the names that a block may read before it binds them."""
     bound: set[str] = set()
     found: set[str] = set()
     for statement in body:

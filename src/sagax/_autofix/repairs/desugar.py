@@ -1,7 +1,7 @@
 """Desugar control flow for the other repairs: `match` as `if`, `return` in a loop as a choice.
 
-Each is an edit of its own that means the same; what is then still wrong with it is repaired in the
-same candidate (`match`), or found in the next run.
+Each edit keeps the meaning. A remaining mistake is repaired in the same candidate (`match`), or found
+in the next run.
 """
 
 from __future__ import annotations
@@ -10,73 +10,69 @@ import ast
 from collections.abc import Iterator
 
 import sagax._autofix.repairs.control_flow as control_flow
-from sagax._autofix.repairs.boolean_logic import in_arrays
-from sagax._autofix.repairs.case import Candidate, Case
-from sagax._autofix.repairs.source_file import Source, stores
-from sagax._src.diagnostics.edits import apply, between
+from sagax._autofix.repairs.boolean_logic import as_array_logic
+from sagax._autofix.repairs.case import Candidate, Case, at_expression
+from sagax._autofix.repairs.source_file import INDENT, Source, stores
+from sagax._src.diagnostics.edits import apply, line_edits
 
-__all__ = ["ended_loops", "ended_rounds", "left_loops", "matches", "returns_in_loops", "throughout"]
+__all__ = [
+    "rewrite_return_in_while",
+    "rewrite_continue",
+    "rewrite_break",
+    "rewrite_match",
+    "rewrite_return_in_loop",
+    "rewrite_related_ifs",
+]
 
-_STEP = "    "
 
-
-def matches(case: Case) -> Iterator[Candidate]:
-    """`match x: case 0: ...` on a traced value -> `if x == 0: ...`, and that as where or cond."""
-    source, node = case.source, case.node
-    if source is None or node is None:
-        return
+@at_expression
+def rewrite_match(case: Case, source: Source, node: ast.AST) -> Iterator[Candidate]:
+    """Rewrite `match x: case 0: ...` on a traced value as `if x == 0: ...`, where or cond."""
     found = source.enclosing(node, ast.Match)
-    text = _as_ifs(source, found) if found is not None else None
+    text = _match_as_if(source, found) if found is not None else None
     if found is None or text is None:
         return
-    plain = apply(source.text, [source.replace_statements([found], text)])
-    there = Source(source.file, plain)
-    first = next(
-        (
-            n
-            for n in there.nodes(ast.If)
-            if n.lineno >= found.lineno and _same_depth(there, n, source, found)
-        ),
-        None,
-    )
+    desugared = Source(source.file, apply(source.text, [source.replace_statements([found], text)]))
+    indent = source.indent(found)
+    ifs = [n for n in desugared.nodes(ast.If) if n.lineno >= found.lineno]
+    first = next((n for n in ifs if desugared.indent(n) == indent), None)
     if first is None:
         return
-    yield from _chosen(source, there, first, "cases", "case")
+    yield from _rewrite_as_choice(source, desugared, first, "cases", "case")
     title = "compare with each case: `match` asks for the number itself"
-    yield Candidate("where", title, between(source.file, source.text, plain), 4)
+    yield Candidate("where", title, line_edits(source.file, source.text, desugared.text), 4)
 
 
-def _chosen(
-    source: Source, there: Source, node: ast.If, several: str, one: str
+def _rewrite_as_choice(
+    source: Source, desugared: Source, node: ast.If, several: str, one: str
 ) -> Iterator[Candidate]:
-    """An `if` of a changed text as where and as cond; the edits are those of the text before."""
+    """Rewrite an `if` of a desugared source as where and as cond, as edits of the source."""
     for kind, rank, title in (
         ("where", 2, f"choose with where, which computes all {several}"),
         ("cond", 3, f"choose with cond, which runs one {one}"),
     ):
-        after = _written(there, node, kind)
+        after = _rewritten_text(desugared, node, kind)
         if after is not None:
-            yield Candidate(kind, title, between(source.file, source.text, after), rank)
+            yield Candidate(kind, title, line_edits(source.file, source.text, after), rank)
 
 
-def _written(source: Source, node: ast.If, kind: str) -> str | None:
-    """The text of a file with an `if` written as where or cond."""
+def _rewritten_text(source: Source, node: ast.If, kind: str) -> str | None:
+    """Return the text of a file with an `if` rewritten as where or cond."""
     numpy, imports = source.spell("jax.numpy")
     if kind == "where":
-        made = control_flow.as_where(source, node, numpy)
+        replacement = control_flow.as_where(source, node, numpy)
     else:
         cond, more = source.spell("jax.lax.cond")
-        made, imports = control_flow.as_cond(source, node, numpy, cond), [*more, *imports]
-    if made is None:
+        replacement = control_flow.as_cond(source, node, numpy, cond)
+        imports = [*more, *imports]
+    if replacement is None:
         return None
-    return apply(source.text, [source.replace_statements(*made), *imports])
+    return apply(source.text, [source.replace_statements(*replacement), *imports])
 
 
-def throughout(case: Case) -> Iterator[Candidate]:
-    """The `if` at fault and all that follow or stand in it: where one is traced, its neighbours are."""
-    source, node = case.source, case.node
-    if source is None or node is None:
-        return
+@at_expression
+def rewrite_related_ifs(case: Case, source: Source, node: ast.AST) -> Iterator[Candidate]:
+    """Rewrite the `if` at fault and all that follow or are nested: their tests may be traced too."""
     function = source.function(node)
     test = source.enclosing(node, ast.If)
     if test is None or not isinstance(function, ast.FunctionDef):
@@ -84,29 +80,31 @@ def throughout(case: Case) -> Iterator[Candidate]:
     while isinstance(parent := source.parents[test], ast.If) and parent.orelse == [test]:
         test = parent
     name, at, there = source.qualified(function), test.lineno, source
-    for round_ in range(_MOST):
+    for count in range(_MAX_IFS):
         found = next(
             (f for f in there.functions(function.name) if there.qualified(f) == name), None
         )
         inside = there.nodes(ast.If, found) if found is not None else []
         chain = {id(n.orelse[0]) for n in inside if len(n.orelse) == 1}
-        left = [n for n in inside if n.lineno >= at and id(n) not in chain and _asks_values(n.test)]
+        left = [
+            n for n in inside if n.lineno >= at and id(n) not in chain and _may_test_values(n.test)
+        ]
         if not left:
-            if round_ > 1:
+            if count > 1:
                 title = "choose with where and cond, here and in what depends on it"
-                yield Candidate("cond", title, between(source.file, source.text, there.text), 4)
+                yield Candidate("cond", title, line_edits(source.file, source.text, there.text), 4)
             return
-        after = _written(there, left[0], "where") or _written(there, left[0], "cond")
+        after = _rewritten_text(there, left[0], "where") or _rewritten_text(there, left[0], "cond")
         if after is None:
             return
         there = Source(source.file, after)
 
 
-_MOST = 12
+_MAX_IFS = 12
 
 
-def _asks_values(test: ast.expr) -> bool:
-    """Whether a test may ask for a number: not `x is None`, not `isinstance(x, dict)`."""
+def _may_test_values(test: ast.expr) -> bool:
+    """Return whether a test may need a number, unlike `x is None` and `isinstance(x, dict)`."""
     if isinstance(test, ast.Compare) and all(
         isinstance(op, (ast.Is, ast.IsNot)) for op in test.ops
     ):
@@ -117,12 +115,8 @@ def _asks_values(test: ast.expr) -> bool:
     return named not in ("isinstance", "hasattr", "callable") and (subscripts or not texts)
 
 
-def _same_depth(one: Source, a: ast.stmt, other: Source, b: ast.stmt) -> bool:
-    return one.indent(a) == other.indent(b)
-
-
-def _as_ifs(source: Source, node: ast.Match) -> str | None:
-    """A `match` statement as an `if` statement; None where a pattern takes a value apart."""
+def _match_as_if(source: Source, node: ast.Match) -> str | None:
+    """Return a `match` statement as an `if` statement; None if a pattern destructures a value."""
     indent = source.indent(node)
     rows: list[str] = []
     subject = source.code(node.subject)
@@ -135,13 +129,13 @@ def _as_ifs(source: Source, node: ast.Match) -> str | None:
         subject = name
     word = "if"
     for choice in node.cases:
-        test, names = _test(source, choice.pattern, subject, parts)
+        test, names = _pattern_test(source, choice.pattern, subject, parts)
         if test is None:
             return None
         if choice.guard is not None:
             test = f"{test} and {source.code(choice.guard)}" if test else source.code(choice.guard)
         rows[0:0] = [f"{indent}{name} = {value}" for name, value in names]
-        block = source.block_text(choice.body, indent + _STEP)
+        block = source.block_text(choice.body, indent + INDENT)
         if not test:
             rows.append(f"{indent}else:" if word == "elif" else "")
             rows.append(block if word == "elif" else source.block_text(choice.body, indent))
@@ -151,10 +145,10 @@ def _as_ifs(source: Source, node: ast.Match) -> str | None:
     return "\n".join(row for row in rows if row)
 
 
-def _test(
+def _pattern_test(
     source: Source, pattern: ast.pattern, subject: str, parts: list[str]
 ) -> tuple[str | None, list[tuple[str, str]]]:
-    """What a pattern asks of the subject, "" if nothing; and the names that it binds."""
+    """Return the test of a pattern, "" if it always matches, and the names that it binds."""
     if isinstance(pattern, ast.MatchValue):
         return f"{subject} == {source.code(pattern.value)}", []
     if isinstance(pattern, ast.MatchSingleton):
@@ -163,10 +157,10 @@ def _test(
         bound = [(pattern.name, subject)] if pattern.name else []
         if pattern.pattern is None:
             return "", bound
-        test, names = _test(source, pattern.pattern, subject, parts)
+        test, names = _pattern_test(source, pattern.pattern, subject, parts)
         return test, [*names, *bound]
     if isinstance(pattern, ast.MatchOr):
-        tests = [_test(source, p, subject, parts) for p in pattern.patterns]
+        tests = [_pattern_test(source, p, subject, parts) for p in pattern.patterns]
         if any(test is None or names for test, names in tests):
             return None, []
         return "(" + " or ".join(test or "True" for test, _ in tests) + ")", []
@@ -176,27 +170,25 @@ def _test(
         items = parts or [f"{subject}[{i}]" for i in range(len(pattern.patterns))]
         if len(items) != len(pattern.patterns):
             return None, []
-        asked: list[str] = []
+        conditions: list[str] = []
         found: list[tuple[str, str]] = []
         for item, inner in zip(items, pattern.patterns, strict=True):
-            test, names = _test(source, inner, item, [])
+            test, names = _pattern_test(source, inner, item, [])
             if test is None:
                 return None, []
-            asked += [test] if test else []
+            conditions += [test] if test else []
             found += names
-        return " and ".join(asked), found
+        return " and ".join(conditions), found
     return None, []
 
 
 # --- return inside of a loop ----------------------------------------------------------------------
 
 
-def returns_in_loops(case: Case) -> Iterator[Candidate]:
-    """`for ...: if found: return v` -> the value of the first round that finds one, chosen with where."""
-    source, node = case.source, case.node
-    if source is None or node is None:
-        return
-    test = node if isinstance(node, ast.If) else source.enclosing(node, ast.If)
+@at_expression
+def rewrite_return_in_loop(case: Case, source: Source, node: ast.AST) -> Iterator[Candidate]:
+    """Rewrite `for ...: if found: return v` as a choice of the first value found, with where."""
+    test = source.enclosing(node, ast.If)
     function = source.function(node)
     if test is None or function is None or isinstance(function, ast.Lambda):
         return
@@ -204,7 +196,8 @@ def returns_in_loops(case: Case) -> Iterator[Candidate]:
         n for n in source.above(test) if isinstance(n, ast.For) and source.function(n) is function
     ]
     if not loops or any(
-        isinstance(n, (ast.While, ast.With, ast.Try)) for n in _between(source, test, loops[-1])
+        isinstance(n, (ast.While, ast.With, ast.Try))
+        for n in _nodes_between(source, test, loops[-1])
     ):
         return
     loop = loops[-1]
@@ -216,16 +209,19 @@ def returns_in_loops(case: Case) -> Iterator[Candidate]:
     leaving = [source.parents[n] for n in inside]
     if not inside or any(n.value is None for n in inside):
         return
-    if any(not isinstance(n, ast.If) or n.orelse or not _only_names(source, n) for n in leaving):
+    if any(
+        not isinstance(n, ast.If) or n.orelse or not _only_binds_new_names(source, n)
+        for n in leaving
+    ):
         return
-    values = [_parts(source, n.value) for n in inside if n.value is not None]
+    values = [_value_texts(source, n.value) for n in inside if n.value is not None]
     ends = [
         n
         for s in following
         for n in ast.walk(s)
         if isinstance(n, ast.Return) and n.value is not None
     ]
-    others = [_parts(source, n.value) for n in ends if n.value is not None]
+    others = [_value_texts(source, n.value) for n in ends if n.value is not None]
     size = len(values[0])
     if any(len(v) != size for v in (*values, *others)):
         return
@@ -243,19 +239,19 @@ def returns_in_loops(case: Case) -> Iterator[Candidate]:
             loop.lineno, f"{indent}{', '.join([found, *names])} = {', '.join(['False', *begin])}"
         )
     ]
-    for place, parts in zip(leaving, values, strict=True):
-        assert isinstance(place, ast.If)
-        deeper = source.indent(place)
-        asked = in_arrays(source, place.test, numpy)
-        rows = [f"{deeper}{now} = {numpy}.logical_and({numpy}.logical_not({found}), {asked})"]
-        if len(place.body) > 1:
-            rows.append(source.block_text(place.body[:-1], deeper))
+    for branch, parts in zip(leaving, values, strict=True):
+        assert isinstance(branch, ast.If)
+        deeper = source.indent(branch)
+        condition = as_array_logic(source, branch.test, numpy)
+        rows = [f"{deeper}{now} = {numpy}.logical_and({numpy}.logical_not({found}), {condition})"]
+        if len(branch.body) > 1:
+            rows.append(source.block_text(branch.body[:-1], deeper))
         rows += [
             f"{deeper}{name} = {numpy}.where({now}, {part}, {name})"
             for name, part in zip(names, parts, strict=True)
         ]
         rows.append(f"{deeper}{found} = {numpy}.logical_or({found}, {now})")
-        edits.append(source.replace_statements([place], "\n".join(rows)))
+        edits.append(source.replace_statements([branch], "\n".join(rows)))
     for end, parts in zip(ends, others, strict=True):
         chosen = [
             f"{numpy}.where({found}, {name}, {part})"
@@ -267,39 +263,34 @@ def returns_in_loops(case: Case) -> Iterator[Candidate]:
     yield Candidate("where", title, (*edits, *imports), 2)
 
 
-def _only_names(source: Source, place: ast.If) -> bool:
-    """Whether a block does nothing before it returns but bind names that nothing else has."""
-    head = place.body[:-1]
-    if not all(isinstance(s, ast.Assign) for s in head) or not isinstance(
-        place.body[-1], ast.Return
-    ):
+def _only_binds_new_names(source: Source, branch: ast.If) -> bool:
+    """Return whether a block only binds new names before it returns."""
+    *head, last = branch.body
+    if not all(isinstance(s, ast.Assign) for s in head) or not isinstance(last, ast.Return):
         return False
-    bound = stores(head)
     plain = all(isinstance(t, (ast.Name, ast.Tuple)) for s in head for t in s.targets)  # type: ignore[attr-defined]
-    return plain and not set(bound) & control_flow.before(source, place)
+    return plain and not set(stores(head)) & control_flow.bound_before(source, branch)
 
 
-def _between(source: Source, node: ast.AST, outer: ast.AST) -> Iterator[ast.AST]:
+def _nodes_between(source: Source, node: ast.AST, outer: ast.AST) -> Iterator[ast.AST]:
     for found in source.above(node):
         if found is outer:
             return
         yield found
 
 
-def _parts(source: Source, value: ast.expr) -> list[str]:
+def _value_texts(source: Source, value: ast.expr) -> list[str]:
     if isinstance(value, ast.Tuple):
         return [source.code(v) for v in value.elts]
     return [source.code(value)]
 
 
-# --- loops whose rounds end early ----------------------------------------------------------------
+# --- early exits of loops ------------------------------------------------------------------------
 
 
-def ended_rounds(case: Case) -> Iterator[Candidate]:
-    """`if x: continue` -> what follows in the round is done `if not x`, with where or cond."""
-    source, node = case.source, case.node
-    if source is None or node is None:
-        return
+@at_expression
+def rewrite_continue(case: Case, source: Source, node: ast.AST) -> Iterator[Candidate]:
+    """Rewrite `if x: continue` as `if not x: ...`, with where or cond."""
     test = source.enclosing(node, ast.If)
     if test is None or test.orelse or not isinstance(test.body[-1], ast.Continue):
         return
@@ -307,29 +298,23 @@ def ended_rounds(case: Case) -> Iterator[Candidate]:
     if not rest or not isinstance(source.parents[test], (ast.For, ast.While)):
         return
     indent = source.indent(test)
-    asked = source.code(test.test)
-    inner = source.block_text(rest, indent + _STEP)
+    condition = source.code(test.test)
+    inner = source.block_text(rest, indent + INDENT)
     if head:
-        rows = [
-            f"{indent}if {asked}:",
-            source.block_text(head, indent + _STEP),
-            f"{indent}else:",
-            inner,
-        ]
+        head_text = source.block_text(head, indent + INDENT)
+        rows = [f"{indent}if {condition}:", head_text, f"{indent}else:", inner]
     else:
-        rows = [f"{indent}if not ({asked}):", inner]
-    plain = apply(source.text, [source.replace_statements([test, *rest], "\n".join(rows))])
-    there = Source(source.file, plain)
-    first = next((n for n in there.nodes(ast.If) if n.lineno == test.lineno), None)
+        rows = [f"{indent}if not ({condition}):", inner]
+    edit = source.replace_statements([test, *rest], "\n".join(rows))
+    desugared = Source(source.file, apply(source.text, [edit]))
+    first = next((n for n in desugared.nodes(ast.If) if n.lineno == test.lineno), None)
     if first is not None:
-        yield from _chosen(source, there, first, "rounds to their end", "side")
+        yield from _rewrite_as_choice(source, desugared, first, "rounds to their end", "side")
 
 
-def ended_loops(case: Case) -> Iterator[Candidate]:
-    """`while True: new = f(x); if done(new): return new; x = new` -> while_loop, whose test computes `new` too."""
-    source, node = case.source, case.node
-    if source is None or node is None:
-        return
+@at_expression
+def rewrite_return_in_while(case: Case, source: Source, node: ast.AST) -> Iterator[Candidate]:
+    """Rewrite `while True: new = f(x); if done(new): return new; x = new` as while_loop."""
     test = source.enclosing(node, ast.If)
     loop = source.parents.get(test) if test is not None else None
     if test is None or test.orelse or not isinstance(loop, ast.While) or loop.orelse:
@@ -342,7 +327,7 @@ def ended_loops(case: Case) -> Iterator[Candidate]:
         return
     at = loop.body.index(test)
     head, tail = loop.body[:at], loop.body[at + 1 :]
-    if control_flow.does_more([*head, *tail]):
+    if control_flow.has_effects([*head, *tail]):
         return
     carry = control_flow.loop_carry(source, loop, loop.body)
     if not carry or set(carry) & set(stores(head)):
@@ -350,27 +335,24 @@ def ended_loops(case: Case) -> Iterator[Candidate]:
     numpy, imports = source.spell("jax.numpy")
     function, more = source.spell("jax.lax.while_loop")
     indent = source.indent(loop)
-    inside = indent + _STEP
-    names = ", ".join(carry)
+    inside = indent + INDENT
     going, step = source.fresh("keep_going", loop), source.fresh("step", loop)
-    state = carry[0] if len(carry) == 1 else source.fresh("carry", loop)
-    unpack = [] if len(carry) == 1 else [f"{inside}{names} = {state}"]
-    packed = names if len(carry) == 1 else f"({names})"
+    form = control_flow.CarryForm.of(source, loop, carry)
     first = [source.block_text(head, inside)] if head else []
-    asked = in_arrays(source, test.test, numpy)
+    condition = as_array_logic(source, test.test, numpy)
     rows = [
-        f"{indent}def {going}({state}):",
-        *unpack,
+        f"{indent}def {going}({form.state}):",
+        *form.unpack(inside),
         *first,
-        f"{inside}return {numpy}.logical_not({asked})",
+        f"{inside}return {numpy}.logical_not({condition})",
         "",
-        f"{indent}def {step}({state}):",
-        *unpack,
+        f"{indent}def {step}({form.state}):",
+        *form.unpack(inside),
         *first,
         source.block_text(tail, inside),
-        f"{inside}return {names}",
+        f"{inside}return {form.names}",
         "",
-        f"{indent}{names} = {function}({going}, {step}, {packed})",
+        f"{indent}{form.names} = {function}({going}, {step}, {form.packed})",
         *([source.block_text(head, indent)] if head else []),
         source.block_text(test.body, indent),
     ]
@@ -379,11 +361,9 @@ def ended_loops(case: Case) -> Iterator[Candidate]:
     yield Candidate("while_loop", title, (edit, *more, *imports), 2)
 
 
-def left_loops(case: Case) -> Iterator[Candidate]:
-    """`for x in xs: ... if c: break` -> all rounds, which change nothing once the loop would have ended."""
-    source, node = case.source, case.node
-    if source is None or node is None:
-        return
+@at_expression
+def rewrite_break(case: Case, source: Source, node: ast.AST) -> Iterator[Candidate]:
+    """Rewrite `for x in xs: ... if c: break` as a loop that changes nothing after the break."""
     test = source.enclosing(node, ast.If)
     loop = source.parents.get(test) if test is not None else None
     if test is None or test.orelse or not isinstance(test.body[-1], ast.Break):
@@ -392,7 +372,7 @@ def left_loops(case: Case) -> Iterator[Candidate]:
         return
     at = loop.body.index(test)
     head, tail, leaving = loop.body[:at], loop.body[at + 1 :], test.body[:-1]
-    if control_flow.does_more([*head, *leaving, *tail]):
+    if control_flow.has_effects([*head, *leaving, *tail]):
         return
     numpy, imports = source.spell("jax.numpy")
     carry = control_flow.loop_carry(source, loop, loop.body)
@@ -402,18 +382,18 @@ def left_loops(case: Case) -> Iterator[Candidate]:
 
     def masked(block: list[ast.stmt], mask: str, keeps: bool) -> None:
         changed = [n for n in carry if n in stores(block)]
-        kept = [source.fresh(f"{n}_before", loop) for n in changed]
-        if kept:
-            rows.append(f"{inside}{', '.join(kept)} = {', '.join(changed)}")
+        saved = [source.fresh(f"{n}_before", loop) for n in changed]
+        if saved:
+            rows.append(f"{inside}{', '.join(saved)} = {', '.join(changed)}")
         if block:
             rows.append(source.block_text(block, inside))
-        for old, n in zip(kept, changed, strict=True):
+        for old, n in zip(saved, changed, strict=True):
             sides = f"{old}, {n}" if keeps else f"{n}, {old}"
             rows.append(f"{inside}{n} = {numpy}.where({mask}, {sides})")
 
     masked(head, left, True)
-    asked = in_arrays(source, test.test, numpy)
-    rows.append(f"{inside}{now} = {numpy}.logical_and({numpy}.logical_not({left}), {asked})")
+    condition = as_array_logic(source, test.test, numpy)
+    rows.append(f"{inside}{now} = {numpy}.logical_and({numpy}.logical_not({left}), {condition})")
     masked(leaving, now, False)
     rows.append(f"{inside}{left} = {numpy}.logical_or({left}, {now})")
     masked(tail, left, True)

@@ -9,34 +9,30 @@ from sagax._autofix.repairs.case import Candidate, Case, base_name
 from sagax._autofix.repairs.source_file import Source
 from sagax._autofix.repairs.transform_options import arguments_passed
 
-__all__ = ["on_one_device"]
+__all__ = ["move_to_one_device"]
 
 
-def on_one_device(case: Case) -> Iterator[Candidate]:
-    """Arrays committed to different devices: move one to where the other is."""
+def move_to_one_device(case: Case) -> Iterator[Candidate]:
+    """Move one of two arrays to the device of the other."""
     if "device" not in case.facts.message:
         return
-    for source, one, other in _meeting(case):
+    for source, one, other in _device_conflicts(case):
         put, imports = source.spell("jax.device_put")
         for here, there in ((one, other), (other, one)):
-            moved, target = source.code(here[0]), source.code(there[0])
-            if not isinstance(there[0], (ast.Name, ast.Attribute, ast.Subscript, ast.Call)):
-                target = f"({target})"
+            moved, target = source.code(here[0]), source.primary(there[0])
             text = f"{put}({moved}, {target}{there[1]}.sharding)"
             title = f"move `{moved}` to the device of `{target}`"
             yield Candidate("device_put", title, (source.replace(here[0], text), *imports), 1)
 
 
-_Part = tuple[ast.expr, str]  # an expression, and the path to the array in it
+_Operand = tuple[ast.expr, str]  # an expression, and the path to the array in it
 
 
-def _meeting(case: Case) -> Iterator[tuple[Source, _Part, _Part]]:
-    """The two expressions whose arrays meet: arguments of one call, or operands."""
+def _device_conflicts(case: Case) -> Iterator[tuple[Source, _Operand, _Operand]]:
+    """Yield the pairs of expressions on different devices: arguments of one call, or operands."""
     paths = case.facts.diagnostic.depends
-    for span in reversed(case.facts.frames) if len(paths) == 2 else ():
-        source = case.sources.get(span.file)
-        node = source.at(span) if source is not None else None
-        if source is None or not isinstance(node, ast.Call):
+    for source, node in case.located(reversed(case.facts.frames) if len(paths) == 2 else ()):
+        if not isinstance(node, ast.Call):
             continue
         passed = arguments_passed(case, source, node)
         given = [(passed.get(base_name(p)), p.removeprefix(base_name(p))) for p in paths]

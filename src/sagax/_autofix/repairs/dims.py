@@ -5,42 +5,37 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from sagax._autofix.repairs.case import Candidate, Case
-from sagax._autofix.repairs.control_flow import range_of, while_loops
-from sagax._autofix.repairs.loops import loops
+from sagax._autofix.repairs.case import Candidate, Case, at_expression
+from sagax._autofix.repairs.control_flow import arange_text, range_bounds, use_while_loop
+from sagax._autofix.repairs.loops import rewrite_for
 from sagax._autofix.repairs.source_file import Source
 
-__all__ = ["converted", "rounds"]
+__all__ = ["compute_with_size", "rewrite_symbolic_loop"]
 
 
-def rounds(case: Case) -> Iterator[Candidate]:
-    """A Python loop whose number of rounds is a symbolic size -> scan, fori_loop, while_loop, map."""
+def rewrite_symbolic_loop(case: Case) -> Iterator[Candidate]:
+    """Rewrite a loop of symbolic length as scan, fori_loop, while_loop or map."""
     if "ymbolic" in case.facts.message:
-        yield from loops(case)
-        yield from _comprehensions(case)
-        yield from while_loops(case)
+        yield from rewrite_for(case)
+        yield from _rewrite_comprehension(case)
+        yield from use_while_loop(case)
 
 
 _STACKING = ("jax.numpy.stack", "jax.numpy.array", "jax.numpy.asarray", "jax.numpy.vstack")
 
 
-def _comprehensions(case: Case) -> Iterator[Candidate]:
-    """`stack([f(x[i]) for i in range(n)])`, or a sum of such -> lax.map over arange(n)."""
-    source, node = case.source, case.node
-    if source is None or node is None:
-        return
+@at_expression
+def _rewrite_comprehension(case: Case, source: Source, node: ast.AST) -> Iterator[Candidate]:
+    """Rewrite `stack([f(x[i]) for i in range(n)])`, or a sum, as lax.map over arange(n)."""
     whole = source.enclosing(node, (ast.ListComp, ast.GeneratorExp))
     if whole is None or len(whole.generators) != 1 or whole.generators[0].ifs:
         return
     generator = whole.generators[0]
     numpy, imports = source.spell("jax.numpy")
     mapped, more = source.spell("jax.lax.map")
-    bounds = range_of(source, generator.iter)
+    bounds = range_bounds(source, generator.iter)
     if bounds is not None:
-        start, stop, step = bounds
-        parts = [stop] if (start, step) == ("0", "1") else [start, stop]
-        parts += [step] if step != "1" else []
-        over = f"{numpy}.arange({', '.join(parts)})"
+        over = arange_text(numpy, bounds)
     elif isinstance(generator.iter, (ast.Name, ast.Attribute, ast.Subscript)):
         over = source.code(generator.iter)
     else:
@@ -50,7 +45,7 @@ def _comprehensions(case: Case) -> Iterator[Candidate]:
     body = source.code(whole.elt)
     text = f"{mapped}(lambda {generator.target.id}: {body}, {over})"
     title = "compute all of them with lax.map: the number of rounds may be symbolic"
-    for call in _calls_on(source, whole):
+    for call in _consuming_calls(source, whole):
         name = source.meaning(call.func)
         if name in _STACKING and len(call.args) == 1:
             new = text
@@ -64,8 +59,8 @@ def _comprehensions(case: Case) -> Iterator[Candidate]:
         yield Candidate("fori_or_scan", title, (*edits, *imports, *more), 2)
 
 
-def _calls_on(source: Source, whole: ast.expr) -> Iterator[ast.Call]:
-    """The calls that get a list: of the comprehension itself, or of the name that it is given."""
+def _consuming_calls(source: Source, whole: ast.expr) -> Iterator[ast.Call]:
+    """Yield the calls that a comprehension, or the name that it is assigned to, is passed to."""
     parent = source.parents.get(whole)
     if isinstance(parent, ast.Call):
         yield parent
@@ -81,11 +76,9 @@ def _calls_on(source: Source, whole: ast.expr) -> Iterator[ast.Call]:
 _NUMBERS = {"int": "int32", "float": "float32", "numpy.float32": "float32", "numpy.asarray": ""}
 
 
-def converted(case: Case) -> Iterator[Candidate]:
-    """`float(n)`, `np.sqrt(n)` of a size -> computed with the size as a value of the program."""
-    source, node = case.source, case.node
-    if source is None or node is None:
-        return
+@at_expression
+def compute_with_size(case: Case, source: Source, node: ast.AST) -> Iterator[Candidate]:
+    """Compute `float(n)` or `np.sqrt(n)` with the symbolic size as an array value."""
     numpy, imports = source.spell("jax.numpy")
     for call in source.nodes(
         ast.Call, node if isinstance(node, ast.expr) else source.statement(node)
@@ -94,12 +87,11 @@ def converted(case: Case) -> Iterator[Candidate]:
         full = source.meaning(call.func)
         if name in _NUMBERS and len(call.args) == 1:
             size = source.code(call.args[0])
-            texts = [size] if name == "int" else [f"{numpy}.asarray({size}, dtype={numpy}.float32)"]
+            text = size if name == "int" else f"{numpy}.asarray({size}, dtype={numpy}.float32)"
         elif full.startswith(("numpy.", "math.")) and call.args:
             last = full.rpartition(".")[2]
-            texts = [source.code(call).replace(source.code(call.func), f"{numpy}.{last}", 1)]
+            text = source.code(call).replace(source.code(call.func), f"{numpy}.{last}", 1)
         else:
             continue
-        for text in texts:
-            title = "compute with the size as a value of the program"
-            yield Candidate("symbolic_size", title, (source.replace(call, text), *imports), 2)
+        title = "compute with the size as a value of the program"
+        yield Candidate("symbolic_size", title, (source.replace(call, text), *imports), 2)

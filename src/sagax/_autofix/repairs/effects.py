@@ -6,59 +6,54 @@ import ast
 import re
 from collections.abc import Iterator
 
-from sagax._autofix.repairs.boolean_logic import splice
-from sagax._autofix.repairs.case import Candidate, Case
-from sagax._autofix.repairs.control_flow import before
-from sagax._autofix.repairs.source_file import Source, loads, parameters, target_names
-from sagax._autofix.repairs.transform_options import JITS
+from sagax._autofix.repairs.boolean_logic import substitute
+from sagax._autofix.repairs.case import Candidate, Case, at_expression
+from sagax._autofix.repairs.control_flow import bound_before
+from sagax._autofix.repairs.source_file import INDENT, Source, loads, parameters, target_names
+from sagax._autofix.repairs.transform_options import JIT_FUNCTIONS
 from sagax._src.diagnostics.model import Edit, Span
 
 __all__ = [
-    "debug_print",
-    "hoisted_jit",
-    "logged_later",
-    "without_cache",
+    "use_debug_print",
+    "hoist_jit",
+    "log_in_callback",
+    "fix_cached_function",
 ]
 
 
 # --- print -----------------------------------------------------------------------------------
 
 
-def debug_print(case: Case) -> Iterator[Candidate]:
-    """`print(x)` in a traced function -> debug.print, which prints when the program runs."""
-    source, node = case.source, case.node
-    if source is None or node is None:
-        return
+@at_expression
+def use_debug_print(case: Case, source: Source, node: ast.AST) -> Iterator[Candidate]:
+    """Rewrite `print(x)` in a traced function as `debug.print`."""
     statement = source.statement(node)
     for call in source.nodes(ast.Call, statement):
         if not isinstance(call.func, ast.Name) or call.func.id != "print" or call.keywords:
             continue
-        formatted = _Text(case, source)
+        formatted = _FormatString(case, source)
         text = " ".join([formatted.part(arg) for arg in call.args])
-        if formatted.static:  # an f-string, in which the places of values are doubled braces
-            formatted = _Text(case, source, doubled=True)
+        if formatted.static:  # an f-string, in which the braces of values are doubled
+            formatted = _FormatString(case, source, doubled=True)
             text = " ".join([formatted.part(arg) for arg in call.args])
         function, imports = source.spell("jax.debug.print")
         quote = '"' if '"' not in text else "'"
         prefix = "f" if formatted.static else ""
-        made = f"{function}({', '.join([prefix + quote + text + quote, *formatted.values])})"
+        new = f"{function}({', '.join([prefix + quote + text + quote, *formatted.values])})"
         title = "print when the compiled program runs, with the values"
-        yield Candidate("debug_print", title, (source.replace(call, made), *imports), 1)
+        yield Candidate("debug_print", title, (source.replace(call, new), *imports), 1)
 
 
-def logged_later(case: Case) -> Iterator[Candidate]:
-    """`log.info("y is %s", y)` in a traced function -> in a callback, which runs with the program."""
-    source, node = case.source, case.node
-    if source is None or node is None:
-        return
+@at_expression
+def log_in_callback(case: Case, source: Source, node: ast.AST) -> Iterator[Candidate]:
+    """Move `log.info("y is %s", y)` of a traced function into a callback."""
     statement = source.statement(node)
     call = statement.value if isinstance(statement, ast.Expr) else None
     if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Attribute):
         return
-    local = before(source, statement)
-    names = [n for a in call.args for n in loads(a) if n in local]
-    names = list(dict.fromkeys(names))
-    if call.func.attr not in _LEVELS or not names or not set(names) <= local:
+    local = bound_before(source, statement)
+    names = [n for n in loads(call.args) if n in local]
+    if call.func.attr not in _LOG_METHODS or not names:
         return
     callback, imports = source.spell("jax.debug.callback")
     listed = ", ".join(names)
@@ -67,11 +62,11 @@ def logged_later(case: Case) -> Iterator[Candidate]:
     yield Candidate("callback", title, (source.replace(call, text), *imports), 1)
 
 
-_LEVELS = ("debug", "info", "warning", "error", "critical", "exception", "log")
+_LOG_METHODS = ("debug", "info", "warning", "error", "critical", "exception", "log")
 
 
-class _Text:
-    """The format of what a call of print prints. Texts are known while tracing: they stay in it."""
+class _FormatString:
+    """Build the format string of a call of print; strings are static and stay in it."""
 
     def __init__(self, case: Case, source: Source, doubled: bool = False) -> None:
         self.case, self.source = case, source
@@ -93,7 +88,7 @@ class _Text:
 
     def _pieces(self, arg: ast.expr) -> list[tuple[str, str, str]]:
         if isinstance(arg, ast.Constant) and isinstance(arg.value, str):
-            return [("text", _escaped(arg.value), "")]
+            return [("text", _escape_format(arg.value), "")]
         if isinstance(arg, ast.JoinedStr):
             found: list[tuple[str, str, str]] = []
             for part in arg.values:
@@ -107,7 +102,7 @@ class _Text:
                         )
                     found.append(self._value(part.value, spec))
                 elif isinstance(part, ast.Constant):
-                    found.append(("text", _escaped(str(part.value)), ""))
+                    found.append(("text", _escape_format(str(part.value)), ""))
             return found
         if isinstance(arg, ast.BinOp) and isinstance(arg.op, ast.Mod):
             return self._percent(arg) or [self._value(arg, "")]
@@ -116,14 +111,14 @@ class _Text:
         return [self._value(arg, "")]
 
     def _percent(self, arg: ast.BinOp) -> list[tuple[str, str, str]]:
-        """The pieces of `"norm: %s" % norm`."""
+        """Return the pieces of `"norm: %s" % norm`."""
         if not isinstance(arg.left, ast.Constant) or not isinstance(arg.left.value, str):
             return []
         values = list(arg.right.elts) if isinstance(arg.right, ast.Tuple) else [arg.right]
         return self._filled(re.split(r"%([-+ 0-9.]*[a-z])", arg.left.value), values)
 
     def _format(self, arg: ast.Call) -> list[tuple[str, str, str]]:
-        """The pieces of `"norm: {}".format(norm)`."""
+        """Return the pieces of `"norm: {}".format(norm)`."""
         assert isinstance(arg.func, ast.Attribute)
         text = arg.func.value
         if arg.func.attr != "format" or arg.keywords:
@@ -135,163 +130,159 @@ class _Text:
     def _filled(
         self, texts: list[str | None], values: list[ast.expr]
     ) -> list[tuple[str, str, str]]:
-        """Texts, with what stands for a value between each two, filled with values."""
+        """Return literal texts and conversions in turn, filled with values."""
         if len(texts) != 2 * len(values) + 1:
             return []
-        found = [("text", _escaped(texts[0] or ""), "")]
+        found = [("text", _escape_format(texts[0] or ""), "")]
         for i, value in enumerate(values):
             spec = (texts[2 * i + 1] or "").rstrip("srdi")
             found.append(self._value(value, f":{spec}" if spec else ""))
-            found.append(("text", _escaped(texts[2 * i + 2] or ""), ""))
+            found.append(("text", _escape_format(texts[2 * i + 2] or ""), ""))
         return found
 
     def _value(self, value: ast.expr, spec: str) -> tuple[str, str, str]:
         kinds = {m.kind for m in self.case.measure(self.source, value)}
         if kinds == {"str"}:
             return "static", self.source.code(value), spec
-        self.values.append(_bare(self.source, value))
+        self.values.append(_without_conversion(self.source, value))
         return "value", "", spec
 
 
-def _escaped(text: str) -> str:
+def _escape_format(text: str) -> str:
     return text.replace("\\", "\\\\").replace("{", "{{").replace("}", "}}").replace("\n", "\\n")
 
 
-def _bare(source: Source, value: ast.expr) -> str:
-    """The value without float(), int() or .item() around it."""
+def _without_conversion(source: Source, value: ast.expr) -> str:
+    """Return the text of a value without float(), int() or .item() around it."""
     if isinstance(value, ast.Call):
-        if (
-            isinstance(value.func, ast.Name)
-            and value.func.id in ("float", "int")
-            and len(value.args) == 1
-        ):
+        function = value.func
+        if getattr(function, "id", "") in ("float", "int") and len(value.args) == 1:
             return source.code(value.args[0])
-        if (
-            isinstance(value.func, ast.Attribute)
-            and value.func.attr in ("item", "tolist")
-            and not value.args
-        ):
-            return source.code(value.func.value)
+        if isinstance(function, ast.Attribute) and function.attr in ("item", "tolist"):
+            return source.code(value if value.args else function.value)
     return source.code(value)
 
 
 # --- caches ----------------------------------------------------------------------------------
 
 
-def without_cache(case: Case) -> Iterator[Candidate]:
-    """A cached function called while tracing: what it caches belongs to that trace."""
+def fix_cached_function(case: Case) -> Iterator[Candidate]:
+    """Compute the result of a cached function eagerly, or drop its cache."""
     names = re.findall(r" in ([\w.]+):", " ".join(case.facts.diagnostic.notes))
     names += [label.span.function for label in case.facts.diagnostic.labels]
     caches = ("functools.lru_cache", "functools.cache", "functools.cached_property")
     for name in dict.fromkeys(n for n in names if n):
         for source, function in case.definition(name):
             for decorator in function.decorator_list:
-                what = decorator.func if isinstance(decorator, ast.Call) else decorator
-                if source.meaning(what) not in caches:
+                cache = decorator.func if isinstance(decorator, ast.Call) else decorator
+                if source.meaning(cache) not in caches:
                     continue
-                now, imports = source.spell("jax.ensure_compile_time_eval")
                 block = [
                     s
                     for s in function.body
                     if not (isinstance(s, ast.Expr) and isinstance(s.value, ast.Constant))
                 ]
-                indent = source.indent(block[0])
-                text = f"{indent}with {now}():\n{source.block_text(block, indent + '    ')}"
                 title = "compute the cached value at once, also while tracing"
-                yield Candidate(
-                    "concrete_constant",
-                    title,
-                    (source.replace_statements(block, text), *imports),
-                    1,
-                )
-                line = source.lines[decorator.lineno - 1]
-                following = source.lines[decorator.lineno]
-                span = Span(
-                    source.file, decorator.lineno, 0, decorator.lineno + 1, 0, "", (line, following)
-                )
-                yield Candidate(
-                    "no_cache", "do not cache what is computed while tracing", (Edit(span, ""),), 2
-                )
+                yield Candidate("concrete_constant", title, evaluate_eagerly(source, block), 1)
+                row = decorator.lineno
+                lines = tuple(source.lines[row - 1 : row + 1])
+                edit = Edit(Span(source.file, row, 0, row + 1, 0, "", lines), "")
+                title = "do not cache what is computed while tracing"
+                yield Candidate("no_cache", title, (edit,), 2)
 
 
-# --- new compilations --------------------------------------------------------------------------
+def evaluate_eagerly(source: Source, block: list[ast.stmt]) -> tuple[Edit, ...]:
+    """Return the edits that put a block under `ensure_compile_time_eval`."""
+    name, imports = source.spell("jax.ensure_compile_time_eval")
+    indent = source.indent(block[0])
+    text = f"{indent}with {name}():\n{source.block_text(block, indent + INDENT)}"
+    return (source.replace_statements(block, text), *imports)
 
 
-def hoisted_jit(case: Case) -> Iterator[Candidate]:
-    """`jit(f)` inside a loop or function -> once, outside."""
-    source, node = case.source, case.node
-    if source is None or node is None:
-        return
+# --- recompilation -----------------------------------------------------------------------------
+
+
+@at_expression
+def hoist_jit(case: Case, source: Source, node: ast.AST) -> Iterator[Candidate]:
+    """Hoist `jit(f)` out of a loop or function."""
     statement = source.statement(node)
-    calls = list(source.calls_of(*JITS, within=statement))
+    calls = list(source.calls_of(*JIT_FUNCTIONS, within=statement))
     if not calls:
         return
     call = calls[0]
-    yield from _without_partial(source, call, statement)
+    yield from _hoist_out_of_partial(source, call, statement)
     loops = [n for n in source.above(call) if isinstance(n, (ast.For, ast.While))]
     around: ast.stmt | None = None
     bound: set[str] = set()
-    for loop in loops:  # outwards, as long as the function needs nothing that the loop binds
+    for loop in loops:  # outwards, while the function has no free variable that the loop binds
         bound |= set(target_names(loop.target)) if isinstance(loop, ast.For) else set()
         bound |= {
             n.id for n in ast.walk(loop) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)
         }
-        if bound & _free(call):
+        if bound & _free_names(call):
             break
         around = loop
     if around is None:
         function = source.function(call)
         if isinstance(function, ast.FunctionDef) and not (
-            _free(call) & set(_local(source, function))
+            _free_names(call) & set(_local_names(source, function))
         ):
             around = function
     if around is None:
         return
-    yield _above(source, call, call, around)
+    yield _hoist_above(source, call, call, around)
 
 
-def _without_partial(source: Source, call: ast.Call, statement: ast.stmt) -> Iterator[Candidate]:
-    """`jit(partial(f, new_each_time))` -> jit of f once, and partial of that."""
-    held = call.args[0] if call.args else call
-    if not isinstance(held, ast.Call) or source.meaning(held.func) != "functools.partial":
+def _hoist_out_of_partial(
+    source: Source, call: ast.Call, statement: ast.stmt
+) -> Iterator[Candidate]:
+    """Rewrite `jit(partial(f, x))` as `partial(jitted, x)`, with one jit of f."""
+    partial = call.args[0] if call.args else call
+    if not isinstance(partial, ast.Call) or source.meaning(partial.func) != "functools.partial":
         return
-    inner = held.args[0]
+    inner = partial.args[0]
     function = source.function(call)
     around = function if isinstance(function, ast.FunctionDef) else statement
     while isinstance(parent := source.parents.get(around), (ast.stmt, ast.ClassDef)):
         around = parent
-    local = set(_local(source, function)) if isinstance(function, ast.FunctionDef) else set[str]()
+    local = (
+        set(_local_names(source, function)) if isinstance(function, ast.FunctionDef) else set[str]()
+    )
     if isinstance(inner, (ast.Name, ast.Attribute)) and not set(loads(inner)) & local:
-        yield _above(source, call, inner, around, held)
+        yield _hoist_above(source, call, inner, around, partial)
 
 
-def _above(
-    source: Source, call: ast.Call, what: ast.AST, around: ast.stmt, kept: ast.Call | None = None
+def _hoist_above(
+    source: Source,
+    call: ast.Call,
+    function: ast.AST,
+    around: ast.stmt,
+    partial: ast.Call | None = None,
 ) -> Candidate:
-    """The edits that apply jit above a statement, to what it is applied to or to a part `what` of it."""
-    inner = what if kept is not None else call.args[0] if call.args else call
+    """Apply jit above a statement, to its operand or to the function of `partial`."""
+    inner = function if partial is not None else call.args[0] if call.args else call
     base = getattr(inner, "id", getattr(inner, "attr", "function"))
     name = source.fresh(f"jitted_{base}" if base != "function" else "jitted", call)
     while isinstance(outer := source.parents.get(around), ast.ClassDef):
         around = outer  # a name in the body of a class is not seen in its methods
-    if kept is None:
-        made, here = source.code(call), name
+    if partial is None:
+        jitted, here = source.code(call), name
     else:
-        made = splice(source, call, {kept: source.code(what)})
-        here = splice(source, kept, {what: name})
-    line = f"{source.indent(around)}{name} = {made}"
+        jitted = substitute(source, call, {partial: source.code(function)})
+        here = substitute(source, partial, {function: name})
+    line = f"{source.indent(around)}{name} = {jitted}"
     if isinstance(around, (ast.FunctionDef, ast.ClassDef)):
         line += "\n\n"
     edits = (source.insert_above(source.first_line(around), line), source.replace(call, here))
     return Candidate("hoist_jit", "apply jit once, outside of the loop", edits, 1)
 
 
-def _free(call: ast.Call) -> set[str]:
+def _free_names(call: ast.Call) -> set[str]:
     bound = {a.arg for n in ast.walk(call) if isinstance(n, ast.arguments) for a in n.args}
     return set(loads(call)) - bound
 
 
-def _local(source: Source, function: ast.FunctionDef) -> list[str]:
+def _local_names(source: Source, function: ast.FunctionDef) -> list[str]:
     names = [
         n.id for n in ast.walk(function) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)
     ]

@@ -5,39 +5,37 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from sagax._autofix.repairs.case import Candidate, Case
-from sagax._autofix.repairs.source_file import Source, parameters, target_names
+from sagax._autofix.repairs.case import Candidate, Case, at_expression
+from sagax._autofix.repairs.source_file import Source, last_name, parameters, target_names
 from sagax._src.diagnostics.model import Edit
 
 __all__ = ["split_key"]
 
 
-def split_key(case: Case) -> Iterator[Candidate]:
-    """A key used twice -> split, each part used once."""
-    source, node = case.source, case.node
-    if source is None or node is None:
-        return
-    call = node if isinstance(node, ast.Call) else source.enclosing(node, ast.Call)
-    key = _key_of(call) if call is not None else None
+@at_expression
+def split_key(case: Case, source: Source, node: ast.AST) -> Iterator[Candidate]:
+    """Split a key that is used twice, or derive another one."""
+    call = source.enclosing(node, ast.Call)
+    key = _key_argument(call) if call is not None else None
     if call is not None and key is not None:
-        yield from _split_at(case, source, call, key)
-        yield from _derived(case, source, call, key)
+        yield from _split_for_call(case, source, call, key)
+        yield from _fold_in_key(case, source, call, key)
 
 
-def _derived(case: Case, source: Source, call: ast.Call, key: ast.expr) -> Iterator[Candidate]:
-    """`normal(state.key)` -> `normal(fold_in(state.key, 1))`: a key of its own for the second use.
+def _fold_in_key(case: Case, source: Source, call: ast.Call, key: ast.expr) -> Iterator[Candidate]:
+    """Rewrite `normal(state.key)` as `normal(fold_in(state.key, 1))`.
 
-    In the body of a scan or loop that the key comes into from outside, one for each round.
+    In the body of a loop that captures the key, fold in the iteration.
     """
     fold, imports = source.spell("jax.random.fold_in")
     numbers = [
         n.value
         for there in case.sources.values()
-        for made in there.calls_of("jax.random.fold_in")
-        for n in ast.walk(made)
+        for derived in there.calls_of("jax.random.fold_in")
+        for n in ast.walk(derived)
         if isinstance(n, ast.Constant) and isinstance(n.value, int)
     ]
-    number = max(numbers, default=0) + 1  # no key that is derived elsewhere
+    number = max(numbers, default=0) + 1  # unlike all other derived keys
     name = source.code(key)
     title = f"derive another key from `{name}` for this use"
     yield Candidate(
@@ -46,9 +44,9 @@ def _derived(case: Case, source: Source, call: ast.Call, key: ast.expr) -> Itera
     function = source.function(call)
     if not isinstance(function, ast.FunctionDef) or name in parameters(function):
         return
-    counter = _counter(case, function)
+    counter = _iteration_parameter(case, function)
     if counter:
-        uses = [u for u in _reads(source, name, function) if not _is_split(source, u)]
+        uses = [u for u in _find_reads(source, name, function) if not _is_split(source, u)]
         now = f"{fold}({name}, {counter})"
         texts = [f"{fold}({now}, {i})" if len(uses) > 1 else now for i in range(len(uses))]
         edits = [source.replace(u, text) for u, text in zip(uses, texts, strict=True)]
@@ -56,24 +54,24 @@ def _derived(case: Case, source: Source, call: ast.Call, key: ast.expr) -> Itera
         yield Candidate("split_key", title, (*edits, *imports), 3)
 
 
-def _counter(case: Case, function: ast.FunctionDef) -> str:
-    """The parameter of the body of a loop that counts its rounds, "" if none does."""
+def _iteration_parameter(case: Case, function: ast.FunctionDef) -> str:
+    """Return the parameter of a loop body that counts iterations, or ""."""
     known = parameters(function)
     for source in case.sources.values():
         for call in source.calls_of("jax.lax.scan", "jax.lax.fori_loop"):
-            over = [getattr(a, "id", getattr(a, "attr", "")) == function.name for a in call.args]
-            if over[:1] == [True] and len(call.args) > 2 and isinstance(call.args[2], ast.Call):
+            is_body = [last_name(a) == function.name for a in call.args]
+            if is_body[:1] == [True] and len(call.args) > 2 and isinstance(call.args[2], ast.Call):
                 if source.meaning(call.args[2].func) == "jax.numpy.arange" and len(known) > 1:
                     return known[-1]
-            if over[2:3] == [True] and known:
+            if is_body[2:3] == [True] and known:
                 return known[-2] if len(known) > 1 else ""
     return ""
 
 
-def _split_at(
+def _split_for_call(
     case: Case, source: Source, call: ast.Call, key: ast.expr, depth: int = 0
 ) -> Iterator[Candidate]:
-    """Splits of the key that a call gets: in the function around it, or in those that call that one."""
+    """Split the key of a call in the function around it, or in the callers of that function."""
     name = source.code(key)
     bare = name.rpartition(".")[2].partition("[")[0]
     function = source.function(call)
@@ -84,19 +82,17 @@ def _split_at(
     loop = source.enclosing(call, (ast.For, ast.While))  # type: ignore[arg-type]
     if loop is not None and source.function(loop) is function:
         sub = source.fresh(f"{bare}_now", call)
-        edits = [source.replace(u, sub) for u in _reads(source, name, statement)]
+        edits = [source.replace(u, sub) for u in _find_reads(source, name, statement)]
         line = f"{source.indent(statement)}{name}, {sub} = {split}({name})"
         edits.append(source.insert_above(source.first_line(statement), line))
         yield Candidate("split_key", "split the key in each round", (*edits, *imports), 1)
-    if function is not None and name in parameters(function) and depth < _FURTHEST:
+    if function is not None and name in parameters(function) and depth < _MAX_CALLS:
         for there, outer, passed in case.calls(function):
             value = passed.get(name)
-            if isinstance(value, _KEYS):
-                yield from _split_at(case, there, outer, value, depth + 1)
-    uses = [u for u in _reads(source, name, scope) if not _is_split(source, u)]
-    stays = isinstance(
-        key, ast.Attribute
-    )  # it is used at the next call too: a part takes its place
+            if isinstance(value, _KEY_EXPRESSIONS):
+                yield from _split_for_call(case, there, outer, value, depth + 1)
+    uses = [u for u in _find_reads(source, name, scope) if not _is_split(source, u)]
+    stays = isinstance(key, ast.Attribute)  # the next call uses it too: rebind it to a new key
     if len(uses) < 2 - stays:
         return
     parts = [source.fresh(f"{bare}_{i + 1}", call) for i in range(len(uses))]
@@ -117,12 +113,12 @@ def _split_at(
     yield Candidate("split_key", "split the key, and use each part once", (*edits, *imports), 2)
 
 
-_FURTHEST = 4  # calls to look back
-_KEYS = (ast.Name, ast.Attribute, ast.Subscript)
+_MAX_CALLS = 4  # the length of a chain of callers
+_KEY_EXPRESSIONS = (ast.Name, ast.Attribute, ast.Subscript)
 
 
-def _key_of(call: ast.Call) -> ast.expr | None:
-    """The argument of a call that is its key: a name, an attribute or an item with a known index."""
+def _key_argument(call: ast.Call) -> ast.expr | None:
+    """Return the key argument of a call: a name, an attribute or an item with a constant index."""
     named = [k.value for k in call.keywords if k.arg in ("key", "rng")]
     for found in (*named, *call.args):
         if isinstance(found, (ast.Name, ast.Attribute)):
@@ -132,8 +128,8 @@ def _key_of(call: ast.Call) -> ast.expr | None:
     return None
 
 
-def _reads(source: Source, text: str, within: ast.AST) -> list[ast.expr]:
-    """Where a variable, or an attribute of one, is read."""
+def _find_reads(source: Source, text: str, within: ast.AST) -> list[ast.expr]:
+    """Return the expressions that read a variable, or an attribute of one."""
     return [
         n
         for n in source.nodes((ast.Name, ast.Attribute, ast.Subscript), within)  # type: ignore[arg-type]
@@ -144,7 +140,7 @@ def _reads(source: Source, text: str, within: ast.AST) -> list[ast.expr]:
 def _split_in_comprehension(
     source: Source, call: ast.Call, name: str, bare: str, split: str, imports: list[Edit]
 ) -> Iterator[Candidate]:
-    """`[normal(key, n) for n in sizes]` -> a part of the key for each item."""
+    """Split the key of `[normal(key, n) for n in sizes]` into one for each item."""
     kinds = (ast.ListComp, ast.SetComp, ast.GeneratorExp, ast.DictComp)
     around = source.enclosing(call, kinds)  # type: ignore[arg-type]
     if around is None or len(around.generators) != 1 or around.generators[0].ifs:
@@ -168,7 +164,9 @@ def _split_in_comprehension(
         return
     sub = source.fresh(f"{bare}_now", call)
     edits = [
-        source.replace(u, sub) for u in _reads(source, name, around) if not _is_split(source, u)
+        source.replace(u, sub)
+        for u in _find_reads(source, name, around)
+        if not _is_split(source, u)
     ]
     target = source.code(over.target)
     if target == "_":

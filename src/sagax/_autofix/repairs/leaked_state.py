@@ -6,25 +6,26 @@ import ast
 import textwrap
 from collections.abc import Iterator
 
-from sagax._autofix.repairs.boolean_logic import splice
-from sagax._autofix.repairs.case import Candidate, Case
-from sagax._autofix.repairs.control_flow import before
-from sagax._autofix.repairs.source_file import Source, declared, loads, stores
+from sagax._autofix.repairs.boolean_logic import substitute
+from sagax._autofix.repairs.case import Candidate, Case, at_expression
+from sagax._autofix.repairs.control_flow import bound_before
+from sagax._autofix.repairs.effects import evaluate_eagerly
+from sagax._autofix.repairs.source_file import INDENT, Source, declared_names, loads, stores
 from sagax._src.diagnostics.model import Edit
 
-__all__ = ["at_once", "by_callback"]
+__all__ = ["compute_eagerly", "store_in_callback"]
 
-# methods that put their last argument into what they belong to
-_ADDING = {
+# methods that store their last argument in their object
+_STORING_METHODS = {
     "add", "append", "appendleft", "extend", "extendleft", "insert", "put", "put_nowait", "send", "setdefault",
     "update", "__setitem__",
 }  # fmt: skip
 
 
-def at_once(case: Case) -> Iterator[Candidate]:
-    """A kept value that depends on no argument, as a table in a memo -> computed at once, also while tracing."""
-    source, node = _leak(case)
-    if source is None or node is None or case.facts.depends:
+@at_expression
+def compute_eagerly(case: Case, source: Source, node: ast.AST) -> Iterator[Candidate]:
+    """Compute a stored value that depends on no argument, as a table in a memo, eagerly."""
+    if not _is_leak(case) or case.facts.depends:
         return
     statement = source.statement(node)
     if not isinstance(statement, (ast.Assign, ast.AnnAssign, ast.Expr)):
@@ -32,46 +33,38 @@ def at_once(case: Case) -> Iterator[Candidate]:
     block = source.block(statement)
     last = block.index(statement)
     first = last
-    for i in reversed(range(last)):  # what the value is made of belongs to it
+    for i in reversed(range(last)):  # include the assignments that the value is computed from
         if not isinstance(block[i], (ast.Assign, ast.AugAssign, ast.AnnAssign)):
             break
         if set(stores(block[i])) & set(loads(block[first : last + 1])):
             first = i
-    name, imports = source.spell("jax.ensure_compile_time_eval")
+    title = "compute the kept value at once, also while tracing"
     for start in dict.fromkeys((first, last)):
-        part = block[start : last + 1]
-        indent = source.indent(part[0])
-        text = f"{indent}with {name}():\n{source.block_text(part, indent + '    ')}"
-        title = "compute the kept value at once, also while tracing"
-        edit = source.replace_statements(part, text)
-        yield Candidate("concrete_constant", title, (edit, *imports), -1)
+        edits = evaluate_eagerly(source, block[start : last + 1])
+        yield Candidate("concrete_constant", title, edits, -1)
 
 
-def by_callback(case: Case) -> Iterator[Candidate]:
-    """A value kept in an object of the program's -> kept by a callback, which runs with the program."""
-    source, node = _leak(case)
-    if source is None or node is None:
+@at_expression
+def store_in_callback(case: Case, source: Source, node: ast.AST) -> Iterator[Candidate]:
+    """Store a value in an object by a callback, which runs with the executable."""
+    if not _is_leak(case):
         return
     callback, imports = source.spell("jax.debug.callback")
-    waiting = _waiting(case)
+    barrier = _barrier_edits(case)
     title = "keep the value when the compiled program runs, by a callback"
-    for edits in _kept(case, source, node, callback):
-        yield Candidate("callback", title, (*edits, *imports, *waiting), 3)
+    for edits in _callback_edits(case, source, node, callback):
+        yield Candidate("callback", title, (*edits, *imports, *barrier), 3)
 
 
-def _leak(case: Case) -> tuple[Source | None, ast.AST | None]:
+def _is_leak(case: Case) -> bool:
     label = next((x for x in case.facts.diagnostic.labels if x.primary), None)
-    if label is None or "leaks" not in label.text:
-        return None, None
-    return case.source, case.node
+    return label is not None and "leaks" in label.text
 
 
-def _waiting(case: Case) -> list[Edit]:
-    """Before the value is used, let all callbacks have run."""
-    for label in case.facts.diagnostic.labels:
-        source = case.sources.get(label.span.file)
-        node = source.at(label.span) if source is not None and "used" in label.text else None
-        if source is not None and node is not None:
+def _barrier_edits(case: Case) -> list[Edit]:
+    """Insert an effects barrier before the value is used."""
+    for text, source, node in case.label_nodes:
+        if "used" in text:
             name, imports = source.spell("jax.effects_barrier")
             statement = source.statement(node)
             line = f"{source.indent(statement)}{name}()"
@@ -79,10 +72,12 @@ def _waiting(case: Case) -> list[Edit]:
     return []
 
 
-def _kept(case: Case, source: Source, node: ast.AST, callback: str) -> Iterator[list[Edit]]:
+def _callback_edits(
+    case: Case, source: Source, node: ast.AST, callback: str
+) -> Iterator[list[Edit]]:
     for call in source.nodes(ast.Call, node):
         attribute = call.func.attr if isinstance(call.func, ast.Attribute) else ""
-        if attribute not in _ADDING and getattr(call.func, "id", "") != "setattr":
+        if attribute not in _STORING_METHODS and getattr(call.func, "id", "") != "setattr":
             continue
         values = [*call.args, *[k.value for k in call.keywords]]
         if not values:
@@ -91,10 +86,10 @@ def _kept(case: Case, source: Source, node: ast.AST, callback: str) -> Iterator[
             text = f"{callback}({source.code(call.func)}, {source.code(values[0])})"
             yield [source.replace(call, text)]
         value = source.fresh("value", call)
-        changed = splice(source, call, {values[-1]: value})
+        changed = substitute(source, call, {values[-1]: value})
         text = f"{callback}(lambda {value}: {changed}, {source.code(values[-1])})"
         yield [source.replace(call, text)]
-        names = _arrays(case, source, call, values)
+        names = _array_names(case, source, call, values)
         if names:
             listed = ", ".join(names)
             text = f"{callback}(lambda {listed}: {source.code(call)}, {listed})"
@@ -111,7 +106,7 @@ def _kept(case: Case, source: Source, node: ast.AST, callback: str) -> Iterator[
     indent = source.indent(statement)
     lines = [f"def {keep}({value}):"]
     for name in stores(target):
-        if function is not None and name in declared(function):
+        if function is not None and name in declared_names(function):
             found = [
                 s
                 for s in source.nodes((ast.Global, ast.Nonlocal), function)  # type: ignore[arg-type]
@@ -119,28 +114,26 @@ def _kept(case: Case, source: Source, node: ast.AST, callback: str) -> Iterator[
             ]
             word = "global" if isinstance(found[0], ast.Global) else "nonlocal"
             lines.append(f"    {word} {name}")
-    for made, arguments in (
+    for replaced, arguments in (
         ({statement.value: value}, source.code(statement.value)),
-        ({}, ", ".join(_arrays(case, source, statement, [statement.value]))),
+        ({}, ", ".join(_array_names(case, source, statement, [statement.value]))),
     ):
         if not arguments:
             continue
-        head = lines[0] if made else f"def {keep}({arguments}):"
-        body = [head, *lines[1:], f"    {splice(source, statement, made)}"]
+        head = lines[0] if replaced else f"def {keep}({arguments}):"
+        body = [head, *lines[1:], f"    {substitute(source, statement, replaced)}"]
         call = f"{callback}({keep}, {arguments})"
         block = "\n".join([*body, "", call])
         if source.lines[statement.lineno - 1][: statement.col_offset].strip():
             # `def keep(x): kept[0] = x`, on one line
-            text = textwrap.indent(block, indent + "    ", lambda line: bool(line.strip()))
-            yield [source.replace(statement, "\n" + text)]
+            yield [source.replace(statement, "\n" + textwrap.indent(block, indent + INDENT))]
         else:
-            text = textwrap.indent(block, indent, lambda line: bool(line.strip()))
-            yield [source.replace_statements([statement], text)]
+            yield [source.replace_statements([statement], textwrap.indent(block, indent))]
 
 
-def _arrays(case: Case, source: Source, node: ast.AST, values: list[ast.expr]) -> list[str]:
-    """The variables among some expressions that hold arrays, in a run without jit."""
-    local = before(source, source.statement(node))
+def _array_names(case: Case, source: Source, node: ast.AST, values: list[ast.expr]) -> list[str]:
+    """Return the variables in some expressions that hold arrays in a run without jit."""
+    local = bound_before(source, source.statement(node))
     found: dict[str, None] = {}
     for value in values:
         for name in source.nodes(ast.Name, value):

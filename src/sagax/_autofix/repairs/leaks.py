@@ -1,4 +1,4 @@
-"""Return leaked tracers from their function, and let the caller keep them."""
+"""Return leaked tracers from their function, and store them in the caller."""
 
 from __future__ import annotations
 
@@ -7,95 +7,108 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from sagax._autofix.repairs.boolean_logic import splice
+from sagax._autofix.repairs.boolean_logic import substitute
 from sagax._autofix.repairs.case import Candidate, Case
-from sagax._autofix.repairs.control_flow import before
-from sagax._autofix.repairs.source_file import Source, declared, loads, parameters, stores
-from sagax._autofix.repairs.transform_options import JITS, Applied, with_option
-from sagax._src.diagnostics.model import Edit, Span
+from sagax._autofix.repairs.control_flow import bound_before
+from sagax._autofix.repairs.source_file import (
+    Source,
+    declared_names,
+    first_statement,
+    last_name,
+    loads,
+    parameters,
+    stores,
+)
+from sagax._autofix.repairs.transform_options import JIT_FUNCTIONS, Application, set_option
+from sagax._src.diagnostics.model import Edit
 
-__all__ = ["leaks", "returned"]
+__all__ = ["find_leaks", "return_leaked_value"]
 
 _GRADS = ("jax.grad", "jax.value_and_grad")
-_PASSING = (*JITS, *_GRADS, "jax.vmap", "jax.checkpoint", "jax.remat", "functools.partial")
-_INSIDE = (ast.Lambda, ast.ListComp, ast.SetComp, ast.GeneratorExp, ast.DictComp)
-_REPEATED = (ast.For, ast.While, ast.AsyncFor)
+_TRANSFORMS = (
+    *JIT_FUNCTIONS,
+    *_GRADS,
+    "jax.vmap",
+    "jax.checkpoint",
+    "jax.remat",
+    "functools.partial",
+)
+_INNER_SCOPES = (ast.Lambda, ast.ListComp, ast.SetComp, ast.GeneratorExp, ast.DictComp)
+_LOOPS = (ast.For, ast.While, ast.AsyncFor)
 
 
-def returned(case: Case) -> Iterator[Candidate]:
-    """A traced value kept in a list, dict, attribute or global -> returned, and kept by the caller."""
+def return_leaked_value(case: Case) -> Iterator[Candidate]:
+    """Return a traced value that is stored in a list, dict, attribute or global."""
     if "UnexpectedTracerError" not in case.facts.classes and not any(
         label.primary and "leaks" in label.text for label in case.facts.diagnostic.labels
     ):
         return
-    found = list(leaks(case))
-    found += [outer for source, store in found for outer in _calls_of_keeper(case, source, store)]
+    found = list(find_leaks(case))
+    found += [outer for source, store in found for outer in _storing_calls(case, source, store)]
     for source, store in found:
-        if edits := _Move(case, source, store).edits():
+        if edits := _ReturnValueEdits(case, source, store).edits():
             title = "return the value, and keep it where the function is called"
             yield Candidate("return_value", title, tuple(edits), 0)
-    yield from _filled(case, found)
+    yield from _return_filled_dict(case, found)
 
 
-def _filled(case: Case, found: list[tuple[Source, Store]]) -> Iterator[Candidate]:
-    """A global dict that is filled while a function is traced -> returned by it, and filled again
-    where that one is called: however many calls lie between.
-    """
+def _return_filled_dict(case: Case, found: list[tuple[Source, Store]]) -> Iterator[Candidate]:
+    """Return a global dict that is filled while tracing, and fill it again in the caller."""
     traced = {case.facts.diagnostic.function, *[n for n, _ in case.facts.transforms]} - {""}
     for source, store in found:
-        made = [d for v in case.sources.values() for d in v.assigned(store.base, v.tree)]
-        if "[" not in store.text or not any(_is_dict(d) for d in made):
+        values = [d for v in case.sources.values() for d in v.assigned(store.base, v.tree)]
+        if "[" not in store.text or not any(_makes_dict(d) for d in values):
             continue
         for name in sorted(traced):
             for there, function in case.definition(name):
                 if there is not source and store.base not in there.imports:
                     continue
                 whole = store._replace(text=f"{store.base}.update({{}})", each="")
-                move = _Move(case, source, whole)
-                move.wanted = there.fresh("filled", function, *there.nodes(ast.stmt))
-                if move.carried(there, function, f"dict({store.base})"):
+                edits = _ReturnValueEdits(case, source, whole)
+                edits.wanted = there.fresh("filled", function, *there.nodes(ast.stmt))
+                if edits.propagate(there, function, f"dict({store.base})"):
                     title = (
                         f"return what `{store.base}` holds, and fill it where `{name}` is called"
                     )
-                    yield Candidate("return_value", title, tuple(move.made), 1)
+                    yield Candidate("return_value", title, tuple(edits.made), 1)
 
 
-def _is_dict(value: ast.expr) -> bool:
+def _makes_dict(value: ast.expr) -> bool:
     called = getattr(getattr(value, "func", None), "id", "")
     return isinstance(value, ast.Dict) or called in ("dict", "defaultdict", "OrderedDict")
 
 
-def _calls_of_keeper(case: Case, source: Source, store: Store) -> Iterator[tuple[Source, Store]]:
-    """The calls of a function that keeps an argument, `remember("h", h)`: statements that keep a value."""
-    keeper = source.function(store.statement)
-    if not isinstance(keeper, ast.FunctionDef) or _sites_traced(case, source, keeper):
+def _storing_calls(case: Case, source: Source, store: Store) -> Iterator[tuple[Source, Store]]:
+    """Yield the calls of a function that stores its argument, such as `remember("h", h)`."""
+    storing = source.function(store.statement)
+    if not isinstance(storing, ast.FunctionDef) or _is_called_traced(case, source, storing):
         return
     for there in case.sources.values():
         for statement in there.nodes(ast.Expr):
             call = statement.value
             if not isinstance(call, ast.Call) or there.function(statement) is None:
                 continue
-            if getattr(call.func, "id", getattr(call.func, "attr", "")) != keeper.name:
+            if last_name(call.func) != storing.name:
                 continue
             given = [*call.args, *[k.value for k in call.keywords]]
             given = [a for a in given if not isinstance(a, (ast.Constant, ast.Starred))]
             if not given:
                 continue
-            text = splice(there, call, {given[-1]: "{}"})
-            yield there, Store(statement, given[-1], text, "", _root(call.func) or "")
+            text = substitute(there, call, {given[-1]: "{}"})
+            yield there, Store(statement, given[-1], text, "", _root_name(call.func) or "")
 
 
-def _sites_traced(case: Case, source: Source, function: ast.FunctionDef) -> bool:
-    return any(s.kinds() - {"functools.partial"} for s in _sites(case, source, function))
+def _is_called_traced(case: Case, source: Source, function: ast.FunctionDef) -> bool:
+    return any(s.kinds() - {"functools.partial"} for s in _call_sites(case, source, function))
 
 
-# --- the statements that keep values -------------------------------------------------------------
+# --- statements that store values ----------------------------------------------------------------
 
 
 class Store(NamedTuple):
-    """A statement that keeps a value outside of its function.
+    """Describe a statement that stores a value outside of its function.
 
-    `text` says how to keep a value, "history.append({})", and `each` how to keep each of several.
+    `text` is the code that stores a value, "history.append({})"; `each` stores each of several.
     """
 
     statement: ast.stmt
@@ -106,8 +119,8 @@ class Store(NamedTuple):
     plain: bool = False  # a variable itself, declared global or nonlocal
 
 
-def leaks(case: Case) -> Iterator[tuple[Source, Store]]:
-    """The statements that keep a traced value outside of its function, the likeliest first."""
+def find_leaks(case: Case) -> Iterator[tuple[Source, Store]]:
+    """Yield the statements that store a traced value outside of its function, the likeliest first."""
     diagnostic = case.facts.diagnostic
     spans = [label.span for label in diagnostic.labels] + [s.span for s in diagnostic.chain]
     seen: set[int] = set()
@@ -118,11 +131,8 @@ def leaks(case: Case) -> Iterator[tuple[Source, Store]]:
             seen.add(id(function))
             functions.append((source, function))
 
-    for span in spans:
-        source = case.sources.get(span.file)
-        node = source.at(span) if source is not None else None
-        function = source.function(node) if source is not None and node is not None else None
-        if source is not None and function is not None:
+    for source, node in case.located(spans):
+        if (function := source.function(node)) is not None:
             add(source, function)
     for name in re.findall(r" in ([\w.]+):", " ".join(diagnostic.notes)):
         for source, function in case.definition(name.rpartition(".")[2]):
@@ -130,15 +140,15 @@ def leaks(case: Case) -> Iterator[tuple[Source, Store]]:
     for source, function in functions:
         for statement in source.nodes(ast.stmt, function):
             if source.function(statement) is function and (
-                store := _store(source, statement, function)
+                store := _parse_store(source, statement, function)
             ):
                 yield source, store
 
 
-def _store(source: Source, statement: ast.stmt, function: ast.AST) -> Store | None:
+def _parse_store(source: Source, statement: ast.stmt, function: ast.AST) -> Store | None:
     assert isinstance(function, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda))
-    own = declared(function)
-    local = before(source, statement) - set(own)
+    own = declared_names(function)
+    local = bound_before(source, statement) - set(own)
 
     def outside(root: str | None) -> bool:
         return root is not None and (root == "self" or root not in local)
@@ -146,22 +156,22 @@ def _store(source: Source, statement: ast.stmt, function: ast.AST) -> Store | No
     if isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Call):
         call = statement.value
         if isinstance(call.func, ast.Attribute) and not call.keywords and call.args:
-            root, method = _root(call.func.value), source.code(call.func)
+            root, method = _root_name(call.func.value), source.code(call.func)
             head = "".join(f"{source.code(a)}, " for a in call.args[:-1])
-            if call.func.attr in _ADDING and outside(root):
+            if call.func.attr in _STORING_METHODS and outside(root):
                 text = f"{method}({head}{{}})"
-                several = method.rpartition(".")[0] + "." + _ADDING[call.func.attr]
-                each = f"{several}({{}})" if _ADDING[call.func.attr] else ""
+                several = method.rpartition(".")[0] + "." + _STORING_METHODS[call.func.attr]
+                each = f"{several}({{}})" if _STORING_METHODS[call.func.attr] else ""
                 return Store(statement, call.args[-1], text, each, root or "")
         if isinstance(call.func, ast.Name) and call.func.id == "setattr" and len(call.args) == 3:
-            root = _root(call.args[0])
+            root = _root_name(call.args[0])
             if outside(root):
                 text = f"setattr({source.code(call.args[0])}, {source.code(call.args[1])}, {{}})"
                 return Store(
                     statement, call.args[2], text, text.replace("{}", "{}[-1]"), root or ""
                 )
     if isinstance(statement, ast.AugAssign):
-        target, sign = statement.target, _SIGNS.get(type(statement.op))
+        target, sign = statement.target, _OPERATOR_SIGNS.get(type(statement.op))
         each = f"{source.code(target)} += sum({{}})" if sign == "+" else ""
         text = f"{source.code(target)} {sign}= {{}}"
         value = statement.value
@@ -175,45 +185,47 @@ def _store(source: Source, statement: ast.stmt, function: ast.AST) -> Store | No
         return None
     if isinstance(target, ast.Name) and target.id in own:
         return Store(statement, value, text, each, target.id, True)
-    root = _root(target) if isinstance(target, (ast.Attribute, ast.Subscript)) else None
+    root = _root_name(target) if isinstance(target, (ast.Attribute, ast.Subscript)) else None
     return Store(statement, value, text, each, root or "") if outside(root) else None
 
 
-# a method that adds one value -> the one that adds several
-_ADDING = {"append": "extend", "appendleft": "extendleft", "add": "update", "put": "", "insert": "",
+# methods that store one value, with those that store several
+_STORING_METHODS = {"append": "extend", "appendleft": "extendleft", "add": "update", "put": "", "insert": "",
            "extend": "", "update": "", "setdefault": ""}  # fmt: skip
-_SIGNS: dict[type[ast.operator], str] = {ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/"}
+_OPERATOR_SIGNS: dict[type[ast.operator], str] = {
+    ast.Add: "+",
+    ast.Sub: "-",
+    ast.Mult: "*",
+    ast.Div: "/",
+}
 
 
-def _root(node: ast.expr) -> str | None:
+def _root_name(node: ast.expr) -> str | None:
     while isinstance(node, (ast.Attribute, ast.Subscript)):
         node = node.value
     return node.id if isinstance(node, ast.Name) else None
 
 
-def _users(case: Case) -> Iterator[ast.AST]:
-    """The functions that use a value which was left behind."""
-    for label in case.facts.diagnostic.labels:
-        source = case.sources.get(label.span.file)
-        node = source.at(label.span) if source is not None and "used" in label.text else None
-        function = source.function(node) if source is not None and node is not None else None
-        if function is not None:
+def _using_functions(case: Case) -> Iterator[ast.AST]:
+    """Yield the functions that use a leaked value."""
+    for text, source, node in case.label_nodes:
+        if "used" in text and (function := source.function(node)) is not None:
             yield function
     for name, _ in case.facts.transforms[-1:]:  # it was being traced when the value was used
         yield from [function for _, function in case.definition(name)]
 
 
-# --- where the results of a function arrive ------------------------------------------------------
+# --- calls of a function -------------------------------------------------------------------------
 
 
 _Through = tuple[tuple[str, Source, ast.expr], ...]
 
 
-class Site(NamedTuple):
-    """A call whose result is that of a function, changed by transformations.
+class CallSite(NamedTuple):
+    """Describe a call of a function, or of what transformations made of it.
 
-    `through` holds the applications of transformations from the inside out, a scan as the last one;
-    `receiver` is the object whose method the function is, as it is called there.
+    `through` holds the transformations from the inside out, a scan as the last one. `receiver` is the
+    object whose method the function is.
     """
 
     source: Source
@@ -225,126 +237,125 @@ class Site(NamedTuple):
         return {kind for kind, _, _ in self.through}
 
 
-def _sites(case: Case, source: Source, function: ast.FunctionDef) -> list[Site]:
-    """The calls that a function's result arrives at: by its name, or through what is made of it."""
+def _call_sites(case: Case, source: Source, function: ast.FunctionDef) -> list[CallSite]:
+    """Return the calls of a function, by its name or through transformations of it."""
     through: list[tuple[str, Source, ast.expr]] = []
     for decorator in reversed(function.decorator_list):
-        kind = _transformation(source, decorator)
+        kind = _transform_name(source, decorator)
         if kind:
             through.append((kind, source, decorator))
-    found: list[Site] = []
+    found: list[CallSite] = []
     seen: set[str] = set()
     todo = [(function.name, tuple(through), "")]
     owner = source.parents.get(function)
     if function.name == "__call__" and isinstance(owner, ast.ClassDef):
-        todo += [(name, tuple(through), name) for name in _instances(case, owner.name)]
+        todo += [(name, tuple(through), name) for name in _instance_names(case, owner.name)]
     while todo:
         name, so_far, receiver = todo.pop()
         if name in seen:
             continue
         seen.add(name)
-        for there in case.sources.values():
-            for use in there.nodes((ast.Name, ast.Attribute)):  # type: ignore[arg-type]
-                if getattr(use, "id", getattr(use, "attr", "")) != name:
-                    continue
-                if not isinstance(use.ctx, ast.Load) or there.function(use) is function:
-                    continue
-                of = there.code(use.value) if isinstance(use, ast.Attribute) else receiver
-                call, more, names = _follow(there, use, so_far)
-                if call is not None:
-                    found.append(Site(there, call, more, of))
-                todo += [(n, more, of) for n in names]
+        for there, use in case.uses(name):
+            if there.function(use) is function:
+                continue
+            owner = there.code(use.value) if isinstance(use, ast.Attribute) else receiver
+            call, more, names = _follow_to_call(there, use, so_far)
+            if call is not None:
+                found.append(CallSite(there, call, more, owner))
+            todo += [(n, more, owner) for n in names]
     return found
 
 
-def _instances(case: Case, class_name: str) -> list[str]:
-    """The variables that objects of a class are assigned to."""
-    found: list[str] = []
-    for source in case.sources.values():
-        for assignment in source.nodes(ast.Assign):
-            made = assignment.value
-            if isinstance(made, ast.Call) and getattr(made.func, "id", "") == class_name:
-                found += [t.id for t in assignment.targets if isinstance(t, ast.Name)]
-    return found
+def _instance_names(case: Case, class_name: str) -> list[str]:
+    """Return the variables that objects of a class are assigned to."""
+    return [
+        target.id
+        for _, assignment, _ in case.assignments()
+        if isinstance(assignment.value, ast.Call)
+        and getattr(assignment.value.func, "id", "") == class_name
+        for target in assignment.targets
+        if isinstance(target, ast.Name)
+    ]
 
 
-def _transformation(source: Source, decorator: ast.expr) -> str:
+def _transform_name(source: Source, decorator: ast.expr) -> str:
     call = decorator if isinstance(decorator, ast.Call) else None
     kind = source.meaning(call.func if call is not None else decorator)
     if kind == "functools.partial" and call is not None and call.args:
         kind = source.meaning(call.args[0])
-    return kind if kind in _PASSING else ""
+    return kind if kind in _TRANSFORMS else ""
 
 
-def _follow(
+def _follow_to_call(
     source: Source, use: ast.expr, through: _Through
 ) -> tuple[ast.Call | None, _Through, list[str]]:
-    """From a mention of a function to the call of it, or to other names that it gets."""
+    """Follow a use of a function to its call, or to the names that it is assigned to."""
     while True:
         parent = source.parents.get(use)
         if isinstance(parent, ast.Call) and parent.func is use:
             around = source.parents.get(parent)
             if isinstance(around, ast.Lambda) and around.body is parent:
-                use = around  # which hands on what it gets
+                use = around  # it forwards its arguments
                 continue
             return parent, through, []
         if isinstance(parent, ast.Call) and parent.args[:1] == [use]:
             kind = source.meaning(parent.func)
             if kind == "jax.lax.scan":
                 return parent, (*through, (kind, source, parent)), []
-            if kind not in _PASSING:
+            if kind not in _TRANSFORMS:
                 return None, through, []
             through = (*through, (kind, source, parent))
             use = parent
             continue
         if isinstance(parent, ast.Assign) and parent.value is use:
-            names = [getattr(t, "id", getattr(t, "attr", "")) for t in parent.targets]
+            names = [last_name(t) for t in parent.targets]
             return None, through, [n for n in names if n]
         return None, through, []
 
 
-# --- the move ------------------------------------------------------------------------------------
+# --- edits ---------------------------------------------------------------------------------------
 
 
-class _Move:
-    """The edits that return a value through all callers up to where no function is traced."""
+class _ReturnValueEdits:
+    """Build the edits that return a value through all callers up to an untraced one."""
 
     def __init__(self, case: Case, source: Source, store: Store) -> None:
         self.case, self.source, self.store = case, source, store
         self.made: list[Edit] = []
         self.wanted = ""
         self.several = False  # the value arrives stacked, or as a list
-        self.users = {f for f in _users(case) if f is not source.function(store.statement)}
+        self.users = {
+            f for f in _using_functions(case) if f is not source.function(store.statement)
+        }
 
     def edits(self) -> list[Edit]:
         function = self.source.function(self.store.statement)
         if not isinstance(function, ast.FunctionDef):
             return []
-        value = self.taken_out(function)
-        if not value or not self.carried(self.source, function, value):
+        value = self.make_local(function)
+        if not value or not self.propagate(self.source, function, value):
             return []
         return self.made
 
-    def taken_out(self, function: ast.FunctionDef) -> str:
-        """Let the function keep the value to itself; what it is called there, "" if that cannot be."""
+    def make_local(self, function: ast.FunctionDef) -> str:
+        """Keep the value in a local variable; return its name, or "" if that cannot be done."""
         source, store = self.source, self.store
-        self.wanted = _nice(store)
+        self.wanted = _result_name(store)
         for there in self.case.sources.values():
-            sites = [s.call for s in _sites(self.case, source, function) if s.source is there]
+            sites = [s.call for s in _call_sites(self.case, source, function) if s.source is there]
             self.wanted = there.fresh(self.wanted, *sites) if sites else self.wanted
         if store.plain:
-            return self.own_variable(function)
+            return self.make_variable_local(function)
         block = source.parents[store.statement]
         while isinstance(block, (ast.If, ast.With)):
             block = source.parents[block]
-        if isinstance(block, _REPEATED):  # several values: a list of the function's own
+        if isinstance(block, _LOOPS):  # several values: collect them in a local list
             if not store.each or store.text == store.each:
                 return ""
             name = source.fresh("kept", store.statement)
-            first = _first(function)
-            top = source.insert_above(
-                source.first_line(first), f"{source.indent(first)}{name} = []"
-            )
+            first = first_statement(function)
+            line = f"{source.indent(first)}{name} = []"
+            top = source.insert_above(source.first_line(first), line)
             self.made += [top, source.replace(store.statement, f"{name}.append({self.text()})")]
             self.several, self.wanted = True, name
             return name
@@ -360,8 +371,8 @@ class _Move:
     def text(self) -> str:
         return self.source.code(self.store.value)
 
-    def own_variable(self, function: ast.FunctionDef) -> str:
-        """A global or nonlocal variable becomes one of the function's own."""
+    def make_variable_local(self, function: ast.FunctionDef) -> str:
+        """Make a global or nonlocal variable local; return its name, or ""."""
         source, store = self.source, self.store
         name = self.wanted = store.base
         for s in source.nodes((ast.Global, ast.Nonlocal), function):  # type: ignore[arg-type]
@@ -389,16 +400,16 @@ class _Move:
             self.wanted = source.fresh(f"new_{name}", store.statement)
         return new
 
-    def carried(self, source: Source, function: ast.FunctionDef, value: str) -> bool:
-        """Return the value, and take it from the results of all calls, as far up as it is traced."""
+    def propagate(self, source: Source, function: ast.FunctionDef, value: str) -> bool:
+        """Return the value, and unpack it from the results of all calls, up to an untraced caller."""
         traced = self.traced_names()
         for _ in range(6):
-            sites = _sites(self.case, source, function)
+            sites = _call_sites(self.case, source, function)
             scanned = any("jax.lax.scan" in site.kinds() for site in sites)
             is_traced = bool(traced & {function.name, source.qualified(function)}) or any(
                 site.kinds() - {"functools.partial"} for site in sites
             )
-            bare = _returns_more(source, function, value, self.made, scanned)
+            bare = _extend_returns(source, function, value, self.made, scanned)
             if bare is None or not sites:
                 return False
             done = False
@@ -407,17 +418,17 @@ class _Move:
                 self.several = self.several or bool(kinds & {"jax.lax.scan", "jax.vmap"})
                 for kind, there, applied in site.through:
                     if kind in _GRADS:
-                        self.made += with_option(
-                            Applied(there, applied, function, True), "has_aux", "True"
+                        self.made += set_option(
+                            Application(there, applied, function, True), "has_aux", "True"
                         )
                 around = site.source.function(site.call)
                 used = is_traced and around is not None and around in self.users
                 if used or (is_traced and not self.still_traced(site.source, around, traced)):
-                    done = self.kept_at(site, bare) or done
+                    done = self.store_result(site, bare) or done
                     continue
                 if len(sites) != 1 or not isinstance(around, ast.FunctionDef):
                     return False
-                if not self.taken_apart(site, bare):
+                if not self.unpack_result(site, bare):
                     return False
                 source, function, value = site.source, around, self.wanted
             if done:
@@ -430,15 +441,15 @@ class _Move:
         return (names | set(re.findall(r"while tracing `([^`]*)`", facts.message))) - {""}
 
     def still_traced(self, source: Source, around: ast.AST | None, traced: set[str]) -> bool:
-        """Whether a call stands in a function that is itself traced."""
+        """Return whether a call stands in a function that is itself traced."""
         if not isinstance(around, ast.FunctionDef):
             return False
         if traced & {around.name, source.qualified(around)}:
             return True
-        return _sites_traced(self.case, source, around)
+        return _is_called_traced(self.case, source, around)
 
-    def pattern(self, site: Site, bare: bool) -> tuple[str, str, str]:
-        """What to assign a result to: for a target, for a result that is not taken, and what that was."""
+    def pattern(self, site: CallSite, bare: bool) -> tuple[str, str, str]:
+        """Return what to assign a result to: given its target, without a target, and its old value."""
         source = site.source
         if "jax.lax.scan" in site.kinds():
             names = [source.fresh(n, site.call) for n in ("carry", "outputs")]
@@ -453,11 +464,11 @@ class _Move:
         name = source.fresh("result", site.call)
         return "{}, " + self.wanted, f"{name}, {self.wanted}", name
 
-    def taken_apart(self, site: Site, bare: bool) -> bool:
-        """`y = f(x)` -> `y, wanted = f(x)`; a call inside an expression gets a line of its own."""
+    def unpack_result(self, site: CallSite, bare: bool) -> bool:
+        """Rewrite `y = f(x)` as `y, wanted = f(x)`; hoist a call inside an expression."""
         source, call = site.source, site.call
         statement = source.statement(call)
-        target_pattern, line_pattern, was = self.pattern(site, bare)
+        target_pattern, line_pattern, old_result = self.pattern(site, bare)
         if isinstance(statement, ast.Assign) and statement.value is call:
             if len(statement.targets) != 1:
                 return False
@@ -472,7 +483,7 @@ class _Move:
                 parts = [source.code(e) for e in target.elts]
                 self.made.append(source.replace(target, target_pattern.format(*parts)))
                 return True
-        if source.enclosing(call, _INSIDE):  # type: ignore[arg-type]
+        if source.enclosing(call, _INNER_SCOPES):  # type: ignore[arg-type]
             return False
         if isinstance(statement, ast.Expr) and statement.value is call:
             left = f"_, {self.wanted}" if target_pattern.startswith("{}") else line_pattern
@@ -483,12 +494,12 @@ class _Move:
         line = f"{source.indent(statement)}{line_pattern} = {source.code(call)}"
         self.made += [
             source.insert_above(source.first_line(statement), line),
-            source.replace(call, was),
+            source.replace(call, old_result),
         ]
         return True
 
-    def kept_at(self, site: Site, bare: bool) -> bool:
-        """Take the value from a call and keep it after it, as the function did before."""
+    def store_result(self, site: CallSite, bare: bool) -> bool:
+        """Unpack the value at a call and store it after the call, as the function did."""
         source, call, store = site.source, site.call, self.store
         text = store.each if self.several else store.text
         if not text:
@@ -496,44 +507,35 @@ class _Move:
         if store.base == "self" and site.receiver:
             text = re.sub(r"^((?:setattr\()?)self\b", rf"\g<1>{site.receiver}", text)
         count = len(self.made)
-        if not self.taken_apart(site, bare):
+        if not self.unpack_result(site, bare):
             return False
         if store.plain:
-            self.say_outer(source, call)
+            self.declare_outer(source, call)
         if text == f"{self.wanted} = {{}}":
             return True  # the variable itself takes the result
         statement = source.statement(call)
         keep = f"{source.indent(statement)}{text.format(self.wanted)}"
         if isinstance(statement, (ast.Assign, ast.Expr)) and statement.value is call:
             row = statement.end_lineno or 1
-            line = source.lines[row - 1]
-            at = Span(source.file, row, len(line), row, len(line), "", (line,))
-            self.made.append(Edit(at, f"\n{keep}"))
+            self.made.append(source.insert(row, len(source.lines[row - 1]), f"\n{keep}"))
         else:  # after the line that calls, before the statement that uses the result
             last = self.made[count]
             self.made[count] = Edit(last.span, f"{last.text.rstrip(chr(10))}\n{keep}\n")
         return True
 
-    def say_outer(self, source: Source, call: ast.Call) -> None:
-        """Let the function around a call assign to the variable, where that is not its own."""
+    def declare_outer(self, source: Source, call: ast.Call) -> None:
+        """Declare the variable global or nonlocal in the function around a call, if it is not local."""
         around, name = source.function(call), self.store.base
-        if not isinstance(around, ast.FunctionDef) or name in declared(around):
+        if not isinstance(around, ast.FunctionDef) or name in declared_names(around):
             return
         word = "nonlocal"
         if name in [n for s in self.source.tree.body for n in stores(s)]:
             word = "global"
         elif name in parameters(around) or name in stores(around.body):
             return
-        first = _first(around)
+        first = first_statement(around)
         line = f"{source.indent(first)}{word} {name}"
         self.made.append(source.insert_above(source.first_line(first), line))
-
-
-def _first(function: ast.FunctionDef) -> ast.stmt:
-    """The first statement of a function that is no docstring."""
-    first, *rest = function.body
-    documented = isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant)
-    return rest[0] if documented and rest else first
 
 
 def _after(source: Source, function: ast.AST, statement: ast.stmt) -> list[ast.stmt]:
@@ -541,7 +543,7 @@ def _after(source: Source, function: ast.AST, statement: ast.stmt) -> list[ast.s
     return [s for s in source.nodes(ast.stmt, function) if s.lineno > end]
 
 
-def _nice(store: Store) -> str:
+def _result_name(store: Store) -> str:
     if isinstance(store.value, ast.Name):
         return store.value.id
     keys = re.findall(r"['\"](\w+)['\"]", store.text)
@@ -551,12 +553,12 @@ def _nice(store: Store) -> str:
     return f"new_{found[1]}" if found else "kept"
 
 
-def _returns_more(
+def _extend_returns(
     source: Source, function: ast.FunctionDef, value: str, edits: list[Edit], scanned: bool
 ) -> bool | None:
-    """Let all returns of a function return one value more; None if that cannot be.
+    """Add a value to all returns of a function; None if that cannot be done.
 
-    The body of a scan returns it with what is stacked; True if it is all that is.
+    The body of a scan returns it with the stacked outputs; the result is True if there are no others.
     """
     found = [n for n in source.nodes(ast.Return, function) if source.function(n) is function]
     if not found:

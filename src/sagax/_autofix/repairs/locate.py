@@ -12,118 +12,108 @@ import sagax._autofix.repairs.origins as origins
 import sagax._autofix.repairs.transform_options as transform_options
 import sagax._autofix.repairs.types as types
 from sagax._autofix.repairs.case import Case, Facts, base_name
+from sagax._autofix.repairs.dataflow import returned_expressions
 from sagax._autofix.repairs.source_file import Source, parameters
 from sagax._src.diagnostics.model import Label, Span
 
-__all__ = ["completed"]
+__all__ = ["complete_facts"]
 
 
-# found in programs that have been traced: which argument of which function was at fault is not known there
-_KNOWN_BY_VALUES = {"OutOfBoundsIndexWarning", "IntegerOverflowWarning", "NaNGradientWarning"}
+# warnings found by evaluating jaxprs, where the arguments of the user's functions are not known
+_VALUE_WARNINGS = {"OutOfBoundsIndexWarning", "IntegerOverflowWarning", "NaNGradientWarning"}
 
 
-def completed(facts: Facts, sources: Mapping[str, Source]) -> Facts:
-    """The facts with what the error itself does not know."""
+def complete_facts(facts: Facts, sources: Mapping[str, Source]) -> Facts:
+    """Complete the facts of an error by analysis of the source: arguments and location."""
     diagnostic = facts.diagnostic
-    depends = _depends(facts, sources)
+    depends = _find_arguments(facts, sources)
     if depends:
         paths = {name: [p for p in diagnostic.depends if base_name(p) == name] for name in depends}
         named = diagnostic.function and facts.transforms and not all(paths.values())
         diagnostic = replace(
             diagnostic,
             depends=tuple(p for name in depends for p in paths[name] or [name]),
-            function=_owner(facts, sources, depends) if named else diagnostic.function,
+            function=_owning_function(facts, sources, depends) if named else diagnostic.function,
         )
-    place = _better_place(facts, sources)
-    if place is not None:
+    cause = _find_cause(facts, sources)
+    if cause is not None:
         others = tuple(label for label in diagnostic.labels if not label.primary)
         old = tuple(replace(label, primary=False) for label in diagnostic.labels if label.primary)
-        diagnostic = replace(diagnostic, labels=(Label(place, primary=True), *others, *old))
+        diagnostic = replace(diagnostic, labels=(Label(cause, primary=True), *others, *old))
     return replace(facts, diagnostic=diagnostic)
 
 
-def _owner(facts: Facts, sources: Mapping[str, Source], depends: tuple[str, ...]) -> str:
-    """Whose arguments these are: the innermost traced function's, or else the function's around the place."""
-    name, primary = facts.transforms[-1][0], facts.diagnostic.primary
-    known = [parameters(f) for _, f in Case(facts, sources).definition(name)]
-    source = sources.get(primary.file) if primary is not None else None
-    if not known or source is None or any(set(depends) <= set(names) for names in known):
+def _owning_function(facts: Facts, sources: Mapping[str, Source], depends: tuple[str, ...]) -> str:
+    """Return the function that has these arguments: the innermost traced one, or the enclosing one."""
+    case, name = Case(facts, sources), facts.transforms[-1][0]
+    known = [parameters(f) for _, f in case.definition(name)]
+    if not known or case.source is None or any(set(depends) <= set(names) for names in known):
         return name
-    node = source.at(primary) if primary is not None else None
-    around = source.function(node) if node is not None else None
+    around = case.source.function(case.node) if case.node is not None else None
     if around is None or not set(depends) <= set(parameters(around)):
         return name
     return getattr(around, "name", name)
 
 
-def _depends(facts: Facts, sources: Mapping[str, Source]) -> tuple[str, ...]:
+def _find_arguments(facts: Facts, sources: Mapping[str, Source]) -> tuple[str, ...]:
     classes, data, diagnostic = facts.classes, facts.data, facts.diagnostic
-    primary = diagnostic.primary
-    source = sources.get(primary.file) if primary is not None else None
-    node = source.at(primary) if source is not None and primary is not None else None
+    case = Case(facts, sources)
+    source, node = case.source, case.node
     immutable = "arrays are immutable" in diagnostic.message and not diagnostic.depends
     if source is not None and node is not None and immutable:
         target = next(
             (n for n in ast.walk(source.statement(node)) if isinstance(n, ast.Subscript)), node
         )
         changed = target.value if isinstance(target, ast.Subscript) else target
-        inner = origins.origin(Case(facts, sources), source, changed)
+        inner = origins.origin(case, source, changed)
         return inner.names or origins.arguments_of(source, changed)
-    if source is not None and node is not None and not _KNOWN_BY_VALUES.isdisjoint(classes):
-        read = _index(node) if "OutOf" in classes[0] else node
-        return origins.origin(Case(facts, sources), source, read).names or diagnostic.depends
+    if source is not None and node is not None and not _VALUE_WARNINGS.isdisjoint(classes):
+        read = _index_expression(node) if "OutOf" in classes[0] else node
+        return origins.origin(case, source, read).names or diagnostic.depends
     if "requires real- or complex-valued inputs" in diagnostic.message and "argument" in data:
         return (base_name(data["argument"]),)
     if "NonConcreteBooleanIndexError" in classes and isinstance(node, ast.Subscript):
         node = node.slice  # the mask
     if diagnostic.depends:
-        case = Case(facts, sources)
-        return _with_handed_through(case, node) or _of_innermost(case, source, node)
+        return _unmapped_arguments(case, node) or _innermost_arguments(case, source, node)
     if "InconclusiveDimensionOperation" in classes and source is not None and node is not None:
         return origins.arguments_of(source, node)
     if variable := re.search(r"dimension variable '(\w+)'", diagnostic.message):
         return (variable[1],)
-    if "DeletedArrayError" in classes and (
-        given := transform_options.donated_argument(Case(facts, sources))
-    ):
+    if "DeletedArrayError" in classes and (given := transform_options.donated_argument(case)):
         return (given,)
-    if "mapped" in diagnostic.message and "vmap" in diagnostic.message:
-        return tuple(
-            dict.fromkeys(
-                base_name(n) for n in re.findall(r"axis \d+ of ([\w.\[\]'\"]+)", diagnostic.message)
-            )
-        )
-    if "incompatible devices" in diagnostic.message and facts.transforms:
-        numbers = [int(n) for n in re.findall(r"operand (\d+)", diagnostic.message)]
-        for _, function in Case(facts, sources).definition(facts.transforms[-1][0]):
+    message = diagnostic.message
+    if "mapped" in message and "vmap" in message:
+        paths = re.findall(r"axis \d+ of ([\w.\[\]'\"]+)", message)
+        return tuple(dict.fromkeys(base_name(n) for n in paths))
+    if "incompatible devices" in message and facts.transforms:
+        numbers = [int(n) for n in re.findall(r"operand (\d+)", message)]
+        for _, function in case.definition(facts.transforms[-1][0]):
             known = parameters(function)
             return tuple(known[i] for i in numbers if i < len(known))
-    said = diagnostic.message
-    named = "hashable" in said or "requested to map its argument" in said
+    named = "hashable" in message or "requested to map its argument" in message
     if ("NotAnArrayError" in classes or named) and "argument" in data:
         return (base_name(data["argument"]),)
     return ()
 
 
-def _index(node: ast.AST) -> ast.AST:
-    """The index of `x[i]` or `x.at[i].set(y)`; the whole where it is written in another way."""
+def _index_expression(node: ast.AST) -> ast.AST:
+    """Return the index of `x[i]` or `x.at[i].set(y)`, or the node itself."""
     part = node
     while isinstance(part, (ast.Call, ast.Attribute)):
         part = part.func if isinstance(part, ast.Call) else part.value
     return part.slice if isinstance(part, ast.Subscript) else node
 
 
-def _with_handed_through(case: Case, node: ast.AST | None) -> tuple[str, ...]:
-    """The arguments of the function that a value, maybe left behind, was made in: with those that were
-    handed through to it.
-    """
+def _unmapped_arguments(case: Case, node: ast.AST | None) -> tuple[str, ...]:
+    """Return the arguments of the function that created a value, with unmapped ones among them."""
     labels = case.facts.diagnostic.labels
-    made = next((x.span for x in labels if x.text == "made here"), case.primary)
+    created = next((x.span for x in labels if x.text == "made here"), case.primary)
     leaks_out = any("leaks" in x.text for x in labels)
-    if made is None or not (leaks_out or case.facts.diagnostic.error.endswith("Warning")):
+    if created is None or not (leaks_out or case.facts.diagnostic.error.endswith("Warning")):
         return ()
-    source = case.sources.get(made.file)
-    node = source.at(made) if source is not None else node
+    source = case.sources.get(created.file)
+    node = source.at(created) if source is not None else node
     if source is None or node is None:
         return ()
     found, _, function = origins.origin(case, source, node)
@@ -132,57 +122,58 @@ def _with_handed_through(case: Case, node: ast.AST | None) -> tuple[str, ...]:
     return found if same and set(case.facts.depends) < set(found) else ()
 
 
-def _of_innermost(case: Case, source: Source | None, node: ast.AST | None) -> tuple[str, ...]:
-    """The arguments of the innermost traced function, where the facts name those of an outer one.
+def _innermost_arguments(
+    case: Case, source: Source | None, node: ast.AST | None
+) -> tuple[str, ...]:
+    """Return the arguments of the innermost traced function, where the facts name outer ones.
 
-    What is not mapped, or not differentiated, is handed through, and so the facts name what it is
-    outside.
+    Transformations pass values that are not mapped or differentiated unchanged, so that the facts name
+    the outer arguments.
     """
     facts = case.facts
     if source is None or node is None or not facts.transforms:
         return ()
     name, reason = facts.transforms[-1]
-    if reason not in _HANDING_THROUGH:
+    if reason not in _PASSING_TRANSFORMS:
         return ()
     last = name.rpartition(".")[2]
     found, _, function = origins.origin(case, source, node)
     called = getattr(function, "name", "<lambda>")
     if function is None or called not in (last, "__call__", "<lambda>"):
         return ()
-    # what the facts know of this function's arguments holds; the source may name too many
+    # the facts about this function's own arguments are exact; the source may name too many
     own = facts.diagnostic.function in (name, last) and set(facts.depends) <= set(found)
     return found if not own or set(facts.depends) < set(found) else ()
 
 
-_HANDING_THROUGH = ("vmap", "grad", "value_and_grad", "jacrev", "jacfwd", "hessian")
+_PASSING_TRANSFORMS = ("vmap", "grad", "value_and_grad", "jacrev", "jacfwd", "hessian")
 
 
-def _better_place(facts: Facts, sources: Mapping[str, Source]) -> Span | None:
-    """Where the mistake is, for those that are noticed elsewhere."""
+def _find_cause(facts: Facts, sources: Mapping[str, Source]) -> Span | None:
+    """Return the span of the mistake, if it raises elsewhere."""
     case = Case(facts, sources)
     if "UnexpectedTracerError" in facts.classes:
         if any(label.primary and "leaks" in label.text for label in facts.diagnostic.labels):
             return None
-        for source, store in leaks.leaks(case):
+        for source, store in leaks.find_leaks(case):
             return source.span(store.statement)
         for label in facts.diagnostic.labels:
             if not label.primary and "used" not in label.text:
                 return label.span
         return None
     if "only defined for scalar-output" in facts.message and case.primary is not None:
-        # a helper of another file that differentiates is not at fault: what it was given is
+        # a helper of another file that differentiates is not at fault: its operand is
         found = list(case.definition(facts.data.get("expected", "").partition(" ")[0]))
         if len(found) == 1 and found[0][0].file != case.primary.file:
             source, function = found[0]
-            returns = [n for n in source.nodes(ast.Return, function) if n.value is not None]
-            returns = [n for n in returns if source.function(n) is function]
-            if len(returns) == 1 and returns[0].value is not None:
-                return source.span(returns[0].value)
+            returned = returned_expressions(source, function)
+            if len(returned) == 1:
+                return source.span(returned[0])
     if "must have equal types" in facts.message or "types of the carry" in facts.message:
-        for source, value in types.carry_results(case):
+        for source, value in types.carry_outputs(case):
             return source.span(value)
-    known = "returned_by" in facts.data  # which of the branches it was
+    known = "returned_by" in facts.data  # the facts name the branch
     if "SX" in facts.diagnostic.code and "branch" in facts.message and not known:
-        for source, value in types.branch_results(case):
+        for source, value in types.branch_outputs(case):
             return source.span(value)
     return None

@@ -3,44 +3,41 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
-from sagax._autofix.repairs.case import Candidate, Case
-from sagax._autofix.repairs.control_flow import loop_carry, range_of, tuple_text
-from sagax._autofix.repairs.source_file import Source
+from sagax._autofix.repairs.case import Candidate, Case, at_expression
+from sagax._autofix.repairs.control_flow import (
+    CarryForm,
+    arange_text,
+    loop_carry,
+    mutates_objects,
+    range_bounds,
+)
+from sagax._autofix.repairs.source_file import INDENT, Source
 
-__all__ = ["loops"]
-
-_STEP = "    "
+__all__ = ["rewrite_for"]
 
 
-def loops(case: Case) -> Iterator[Candidate]:
-    """The `for` loop at fault or around the expression at fault."""
-    source, node = case.source, case.node
-    if source is None or node is None:
+@at_expression
+def rewrite_for(case: Case, source: Source, node: ast.AST) -> Iterator[Candidate]:
+    """Rewrite the `for` loop at fault as fori_loop or scan."""
+    loop = source.enclosing(node, ast.For)
+    if loop is None or loop.orelse or mutates_objects(loop.body):
         return
-    loop = node if isinstance(node, ast.For) else source.enclosing(node, ast.For)
-    if loop is None or loop.orelse:
+    jumps = (ast.Return, ast.Break, ast.Continue, ast.Yield, ast.Await)
+    if any(isinstance(n, jumps) for statement in loop.body for n in ast.walk(statement)):
         return
-    for statement in loop.body:
-        for found in ast.walk(statement):
-            if isinstance(found, (ast.Return, ast.Break, ast.Continue, ast.Yield, ast.Await)):
-                return
-            if isinstance(found, (ast.Attribute, ast.Subscript)) and isinstance(
-                found.ctx, ast.Store
-            ):
-                return
-    collected = _collected(source, loop)
+    collected = _appended_lists(source, loop)
     if collected is None:
         return
-    count = range_of(source, loop.iter)
+    count = range_bounds(source, loop.iter)
     if count is not None and not collected:
-        yield from _fori(source, loop, *count)
-    yield from _scan(source, loop, count, collected)
+        yield from _rewrite_as_fori_loop(source, loop, *count)
+    yield from _rewrite_as_scan(source, loop, count, collected)
 
 
-def _collected(source: Source, loop: ast.For) -> dict[str, ast.Expr] | None:
-    """Lists that the loop appends to, with the statement; None where it does so in odd ways."""
+def _appended_lists(source: Source, loop: ast.For) -> dict[str, ast.Expr] | None:
+    """Return the lists that the loop appends to, with the statements; None for other mutations."""
     found: dict[str, ast.Expr] = {}
     for statement in loop.body:
         for node in ast.walk(statement):
@@ -64,49 +61,47 @@ def _starts_empty(source: Source, loop: ast.For, name: str) -> bool:
     return len(values) == 1 and isinstance(values[0], ast.List) and not values[0].elts
 
 
-def _index(loop: ast.For) -> str:
+def _loop_variable(loop: ast.For) -> str:
     return loop.target.id if isinstance(loop.target, ast.Name) else "_"
 
 
-def _fori(source: Source, loop: ast.For, start: str, stop: str, step: str) -> Iterator[Candidate]:
+def _rewrite_as_fori_loop(
+    source: Source, loop: ast.For, start: str, stop: str, step: str
+) -> Iterator[Candidate]:
     carry = loop_carry(source, loop, loop.body)
     if not carry:
         return
     function, imports = source.spell("jax.lax.fori_loop")
     indent = source.indent(loop)
+    inside = indent + INDENT
     body = source.fresh("body", loop)
-    names = tuple_text(carry)
-    index = _index(loop)
-    state = carry[0] if len(carry) == 1 else source.fresh("carry", loop)
+    index = _loop_variable(loop)
+    form = CarryForm.of(source, loop, carry)
     lines: list[str] = []
     counter = index
     if step != "1":
         counter = source.fresh("k", loop)
-        lines.append(f"{indent}{_STEP}{index} = {start} + {counter} * {step}")
+        lines.append(f"{inside}{index} = {start} + {counter} * {step}")
         if step.startswith("-"):
             stop = f"({start} - {stop} - ({step}) - 1) // -({step})"
         else:
             stop = f"({stop} - {start} + {step} - 1) // {step}"
         start = "0"
-    if len(carry) > 1:
-        lines.append(f"{indent}{_STEP}{names} = {state}")
-    packed = names if len(carry) == 1 else f"({names})"
-    text = "\n".join(
-        [
-            f"{indent}def {body}({counter}, {state}):",
-            *lines,
-            source.block_text(loop.body, indent + _STEP),
-            f"{indent}{_STEP}return {names}",
-            "",
-            f"{indent}{names} = {function}({start}, {stop}, {body}, {packed})",
-        ]
-    )
+    rows = [
+        f"{indent}def {body}({counter}, {form.state}):",
+        *lines,
+        *form.unpack(inside),
+        source.block_text(loop.body, inside),
+        f"{inside}return {form.names}",
+        "",
+        f"{indent}{form.names} = {function}({start}, {stop}, {body}, {form.packed})",
+    ]
     title = "loop with fori_loop: compiled once, and the bounds may be traced"
-    edit = source.replace_statements([loop], text)
+    edit = source.replace_statements([loop], "\n".join(rows))
     yield Candidate("fori_or_scan", title, (edit, *imports), 2)
 
 
-def _scan(
+def _rewrite_as_scan(
     source: Source,
     loop: ast.For,
     count: tuple[str, str, str] | None,
@@ -115,27 +110,20 @@ def _scan(
     numpy, imports = source.spell("jax.numpy")
     function, more = source.spell("jax.lax.scan")
     if count is not None:
-        start, stop, step = count
-        parts = (
-            [stop]
-            if (start, step) == ("0", "1")
-            else [start, stop, *([step] if step != "1" else [])]
-        )
-        over = f"{numpy}.arange({', '.join(parts)})"
-        item = _index(loop)
+        over = arange_text(numpy, count)
+        item = _loop_variable(loop)
     else:
-        found = _iterated(source, loop, numpy)
+        found = _scanned_array(source, loop, numpy)
         if found is None:
             return
         over, item = found
     carry = [n for n in loop_carry(source, loop, loop.body) if n not in collected]
     indent = source.indent(loop)
+    inside = indent + INDENT
     body = source.fresh("body", loop)
-    names = tuple_text(carry) if carry else "_"
-    state = names if len(carry) <= 1 else source.fresh("carry", loop)
-    packed = ("None" if not carry else names) if len(carry) <= 1 else f"({names})"
+    form = CarryForm.of(source, loop, carry) if carry else CarryForm("_", "_", "None")
     values: list[str] = []
-    block = source.block_text(loop.body, indent + _STEP).split("\n")
+    block = source.block_text(loop.body, inside).split("\n")
     offset = source.first_line(loop.body[0])
     for name, statement in collected.items():
         call = statement.value
@@ -144,28 +132,33 @@ def _scan(
         values.append(value)
         rows = range(statement.lineno - offset, (statement.end_lineno or 0) - offset + 1)
         if len(rows) == 1:
-            block[rows[0]] = f"{indent}{_STEP}{value} = {source.code(call.args[0])}"
+            block[rows[0]] = f"{inside}{value} = {source.code(call.args[0])}"
     if any(".append(" in row for row in block):
         return
-    outs = "None" if not values else values[0] if len(values) == 1 else f"({', '.join(values)})"
-    lines = [f"{indent}def {body}({state}, {item}):"]
-    if len(carry) > 1:
-        lines.append(f"{indent}{_STEP}{names} = {state}")
-    lines += block
-    lines.append(f"{indent}{_STEP}return {packed}, {outs}")
-    lines.append("")
     targets = list(collected)
-    got = "_" if not targets else targets[0] if len(targets) == 1 else f"({', '.join(targets)})"
-    left = f"{packed if carry else '_'}, {got}"
-    lines.append(f"{indent}{left} = {function}({body}, {packed}, {over})")
+    left = f"{form.packed if carry else '_'}, {_one_or_tuple(targets, '_')}"
+    lines = [
+        f"{indent}def {body}({form.state}, {item}):",
+        *form.unpack(inside),
+        *block,
+        f"{inside}return {form.packed}, {_one_or_tuple(values, 'None')}",
+        "",
+        f"{indent}{left} = {function}({body}, {form.packed}, {over})",
+    ]
     edit = source.replace_statements([loop], "\n".join(lines))
     title = "loop with scan: the body is compiled once"
     rank = 2 if collected or count is None else 3
     yield Candidate("fori_or_scan", title, (edit, *more, *imports), rank)
 
 
-def _iterated(source: Source, loop: ast.For, numpy: str) -> tuple[str, str] | None:
-    """What is scanned and the name of its item, for a loop over arrays."""
+def _one_or_tuple(items: Sequence[str], default: str) -> str:
+    if len(items) > 1:
+        return f"({', '.join(items)})"
+    return items[0] if items else default
+
+
+def _scanned_array(source: Source, loop: ast.For, numpy: str) -> tuple[str, str] | None:
+    """Return the array that is scanned and the name of its item."""
     target = source.code(loop.target)
     if isinstance(loop.target, (ast.Tuple, ast.List)) and not target.startswith("("):
         target = f"({target})"

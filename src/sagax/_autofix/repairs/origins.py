@@ -1,9 +1,8 @@
 """Trace an expression back to arguments: along calls, up to the innermost transformed function.
 
-What the traces know of a value's origin is exact, but they do not know of arguments that a
-transformation hands through as they are, nor of values that are no tracers. For those the source
-tells: the parameters that an expression reads, what was passed for them one call further up, and so
-on, until a function is reached that is transformed.
+The provenance of tracers is exact. It lacks arguments that a transformation passes unchanged, and
+values that are no tracers. For those, analyze the source: the parameters that an expression reads, the
+expressions passed for them by the caller, and so on, up to a transformed function.
 """
 
 from __future__ import annotations
@@ -13,7 +12,14 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from sagax._autofix.repairs.case import Case
-from sagax._autofix.repairs.source_file import Function, Source, parameters, stores, target_names
+from sagax._autofix.repairs.source_file import (
+    Function,
+    Source,
+    last_name,
+    parameters,
+    stores,
+    target_names,
+)
 
 __all__ = ["Origin", "arguments_of", "origin"]
 
@@ -22,13 +28,13 @@ _TRANSFORMATIONS = {
     "jacfwd", "jacrev", "jacobian", "hessian", "make_jaxpr", "eval_shape", "shard_map", "custom_jvp", "custom_vjp",
     "scan", "map", "cond", "switch", "while_loop", "fori_loop", "associative_scan", "custom_root", "vectorize",
 }  # fmt: skip
-_LEAVES = ("jax.tree.", "jax.tree_util.")  # which call functions with what a tree holds
-_HANDING = ("map", "filter", "reduce", "functools.reduce")
-_TRAITS = ("shape", "ndim", "dtype", "size")  # known while tracing
+_TREE_MODULES = ("jax.tree.", "jax.tree_util.")  # these call functions with the leaves of a tree
+_CALLING_BUILTINS = ("map", "filter", "reduce", "functools.reduce")
+_STATIC_ATTRIBUTES = ("shape", "ndim", "dtype", "size")  # known while tracing
 
 
 class Origin(NamedTuple):
-    """Parameters of a transformed function; no function where the calls of the run do not lead to one."""
+    """Hold parameters of a transformed function; no function if the calls lead to none."""
 
     names: tuple[str, ...] = ()
     source: Source | None = None
@@ -36,7 +42,7 @@ class Origin(NamedTuple):
 
 
 class _Item(NamedTuple):
-    """One of the arguments that `*args` or `**kwargs` takes; of the first, `back` from the last one."""
+    """Identify an argument in `*args` or `**kwargs`; `back` counts from the last of `*args`."""
 
     name: str
     at: int
@@ -55,60 +61,60 @@ _Names = set["str | _Item"]
 
 
 def origin(case: Case, source: Source, node: ast.AST) -> Origin:
-    """The parameters of the innermost transformed function that an expression depends on.
+    """Return the parameters of the innermost transformed function that an expression depends on.
 
-    If it depends on none of them, those of the next one outside.
+    If it depends on none of them, return those of the next outer one.
     """
     frames = _frames(case)
     at = next(
-        (i for i in reversed(range(len(frames))) if _stands_in(source, node, frames[i])), None
+        (i for i in reversed(range(len(frames))) if _is_in_frame(source, node, frames[i])), None
     )
     if at is None:
         return Origin()
-    reads = _reads(source, node)
+    reads = _read_names(source, node)
     for i in reversed(range(1, at + 1)):
         here, above = frames[i], frames[i - 1]
         function = here.function
         if function is None:
             break
         known = _all_parameters(function)
-        own: _Names = {n for n in reads if _plain(n) in known}
+        own: _Names = {n for n in reads if _parameter_name(n) in known}
         free: _Names = {
-            n for n in reads - own if _is_bound_around(here.source, function, _plain(n))
+            n for n in reads - own if _is_bound_around(here.source, function, _parameter_name(n))
         }
         given: list[_Names] = []
         bound: set[str] = set()
         for name in own:
-            passed = _passed(case, above, here, name)
+            passed = _caller_names(case, above, here, name)
             if passed is not None:
                 given.append(passed)
-                bound.add(_plain(name))
+                bound.add(_parameter_name(name))
         if here.transformed:
-            reached = {_plain(n) for n in own} - bound - {"self"} - _static(here)
+            reached = (
+                {_parameter_name(n) for n in own} - bound - {"self"} - _static_parameters(here)
+            )
             if reached:
                 return Origin(tuple(n for n in known if n in reached), here.source, function)
         reads = free.union(*given)
     return Origin()
 
 
-def _plain(name: str | _Item) -> str:
+def _parameter_name(name: str | _Item) -> str:
     return name.name if isinstance(name, _Item) else name
 
 
 def _frames(case: Case) -> list[_Frame]:
-    """The user's calls, outermost first; of the parts of one function the innermost."""
+    """Return the user's calls, outermost first; of nested calls in one function the innermost."""
     found: list[_Frame] = []
     for i, span in enumerate(case.facts.frames):
-        source = case.sources.get(span.file)
-        node = source.at(span) if source is not None else None
-        if source is None or node is None:
-            continue
-        node = node.value if isinstance(node, ast.Expr) else node
-        frame = _Frame(source, node, source.function(node), i in case.facts.entered)
-        if found and found[-1].function is frame.function and found[-1].node in source.above(node):
-            frame = frame._replace(transformed=found.pop().transformed)  # a comprehension
-        found.append(frame)
-    if not case.facts.entered:  # frames of an exception, those of sagax left out
+        for source, node in case.located([span]):
+            node = node.value if isinstance(node, ast.Expr) else node
+            frame = _Frame(source, node, source.function(node), i in case.facts.entered)
+            same = bool(found) and found[-1].function is frame.function
+            if same and found[-1].node in source.above(node):
+                frame = frame._replace(transformed=found.pop().transformed)  # a comprehension
+            found.append(frame)
+    if not case.facts.entered:  # frames of an exception, without those of sagax
         found = [
             frame._replace(transformed=_is_transformed(case, frame, above))
             for frame, above in zip(found, [None, *found], strict=False)
@@ -116,7 +122,7 @@ def _frames(case: Case) -> list[_Frame]:
     return found
 
 
-def _stands_in(source: Source, node: ast.AST, frame: _Frame) -> bool:
+def _is_in_frame(source: Source, node: ast.AST, frame: _Frame) -> bool:
     return (
         source is frame.source
         and frame.function is not None
@@ -129,39 +135,38 @@ def _all_parameters(function: Function) -> list[str]:
     return [*parameters(function), *more]
 
 
-# --- what a function reads ------------------------------------------------------------------------
+# --- names that a function reads ------------------------------------------------------------------
 
 
-def _reads(source: Source, node: ast.AST) -> _Names:
-    """The parameters, and the variables of functions around, that an expression depends on."""
+def _read_names(source: Source, node: ast.AST) -> _Names:
+    """Return the parameters and free variables that an expression depends on."""
     function = source.function(node)
     if function is None:
         return set()
     known = set(_all_parameters(function))
     found: _Names = set()
     seen: set[str] = set()
-    todo = _loads(node)
+    todo = _loaded_names(node)
     while todo:
         name = todo.pop()
         if name in seen:
             continue
         seen.add(name)
-        made = False
-        for value in _values(source, function, name, node):
-            made = True
-            todo += _loads(value)
-        if name in known or not made:
+        values = list(_assigned_values(source, function, name, node))
+        for value in values:
+            todo += _loaded_names(value)
+        if name in known or not values:
             found.add(name)
     return found
 
 
-def _loads(node: ast.AST) -> list[str]:
-    """The names that an expression reads, those left out of which it takes the shape or dtype only."""
+def _loaded_names(node: ast.AST) -> list[str]:
+    """Return the names whose values, not just shapes or dtypes, an expression reads."""
     found: list[str] = []
     todo = [node]
     while todo:
         part = todo.pop()
-        if isinstance(part, ast.Attribute) and part.attr in _TRAITS:
+        if isinstance(part, ast.Attribute) and part.attr in _STATIC_ATTRIBUTES:
             continue
         if isinstance(part, ast.Call) and getattr(part.func, "id", "") == "len":
             continue
@@ -171,8 +176,10 @@ def _loads(node: ast.AST) -> list[str]:
     return found
 
 
-def _values(source: Source, function: Function, name: str, node: ast.AST) -> Iterable[ast.expr]:
-    """What a variable of a function got before an expression of it, or in a round of a loop before."""
+def _assigned_values(
+    source: Source, function: Function, name: str, node: ast.AST
+) -> Iterable[ast.expr]:
+    """Yield the values assigned to a local variable before an expression, or in its loops."""
     line = getattr(node, "lineno", 0)
     loops = [n for n in source.above(node) if isinstance(n, (ast.For, ast.While))]
     for part in ast.walk(function):
@@ -196,52 +203,54 @@ def _values(source: Source, function: Function, name: str, node: ast.AST) -> Ite
 
 
 def _is_bound_around(source: Source, function: Function, name: str) -> bool:
-    """Whether a name is a variable of a function around this one."""
+    """Return whether an enclosing function binds a name."""
     return any(
-        name in _all_parameters(around) or name in stores(_body(around))
+        name in _all_parameters(around) or name in stores(_function_body(around))
         for around in source.above(function)
         if isinstance(around, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda))
     )
 
 
-def _body(function: Function) -> list[ast.AST]:
+def _function_body(function: Function) -> list[ast.AST]:
     return [function.body] if isinstance(function, ast.Lambda) else list(function.body)
 
 
-# --- what a call passes ---------------------------------------------------------------------------
+# --- arguments of a call --------------------------------------------------------------------------
 
 
-def _passed(case: Case, above: _Frame, here: _Frame, name: str | _Item) -> _Names | None:
-    """What the caller reads for a parameter; of a transformed function, for one that is no argument of it:
-    one that `partial` holds. None if it is an argument, or nothing is known.
+def _caller_names(case: Case, above: _Frame, here: _Frame, name: str | _Item) -> _Names | None:
+    """Return the names that the caller reads for a parameter.
+
+    A transformed function gets its arguments from the transformation: for those, and for unknown
+    callers, return None. Other parameters are bound by `partial`.
     """
     function, source, call = here.function, above.source, above.node
     if function is None or not isinstance(call, ast.Call):
         return None
     if not here.transformed:
         meaning = source.meaning(call.func)
-        handing = meaning.startswith(_LEAVES) or meaning in _HANDING
-        if handing or getattr(call.func, "id", "") in _HANDING:
-            return _of_call(above, call.args[1:], [], call.args[0], function, name)
-        return _of_call(above, list(call.args), list(call.keywords), call.func, function, name)
-    index, held = _index(function, name), _held(case, source, call)
-    if held is None or index is None or isinstance(name, _Item):
+        indirect = meaning.startswith(_TREE_MODULES) or meaning in _CALLING_BUILTINS
+        if indirect or getattr(call.func, "id", "") in _CALLING_BUILTINS:
+            return _call_names(above, call.args[1:], [], call.args[0], function, name)
+        return _call_names(above, list(call.args), list(call.keywords), call.func, function, name)
+    index, partial = _parameter_index(function, name), _find_partial(case, source, call)
+    if partial is None or index is None or isinstance(name, _Item):
         return None
-    # its arguments are the last ones; what comes before, partial holds, maybe one in another
-    first = len(_positional(function)) - len(function.args.defaults) - _count(source, call)
+    # the last parameters are arguments; partial, possibly nested, binds those before
+    first = len(_positional(function)) - len(function.args.defaults) - _passed_count(source, call)
     if any(isinstance(a, ast.Starred) for a in call.args):  # as many as there are left
         first = 0
-    if index >= max(first, len(held.args) - 1):
+    if index >= max(first, len(partial.args) - 1):
         return None
-    at = index - max(first, len(held.args) - 1) + len(held.args)
-    return _reads(source, held.args[at]) if at > 0 else set()
+    at = index - max(first, len(partial.args) - 1) + len(partial.args)
+    return _read_names(source, partial.args[at]) if at > 0 else set()
 
 
 _PARTIAL = "functools.partial"
 
 
-def _held(case: Case, source: Source, call: ast.Call) -> ast.Call | None:
-    """The `partial(f, ...)` that a call of a transformation, or of what it made, applies to."""
+def _find_partial(case: Case, source: Source, call: ast.Call) -> ast.Call | None:
+    """Return the `partial(f, ...)` that a call of a transformation, or of its result, applies to."""
     target: ast.expr = call.args[0] if source.meaning(call.func).startswith("jax.") else call.func
     while isinstance(target, ast.Call) and source.meaning(target.func) != _PARTIAL:
         if not target.args:
@@ -249,26 +258,24 @@ def _held(case: Case, source: Source, call: ast.Call) -> ast.Call | None:
         target = target.args[0]
     if isinstance(target, ast.Call):
         return target
-    name = getattr(target, "id", getattr(target, "attr", ""))
-    for there in case.sources.values() if name else ():
-        for assignment in there.nodes(ast.Assign):
-            value = assignment.value
-            if not isinstance(value, ast.Call) or there.meaning(value.func) != _PARTIAL:
-                continue
-            if any(getattr(t, "id", getattr(t, "attr", "")) == name for t in assignment.targets):
+    name = last_name(target)
+    for there, assignment, targets in case.assignments() if name else ():
+        value = assignment.value
+        if isinstance(value, ast.Call) and there.meaning(value.func) == _PARTIAL:
+            if name in targets:
                 return value
     return None
 
 
-_COUNTS = {"scan": 2, "fori_loop": 2, "associative_scan": 2, "while_loop": 1, "map": 1}
+_PASSED_COUNTS = {"scan": 2, "fori_loop": 2, "associative_scan": 2, "while_loop": 1, "map": 1}
 
 
-def _count(source: Source, call: ast.Call) -> int:
-    """How many arguments a transformation such as scan, or what one made, passes."""
+def _passed_count(source: Source, call: ast.Call) -> int:
+    """Return the number of arguments that scan, or a transformed function, passes."""
     meaning = source.meaning(call.func)
     if not meaning.startswith("jax."):
         return len(call.args)
-    return _COUNTS.get(meaning.rpartition(".")[2], 1)
+    return _PASSED_COUNTS.get(meaning.rpartition(".")[2], 1)
 
 
 def _positional(function: Function) -> list[str]:
@@ -276,14 +283,14 @@ def _positional(function: Function) -> list[str]:
     return known[1:] if known[:1] == ["self"] else known
 
 
-def _index(function: Function, name: str | _Item) -> int | None:
+def _parameter_index(function: Function, name: str | _Item) -> int | None:
     known = _positional(function)
     if isinstance(name, _Item):
         return None if name.keyword else len(known) + name.at
     return known.index(name) if name in known else None
 
 
-def _of_call(
+def _call_names(
     above: _Frame,
     args: list[ast.expr],
     keywords: list[ast.keyword],
@@ -294,14 +301,14 @@ def _of_call(
     source = above.source
     plain = name.keyword if isinstance(name, _Item) else name
     if plain == "self":
-        return _reads(source, target.value if isinstance(target, ast.Attribute) else target)
+        return _read_names(source, target.value if isinstance(target, ast.Attribute) else target)
     for keyword in keywords:
         if keyword.arg == plain and plain:
-            return _reads(source, keyword.value)
-    index = _index(function, name)
+            return _read_names(source, keyword.value)
+    index = _parameter_index(function, name)
     known = _positional(function)
     star = next((i for i, a in enumerate(args) if isinstance(a, ast.Starred)), None)
-    called = getattr(target, "id", getattr(target, "attr", ""))
+    called = last_name(target)
     if index is not None and star is None:
         if isinstance(name, _Item):
             back, missing = name.back, called != getattr(function, "name", "")
@@ -311,31 +318,31 @@ def _of_call(
             others = sum(k.arg in known for k in keywords)
             at = index - max(0, len(known) - optional - others - len(args))
         if 0 <= at < len(args):
-            return _reads(source, args[at])
+            return _read_names(source, args[at])
     elif index is not None and star is not None:
         if index < star:
-            return _reads(source, args[index])
+            return _read_names(source, args[index])
         starred = args[star]
         assert isinstance(starred, ast.Starred)
         own = above.function.args.vararg if above.function is not None else None
         if isinstance(starred.value, ast.Name) and own is not None and own.arg == starred.value.id:
             back = name.back if isinstance(name, _Item) else len(known) - index
             return {_Item(own.arg, index - star, back)}
-        return _reads(source, starred.value)
+        return _read_names(source, starred.value)
     rest = next((k.value for k in keywords if k.arg is None), None)
     if rest is not None and plain:
         own = above.function.args.kwarg if above.function is not None else None
         if isinstance(rest, ast.Name) and own is not None and own.arg == rest.id:
             return {_Item(own.arg, 0, 0, plain)}
-        return _reads(source, rest)
+        return _read_names(source, rest)
     return set()
 
 
-# --- which functions are transformed --------------------------------------------------------------
+# --- transformed functions ------------------------------------------------------------------------
 
 
 def _is_transformed(case: Case, here: _Frame, above: _Frame | None) -> bool:
-    """Whether a call goes through a transformation, as far as the source and the error's context tell."""
+    """Return whether a call goes through a transformation, by the source and the error's context."""
     function = here.function
     if function is None:
         return False
@@ -354,26 +361,23 @@ def _is_transformed(case: Case, here: _Frame, above: _Frame | None) -> bool:
         if _transforms(source, target):
             return True
         target = target.func
-    called = getattr(target, "id", getattr(target, "attr", ""))
+    called = last_name(target)
     if called in ("", name):
         return False
     return any(
-        _transforms(there, assignment.value)
-        for there in case.sources.values()
-        for assignment in there.nodes(ast.Assign)
-        for t in assignment.targets
-        if getattr(t, "id", getattr(t, "attr", "")) == called
+        called in targets and _transforms(there, assignment.value)
+        for there, assignment, targets in case.assignments()
     )
 
 
 def _names_transformation(meaning: str) -> bool:
-    if meaning.startswith(_LEAVES):
+    if meaning.startswith(_TREE_MODULES):
         return False
     return meaning.startswith("jax.") and meaning.rpartition(".")[2] in _TRANSFORMATIONS
 
 
 def _transforms(source: Source, node: ast.AST) -> bool:
-    """Whether an expression is a transformation, or what one makes of a function."""
+    """Return whether an expression is a transformation, or its result."""
     if not isinstance(node, ast.Call):
         return _names_transformation(source.meaning(node))
     if source.meaning(node.func) == _PARTIAL:
@@ -381,11 +385,11 @@ def _transforms(source: Source, node: ast.AST) -> bool:
     return _transforms(source, node.func)
 
 
-# --- the parameters that are no arguments --------------------------------------------------------
+# --- static parameters ---------------------------------------------------------------------------
 
 
-def _static(frame: _Frame) -> set[str]:
-    """The parameters that the decorators of a function make static."""
+def _static_parameters(frame: _Frame) -> set[str]:
+    """Return the parameters that the decorators of a function make static."""
     function = frame.function
     known = parameters(function) if function is not None else []
     found: set[str] = set()
@@ -401,13 +405,13 @@ def _static(frame: _Frame) -> set[str]:
     return found
 
 
-# --- one function only ------------------------------------------------------------------------
+# --- without callers --------------------------------------------------------------------------
 
 
 def arguments_of(source: Source, node: ast.AST) -> tuple[str, ...]:
-    """The parameters of the function around an expression that it depends on, in order."""
+    """Return the parameters of the enclosing function that an expression depends on, in order."""
     function = source.function(node)
     if function is None:
         return ()
-    found = _reads(source, node)
+    found = _read_names(source, node)
     return tuple(n for n in parameters(function) if n in found)

@@ -24,80 +24,80 @@ import sagax._autofix.repairs.recompiling as recompiling
 import sagax._autofix.repairs.static_arguments as static_arguments
 import sagax._autofix.repairs.transform_options as transform_options
 import sagax._autofix.repairs.types as types
-from sagax._autofix.repairs.case import Candidate, Case, Fixer
+from sagax._autofix.repairs.case import Candidate, Case, Repair
 
 __all__ = ["propose"]
 
-_VALUE = (
-    transform_options.static, effects.debug_print, boolean_logic.builtins, arrays.numpy_calls, arrays.shape_arithmetic,
-    arrays.given_size, arrays.dynamic_slices, arrays.without_conversion, axes.measured_size,
+_VALUE_REPAIRS = (
+    transform_options.mark_static, effects.use_debug_print, boolean_logic.replace_builtins, arrays.use_jax_numpy, arrays.compute_shape_statically,
+    arrays.give_size, arrays.use_dynamic_slice, arrays.drop_conversion, axes.give_measured_size,
 )  # fmt: skip
 
-# by class; the classes that an error derives from are looked up too, the most special first
-_BY_CLASS: dict[str, tuple[Fixer, ...]] = {
+# by class; the base classes of an error are looked up too, the most derived first
+_BY_CLASS: dict[str, tuple[Repair, ...]] = {
     "TracerBoolConversionError": (
-        transform_options.static, control_flow.branches, desugar.matches, desugar.returns_in_loops, desugar.ended_rounds, desugar.ended_loops, desugar.left_loops, desugar.throughout, control_flow.while_loops, control_flow.assertion, control_flow.filtered, boolean_logic.logic, boolean_logic.builtins,
-        arrays.numpy_calls,
+        transform_options.mark_static, control_flow.rewrite_if, desugar.rewrite_match, desugar.rewrite_return_in_loop, desugar.rewrite_continue, desugar.rewrite_return_in_while, desugar.rewrite_break, desugar.rewrite_related_ifs, control_flow.use_while_loop, control_flow.check_in_callback, control_flow.rewrite_filter, boolean_logic.use_logical_functions, boolean_logic.replace_builtins,
+        arrays.use_jax_numpy,
     ),
-    "ConcretizationTypeError": _VALUE,
+    "ConcretizationTypeError": _VALUE_REPAIRS,
     "TracerIntegerConversionError": (
-        transform_options.static, loops.loops, arrays.indexed, arrays.stacked, *_VALUE[1:],
+        transform_options.mark_static, loops.rewrite_for, arrays.use_switch, arrays.index_array, *_VALUE_REPAIRS[1:],
     ),
     "TracerArrayConversionError": (
-        transform_options.static, arrays.numpy_calls, arrays.stacked, effects.debug_print,
-        arrays.shape_arithmetic, arrays.without_conversion, boolean_logic.builtins,
+        transform_options.mark_static, arrays.use_jax_numpy, arrays.index_array, effects.use_debug_print,
+        arrays.compute_shape_statically, arrays.drop_conversion, boolean_logic.replace_builtins,
     ),
-    "NonConcreteBooleanIndexError": (arrays.masked_update, arrays.masked),
-    "IndexError": (arrays.dynamic_slices, transform_options.static),
-    "JAXTypeError": (leaks.returned, leaked_state.at_once, leaked_state.by_callback),
+    "NonConcreteBooleanIndexError": (arrays.update_with_where, arrays.reduce_with_mask),
+    "IndexError": (arrays.use_dynamic_slice, transform_options.mark_static),
+    "JAXTypeError": (leaks.return_leaked_value, leaked_state.compute_eagerly, leaked_state.store_in_callback),
     "UnexpectedTracerError": (
-        leaks.returned, effects.without_cache, leaked_state.at_once, leaked_state.by_callback,
+        leaks.return_leaked_value, effects.fix_cached_function, leaked_state.compute_eagerly, leaked_state.store_in_callback,
     ),
     "InconclusiveDimensionOperation": (
-        transform_options.dimension_constraint, dims.rounds, dims.converted,
+        transform_options.add_constraint, dims.rewrite_symbolic_loop, dims.compute_with_size,
     ),
     "KeyReuseError": (keys.split_key,),
-    "DeletedArrayError": (transform_options.copied,),
-    "RuntimeError": (transform_options.copied,),
-    "NotImplementedError": (callbacks.mapped_callback,),
+    "DeletedArrayError": (transform_options.copy_donated,),
+    "RuntimeError": (transform_options.copy_donated,),
+    "NotImplementedError": (callbacks.set_vmap_method,),
     "TypeError": (
-        control_flow.looked_up,
-        transform_options.static_self, classes.registered, transform_options.static_object, transform_options.has_aux, types.scalar_output,
-        types.float_argument, types.carry_type, types.branch_type, types.growing, arrays.at_set,
-        types.matmul, effects.debug_print, callbacks.mapped_callback, callbacks.declared_result, arrays.indexed,
-        calls.pair_of_scan, calls.as_functions, calls.exchanged, calls.kept_dimensions,
-        calls.table_of_dict, types.carry_container,
+        control_flow.rewrite_membership,
+        transform_options.mark_self_static, classes.register_pytree, transform_options.mark_object_static, transform_options.set_has_aux, types.reduce_output,
+        types.cast_argument_to_float, types.match_carry_types, types.match_branch_types, types.preallocate, arrays.use_at_set,
+        types.transpose_operands, effects.use_debug_print, callbacks.set_vmap_method, callbacks.match_declared_result, arrays.use_switch,
+        calls.return_scan_pair, calls.pass_branches_as_functions, calls.swap_key_argument, calls.keep_dimensions,
+        calls.index_dict_as_array, types.match_carry_container,
     ),
     "ValueError": (
-        static_arguments.hashable, transform_options.mapped_axes, axes.axis_beyond, calls.axes_for_all, calls.known_name,
-        devices.on_one_device, types.matmul, dims.rounds,
+        static_arguments.make_hashable, transform_options.set_in_axes, axes.change_mapped_axis, calls.complete_in_axes, calls.correct_argument_name,
+        devices.move_to_one_device, types.transpose_operands, dims.rewrite_symbolic_loop,
     ),
-    "SideEffectWarning": (effects.debug_print, effects.logged_later),
-    "StaleValueWarning": (captured_values.passed_argument,),
-    "CapturedConstantWarning": (captured_values.passed_argument,),
+    "SideEffectWarning": (effects.use_debug_print, effects.log_in_callback),
+    "StaleValueWarning": (captured_values.pass_as_argument,),
+    "CapturedConstantWarning": (captured_values.pass_as_argument,),
     "RecompilationWarning": (
-        effects.hoisted_jit, recompiling.jitted_once, transform_options.traced, arrays.prefix_mask,
+        effects.hoist_jit, recompiling.jit_once, transform_options.unmark_static, arrays.pass_length,
     ),
-    "UnrolledLoopWarning": (loops.loops,),
-    "NaNGradientWarning": (types.double_where,),
-    "FloatingPointError": (types.double_where,),
+    "UnrolledLoopWarning": (loops.rewrite_for,),
+    "NaNGradientWarning": (types.use_double_where,),
+    "FloatingPointError": (types.use_double_where,),
     "DtypeTruncationWarning": (types.enable_x64,),
-    "IntegerOverflowWarning": (types.wider,),
-    "OutOfBoundsIndexWarning": (arrays.index_mode,),
-    "DonationWarning": (transform_options.no_donation,),
+    "IntegerOverflowWarning": (types.widen_dtype,),
+    "OutOfBoundsIndexWarning": (arrays.set_index_mode,),
+    "DonationWarning": (transform_options.drop_donation,),
 }  # fmt: skip
 
 
 def propose(case: Case) -> list[Candidate]:
-    """All repairs that might do, the likeliest and smallest first; none of them has been tried."""
+    """Return all candidates, untried, the likeliest and smallest first."""
     found: dict[tuple[object, ...], Candidate] = {}
-    asked: set[Fixer] = set()
+    done: set[Repair] = set()
     for name in case.facts.classes:
-        for fixer in _BY_CLASS.get(name, ()):
-            if fixer in asked:
+        for repair in _BY_CLASS.get(name, ()):
+            if repair in done:
                 continue
-            asked.add(fixer)
-            for candidate in _from(fixer, case):
+            done.add(repair)
+            for candidate in _run_repair(repair, case):
                 key = tuple(
                     sorted(
                         (e.span.file, e.span.line, e.span.column or 0, e.text)
@@ -108,11 +108,9 @@ def propose(case: Case) -> list[Candidate]:
     return sorted(found.values(), key=lambda c: (c.rank, c.size))
 
 
-def _from(fixer: Fixer, case: Case) -> Iterator[Candidate]:
+def _run_repair(repair: Repair, case: Case) -> Iterator[Candidate]:
     try:
-        yield from [c for c in fixer(case) if any(e.text != e.span.text for e in c.edits)]
-    except (
-        Exception
-    ):  # a program that this repair was not made for; the error is explained without it
+        yield from [c for c in repair(case) if any(e.text != e.span.text for e in c.edits)]
+    except Exception:  # a script that this repair does not expect; explain the error without it
         if case.strict:
             raise

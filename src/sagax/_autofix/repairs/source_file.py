@@ -7,15 +7,16 @@ every other character as the user wrote it.
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, TypeVar
 
 from sagax._src.diagnostics.model import Edit, Span
+from sagax._src.diagnostics.syntax import character_column
 
 __all__ = [
     "Function",
     "Source",
-    "declared",
+    "declared_names",
     "loads",
     "names_in",
     "parameters",
@@ -25,15 +26,19 @@ __all__ = [
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
 Scope = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
-N = TypeVar("N", bound=ast.AST)
+NodeT = TypeVar("NodeT", bound=ast.AST)
 
-# what a program may call the package whose functions repairs insert
-_ROOTS = {"sagax": "jax", "jax": "jax"}
+INDENT = "    "
+# expressions that stand before `.` or `[` without parentheses
+PRIMARIES = (ast.Name, ast.Attribute, ast.Subscript, ast.Call)
+
+# the names that a script may import the package under
+_PACKAGES = {"sagax": "jax", "jax": "jax"}
 _BUILTIN_MODULES = {"functools", "math", "numpy"}
 
 
 class Source:
-    """One file: text, tree, parents, and the meaning of its names."""
+    """Hold one source file: text, syntax tree, parents, and the qualified names of imports."""
 
     def __init__(self, file: str, text: str) -> None:
         self.file = file
@@ -49,7 +54,7 @@ class Source:
     # -- positions ------------------------------------------------------------------------------
 
     def span(self, node: ast.AST) -> Span:
-        """Where a node lies."""
+        """Return the span of a node."""
         at: Any = node
         return self._span(at.lineno, at.col_offset, at.end_lineno, at.end_col_offset)
 
@@ -57,28 +62,41 @@ class Source:
         return Span(
             self.file,
             line,
-            _characters(self.lines[line - 1], column),
+            character_column(self.lines[line - 1], column),
             end_line,
-            _characters(self.lines[end_line - 1], end_column),
+            character_column(self.lines[end_line - 1], end_column),
             "",
             tuple(self.lines[line - 1 : end_line]),
         )
 
     def code(self, node: ast.AST) -> str:
-        """The text of a node, as the user wrote it."""
+        """Return the text of a node, as the user wrote it."""
         return self.span(node).text
+
+    def primary(self, node: ast.expr) -> str:
+        """Return the text of an expression, as it may stand before `.` or `[`."""
+        return self.code(node) if isinstance(node, PRIMARIES) else f"({self.code(node)})"
+
+    def operand(self, node: ast.expr) -> str:
+        """Return the text of an expression, as it may stand beside an operator."""
+        return self.code(node) if isinstance(node, ast.Constant) else self.primary(node)
+
+    def call_with(self, call: ast.expr, argument: str) -> str:
+        """Return the text of a call with one more argument."""
+        head = self.code(call)[:-1].rstrip().rstrip(",")
+        return f"{head}{'' if head.endswith('(') else ', '}{argument})"
 
     def replace(self, node: ast.AST, text: str) -> Edit:
         return Edit(self.span(node), text)
 
     def replace_statements(self, statements: list[ast.stmt], text: str) -> Edit:
-        """Whole statements of one block, by lines of text that are indented already."""
+        """Replace whole statements of one block by indented lines."""
         first, last = self.first_line(statements[0]), statements[-1].end_lineno or 0
         source = tuple(self.lines[first - 1 : last])
         return Edit(Span(self.file, first, 0, last, len(self.lines[last - 1]), "", source), text)
 
     def delete(self, statement: ast.stmt) -> Edit:
-        """A statement taken out with its lines."""
+        """Delete a statement with its lines."""
         first, last = self.first_line(statement), statement.end_lineno or 0
         if last == len(self.lines):
             return self.replace_statements([statement], "")
@@ -86,22 +104,21 @@ class Source:
         return Edit(Span(self.file, first, 0, last + 1, 0, "", source), "")
 
     def insert_above(self, line: int, text: str) -> Edit:
-        """Whole lines put above a line."""
-        content = self.lines[line - 1]
-        return Edit(Span(self.file, line, 0, line, 0, "", (content,)), text + "\n")
+        """Insert whole lines above a line."""
+        return self.insert(line, 0, text + "\n")
+
+    def insert(self, line: int, column: int, text: str) -> Edit:
+        """Insert a text at a position."""
+        return Edit(Span(self.file, line, column, line, column, "", (self.lines[line - 1],)), text)
 
     def around(self, node: ast.AST, left: str, right: str) -> list[Edit]:
-        """Texts put before and behind a node, parts of which may be replaced besides."""
+        """Insert texts before and behind a node, parts of which other edits may replace."""
         at = self.span(node)
         ends = ((at.line, at.column, left), (at.end_line, at.end_column, right))
-        return [
-            Edit(Span(self.file, line, column, line, column, "", (self.lines[line - 1],)), text)
-            for line, column, text in ends
-            if text
-        ]
+        return [self.insert(line, column or 0, text) for line, column, text in ends if text]
 
     def first_line(self, statement: ast.stmt) -> int:
-        """The line a statement begins on, its decorators included."""
+        """Return the line a statement begins on, its decorators included."""
         decorators = getattr(statement, "decorator_list", [])
         return min([statement.lineno, *[d.lineno for d in decorators]])
 
@@ -110,7 +127,7 @@ class Source:
         return line[: len(line) - len(line.lstrip())]
 
     def block_text(self, statements: Iterable[ast.stmt], indent: str) -> str:
-        """Statements of one block as lines with another indentation, comments between included."""
+        """Return statements of one block, and the comments between, with another indentation."""
         found = list(statements)
         first, last = self.first_line(found[0]), found[-1].end_lineno or 0
         old = self.indent(found[0])
@@ -122,7 +139,7 @@ class Source:
     # -- finding nodes --------------------------------------------------------------------------
 
     def at(self, span: Span) -> ast.AST | None:
-        """The node that lies at a span: the largest of those with this very position."""
+        """Return the node at a span: the largest of those with exactly this position."""
         if span.column is None or span.end_column is None:
             return self.statement_at(span.line)
         best: ast.AST | None = None
@@ -139,7 +156,7 @@ class Source:
         return best
 
     def statement_at(self, line: int) -> ast.stmt | None:
-        """The innermost statement on a line."""
+        """Return the innermost statement on a line."""
         found = None
         for node in ast.walk(self.tree):
             if isinstance(node, ast.stmt) and node.lineno <= line <= (node.end_lineno or 0):
@@ -147,20 +164,20 @@ class Source:
         return found
 
     def above(self, node: ast.AST) -> Iterator[ast.AST]:
-        """What a node stands in, from the inside out."""
+        """Yield the ancestors of a node, innermost first."""
         while (parent := self.parents.get(node)) is not None:
             yield parent
             node = parent
 
-    def enclosing(self, node: ast.AST, kind: type[N] | tuple[type[N], ...]) -> N | None:
-        """The innermost node of a kind that `node` is or stands in."""
+    def enclosing(self, node: ast.AST, kind: type[NodeT] | tuple[type[NodeT], ...]) -> NodeT | None:
+        """Return the innermost node of a kind among `node` and its ancestors."""
         for found in (node, *self.above(node)):
             if isinstance(found, kind):
                 return found
         return None
 
     def function(self, node: ast.AST) -> Function | None:
-        """The function whose body a node is a part of."""
+        """Return the function that a node belongs to."""
         for found in self.above(node):
             if isinstance(found, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)):
                 return found
@@ -172,7 +189,7 @@ class Source:
         return found
 
     def block(self, statement: ast.stmt) -> list[ast.stmt]:
-        """The list of statements that a statement is one of."""
+        """Return the list of statements that contains a statement."""
         parent = self.parents[statement]
         for field in ("body", "orelse", "finalbody"):
             block: list[ast.stmt] | None = getattr(parent, field, None)
@@ -181,12 +198,12 @@ class Source:
         return [statement]
 
     def after(self, statement: ast.stmt) -> list[ast.stmt]:
-        """The statements that follow in the same block."""
+        """Return the statements that follow in the same block."""
         block = self.block(statement)
         return block[block.index(statement) + 1 :]
 
     def functions(self, name: str) -> list[ast.FunctionDef]:
-        """The functions defined under a name, `Class.method` and `outer.inner` included."""
+        """Return the functions defined under a name, which may be `Class.method` or `outer.inner`."""
         last = name.rpartition(".")[2]
         found = [n for n in self.nodes(ast.FunctionDef) if n.name == last]
         exact = [n for n in found if self.qualified(n) == name]
@@ -197,19 +214,21 @@ class Source:
         names += [getattr(n, "name", "<lambda>") for n in self.above(node) if isinstance(n, Scope)]
         return ".".join(reversed(names))
 
-    def nodes(self, kind: type[N] | tuple[type[N], ...], within: ast.AST | None = None) -> list[N]:
-        """All nodes of a kind, in the order of the text."""
+    def nodes(
+        self, kind: type[NodeT] | tuple[type[NodeT], ...], within: ast.AST | None = None
+    ) -> list[NodeT]:
+        """Return all nodes of a kind, in source order."""
         found = [n for n in ast.walk(within or self.tree) if isinstance(n, kind)]
         return sorted(found, key=lambda n: (getattr(n, "lineno", 0), getattr(n, "col_offset", 0)))
 
     def calls_of(self, *names: str, within: ast.AST | None = None) -> list[ast.Call]:
-        """The calls of functions with these full names."""
+        """Return the calls of functions with these qualified names."""
         return [c for c in self.nodes(ast.Call, within) if self.meaning(c.func) in names]
 
     # -- names ----------------------------------------------------------------------------------
 
     def meaning(self, node: ast.AST) -> str:
-        """The full name an expression stands for: `jnp.where` is "jax.numpy.where"; "" if none."""
+        """Return the qualified name of an expression: "jax.numpy.where" for `jnp.where`, or ""."""
         if isinstance(node, ast.Attribute):
             base = self.meaning(node.value)
             return f"{base}.{node.attr}" if base else ""
@@ -219,7 +238,7 @@ class Source:
 
     @property
     def package(self) -> str:
-        """The package the program is written for: what an added import names."""
+        """Return the package that the script imports, "sagax" or "jax"."""
         named = {name.split(".")[0] for name in self._imported_modules()}
         return "sagax" if "sagax" in named and "jax" not in named else "jax"
 
@@ -233,7 +252,7 @@ class Source:
         return found
 
     def spell(self, full: str) -> tuple[str, list[Edit]]:
-        """How to write a full name here, such as "jax.numpy.where", and the import it needs."""
+        """Return the text for a qualified name in this file, and the import it needs."""
         best = None
         for name, means in self.imports.items():
             if full == means:
@@ -260,7 +279,7 @@ class Source:
         return package + full[3:], [self.import_line(f"import {package}")]
 
     def import_line(self, text: str) -> Edit:
-        """An import put below the last one at the top; the standard library's above the others."""
+        """Insert an import below the last one; one of the standard library above the others."""
         body = self.tree.body
         found = [n for n in body if isinstance(n, (ast.Import, ast.ImportFrom))]
         if not found:
@@ -287,7 +306,7 @@ class Source:
         return [n for n in self.nodes(ast.Name, within) if n.id == name]
 
     def assigned(self, name: str, function: ast.AST) -> list[ast.expr]:
-        """The expressions that a simple name is assigned in a function (or module)."""
+        """Return the expressions that a name is assigned in a function or module."""
         found: list[ast.expr] = []
         for node in ast.walk(function):
             if isinstance(node, ast.Assign):
@@ -304,7 +323,7 @@ class Source:
         return found
 
     def fresh(self, wanted: str, *nodes: ast.AST) -> str:
-        """A name like `wanted` that means nothing where these nodes stand."""
+        """Return a name like `wanted` that is unused where these nodes stand."""
         scopes = {self.function(node) for node in nodes} | {None}
         for node in nodes:
             scopes |= {f for f in self.above(node) if isinstance(f, Function)}
@@ -325,7 +344,7 @@ class Source:
 
 
 def _imports(tree: ast.Module) -> dict[str, str]:
-    """What each imported name stands for; sagax's names are given as jax's."""
+    """Map imported names to qualified names, with `jax` as the root for sagax too."""
     found: dict[str, str] = {}
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
@@ -343,7 +362,7 @@ def _imports(tree: ast.Module) -> dict[str, str]:
 
 def _canonical(name: str) -> str:
     root, dot, rest = name.partition(".")
-    return _ROOTS.get(root, root) + dot + rest
+    return _PACKAGES.get(root, root) + dot + rest
 
 
 def _is_standard(node: ast.Import | ast.ImportFrom) -> bool:
@@ -359,10 +378,6 @@ _STANDARD = {
 }  # fmt: skip
 
 
-def _characters(line: str, column: int) -> int:
-    return column if line.isascii() else len(line.encode()[:column].decode())
-
-
 def _covers(outer: Span, inner: Span) -> bool:
     start, end = (outer.line, outer.column or 0), (outer.end_line, outer.end_column or 0)
     return (
@@ -375,11 +390,11 @@ def _covers(outer: Span, inner: Span) -> bool:
     )
 
 
-# --- names in pieces of code -----------------------------------------------------------------
+# --- names in code -----------------------------------------------------------------------------
 
 
 def names_in(nodes: ast.AST | Iterable[ast.AST], context: type[ast.expr_context]) -> list[str]:
-    """The simple names read (`ast.Load`) or bound (`ast.Store`) in pieces of code, in order."""
+    """Return the names that code reads (`ast.Load`) or binds (`ast.Store`), in order."""
     found: dict[str, None] = {}
     for node in [nodes] if isinstance(nodes, ast.AST) else nodes:
         for n in ast.walk(node):
@@ -399,7 +414,7 @@ def loads(nodes: ast.AST | Iterable[ast.AST]) -> list[str]:
 
 
 def stores(nodes: ast.AST | Iterable[ast.AST]) -> list[str]:
-    """The names that code binds, those of comprehensions and inner functions left out."""
+    """Return the names that code binds, except in comprehensions and inner functions."""
     found: dict[str, None] = {}
     todo: list[ast.AST] = list([nodes] if isinstance(nodes, ast.AST) else nodes)
     while todo:
@@ -417,8 +432,8 @@ def stores(nodes: ast.AST | Iterable[ast.AST]) -> list[str]:
     return list(found)
 
 
-def declared(function: ast.AST) -> list[str]:
-    """The names that a function declares global or nonlocal."""
+def declared_names(function: ast.AST) -> list[str]:
+    """Return the names that a function declares global or nonlocal."""
     return [
         n for s in ast.walk(function) if isinstance(s, (ast.Global, ast.Nonlocal)) for n in s.names
     ]
@@ -428,7 +443,42 @@ def target_names(target: ast.AST) -> list[str]:
     return [n.id for n in ast.walk(target) if isinstance(n, ast.Name)]
 
 
+def last_name(node: object) -> str:
+    """Return `x` for both `x` and `a.x`; "" for any other node."""
+    return getattr(node, "id", getattr(node, "attr", ""))
+
+
+def keyword_value(call: ast.Call, name: str) -> ast.expr | None:
+    """Return the value that a call passes for a keyword, if any."""
+    return next((k.value for k in call.keywords if k.arg == name), None)
+
+
 def parameters(function: Function) -> list[str]:
-    """The names of a function's parameters, in order, without `*args` and `**kwargs`."""
+    """Return the names of a function's parameters, without `*args` and `**kwargs`."""
     args = function.args
     return [a.arg for a in (*args.posonlyargs, *args.args, *args.kwonlyargs)]
+
+
+def arguments(function: Function) -> list[str]:
+    """Return the names of a function's parameters but for `self`."""
+    known = parameters(function)
+    return known[1:] if known[:1] == ["self"] else known
+
+
+def argument(call: ast.Call, position: int, name: str) -> ast.expr | None:
+    """Return the value that a call passes for a parameter, if any."""
+    if name_value := keyword_value(call, name):
+        return name_value
+    return call.args[position] if len(call.args) > position else None
+
+
+def first_statement(function: ast.FunctionDef | ast.AsyncFunctionDef) -> ast.stmt:
+    """Return the first statement of a function behind its docstring."""
+    first, *rest = function.body
+    documented = isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant)
+    return rest[0] if documented and rest else first
+
+
+def tuple_text(items: Sequence[str]) -> str:
+    """Return the text of a tuple display."""
+    return f"({', '.join(items)}{',' if len(items) == 1 else ''})"

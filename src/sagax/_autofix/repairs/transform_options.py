@@ -5,49 +5,56 @@ from __future__ import annotations
 import ast
 import itertools
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
-from sagax._autofix.repairs.case import Candidate, Case
-from sagax._autofix.repairs.source_file import Source, parameters
+from sagax._autofix.repairs.case import Candidate, Case, at_expression
+from sagax._autofix.repairs.source_file import (
+    Source,
+    arguments,
+    keyword_value,
+    last_name,
+    parameters,
+    tuple_text,
+)
 from sagax._src.diagnostics.model import Edit
 
 __all__ = [
-    "Applied",
+    "Application",
     "applications",
     "arguments_passed",
-    "call_behind",
-    "copied",
-    "dimension_constraint",
+    "find_transform_call",
+    "copy_donated",
+    "add_constraint",
     "donated_argument",
-    "has_aux",
-    "mapped_axes",
-    "no_donation",
-    "static",
-    "static_object",
-    "static_self",
-    "traced",
-    "with_option",
+    "set_has_aux",
+    "set_in_axes",
+    "drop_donation",
+    "mark_static",
+    "mark_object_static",
+    "mark_self_static",
+    "unmark_static",
+    "set_option",
 ]
 
-JITS = ("jax.jit", "jax.pjit", "jax.experimental.pjit.pjit")
+JIT_FUNCTIONS = ("jax.jit", "jax.pjit", "jax.experimental.pjit.pjit")
 
 
-class Applied(NamedTuple):
-    """A place where a transformation is applied to a function.
+class Application(NamedTuple):
+    """Describe the application of a transformation to a function.
 
     `node` is the call `jit(f, ...)`, `partial(jit, ...)` or `jit(...)`, or the bare decorator.
     """
 
     source: Source
     node: ast.expr
-    function: ast.FunctionDef | ast.Lambda | None
-    decorator: bool
+    function: ast.FunctionDef | ast.Lambda | None = None
+    decorator: bool = False
 
     @property
-    def known(self) -> list[str]:
-        """The parameters as the transformation counts them: those of `jit(self.step)` without self."""
+    def parameters(self) -> list[str]:
+        """Return the parameters that the transformation sees: without self for `jit(self.step)`."""
         names = parameters(self.function) if self.function is not None else []
         args = self.node.args if isinstance(self.node, ast.Call) and not self.decorator else []
         method = args[0] if args and names[:1] == ["self"] else None
@@ -61,13 +68,15 @@ def _is_class(source: Source, node: ast.expr) -> bool:
     return imported or any(c.name == name for c in source.nodes(ast.ClassDef))
 
 
-def applications(case: Case, name: str, kinds: tuple[str, ...] = JITS) -> Iterator[Applied]:
-    """Where the program applies a transformation to the function called `name`."""
+def applications(
+    case: Case, name: str, kinds: tuple[str, ...] = JIT_FUNCTIONS
+) -> Iterator[Application]:
+    """Yield the applications of a transformation to the function called `name`."""
     last = name.rpartition(".")[2]
     for source, function in case.definition(name):
         for decorator in function.decorator_list:
             if _applies(case, source, decorator, kinds):
-                yield Applied(source, decorator, function, True)
+                yield Application(source, decorator, function, True)
     for source in case.sources.values():
         for call in source.calls_of(*kinds):
             if not call.args:
@@ -77,10 +86,10 @@ def applications(case: Case, name: str, kinds: tuple[str, ...] = JITS) -> Iterat
                 inner = inner.args[0]
             found = getattr(inner, "id", getattr(inner, "attr", None))
             if isinstance(inner, ast.Lambda) and last == "<lambda>":
-                yield Applied(source, call, inner, False)
+                yield Application(source, call, inner, False)
             elif found == last:
                 functions = [f for _, f in case.definition(name)]
-                yield Applied(source, call, functions[0] if functions else None, False)
+                yield Application(source, call, functions[0] if functions else None, False)
 
 
 def _applies(case: Case, source: Source, decorator: ast.expr, kinds: tuple[str, ...]) -> bool:
@@ -92,46 +101,42 @@ def _applies(case: Case, source: Source, decorator: ast.expr, kinds: tuple[str, 
         return True
     if source.meaning(decorator.func) == "functools.partial":
         return bool(decorator.args) and source.meaning(decorator.args[0]) in kinds
-    # a decorator of the program's own, which hands on its keyword arguments
-    name = getattr(decorator.func, "id", getattr(decorator.func, "attr", ""))
-    for there, made in case.definition(name) if name else ():
-        handed = made.args.kwarg and [
-            c
-            for c in there.nodes(ast.Call, made)
-            if _applies(case, there, c, kinds) and any(k.arg is None for k in c.keywords)
-        ]
-        return bool(handed)
+    # a decorator of the user's, which forwards its keyword arguments
+    name = last_name(decorator.func)
+    for there, function in case.definition(name) if name else ():
+        return function.args.kwarg is not None and any(
+            _applies(case, there, c, kinds) and any(k.arg is None for k in c.keywords)
+            for c in there.nodes(ast.Call, function)
+        )
     return False
 
 
-def with_option(applied: Applied, option: str, value: str) -> list[Edit]:
-    """The edits that give a transformation one more keyword argument, or another value of it."""
+def _functions(case: Case, name: str) -> Iterator[ast.FunctionDef | ast.Lambda]:
+    """Yield the functions called `name`, then those that jit is applied to under that name."""
+    yield from (function for _, function in case.definition(name))
+    for applied in applications(case, name):
+        if applied.function is not None:
+            yield applied.function
+
+
+def set_option(applied: Application, option: str, value: str) -> list[Edit]:
+    """Add a keyword argument to a transformation, or change its value."""
     source, node = applied.source, applied.node
     if isinstance(node, ast.Call):
-        for keyword in node.keywords:
-            if keyword.arg == option:
-                return [source.replace(keyword.value, value)]
-        text = source.code(node)
-        inside = text[:-1].rstrip()
-        comma = "" if inside.endswith(("(", ",")) else ", "
-        if inside.endswith(","):
-            comma = " "
-        return [source.replace(node, f"{inside}{comma}{option}={value})")]
+        if (old := keyword_value(node, option)) is not None:
+            return [source.replace(old, value)]
+        return [source.replace(node, source.call_with(node, f"{option}={value}"))]
     partial, imports = source.spell("functools.partial")
     return [source.replace(node, f"{partial}({source.code(node)}, {option}={value})"), *imports]
 
 
-def keyword(applied: Applied, option: str) -> ast.expr | None:
-    """The value that an option has."""
-    if isinstance(applied.node, ast.Call):
-        for found in applied.node.keywords:
-            if found.arg == option:
-                return found.value
-    return None
+def option_value(applied: Application, option: str) -> ast.expr | None:
+    """Return the value of an option, if it is given."""
+    return keyword_value(applied.node, option) if isinstance(applied.node, ast.Call) else None
 
 
-def _without_option(applied: Applied, option: str) -> list[Edit]:
-    """The edits that drop a keyword argument; a decorator that needs no options becomes bare."""
+def _drop_option(applied: Application, option: str) -> list[Edit]:
+    """Drop a keyword argument; a decorator without options becomes bare."""
     source, node = applied.source, applied.node
     if not isinstance(node, ast.Call):
         return []
@@ -143,8 +148,8 @@ def _without_option(applied: Applied, option: str) -> list[Edit]:
     return [source.replace(node, f"{source.code(node.func)}({', '.join(parts)})")]
 
 
-def constants(node: ast.expr | None) -> list[str | int]:
-    """The numbers or names that an option lists."""
+def listed_constants(node: ast.expr | None) -> list[str | int]:
+    """Return the numbers or names that an option lists."""
     if node is None:
         return []
     return [
@@ -154,19 +159,32 @@ def constants(node: ast.expr | None) -> list[str | int]:
     ]
 
 
+def _keep_listed(applied: Application, option: str, keep: Callable[[str], bool]) -> list[Edit]:
+    """Drop from the parameters that an option lists all but those to keep."""
+    known = applied.parameters
+    listed = listed_constants(option_value(applied, option))
+    kept = [c for c in listed if keep(c if isinstance(c, str) else known[c])]
+    if len(kept) == len(listed):
+        return []
+    if not kept:
+        return _drop_option(applied, option)
+    texts = [f'"{c}"' if isinstance(c, str) else str(c) for c in kept]
+    return set_option(applied, option, tuple_text(texts))
+
+
 # --- static arguments ------------------------------------------------------------------------
 
 
-def static(case: Case) -> Iterator[Candidate]:
-    """Mark the arguments that a value depends on as static, where jit is applied."""
+def mark_static(case: Case) -> Iterator[Candidate]:
+    """Mark the arguments that a value depends on as static."""
     wanted = case.facts.depends
     if not wanted or "self" in wanted:
         return
     diagnostic = case.facts.diagnostic
     if any(re.search(r"\[['\"]|\.", path) for path in diagnostic.depends):
-        return  # of containers, tuples alone can be hashed
+        return  # tuples are the only containers that can be hashed
     if any(re.match(r"b?float|complex|.*\[[^\]]", step.aval) for step in diagnostic.chain):
-        return  # nor can arrays; what numbers are computed from takes ever new values
+        return  # arrays cannot be hashed, and floats would compile for each new value
     names = [name for name, reason in case.facts.transforms if reason == "jit"]
     names += re.findall(r"^jit of ([\w.<>]+):", case.facts.message)
     function = diagnostic.function
@@ -175,95 +193,86 @@ def static(case: Case) -> Iterator[Candidate]:
         for applied in applications(case, name):
             if applied.function is None:
                 continue
-            known = applied.known
-            if not all(w in known for w in wanted):
-                continue
-            yield _static_names(case, applied, known)
-            return
+            if all(w in applied.parameters for w in wanted):
+                yield _mark_static_candidate(case, applied)
+                return
 
 
-def _static_names(case: Case, applied: Applied, known: list[str]) -> Candidate:
+def _mark_static_candidate(case: Case, applied: Application) -> Candidate:
     wanted = case.facts.depends
-    said = ", ".join(f"`{w}`" for w in wanted)
+    names = ", ".join(f"`{w}`" for w in wanted)
     title = (
-        f"mark {said} as static: a constant of the program, which is compiled once for each value"
+        f"mark {names} as static: a constant of the program, which is compiled once for each value"
     )
-    rank = 1 if _is_the_argument(case) else 6
-    edits = tuple(_more_static(applied, wanted, known))
-    return Candidate("static_args", title, edits, rank)
+    rank = 1 if _is_argument_itself(case) else 6
+    return Candidate("static_args", title, tuple(_add_static(applied, wanted)), rank)
 
 
-def _is_the_argument(case: Case) -> bool:
-    """Whether the value asked for is an argument itself, nothing computed from it, and no measured quantity.
+def _is_argument_itself(case: Case) -> bool:
+    """Return whether the value is an argument itself, not computed from one, and no float.
 
-    Floating point numbers take ever new values: a program for each of them is not what is wanted.
+    A static float would compile for each new value.
     """
     floating = any(re.match(r"b?float|complex", text) for text in case.facts.data.values())
     computed = {s.what for s in case.facts.diagnostic.chain} - {"", "convert_element_type"}
     return not computed and not floating
 
 
-def static_object(case: Case) -> Iterator[Candidate]:
-    """A text, a function or another object that is no array, given to a jitted function."""
+def mark_object_static(case: Case) -> Iterator[Candidate]:
+    """Mark a string, a function or another object that is no array as static."""
     if "NotAnArrayError" not in case.facts.classes and "cannot be hashed" not in case.facts.message:
         return
-    # an object of the user's own rather becomes a pytree
+    # an object of the user's class should rather become a pytree
     own = re.search(r"of type <class '[\w<>]+\.", case.facts.message) is not None
-    for candidate in static(case):
+    for candidate in mark_static(case):
         yield replace(candidate, rank=6) if own else candidate
 
 
-def static_self(case: Case) -> Iterator[Candidate]:
-    """A method under jit: the object that it is a method of is no array."""
+def mark_self_static(case: Case) -> Iterator[Candidate]:
+    """Mark the object of a jitted method as static."""
     if "NotAnArrayError" not in case.facts.classes:
         return
     names = [*re.findall(r"^jit of ([\w.<>]+)", case.facts.data.get("function", ""))]
     names += [name for name, reason in reversed(case.facts.transforms) if reason == "jit"]
     for name in dict.fromkeys(names):
         for applied in applications(case, name):
-            known = applied.known
+            known = applied.parameters
             if not known or known[0] not in case.facts.depends or not _is_method(case, applied):
                 continue
             title = f"mark `{known[0]}` as static: the object is a constant of the program"
-            bare = not any(keyword(applied, f"static_arg{kind}") for kind in ("nums", "names"))
-            edits = (
-                with_option(applied, "static_argnums", "0")
-                if bare
-                else _more_static(applied, known[:1], known)
-            )
+            if any(option_value(applied, f"static_arg{kind}") for kind in ("nums", "names")):
+                edits = _add_static(applied, known[:1])
+            else:
+                edits = set_option(applied, "static_argnums", "0")
             yield Candidate("static_self", title, tuple(edits), 1)
             return
 
 
-def _is_method(case: Case, applied: Applied) -> bool:
+def _is_method(case: Case, applied: Application) -> bool:
     return any(
         applied.function is not None and isinstance(s.parents.get(applied.function), ast.ClassDef)
         for s in case.sources.values()
     )
 
 
-def _more_static(applied: Applied, wanted: Sequence[str], known: list[str]) -> list[Edit]:
-    """The edits that make parameters static besides those that are so already."""
-    listed = keyword(applied, "static_argnums")
+def _add_static(applied: Application, wanted: Sequence[str]) -> list[Edit]:
+    """Make parameters static, besides those that are static already."""
+    listed = option_value(applied, "static_argnums")
     if listed is not None:
-        numbers = {n for n in constants(listed) if isinstance(n, int)}
-        numbers |= {known.index(w) for w in wanted}
-        return with_option(applied, "static_argnums", _tuple([str(n) for n in sorted(numbers)]))
-    names = [n for n in constants(keyword(applied, "static_argnames")) if isinstance(n, str)]
+        numbers = {n for n in listed_constants(listed) if isinstance(n, int)}
+        numbers |= {applied.parameters.index(w) for w in wanted}
+        return set_option(applied, "static_argnums", tuple_text([str(n) for n in sorted(numbers)]))
+    names = [
+        n for n in listed_constants(option_value(applied, "static_argnames")) if isinstance(n, str)
+    ]
     quoted = [f'"{n}"' for n in dict.fromkeys([*names, *wanted])]
-    return with_option(applied, "static_argnames", _tuple(quoted))
-
-
-def _tuple(items: list[str]) -> str:
-    return f"({items[0]},)" if len(items) == 1 else f"({', '.join(items)})"
+    return set_option(applied, "static_argnames", tuple_text(quoted))
 
 
 def arguments_passed(case: Case, source: Source, call: ast.Call) -> dict[str, ast.expr]:
-    """What a call passes for the parameters of the function being traced."""
+    """Map the parameters of the function being traced to the arguments of a call."""
     for name, _ in reversed(case.facts.transforms):
-        functions: list[ast.FunctionDef | ast.Lambda] = [f for _, f in case.definition(name)]
-        functions += [a.function for a in applications(case, name) if a.function is not None]
-        for function in functions[:1]:
+        for function in _functions(case, name):
             known = parameters(function)
             bound = known[:1] == ["self"] and isinstance(call.func, ast.Attribute)
             starred = any(isinstance(a, ast.Starred) for a in call.args)
@@ -272,8 +281,8 @@ def arguments_passed(case: Case, source: Source, call: ast.Call) -> dict[str, as
     return {}
 
 
-def traced(case: Case) -> Iterator[Candidate]:
-    """Take arguments out of the static ones: new values then need no compilation."""
+def unmark_static(case: Case) -> Iterator[Candidate]:
+    """Unmark static arguments, so that new values need no compilation."""
     wanted = case.facts.depends or (
         (case.facts.data["argument"],) if "argument" in case.facts.data else ()
     )
@@ -283,23 +292,14 @@ def traced(case: Case) -> Iterator[Candidate]:
         for applied in applications(case, name):
             if applied.function is None:
                 continue
-            known = applied.known
-            edits: list[Edit] = []
-            for option in ("static_argnames", "static_argnums"):
-                present = constants(keyword(applied, option))
-                kept = [c for c in present if (c if isinstance(c, str) else known[c]) not in wanted]
-                if len(kept) == len(present):
-                    continue
-                if kept:
-                    listed = ", ".join(f'"{c}"' if isinstance(c, str) else str(c) for c in kept)
-                    edits += with_option(
-                        applied, option, f"({listed},)" if len(kept) == 1 else f"({listed})"
-                    )
-                else:
-                    edits += _without_option(applied, option)
+            edits = [
+                edit
+                for option in ("static_argnames", "static_argnums")
+                for edit in _keep_listed(applied, option, lambda name: name not in wanted)
+            ]
             if edits:
-                said = ", ".join(f"`{w}`" for w in wanted)
-                title = f"let {said} be traced: new values then need no new compilation"
+                names = ", ".join(f"`{w}`" for w in wanted)
+                title = f"let {names} be traced: new values then need no new compilation"
                 yield Candidate("traced_argument", title, tuple(edits), 3)
                 return
 
@@ -307,84 +307,75 @@ def traced(case: Case) -> Iterator[Candidate]:
 # --- donation --------------------------------------------------------------------------------
 
 
-_DONATED = re.compile(r"It was donated to `([^`]*)` as argument (\w+)")
+_DONATED_PATTERN = re.compile(r"It was donated to `([^`]*)` as argument (\w+)")
 
 
 def donated_argument(case: Case) -> str:
-    """The parameter that an array was given away as, "" if nothing tells."""
-    said = _DONATED.search(case.facts.message)
-    return said[2] if said is not None else ""
+    """Return the parameter that an array was donated as, or ""."""
+    found = _DONATED_PATTERN.search(case.facts.message)
+    return found[2] if found is not None else ""
 
 
-def copied(case: Case) -> Iterator[Candidate]:
-    """A donated argument used again, maybe under another name: donate a copy, or do not donate."""
-    said = _DONATED.search(case.facts.message)
-    label = next((x for x in case.facts.diagnostic.labels if "donated here" in x.text), None)
-    source = case.sources.get(label.span.file) if label is not None else None
-    node = source.at(label.span) if source is not None and label is not None else None
-    if said is None or source is None or node is None:
-        yield from _given_twice(case)
+def copy_donated(case: Case) -> Iterator[Candidate]:
+    """Donate a copy of an argument that is used again, or do not donate it."""
+    message = _DONATED_PATTERN.search(case.facts.message)
+    donations = ((s, n) for text, s, n in case.label_nodes if "donated here" in text)
+    source, node = next(donations, (None, None))
+    if message is None or source is None or node is None:
+        yield from _copy_shared_buffer(case)
         return
-    name, parameter = said.groups()
+    name, parameter = message.groups()
     call = next(iter(source.nodes(ast.Call, node)), None)
-    found = list(applications(case, name))
-    functions: list[ast.FunctionDef | ast.Lambda] = [f for _, f in case.definition(name)]
-    functions += [a.function for a in found if a.function is not None]
-    for function in functions[:1] if call is not None else ():
-        value = _passed(function, call, parameter) if call is not None else None
-        if value is None:
-            continue
-        tree_map, imports = source.spell("jax.tree.map")
-        numpy, more = source.spell("jax.numpy")
-        text = f"{tree_map}({numpy}.copy, {source.code(value)})"
+    function = next(_functions(case, name), None)
+    value = _passed_value(function, call, parameter) if function and call else None
+    if value is not None:
         title = f"donate a copy: `{source.code(value)}` is used again"
-        yield Candidate(
-            "copy_before_donate", title, (source.replace(value, text), *imports, *more), 1
-        )
-    for applied in found:
-        known = applied.known
+        yield Candidate("copy_before_donate", title, _copy_edits(source, value), 1)
+    for applied in applications(case, name):
+        known = applied.parameters
         given = [
             c if isinstance(c, str) else known[c]
             for option in ("donate_argnums", "donate_argnames")
-            for c in constants(keyword(applied, option))
+            for c in listed_constants(option_value(applied, option))
             if isinstance(c, str) or c < len(known)
         ]
         drop = _donate_only(applied, [n for n in given if n != parameter])
         yield Candidate("no_donation", f"do not donate `{parameter}`", tuple(drop), 2)
 
 
-_TWICE = re.compile(
+_DONATED_TWICE_PATTERN = re.compile(
     r"([\w.<>]+): one buffer is donated .* in the same call: as (\w+).* and as (\w+)"
 )
 
 
-def _given_twice(case: Case) -> Iterator[Candidate]:
-    """One array given for two arguments of a call, of which one is donated: a copy for the other."""
-    said = _TWICE.search(case.facts.message)
-    source, node = case.source, case.node
-    if said is None or source is None or node is None:
-        return
-    functions: list[ast.FunctionDef | ast.Lambda] = [f for _, f in case.definition(said[1])]
-    functions += [a.function for a in applications(case, said[1]) if a.function is not None]
+@at_expression
+def _copy_shared_buffer(case: Case, source: Source, node: ast.AST) -> Iterator[Candidate]:
+    """Copy an array that is passed twice in a call, and donated once."""
+    message = _DONATED_TWICE_PATTERN.search(case.facts.message)
+    function = next(_functions(case, message[1]), None) if message is not None else None
     for call in source.nodes(ast.Call, node):
-        value = _passed(functions[0], call, said[3]) if functions else None
-        if value is not None:
-            tree_map, imports = source.spell("jax.tree.map")
-            numpy, more = source.spell("jax.numpy")
-            text = f"{tree_map}({numpy}.copy, {source.code(value)})"
-            title = f"give a copy as `{said[3]}`: the array is donated"
-            edits = (source.replace(value, text), *imports, *more)
-            yield Candidate("copy_before_donate", title, edits, 1)
+        value = _passed_value(function, call, message[3]) if message and function else None
+        if message is not None and value is not None:
+            title = f"give a copy as `{message[3]}`: the array is donated"
+            yield Candidate("copy_before_donate", title, _copy_edits(source, value), 1)
             return
 
 
-def _passed(function: ast.FunctionDef | ast.Lambda, call: ast.Call, name: str) -> ast.expr | None:
-    """What a call passes for a parameter of the function behind it; all of them where it unpacks some."""
-    known = parameters(function)
-    known = known[1:] if known[:1] == ["self"] else known
-    for found in call.keywords:
-        if found.arg == name:
-            return found.value
+def _copy_edits(source: Source, value: ast.expr) -> tuple[Edit, ...]:
+    """Return the edits that replace a pytree by a copy."""
+    tree_map, imports = source.spell("jax.tree.map")
+    numpy, more = source.spell("jax.numpy")
+    text = f"{tree_map}({numpy}.copy, {source.code(value)})"
+    return (source.replace(value, text), *imports, *more)
+
+
+def _passed_value(
+    function: ast.FunctionDef | ast.Lambda, call: ast.Call, name: str
+) -> ast.expr | None:
+    """Return the value that a call passes for a parameter, or the container that it unpacks."""
+    known = arguments(function)
+    if (value := keyword_value(call, name)) is not None:
+        return value
     at = known.index(name) if name in known else 0
     for argument in call.args[: at + 1]:
         if isinstance(argument, ast.Starred):
@@ -394,60 +385,49 @@ def _passed(function: ast.FunctionDef | ast.Lambda, call: ast.Call, name: str) -
     return next((k.value for k in call.keywords if k.arg is None), None)
 
 
-def _donate_only(applied: Applied, names: list[str]) -> list[Edit]:
-    known = applied.known
-    edits: list[Edit] = []
-    for option in ("donate_argnums", "donate_argnames"):
-        present = constants(keyword(applied, option))
-        kept = [c for c in present if (c if isinstance(c, str) else known[c]) in names]
-        if not present or len(kept) == len(present):
-            continue
-        if kept:
-            listed = ", ".join(f'"{c}"' if isinstance(c, str) else str(c) for c in kept)
-            edits += with_option(
-                applied, option, f"({listed},)" if len(kept) == 1 else f"({listed})"
-            )
-        else:
-            edits += _without_option(applied, option)
-    return edits
+def _donate_only(applied: Application, names: list[str]) -> list[Edit]:
+    return [
+        edit
+        for option in ("donate_argnums", "donate_argnames")
+        for edit in _keep_listed(applied, option, lambda name: name in names)
+    ]
 
 
-def no_donation(case: Case) -> Iterator[Candidate]:
-    """A donation that no result can use: take it out."""
+def drop_donation(case: Case) -> Iterator[Candidate]:
+    """Drop a donation that no result can use."""
     wanted = case.facts.depends
     for applied in applications(case, case.facts.data.get("compiled", "")):
-        given = constants(keyword(applied, "donate_argnums")) + constants(
-            keyword(applied, "donate_argnames")
+        given = listed_constants(option_value(applied, "donate_argnums")) + listed_constants(
+            option_value(applied, "donate_argnames")
         )
         if not given or applied.function is None:
             continue
-        known = applied.known
+        known = applied.parameters
         names = [c if isinstance(c, str) else known[c] for c in given]
         edits = _donate_only(applied, [n for n in names if n not in wanted])
         if edits:
-            said = ", ".join(f"`{w}`" for w in wanted)
-            title = f"do not donate {said}: no result has that shape and dtype"
+            listed = ", ".join(f"`{w}`" for w in wanted)
+            title = f"do not donate {listed}: no result has that shape and dtype"
             yield Candidate("donate_shape", title, tuple(edits), 1)
             return
 
 
 # --- grad ------------------------------------------------------------------------------------
 
-GRADS = ("jax.grad", "jax.value_and_grad", "jax.jacfwd", "jax.jacrev", "jax.vjp", "jax.hessian")
 
 
-def has_aux(case: Case) -> Iterator[Candidate]:
-    """A function that returns (loss, data): `has_aux=True`."""
+def set_has_aux(case: Case) -> Iterator[Candidate]:
+    """Set `has_aux=True` for a function that returns (loss, data)."""
     if "tuple of length 2" not in case.facts.data.get("got", ""):
         return
     name = re.split(r"\s", case.facts.data.get("expected", ""))[0]
     kinds = ("jax.grad", "jax.value_and_grad")
     found = list(applications(case, name, kinds))
     if not found and case.source is not None and case.node is not None:
-        place = call_behind(case, case.source, case.node, kinds)
-        found = [Applied(*place, None, False)] if place is not None else []
+        call = find_transform_call(case, case.source, case.node, kinds)
+        found = [Application(*call)] if call is not None else []
     for applied in found:
-        edits = tuple(with_option(applied, "has_aux", "True"))
+        edits = tuple(set_option(applied, "has_aux", "True"))
         title = "say that the function returns (loss, other results): has_aux=True"
         yield Candidate("has_aux", title, edits, 1)
 
@@ -455,27 +435,19 @@ def has_aux(case: Case) -> Iterator[Candidate]:
 # --- vmap ------------------------------------------------------------------------------------
 
 
-def mapped_axes(case: Case) -> Iterator[Candidate]:
-    """Arguments of different sizes: do not map some, or map another axis."""
+@at_expression
+def set_in_axes(case: Case, source: Source, node: ast.AST) -> Iterator[Candidate]:
+    """Change `in_axes` where arguments differ in size: map another axis, or none."""
     rows = re.findall(r"axis (\d+) of (\w+)[^()]*\(\w+\[([\d,]*)\]\)", case.facts.message)
     shapes = {name: [int(n) for n in shape.split(",") if n] for _, name, shape in rows}
-    if len(shapes) < 2:
+    found = find_transform_call(case, source, node)
+    if len(shapes) < 2 or found is None:
         return
-    source, node = case.source, case.node
-    if source is None or node is None:
-        return
-    found = call_behind(case, source, node)
-    if found is None:
-        return
-    where, call = found
+    vmap_source, call = found
     function = call.args[0] if call.args else None
-    name = getattr(function, "id", getattr(function, "attr", ""))
-    known = parameters(function) if isinstance(function, ast.Lambda) else []
-    for _, definition in case.definition(name):
-        known = parameters(definition)
-        break
-    if known[:1] == ["self"]:
-        known = known[1:]
+    definition = next((f for _, f in case.definition(last_name(function))), function)
+    is_function = isinstance(definition, (ast.FunctionDef, ast.Lambda))
+    known = arguments(definition) if is_function else []
     known = [n for n in known if n in shapes] if set(shapes) <= set(known) else list(shapes)
     sizes = list(dict.fromkeys(n for shape in shapes.values() for n in shape))
     options: list[tuple[int, tuple[str, ...]]] = []
@@ -487,7 +459,7 @@ def mapped_axes(case: Case) -> Iterator[Candidate]:
         for axes in itertools.product(*choices):
             if set(axes) == {"None"}:
                 continue
-            # the fewest arguments changed; then what keeps axis 0; then the largest size
+            # prefer few changes; then axis 0; then the largest size
             moved = sum(a not in ("0", "None") for a in axes)
             unmapped = sum(a == "None" for a in axes)
             largest = max(
@@ -495,32 +467,30 @@ def mapped_axes(case: Case) -> Iterator[Candidate]:
             )
             options.append((4 * moved + 2 * unmapped - largest, axes))
     options.sort(key=lambda o: o[0])
-    applied = Applied(where, call, None, False)
+    applied = Application(vmap_source, call)
     seen: set[tuple[str, ...]] = set()
     for i, (_, axes) in enumerate(options[:5]):
         if axes in seen:
             continue
         seen.add(axes)
-        value = f"({', '.join(axes)}{',' if len(axes) == 1 else ''})"
-        said = ", ".join(
+        mapping = ", ".join(
             f"`{arg}` not" if axis == "None" else f"`{arg}` over axis {axis}"
             for arg, axis in zip(known, axes, strict=True)
         )
-        yield Candidate(
-            "in_axes", f"map {said}", tuple(with_option(applied, "in_axes", value)), 1 + i, i == 0
-        )
+        edits = tuple(set_option(applied, "in_axes", tuple_text(axes)))
+        yield Candidate("in_axes", f"map {mapping}", edits, 1 + i, i == 0)
 
 
-def call_behind(
+def find_transform_call(
     case: Case, source: Source, node: ast.AST, kinds: tuple[str, ...] = ("jax.vmap",)
 ) -> tuple[Source, ast.Call] | None:
-    """The call of a transformation that made the function called at `node`."""
+    """Return the call of a transformation whose result is called at `node`."""
     statement = source.statement(node)
     inside = source.calls_of(*kinds, within=statement)
     if inside:
         return source, inside[-1]
     called = {
-        getattr(n, "id", getattr(n, "attr", ""))
+        last_name(n)
         for n in source.nodes((ast.Name, ast.Attribute), statement)  # type: ignore[arg-type]
         if isinstance(n.ctx, ast.Load)
     }
@@ -528,7 +498,7 @@ def call_behind(
         for call in found.calls_of(*kinds):
             parent = found.parents.get(call)
             if isinstance(parent, ast.Assign) and any(
-                getattr(t, "id", getattr(t, "attr", "")) in called for t in parent.targets
+                last_name(t) in called for t in parent.targets
             ):
                 return found, call
     every = [(s, c) for s in case.sources.values() for c in s.calls_of(*kinds)]
@@ -538,17 +508,17 @@ def call_behind(
 # --- export ----------------------------------------------------------------------------------
 
 
-def dimension_constraint(case: Case) -> Iterator[Candidate]:
-    """A comparison of symbolic sizes that has no single answer -> a constraint that gives it one."""
+def add_constraint(case: Case) -> Iterator[Candidate]:
+    """Add a constraint that decides an inconclusive comparison of symbolic sizes."""
     constraint = case.facts.data.get("constraint", "")
     if constraint:
-        yield from _constrained(case, constraint, 1)
-        if other := _opposite(constraint):
-            yield from _constrained(case, other, 2)
+        yield from _add_constraint_candidates(case, constraint, 1)
+        if other := _negated_constraint(constraint):
+            yield from _add_constraint_candidates(case, other, 2)
 
 
-def _opposite(constraint: str) -> str:
-    """What holds where a constraint does not: "b <= 3" for "b >= 4"; "" where that is no constraint."""
+def _negated_constraint(constraint: str) -> str:
+    """Return the negation of a constraint: "b <= 3" for "b >= 4"; "" if there is none."""
     found = re.fullmatch(r"(.+) (>=|<=) (.+)", constraint)
     if found is None:
         return ""
@@ -559,7 +529,7 @@ def _opposite(constraint: str) -> str:
     return f"{left} {turned} {bound}"
 
 
-def _constrained(case: Case, constraint: str, rank: int) -> Iterator[Candidate]:
+def _add_constraint_candidates(case: Case, constraint: str, rank: int) -> Iterator[Candidate]:
     names = set(re.findall(r"[A-Za-z_]\w*", constraint))
     makers = (
         "jax.export.symbolic_shape",
@@ -573,13 +543,11 @@ def _constrained(case: Case, constraint: str, rank: int) -> Iterator[Candidate]:
             if not names & known:
                 continue
             title = f"say that {constraint} always holds, where the dimension is made"
-            present = keyword(Applied(source, call, None, False), "constraints")
+            present = option_value(Application(source, call), "constraints")
             if isinstance(present, (ast.List, ast.Tuple)) and present.elts:
                 last = present.elts[-1]
                 edit = source.replace(last, f'{source.code(last)}, "{constraint}"')
                 yield Candidate("dim_constraint", title, (edit,), rank)
             else:
-                edits = with_option(
-                    Applied(source, call, None, False), "constraints", f'["{constraint}"]'
-                )
+                edits = set_option(Application(source, call), "constraints", f'["{constraint}"]')
                 yield Candidate("dim_constraint", title, tuple(edits), rank)

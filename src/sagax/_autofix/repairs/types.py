@@ -7,24 +7,42 @@ import re
 from collections.abc import Iterator
 from dataclasses import replace
 
-from sagax._autofix.repairs.boolean_logic import splice
-from sagax._autofix.repairs.case import Candidate, Case, base_name
-from sagax._autofix.repairs.dataflow import Made, functions_behind, keys_of, made, returned_by
+from sagax._autofix.repairs.boolean_logic import substitute
+from sagax._autofix.repairs.case import Candidate, Case, at_expression, base_name
+from sagax._autofix.repairs.dataflow import (
+    Definition,
+    field_defaults,
+    path_keys,
+    reaching_definitions,
+    resolve_functions,
+    returned_expressions,
+)
 from sagax._autofix.repairs.origins import arguments_of
-from sagax._autofix.repairs.source_file import Function, Source, loads, parameters, stores
+from sagax._autofix.repairs.source_file import (
+    Function,
+    Source,
+    argument,
+    first_statement,
+    keyword_value,
+    last_name,
+    loads,
+    parameters,
+    stores,
+    tuple_text,
+)
 from sagax._src.diagnostics.model import Edit
 
 __all__ = [
-    "branch_results", "branch_type", "carry_container", "carry_results", "carry_type", "double_where", "enable_x64",
-    "float_argument", "growing", "loop_call", "matmul", "results", "scalar_output", "wider", "widest",
+    "branch_outputs", "match_branch_types", "match_carry_container", "carry_outputs", "match_carry_types", "use_double_where", "enable_x64",
+    "cast_argument_to_float", "preallocate", "find_loop_call", "transpose_operands", "body_outputs", "reduce_output", "widen_dtype", "widest_dtype",
 ]  # fmt: skip
 
-_TYPE = re.compile(r"(bool|u?int\d+|b?float\w*|complex\d+)\[([\d,]*)\]")
-_LOOPS = ("jax.lax.scan", "jax.lax.while_loop", "jax.lax.fori_loop")
+_TYPE_PATTERN = re.compile(r"(bool|u?int\d+|b?float\w*|complex\d+)\[([\d,]*)\]")
+_LOOP_FUNCTIONS = ("jax.lax.scan", "jax.lax.while_loop", "jax.lax.fori_loop")
 
 
-def _types(text: str) -> tuple[str, str]:
-    found = _TYPE.search(text)
+def _parse_type(text: str) -> tuple[str, str]:
+    found = _TYPE_PATTERN.search(text)
     return (found[1], found[2]) if found else ("", "")
 
 
@@ -34,9 +52,8 @@ def _call_at(source: Source, node: ast.AST, names: tuple[str, ...]) -> ast.Call 
     return found[0] if found else None
 
 
-def _cast(source: Source, value: ast.expr, dtype: str, numpy: str) -> str:
-    """The text of a value with another dtype."""
-    text = source.code(value)
+def _cast_text(source: Source, value: ast.expr, dtype: str, numpy: str) -> str:
+    """Return the text of a value with another dtype."""
     if (
         isinstance(value, ast.Constant)
         and isinstance(value.value, int)
@@ -45,45 +62,46 @@ def _cast(source: Source, value: ast.expr, dtype: str, numpy: str) -> str:
     ):
         return f"{float(value.value)}"
     if isinstance(value, ast.Call) and source.meaning(value.func).startswith("jax.numpy."):
-        for keyword in value.keywords:
-            if keyword.arg == "dtype":
-                return splice(source, value, {keyword.value: f"{numpy}.{dtype}"})
+        if (old := keyword_value(value, "dtype")) is not None:
+            return substitute(source, value, {old: f"{numpy}.{dtype}"})
         name = source.meaning(value.func).rpartition(".")[2]
-        if name in (
-            "zeros",
-            "ones",
-            "full",
-            "array",
-            "asarray",
-            "arange",
-            "zeros_like",
-            "ones_like",
-        ):
-            positional = {"zeros": 1, "ones": 1, "array": 1, "asarray": 1, "full": 2}.get(name)
+        if name in _DTYPE_POSITION:
+            positional = _DTYPE_POSITION[name]
             if positional is not None and len(value.args) > positional:
-                return splice(source, value, {value.args[positional]: f"{numpy}.{dtype}"})
-            return f"{text[:-1].rstrip().rstrip(',')}, dtype={numpy}.{dtype})"
+                return substitute(source, value, {value.args[positional]: f"{numpy}.{dtype}"})
+            return source.call_with(value, f"dtype={numpy}.{dtype}")
     if (
         isinstance(value, ast.Call)
         and isinstance(value.func, ast.Attribute)
         and value.func.attr == "astype"
         and value.args
     ):
-        return splice(source, value, {value.args[0]: f"{numpy}.{dtype}"})
-    return f"{numpy}.asarray({text}, dtype={numpy}.{dtype})"
+        return substitute(source, value, {value.args[0]: f"{numpy}.{dtype}"})
+    return f"{numpy}.asarray({source.code(value)}, dtype={numpy}.{dtype})"
 
 
-def _leaf(source: Source, value: ast.expr, path: str) -> ast.expr | None:
-    """The part of a display, or of what makes an object, that a path such as `[0]['w'].x` leads to."""
+# creation functions, with the position of `dtype` where it is positional
+_DTYPE_POSITION = {
+    "zeros": 1, "ones": 1, "array": 1, "asarray": 1, "full": 2, "arange": None, "zeros_like": None,
+    "ones_like": None,
+}  # fmt: skip
+
+
+def _display_leaf(source: Source, value: ast.expr, path: str) -> ast.expr | None:
+    """Return the part of a display or constructor that a path such as `[0]['w'].x` leads to."""
     for item, attribute in re.findall(r"\[([^\]]+)\]|\.(\w+)", path):
-        found = _field(source, value, attribute) if attribute else _item(value, item)
+        found = (
+            _constructor_field(source, value, attribute)
+            if attribute
+            else _display_item(value, item)
+        )
         if found is None:
             return None
         value = found
     return value
 
 
-def _item(value: ast.expr, key: str) -> ast.expr | None:
+def _display_item(value: ast.expr, key: str) -> ast.expr | None:
     if isinstance(value, (ast.Tuple, ast.List)) and key.isdigit() and int(key) < len(value.elts):
         return value.elts[int(key)]
     if isinstance(value, ast.Dict):
@@ -93,28 +111,22 @@ def _item(value: ast.expr, key: str) -> ast.expr | None:
     return None
 
 
-def _field(source: Source, value: ast.expr, name: str) -> ast.expr | None:
-    """What a field becomes in `State(1, steps=2)`, `state._replace(steps=2)` or `replace(state, steps=2)`."""
+def _constructor_field(source: Source, value: ast.expr, name: str) -> ast.expr | None:
+    """Return the value of a field in `State(1, steps=2)` or `state._replace(steps=2)`."""
     if not isinstance(value, ast.Call):
         return None
-    for keyword in value.keywords:
-        if keyword.arg == name:
-            return keyword.value
-    called = getattr(value.func, "id", getattr(value.func, "attr", ""))
-    for found in source.nodes(ast.ClassDef):
-        if found.name == called:
-            fields = [
-                s.target.id
-                for s in found.body
-                if isinstance(s, ast.AnnAssign) and isinstance(s.target, ast.Name)
-            ]
+    if (found := keyword_value(value, name)) is not None:
+        return found
+    for cls in source.nodes(ast.ClassDef):
+        if cls.name == last_name(value.func):
+            fields = list(field_defaults(cls))
             if name in fields and fields.index(name) < len(value.args):
                 return value.args[fields.index(name)]
     return None
 
 
-def _resolved(source: Source, value: ast.expr) -> ast.expr:
-    """The expression behind a name that is assigned once."""
+def _single_definition(source: Source, value: ast.expr) -> ast.expr:
+    """Return the definition of a name that is assigned once, or the expression itself."""
     if isinstance(value, ast.Name):
         scope = source.function(value) or source.tree
         found = source.assigned(value.id, scope)
@@ -123,75 +135,74 @@ def _resolved(source: Source, value: ast.expr) -> ast.expr:
     return value
 
 
-def carry_results(case: Case) -> Iterator[tuple[Source, ast.expr]]:
-    """What the body of the loop at fault returns for the part of the carry whose type changes."""
-    for place, value, keys in _carried(case):
+def carry_outputs(case: Case) -> Iterator[tuple[Source, ast.expr]]:
+    """Yield what the loop body returns for the part of the carry whose type changes."""
+    for source, value, keys in _carry_paths(case):
         if isinstance(value, ast.Tuple) and keys[:1] == ("0",) and value.elts:
             value, keys = value.elts[0], keys[1:]
-        yield (
-            place,
-            _leaf(place, value, "".join(f"[{k}]" if k[0] != "." else k for k in keys)) or value,
-        )
+        path = "".join(f"[{k}]" if k[0] != "." else k for k in keys)
+        yield source, _display_leaf(source, value, path) or value
 
 
-def _carried(case: Case) -> Iterator[tuple[Source, ast.expr, tuple[str, ...]]]:
-    """What the body of the loop at fault returns, with the path to the part that changes its type."""
-    found = loop_call(case)
+def _carry_paths(case: Case) -> Iterator[tuple[Source, ast.expr, tuple[str, ...]]]:
+    """Yield what the loop body returns, with the path to the part that changes its type."""
+    found = find_loop_call(case)
     if found is None:
         return
-    where, call = found
-    keys = keys_of(_path(case))
-    name = where.meaning(call.func).rpartition(".")[2]
-    at = _BODY[name]
+    source, call = found
+    keys = path_keys(_leaf_path(case))
+    name = source.meaning(call.func).rpartition(".")[2]
+    at = _BODY_POSITION[name]
     if len(call.args) <= at:
         return
-    for place, value in results(case, where, call.args[at]):
-        yield place, value, ("0", *keys) if name == "scan" else keys
+    for defining, value in body_outputs(case, source, call.args[at]):
+        yield defining, value, ("0", *keys) if name == "scan" else keys
 
 
-def _path(case: Case) -> str:
+def _leaf_path(case: Case) -> str:
     data = case.facts.data
     return re.sub(r"^\w+", "", data.get("argument", "") + data.get("path", ""))
 
 
-_BODY = {"scan": 0, "while_loop": 1, "fori_loop": 2}
-_INIT = {"scan": 1, "while_loop": 2, "fori_loop": 3}
+_BODY_POSITION = {"scan": 0, "while_loop": 1, "fori_loop": 2}
+_INIT_POSITION = {"scan": 1, "while_loop": 2, "fori_loop": 3}
 
 
-def carry_container(case: Case) -> Iterator[Candidate]:
-    """A carry that begins as a tuple and comes back as a list, or the other way round."""
-    found = loop_call(case) if "same pytree structure" in case.facts.message else None
+def match_carry_container(case: Case) -> Iterator[Candidate]:
+    """Match the container of a carry: a tuple or a list at the start and in the result."""
+    found = find_loop_call(case) if "same pytree structure" in case.facts.message else None
     if found is None:
         return
-    where, call = found
-    name = where.meaning(call.func).rpartition(".")[2]
-    at = {"scan": (0, 1), "while_loop": (1, 2), "fori_loop": (2, 3)}[name]
-    if len(call.args) <= at[1]:
+    source, call = found
+    name = source.meaning(call.func).rpartition(".")[2]
+    if len(call.args) <= _INIT_POSITION[name]:
         return
-    wanted = _resolved(where, call.args[at[1]])
-    for place, value in results(case, where, call.args[at[0]]):
+    init = _single_definition(source, call.args[_INIT_POSITION[name]])
+    for defining, value in body_outputs(case, source, call.args[_BODY_POSITION[name]]):
         if name == "scan" and isinstance(value, ast.Tuple) and value.elts:
             value = value.elts[0]
-        if isinstance(value, (ast.Tuple, ast.List)) and type(value) is not type(wanted):
-            items = ", ".join(place.code(e) for e in value.elts)
-            pair = "[]" if isinstance(wanted, ast.List) else "()"
-            comma = "," if pair == "()" and len(value.elts) == 1 else ""
-            text = f"{pair[0]}{items}{comma}{pair[1]}"
-            title = f"return a {'list' if pair == '[]' else 'tuple'}, as the loop begins with"
-            yield Candidate("match_structure", title, (place.replace(value, text),), 1)
+        if isinstance(value, (ast.Tuple, ast.List)) and type(value) is not type(init):
+            kind = "list" if isinstance(init, ast.List) else "tuple"
+            title = f"return a {kind}, as the loop begins with"
+            edit = defining.replace(value, _display_text(defining, value, kind))
+            yield Candidate("match_structure", title, (edit,), 1)
 
 
-def loop_call(case: Case) -> tuple[Source, ast.Call] | None:
-    """The call of scan, while_loop or fori_loop at fault."""
-    return _innermost_call(case, _LOOPS)
+def _display_text(source: Source, display: ast.Tuple | ast.List, kind: str) -> str:
+    """Return the text of a display as a "tuple" or a "list"."""
+    items = [source.code(e) for e in display.elts]
+    return tuple_text(items) if kind == "tuple" else f"[{', '.join(items)}]"
+
+
+def find_loop_call(case: Case) -> tuple[Source, ast.Call] | None:
+    """Return the call of scan, while_loop or fori_loop at fault."""
+    return _innermost_call(case, _LOOP_FUNCTIONS)
 
 
 def _innermost_call(case: Case, names: tuple[str, ...]) -> tuple[Source, ast.Call] | None:
-    """The call of one of these functions that the error came out of, or the only one that there is."""
-    for span in reversed(case.facts.frames):
-        source = case.sources.get(span.file)
-        node = source.at(span) if source is not None else None
-        if source is not None and isinstance(node, ast.Call) and source.meaning(node.func) in names:
+    """Return the call of one of these functions that raised the error, or the only one."""
+    for source, node in case.located(reversed(case.facts.frames)):
+        if isinstance(node, ast.Call) and source.meaning(node.func) in names:
             return source, node
     source, node = case.source, case.node
     if source is not None and node is not None:
@@ -202,51 +213,62 @@ def _innermost_call(case: Case, names: tuple[str, ...]) -> tuple[Source, ast.Cal
     return every[0] if len(every) == 1 else None
 
 
-def carry_type(case: Case) -> Iterator[Candidate]:
-    """A carry whose type changes: begin with the type that the body returns, or cast what it returns."""
+def match_carry_types(case: Case) -> Iterator[Candidate]:
+    """Match the type of a carry: cast its start, or the result of the body."""
     data = case.facts.data
-    before, after = _types(data.get("expected", "")), _types(data.get("got", ""))
-    found = loop_call(case)
+    before, after = _parse_type(data.get("expected", "")), _parse_type(data.get("got", ""))
+    found = find_loop_call(case)
     if found is None or not before[0]:
         return
-    where, call = found
-    at = _INIT[where.meaning(call.func).rpartition(".")[2]]
-    init = call.args[at] if len(call.args) > at else None
-    for keyword in call.keywords:
-        if keyword.arg in ("init", "init_val"):
-            init = keyword.value
+    source, call = found
+    init = argument(call, _INIT_POSITION[source.meaning(call.func).rpartition(".")[2]], "init")
+    init = init or keyword_value(call, "init_val")
     if init is None:
         return
-    shape = f"({after[1]},)" if after[1] and "," not in after[1] else f"({after[1]})"
-    keys = keys_of(_path(case))
-    places = list(dict.fromkeys(made(case, where, init, keys)))
+    keys = path_keys(_leaf_path(case))
+    definitions = list(dict.fromkeys(reaching_definitions(case, source, init, keys)))
     if before[0] != after[0]:
         title = f"begin with {after[0]}, the dtype that the body returns"
-        for place in places:
-            yield from _typed(place, after[0], title, 1)
-        yield from _typed(Made(where, init, keys), after[0], title, 3)
+        for definition in definitions:
+            yield from _cast_definition(definition, after[0], title, 1)
+        yield from _cast_definition(Definition(source, init, keys), after[0], title, 3)
         title = f"return {before[0]} from the body, the dtype that the loop begins with"
-        for source, value, path in _carried(case):
-            for place in dict.fromkeys(made(case, source, value, path)):
-                yield from _typed(place, before[0], title, 3)
+        for defining, value, path in _carry_paths(case):
+            for definition in dict.fromkeys(reaching_definitions(case, defining, value, path)):
+                yield from _cast_definition(definition, before[0], title, 3)
     elif before[1] != after[1]:
+        shape = _shape_text(after[1])
         title = f"begin with the shape that the body returns, {shape}"
-        for place in places:
-            if not place.rest:
-                numpy, imports = place.source.spell("jax.numpy")
-                text = f"{numpy}.broadcast_to({place.source.code(place.node)}, {shape})"
-                edits = (place.source.replace(place.node, text), *imports)
-                yield Candidate("match_shape", title, edits, 4)
+        for definition in definitions:
+            yield from _broadcast_definition(definition, shape, title, 4)
 
 
-def _typed(place: Made, dtype: str, title: str, rank: int) -> Iterator[Candidate]:
-    """A value, or the part of it that its `rest` leads to, with another dtype."""
-    source, node = place.source, place.node
+def _shape_text(sizes: str) -> str:
+    """Return the text of a shape tuple for the sizes of a type, such as "2,3"."""
+    return f"({sizes},)" if sizes and "," not in sizes else f"({sizes})"
+
+
+def _broadcast_definition(
+    definition: Definition, shape: str, title: str, rank: int
+) -> Iterator[Candidate]:
+    if definition.rest:
+        return
+    source, node = definition.source, definition.node
     numpy, imports = source.spell("jax.numpy")
-    if not place.rest:
-        text = _cast(source, node, dtype, numpy)
+    text = f"{numpy}.broadcast_to({source.code(node)}, {shape})"
+    yield Candidate("match_shape", title, (source.replace(node, text), *imports), rank)
+
+
+def _cast_definition(
+    definition: Definition, dtype: str, title: str, rank: int
+) -> Iterator[Candidate]:
+    """Cast a value, or the part of it that `rest` leads to."""
+    source, node, rest = definition
+    numpy, imports = source.spell("jax.numpy")
+    if not rest:
+        text = _cast_text(source, node, dtype, numpy)
     elif isinstance(node, (ast.Name, ast.Attribute)):
-        changed = _with_part(source, source.code(node), place.rest, f"{numpy}.{dtype}", numpy)
+        changed = _copy_with_part(source, source.code(node), rest, f"{numpy}.{dtype}", numpy)
         if changed is None:
             return
         text, more = changed
@@ -256,15 +278,15 @@ def _typed(place: Made, dtype: str, title: str, rank: int) -> Iterator[Candidate
     yield Candidate("match_dtype", title, (source.replace(node, text), *imports), rank)
 
 
-def _with_part(
+def _copy_with_part(
     source: Source, text: str, keys: tuple[str, ...], dtype: str, numpy: str
 ) -> tuple[str, list[Edit]] | None:
-    """The text of a copy of a container in which one part has another dtype."""
+    """Return the text of a copy of a container in which one part has another dtype."""
     if not keys:
         return f"{numpy}.asarray({text}, dtype={dtype})", []
     key = keys[0]
     part = f"{text}{key}" if key[0] == "." else f"{text}[{key}]"
-    inner = _with_part(source, part, keys[1:], dtype, numpy)
+    inner = _copy_with_part(source, part, keys[1:], dtype, numpy)
     if inner is None or key.isdigit():
         return None
     changed, imports = inner
@@ -281,159 +303,137 @@ def _with_part(
     return f"{copied}({text}, {key[1:]}={changed})", [*imports, *more]
 
 
-def results(case: Case, source: Source, function: ast.expr) -> Iterator[tuple[Source, ast.expr]]:
-    """The expressions that a function, given by its name, as a method, a lambda or what makes one, returns."""
+def body_outputs(
+    case: Case, source: Source, function: ast.expr
+) -> Iterator[tuple[Source, ast.expr]]:
+    """Yield the expressions that a loop body returns."""
     named = re.match(r"\w+ of ([\w.]+):", case.facts.message)
-    found = list(functions_behind(case, source, function))
+    found = list(resolve_functions(case, source, function))
     if named and len(found) != 1:
         found = [f for f in found if f[0].qualified(f[1]) == named[1]] or found
     if not found and named:
         found = list(case.definition(named[1]))
-    for place, definition in found[:1]:
-        for value in returned_by(place, definition):
-            yield place, value
+    for defining, definition in found[:1]:
+        for value in returned_expressions(defining, definition):
+            yield defining, value
 
 
-_CHOICES = ("jax.lax.cond", "jax.lax.switch")
+_BRANCH_FUNCTIONS = ("jax.lax.cond", "jax.lax.switch")
 
 
-def _branches(case: Case) -> list[list[tuple[Source, ast.expr]]]:
-    """What each branch of the cond or switch at fault returns."""
-    found = _innermost_call(case, _CHOICES)
+def _branch_values(case: Case) -> list[list[tuple[Source, ast.expr]]]:
+    """Return what each branch of the cond or switch at fault returns."""
+    found = _innermost_call(case, _BRANCH_FUNCTIONS)
     if found is None or len(found[1].args) < 2:
         return []
     source, call = found
     functions: list[tuple[Source, Function]] = []
     if source.meaning(call.func).endswith("switch"):
-        for place in made(case, source, call.args[1]):
-            if isinstance(place.node, (ast.List, ast.Tuple)):
-                for branch in place.node.elts:
-                    functions += list(functions_behind(case, place.source, branch))[:1]
-            elif isinstance(place.node, (ast.ListComp, ast.GeneratorExp)):
-                functions += functions_behind(case, place.source, place.node.elt)
+        for defining, node, _ in reaching_definitions(case, source, call.args[1]):
+            if isinstance(node, (ast.List, ast.Tuple)):
+                for branch in node.elts:
+                    functions += list(resolve_functions(case, defining, branch))[:1]
+            elif isinstance(node, (ast.ListComp, ast.GeneratorExp)):
+                functions += resolve_functions(case, defining, node.elt)
     else:
         for branch in call.args[1:3]:
-            functions += list(functions_behind(case, source, branch))[:1]
-    return [[(place, value) for value in returned_by(place, f)] for place, f in functions]
+            functions += list(resolve_functions(case, source, branch))[:1]
+    return [[(defining, v) for v in returned_expressions(defining, f)] for defining, f in functions]
 
 
-def branch_results(case: Case) -> Iterator[tuple[Source, ast.expr]]:
-    """What the branches of cond or switch after the first return."""
-    for found in _branches(case)[1:]:
+def branch_outputs(case: Case) -> Iterator[tuple[Source, ast.expr]]:
+    """Yield what the branches of cond or switch after the first return."""
+    for found in _branch_values(case)[1:]:
         yield from found
 
 
-def branch_type(case: Case) -> Iterator[Candidate]:
-    """Branches of cond or switch whose results differ in container, dtype or shape."""
+def match_branch_types(case: Case) -> Iterator[Candidate]:
+    """Match the results of the branches of cond or switch in container, dtype and shape."""
     message = " ".join([case.facts.message, *case.facts.data.values()])
-    returned = _branches(case) if "branch" in message else []
+    returned = _branch_values(case) if "branch" in message else []
     if len(returned) < 2 or any(not r for r in returned):
         return
-    first_place, first = returned[0][0]
-    for (place, value), *_ in returned[1:]:
+    first_source, first = returned[0][0]
+    for (source, value), *_ in returned[1:]:
         if (
             isinstance(first, (ast.Tuple, ast.List))
             and isinstance(value, (ast.Tuple, ast.List))
             and type(first) is not type(value)
         ):
-            for here, display, other in ((place, value, first), (first_place, first, value)):
-                items = ", ".join(here.code(e) for e in display.elts)
-                tuple_wanted = isinstance(other, ast.Tuple)
-                comma = "," if tuple_wanted and len(display.elts) == 1 else ""
-                text = f"({items}{comma})" if tuple_wanted else f"[{items}]"
-                title = f"return a {'tuple' if tuple_wanted else 'list'} from both branches"
-                rank = 1 if display is value else 2
-                yield Candidate("match_dtype", title, (here.replace(display, text),), rank)
+            for here, display, other in ((source, value, first), (first_source, first, value)):
+                kind = "tuple" if isinstance(other, ast.Tuple) else "list"
+                edit = here.replace(display, _display_text(here, display, kind))
+                title = f"return a {kind} from both branches"
+                yield Candidate("match_dtype", title, (edit,), 1 if display is value else 2)
             return
-    types = [(m.group(1), m.group(2)) for m in _TYPE.finditer(message)]
-    wide = widest([dtype for dtype, _ in types])
+    types = [(m.group(1), m.group(2)) for m in _TYPE_PATTERN.finditer(message)]
+    wide = widest_dtype([dtype for dtype, _ in types])
     if not wide:
         return
-    path = _path(case)
+    path = _leaf_path(case)
     if not path and (found_path := re.search(r"output((?:\[[^\]]+\]|\.\w+)+)", message)):
         path = found_path[1]
-    keys = keys_of(path)
-    places = dict.fromkeys(
-        m for each in returned for place, value in each for m in made(case, place, value, keys)
+    keys = path_keys(path)
+    definitions = dict.fromkeys(
+        definition
+        for each in returned
+        for defining, value in each
+        for definition in reaching_definitions(case, defining, value, keys)
     )
     shapes = {shape for _, shape in types}
     if len({dtype for dtype, _ in types}) > 1:
         title = f"return {wide} from all branches"
-        each = [c for place in places for c in _typed(place, wide, title, 2)]
+        each = [c for found in definitions for c in _cast_definition(found, wide, title, 2)]
         yield from (replace(c, rank=2 + i) for i, c in enumerate(each[:3]))
         merged = {(e.span, e.text): e for c in each for e in c.edits}
         yield Candidate("match_dtype", title, tuple(merged.values()), 4)
     elif len(shapes) > 1:
         largest = max(shapes, key=lambda shape: (shape.count(",") + bool(shape), shape))
-        text = f"({largest},)" if largest and "," not in largest else f"({largest})"
-        title = f"return the shape {text} from all branches"
-        for place in places:
-            if not place.rest:
-                source = place.source
-                numpy, imports = source.spell("jax.numpy")
-                new = f"{numpy}.broadcast_to({source.code(place.node)}, {text})"
-                edits = (source.replace(place.node, new), *imports)
-                yield Candidate("match_shape", title, edits, 3)
+        title = f"return the shape {_shape_text(largest)} from all branches"
+        for definition in definitions:
+            yield from _broadcast_definition(definition, _shape_text(largest), title, 3)
 
 
-_ORDER = [
-    "bool",
-    "uint8",
-    "int8",
-    "int16",
-    "int32",
-    "int64",
-    "float16",
-    "bfloat16",
-    "float32",
-    "float64",
-    "complex64",
-    "complex128",
-]
+_PROMOTION_ORDER = [
+    "bool", "uint8", "int8", "int16", "int32", "int64", "float16", "bfloat16", "float32", "float64",
+    "complex64", "complex128",
+]  # fmt: skip
 
 
-def widest(names: list[str]) -> str:
-    """Of the names of dtypes, the one that holds the values of all; "" without any."""
-    known = [n for n in names if n in _ORDER]
-    return max(known, key=_ORDER.index) if known else ""
+def widest_dtype(names: list[str]) -> str:
+    """Return the dtype that holds the values of all named ones; "" without any."""
+    known = [n for n in names if n in _PROMOTION_ORDER]
+    return max(known, key=_PROMOTION_ORDER.index) if known else ""
 
 
 # --- grad ------------------------------------------------------------------------------------
 
 
-def float_argument(case: Case) -> Iterator[Candidate]:
-    """grad of an integer argument -> the argument as floating point numbers."""
-    source, node = case.source, case.node
+@at_expression
+def cast_argument_to_float(case: Case, source: Source, node: ast.AST) -> Iterator[Candidate]:
+    """Cast an integer argument of grad to floating point."""
     name = base_name(case.facts.data.get("argument", ""))
-    if source is None or node is None or not name or "NotAnArrayError" in case.facts.classes:
+    if not name or "NotAnArrayError" in case.facts.classes:
         return
     numpy, imports = source.spell("jax.numpy")
     statement = source.statement(node)
     calls = [c for c in source.nodes(ast.Call, statement) if c.args]
     calls.sort(key=lambda c: c is not node)
-    at = _position(case, name)
+    at = _argument_position(case, name)
     for call in calls:
         called = source.meaning(call.func)
         inner = isinstance(call.func, (ast.Call, ast.Name))
         if called.startswith("jax.") or not inner or len(call.args) <= at:
             continue
-        if isinstance(call.func, ast.Name) and call.func.id in (
-            "print",
-            "float",
-            "round",
-            "int",
-            "list",
-            "range",
-            "len",
-        ):
+        if isinstance(call.func, ast.Name) and call.func.id in _BUILTINS:
             continue
         value = call.args[at]
-        known = _resolved(source, value)
+        known = _single_definition(source, value)
         if path := case.facts.data["argument"].removeprefix(name):
-            yield from _float_leaf(case, source, value, path, numpy, imports)
+            yield from _cast_leaf_to_float(case, source, value, path, numpy, imports)
             return
         if isinstance(value, ast.Constant):
-            text = _cast(source, value, "float32", numpy)
+            text = _cast_text(source, value, "float32", numpy)
         elif isinstance(known, ast.Call):
             text = f"{source.code(value)}.astype({numpy}.float32)"
         else:
@@ -445,22 +445,21 @@ def float_argument(case: Case) -> Iterator[Candidate]:
         if isinstance(known, ast.Constant) or (
             isinstance(known, ast.Call) and source.meaning(known.func).startswith("jax.numpy.")
         ):
-            text = _cast(source, known, "float32", numpy)
-            yield Candidate(
-                "float_input",
-                f"make `{name}` floating point where it is made",
-                (source.replace(known, text), *imports),
-                2,
-            )
+            edit = source.replace(known, _cast_text(source, known, "float32", numpy))
+            title = f"make `{name}` floating point where it is made"
+            yield Candidate("float_input", title, (edit, *imports), 2)
 
 
-def _float_leaf(
+_BUILTINS = {"print", "float", "round", "int", "list", "range", "len"}
+
+
+def _cast_leaf_to_float(
     case: Case, source: Source, value: ast.expr, path: str, numpy: str, imports: list[Edit]
 ) -> Iterator[Candidate]:
-    """One part of an argument as floating point numbers, where it is made; or else all parts."""
+    """Cast one leaf of an argument to floating point where it is defined, or else all leaves."""
     title = f"make {source.code(value)}{path} floating point where it is made"
-    for place in dict.fromkeys(made(case, source, value, keys_of(path))):
-        for candidate in _typed(place, "float32", title, 1):
+    for definition in dict.fromkeys(reaching_definitions(case, source, value, path_keys(path))):
+        for candidate in _cast_definition(definition, "float32", title, 1):
             yield replace(candidate, kind="float_input")
     tree_map, more = source.spell("jax.tree.map")
     text = f"{tree_map}(lambda leaf: {numpy}.asarray(leaf, dtype={numpy}.float32), {source.code(value)})"
@@ -469,11 +468,11 @@ def _float_leaf(
     yield Candidate("float_input", title, edits, 2)
 
 
-def _position(case: Case, name: str) -> int:
-    """Which argument of the function that is differentiated has a name."""
+def _argument_position(case: Case, name: str) -> int:
+    """Return the position of an argument of the differentiated function."""
     for source in case.sources.values():
         for call in source.calls_of("jax.grad", "jax.value_and_grad", "jax.jacrev", "jax.jacfwd"):
-            for _, definition in functions_behind(case, source, call.args[0]) if call.args else ():
+            for _, definition in resolve_functions(case, source, call.args[0]) if call.args else ():
                 known = [n for n in parameters(definition) if n != "self"]
                 if name in known:
                     return known.index(name)
@@ -488,25 +487,23 @@ def _position(case: Case, name: str) -> int:
     return 0
 
 
-def scalar_output(case: Case) -> Iterator[Candidate]:
-    """grad of a function that returns an array -> the sum of it, or the mean."""
+def reduce_output(case: Case) -> Iterator[Candidate]:
+    """Reduce the array that a differentiated function returns to its sum or mean."""
     name = re.split(r"\s", case.facts.data.get("expected", ""))[0]
     if not name or "PyTreeDef" in case.facts.message:
         return
-    places: list[tuple[Source, ast.expr]] = []
+    outputs: list[tuple[Source, ast.expr]] = []
     for source, function in case.definition(name):
-        for node in source.nodes(ast.Return, function):
-            if node.value is not None and source.function(node) is function:
-                places.append((source, node.value))
+        outputs += [(source, value) for value in returned_expressions(source, function)]
         break
-    if not places and case.source is not None:
+    if not outputs and case.source is not None:
         for call in case.source.calls_of("jax.grad", "jax.value_and_grad"):
             if call.args and isinstance(call.args[0], ast.Lambda):
-                places.append((case.source, call.args[0].body))
+                outputs.append((case.source, call.args[0].body))
     for reduce, rank in (("sum", 1), ("mean", 2)):
         edits: list[Edit] = []
         imports: list[Edit] = []
-        for source, value in places:
+        for source, value in outputs:
             numpy, imports = source.spell("jax.numpy")
             edits.append(source.replace(value, f"{numpy}.{reduce}({source.code(value)})"))
         if edits:
@@ -518,7 +515,7 @@ def scalar_output(case: Case) -> Iterator[Candidate]:
 
 
 def enable_x64(case: Case) -> Iterator[Candidate]:
-    """64-bit types: turn them on, or ask for 32 bits."""
+    """Turn 64-bit types on, or narrow them to 32 bits."""
     source, node = case.source, case.node
     if source is None:
         return
@@ -529,66 +526,51 @@ def enable_x64(case: Case) -> Iterator[Candidate]:
     yield Candidate("enable_x64", title, (edit, *imports), 1)
     if node is None:
         return
-    edits: list[Edit] = []
-    for found in ast.walk(source.statement(node)):
-        if isinstance(found, ast.Attribute) and found.attr in (
-            "float64",
-            "int64",
-            "uint64",
-            "complex128",
-        ):
-            narrow = {
-                "float64": "float32",
-                "int64": "int32",
-                "uint64": "uint32",
-                "complex128": "complex64",
-            }
-            edits.append(source.replace(found, f"{source.code(found.value)}.{narrow[found.attr]}"))
+    edits = [
+        source.replace(found, f"{source.code(found.value)}.{_NARROWED[found.attr]}")
+        for found in ast.walk(source.statement(node))
+        if isinstance(found, ast.Attribute) and found.attr in _NARROWED
+    ]
     if edits:
         yield Candidate("narrow_dtype", "ask for 32 bits, which is what you get", tuple(edits), 2)
 
 
-def wider(case: Case) -> Iterator[Candidate]:
-    """Integers that overflow -> of 32 bits where they fit, else floating point numbers."""
-    source, node = case.source, case.node
-    if source is None or node is None:
-        return
+_NARROWED = {"float64": "float32", "int64": "int32", "uint64": "uint32", "complex128": "complex64"}
+
+
+@at_expression
+def widen_dtype(case: Case, source: Source, node: ast.AST) -> Iterator[Candidate]:
+    """Widen integers that overflow to 32 bits if they fit, else to floating point."""
     numpy, imports = source.spell("jax.numpy")
-    said = re.match(r"(\S+) does not fit (\w+)", case.facts.message)
-    fits = said is not None and not said[2].endswith(("32", "64")) and abs(float(said[1])) < 2**31
+    match = re.match(r"(\S+) does not fit (\w+)", case.facts.message)
+    fits = match is not None and not match[2].endswith(("32", "64"))
+    fits = fits and match is not None and abs(float(match[1])) < 2**31
     dtypes = ("int32", "float32") if fits else ("float32",)
     function = source.function(node)
     statement = source.statement(node)
-    places: list[tuple[str, list[Edit]]] = []
+    casts: list[tuple[str, list[Edit]]] = []
     if function is not None and not isinstance(function, ast.Lambda):
         known = parameters(function)
         read = [n for n in arguments_of(source, node) if n in known and n != "self"]
         names = [d for d in case.facts.depends if d in known and d != "self"] or read
         if names:
-            first = next(
-                (
-                    s
-                    for s in function.body
-                    if not (isinstance(s, ast.Expr) and isinstance(s.value, ast.Constant))
-                ),
-                statement,
-            )
+            first = first_statement(function)
             indent = source.indent(first)
             lines = "\n".join(f"{indent}{n} = {n}.astype(DTYPE)" for n in names)
             edit = source.insert_above(source.first_line(first), lines)
-            places.append((f"cast {', '.join(f'`{n}`' for n in names)}", [edit]))
+            casts.append((f"cast {', '.join(f'`{n}`' for n in names)}", [edit]))
     for call in source.nodes(ast.Call, statement):
         full = source.meaning(call.func)
-        if full.rpartition(".")[2] in _REDUCING and full.startswith("jax.numpy."):
+        if full.rpartition(".")[2] in _REDUCTIONS and full.startswith("jax.numpy."):
             texts: dict[ast.AST, str] = {
-                a: f"{_operand(source, a)}.astype(DTYPE)"
+                a: f"{source.primary(a)}.astype(DTYPE)"
                 for a in call.args[: 2 if full.endswith("dot") else 1]
             }
-            edit = source.replace(call, splice(source, call, texts))
-            places.append(("where they are reduced", [edit]))
-        elif isinstance(call.func, ast.Attribute) and call.func.attr in _REDUCING and not full:
-            text = f"{_operand(source, call.func.value)}.astype(DTYPE)"
-            places.append(("where they are reduced", [source.replace(call.func.value, text)]))
+            edit = source.replace(call, substitute(source, call, texts))
+            casts.append(("where they are reduced", [edit]))
+        elif isinstance(call.func, ast.Attribute) and call.func.attr in _REDUCTIONS and not full:
+            text = f"{source.primary(call.func.value)}.astype(DTYPE)"
+            casts.append(("where they are reduced", [source.replace(call.func.value, text)]))
     operands = [
         n
         for n in ast.walk(node if isinstance(node, ast.expr) else statement)
@@ -598,31 +580,24 @@ def wider(case: Case) -> Iterator[Candidate]:
     if operands:
         left = operands[-1].left
         text = f"{numpy}.asarray({source.code(left)}, dtype=DTYPE)"
-        places.append((f"cast `{source.code(left)}`", [source.replace(left, text)]))
+        casts.append((f"cast `{source.code(left)}`", [source.replace(left, text)]))
     for i, dtype in enumerate(dtypes):
         kind = "floating point numbers" if dtype == "float32" else "integers of 32 bits"
-        for rank, (where, edits) in enumerate(places, 1):
-            made = [replace(e, text=e.text.replace("DTYPE", f"{numpy}.{dtype}")) for e in edits]
-            title = f"compute with {kind}: {where}"
-            yield Candidate("wider_dtype", title, (*made, *imports), rank + 3 * i)
+        for rank, (cast, edits) in enumerate(casts, 1):
+            typed = [replace(e, text=e.text.replace("DTYPE", f"{numpy}.{dtype}")) for e in edits]
+            title = f"compute with {kind}: {cast}"
+            yield Candidate("wider_dtype", title, (*typed, *imports), rank + 3 * i)
 
 
-_REDUCING = ("sum", "prod", "cumsum", "dot", "cumprod", "matmul")
-
-
-def _operand(source: Source, node: ast.expr) -> str:
-    simple = isinstance(node, (ast.Name, ast.Attribute, ast.Subscript, ast.Call))
-    return source.code(node) if simple else f"({source.code(node)})"
+_REDUCTIONS = ("sum", "prod", "cumsum", "dot", "cumprod", "matmul")
 
 
 # --- nan ---------------------------------------------------------------------------------------
 
 
-def double_where(case: Case) -> Iterator[Candidate]:
-    """`where(c, f(x), y)` whose unused side is not differentiable -> f of a harmless x there."""
-    source, node = case.source, case.node
-    if source is None or node is None:
-        return
+@at_expression
+def use_double_where(case: Case, source: Source, node: ast.AST) -> Iterator[Candidate]:
+    """Replace x in the side of `where(c, f(x), y)` that is not used, by a harmless value."""
     function = source.function(node)
     if function is None:
         return
@@ -631,8 +606,8 @@ def double_where(case: Case) -> Iterator[Candidate]:
         if len(call.args) != 3:
             continue
         for side, good in ((call.args[1], True), (call.args[2], False)):
-            for operand in _singular(source, side, node, function):
-                test = _test_at(source, call.args[0], operand)
+            for operand in _singular_operands(source, side, node, function):
+                test = _test_text_at(source, call.args[0], operand)
                 if test is None:
                     continue
                 name = source.code(operand)
@@ -652,20 +627,21 @@ def double_where(case: Case) -> Iterator[Candidate]:
                     ]
                     if len(again) > 1 and not isinstance(operand, ast.Call):
                         yield Candidate("double_where", title, (*again, *imports), rank)
-    yield from _guarded_norm(source, node)
+    yield from _guard_norm(source, node)
 
 
 def _is_load(node: ast.expr) -> bool:
     return isinstance(getattr(node, "ctx", ast.Load()), ast.Load)
 
 
-def _singular(
+def _singular_operands(
     source: Source, side: ast.expr, node: ast.AST, function: ast.AST
 ) -> Iterator[ast.expr]:
-    """The operands of functions whose derivative may be infinite, in a side of `where` or what its names are
-    assigned; those of the expression at fault first.
+    """Yield the operands of functions with infinite derivatives, in a side of `where`.
+
+    The definitions of its names are searched too; the operands of the expression at fault come first.
     """
-    places: list[ast.AST] = [side]
+    expressions: list[ast.AST] = [side]
     seen: set[str] = set()
     todo = loads(side)
     while todo:
@@ -673,18 +649,18 @@ def _singular(
         if name not in seen:
             seen.add(name)
             for value in source.assigned(name, function):
-                places.append(value)
+                expressions.append(value)
                 todo += loads(value)
     inside = set(ast.walk(source.statement(node) if isinstance(node, ast.stmt) else node))
     found: dict[ast.expr, bool] = {}
-    for place in places:
-        for part in ast.walk(place):
+    for expression in expressions:
+        for part in ast.walk(expression):
             operands: list[ast.expr] = []
             if isinstance(part, ast.Call):
                 name = source.meaning(part.func).rpartition(".")[2] or getattr(
                     part.func, "attr", ""
                 )
-                if name in _SINGULAR:
+                if name in _SINGULAR_FUNCTIONS:
                     operands = part.args[-1 if name.startswith("divide") else 0 :][:2]
                     operands = operands[-1:] if name.startswith("divide") else operands[:1]
                     operands += part.args[1:2] if name in ("arctan2", "power") else []
@@ -699,13 +675,13 @@ def _singular(
     return iter(sorted(found, key=lambda operand: not found[operand]))
 
 
-_SINGULAR = {"sqrt", "log", "log2", "log10", "log1p", "power", "float_power", "divide", "true_divide", "reciprocal",
+_SINGULAR_FUNCTIONS = {"sqrt", "log", "log2", "log10", "log1p", "power", "float_power", "divide", "true_divide", "reciprocal",
              "arccos", "arcsin", "arctanh", "arccosh", "norm", "cbrt", "rsqrt", "arctan2", "logit", "erfinv",
              "xlogy", "rel_entr", "entr", "digamma"}  # fmt: skip
 
 
-def _test_at(source: Source, test: ast.expr, where: ast.expr) -> str | None:
-    """The test of a `where`, as it may be written at an earlier place; None if it cannot be computed there."""
+def _test_text_at(source: Source, test: ast.expr, where: ast.expr) -> str | None:
+    """Return the test of a `where` for an earlier expression; None if it is not computable there."""
     function = source.function(where)
     if function is None:
         return None
@@ -732,22 +708,17 @@ def _test_at(source: Source, test: ast.expr, where: ast.expr) -> str | None:
             )
             if not alike or value.args[:1] != [where]:  # type: ignore[attr-defined]
                 return None
-            texts[name] = _grouped(source, where)
+            texts[name] = source.primary(where)
         else:
-            inner = _test_at(source, value, where)
+            inner = _test_text_at(source, value, where)
             if inner is None:
                 return None
             texts[name] = inner if isinstance(value, (ast.Name, ast.Call)) else f"({inner})"
-    return splice(source, test, texts)
+    return substitute(source, test, texts)
 
 
-def _grouped(source: Source, node: ast.expr) -> str:
-    simple = isinstance(node, (ast.Name, ast.Call, ast.Attribute, ast.Subscript))
-    return source.code(node) if simple else f"({source.code(node)})"
-
-
-def _guarded_norm(source: Source, node: ast.AST) -> Iterator[Candidate]:
-    """`sqrt(s)` of a sum that may be 0 -> with a tiny number added."""
+def _guard_norm(source: Source, node: ast.AST) -> Iterator[Candidate]:
+    """Add a small constant to the operand of `sqrt`, `log` or `norm`."""
     for call in source.nodes(ast.Call, source.statement(node)):
         full = source.meaning(call.func)
         if (
@@ -761,19 +732,16 @@ def _guarded_norm(source: Source, node: ast.AST) -> Iterator[Candidate]:
                 edits = (source.replace(call, text), *imports)
             else:
                 edits = (source.replace(call.args[0], f"{inner} + 1e-12"),)
-            yield Candidate(
-                "epsilon", "keep away from 0, where the derivative is infinite", edits, 4, False
-            )
+            title = "keep away from 0, where the derivative is infinite"
+            yield Candidate("epsilon", title, edits, 4, False)
 
 
 # --- shapes ------------------------------------------------------------------------------------
 
 
-def matmul(case: Case) -> Iterator[Candidate]:
-    """Contracted dimensions that differ: transpose or exchange the operands."""
-    source, node = case.source, case.node
-    if source is None or node is None:
-        return
+@at_expression
+def transpose_operands(case: Case, source: Source, node: ast.AST) -> Iterator[Candidate]:
+    """Transpose or exchange operands whose contracted dimensions differ."""
     if not re.search(r"dot|matmul|contract", case.facts.message):
         return
     pairs: list[tuple[ast.AST, ast.expr, ast.expr]] = []
@@ -788,70 +756,49 @@ def matmul(case: Case) -> Iterator[Candidate]:
         ):
             pairs.append((found, found.args[0], found.args[1]))
     for whole, left, right in pairs:
-
-        def transposed(part: ast.expr) -> str:
-            text = source.code(part)
-            return (
-                f"{text}.T"
-                if isinstance(part, (ast.Name, ast.Attribute, ast.Subscript, ast.Call))
-                else f"({text}).T"
-            )
-
         a, b = source.code(left), source.code(right)
         for title, texts in (
-            (f"transpose `{b}`", {right: transposed(right)}),
-            (f"transpose `{a}`", {left: transposed(left)}),
+            (f"transpose `{b}`", {right: f"{source.primary(right)}.T"}),
+            (f"transpose `{a}`", {left: f"{source.primary(left)}.T"}),
             ("exchange the operands", {left: b, right: a}),
         ):
-            edit = source.replace(whole, splice(source, whole, texts))
+            edit = source.replace(whole, substitute(source, whole, texts))
             yield Candidate("reshape", title, (edit,), 2, False)
 
 
-def growing(case: Case) -> Iterator[Candidate]:
-    """An array that grows in a loop -> one of the final size, filled with .at[i].set."""
-    source, node = case.source, case.node
-    if source is None or node is None:
-        return
-    found = loop_call(case)
+@at_expression
+def preallocate(case: Case, source: Source, node: ast.AST) -> Iterator[Candidate]:
+    """Preallocate an array that grows in a loop, and fill it with .at[i].set."""
+    found = find_loop_call(case)
     if found is None:
         return
-    where, call = found
-    name = where.meaning(call.func).rpartition(".")[2]
-    body = call.args[{"scan": 0, "while_loop": 1, "fori_loop": 2}[name]]
-    init = call.args[{"scan": 1, "while_loop": 2, "fori_loop": 3}[name]]
-    numpy, imports = where.spell("jax.numpy")
-    for place, value in results(case, where, body):
-        for append in place.calls_of("jax.numpy.append", "jax.numpy.concatenate", within=value):
-            if len(append.args) != 2 or not place.meaning(append.func).endswith("append"):
+    loop_source, call = found
+    name = loop_source.meaning(call.func).rpartition(".")[2]
+    body, init = call.args[_BODY_POSITION[name]], call.args[_INIT_POSITION[name]]
+    numpy, imports = loop_source.spell("jax.numpy")
+    for defining, value in body_outputs(case, loop_source, body):
+        for append in defining.calls_of("jax.numpy.append", within=value):
+            counter = _iteration_counter(defining, value)
+            path = _item_path(value, append)
+            start = _display_leaf(loop_source, _single_definition(loop_source, init), path)
+            if len(append.args) != 2 or counter is None or start is None:
                 continue
-            counter = _counter(place, value, body, case)
-            path = _index_of(value, append)
-            start = _leaf(where, _resolved(where, init), path)
-            if counter is None or start is None:
-                continue
-            sizes = [m.shape[0] for m in case.measure(place, append) if m.shape]
+            sizes = [m.shape[0] for m in case.measure(defining, append) if m.shape]
             if not sizes:
                 continue
-            array, item = place.code(append.args[0]), place.code(append.args[1])
-            dtype = _dtype_option(where, start)
+            array, item = map(defining.code, append.args)
+            dtype = keyword_value(start, "dtype") if isinstance(start, ast.Call) else None
+            option = "" if dtype is None else f", dtype={loop_source.code(dtype)}"
             edits = (
-                place.replace(append, f"{array}.at[{counter}].set({item})"),
-                where.replace(start, f"{numpy}.zeros({max(sizes)}{dtype})"),
+                defining.replace(append, f"{array}.at[{counter}].set({item})"),
+                loop_source.replace(start, f"{numpy}.zeros({max(sizes)}{option})"),
                 *imports,
             )
             title = f"make the array as large as it gets ({max(sizes)} for these data) and fill it"
             yield Candidate("preallocate", title, edits, 1)
 
 
-def _dtype_option(source: Source, value: ast.expr) -> str:
-    if isinstance(value, ast.Call):
-        for keyword in value.keywords:
-            if keyword.arg == "dtype":
-                return f", dtype={source.code(keyword.value)}"
-    return ""
-
-
-def _index_of(value: ast.expr, part: ast.AST) -> str:
+def _item_path(value: ast.expr, part: ast.AST) -> str:
     if isinstance(value, ast.Tuple):
         for i, item in enumerate(value.elts):
             if any(n is part for n in ast.walk(item)):
@@ -859,8 +806,8 @@ def _index_of(value: ast.expr, part: ast.AST) -> str:
     return ""
 
 
-def _counter(source: Source, value: ast.expr, body: ast.expr, case: Case) -> str | None:
-    """The carried number that grows by one each round, or fori_loop's index."""
+def _iteration_counter(source: Source, value: ast.expr) -> str | None:
+    """Return the carried number that grows by one in each iteration, or the index of fori_loop."""
     for node in ast.walk(value):
         if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add):
             if isinstance(node.right, ast.Constant) and node.right.value == 1:

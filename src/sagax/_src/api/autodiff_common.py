@@ -94,7 +94,7 @@ class _pulling(tracing):
     __slots__ = ()
 
     @property
-    def words(self) -> str:  # type: ignore[override]
+    def phrase(self) -> str:  # type: ignore[override]
         return f"pulling cotangents back through `{function_name(self.function)}` for {self.reason}"
 
 

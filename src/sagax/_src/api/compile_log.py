@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from sagax._src import trees
 from sagax._src.diagnostics.boundary import function_code, function_name
-from sagax._src.diagnostics.spans import shown_path
+from sagax._src.diagnostics.spans import display_path
 from sagax._src.runtime.array import block_all
 
 __all__ = ["Seconds", "counters", "explain_compiles", "keep_programs", "record", "timed"]
@@ -123,7 +123,7 @@ def record(
 ) -> Counter:
     """Count one compilation; called once for each, never for a call that finds its program."""
     code = getattr(fun, "written_as", None) or function_code(fun)
-    place = "" if code is None else f"{shown_path(code.co_filename)}:{code.co_firstlineno}"
+    place = "" if code is None else f"{display_path(code.co_filename)}:{code.co_firstlineno}"
     name = function_name(fun)
     signature: Signature = {
         **{n: a.str_short(short_dtypes=False) for n, a in zip(names, avals, strict=False)},

@@ -16,7 +16,7 @@ from sagax._src import trees
 from sagax._src.callbacks.callbacks import debug_callback
 from sagax._src.core.value import Array
 from sagax._src.diagnostics.errors import ArgumentValueError
-from sagax._src.diagnostics.spans import is_users
+from sagax._src.diagnostics.spans import is_user_file
 
 _AROUND = 5  # lines shown before and after the current one
 
@@ -95,7 +95,7 @@ def breakpoint(
     frames: list[_Frame] = []
     frame: FrameType | None = sys._getframe(1)
     while frame is not None and (num_frames is None or len(frames) < num_frames):
-        if not filter_frames or is_users(frame.f_code.co_filename):
+        if not filter_frames or is_user_file(frame.f_code.co_filename):
             frames.append(_captured(frame, operands))
         frame = frame.f_back
 

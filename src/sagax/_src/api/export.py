@@ -627,7 +627,7 @@ def _located(assumption: Any) -> Any:
     if where is None or isinstance(where, str):
         return assumption
     span = spans.user_span(where)
-    text = None if span is None else f"{spans.shown_path(span.file)}:{span.line}: {span.text}"
+    text = None if span is None else f"{spans.display_path(span.file)}:{span.line}: {span.text}"
     return dataclasses.replace(assumption, where=text)
 
 

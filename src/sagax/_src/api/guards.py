@@ -20,8 +20,8 @@ from sagax._src import source_stacks
 from sagax._src.diagnostics.boundary import function_name
 from sagax._src.diagnostics.cautions import StaleValueWarning
 from sagax._src.diagnostics.errors import SagaxError
-from sagax._src.diagnostics.source import lines_of
-from sagax._src.diagnostics.spans import shown_path, user_span
+from sagax._src.diagnostics.source import line_span
+from sagax._src.diagnostics.spans import display_path, user_span
 from sagax._src.function_analysis import free_variables
 from sagax._src.function_analysis.free_variables import MISSING, Read
 from sagax._src.higher_order import trace_cache
@@ -270,8 +270,8 @@ def react(guard: Guard, mode: str, warned: set[str]) -> None:
 
 def _said(read: Read, now: Any, fun: Any) -> str:
     file = read.code.co_filename
-    text = "".join(lines_of(file, read.line, read.line, "").source).strip()
-    where = f"{shown_path(file)}:{read.line}" + (f" (`{text}`)" if text else "")
+    text = "".join(line_span(file, read.line, read.line, "").source).strip()
+    where = f"{display_path(file)}:{read.line}" + (f" (`{text}`)" if text else "")
     return (
         f"{read.text} has changed since {function_name(fun)} was compiled: it was {_shown(read.value)} and is "
         f"{_shown(now)}; it is read at {where}"

@@ -629,7 +629,9 @@ class JitFunction:
             return outs
 
         info = DebugInfo(self._name, self._paths(args, kwargs), (), "jit", function_code(fun))
-        timed = events.timed("/jax/core/compile/jaxpr_trace_duration", fun_name=self._name)
+        timed = events.record_duration(
+            "/jax/core/compile/jaxpr_trace_duration", fun_name=self._name
+        )
         start = time.perf_counter()
         with config.for_inner_program(), self._under, timed:
             jaxpr, consts = stage(flat, avals, info)

@@ -91,4 +91,4 @@ def _said(eqn: Eqn) -> str:
     if span is None:
         return what
     column = "" if span.column is None else f":{span.column + 1}"
-    return f"{what} from {spans.shown_path(span.file)}:{span.line}{column} ({span.function})"
+    return f"{what} from {spans.display_path(span.file)}:{span.line}{column} ({span.function})"

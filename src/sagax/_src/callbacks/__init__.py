@@ -1,1 +1,1 @@
-"""Call Python and native functions from running programs."""
+"""Call Python and native functions from running executables."""

@@ -5,34 +5,33 @@ from __future__ import annotations
 import threading
 from typing import Any
 
-__all__ = ["active", "calling", "innermost"]
+__all__ = ["active_calls", "track_call", "innermost_call"]
 
-# thread -> the calls that it is in, the innermost last. Empty most of the time: what has to care
-# only where a program calls Python asks for that first.
-active: dict[int, list[Any]] = {}
+# by thread: its callbacks in progress, the innermost last. Empty most of the time, which users test first.
+active_calls: dict[int, list[Any]] = {}
 _ident = threading.get_ident
 
 
-class calling:
-    """Context manager: a running program calls `what` in this thread."""
+class track_call:
+    """Mark that an executable runs `callback` in this thread, as a context manager."""
 
-    __slots__ = ("what",)
+    __slots__ = ("callback",)
 
-    def __init__(self, what: Any) -> None:
-        self.what = what
+    def __init__(self, callback: Any) -> None:
+        self.callback = callback
 
     def __enter__(self) -> None:
-        active.setdefault(_ident(), []).append(self.what)
+        active_calls.setdefault(_ident(), []).append(self.callback)
 
     def __exit__(self, *_: Any) -> None:
         ident = _ident()
-        calls = active[ident]
+        calls = active_calls[ident]
         calls.pop()
         if not calls:
-            del active[ident]
+            del active_calls[ident]
 
 
-def innermost() -> Any:
-    """The call that this thread is in, or None."""
-    calls = active.get(_ident())
+def innermost_call() -> Any:
+    """Return the callback that this thread is running, or None."""
+    calls = active_calls.get(_ident())
     return calls[-1] if calls else None

@@ -36,28 +36,26 @@ _ordered_debug = frozenset({Effect("ordered debug", ordered=True)})
 
 
 class Callback:
-    """A Python function as a program calls it: flat arrays in, flat NumPy arrays out.
+    """Wrap a Python function as a function of flat arrays, with flat NumPy arrays as results.
 
-    `what` is the function of sagax that the user called, for errors. Equal for the same function
-    with the same structure of arguments and results.
+    `api_name` is the function of sagax that the user called, for errors. Callbacks are equal if their
+    functions and the structures of arguments and results are.
     """
 
-    __slots__ = ("function", "in_tree", "out_tree", "stack", "what")
+    __slots__ = ("api_name", "function", "in_tree", "out_tree", "stack")
 
-    def __init__(self, what: str, function: Callable, in_tree: Any, out_tree: Any) -> None:
-        self.what = what
+    def __init__(self, api_name: str, function: Callable, in_tree: Any, out_tree: Any) -> None:
+        self.api_name = api_name
         self.function = function
         self.in_tree = in_tree
         self.out_tree = out_tree
-        self.stack = (
-            source_stacks.stack()
-        )  # the call of the user's, for errors when the program runs
+        self.stack = source_stacks.stack()  # the user's call, for errors at run time
 
     def __repr__(self) -> str:
         return function_name(self.function)
 
     def _key(self) -> tuple:
-        return self.what, self.function, self.in_tree, self.out_tree
+        return self.api_name, self.function, self.in_tree, self.out_tree
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Callback) and self._key() == other._key()
@@ -66,45 +64,45 @@ class Callback:
         return hash(self._key())
 
     def __call__(self, leaves: Sequence[Any], expected: Sequence[ShapedArray]) -> list[np.ndarray]:
-        """Call the function; its results, which must be of the types expected."""
+        """Call the function and return its results, which must have the expected types."""
         args, kwargs = self.in_tree.unflatten(leaves)
         result = self.function(*args, **kwargs)
         if self.out_tree is None:  # called for its effects
             return []
         try:
-            return self._all_checked(result, expected)
+            return self._check_results(result, expected)
         except SagaxError as error:
             raise error.attach(traceback=self.stack) from None
 
-    def _all_checked(self, result: Any, expected: Sequence[ShapedArray]) -> list[np.ndarray]:
+    def _check_results(self, result: Any, expected: Sequence[ShapedArray]) -> list[np.ndarray]:
         found, tree = trees.flatten(result)
         if tree != self.out_tree:
             raise TreeError(
                 "the result has another structure than result_shape_dtypes",
-                function=f"{self.what} of {self}",
+                function=f"{self.api_name} of {self}",
                 got=tree,
                 expected=self.out_tree,
             )
-        return [self._checked(x, a, i, result) for i, (x, a) in enumerate(zip(found, expected))]
+        return [self._check(x, a, i, result) for i, (x, a) in enumerate(zip(found, expected))]
 
-    def _checked(self, x: Any, aval: ShapedArray, i: int, result: Any) -> np.ndarray:
+    def _check(self, x: Any, aval: ShapedArray, i: int, result: Any) -> np.ndarray:
         value = np.asarray(x)
-        where = trees.argument_path("result", trees.key_paths(result)[i])
+        path = trees.argument_path("result", trees.key_paths(result)[i])
         if value.shape != aval.shape:
             raise ShapeError(
                 "the result has another shape than result_shape_dtypes says",
-                function=f"{self.what} of {self}",
-                argument=where,
+                function=f"{self.api_name} of {self}",
+                argument=path,
                 got=value.shape,
                 expected=aval.shape,
             )
         if value.dtype != aval.dtype:
-            found = _held_as(x, value, aval.dtype)
+            found = _result_dtype(x, value, aval.dtype)
             if found != aval.dtype:
                 raise DtypeError(
                     "the result has another dtype than result_shape_dtypes says",
-                    function=f"{self.what} of {self}",
-                    argument=where,
+                    function=f"{self.api_name} of {self}",
+                    argument=path,
                     got=str(found),
                     expected=str(aval.dtype),
                     fix=f"return it as np.asarray(x, {str(aval.dtype)!r}), or declare {found}",
@@ -112,43 +110,43 @@ class Callback:
             try:
                 dtypes.check_integers(value, aval.dtype)
             except dtypes.IntegerOverflow as error:
-                raise error.attach(function=f"{self.what} of {self}", argument=where) from None
+                raise error.attach(function=f"{self.api_name} of {self}", argument=path) from None
             value = value.astype(aval.dtype)
         return value
 
 
-def _held_as(x: Any, value: np.ndarray, declared: Any) -> Any:
-    """The dtype that holds the result `x` of a callback: the declared one for numbers of Python that give way to it."""
+def _result_dtype(x: Any, value: np.ndarray, declared: Any) -> Any:
+    """Return the dtype of a callback's result `x`: the declared one for weak Python numbers."""
     x64 = config.current().x64
     if not isinstance(x, (bool, int, float, complex)) or not dtypes.is_numeric_dtype(declared):
-        return dtypes.canonicalize(value.dtype, x64)  # 64 bits are cut short where x64 is off
+        return dtypes.canonicalize(value.dtype, x64)  # 64 bits become 32 where x64 is off
     return dtypes.promote((dtypes.dtype_and_weak(x, x64), (declared, False)), x64)[0]
 
 
-def _host_call(
+def _host_function(
     callback: Callback, in_avals: Sequence[Any], out_avals: Sequence[Any], platform: str
 ) -> Callable[..., tuple]:
-    """The function that the engine calls with NumPy arrays, in whatever thread it likes."""
-    # another thread would go by the settings of the process; a GPU that calls waits meanwhile
+    """Return the function that the engine calls with NumPy arrays, in any thread."""
+    # another thread would have the settings of the process; a calling GPU is blocked meanwhile
     options: dict[str, Any] = {} if platform == "cpu" else {"default_device": "cpu"}
     settings = config.context(enable_x64=config.current().x64, **options)
 
     def call(*values: np.ndarray) -> tuple:
-        with current(evaluation), settings, active_calls.calling(callback):
-            arrays = [_array(v, a) for v, a in zip(values, in_avals, strict=True)]
+        with current(evaluation), settings, active_calls.track_call(callback):
+            arrays = [_as_operand(v, a) for v, a in zip(values, in_avals, strict=True)]
             return tuple(callback(arrays, out_avals))
 
     call.__name__ = function_name(callback.function)
     return call
 
 
-def _array(value: np.ndarray, aval: Any) -> Any:
-    """What the engine hands over, as an array of ours."""
+def _as_operand(value: np.ndarray, aval: Any) -> Any:
+    """Wrap a NumPy array of the engine as an array of sagax."""
     x = sockets.concrete(value)
     return random_wrap_p.bind(x, impl=aval.dtype.impl) if dtypes.is_extended(aval.dtype) else x
 
 
-def _call_now(
+def _call_eagerly(
     *args: Any, callback: Callback, result_avals: tuple[ShapedArray, ...] = (), **_: Any
 ) -> list[Any]:
     """Call the function on concrete operands, without the engine."""
@@ -157,22 +155,22 @@ def _call_now(
     return [sockets.concrete(x) for x in found]
 
 
-def _lowered(
+def _lower_call(
     b: Any, args: Sequence[Any], callback: Callback, outs: Sequence[Any], *, effect: bool
 ) -> list:
     avals = [x.aval for x in args]
     if not all(dims.is_static(a.shape) for a in (*avals, *outs)):
         raise UnsupportedError(
             "a call of a Python function needs sizes that are numbers",
-            function=callback.what,
+            function=callback.api_name,
             got=" and ".join(str(a) for a in (*avals, *outs)),
         )
     return b.callback(
-        _host_call(callback, avals, outs, b.module.platform), args, outs, has_side_effect=effect
+        _host_function(callback, avals, outs, b.module.platform), args, outs, has_side_effect=effect
     )
 
 
-# for the results ----------------------------------------------------------------------------------------
+# --- pure_callback --------------------------------------------------------------------------------------
 
 pure_callback_p = Primitive("pure_callback", multiple_results=True, holds_program=True)
 
@@ -214,22 +212,22 @@ def _(axis: Any, args: Sequence[Any], in_dims: Sequence[Any], **params: Any) -> 
             unrolled=method == "sequential_unrolled" or state.trace is evaluation,
         )
     else:
-        given = vmap_methods.all_at_once(axis.size, args, in_dims, method)
+        operands = vmap_methods.batch_operands(axis.size, args, in_dims, method)
         batched = [
             intern_aval((axis.size, *a.shape), a.dtype, False, None) for a in params["result_avals"]
         ]
         outs = pure_callback_p.bind(
-            *[x for x, _ in given], **{**params, "result_avals": tuple(batched)}
+            *[x for x, _ in operands], **{**params, "result_avals": tuple(batched)}
         )
     return outs, [0] * len(outs)
 
 
 @pure_callback_p.lower
 def _(b: Any, *args: Any, callback: Callback, result_avals: tuple, **_: Any) -> list:
-    return _lowered(b, args, callback, result_avals, effect=False)
+    return _lower_call(b, args, callback, result_avals, effect=False)
 
 
-pure_callback_p.impl = _call_now
+pure_callback_p.impl = _call_eagerly
 
 
 def pure_callback(
@@ -240,20 +238,21 @@ def pure_callback(
     vmap_method: str | None = None,
     **kwargs: Any,
 ) -> Any:
-    """The result of a Python function, called on the host by the running program.
+    """Call a pure Python function on the host from the running executable, and return its result.
 
-    The function is taken to be pure: it may be called more or less often than it stands in the
-    program, or not at all if nobody needs the result.
+    The function is assumed to be pure: it may be called more or less often than written, and not at all
+    if its result is unused.
 
     Args:
-      callback: gets arrays; returns NumPy arrays (or what becomes one) as `result_shape_dtypes` says.
+      callback: takes arrays; returns NumPy arrays (or values that convert to them) that match
+        `result_shape_dtypes`.
       result_shape_dtypes: a pytree of `ShapeDtypeStruct`s, or of other values with shape and dtype.
       args, kwargs: pytrees of arrays and numbers.
-      sharding: accepted for programs on one device, where it changes nothing.
-      vmap_method: what `vmap` does. 'sequential': one call for each example; 'sequential_unrolled': the
+      sharding: accepted for one device, where it has no effect.
+      vmap_method: the rule for `vmap`. 'sequential': one call for each example; 'sequential_unrolled': the
         same, without a loop; 'broadcast_all': one call whose operands and results all have one more
-        leading dimension; 'expand_dims': the same, but operands that are equal for all examples get
-        size 1 there; None: an error.
+        leading dimension; 'expand_dims': the same, but unmapped operands have size 1 there; None: an
+        error.
 
     Raises what the function raises; ShapeError, DtypeError or TreeError if its result does not fit;
     ArgumentValueError when it is differentiated (use custom_jvp or custom_vjp).
@@ -272,7 +271,7 @@ def pure_callback(
             got=vmap_method,
             expected=f"None or one of {', '.join(vmap_methods.METHODS)}",
         )
-    leaves, call, avals, tree = _prepared(
+    leaves, call, avals, tree = _prepare_call(
         "pure_callback", callback, args, kwargs, result_shape_dtypes
     )
     outs = pure_callback_p.bind(
@@ -281,36 +280,38 @@ def pure_callback(
     return tree.unflatten(outs)
 
 
-def _prepared(
-    what: str, function: Any, args: tuple, kwargs: dict, results: Any
+def _prepare_call(
+    api_name: str, function: Any, args: tuple, kwargs: dict, results: Any
 ) -> tuple[list, Callback, tuple, Any]:
-    """The operands of a call, flat, and what is called; types and structure of its results."""
+    """Flatten the operands of a call; return them, the callback, its result types and structure."""
     if not callable(function):
         raise ArgumentError(
-            function=what, argument="callback", got=function, expected="a function of arrays"
+            function=api_name, argument="callback", got=function, expected="a function of arrays"
         )
     leaves, in_tree = trees.flatten((args, kwargs))
     for i, x in enumerate(leaves):
         if not is_operand(x):
             kind, *path = trees.key_paths((args, kwargs))[i]
             name = ("args", "kwargs")[kind.idx]
-            raise not_an_array(x).attach(function=what, argument=trees.argument_path(name, path))
+            raise not_an_array(x).attach(
+                function=api_name, argument=trees.argument_path(name, path)
+            )
     found, out_tree = trees.flatten(results)
-    avals = tuple(_result_aval(what, r) for r in found)
-    return leaves, Callback(what, function, in_tree, out_tree), avals, out_tree
+    avals = tuple(_result_aval(api_name, r) for r in found)
+    return leaves, Callback(api_name, function, in_tree, out_tree), avals, out_tree
 
 
-def _result_aval(what: str, result: Any) -> ShapedArray:
+def _result_aval(api_name: str, result: Any) -> ShapedArray:
     if not (hasattr(result, "shape") and hasattr(result, "dtype")):
         raise ArgumentError(
-            function=what,
+            function=api_name,
             argument="result_shape_dtypes",
             got=result,
             expected="a pytree of ShapeDtypeStructs, or of other values with shape and dtype",
         )
     if dtypes.is_extended(result.dtype):
         raise DtypeError(
-            function=what,
+            function=api_name,
             argument="result_shape_dtypes",
             got=result.dtype,
             expected="a dtype of numbers",
@@ -320,7 +321,7 @@ def _result_aval(what: str, result: Any) -> ShapedArray:
     return intern_aval(tuple(result.shape), dtype, False, None)
 
 
-# for results and effects --------------------------------------------------------------------------------
+# --- io_callback ----------------------------------------------------------------------------------------
 
 io_callback_p = Primitive("io_callback", multiple_results=True, holds_program=True)
 
@@ -367,10 +368,10 @@ def _(axis: Any, args: Sequence[Any], in_dims: Sequence[Any], **params: Any) -> 
 
 @io_callback_p.lower
 def _(b: Any, *args: Any, callback: Callback, result_avals: tuple, **_: Any) -> list:
-    return _lowered(b, args, callback, result_avals, effect=True)
+    return _lower_call(b, args, callback, result_avals, effect=True)
 
 
-io_callback_p.impl = _call_now
+io_callback_p.impl = _call_eagerly
 
 
 def io_callback(
@@ -381,11 +382,11 @@ def io_callback(
     ordered: bool = False,
     **kwargs: Any,
 ) -> Any:
-    """The result of a Python function with side effects, called on the host by the running program.
+    """Call a Python function with side effects on the host, and return its result.
 
-    It is called exactly as often as the program comes by. With `ordered` calls keep their order, in a
-    program and from one program to the next. `result_shape_dtypes` is a pytree of
-    `ShapeDtypeStruct`s (or None); the function returns arrays of those types.
+    It is called exactly as often as the call executes. With `ordered`, calls keep their order, within and
+    across executables. `result_shape_dtypes` is a pytree of `ShapeDtypeStruct`s (or None); the function
+    returns arrays of those types.
 
     Raises what the function raises; ShapeError, DtypeError or TreeError if its result does not fit;
     ArgumentValueError when it is differentiated, or mapped although ordered.
@@ -400,7 +401,7 @@ def io_callback(
     >>> f(1.0), f(2.0), seen
     (Array(2., dtype=float32, weak_type=True), Array(4., dtype=float32, weak_type=True), [1.0, 2.0])
     """
-    leaves, call, avals, tree = _prepared(
+    leaves, call, avals, tree = _prepare_call(
         "io_callback", callback, args, kwargs, result_shape_dtypes
     )
     outs = io_callback_p.bind(
@@ -409,7 +410,7 @@ def io_callback(
     return tree.unflatten(outs)
 
 
-# to look at values --------------------------------------------------------------------------------------
+# --- debug.callback -------------------------------------------------------------------------------------
 
 debug_callback_p = Primitive("debug_callback", multiple_results=True, holds_program=True)
 
@@ -443,21 +444,20 @@ def _(axis: Any, args: Sequence[Any], in_dims: Sequence[Any], **params: Any) -> 
 
 @debug_callback_p.lower
 def _(b: Any, *args: Any, callback: Callback, **_: Any) -> list:
-    return _lowered(b, args, callback, [], effect=True)
+    return _lower_call(b, args, callback, [], effect=True)
 
 
-debug_callback_p.impl = _call_now
+debug_callback_p.impl = _call_eagerly
 
 
 def debug_callback(
     callback: Callable, *args: Any, ordered: bool = False, partitioned: bool = False, **kwargs: Any
 ) -> None:
-    """Have the running program call a Python function with values of interest; nothing comes back.
+    """Call a Python function with values at run time, for its side effects.
 
     Under `vmap` it is called for each example in turn, under differentiation with the values of the
-    forward pass. Calls of one program keep their order; with `ordered` also those of programs one
-    after the other. `partitioned` (each device calls with its own part) is for programs on several
-    devices.
+    forward pass. Calls in one executable keep their order, with `ordered` also those across executables.
+    With `partitioned`, each of several devices calls with its own shard.
 
     >>> import sagax
     >>> @sagax.jit
@@ -468,30 +468,30 @@ def debug_callback(
     x is 1
     Array(2, dtype=int32, weak_type=True)
     """
-    leaves, call, _, _ = _prepared("debug.callback", callback, args, kwargs, ())
+    leaves, call, _, _ = _prepare_call("debug.callback", callback, args, kwargs, ())
     call.out_tree = None
     debug_callback_p.bind(*leaves, callback=call, ordered=bool(ordered), partitioned=partitioned)
 
 
-# in order -----------------------------------------------------------------------------------------------
+# --- ordered calls --------------------------------------------------------------------------------------
 
-# A call with a token, a number that only calls pass on: the data flow keeps them in their order. Lowering
-# puts these in place of the others.
-in_turn_p = Primitive("callback_in_turn", multiple_results=True, holds_program=True)
+# A call with a token, a number that only calls pass on: the data flow orders them. Lowering replaces the
+# other primitives by this one.
+ordered_callback_p = Primitive("callback_in_turn", multiple_results=True, holds_program=True)
 TOKEN = intern_aval((), np.dtype(np.uint32), False, None)
 
 
-@in_turn_p.abstract
+@ordered_callback_p.abstract
 def _(token: Any, *avals: Any, result_avals: tuple, **_: Any) -> list:
     return [TOKEN, *result_avals]
 
 
-@in_turn_p.effect
+@ordered_callback_p.effect
 def _(*, effects: frozenset, **_: Any) -> frozenset:
     return effects
 
 
-@in_turn_p.lower
+@ordered_callback_p.lower
 def _(
     b: Any,
     token: Any,
@@ -503,8 +503,8 @@ def _(
     avals = [x.aval for x in args]
     for a in (*avals, *result_avals):
         if not dims.is_static(a.shape):
-            return [token, *_lowered(b, args, callback, result_avals, effect=True)]
-    inner = _host_call(callback, avals, result_avals, b.module.platform)
+            return [token, *_lower_call(b, args, callback, result_avals, effect=True)]
+    inner = _host_function(callback, avals, result_avals, b.module.platform)
 
     def call(token: np.ndarray, *values: np.ndarray) -> tuple:
         return (token, *inner(*values))
@@ -513,8 +513,8 @@ def _(
     return b.callback(call, [token, *args], [TOKEN, *result_avals], has_side_effect=bool(effects))
 
 
-def in_turn(params: dict, effects: frozenset) -> dict:
-    """The parameters of `in_turn_p` for those of one of the primitives above."""
+def ordered_call_params(params: dict, effects: frozenset) -> dict:
+    """Convert the parameters of one of the primitives above to those of `ordered_callback_p`."""
     return {
         "callback": params["callback"],
         "result_avals": params.get("result_avals", ()),

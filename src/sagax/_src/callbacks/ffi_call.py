@@ -19,7 +19,7 @@ from sagax._src.higher_order.compiler_attributes import Attributes
 from sagax._src.higher_order.loops import in_front, one_by_one
 from sagax._src.primitives.unsupported import UnsupportedError
 
-_FUNCTION = "ffi_call"
+_API_NAME = "ffi_call"
 _effect = frozenset({Effect("ffi")})
 
 ffi_call_p = Primitive("ffi_call", multiple_results=True, holds_program=True)
@@ -40,7 +40,7 @@ def _(primals: Sequence[Any], tangents: Sequence[Any], *, target_name: str, **pa
     if not all(map(is_zero, tangents)):
         raise ArgumentValueError(
             f"The FFI call to `{target_name}` cannot be differentiated",
-            function=_FUNCTION,
+            function=_API_NAME,
             fix="say its derivative with custom_jvp or custom_vjp",
         )
     outs = ffi_call_p.bind(*primals, target_name=target_name, **params)
@@ -54,7 +54,7 @@ def _(axis: Any, args: Sequence[Any], in_dims: Sequence[Any], **params: Any) -> 
         raise UnsupportedError(
             f"vmap is only supported for the ffi_call primitive when vmap_method is one of "
             f"{', '.join(map(repr, vmap_methods.METHODS))}. Got vmap_method=None",
-            function=_FUNCTION,
+            function=_API_NAME,
             argument="vmap_method",
             got=None,
             fix="pass vmap_method='sequential', or 'broadcast_all' if the function takes a leading dimension more",
@@ -69,15 +69,15 @@ def _(axis: Any, args: Sequence[Any], in_dims: Sequence[Any], **params: Any) -> 
             unrolled=method == "sequential_unrolled",
         )
     else:
-        outs = _all_together(axis.size, args, in_dims, params)
+        outs = _bind_batched(axis.size, args, in_dims, params)
     return outs, [0] * len(outs)
 
 
-def _all_together(size: Any, args: Sequence[Any], in_dims: Sequence[Any], params: dict) -> list:
-    given = vmap_methods.all_at_once(size, args, in_dims, params["vmap_method"])
+def _bind_batched(size: Any, args: Sequence[Any], in_dims: Sequence[Any], params: dict) -> list:
+    operands = vmap_methods.batch_operands(size, args, in_dims, params["vmap_method"])
     layouts = [
-        _batched_layout(layout) if wider else layout
-        for (_, wider), layout in zip(given, params["input_layouts"], strict=True)
+        _batched_layout(layout) if batched else layout
+        for (_, batched), layout in zip(operands, params["input_layouts"], strict=True)
     ]
     changed = {
         **params,
@@ -87,11 +87,11 @@ def _all_together(size: Any, args: Sequence[Any], in_dims: Sequence[Any], params
             intern_aval((size, *a.shape), a.dtype, False, None) for a in params["result_avals"]
         ),
     }
-    return ffi_call_p.bind(*[x for x, _ in given], **changed)
+    return ffi_call_p.bind(*[x for x, _ in operands], **changed)
 
 
 def _batched_layout(layout: tuple) -> tuple:
-    """A layout (minor dimensions first) with one more, outermost dimension."""
+    """Add an outermost dimension to a layout (minor dimensions first)."""
     return (*(d + 1 for d in layout), 0)
 
 
@@ -122,7 +122,7 @@ def _(
     if not all(dims.is_static(a.shape) for a in (*(x.aval for x in args), *b.outs)):
         raise UnsupportedError(
             "a call of a native function needs sizes that are numbers",
-            function=_FUNCTION,
+            function=_API_NAME,
             got=" and ".join(str(x.aval.shape) for x in args),
         )
     return b.custom_call(
@@ -138,11 +138,8 @@ def _(
 
 
 def _layout_text(layouts: Sequence[tuple]) -> str:
-    return (
-        "["
-        + ", ".join(f"dense<{list(o) if o else ''}> : tensor<{len(o)}xindex>" for o in layouts)
-        + "]"
-    )
+    texts = [f"dense<{list(o) if o else ''}> : tensor<{len(o)}xindex>" for o in layouts]
+    return f"[{', '.join(texts)}]"
 
 
 def ffi_call(
@@ -157,26 +154,26 @@ def ffi_call(
     custom_call_api_version: int = 4,
     legacy_backend_config: str | None = None,
 ) -> Callable[..., Any]:
-    """A function that calls the native function registered as `target_name`.
+    """Return a function that calls the native function registered as `target_name`.
 
-    Its positional arguments are arrays, its keyword arguments attributes of the call: numbers (an int
-    is passed as int64, a float as float64, a number of NumPy as its dtype), strings, arrays, dicts.
+    Its positional arguments are arrays. Its keyword arguments are attributes of the call: numbers (an int
+    is passed as int64, a float as float64, a NumPy scalar as its dtype), strings, arrays, dicts.
 
     Args:
-      target_name: as given to `register_ffi_target`.
+      target_name: the name passed to `register_ffi_target`.
       result_shape_dtypes: shape and dtype of the result, as a `ShapeDtypeStruct`; a sequence of them for
         several results.
-      has_side_effect: the call is made even if nobody uses its results.
-      vmap_method: what `vmap` does with the call. 'sequential': one call for each example, in a loop;
+      has_side_effect: keep the call even if its results are unused.
+      vmap_method: the rule for `vmap`. 'sequential': one call for each example, in a loop;
         'sequential_unrolled': the same, without a loop; 'broadcast_all': one call, all operands and
-        results with one more leading dimension; 'expand_dims': the same, but operands that are equal
-        for all examples get size 1 there; None: an error.
+        results with one more leading dimension; 'expand_dims': the same, but unmapped operands have
+        size 1 there; None: an error.
       input_layouts, output_layouts: for each array None (row-major), or the order of its dimensions
         from major to minor.
-      input_output_aliases: the number of an operand and of the result that is written over it.
-      custom_call_api_version: 4 is XLA's typed FFI. Older forms get `legacy_backend_config`, a string.
+      input_output_aliases: maps the index of an operand to that of the result that overwrites it.
+      custom_call_api_version: 4 is XLA's typed FFI. Older versions take `legacy_backend_config`, a string.
 
-    Raises ArgumentValueError or ArgumentError where these do not fit the operands. A derivative needs
+    Raises ArgumentValueError or ArgumentError if these do not fit the operands. Derivatives need
     custom_jvp or custom_vjp.
 
     >>> import sagax
@@ -186,14 +183,14 @@ def ffi_call(
     """
     if vmap_method is not None and vmap_method not in vmap_methods.METHODS:
         raise ArgumentValueError(
-            function=_FUNCTION,
+            function=_API_NAME,
             argument="vmap_method",
             got=vmap_method,
             expected=f"None or one of {', '.join(vmap_methods.METHODS)}",
         )
     if custom_call_api_version >= 4 and legacy_backend_config is not None:
         raise ArgumentValueError(
-            function=_FUNCTION,
+            function=_API_NAME,
             argument="legacy_backend_config",
             got=legacy_backend_config,
             expected="None, as custom_call_api_version is 4 or more",
@@ -204,12 +201,12 @@ def ffi_call(
     avals = tuple(_result_aval(i, r) for i, r in enumerate(results))
     if not several and output_layouts is not None:
         output_layouts = (output_layouts,)
-    out_layouts = _layouts("output_layouts", output_layouts, avals)
+    out_layouts = _canonical_layouts("output_layouts", output_layouts, avals)
 
     def call(*args: Any, **attributes: Any) -> Any:
         for i, x in enumerate(args):
             if not is_operand(x):
-                raise not_an_array(x).attach(function=_FUNCTION, argument=f"args[{i}]")
+                raise not_an_array(x).attach(function=_API_NAME, argument=f"args[{i}]")
         ins = [aval_of(x) for x in args]
         outs = ffi_call_p.bind(
             *args,
@@ -217,12 +214,12 @@ def ffi_call(
             target_name=str(target_name),
             has_side_effect=bool(has_side_effect),
             vmap_method=vmap_method,
-            input_layouts=_layouts("input_layouts", input_layouts, ins),
+            input_layouts=_canonical_layouts("input_layouts", input_layouts, ins),
             output_layouts=out_layouts,
-            input_output_aliases=_aliases(input_output_aliases, ins, avals),
+            input_output_aliases=_check_aliases(input_output_aliases, ins, avals),
             custom_call_api_version=custom_call_api_version,
             legacy_backend_config=legacy_backend_config,
-            attributes=Attributes(_FUNCTION, attributes),
+            attributes=Attributes(_API_NAME, attributes),
         )
         return type(result_shape_dtypes)(outs) if several else outs[0]
 
@@ -233,7 +230,7 @@ def _result_aval(i: int, result: Any) -> ShapedArray:
     if isinstance(result, AbstractToken):
         raise UnsupportedError(
             "results that are tokens are not supported",
-            function=_FUNCTION,
+            function=_API_NAME,
             argument=f"result_shape_dtypes[{i}]",
             got=result,
             fix="leave the token out and pass has_side_effect=True",
@@ -241,7 +238,7 @@ def _result_aval(i: int, result: Any) -> ShapedArray:
     if not (hasattr(result, "shape") and hasattr(result, "dtype")):
         raise ArgumentValueError(
             f"All elements of result_shape_dtypes must have 'shape' and 'dtype' attributes. Got {result!r} at position {i}.",
-            function=_FUNCTION,
+            function=_API_NAME,
             argument="result_shape_dtypes",
             got=result,
             expected="a ShapeDtypeStruct, or a sequence of them",
@@ -249,16 +246,16 @@ def _result_aval(i: int, result: Any) -> ShapedArray:
     return intern_aval(tuple(result.shape), np.dtype(result.dtype), False, None)
 
 
-def _layouts(name: str, layouts: Any, avals: Sequence[ShapedArray]) -> tuple:
-    """Layouts as the engine writes them, minor dimensions first."""
+def _canonical_layouts(name: str, layouts: Any, avals: Sequence[ShapedArray]) -> tuple:
+    """Convert layouts to the engine's order, minor dimensions first."""
     if layouts is None:
         return tuple(tuple(reversed(range(a.ndim))) for a in avals)
     layouts = tuple(layouts)
     if len(layouts) != len(avals):
-        what = "input arguments" if name == "input_layouts" else "outputs"
+        arrays = "input arguments" if name == "input_layouts" else "outputs"
         raise ArgumentValueError(
-            f"The number of {what} ({len(avals)}) must equal the number of {what.split()[0]} layouts ({len(layouts)}).",
-            function=_FUNCTION,
+            f"The number of {arrays} ({len(avals)}) must equal the number of {arrays.split()[0]} layouts ({len(layouts)}).",
+            function=_API_NAME,
             argument=name,
             got=layouts,
             expected=f"{len(avals)} layouts",
@@ -269,7 +266,7 @@ def _layouts(name: str, layouts: Any, avals: Sequence[ShapedArray]) -> tuple:
         order = tuple(map(int, order))
         if sorted(order) != list(range(aval.ndim)):
             raise ArgumentValueError(
-                function=_FUNCTION,
+                function=_API_NAME,
                 argument=f"{name}[{i}]",
                 got=layout,
                 expected=f"None, or the dimensions 0 to {aval.ndim - 1} of {aval} in the order from major to minor",
@@ -278,23 +275,23 @@ def _layouts(name: str, layouts: Any, avals: Sequence[ShapedArray]) -> tuple:
     return tuple(out)
 
 
-def _aliases(
+def _check_aliases(
     aliases: Mapping[int, int] | None, ins: Sequence[ShapedArray], outs: Sequence[ShapedArray]
 ) -> tuple:
     pairs = tuple(sorted((aliases or {}).items()))
     for i, o in pairs:
-        for what, index, avals in (("input", i, ins), ("output", o, outs)):
+        for side, index, avals in (("input", i, ins), ("output", o, outs)):
             if not 0 <= index < len(avals):
                 raise ArgumentValueError(
-                    f"input_output_aliases contains the mapping '{i}:{o}' with {what} index {index} outside the range [0, {len(avals)}).",
-                    function=_FUNCTION,
+                    f"input_output_aliases contains the mapping '{i}:{o}' with {side} index {index} outside the range [0, {len(avals)}).",
+                    function=_API_NAME,
                     argument="input_output_aliases",
                     got=aliases,
                 )
         if ins[i].shape != outs[o].shape or ins[i].dtype != outs[o].dtype:
             raise ArgumentValueError(
                 f"input_output_aliases contains the mapping '{i}:{o}' referring to an input with abstract value {ins[i]} and an output with a different abstract value {outs[o]}.",
-                function=_FUNCTION,
+                function=_API_NAME,
                 argument="input_output_aliases",
                 got=aliases,
                 expected="pairs of equal shape and dtype",

@@ -7,19 +7,14 @@ from typing import Any
 
 from sagax._src.primitives.structural import broadcast
 
-METHODS = (
-    "sequential",
-    "sequential_unrolled",
-    "expand_dims",
-    "broadcast_all",
-    "legacy_vectorized",
-)
+METHODS = ("sequential", "sequential_unrolled", "expand_dims", "broadcast_all",
+           "legacy_vectorized")  # fmt: skip
 
 
-def all_at_once(
+def batch_operands(
     size: Any, args: Sequence[Any], in_dims: Sequence[Any], method: str
 ) -> list[tuple[Any, bool]]:
-    """The operands for one call of all examples, and whether each has the leading dimension."""
+    """Return the operands for one call of all examples, and whether each has the leading dimension."""
     out = []
     for x, d in zip(args, in_dims, strict=True):
         if d is not None:

@@ -1,7 +1,7 @@
 """Define collectives along a named axis of `vmap` or of a mesh: sums, exchanges, indices.
 
-Under `vmap(..., axis_name=...)` they become reductions and rearrangements of the mapped dimension; a value that is the
-same for all examples is treated as such. Inside `shard_map` and `pmap` devices send each other their values.
+Under `vmap(..., axis_name=...)` they become reductions and rearrangements of the mapped dimension. Inside
+`shard_map` and `pmap` they become communication between devices.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ def _names(axis_name: Any) -> tuple:
     return tuple(axis_name) if isinstance(axis_name, (tuple, list)) else (axis_name,)
 
 
-def _whole_size(axes: tuple) -> Any:
+def _product_of_sizes(axes: tuple) -> Any:
     total = 1
     for name in axes:
         total *= size_of_axis(name)
@@ -57,12 +57,12 @@ def _whole_size(axes: tuple) -> Any:
 Groups = tuple[tuple[int, ...], ...] | None
 
 
-def _groups_of(groups: Any, axes: tuple, function: str) -> Groups:
-    """The groups into which the places along the axes are divided, checked."""
+def _check_groups(groups: Any, axes: tuple, function: str) -> Groups:
+    """Check the groups that partition the indices along the axes."""
     if groups is None:
         return None
     found = tuple([tuple([int(i) for i in g]) for g in groups])
-    n = _whole_size(axes)
+    n = _product_of_sizes(axes)
     if sorted([i for g in found for i in g]) != list(range(n)):
         raise ArgumentValueError(
             "axis_index_groups must cover all indices exactly once",
@@ -90,27 +90,27 @@ def _groups_of(groups: Any, axes: tuple, function: str) -> Groups:
     return found
 
 
-def _with_groups(groups: Groups) -> dict:
+def _group_params(groups: Groups) -> dict:
     return {} if groups is None else {"groups": groups}
 
 
-def _unmapped_rule(p: Primitive) -> None:
-    """Under a vmap over another axis a collective just gets one more dimension."""
+def _define_batch_rule(p: Primitive) -> None:
+    """Define the batching rule for other axes: the operand gets a leading dimension."""
 
     @p.batch
     def _(axis: Any, args: Sequence[Any], in_dims: Sequence[Any], **params: Any) -> tuple:
         d = in_dims[0]
         shifted = dict(params)
-        for name in _DIMENSIONS:
+        for name in _DIMENSION_PARAMS:
             if name in shifted:
                 shifted[name] = shifted[name] + 1
         return p.bind(moveaxis(args[0], d, 0), **shifted), 0
 
 
-_DIMENSIONS = ("all_gather_dimension", "split_axis", "concat_axis", "scatter_dimension")
+_DIMENSION_PARAMS = ("all_gather_dimension", "split_axis", "concat_axis", "scatter_dimension")
 
 
-# reductions over the axis ------------------------------------------------------------------------------
+# --- reductions ----------------------------------------------------------------------------------------
 
 
 pmax_p = device_reduction(
@@ -140,23 +140,23 @@ for _p in (pmax_p, pmin_p):
 
 
 def psum(x: Any, axis_name: Any, *, axis_index_groups: Any = None) -> Any:
-    """The sum of `x` (a pytree) over the named axis, or axes; the same for all examples.
+    """Sum `x` (a pytree) over the named axis, or axes; the result is the same for all examples.
 
     Args:
-      axis_name: a name, or a tuple of names; ints among them are dimensions of the arrays, summed over too.
-      axis_index_groups: lists of places along the axis (inside `shard_map` and `pmap`); each group has its own sum.
+      axis_name: a name, or a tuple of names; ints among them are dimensions of the arrays to sum over.
+      axis_index_groups: lists of indices along the axis (inside `shard_map` and `pmap`); each group has its own sum.
 
     >>> import sagax, sagax.numpy as np
     >>> sagax.vmap(lambda x: x / sagax.lax.psum(x, "i"), axis_name="i")(np.array([1.0, 3.0]))
     Array([0.25, 0.75], dtype=float32)
     """
-    axes, dimensions = _split(axis_name)
-    total = _whole_size(axes)
-    groups = _groups_of(axis_index_groups, axes, "psum")
+    axes, dimensions = _split_axes(axis_name)
+    total = _product_of_sizes(axes)
+    groups = _check_groups(axis_index_groups, axes, "psum")
 
     def one(leaf: Any) -> Any:
         if isinstance(leaf, (int, float, complex)) and not isinstance(leaf, bool):
-            # the size of the axis, without computing
+            # a multiple of the size of the axis, known statically
             return leaf * (total if groups is None else len(groups[0]))
         if aval_of(leaf).dtype == np.bool_:
             leaf = convert(leaf, dtypes.int32)
@@ -164,24 +164,24 @@ def psum(x: Any, axis_name: Any, *, axis_index_groups: Any = None) -> Any:
             leaf = reduce_sum(leaf, _dimensions(leaf, dimensions, "psum"))
         if not axes:
             return leaf
-        return psum_p.bind(vary(leaf, axes), axes=axes, **_with_groups(groups))
+        return psum_p.bind(vary(leaf, axes), axes=axes, **_group_params(groups))
 
     return trees.map(one, x)
 
 
 def pmean(x: Any, axis_name: Any, *, axis_index_groups: Any = None) -> Any:
-    """The mean of `x` (a pytree) over the named axis.
+    """Average `x` (a pytree) over the named axis.
 
     >>> import sagax, sagax.numpy as np
     >>> sagax.vmap(lambda x: sagax.lax.pmean(x, "i"), axis_name="i", out_axes=None)(np.array([1.0, 3.0]))
     Array(2., dtype=float32)
     """
-    axes, dimensions = _split(axis_name)
-    groups = _groups_of(axis_index_groups, axes, "pmean")
-    places = _whole_size(axes) if groups is None else len(groups[0])
+    axes, dimensions = _split_axes(axis_name)
+    groups = _check_groups(axis_index_groups, axes, "pmean")
+    count = _product_of_sizes(axes) if groups is None else len(groups[0])
 
     def one(leaf: Any) -> Any:
-        n = places
+        n = count
         for d in dimensions:
             n *= aval_of(leaf).shape[d]
         total = psum(leaf, axis_name, axis_index_groups=axis_index_groups)
@@ -197,7 +197,7 @@ def pmean(x: Any, axis_name: Any, *, axis_index_groups: Any = None) -> Any:
 
 
 def pmax(x: Any, axis_name: Any, *, axis_index_groups: Any = None) -> Any:
-    """The maximum of `x` (a pytree) over the named axis.
+    """Take the maximum of `x` (a pytree) over the named axis.
 
     >>> import sagax, sagax.numpy as np
     >>> int(sagax.vmap(lambda x: sagax.lax.pmax(x, "i"), axis_name="i", out_axes=None)(np.arange(3)))
@@ -207,7 +207,7 @@ def pmax(x: Any, axis_name: Any, *, axis_index_groups: Any = None) -> Any:
 
 
 def pmin(x: Any, axis_name: Any, *, axis_index_groups: Any = None) -> Any:
-    """The minimum of `x` (a pytree) over the named axis.
+    """Take the minimum of `x` (a pytree) over the named axis.
 
     >>> import sagax, sagax.numpy as np
     >>> int(sagax.vmap(lambda x: sagax.lax.pmin(x, "i"), axis_name="i", out_axes=None)(np.arange(3)))
@@ -217,8 +217,8 @@ def pmin(x: Any, axis_name: Any, *, axis_index_groups: Any = None) -> Any:
 
 
 def _extremum(p: Primitive, x: Any, axis_name: Any, axis_index_groups: Any) -> Any:
-    axes, dimensions = _split(axis_name)
-    more = _with_groups(_groups_of(axis_index_groups, axes, p.name))
+    axes, dimensions = _split_axes(axis_name)
+    more = _group_params(_check_groups(axis_index_groups, axes, p.name))
     reduce = reductions.reduce_max if p is pmax_p else reductions.reduce_min
 
     def one(leaf: Any) -> Any:
@@ -229,8 +229,8 @@ def _extremum(p: Primitive, x: Any, axis_name: Any, axis_index_groups: Any) -> A
     return trees.map(one, x)
 
 
-def _split(axis_name: Any) -> tuple[tuple, tuple[int, ...]]:
-    """The named axes of a reduction, and the dimensions."""
+def _split_axes(axis_name: Any) -> tuple[tuple, tuple[int, ...]]:
+    """Split the axes of a reduction into names and dimensions."""
     names = _names(axis_name)
     dimensions = tuple([a for a in names if isinstance(a, int)])
     return tuple([a for a in names if not isinstance(a, int)]), dimensions
@@ -240,7 +240,7 @@ def _dimensions(x: Any, dimensions: tuple[int, ...], function: str) -> tuple[int
     return tuple([canonical_axis(d, aval_of(x).ndim, function) for d in dimensions])
 
 
-# positions ---------------------------------------------------------------------------------------------
+# --- indices -------------------------------------------------------------------------------------------
 
 axis_index_p = Primitive("axis_index", holds_program=True)
 axis_index_p.tells_vma = True
@@ -279,39 +279,41 @@ def _(primals: Sequence[Any], tangents: Sequence[Any], **params: Any) -> tuple:
     return out, Zero.like(aval_of(out))
 
 
-def _place(name: Any) -> Any:
+def _bind_axis_index(name: Any) -> Any:
     return axis_index_p.bind(axis_name=name, varying=named_axis(name).checked)
 
 
 def axis_index(axis_name: Any) -> Any:
-    """The position of the example along the named axis: an int32 scalar (row-major over several axes).
+    """Return the index of the example along the named axis, as an int32 scalar.
+
+    Over several axes, the index is row-major.
 
     >>> import sagax, sagax.numpy as np
     >>> sagax.vmap(lambda x: x + sagax.lax.axis_index("i"), axis_name="i")(np.zeros(3, int))
     Array([0, 1, 2], dtype=int32)
     """
     names = _names(axis_name)
-    result = _place(names[0])
+    result = _bind_axis_index(names[0])
     for name in names[1:]:
-        result = ar.add(ar.mul(result, size_of_axis(name)), _place(name))
+        result = ar.add(ar.mul(result, size_of_axis(name)), _bind_axis_index(name))
     return result
 
 
 def axis_size(axis_name: Any) -> Any:
-    """The number of examples along the named axis (the product, for several): a Python int.
+    """Return the number of examples along the named axis (or the product, for several) as an int.
 
     >>> import sagax, sagax.numpy as np
     >>> sagax.vmap(lambda x: x * sagax.lax.axis_size("i"), axis_name="i")(np.ones(3))
     Array([3., 3., 3.], dtype=float32)
     """
-    return _whole_size(_names(axis_name))
+    return _product_of_sizes(_names(axis_name))
 
 
 def pcast(x: Any, axis_name: Any, *, to: str) -> Any:
-    """`x` (a pytree) with a type that says, inside `shard_map`, that it may vary along axes of the mesh.
+    """Cast `x` (a pytree), inside `shard_map`, to a type that varies along axes of the mesh.
 
-    Results and carries of control flow are cast by themselves where they have to be; where the derivative with respect
-    to `x` is to be each device's own, and not the sum over the devices, cast `x` first.
+    Results and carries of control flow are cast implicitly where needed. Cast `x` first to get the derivative on each
+    device rather than the sum over devices.
 
     Args:
       axis_name: an axis of the mesh, or a tuple of them, along which `x` is the same on all devices.
@@ -359,7 +361,7 @@ def pcast(x: Any, axis_name: Any, *, to: str) -> Any:
 
 
 def pvary(x: Any, axis_name: Any) -> Any:
-    """`pcast(x, axis_name, to="varying")`, along those of the axes along which `x` does not vary yet.
+    """Apply `pcast(x, axis_name, to="varying")` along the axes that `x` does not vary along yet.
 
     >>> import sagax, sagax.numpy as np
     >>> from sagax.sharding import PartitionSpec as P
@@ -371,11 +373,11 @@ def pvary(x: Any, axis_name: Any) -> Any:
     return trees.map(lambda leaf: vary(leaf, _names(axis_name)), x)
 
 
-# exchanges ---------------------------------------------------------------------------------------------
+# --- exchanges -----------------------------------------------------------------------------------------
 
 
-def _axis(axis_name: Any) -> Any:
-    """The axis of an exchange: a name, or a tuple of several names of axes of a mesh."""
+def _exchange_axis(axis_name: Any) -> Any:
+    """Return the axis of an exchange: a name, or a tuple of several names of axes of a mesh."""
     names = _names(axis_name)
     if len(names) == 1:
         return names[0]
@@ -390,10 +392,10 @@ def _axis(axis_name: Any) -> Any:
     return names
 
 
-def _exchange(
+def _define_exchange(
     name: str, abstract: Callable, collective: Callable, transpose: Callable, lower: Callable
 ) -> Primitive:
-    """A linear rearrangement along one named axis, or along several of a mesh."""
+    """Define the primitive of a linear rearrangement along one named axis, or several of a mesh."""
     p = Primitive(name, multilinear=True, holds_program=True)
     p.abstract_rule = abstract
     p.lower_rule = lower
@@ -409,7 +411,7 @@ def _exchange(
         return collective(x, axis.size, **params)
 
     p.batch_collective = on_axis
-    _unmapped_rule(p)
+    _define_batch_rule(p)
 
     @p.jvp
     def _(primals: Sequence[Any], tangents: Sequence[Any], **params: Any) -> tuple:
@@ -430,26 +432,26 @@ def _same_type(x: Any, *, axis_name: Any, **_: Any) -> Any:
     return x
 
 
-def _rows(x: Any, order: np.ndarray) -> Any:
-    """The slices of `x` along its leading dimension, in a fixed order."""
+def _take_rows(x: Any, order: np.ndarray) -> Any:
+    """Take slices of `x` along its leading dimension, in a static order."""
     return concatenate([slice_in_dim(x, int(i), int(i) + 1) for i in order], 0)
 
 
-def _permuted(x: Any, n: int, *, perm: tuple) -> tuple:
+def _permute(x: Any, n: int, *, perm: tuple) -> tuple:
     source = np.full(n, -1)
     for src, dst in perm:
         source[dst] = src
     if (source >= 0).all():
-        return _rows(x, source), 0
-    taken = _rows(x, np.maximum(source, 0))
+        return _take_rows(x, source), 0
+    taken = _take_rows(x, np.maximum(source, 0))
     mask = (source >= 0).astype(np.int32).reshape(n, *([1] * (aval_of(x).ndim - 1)))
     return ar.mul(taken, convert(mask, aval_of(x).dtype)), 0
 
 
-ppermute_p = _exchange(
+ppermute_p = _define_exchange(
     "ppermute",
     _same_type,
-    _permuted,
+    _permute,
     lambda ct, *, axis_name, perm: ppermute_p.bind(
         ct, axis_name=axis_name, perm=tuple((d, s) for s, d in perm)
     ),
@@ -460,22 +462,22 @@ ppermute_p = _exchange(
 
 
 def ppermute(x: Any, axis_name: Any, perm: Sequence[tuple[int, int]]) -> Any:
-    """`x` (a pytree) moved along the named axis: what example `src` holds goes to `dst`, for each pair.
+    """Permute `x` (a pytree) along the named axis: for each pair, send it from `src` to `dst`.
 
-    An example that nothing is sent to gets zeros.
+    An example that receives nothing gets zeros.
 
     >>> import sagax, sagax.numpy as np
     >>> sagax.vmap(lambda x: sagax.lax.ppermute(x, "i", [(0, 1), (1, 0)]), axis_name="i")(np.array([5, 6]))
     Array([6, 5], dtype=int32)
     """
     pairs = tuple((int(s), int(d)) for s, d in perm)
-    for which, ends in (
+    for side, ends in (
         ("sources", [s for s, _ in pairs]),
         ("destinations", [d for _, d in pairs]),
     ):
         if len(set(ends)) != len(ends):
             raise ArgumentValueError(
-                f"ppermute {which} must be unique",
+                f"ppermute {side} must be unique",
                 function="ppermute",
                 argument="perm",
                 got=pairs,
@@ -483,8 +485,8 @@ def ppermute(x: Any, axis_name: Any, perm: Sequence[tuple[int, int]]) -> Any:
                 f"{max(ends, key=ends.count)} stands there {ends.count(max(ends, key=ends.count))} times",
                 fix="use lax.all_gather or lax.all_to_all where several devices need the same value",
             )
-    axis = _axis(axis_name)
-    n = _whole_size(_names(axis))
+    axis = _exchange_axis(axis_name)
+    n = _product_of_sizes(_names(axis))
     for s, d in pairs:
         if not (0 <= s < n and 0 <= d < n):
             raise ArgumentValueError(
@@ -500,13 +502,13 @@ def ppermute(x: Any, axis_name: Any, perm: Sequence[tuple[int, int]]) -> Any:
 
 
 def pshuffle(x: Any, axis_name: Any, perm: Sequence[int]) -> Any:
-    """`x` (a pytree) moved along the named axis: example i gets what example `perm[i]` holds.
+    """Permute `x` (a pytree) along the named axis: example i receives from example `perm[i]`.
 
     >>> import sagax, sagax.numpy as np
     >>> sagax.vmap(lambda x: sagax.lax.pshuffle(x, "i", [2, 0, 1]), axis_name="i")(np.array([5, 6, 7]))
     Array([7, 5, 6], dtype=int32)
     """
-    n = _whole_size(_names(axis_name))
+    n = _product_of_sizes(_names(axis_name))
     if sorted(perm) != list(range(n)):
         raise ArgumentValueError(
             "`perm` does not represent a permutation",
@@ -518,7 +520,7 @@ def pshuffle(x: Any, axis_name: Any, perm: Sequence[int]) -> Any:
     return ppermute(x, axis_name, list(zip(perm, range(len(perm)), strict=True)))
 
 
-def _gathered_type(
+def _all_gather_type(
     x: Any,
     *,
     axis_name: Any,
@@ -535,7 +537,9 @@ def _gathered_type(
     return x.update(shape=tuple(shape), weak_type=False)
 
 
-def _gathered(x: Any, n: int, *, all_gather_dimension: int, tiled: bool, axis_size: Any) -> tuple:
+def _all_gather_batched(
+    x: Any, n: int, *, all_gather_dimension: int, tiled: bool, axis_size: Any
+) -> tuple:
     whole = moveaxis(x, 0, all_gather_dimension)
     if tiled:
         shape = aval_of(whole).shape
@@ -558,42 +562,42 @@ def _lower_all_gather(
     if not tiled:
         x = b.reshape(x, (*x.shape[:d], 1, *x.shape[d:]))
     attributes = b.module.manual.attributes(b, _names(axis_name), groups)
-    return b.op("all_gather", [x], b.out, all_gather_dim=f"{d} : i64", **_GLOBAL, **attributes)
+    return b.op("all_gather", [x], b.out, all_gather_dim=f"{d} : i64", **_GLOBAL_IDS, **attributes)
 
 
-_GLOBAL = {"use_global_device_ids": ""}
+_GLOBAL_IDS = {"use_global_device_ids": ""}
 
-all_gather_p = _exchange(
+all_gather_p = _define_exchange(
     "all_gather",
-    _gathered_type,
-    _gathered,
+    _all_gather_type,
+    _all_gather_batched,
     lambda ct, *, all_gather_dimension, **params: psum_scatter_p.bind(
         ct, scatter_dimension=all_gather_dimension, **params
     ),
     _lower_all_gather,
 )
 
-# The same with a result whose type says that it is the same on all devices.
-all_gather_invariant_p = _exchange(
+# The same with a result type that does not vary along the axis.
+all_gather_invariant_p = _define_exchange(
     "all_gather_invariant",
-    lambda x, *, axis_name, **params: _gathered_type(
+    lambda x, *, axis_name, **params: _all_gather_type(
         x.with_vma(x.vma - frozenset(_names(axis_name))), axis_name=axis_name, **params
     ),
-    _gathered,
-    lambda ct, **params: _own_part(ct, **params),
+    _all_gather_batched,
+    lambda ct, **params: _own_slice(ct, **params),
     _lower_all_gather,
 )
 
 
-def _own_part(
+def _own_slice(
     x: Any, *, axis_name: Any, all_gather_dimension: int, tiled: bool, axis_size: Any
 ) -> Any:
-    """What of a gathered array came from this device."""
-    place = axis_index(axis_name)
+    """Slice out of a gathered array what came from this device."""
+    index = axis_index(axis_name)
     if not tiled:
-        return dynamic_index_in_dim(x, place, all_gather_dimension, keepdims=False)
+        return dynamic_index_in_dim(x, index, all_gather_dimension, keepdims=False)
     size = aval_of(x).shape[all_gather_dimension] // axis_size
-    return dynamic_slice_in_dim(x, ar.mul(place, size), size, all_gather_dimension)
+    return dynamic_slice_in_dim(x, ar.mul(index, size), size, all_gather_dimension)
 
 
 def all_gather(
@@ -605,12 +609,12 @@ def all_gather(
     tiled: bool = False,
     to: str = "varying",
 ) -> Any:
-    """The values of all examples along the named axis, stacked (with `tiled` concatenated) along `axis`.
+    """Gather `x` (a pytree) from all examples along the named axis, stacked along `axis`.
 
     Args:
-      axis: where the values are put; a new dimension unless `tiled`.
+      axis: the dimension of the result that indexes the examples; a new one unless `tiled`.
       tiled: concatenate along `axis`, which exists already.
-      to: inside `shard_map`: "varying", or "invarying" for a result whose type says that all devices have the same.
+      to: inside `shard_map`: "varying", or "invarying" for a result type that does not vary along the axis.
 
     >>> import sagax, sagax.numpy as np
     >>> sagax.vmap(lambda x: sagax.lax.all_gather(x, "i"), axis_name="i", out_axes=None)(np.arange(3))
@@ -623,9 +627,9 @@ def all_gather(
             got=repr(to),
             expected="'varying' or 'invarying'",
         )
-    name = _axis(axis_name)
-    groups = _groups_of(axis_index_groups, _names(name), "all_gather")
-    n = _whole_size(_names(name)) if groups is None else len(groups[0])
+    name = _exchange_axis(axis_name)
+    groups = _check_groups(axis_index_groups, _names(name), "all_gather")
+    n = _product_of_sizes(_names(name)) if groups is None else len(groups[0])
     checked = all(named_axis(a).checked for a in _names(name))
     p = all_gather_invariant_p if to == "invarying" and checked and not groups else all_gather_p
 
@@ -637,13 +641,13 @@ def all_gather(
             all_gather_dimension=d,
             tiled=tiled,
             axis_size=n,
-            **_with_groups(groups),
+            **_group_params(groups),
         )
 
     return trees.map(one, x)
 
 
-def _scattered_type(
+def _psum_scatter_type(
     x: Any,
     *,
     axis_name: Any,
@@ -677,7 +681,9 @@ def _scattered_type(
     return x.update(shape=tuple(shape), weak_type=False)
 
 
-def _scattered(x: Any, n: int, *, scatter_dimension: int, tiled: bool, axis_size: Any) -> tuple:
+def _psum_scatter_batched(
+    x: Any, n: int, *, scatter_dimension: int, tiled: bool, axis_size: Any
+) -> tuple:
     total = reduce_sum(x, (0,))
     if tiled:
         shape = aval_of(total).shape
@@ -706,16 +712,16 @@ def _lower_psum_scatter(
         out.update(shape=shape),
         regions=[body],
         scatter_dimension=f"{d} : i64",
-        **_GLOBAL,
+        **_GLOBAL_IDS,
         **b.module.manual.attributes(b, _names(axis_name), groups),
     )
     return b.reshape(found, out.shape)
 
 
-psum_scatter_p = _exchange(
+psum_scatter_p = _define_exchange(
     "reduce_scatter",
-    _scattered_type,
-    _scattered,
+    _psum_scatter_type,
+    _psum_scatter_batched,
     lambda ct, *, scatter_dimension, **params: all_gather_p.bind(
         ct, all_gather_dimension=scatter_dimension, **params
     ),
@@ -731,15 +737,15 @@ def psum_scatter(
     axis_index_groups: Any = None,
     tiled: bool = False,
 ) -> Any:
-    """The sum over the named axis, of which each example keeps its own part along `scatter_dimension`.
+    """Sum over the named axis, and scatter the result along `scatter_dimension`.
 
     >>> import sagax, sagax.numpy as np
     >>> sagax.vmap(lambda x: sagax.lax.psum_scatter(x, "i"), axis_name="i")(np.ones((2, 2)))
     Array([2., 2.], dtype=float32)
     """
-    name = _axis(axis_name)
-    groups = _groups_of(axis_index_groups, _names(name), "psum_scatter")
-    n = _whole_size(_names(name)) if groups is None else len(groups[0])
+    name = _exchange_axis(axis_name)
+    groups = _check_groups(axis_index_groups, _names(name), "psum_scatter")
+    n = _product_of_sizes(_names(name)) if groups is None else len(groups[0])
 
     def one(leaf: Any) -> Any:
         d = canonical_axis(
@@ -751,13 +757,13 @@ def psum_scatter(
             scatter_dimension=d,
             tiled=tiled,
             axis_size=n,
-            **_with_groups(groups),
+            **_group_params(groups),
         )
 
     return trees.map(one, x)
 
 
-def _exchanged_type(
+def _all_to_all_type(
     x: Any,
     *,
     axis_name: Any,
@@ -780,8 +786,10 @@ def _exchanged_type(
     return x.update(shape=tuple(shape), weak_type=False)
 
 
-def _exchanged(x: Any, n: int, *, split_axis: int, concat_axis: int, axis_size: Any) -> tuple:
-    # dimension 0 is the source; each splits its part into n pieces, one for each destination
+def _all_to_all_batched(
+    x: Any, n: int, *, split_axis: int, concat_axis: int, axis_size: Any
+) -> tuple:
+    # dimension 0 is the source; each splits its slice into n pieces, one for each destination
     shape = aval_of(x).shape
     s, c = split_axis + 1, concat_axis + 1
     cut = reshape(x, (*shape[:s], n, shape[s] // n, *shape[s + 1 :]))  # destination at s
@@ -812,10 +820,10 @@ def _lower_all_to_all(
     )
 
 
-all_to_all_p = _exchange(
+all_to_all_p = _define_exchange(
     "all_to_all",
-    _exchanged_type,
-    _exchanged,
+    _all_to_all_type,
+    _all_to_all_batched,
     lambda ct, *, split_axis, concat_axis, **params: all_to_all_p.bind(
         ct, split_axis=concat_axis, concat_axis=split_axis, **params
     ),
@@ -832,10 +840,10 @@ def all_to_all(
     axis_index_groups: Any = None,
     tiled: bool = False,
 ) -> Any:
-    """`x` cut along `split_axis`, piece i sent to example i, and what arrives joined along `concat_axis`.
+    """Split `x` along `split_axis`, send piece i to example i, and concatenate along `concat_axis`.
 
     Without `tiled`, `split_axis` has the size of the named axis and disappears, and a new dimension is
-    made at `concat_axis`.
+    inserted at `concat_axis`.
 
     >>> import sagax, sagax.numpy as np
     >>> f = lambda x: sagax.lax.all_to_all(x, "i", 0, 0, tiled=True)
@@ -843,9 +851,9 @@ def all_to_all(
     Array([[0, 2],
            [1, 3]], dtype=int32)
     """
-    name = _axis(axis_name)
-    groups = _groups_of(axis_index_groups, _names(name), "all_to_all")
-    n = _whole_size(_names(name)) if groups is None else len(groups[0])
+    name = _exchange_axis(axis_name)
+    groups = _check_groups(axis_index_groups, _names(name), "all_to_all")
+    n = _product_of_sizes(_names(name)) if groups is None else len(groups[0])
 
     def exchange(x: Any, split: int, concat: int) -> Any:
         return all_to_all_p.bind(
@@ -854,7 +862,7 @@ def all_to_all(
             split_axis=split,
             concat_axis=concat,
             axis_size=n,
-            **_with_groups(groups),
+            **_group_params(groups),
         )
 
     def one(leaf: Any) -> Any:
@@ -880,7 +888,7 @@ def all_to_all(
 
 
 def pswapaxes(x: Any, axis_name: Any, axis: int, *, axis_index_groups: Any = None) -> Any:
-    """`x` with the named axis and its dimension `axis` exchanged; both have the same size.
+    """Swap the named axis with dimension `axis` of `x`; both have the same size.
 
     >>> import sagax, sagax.numpy as np
     >>> sagax.vmap(lambda x: sagax.lax.pswapaxes(x, "i", 0), axis_name="i")(np.arange(4).reshape(2, 2))
@@ -891,7 +899,7 @@ def pswapaxes(x: Any, axis_name: Any, axis: int, *, axis_index_groups: Any = Non
 
 
 def pbroadcast(x: Any, axis_name: Any, source: int) -> Any:
-    """What example `source` of the named axis holds, for all examples.
+    """Broadcast `x` from example `source` of the named axis to all examples.
 
     >>> import sagax, sagax.numpy as np
     >>> sagax.vmap(lambda x: sagax.lax.pbroadcast(x, "i", 1), axis_name="i")(np.array([5, 6]))

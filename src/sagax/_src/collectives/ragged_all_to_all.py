@@ -22,7 +22,7 @@ from sagax._src.primitives.selection import select_n
 from sagax._src.primitives.shaping import broadcasted_iota, full
 from sagax._src.primitives.slicing import dynamic_slice_in_dim
 
-_FUNCTION = "ragged_all_to_all"
+_API_NAME = "ragged_all_to_all"
 
 
 def ragged_all_to_all(
@@ -36,20 +36,20 @@ def ragged_all_to_all(
     axis_name: Any,
     axis_index_groups: Any = None,
 ) -> Any:
-    """`output` with slices of the operands of all examples written into it, those that are sent here.
+    """Send slices of `operand` to all examples, and write the received slices into `output`.
 
     With n examples along the axis, each sends k = K / n slices to every one: the first k to the
     first example, and so on.
 
     Args:
-      operand: shape (N, ...), of which slices along the leading dimension are sent.
-      output: shape (M, ...), the array into which what arrives is written.
-      input_offsets, send_sizes: integers of shape (K,): where each slice begins, and its length.
-      output_offsets: integers of shape (K,): where each slice is written by the one that gets it.
-      recv_sizes: integers of shape (K,): the lengths of what arrives. They follow from the
-        `send_sizes` of the others, and must agree with them.
+      operand: shape (N, ...); slices along the leading dimension are sent.
+      output: shape (M, ...); received slices are written into it.
+      input_offsets, send_sizes: integers of shape (K,): the start and the length of each slice.
+      output_offsets: integers of shape (K,): the start of each slice in the output of its receiver.
+      recv_sizes: integers of shape (K,): the lengths of received slices, which must agree with the
+        `send_sizes` of the senders.
 
-    Raises ShapeError, DtypeError or ArgumentValueError where these do not fit each other.
+    Raises ShapeError, DtypeError or ArgumentValueError if these do not fit each other.
 
     >>> import sagax, sagax.numpy as np
     >>> from sagax import lax
@@ -63,16 +63,16 @@ def ragged_all_to_all(
     if axis_index_groups is not None:
         raise ArgumentValueError(
             "axis_index_groups are not supported",
-            function=_FUNCTION,
+            function=_API_NAME,
             argument="axis_index_groups",
             got=axis_index_groups,
             expected="None",
         )
-    _check(operand, output, input_offsets, send_sizes, output_offsets, recv_sizes)
+    _check_operands(operand, output, input_offsets, send_sizes, output_offsets, recv_sizes)
     n, count = axis_size(axis_name), aval_of(input_offsets).shape[0]
     if count % n:
         raise ShapeError(
-            function=_FUNCTION,
+            function=_API_NAME,
             argument="input_offsets",
             got=input_offsets,
             expected=f"a length divisible by {n}, the size of axis {axis_name!r}",
@@ -81,22 +81,22 @@ def ragged_all_to_all(
     length, rows = aval_of(output).shape[0], aval_of(operand).shape[0]
 
     def arriving(numbers: Any) -> Any:
-        """What all examples say of the slices that come here, as int32 of shape (n * per, length)."""
+        """Return the entries for slices sent here, as int32 of shape (n * per, length)."""
         everything = all_gather(s.convert(numbers, dtypes.int32), axis_name)
         mine = dynamic_slice_in_dim(everything, mul(here, per), per, 1)
         return s.broadcast_in_dim(s.reshape(mine, (n * per,)), (n * per, length), (0,))
 
-    starts, sizes, places = map(arriving, (input_offsets, send_sizes, output_offsets))
+    starts, sizes, offsets = map(arriving, (input_offsets, send_sizes, output_offsets))
     shape = (n * per, length)
     row = broadcasted_iota(dtypes.int32, shape, 1)
-    covered = bitwise_and(le(places, row), lt(row, add(places, sizes)))
-    # of slices that overlap the last one to come is seen
+    covered = bitwise_and(le(offsets, row), lt(row, add(offsets, sizes)))
+    # where slices overlap, the last one wins
     slot = broadcasted_iota(dtypes.int32, shape, 0)
     nothing = full(shape, -1, dtypes.int32)
     winner = reduce_max(select_n(covered, nothing, slot), (0,))
     wins = s.broadcast_in_dim(winner, shape, (1,))
     sender = broadcasted_iota(dtypes.int32, (n, per, length), 0)
-    source = add(mul(s.reshape(sender, shape), rows), add(starts, sub(row, places)))
+    source = add(mul(s.reshape(sender, shape), rows), add(starts, sub(row, offsets)))
     chosen = bitwise_and(le(slot, wins), le(wins, slot))
     index = reduce_max(select_n(chosen, nothing, source), (0,))
     item = aval_of(operand).shape[1:]
@@ -109,22 +109,24 @@ def ragged_all_to_all(
         (1, *item),
         mode=GatherScatterMode.CLIP,
     )
-    there = s.broadcast_in_dim(lt(full((length,), -1, dtypes.int32), winner), (length, *item), (0,))
-    return select_n(there, output, taken)
+    written = s.broadcast_in_dim(
+        lt(full((length,), -1, dtypes.int32), winner), (length, *item), (0,)
+    )
+    return select_n(written, output, taken)
 
 
-def _check(operand: Any, output: Any, *numbers: Any) -> None:
+def _check_operands(operand: Any, output: Any, *numbers: Any) -> None:
     x, y = aval_of(operand), aval_of(output)
     if x.ndim == 0 or y.ndim == 0 or not dims.same_shape(x.shape[1:], y.shape[1:]):
         raise ShapeError(
-            function=_FUNCTION,
+            function=_API_NAME,
             argument="output",
             got=y,
             expected=f"the shape of operand, {x.shape}, but for its leading size",
         )
     if x.dtype != y.dtype:
         raise DtypeError(
-            function=_FUNCTION,
+            function=_API_NAME,
             argument="output",
             got=y,
             expected=f"dtype {dtypes.name(x.dtype)}, as operand",
@@ -135,14 +137,14 @@ def _check(operand: Any, output: Any, *numbers: Any) -> None:
         if not dtype_predicates.is_integer(aval.dtype):
             raise DtypeError(
                 f"ragged_all_to_all {name} must be integer type.",
-                function=_FUNCTION,
+                function=_API_NAME,
                 argument=name,
                 got=aval,
                 expected="integers",
             )
         if aval.ndim != 1 or aval.shape[0] == 0 or aval.shape != aval_of(numbers[0]).shape:
             raise ShapeError(
-                function=_FUNCTION,
+                function=_API_NAME,
                 argument=name,
                 got=aval,
                 expected="a vector with an entry for each slice, as long as input_offsets",

@@ -1,4 +1,4 @@
-"""Compute replica groups: which devices take part in a collective together."""
+"""Compute replica groups: the devices that take part in a collective together."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ _U32 = np.dtype(np.uint32)
 
 
 class DeviceGroups:
-    """The devices of a mesh as collectives of a compiled program refer to them.
+    """Hold the devices of a mesh as collectives of an executable number them.
 
     Args:
       sizes: the size of each axis of the mesh, by name, in order.
-      manual: the names of the axes along which the program is written for one device.
-      positions: the place in the program's list of devices of each device of the mesh, in order.
-      channels: numbers for the exchanges of the program.
-      symbol: the program's name of the mesh.
+      manual: the names of the manual axes.
+      positions: the index in the executable's list of devices of each device of the mesh, in order.
+      channels: the numbers of channels.
+      symbol: the name of the mesh in the module.
     """
 
     __slots__ = ("channels", "key", "manual", "positions", "sizes", "symbol")
@@ -41,19 +41,19 @@ class DeviceGroups:
         self.manual = manual
         self.positions = positions
         self.channels = channels
-        # programs for other groups of devices are other programs
+        # a part of cache keys: other groups need other executables
         self.key = (tuple(self.sizes.items()), manual, positions, symbol)
 
     @classmethod
     def of(cls, mesh: Any) -> DeviceGroups:
-        """Those of a program that is written for one device of the mesh."""
+        """Return the groups of a module in which all axes of the mesh are manual."""
         names = frozenset(mesh.axis_names)
         return cls(mesh.shape, names, tuple(range(mesh.size)), itertools.count(1), "")
 
     def groups(self, axes: Sequence[Any], within: Sequence[Sequence[int]] | None = None) -> Any:
-        """Rows of devices that differ in their places along `axes` only, major first.
+        """Return rows of devices that differ in their indices along `axes` only, major first.
 
-        `within` divides the places along `axes` into smaller groups.
+        `within` partitions the indices along `axes` into smaller groups.
         """
         names = list(self.sizes)
         others = [names.index(n) for n in names if n not in axes]
@@ -68,14 +68,14 @@ class DeviceGroups:
     def attributes(
         self, b: Any, axes: Sequence[Any], within: Sequence[Sequence[int]] | None = None
     ) -> dict[str, str]:
-        """The attributes of a collective over `axes`."""
+        """Return the attributes of a collective over `axes`."""
         return {
             "replica_groups": b.dense_ints(self.groups(axes, within)),
             "channel_handle": self._channel(),
         }
 
     def pairs(self, b: Any, axes: Sequence[Any], perm: Sequence[tuple[int, int]]) -> dict[str, str]:
-        """The attributes of a permutation along `axes`."""
+        """Return the attributes of a permutation along `axes`."""
         rows = self.groups(axes)
         found = [(row[s], row[d]) for row in rows for s, d in perm]
         return {
@@ -87,11 +87,11 @@ class DeviceGroups:
         return f"#stablehlo.channel_handle<handle = {next(self.channels)}, type = 1>"
 
     def index(self, b: Any, axis: Any) -> Any:
-        """The place of the device along an axis, an int32 value."""
+        """Return the index of the device along an axis, an int32 value."""
         rest = [n for n in self.sizes if n not in self.manual]
         if not rest:
             return self._index(b, axis)
-        # the number of a device means something only where the program is written for one device
+        # the partition id is meaningful only where all axes are manual
         scalar = intern_aval((), _I32)
         names = ", ".join([f'"{n}"' for n in rest])
         saved = b.constants
@@ -116,8 +116,8 @@ class DeviceGroups:
         names = list(self.sizes)
         stride = math.prod([self.sizes[n] for n in names[names.index(axis) + 1 :]])
         if self.positions == tuple(range(count)):
-            place = b.op("divide", [device, b.constant(stride, _I32)], scalar)
-            return b.op("remainder", [place, b.constant(self.sizes[axis], _I32)], scalar)
+            quotient = b.op("divide", [device, b.constant(stride, _I32)], scalar)
+            return b.op("remainder", [quotient, b.constant(self.sizes[axis], _I32)], scalar)
         table = np.empty(count, np.int32)
         table[list(self.positions)] = np.arange(count) // stride % self.sizes[axis]
         one = intern_aval((1,), _I32)

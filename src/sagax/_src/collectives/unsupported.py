@@ -1,4 +1,4 @@
-"""Unsupported names of lax; each raises and names an alternative."""
+"""Define the unsupported names of lax; each raises and names an alternative."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from sagax._src.primitives.unsupported import UnsupportedError
 
 
 def after_all(*operands: Any) -> NoReturn:
-    """Always raises UnsupportedError: programs of sagax hold no tokens of their own.
+    """Raise UnsupportedError: jaxprs of sagax have no explicit tokens.
 
-    Effects keep their order by themselves; `optimization_barrier` keeps computations apart.
+    Effects are ordered implicitly; `optimization_barrier` prevents fusion of computations.
 
     >>> from sagax import lax
     >>> try:
@@ -27,7 +27,7 @@ def after_all(*operands: Any) -> NoReturn:
 
 
 def psend(x: Any, axis_name: Any, perm: Any) -> NoReturn:
-    """Always raises UnsupportedError: there are no one-sided messages. `ppermute` sends and receives.
+    """Raise UnsupportedError: there are no one-sided messages. `ppermute` sends and receives.
 
     >>> from sagax import lax
     >>> try:
@@ -44,7 +44,7 @@ def psend(x: Any, axis_name: Any, perm: Any) -> NoReturn:
 
 
 def precv(token: Any, out_shape: Any, axis_name: Any, perm: Any) -> NoReturn:
-    """Always raises UnsupportedError: there are no one-sided messages. `ppermute` sends and receives.
+    """Raise UnsupportedError: there are no one-sided messages. `ppermute` sends and receives.
 
     >>> from sagax import lax
     >>> try:

@@ -788,7 +788,7 @@ def requested_dtype(dtype: Any, function: str) -> Any:
 def _users_level() -> int:
     """The stacklevel, seen from the caller, of the innermost frame of user code."""
     level, frame = 1, sys._getframe(1)  # pyright: ignore[reportPrivateUsage]
-    while frame.f_back is not None and not spans.is_users(frame.f_code.co_filename):
+    while frame.f_back is not None and not spans.is_user_file(frame.f_code.co_filename):
         level, frame = level + 1, frame.f_back
     return level
 

@@ -272,7 +272,7 @@ def no_leaks(trace: Trace) -> None:
     """
     # a trace that is over is referred to by its tracers, the caller, this call and its question
     if config.current().check_tracer_leaks and sys.getrefcount(trace) > 3:
-        found = leaks.survivors(trace)
+        found = leaks.leaked_tracers(trace)
         if found:
             raise errors.LeakedTraceError.of(found[0], len(found))
 

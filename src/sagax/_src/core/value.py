@@ -15,7 +15,7 @@ from sagax._src import config, trees
 from sagax._src.core import avals, dtypes
 from sagax._src.core.avals import ShapedArray
 from sagax._src.diagnostics import errors
-from sagax._src.diagnostics.callers import operation_called_with
+from sagax._src.diagnostics.callers import find_operand_argument
 
 _SCALAR_TYPES = (bool, int, float, complex)
 
@@ -242,7 +242,7 @@ def _has_mask(x: Any) -> bool:
 def not_an_array(x: Any) -> errors.SagaxError:
     """The error for a value that cannot be an operand."""
     error = errors.NotAnArrayError(x)
-    called = operation_called_with(x)
+    called = find_operand_argument(x)
     if called:
         error.attach(**called)
     if isinstance(x, (list, tuple)):

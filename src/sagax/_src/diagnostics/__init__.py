@@ -1,1 +1,1 @@
-"""Errors as data: facts are raised, explained when someone looks, and rendered in one layout."""
+"""Define errors as data: raised as facts, explained on demand, rendered in one layout."""

@@ -1,4 +1,4 @@
-"""`SagaxError`: an exception that holds facts, and explains itself when somebody looks."""
+"""Define `SagaxError`: an exception that holds facts, and is explained on demand."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from sagax._src.diagnostics.provenance import (
     Provenance,
     is_tracer,
     provenance_of_all,
-    trace_names,
+    trace_context,
 )
-from sagax._src.diagnostics.source import function_code, returned
-from sagax._src.diagnostics.spans import is_users, user_span
+from sagax._src.diagnostics.source import function_code, return_span
+from sagax._src.diagnostics.spans import is_user_file, user_span
 from sagax._src.lazy_import import lazy_import
 from sagax._src.source_stacks import stack
 
@@ -24,11 +24,11 @@ else:
 
 __all__ = ["Details", "SagaxError", "describe"]
 
-_MOST_TEXT = 80
+_MAX_TEXT = 80
 
 
 def describe(value: object) -> str:
-    """Short text for `value`: the types of arrays, never their contents, and one line at most."""
+    """Return a short text for `value`: the types of arrays, never their contents, on one line."""
     if isinstance(value, str):
         return value
     if isinstance(value, type):
@@ -39,16 +39,16 @@ def describe(value: object) -> str:
             return f"[{', '.join(inner)}]"
         return f"({', '.join(inner)}{',' if len(inner) == 1 else ''})"
     try:
-        return type_text(value) or _short_repr(value)
+        return type_text(value) or _shorten(value)
     except Exception:  # whatever a user's own attribute or repr raises
         return f"a {type(value).__name__}"
 
 
-def _short_repr(value: object) -> str:
+def _shorten(value: object) -> str:
     text = " ".join(repr(value).split())
-    if len(text) <= _MOST_TEXT:
+    if len(text) <= _MAX_TEXT:
         return text
-    return f"{text[: _MOST_TEXT - 20]}... (a {type(value).__name__})"
+    return f"{text[: _MAX_TEXT - 20]}... (a {type(value).__name__})"
 
 
 def _compose(message: str | None, facts: dict[str, Any]) -> str:
@@ -56,14 +56,14 @@ def _compose(message: str | None, facts: dict[str, Any]) -> str:
     if path := facts.get("path"):
         shown["argument"] = f"{shown.get('argument', '')}{path}"
     if message is None:
-        message = _sentence(shown)
+        message = _default_message(shown)
         shown = {}
     if function := facts.get("function"):
         message = f"{function}: {message}"
     return "\n".join([message, *(f"  {name}: {text}" for name, text in shown.items())])
 
 
-def _sentence(shown: dict[str, str]) -> str:
+def _default_message(shown: dict[str, str]) -> str:
     subject = f"argument {shown['argument']}" if "argument" in shown else "the value"
     if "expected" not in shown:
         return f"{subject} is not accepted" + (f": {shown['got']}" if "got" in shown else "")
@@ -71,16 +71,16 @@ def _sentence(shown: dict[str, str]) -> str:
     return f"{subject} must be {shown['expected']}{got}"
 
 
-def _returned_by(function: Any, at: tuple[int, ...]) -> Span | None:
+def _return_span_of(function: Any, at: tuple[int, ...]) -> Span | None:
     code = function if hasattr(function, "co_filename") else function_code(function)
-    return returned(code, 0, at) if code is not None and is_users(code.co_filename) else None
+    return return_span(code, 0, at) if code is not None and is_user_file(code.co_filename) else None
 
 
 class Details(NamedTuple):
-    """What a class of errors has to say beyond what is known of every error.
+    """Hold the parts of an explanation that are special to a class of errors.
 
-    With `primary` the mistake is there, and the place where the error was raised is one more label,
-    with the text `here`.
+    With `primary`, the mistake is at that label, and the expression that raised the error gets another
+    label, with the text `here`.
     """
 
     notes: tuple[str, ...] = ()
@@ -93,18 +93,18 @@ class Details(NamedTuple):
 class SagaxError(Exception):
     """Base of every error that sagax raises; each also derives from the builtin people expect.
 
-    `str(error)` is the explanation as text, `error.explain()` the same as data. Both are made when
-    they are first asked for; until then an error is a message and a handle to the stack.
+    `str(error)` is the explanation as text, `error.explain()` the same as data. Both are computed on
+    first use; until then an error is a message and a handle to the stack.
 
     Attributes:
       code: stable name of the kind of error.
-      facts: what was known when it was raised.
+      facts: the facts that it was raised with.
     """
 
     code: str = "SX0001"
     advice: ClassVar[str] = ""  # general; shown unless there is a better suggestion
-    known_as: ClassVar[str] = ""  # the class that people know it by, if not its own
-    during_tracing: ClassVar[bool] = True  # a tracer among the facts tells what was going on
+    known_as: ClassVar[str] = ""  # the public class, if it is a base of this one
+    during_tracing: ClassVar[bool] = True  # a tracer among the facts gives the context
     _revived = False
 
     def __init__(self, message: str | None = None, /, **facts: Any) -> None:
@@ -118,9 +118,9 @@ class SagaxError(Exception):
         self._explained: Diagnostic | None = None
 
     def attach(self, **facts: Any) -> Self:
-        """The same error with facts added; a fact that is already known stays.
+        """Add facts and return the error; known facts stay.
 
-        An error that came out of a pickle is complete: it stays as it is.
+        An unpickled error is complete and stays as it is.
         """
         if self._revived:
             return self
@@ -130,34 +130,34 @@ class SagaxError(Exception):
         return self
 
     def about_operands(self, operands: tuple[Any, ...]) -> Self:
-        """The same error, about these operands unless it knows of others."""
+        """Name the operands that the error is about, unless it knows others; return the error."""
         if "about" in self.facts or any(is_tracer(value) for value in self.facts.values()):
             return self
         return self.attach(of=operands)
 
     def in_context(self, context: tuple[str, ...]) -> None:
-        """Record what was going on, outermost first, each a phrase that follows "while"."""
+        """Set the context, outermost first: phrases that follow "while"."""
         self._context = context
         if self._explained is not None:
             self._explained = dataclasses.replace(self._explained, context=context)
 
     def details(self) -> Details:
-        """What this class of errors adds to the explanation."""
+        """Return what this class of errors adds to the explanation."""
         return Details()
 
     def explain(self) -> Diagnostic:
-        """The error as data: where, from which arguments, through which steps, and what to do."""
+        """Return the error as data: its spans, arguments, steps and suggestions."""
         if self._explained is None:
             self._explained = self._make_explanation()
         return self._explained
 
     def shown(self) -> Diagnostic:
-        """The part of the explanation that the text of the error shows."""
+        """Return the part of the explanation that the text of the error shows."""
         d = self.explain()
         if "about" in self.facts and all(name in d.message for name in d.depends):
             d = dataclasses.replace(d, depends=())
-        # Python's traceback ends with the expression that failed. The text repeats it only where
-        # it goes on from there: to the steps by which a value came about, or to another place.
+        # Python's traceback ends with the expression that failed. The text repeats it only before
+        # more: the steps that computed a value, or another label.
         if d.chain or d.depends or "traceback" in self.facts or len(d.labels) > 1:
             return d
         return dataclasses.replace(d, labels=())
@@ -171,10 +171,10 @@ class SagaxError(Exception):
         span = user_span(facts.get("traceback") or self._stack)
         context = self._context
         if not context and tracers and self.during_tracing:
-            context = trace_names(tracers[0])
+            context = trace_context(tracers[0])
         details = self.details()
         if details.primary is None and "returned_by" in facts:
-            span_there = _returned_by(facts["returned_by"], facts.get("returned_at", ()))
+            span_there = _return_span_of(facts["returned_by"], facts.get("returned_at", ()))
             if span_there is not None:
                 label = Label(span_there, primary=True)
                 details = details._replace(primary=label, here="called from here")
@@ -207,7 +207,7 @@ class SagaxError(Exception):
             return str(self.args[0])
 
     def __reduce__(self) -> tuple[Any, ...]:
-        # Facts may hold anything, tracers among them: what goes on the way is the explanation.
+        # Facts may hold any object, such as tracers: pickle the explanation instead.
         state = {
             "facts": {"traceback": None} if "traceback" in self.facts else {},
             "code": self.code,
@@ -218,10 +218,10 @@ class SagaxError(Exception):
             "_revived": True,
             "__notes__": [str(note) for note in getattr(self, "__notes__", ())],
         }
-        return _revive, (type(self), self.args[0], state)
+        return _unpickle, (type(self), self.args[0], state)
 
 
-def _revive(cls: type[SagaxError], message: str, state: dict[str, Any]) -> SagaxError:
+def _unpickle(cls: type[SagaxError], message: str, state: dict[str, Any]) -> SagaxError:
     error = cls.__new__(cls, message)
     error.__dict__.update(state)
     if not error.__notes__:

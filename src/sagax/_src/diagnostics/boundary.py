@@ -1,4 +1,4 @@
-"""The edge between the user's code and sagax: what an exception looks like when it has crossed it.
+"""Clean up exceptions where they leave sagax: hide its frames, and add the tracing context.
 
     staging = tracing(fun, "jit")  # once, when jit is applied
 
@@ -6,21 +6,20 @@
         with staging:  # each time: about 0.1 us when nothing fails
             return trace_and_run(fun, args)
 
-    def __call__(self, *args):  # or, where each nanosecond counts: this costs nothing at all
+    def __call__(self, *args):  # or, without that cost
         try:
             return fast_path(args)
         except Exception as error:
             staging.leave(error)
             raise
 
-An exception that leaves the block keeps its type and its place. sagax's own frames are taken out of
-its traceback (not those outside of the block: put the block into the outermost function). It learns
-what was going on: one note ("while tracing `loss` for grad, in the body of scan") on the user's
-exceptions, the same words in the text of sagax's own. Boundaries nest; a boundary has no state, so
-one object serves all threads and recursive calls.
+An exception that leaves the block keeps its type. sagax's own frames are removed from its traceback,
+except those outside of the block, which belongs into the outermost function. The context becomes a note
+("while tracing `loss` for grad, in the body of scan") on the user's exceptions, and text of sagax's
+own. Boundaries nest. A boundary has no state: one object serves all threads and recursive calls.
 
-The option `traceback` (SAGAX_TRACEBACK) set to "full" keeps all frames, "off" leaves exceptions
-entirely alone, "short" is the default.
+The option `traceback` (SAGAX_TRACEBACK) is "short" by default. "full" keeps all frames, and "off" does
+not touch exceptions.
 """
 
 from __future__ import annotations
@@ -33,40 +32,39 @@ from typing import Any, ParamSpec, TypeVar
 from sagax._src import config
 from sagax._src.diagnostics.base import SagaxError
 from sagax._src.diagnostics.source import function_code
-from sagax._src.diagnostics.spans import is_hidden, is_sagax, is_users
+from sagax._src.diagnostics.spans import is_hidden, is_sagax, is_user_file
 
 __all__ = [
     "Boundary",
-    "from_users",
+    "user_traceback",
     "function_code",
     "function_name",
-    "passed",
+    "passed_through",
     "running",
-    "tidy",
+    "hide_frames",
     "tracing",
 ]
 
 P = ParamSpec("P")
 R = TypeVar("R")
 
-_MOST_WORDS = 8
-# What these mean in sagax's own frames is a defect of sagax, which its frames help to find.
-_DEFECTS = (AssertionError, AttributeError, LookupError, NameError)
-_SIGNALS = (StopIteration, StopAsyncIteration)
+_MAX_PHRASES = 8
+# In sagax's own frames these are bugs of sagax; its frames stay, to help find them.
+_INTERNAL_ERRORS = (AssertionError, AttributeError, LookupError, NameError)
+_CONTROL_EXCEPTIONS = (StopIteration, StopAsyncIteration)
 
 
 class Boundary:
-    """A context manager, or a decorator, that tells exceptions what was going on.
+    """Add a context to exceptions and hide frames, as a context manager or a decorator.
 
     Args:
-      words: a phrase that can follow "while", such as "tracing `loss` for grad"; "" only hides
-        frames.
+      phrase: follows "while", such as "tracing `loss` for grad"; "" only hides frames.
     """
 
-    __slots__ = ("words",)
+    __slots__ = ("phrase",)
 
-    def __init__(self, words: str = "") -> None:
-        self.words = words
+    def __init__(self, phrase: str = "") -> None:
+        self.phrase = phrase
 
     def __enter__(self) -> None:
         return None
@@ -78,14 +76,14 @@ class Boundary:
             self.leave(error)
 
     def leave(self, error: BaseException) -> None:
-        """Tell `error` that it leaves; call it in an `except` clause and `raise` again."""
-        if not isinstance(error, Exception) or isinstance(error, _SIGNALS):
+        """Process an error that leaves; call it in an `except` clause and `raise` again."""
+        if not isinstance(error, Exception) or isinstance(error, _CONTROL_EXCEPTIONS):
             return
         try:
-            mode = _mode()
+            mode = _traceback_mode()
             if mode != "off":
-                _annotate(error, self.words, hide=mode == "short")
-        except Exception:  # an odd exception, or no stack left: the user's must not be replaced
+                _annotate(error, self.phrase, hide=mode == "short")
+        except Exception:  # an odd exception, or no stack left: keep the user's exception
             return
 
     def __call__(self, function: Callable[P, R]) -> Callable[P, R]:
@@ -98,9 +96,9 @@ class Boundary:
 
 
 class tracing(Boundary):
-    """The boundary around tracing `function` for a transformation: "tracing `loss` for grad".
+    """Mark the tracing of `function` for a transformation: "tracing `loss` for grad".
 
-    Cheap to make: the words are put together when something fails.
+    It is cheap to create: the phrase is composed on failure.
     """
 
     __slots__ = ("function", "reason")
@@ -110,41 +108,41 @@ class tracing(Boundary):
         self.reason = reason
 
     @property
-    def words(self) -> str:  # type: ignore[override]
+    def phrase(self) -> str:  # type: ignore[override]
         return f"tracing `{function_name(self.function)}` for {self.reason}"
 
 
 class running(tracing):
-    """The boundary around running what was compiled: "running `loss` for jit"."""
+    """Mark the execution of a compiled function: "running `loss` for jit"."""
 
     __slots__ = ()
 
     @property
-    def words(self) -> str:  # type: ignore[override]
+    def phrase(self) -> str:  # type: ignore[override]
         return f"running `{function_name(self.function)}` for {self.reason}"
 
 
-def passed(error: BaseException, code: CodeType) -> bool:
-    """Whether an exception came through a piece of code."""
+def passed_through(error: BaseException, code: CodeType) -> bool:
+    """Return whether an exception passed through a code object."""
     entry = error.__traceback__
     while entry is not None and entry.tb_frame.f_code is not code:
         entry = entry.tb_next
     return entry is not None
 
 
-def from_users(error: BaseException) -> TracebackType | None:
-    """The traceback of an exception from the first frame of the user's on.
+def user_traceback(error: BaseException) -> TracebackType | None:
+    """Return the traceback of an exception from the first user frame on.
 
-    All of it where there is no such frame, or where all frames are asked for.
+    Return all of it without such a frame, or if the option keeps all frames.
     """
-    entry = error.__traceback__ if _mode() == "short" else None
-    while entry is not None and not is_users(entry.tb_frame.f_code.co_filename):
+    entry = error.__traceback__ if _traceback_mode() == "short" else None
+    while entry is not None and not is_user_file(entry.tb_frame.f_code.co_filename):
         entry = entry.tb_next
     return entry or error.__traceback__
 
 
 def function_name(function: object) -> str:
-    """What a user calls a function: through partial and wrappers, with the class of a method."""
+    """Return the display name of a function, through partial, with the class of a method."""
     while isinstance(function, functools.partial):
         function = function.func
     name = getattr(function, "__qualname__", None) or getattr(function, "__name__", None)
@@ -153,86 +151,86 @@ def function_name(function: object) -> str:
     return name.rpartition("<locals>.")[2]
 
 
-# --- the crossing --------------------------------------------------------------------------------
+# --- context of an exception ---------------------------------------------------------------------
 
 
-class _Trail:
-    """What was going on around an exception, outermost first, and how far it has been tidied."""
+class _Context:
+    """Hold the phrases around an exception, outermost first, and its processed traceback."""
 
-    __slots__ = ("defect", "head", "words")
+    __slots__ = ("counts", "head", "internal")
 
     def __init__(self) -> None:
-        self.words: list[tuple[str, int]] = []
+        self.counts: list[tuple[str, int]] = []
         self.head: TracebackType | None = None
-        self.defect = False
+        self.internal = False
 
-    def add(self, words: str) -> None:
-        if self.words and self.words[0][0] == words:  # recursion
-            self.words[0] = (words, self.words[0][1] + 1)
+    def add(self, phrase: str) -> None:
+        if self.counts and self.counts[0][0] == phrase:  # recursion
+            self.counts[0] = (phrase, self.counts[0][1] + 1)
             return
-        self.words.insert(0, (words, 1))
-        if len(self.words) > _MOST_WORDS:
-            half = _MOST_WORDS // 2
-            self.words[half - 1 : half + 1] = [("...", 1)]
+        self.counts.insert(0, (phrase, 1))
+        if len(self.counts) > _MAX_PHRASES:
+            half = _MAX_PHRASES // 2
+            self.counts[half - 1 : half + 1] = [("...", 1)]
 
     def phrases(self) -> tuple[str, ...]:
-        return tuple(w if n == 1 else f"{w} ({n} times)" for w, n in self.words)
+        return tuple(p if n == 1 else f"{p} ({n} times)" for p, n in self.counts)
 
 
 class _Note(str):
-    """The note on a user's exception. It pickles as plain text."""
+    """Hold the note on a user's exception; it pickles as plain text."""
 
-    trail: _Trail
+    context: _Context
 
     def __reduce__(self) -> tuple[Any, ...]:
         return str, (str(self),)
 
 
-def _mode() -> str:
+def _traceback_mode() -> str:
     settings = config.current()
     if settings.traceback == "short" and settings.traceback_filtering == "off":
         return "full"
     return settings.traceback
 
 
-def _annotate(error: Exception, words: str, *, hide: bool) -> None:
-    trail = _trail_of(error)
-    entries, followed = _entries_until(error.__traceback__, trail.head if trail else None)
-    if trail is None or (trail.head is not None and not followed):
-        trail = _Trail()  # raised for the first time, or raised anew
-    rest = trail.head if followed else None
+def _annotate(error: Exception, phrase: str, *, hide: bool) -> None:
+    context = _context_of(error)
+    entries, followed = _entries_until(error.__traceback__, context.head if context else None)
+    if context is None or (context.head is not None and not followed):
+        context = _Context()  # raised for the first time, or raised anew
+    rest = context.head if followed else None
     if hide:
-        head = _without_sagax(entries, rest, error, trail)
+        head = _without_sagax(entries, rest, error, context)
         if head is not error.__traceback__:
             BaseException.with_traceback(error, head)  # also where attributes are read-only
-    trail.head = error.__traceback__
-    if words:
-        trail.add(words)
-    _tell(error, trail)
+    context.head = error.__traceback__
+    if phrase:
+        context.add(phrase)
+    _set_context(error, context)
 
 
-def _trail_of(error: Exception) -> _Trail | None:
+def _context_of(error: Exception) -> _Context | None:
     if isinstance(error, SagaxError):
-        return error.__dict__.get("_trail")
+        return error.__dict__.get("_boundary_context")
     for note in getattr(error, "__notes__", ()):
         if isinstance(note, _Note):
-            return note.trail
+            return note.context
     return None
 
 
-def _tell(error: Exception, trail: _Trail) -> None:
+def _set_context(error: Exception, context: _Context) -> None:
     if isinstance(error, SagaxError):
-        error.__dict__["_trail"] = trail
-        error.in_context(trail.phrases())
+        error.__dict__["_boundary_context"] = context
+        error.in_context(context.phrases())
         return
-    text = "while " + ", ".join(trail.phrases()) if trail.words else ""
-    if trail.defect:
+    text = "while " + ", ".join(context.phrases()) if context.counts else ""
+    if context.internal:
         text = f"{text}; " if text else ""
         text += "this error comes from inside sagax: please report it"
     if not text:
         return
     note = _Note(text)
-    note.trail = trail
+    note.context = context
     notes = getattr(error, "__notes__", None)
     if notes is None:
         error.add_note(note)
@@ -250,7 +248,7 @@ def _tell(error: Exception, trail: _Trail) -> None:
 def _entries_until(
     head: TracebackType | None, stop: TracebackType | None
 ) -> tuple[list[TracebackType], bool]:
-    """The entries of a traceback before `stop`, and whether `stop` was found."""
+    """Return the entries of a traceback before `stop`, and whether `stop` was found."""
     entries: list[TracebackType] = []
     while head is not None and head is not stop:
         entries.append(head)
@@ -259,20 +257,23 @@ def _entries_until(
 
 
 def _without_sagax(
-    entries: list[TracebackType], rest: TracebackType | None, error: BaseException, trail: _Trail
+    entries: list[TracebackType],
+    rest: TracebackType | None,
+    error: BaseException,
+    context: _Context,
 ) -> TracebackType | None:
-    """The traceback of the entries that are not sagax's, followed by `rest`.
+    """Return a traceback of the entries outside of sagax, followed by `rest`.
 
-    Makes new entries: others (a debugger) may hold the old ones.
+    The entries are new: a debugger may hold the old ones.
     """
     files = [entry.tb_frame.f_code.co_filename for entry in entries]
     hidden = [is_hidden(file) for file in files]
-    if rest is None and isinstance(error, _DEFECTS) and not isinstance(error, SagaxError):
+    if rest is None and isinstance(error, _INTERNAL_ERRORS) and not isinstance(error, SagaxError):
         for i in reversed(range(len(files))):  # the frames that failed stay
             if not is_sagax(files[i]):
                 break
             hidden[i] = False
-            trail.defect = True
+            context.internal = True
     if not any(hidden):
         return entries[0] if entries else rest
     for entry, hide in zip(reversed(entries), reversed(hidden), strict=True):
@@ -281,12 +282,12 @@ def _without_sagax(
     return rest
 
 
-def tidy(error: BaseException) -> None:
-    """Take sagax's frames out of the tracebacks of an exception and of those that it came from.
+def hide_frames(error: BaseException) -> None:
+    """Remove sagax's frames from the tracebacks of an exception, its causes and contexts.
 
-    For whoever is about to print it: errors of operations that run at once cross no boundary.
+    Call it before printing: errors of eager operations cross no boundary.
     """
-    if _mode() != "short":
+    if _traceback_mode() != "short":
         return
     todo: list[BaseException | None] = [error]
     seen: set[int] = set()
@@ -296,5 +297,5 @@ def tidy(error: BaseException) -> None:
             continue
         seen.add(id(found))
         entries, _ = _entries_until(found.__traceback__, None)
-        BaseException.with_traceback(found, _without_sagax(entries, None, found, _Trail()))
+        BaseException.with_traceback(found, _without_sagax(entries, None, found, _Context()))
         todo += [found.__cause__, found.__context__]

@@ -1,6 +1,6 @@
-"""Which function of sagax a user called, and with which argument, when an operand turns out wrong.
+"""Find the sagax function that a user called, and the argument that a wrong operand is.
 
-Asked only when there is an error to tell: calls themselves pay nothing for it.
+The search runs only on errors, so that calls pay nothing for it.
 """
 
 from __future__ import annotations
@@ -13,34 +13,33 @@ from typing import Any, cast
 _OPERATIONS = "sagax._src.primitives."
 
 
-def operation_called_with(value: object) -> dict[str, Any]:
-    """The operation that the user called, and which argument `value` is: facts for a message.
+def find_operand_argument(value: object) -> dict[str, Any]:
+    """Return facts for a message: the operation that the user called, and the argument `value`.
 
-    Empty where the user called something else, such as a transformation or a function of arrays that
-    itself uses operations.
+    They are empty if the user called something else, such as a transformation.
     """
     frame = inspect.currentframe()
     if frame is None:  # an interpreter without frames
         return {}
-    while frame.f_back is not None and _inside(frame.f_back):
+    while frame.f_back is not None and _is_sagax_frame(frame.f_back):
         frame = frame.f_back
     code = frame.f_code
     if not frame.f_globals.get("__name__", "").startswith(_OPERATIONS) or code.co_name[0] in "_<":
         return {}
-    # a function that another one made has its name from elsewhere
+    # a nested function does not bear the public name
     facts: dict[str, Any] = {} if "<locals>" in code.co_qualname else {"function": code.co_name}
-    argument = _argument(frame, value)
+    argument = _argument_path(frame, value)
     if argument is not None:
         facts["argument"] = argument
     return facts
 
 
-def _inside(frame: FrameType) -> bool:
+def _is_sagax_frame(frame: FrameType) -> bool:
     name = frame.f_globals.get("__name__", "")
     return name == "sagax" or name.startswith("sagax.")
 
 
-def _argument(frame: FrameType, value: object) -> str | None:
+def _argument_path(frame: FrameType, value: object) -> str | None:
     code = frame.f_code
     count = code.co_argcount + code.co_kwonlyargcount + bool(code.co_flags & 0x04)  # *args
     for name in code.co_varnames[:count]:

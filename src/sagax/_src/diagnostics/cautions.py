@@ -1,8 +1,8 @@
-"""Warnings about programs that run and yet do not do what their author thinks.
+"""Define the warnings about code that runs but may not do what its author means.
 
-`python -m sagax explain` looks for all of them. In ordinary runs only those that cost nothing are
-given: DonationWarning and DtypeTruncationWarning, when a function is compiled or an array is made,
-and StaleValueWarning, when a compiled function is called.
+`python -m sagax explain` checks for all of them. Ordinary runs give only those that cost nothing:
+DonationWarning and DtypeTruncationWarning, when a function is compiled or an array is created, and
+StaleValueWarning, when a compiled function is called.
 """
 
 from __future__ import annotations

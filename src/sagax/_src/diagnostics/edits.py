@@ -1,4 +1,4 @@
-"""Changes to the user's source: as a unified diff, and applied to a text."""
+"""Apply edits of the user's source, and format them as unified diffs."""
 
 from __future__ import annotations
 
@@ -6,20 +6,20 @@ import re
 from collections.abc import Iterable
 
 from sagax._src.diagnostics.model import Edit, Span
-from sagax._src.diagnostics.spans import shown_path
+from sagax._src.diagnostics.spans import display_path
 
-__all__ = ["apply", "between", "diff", "patched"]
+__all__ = ["apply", "line_edits", "diff", "patch"]
 
 
 def apply(source: str, edits: Iterable[Edit]) -> str:
-    """The text of a file with all edits made; they must not overlap."""
-    return "\n".join(_edited(source.split("\n"), 1, edits))
+    """Return the text of a file with all edits applied; they must not overlap."""
+    return "\n".join(_apply_to_lines(source.split("\n"), 1, edits))
 
 
 def diff(edits: Iterable[Edit]) -> str:
-    """A unified diff of the lines that the edits touch, without context; "" without edits.
+    """Return a unified diff of the lines that the edits touch, without context.
 
-    Line numbers are those of the files, so that `patch` finds the place.
+    Line numbers are those of the files, as the command `patch` needs. Without edits return "".
     """
     by_file: dict[str, list[Edit]] = {}
     for edit in edits:
@@ -35,30 +35,31 @@ def _file_diff(file: str, edits: list[Edit]) -> str:
         before.update(enumerate(edit.span.source, edit.span.line))
     hunks: list[str] = []
     shift = 0
-    open_end = _open_end(file)
-    for first, last in _runs(sorted(before)):
+    open_end = _unterminated_line(file)
+    for first, last in _consecutive_runs(sorted(before)):
         old = [before[i] for i in range(first, last + 1)]
-        new = _edited(old, first, [e for e in edits if first <= e.span.line <= last])
+        new = _apply_to_lines(old, first, [e for e in edits if first <= e.span.line <= last])
         if last == open_end:
-            old[-1], new[-1] = old[-1] + _OPEN, new[-1] + _OPEN
+            old[-1], new[-1] = old[-1] + _NO_NEWLINE, new[-1] + _NO_NEWLINE
         changes = list(difflib.unified_diff(old, new, n=len(old), lineterm=""))[3:]
-        start, before_it, after_it = first, _context(changes), _context(changes[::-1])
-        if before_it > after_it:
+        start = first
+        surplus = _leading_context(changes) - _leading_context(changes[::-1])
+        if surplus > 0:
             # `patch` takes less context below than above for the end of the file
-            changes = changes[before_it - after_it :]
-            start += before_it - after_it
+            changes = changes[surplus:]
+            start += surplus
         if changes:
-            hunks += [_header(start, shift, changes), *changes]
+            hunks += [_hunk_header(start, shift, changes), *changes]
         shift += len(new) - len(old)
-    name = shown_path(file)
+    name = display_path(file)
     return "\n".join([f"--- {name}", f"+++ {name}", *hunks, ""])
 
 
-_OPEN = "\n\\ No newline at end of file"
+_NO_NEWLINE = "\n\\ No newline at end of file"
 
 
-def _open_end(file: str) -> int:
-    """The number of the last line, if it does not end as lines do; else 0."""
+def _unterminated_line(file: str) -> int:
+    """Return the number of the last line if it lacks a line terminator; else 0."""
     try:
         with open(file, "rb") as handle:
             data = handle.read()
@@ -67,34 +68,35 @@ def _open_end(file: str) -> int:
     return 0 if not data or data.endswith((b"\n", b"\r")) else len(data.splitlines())
 
 
-def _context(changes: list[str]) -> int:
-    """How many lines that stay are at the beginning."""
+def _leading_context(changes: list[str]) -> int:
+    """Return the number of unchanged lines at the beginning."""
     return next((i for i, line in enumerate(changes) if line[:1] != " "), len(changes))
 
 
-def _header(start: int, shift: int, changes: list[str]) -> str:
-    """The head of a hunk whose first line has the number `start` in the old file."""
+def _hunk_header(start: int, shift: int, changes: list[str]) -> str:
+    """Return the header of a hunk whose first line has the number `start` in the old file."""
     old = sum(line[:1] != "+" for line in changes)
     new = sum(line[:1] != "-" for line in changes)
-    # of no lines, the number is that of the line above
-    at, there = start - (old == 0), start + shift - (new == 0)
-    return f"@@ -{at},{old} +{there},{new} @@"
+    # a range without lines has the number of the line above
+    old_start, new_start = start - (old == 0), start + shift - (new == 0)
+    return f"@@ -{old_start},{old} +{new_start},{new} @@"
 
 
-_HUNK = re.compile(r"@@ -(\d+),(\d+) \+(\d+),(\d+) @@")
+_HUNK_HEADER = re.compile(r"@@ -(\d+),(\d+) \+(\d+),(\d+) @@")
 
 
-def patched(text: str, changes: str) -> str | None:
-    """The text of one file with a unified diff applied as `patch` does it; None if that does not go.
+def patch(text: str, changes: str) -> str | None:
+    """Apply a unified diff to one file as the command `patch` does; None if it does not apply.
 
-    It goes by the diff alone, so that a diff can be checked against the edits it was made of.
+    The result depends on the diff alone, so that a diff can be checked against its edits.
     """
-    lines, made, taken = (text if text.endswith("\n") else text + "\0").split("\n"), list[str](), 0
+    lines = (text if text.endswith("\n") else text + "\0").split("\n")
+    patched_lines, taken = list[str](), 0
     end = len(lines) - (lines[-1] == "")
-    rows = changes.replace(_OPEN, "\0").split("\n")
-    heads = [i for i, row in enumerate(rows) if _HUNK.fullmatch(row)]
+    rows = changes.replace(_NO_NEWLINE, "\0").split("\n")
+    heads = [i for i, row in enumerate(rows) if _HUNK_HEADER.fullmatch(row)]
     for i, stop in zip(heads, [*heads[1:], len(rows) - (rows[-1] == "")], strict=True):
-        first, count, _, new_count = (int(n) for n in _HUNK.findall(rows[i])[0])
+        first, count, _, new_count = (int(n) for n in _HUNK_HEADER.findall(rows[i])[0])
         body = rows[i + 1 : stop]
         old = [row[1:] for row in body if row[:1] in ("-", " ")]
         new = [row[1:] for row in body if row[:1] in ("+", " ")]
@@ -103,17 +105,17 @@ def patched(text: str, changes: str) -> str | None:
             return None
         if at < taken or lines[at : at + count] != old:
             return None
-        above, below = _context(body), _context(body[::-1])
+        above, below = _leading_context(body), _leading_context(body[::-1])
         if above > below and at + count != end:
             return None
-        made += [*lines[taken:at], *new]
+        patched_lines += [*lines[taken:at], *new]
         taken = at + count
-    after = "\n".join([*made, *lines[taken:]])
+    after = "\n".join([*patched_lines, *lines[taken:]])
     return None if "\0" in after[:-1] else after.removesuffix("\0")
 
 
-def _runs(numbers: list[int]) -> list[tuple[int, int]]:
-    """Stretches of successive numbers."""
+def _consecutive_runs(numbers: list[int]) -> list[tuple[int, int]]:
+    """Return runs of consecutive numbers as (first, last)."""
     runs: list[tuple[int, int]] = []
     for n in numbers:
         if runs and runs[-1][1] == n - 1:
@@ -123,12 +125,12 @@ def _runs(numbers: list[int]) -> list[tuple[int, int]]:
     return runs
 
 
-_NEAR = 3  # lines
+_MERGE_DISTANCE = 3  # lines
 
 
-def between(file: str, old: str, new: str) -> tuple[Edit, ...]:
-    """The edits of whole lines that make one text of the other."""
-    import difflib  # as above
+def line_edits(file: str, old: str, new: str) -> tuple[Edit, ...]:
+    """Return the edits of whole lines that turn the old text into the new one."""
+    import difflib  # as in _file_diff
 
     before, after = old.split("\n"), new.split("\n")
     found: list[Edit] = []
@@ -137,12 +139,12 @@ def between(file: str, old: str, new: str) -> tuple[Edit, ...]:
     for tag, i, j, k, m in matcher.get_opcodes():
         if tag == "equal":
             continue
-        if changes and i - changes[-1][1] <= _NEAR:  # one change, whose lines between are shown
+        if changes and i - changes[-1][1] <= _MERGE_DISTANCE:  # merge with the change above
             i, k = changes[-1][0], changes.pop()[2]
         changes.append((i, j, k, m))
     for i, j, k, m in changes:
         text = "\n".join(after[k:m])
-        if i == j:  # an insertion, which stands above the next line or below the last one
+        if i == j:  # an insertion, above the next line or below the last one
             if i < len(before):
                 span = Span(file, i + 1, 0, i + 1, 0, "", (before[i],))
                 found.append(Edit(span, text + "\n"))
@@ -159,21 +161,21 @@ def between(file: str, old: str, new: str) -> tuple[Edit, ...]:
     return tuple(found)
 
 
-def _place(edit: Edit) -> tuple[int, int, bool]:
+def _edit_position(edit: Edit) -> tuple[int, int, bool]:
     span = edit.span
     empty = (span.line, span.column or 0) == (span.end_line, span.end_column)
     return span.line, span.column or 0, not empty
 
 
-def _edited(lines: list[str], first: int, edits: Iterable[Edit]) -> list[str]:
-    """These lines, of which the first has the number `first`, with the edits made."""
+def _apply_to_lines(lines: list[str], first: int, edits: Iterable[Edit]) -> list[str]:
+    """Apply edits to lines, the first of which has the number `first`."""
     text = "\n".join(lines)
     starts = [0]
     for line in lines:
         starts.append(starts[-1] + len(line) + 1)
-    # from the end, so that earlier positions stay right; what is inserted where something else is
-    # replaced comes last, and so stands before it
-    for edit in sorted(edits, key=_place, reverse=True):
+    # from the end, so that earlier positions stay valid; an insertion at the start of a replaced text
+    # comes last, and so stands before it
+    for edit in sorted(edits, key=_edit_position, reverse=True):
         span = edit.span
         last = span.end_line - first
         start = starts[span.line - first] + (span.column or 0)

@@ -1,4 +1,4 @@
-"""The exception classes of sagax. To raise one, this page is all you need to read.
+"""Define the exception classes of sagax, and document how to raise them.
 
 Pick the class by the builtin that people would expect (`ShapeError`, `DtypeError`, `ArgumentError`
 are TypeErrors; `ArgumentValueError`, `TreeError` are ValueErrors) and give facts:
@@ -29,23 +29,23 @@ A message of your own may come first; the facts then follow it, a line each:
 
 `function argument path expected got fix` are shown. A string is shown as it stands (so pass
 `repr(s)` for a string of the user's); arrays, avals and tracers show their type; anything else a
-short repr. `code="SX0301"` names the page of the error when it has one. Every other keyword is kept
-in `.facts` for whoever explains the error, and is not shown: pass the operands (`x=x, y=y`), they
-cost nothing. Some of them guide the explanation:
+short repr. `code="SX0301"` names the page of the error when it has one. Every other keyword is stored in
+`.facts` for the explanation, and is not shown: pass the operands (`x=x, y=y`), at no cost. Some of them
+guide the explanation:
 
-    traceback    where it happened, if not where the error is raised (a captured stack)
-    of           the operands whose origin matters, if not all that are among the facts
-    about        (names of arguments, function): the arguments of the user's that are at fault
+    traceback    the captured stack of the mistake, if it is not where the error is raised
+    of           the operands whose origin matters, if not all among the facts
+    about        (names of arguments, function): the user's arguments that are at fault
     returned_by  the function (or its code) whose `return` is at fault; `returned_at` the item of it
 
-Facts that a caller higher up knows are added by `attach`, which keeps what is there:
+A caller higher up adds its facts with `attach`, which does not overwrite:
 
     except SagaxError as error:
         error.attach(function=name)
         raise
 
-The classes that jax has (`TracerBoolConversionError(tracer)` and so on) are made with jax's
-arguments. All these classes pickle, as their text.
+The classes that jax has (`TracerBoolConversionError(tracer)` and so on) take jax's arguments. All
+classes pickle, as their text.
 """
 
 from __future__ import annotations
@@ -56,15 +56,15 @@ from typing import TYPE_CHECKING, Any, Self
 from sagax._src.diagnostics.base import Details, SagaxError, describe
 from sagax._src.diagnostics.keys import reuse_details
 from sagax._src.diagnostics.model import Label, Span
-from sagax._src.diagnostics.provenance import creation
-from sagax._src.diagnostics.source import choice_around
+from sagax._src.diagnostics.provenance import find_creation
+from sagax._src.diagnostics.source import enclosing_choice
 from sagax._src.diagnostics.spans import (
+    display_path,
     is_backward,
-    passes,
-    shown_path,
+    is_on_stack,
     span_at,
-    user_place,
-    user_places,
+    user_position,
+    user_positions,
     user_span,
 )
 from sagax._src.lazy_import import lazy_import
@@ -99,7 +99,7 @@ __all__ = [
     "describe",
 ]
 
-# Kinds of mistake --------------------------------------------------------------------------------
+# --- general errors ------------------------------------------------------------------------------
 
 
 class ShapeError(SagaxError, TypeError):
@@ -153,7 +153,7 @@ def _one_line(value: object) -> str:
     return value if isinstance(value, str) and len(value) < 40 else describe([value])[1:-1]
 
 
-# The classes that jax has ------------------------------------------------------------------------
+# --- classes of jax ------------------------------------------------------------------------------
 
 
 class JAXTypeError(SagaxError, TypeError):
@@ -165,16 +165,16 @@ class JAXTypeError(SagaxError, TypeError):
         super().__init__(message)
 
     def details(self) -> Details:
-        """The life of a value that outlived its function: why it is traced where nothing is being traced."""
+        """Return the leak of a tracer that outlived its function."""
         tracer = self.facts.get("tracer")
-        if tracer is None or not _has_left(tracer, self._stack):
+        if tracer is None or not _function_returned(tracer, self._stack):
             return Details()
-        life = _life_of(tracer, self.__traceback__, self.facts)
-        if life.primary is None:
+        leak = _leak_details(tracer, self.__traceback__, self.facts)
+        if leak.primary is None:
             return Details()
         self.facts["fix"] = UnexpectedTracerError.advice
-        made = f"the value was made {_made_while(tracer)}, and that function is over"
-        return life._replace(notes=(made, *life.notes))
+        note = f"the value was made {_tracing_phrase(tracer)}, and that function is over"
+        return leak._replace(notes=(note, *leak.notes))
 
 
 class JAXIndexError(SagaxError, IndexError):
@@ -202,11 +202,11 @@ class ConcretizationTypeError(JAXTypeError):
 
     def __init__(self, tracer: object, context: str = "") -> None:
         head = "Abstract tracer value encountered where concrete value is expected:"
-        what = f"traced array with shape {describe(tracer)}"
+        value = f"traced array with shape {describe(tracer)}"
         if context:
-            super().__init__(f"{head} {context}\n  got: {what}")
+            super().__init__(f"{head} {context}\n  got: {value}")
         else:
-            super().__init__(f"{head} {what}.")
+            super().__init__(f"{head} {value}.")
         self.facts["tracer"] = tracer
 
 
@@ -228,7 +228,7 @@ class TracerBoolConversionError(ConcretizationTypeError):
         self.facts["tracer"] = tracer
 
     def details(self) -> Details:
-        """What to write in place of the statement that asked."""
+        """Suggest a replacement of the statement that tests the value."""
         span = user_span(self._stack)
         word = span.source[0].split()[:1] if span is not None and span.source else []
         if word == ["while"]:
@@ -305,28 +305,30 @@ class UnexpectedTracerError(JAXTypeError):
 
     @classmethod
     def of(cls, tracer: object, count: int = 1) -> Self:
-        """The error for a tracer that was found where it cannot be, with `count` - 1 others."""
+        """Return the error for a tracer outside of its trace, with `count` - 1 others."""
         others = f", with {count - 1} others," if count > 1 else ","
         error = cls(
-            f"{cls._opening} value of type {describe(tracer)} was made {_made_while(tracer)}{others} "
+            f"{cls._opening} value of type {describe(tracer)} was made {_tracing_phrase(tracer)}{others} "
             f"and {cls._closing}."
         )
         error.facts["tracer"] = tracer
         return error
 
     def details(self) -> Details:
-        """The life of the value: where it was made, and by which calls, and where it was stored."""
+        """Return the creation of the value, and the statement that stored it."""
         tracer = self.facts.get("tracer")
-        return Details() if tracer is None else _life_of(tracer, self.__traceback__, self.facts)
+        return (
+            Details() if tracer is None else _leak_details(tracer, self.__traceback__, self.facts)
+        )
 
 
-def _has_left(tracer: Any, stack: Any) -> bool:
-    """Whether the function in which a value was made is not among those that were running."""
+def _function_returned(tracer: Any, stack: Any) -> bool:
+    """Return whether the function that created a value is not on the stack."""
     code = getattr(getattr(getattr(tracer, "_trace", None), "debug_info", None), "code", None)
-    return code is not None and stack is not None and not passes(stack, code)
+    return code is not None and stack is not None and not is_on_stack(stack, code)
 
 
-def _made_while(tracer: Any) -> str:
+def _tracing_phrase(tracer: Any) -> str:
     info = getattr(getattr(tracer, "_trace", None), "debug_info", None)
     name, reason = getattr(info, "func_name", ""), getattr(info, "traced_for", "")
     if not name:
@@ -334,21 +336,21 @@ def _made_while(tracer: Any) -> str:
     return f"while tracing `{name}`" + (f" for {reason}" if reason else "")
 
 
-def _life_of(tracer: Any, traceback: Any, ignored: object) -> Details:
-    """Where a value was made, and by which calls, and where it was stored."""
-    leak = leaks.find(tracer, traceback, ignored)
+def _leak_details(tracer: Any, traceback: Any, ignored: object) -> Details:
+    """Return the creation of a leaked value, and the statement that stored it."""
+    leak = leaks.find_leak(tracer, traceback, ignored)
     notes: list[str] = []
     labels: list[Label] = []
     if leak.holder is not None:
         notes.append(f"the value is kept in {leak.holder.text}")
     primary = Label(leak.span, "leaks here", primary=True) if leak.span else None
-    stack, argument = creation(tracer)
+    stack, argument = find_creation(tracer)
     calls = _last_calls(stack, tracer)
     if argument:
         notes.append(f"the value stands for the argument {argument}")
     elif calls:
         lines = [
-            f"{shown_path(call.file)}:{call.line} in {call.function}: "
+            f"{display_path(call.file)}:{call.line} in {call.function}: "
             + (call.source[0].strip() if call.source else "")
             for call in calls
         ]
@@ -361,11 +363,11 @@ def _life_of(tracer: Any, traceback: Any, ignored: object) -> Details:
 
 
 def _last_calls(stack: Any, tracer: object) -> list[Span]:
-    """The user's last calls before a value was made, from the call of the transformed function on."""
-    places = user_places(stack)
+    """Return the user's last calls before a value was created, inside the transformed function."""
+    positions = user_positions(stack)
     code = getattr(getattr(getattr(tracer, "_trace", None), "debug_info", None), "code", None)
-    inside = next((i for i, place in enumerate(places) if place.code is code), len(places))
-    return [span_at(place) for place in reversed(places[: inside + 2][:5])]
+    inside = next((i for i, at in enumerate(positions) if at.code is code), len(positions))
+    return [span_at(at) for at in reversed(positions[: inside + 2][:5])]
 
 
 class LeakedTraceError(UnexpectedTracerError):
@@ -377,7 +379,7 @@ class LeakedTraceError(UnexpectedTracerError):
     _closing = "is still referred to although that function has returned"
 
     def details(self) -> Details:
-        """As of a value that was used; there is no such place, only the call that returned."""
+        """Return the leak, with the call that returned in place of a use."""
         return super().details()._replace(here="returns here")
 
 
@@ -391,7 +393,7 @@ class KeyReuseError(JAXTypeError):
         super().__init__(message)
 
     def details(self) -> Details:
-        """Where the key was used first, and how to split it."""
+        """Return the first use of the key, and advice to split it."""
         return reuse_details(self.facts)
 
 
@@ -438,13 +440,13 @@ class NonFiniteError(SagaxError, FloatingPointError):
         path: Sequence[str],
         traceback: Any,
     ) -> Self:
-        """The error for an operation that was given `given` and gave `what`, first at index `at`."""
+        """Return the error for an operation on `given` that computed `what`, first at index `at`."""
         head = f"invalid value ({what}) encountered in {primitive}"
         if path:
             head += f", in {', '.join(path)}"
-        place = f" at index {list(at)}" if at else ""
+        index = f" at index {list(at)}" if at else ""
         more = f", the first of {count}" if count > 1 else ""
-        lines = [head, f"  first bad result: {what}{place}{more}"]
+        lines = [head, f"  first bad result: {what}{index}{more}"]
         if given:
             lines.append(f"  {primitive} was given: {', '.join(given)}")
         return cls(
@@ -457,7 +459,7 @@ class NonFiniteError(SagaxError, FloatingPointError):
         )
 
     def details(self) -> Details:
-        """Whether it happened backwards, and whether a `where` was to keep it out."""
+        """Return the pass that failed, forward or backward, and the `where` around it."""
         traceback = self.facts.get("traceback")
         notes = [
             "in the backward pass of this expression"
@@ -465,8 +467,8 @@ class NonFiniteError(SagaxError, FloatingPointError):
             else "in the forward pass"
         ]
         span = user_span(traceback)
-        place = user_place(traceback)
-        choice = choice_around(span, place.code) if span is not None and place is not None else None
+        position = user_position(traceback)
+        choice = enclosing_choice(span, position.code) if span and position else None
         labels: tuple[Label, ...] = ()
         if choice is not None:
             labels = (Label(choice, "chooses among the results"),)
@@ -482,6 +484,6 @@ class NonFiniteError(SagaxError, FloatingPointError):
         return Details(tuple(notes), labels)
 
 
-for _name in __all__:  # their public home: what tracebacks show and what pickles refer to
+for _name in __all__:  # the public module, for tracebacks and pickles
     if isinstance(_class := globals()[_name], type):
         _class.__module__ = "sagax.errors"

@@ -1,7 +1,7 @@
-"""What happens inside, told to whoever listens: names, durations and numbers.
+"""Notify listeners of internal events: names, durations and numbers.
 
-Listeners are called in the thread where it happens, in the order in which they were registered.
-Without listeners an event costs next to nothing.
+Listeners are called in the thread of the event, in the order of registration. An event without listeners
+costs almost nothing.
 """
 
 from __future__ import annotations
@@ -12,11 +12,11 @@ from typing import Any
 
 from sagax._src.diagnostics.errors import ArgumentError, ArgumentValueError
 
-__all__ = ["Listeners", "durations", "events", "numbers", "record_span", "spans", "timed"]
+__all__ = ["Listeners", "durations", "events", "scalars", "record_span", "spans", "record_duration"]
 
 
 class Listeners:
-    """The functions that are called for one kind of events."""
+    """Hold the functions that are called for one kind of events."""
 
     def __init__(self, kind: str) -> None:
         self._kind = kind
@@ -26,7 +26,7 @@ class Listeners:
         return bool(self._functions)
 
     def add(self, function: Callable[..., None]) -> None:
-        """Call `function` for each event from now on."""
+        """Register a function."""
         if not callable(function):
             raise ArgumentError(
                 function=f"monitoring.register_{self._kind}_listener",
@@ -37,7 +37,7 @@ class Listeners:
         self._functions += (function,)
 
     def remove(self, function: Callable[..., None]) -> None:
-        """Call `function` no more."""
+        """Unregister a function."""
         if function not in self._functions:
             raise ArgumentValueError(
                 function=f"monitoring.unregister_{self._kind}_listener",
@@ -50,10 +50,10 @@ class Listeners:
         self._functions = tuple(found)
 
     def clear(self) -> None:
-        """Forget all functions."""
+        """Unregister all functions."""
         self._functions = ()
 
-    def tell(self, event: str, *values: Any, **metadata: Any) -> None:
+    def notify(self, event: str, *values: Any, **metadata: Any) -> None:
         """Call all functions."""
         for function in self._functions:
             function(event, *values, **metadata)
@@ -62,17 +62,17 @@ class Listeners:
 events = Listeners("event")
 durations = Listeners("event_duration_secs")
 spans = Listeners("event_time_span")
-numbers = Listeners("scalar")
+scalars = Listeners("scalar")
 
 
 def record_span(event: str, start: float, end: float, **metadata: Any) -> None:
-    """Tell of something that took from `start` to `end`, in seconds since the epoch."""
-    durations.tell(event, end - start, **metadata)
-    spans.tell(event, start, end, **metadata)
+    """Notify listeners of an event from `start` to `end`, in seconds since the epoch."""
+    durations.notify(event, end - start, **metadata)
+    spans.notify(event, start, end, **metadata)
 
 
-class timed:
-    """Context manager: tells how long the block took."""
+class record_duration:
+    """Record the duration of a block, as a context manager."""
 
     __slots__ = ("event", "metadata", "start")
 

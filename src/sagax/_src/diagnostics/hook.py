@@ -1,4 +1,4 @@
-"""How an uncaught exception is printed: without sagax's frames, its own errors in colour."""
+"""Print uncaught exceptions without sagax's frames, and sagax's own errors in color."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, TextIO
 
 from sagax._src.diagnostics.base import SagaxError
-from sagax._src.diagnostics.boundary import tidy
+from sagax._src.diagnostics.boundary import hide_frames
 from sagax._src.lazy_import import lazy_import
 
 if TYPE_CHECKING:
@@ -17,38 +17,38 @@ if TYPE_CHECKING:
 else:
     render = lazy_import("sagax._src.diagnostics.render", globals())
 
-__all__ = ["install", "wants_colour"]
+__all__ = ["install", "use_color"]
 
 
-def wants_colour(stream: TextIO) -> bool:
-    """Whether to write in colour: a terminal, and NO_COLOR (see no-color.org) is not set."""
+def use_color(stream: TextIO) -> bool:
+    """Return whether to write in color: to a terminal, unless NO_COLOR (see no-color.org) is set."""
     if os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb":
         return False
     return stream.isatty()
 
 
 def install() -> None:
-    """Let sagax print uncaught exceptions. What printed them before prints all but sagax's own."""
+    """Install an exception hook; the previous hook prints all but sagax's own errors."""
     before = sys.excepthook
-    if getattr(before, "_of_sagax", False):
+    if getattr(before, "_is_sagax", False):
         return
 
     def hook(
         kind: type[BaseException], error: BaseException, entries: TracebackType | None
     ) -> None:
-        tidy(error)
+        hide_frames(error)
         stream = sys.stderr
-        if isinstance(error, SagaxError) and stream is not None and wants_colour(stream):
-            _print_in_colour(error, stream)
+        if isinstance(error, SagaxError) and stream is not None and use_color(stream):
+            _print_in_color(error, stream)
         else:
             before(kind, error, error.__traceback__)
 
-    hook._of_sagax = True  # type: ignore[attr-defined]
+    hook._is_sagax = True  # type: ignore[attr-defined]
     sys.excepthook = hook
 
 
-def _print_in_colour(error: SagaxError, stream: TextIO) -> None:
-    # all that Python prints, but for the text of the error, which is printed in colour
+def _print_in_color(error: SagaxError, stream: TextIO) -> None:
+    # what Python prints, with the text of the error in color
     found = traceback.TracebackException.from_exception(error)
     _, *notes = found.format_exception_only()
     parts = list(found.format())

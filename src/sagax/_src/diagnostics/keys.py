@@ -1,23 +1,27 @@
-"""What there is to say about a random key that is used twice: both places, and how to split it."""
+"""Explain the reuse of a random key: both uses, and advice to split it."""
 
 from __future__ import annotations
 
 import ast
+import itertools
 import re
 from collections.abc import Sequence
 from typing import Any
 
 from sagax._src.diagnostics.base import Details
 from sagax._src.diagnostics.model import Label, Span, Suggestion, Trust
-from sagax._src.diagnostics.spans import is_sagax, is_users, shown_path, user_span
+from sagax._src.diagnostics.spans import display_path, is_sagax, is_user_file, user_span
 
-__all__ = ["apart", "innermost", "reuse_details"]
+__all__ = ["trim_common_frames", "innermost_user_stack", "reuse_details"]
 
 
 def reuse_details(facts: dict[str, Any]) -> Details:
-    """Of the facts `first` and `traceback` (stacks of the two uses), `first_inside` and
-    `second_inside` (of those inside of the functions that were called), `after_split` (the first use
-    is a split) and `loop` (the kind of loop whose body is at fault)."""
+    """Explain the reuse of a key from the facts of the error.
+
+    These are `first` and `traceback` (the stacks of both uses), `first_inside` and `second_inside` (the
+    stacks inside called functions), `after_split` (the first use is a split) and `loop` (the kind of
+    loop whose body reuses the key).
+    """
     if "first" not in facts:
         return Details()
     second = user_span(facts.get("traceback"))
@@ -31,37 +35,33 @@ def reuse_details(facts: dict[str, Any]) -> Details:
             notes.append("first used by the same expression, in the round before")
         else:
             notes.append("first used by the same expression, when it ran before")
-    for which, name in (("first_inside", "first"), ("second_inside", "second")):
-        inside = user_span(facts.get(which))
-        outer = first if name == "first" else second
-        # Programs are shared by functions of the same meaning: what was traced for a call elsewhere
-        # knows the lines of that call.
+    for name, outer in (("first", first), ("second", second)):
+        inside = user_span(facts.get(f"{name}_inside"))
+        # Equal functions share a jaxpr, which has the lines of the call that traced it.
         if inside is None or outer is None or inside.file != outer.file:
             continue
         if inside not in (first, second):
-            notes.append(f"the {name} use is inside of the function: {_shown(inside)}")
+            notes.append(f"the {name} use is inside of the function: {_location_text(inside)}")
     return Details(tuple(dict.fromkeys(notes)), tuple(labels), (_advice(facts, first, second),))
 
 
-def _shown(span: Span) -> str:
+def _location_text(span: Span) -> str:
     text = " ".join(span.text.split())
-    return f"{shown_path(span.file)}:{span.line}: {text}"
+    return f"{display_path(span.file)}:{span.line}: {text}"
 
 
-def innermost(stacks: Sequence[Any]) -> Any:
-    """Of the stacks of a use and of the uses inside of the functions that were called: the last one
-    whose operation the user wrote. What is in functions of sagax was traced for whoever called them
-    first, and says nothing of this call."""
-    found = None
-    for stack in stacks:
-        if not _is_users_own(stack):
-            break
-        found = stack
-    return found
+def innermost_user_stack(stacks: Sequence[Any]) -> Any:
+    """Return the innermost stack of a use whose operation the user wrote.
+
+    The stacks run from a use into the called functions. Those inside functions of sagax belong to the
+    call that traced them first.
+    """
+    own = list(itertools.takewhile(_is_user_operation, stacks))
+    return own[-1] if own else None
 
 
-class _Outer:
-    """A captured stack without its innermost frames."""
+class _TrimmedStack:
+    """Hold a captured stack without its innermost frames."""
 
     def __init__(self, stack: Any, skipped: int) -> None:
         self.frames = [part[skipped:] for part in stack.raw_frames()]
@@ -70,25 +70,27 @@ class _Outer:
         return self.frames
 
 
-def apart(first: Any, second: Any) -> tuple[Any, Any]:
-    """Two stacks, from the innermost of the user's frames in which they differ: where a function that
-    draws was called twice, its callers. As they are if they do not differ."""
+def trim_common_frames(first: Any, second: Any) -> tuple[Any, Any]:
+    """Trim two stacks to the innermost user frames that differ, such as two calls of one function.
+
+    Equal stacks are returned unchanged.
+    """
     if first is None or second is None:
         return first, second
-    for i, j in zip(_users_frames(first), _users_frames(second), strict=False):
+    for i, j in zip(_user_frames(first), _user_frames(second), strict=False):
         (codes, offsets), (others, theirs) = first.raw_frames(), second.raw_frames()
         if codes[i] is not others[j] or offsets[i] != theirs[j]:
-            return _Outer(first, i), _Outer(second, j)
+            return _TrimmedStack(first, i), _TrimmedStack(second, j)
     return first, second
 
 
-def _users_frames(stack: Any) -> list[int]:
-    return [i for i, code in enumerate(stack.raw_frames()[0]) if is_users(code.co_filename)]
+def _user_frames(stack: Any) -> list[int]:
+    return [i for i, code in enumerate(stack.raw_frames()[0]) if is_user_file(code.co_filename)]
 
 
-def _is_users_own(stack: Any) -> bool:
+def _is_user_operation(stack: Any) -> bool:
     for code in stack.raw_frames()[0]:
-        if is_users(code.co_filename):
+        if is_user_file(code.co_filename):
             return True
         if code.co_name == "_trace_now" and is_sagax(code.co_filename):
             return False
@@ -96,7 +98,7 @@ def _is_users_own(stack: Any) -> bool:
 
 
 def _advice(facts: dict[str, Any], first: Span | None, second: Span | None) -> Suggestion:
-    random, key = _call(second) or _call(first) or ("jax.random", "key")
+    random, key = _parse_random_call(second) or _parse_random_call(first) or ("jax.random", "key")
     if facts.get("loop") == "scan":
         text = (
             f"give each round a key of its own: split {key} outside of the loop and pass "
@@ -117,8 +119,8 @@ def _advice(facts: dict[str, Any], first: Span | None, second: Span | None) -> S
     return Suggestion("split_key", text, trust=Trust.TEMPLATE)
 
 
-def _call(span: Span | None) -> tuple[str, str] | None:
-    """How an expression such as `jax.random.normal(key, (3,))` names the module and the key."""
+def _parse_random_call(span: Span | None) -> tuple[str, str] | None:
+    """Return the texts of module and key in an expression such as `jax.random.normal(key, (3,))`."""
     if span is None or not span.text:
         return None
     try:

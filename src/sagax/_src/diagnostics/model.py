@@ -1,4 +1,4 @@
-"""What an explanation is made of: plain frozen data that can be rendered, compared and pickled."""
+"""Define the data of an explanation: frozen classes to render, compare and pickle."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Severity(enum.Enum):
 
 
 class Trust(enum.Enum):
-    """How far a suggestion may be believed."""
+    """Rate how far a suggestion was checked."""
 
     VERIFIED = "verified"  # sagax ran the changed program
     PLAUSIBLE = "plausible"  # made for this program, not run
@@ -35,7 +35,7 @@ class Trust(enum.Enum):
 
 @record(slots=True)
 class Span:
-    """A piece of source text.
+    """Identify a range of source text.
 
     Lines count from 1, columns from 0 in characters, the end is exclusive, as in `ast`. Columns are
     None when Python does not know them. `source` holds the whole lines `line` ... `end_line`; it is
@@ -52,7 +52,7 @@ class Span:
 
     @property
     def text(self) -> str:
-        """The exact expression (whole lines when columns are unknown), or "" without source."""
+        """Return the exact expression (whole lines if columns are unknown), or "" without source."""
         if not self.source:
             return ""
         if self.column is None or self.end_column is None:
@@ -63,7 +63,7 @@ class Span:
         return "\n".join([first[self.column :], *middle, last[: self.end_column]])
 
     def contains(self, other: Span) -> bool:
-        """Whether `other` is the same piece of text or a part of it."""
+        """Return whether `other` is the same range or a part of it."""
         if (self.file, self.function) != (other.file, other.function):
             return False
         start = (self.line, self.column or 0)
@@ -74,7 +74,7 @@ class Span:
 
 @record(slots=True)
 class Label:
-    """A place in the user's source and what is to be said about it."""
+    """Mark a span of the user's source with a text."""
 
     span: Span
     text: str = ""
@@ -83,12 +83,12 @@ class Label:
 
 @record(slots=True)
 class Step:
-    """One step by which a value came about: an expression of the user's, and what it did."""
+    """Describe one step of the computation of a value: the user's expression and its operations."""
 
     span: Span
     what: str  # the operations
-    aval: str  # the type of what came out
-    times: int = 1  # how often it ran
+    aval: str  # the type of the result
+    times: int = 1  # the number of runs
 
 
 @record(slots=True)
@@ -101,22 +101,22 @@ class Edit:
 
 @record(slots=True)
 class Suggestion:
-    """A way to repair the mistake. Without edits it is advice in words."""
+    """Suggest a repair of the mistake; without edits, it is advice."""
 
     kind: str
     title: str
     edits: tuple[Edit, ...] = ()
     trust: Trust = Trust.TEMPLATE
-    checked: str = ""  # what was tried
+    checked: str = ""  # the check that was run
 
 
 @record(slots=True)
 class Diagnostic:
-    """One error or warning, explained.
+    """Explain one error or warning.
 
-    `depends` names the arguments that the offending value comes from, `function` the traced
-    function whose arguments they are; `chain` runs from the arguments to the offending expression;
-    `context` says what was going on, outermost first.
+    `depends` names the arguments that the offending value depends on, `function` the traced function
+    that has them. `chain` runs from the arguments to the offending expression. `context` names the
+    transformations in progress, outermost first.
     """
 
     code: str
@@ -133,18 +133,18 @@ class Diagnostic:
 
     @property
     def primary(self) -> Span | None:
-        """Where the user's own expression is at fault."""
+        """Return the span of the user's expression at fault."""
         return next((label.span for label in self.labels if label.primary), None)
 
 
 def type_text(value: Any) -> str:
-    """`float32[3,4]` for an aval or whatever has one, "" for what has no shape and dtype."""
+    """Return `float32[3,4]` for an aval or an array, "" for a value without shape and dtype."""
     aval = getattr(value, "aval", value)
     shape: Any = getattr(aval, "shape", None)
     dtype: Any = getattr(aval, "dtype", None)
     if type(shape) is not tuple or dtype is None:
         return ""
     if hasattr(aval, "str_short") and getattr(aval, "sharding", None) is not None:
-        return aval.str_short(short_dtypes=False)  # which shows how it is divided among devices
+        return aval.str_short(short_dtypes=False)  # it shows the sharding
     sizes = ",".join(map(str, cast("tuple[Any, ...]", shape)))
     return f"{getattr(dtype, 'name', dtype)}[{sizes}]"

@@ -1,6 +1,6 @@
-"""Where a traced value comes from: which arguments, through which expressions of the user's.
+"""Trace a value back to arguments, through the user's expressions.
 
-Works on whatever has these attributes, so that it needs nothing of what lies above it:
+Values are read through these attributes, so that the module imports nothing above it:
 
 - a tracer: `._trace` and `.aval`; its trace: `.debug_info` (`.func_name`, `.traced_for`,
   `.arg_names`, and `.code`, what Python runs) and `.parent`;
@@ -8,10 +8,10 @@ Works on whatever has these attributes, so that it needs nothing of what lies ab
   `.outvars`, `.traceback`), `.invars`, `.invar_paths` (variable -> "params['w']", as the user names
   the argument), `.argument_links` (variable -> the value outside that it stands for) and
   `.captured` (id -> (variable, value outside));
-- any other tracer: `.inner`, the value that it wraps; maybe `.tangent`, a staged tracer that depends
-  on the same arguments; maybe `.sources`, an int whose bit i says that it depends on argument i.
+- any other tracer: `.inner`, the value that it wraps; optionally `.tangent`, a staged tracer that
+  depends on the same arguments, and `.sources`, an int whose bit i marks dependence on argument i.
 
-Nothing here runs until somebody looks at an error; then it is linear in the size of the trace.
+This code runs only when an error is displayed, in time linear in the size of the trace.
 """
 
 from __future__ import annotations
@@ -21,19 +21,26 @@ from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 from sagax._src.diagnostics.model import Step, type_text
-from sagax._src.diagnostics.spans import Place, span_at, user_place
+from sagax._src.diagnostics.spans import CodePosition, span_at, user_position
 
-__all__ = ["Provenance", "creation", "is_tracer", "provenance", "provenance_of_all", "trace_names"]
+__all__ = [
+    "Provenance",
+    "find_creation",
+    "is_tracer",
+    "provenance",
+    "provenance_of_all",
+    "trace_context",
+]
 
-_MOST_STEPS = 5
-_DEEPEST = 100  # wrappers around a value
+_MAX_STEPS = 5
+_MAX_WRAPPERS = 100  # wrappers around a value
 
 
 class Provenance(NamedTuple):
-    """What is known about where a value comes from.
+    """Hold the origin of a value.
 
-    `arguments` are those of the innermost traced function that has any among the value's origins;
-    `function` is that function's name; `steps` run from the arguments to the value.
+    `arguments` belong to the innermost traced function with arguments among the origins, `function` is
+    its name, and `steps` run from the arguments to the value.
     """
 
     arguments: tuple[str, ...] = ()
@@ -42,25 +49,25 @@ class Provenance(NamedTuple):
 
 
 def is_tracer(value: object) -> bool:
-    """Whether `value` is traced, by the protocol above."""
+    """Return whether `value` is a tracer, by the protocol above."""
     return hasattr(value, "_trace") and hasattr(value, "aval")
 
 
 def provenance(tracer: Any) -> Provenance:
-    """The arguments that a traced value depends on and the steps by which it came about."""
+    """Return the arguments that a tracer depends on, and the steps that computed it."""
     return provenance_of_all([tracer])
 
 
 def provenance_of_all(values: Iterable[Any]) -> Provenance:
-    """As `provenance`, of several values together."""
-    groups: list[_Group] = []
-    linear: list[_Group] = []
+    """Return the provenance of several values together."""
+    groups: list[_EquationGroup] = []
+    linear: list[_EquationGroup] = []
     arguments: tuple[str, ...] = ()
     function = ""
     level: list[Any] = list(values)
     seen: set[int] = set()
     while level:  # from the innermost trace outwards
-        inside = _look_at(level, seen)
+        inside = _inspect_values(level, seen)
         groups[:0] = [group for found in inside for group in found.groups]
         linear[:0] = [group for found in inside for group in found.linear]
         if not arguments:
@@ -68,11 +75,11 @@ def provenance_of_all(values: Iterable[Any]) -> Provenance:
             if arguments:
                 function = next(f.function for f in inside if f.paths)
         level = [value for found in inside for value in found.outside]
-    return Provenance(arguments, function, _steps(groups or linear))
+    return Provenance(arguments, function, _select_steps(groups or linear))
 
 
-def trace_names(tracer: Any) -> tuple[str, ...]:
-    """What was being traced when `tracer` was made, outermost first: "tracing `loss` for jit"."""
+def trace_context(tracer: Any) -> tuple[str, ...]:
+    """Return the traces that `tracer` belongs to, outermost first: "tracing `loss` for jit"."""
     names: list[str] = []
     trace = getattr(tracer, "_trace", None)
     while trace is not None:
@@ -84,10 +91,10 @@ def trace_names(tracer: Any) -> tuple[str, ...]:
     return tuple(reversed(names))
 
 
-def creation(tracer: Any) -> tuple[Any, str]:
-    """Where a traced value was made: the stack, or the path of the argument it stands for."""
+def find_creation(tracer: Any) -> tuple[Any, str]:
+    """Return the stack that created a tracer, or the path of the argument that it is."""
     argument = None
-    for _ in range(_DEEPEST):
+    for _ in range(_MAX_WRAPPERS):
         if tracer is None:
             break
         trace: Any = getattr(tracer, "_trace", None)
@@ -102,8 +109,8 @@ def creation(tracer: Any) -> tuple[Any, str]:
                     return eqn.traceback, ""
             path = _input_paths(trace, info).get(variable, "")
             return None, path if argument is None else argument
-        if argument is None:  # what a wrapper stands for, if it wraps an input, is its own argument
-            names = _own_names(tracer) if hasattr(tracer, "_trace") else []
+        if argument is None:  # a wrapper of an input is an argument of its own function
+            names = _argument_names(tracer) if hasattr(tracer, "_trace") else []
             argument = names[0] if len(names) == 1 else ""
         tracer = getattr(tracer, "inner", None)
     return None, ""
@@ -112,35 +119,35 @@ def creation(tracer: Any) -> tuple[Any, str]:
 # --- one trace ---------------------------------------------------------------------------------
 
 
-class _Group:
-    """The equations that came from one instruction of the user's."""
+class _EquationGroup:
+    """Group the equations of one user instruction."""
 
-    __slots__ = ("names", "place", "result", "runs")
+    __slots__ = ("names", "position", "result", "runs")
 
-    def __init__(self, place: Place) -> None:
-        self.place = place
+    def __init__(self, position: CodePosition) -> None:
+        self.position = position
         self.names: Counter[str] = Counter()
         self.runs = 0
         self.result: Any = None
 
     @property
     def times(self) -> int:
-        # A loop comes back to the instruction from others, or consists of it alone.
+        # A loop returns to the instruction from others, or consists of it alone.
         return self.runs if self.runs > 1 else min(self.names.values())
 
 
-class _Found(NamedTuple):
+class _TraceOrigins(NamedTuple):
     paths: list[str] = []
     outside: list[Any] = []
-    groups: list[_Group] = []
+    groups: list[_EquationGroup] = []
     function: str = ""
-    linear: list[_Group] = []  # of the tangents: the same expressions, in other operations
+    linear: list[_EquationGroup] = []  # of the tangents: the same expressions, other operations
 
 
-def _look_at(values: Iterable[Any], seen: set[int]) -> list[_Found]:
-    """What the traces that these values belong to know of them."""
+def _inspect_values(values: Iterable[Any], seen: set[int]) -> list[_TraceOrigins]:
+    """Collect the origins of values from their traces."""
     staged: dict[int, tuple[Any, list[Any]]] = {}
-    found: list[_Found] = []
+    found: list[_TraceOrigins] = []
     for value in values:
         if value is None or id(value) in seen or not hasattr(value, "_trace"):
             continue
@@ -152,37 +159,38 @@ def _look_at(values: Iterable[Any], seen: set[int]) -> list[_Found]:
         outside = [value.inner] if getattr(value, "inner", None) is not None else []
         tangent: Any = getattr(value, "tangent", None)
         if _is_staged(tangent):
-            of_tangent = _look_into(tangent._trace, [tangent._var], trace.debug_info)
-            found.append(of_tangent._replace(
-                outside=[*outside, *of_tangent.outside], groups=[], linear=of_tangent.groups
+            origins = _inspect_trace(tangent._trace, [tangent._var], trace.debug_info)
+            found.append(origins._replace(
+                outside=[*outside, *origins.outside], groups=[], linear=origins.groups
             ))  # fmt: skip
         else:
             info = getattr(trace, "debug_info", None)
-            names = _own_names(value)
-            found.append(_Found(names, outside, [], getattr(info, "func_name", "")))
-    recorded = [_look_into(trace, vs, trace.debug_info) for trace, vs in staged.values()]
+            names = _argument_names(value)
+            found.append(_TraceOrigins(names, outside, [], getattr(info, "func_name", "")))
+    recorded = [_inspect_trace(trace, vs, trace.debug_info) for trace, vs in staged.values()]
     return [*recorded, *found]
 
 
-def _own_names(value: Any) -> list[str]:
-    """The arguments of its own function that a tracer depends on: by `sources`, and those that are
-    as they were outside, among what made the value that it wraps.
+def _argument_names(value: Any) -> list[str]:
+    """Return the arguments of its function that a tracer depends on.
+
+    They are those in `sources`, and arguments that its trace does not wrap.
     """
     sources = getattr(value, "sources", 0)
     names = getattr(getattr(value._trace, "debug_info", None), "arg_names", ()) if sources else ()
-    given = [_unwrapped(x) for x in getattr(value._trace, "arguments", ())]
+    given = [_unwrap(x) for x in getattr(value._trace, "arguments", ())]
     plain = {x._var: i for i, x in enumerate(given) if _is_staged(x)}
-    inner = _unwrapped(value)
+    inner = _unwrap(value)
     if plain and _is_staged(inner):
-        for variable in _needed(inner._trace.equations, [inner._var])[1]:
+        for variable in _dependencies(inner._trace.equations, [inner._var])[1]:
             if variable in plain:
                 sources |= 1 << plain[variable]
     return [name for i, name in enumerate(names) if sources >> i & 1]
 
 
-def _unwrapped(value: Any) -> Any:
-    """What the wrappers of a value hold inside of all."""
-    for _ in range(_DEEPEST):
+def _unwrap(value: Any) -> Any:
+    """Return the innermost value in nested wrappers."""
+    for _ in range(_MAX_WRAPPERS):
         if _is_staged(value) or getattr(value, "inner", None) is None:
             break
         value = value.inner
@@ -193,22 +201,22 @@ def _is_staged(value: Any) -> bool:
     return hasattr(value, "_var") and hasattr(value._trace, "equations")
 
 
-def _needed(equations: list[Any], variables: list[Any]) -> tuple[set[int], dict[Any, None]]:
-    """The equations that make some variables, and all variables that go into them, in order."""
-    made_by = {out: i for i, eqn in enumerate(equations) for out in eqn.outvars}
+def _dependencies(equations: list[Any], variables: list[Any]) -> tuple[set[int], dict[Any, None]]:
+    """Return the equations that some variables depend on, and all their variables, in order."""
+    defined_by = {out: i for i, eqn in enumerate(equations) for out in eqn.outvars}
     needed: set[int] = set()
-    met: dict[Any, None] = {}
+    visited: dict[Any, None] = {}
     todo = list(variables)
     while todo:
         atom = todo.pop()
         if hasattr(atom, "val"):  # a literal; it need not be hashable
             continue
-        met[atom] = None
-        at = made_by.get(atom)
+        visited[atom] = None
+        at = defined_by.get(atom)
         if at is not None and at not in needed:
             needed.add(at)
             todo.extend(equations[at].invars)
-    return needed, met
+    return needed, visited
 
 
 def _input_paths(trace: Any, info: Any) -> dict[Any, str]:
@@ -217,36 +225,36 @@ def _input_paths(trace: Any, info: Any) -> dict[Any, str]:
     return dict(zip(getattr(trace, "invars", ()), getattr(info, "arg_names", ()), strict=False))
 
 
-def _look_into(trace: Any, variables: list[Any], info: Any) -> _Found:
+def _inspect_trace(trace: Any, variables: list[Any], info: Any) -> _TraceOrigins:
     equations = trace.equations
-    needed, inputs = _needed(equations, variables)
+    needed, inputs = _dependencies(equations, variables)
     links = dict(trace.argument_links)
     links.update(getattr(trace, "captured", {}).values())
     names = _input_paths(trace, info)
     paths = [path for atom, path in names.items() if atom in inputs]
     outside = [links[atom] for atom in inputs if atom in links]
     origins = {atom for atom in inputs if atom in names or is_tracer(links.get(atom))}
-    groups = _groups([equations[i] for i in sorted(needed)], origins)
-    return _Found(paths, outside, groups, getattr(info, "func_name", ""))
+    groups = _group_equations([equations[i] for i in sorted(needed)], origins)
+    return _TraceOrigins(paths, outside, groups, getattr(info, "func_name", ""))
 
 
-def _groups(equations: list[Any], origins: set[Any]) -> list[_Group]:
-    """The equations by the user's instruction; those that no argument reaches are left out."""
+def _group_equations(equations: list[Any], origins: set[Any]) -> list[_EquationGroup]:
+    """Group equations by the user's instruction, without those that no argument reaches."""
     reached = set(origins)
-    groups: dict[tuple[int, int], _Group] = {}
+    groups: dict[tuple[int, int], _EquationGroup] = {}
     before = None
     for eqn in equations:
         if origins:
             if not any(not hasattr(atom, "val") and atom in reached for atom in eqn.invars):
                 continue
             reached.update(eqn.outvars)
-        place = user_place(eqn.traceback)
-        if place is None:
+        position = user_position(eqn.traceback)
+        if position is None:
             continue
-        key = id(place.code), place.offset  # to hash a code object is to read all of it
+        key = id(position.code), position.offset  # hashing a code object reads all of it
         group = groups.get(key)
         if group is None:
-            group = groups[key] = _Group(place)
+            group = groups[key] = _EquationGroup(position)
         group.runs += before is not group
         before = group
         group.names[eqn.primitive.name] += 1
@@ -254,22 +262,21 @@ def _groups(equations: list[Any], origins: set[Any]) -> list[_Group]:
     return list(groups.values())
 
 
-# --- from groups to steps ----------------------------------------------------------------------
+# --- steps ---------------------------------------------------------------------------------------
 
 
-def _steps(groups: list[_Group]) -> tuple[Step, ...]:
-    """At most five: the first, which touches an argument, and the last, which make the value."""
-    # Parts of an expression merge into the whole, so look at a few more than are shown.
+def _select_steps(groups: list[_EquationGroup]) -> tuple[Step, ...]:
+    """Return at most five steps: the first, which reads an argument, and the last."""
+    # Parts of an expression merge into the whole, so take a few more than are shown.
     if len(groups) > 40:
         groups = [*groups[:8], *groups[-32:]]
     steps: list[Step] = []
     for group in groups:
-        span = span_at(group.place)
-        what, times = ", ".join(group.names), group.times
+        span = span_at(group.position)
+        names, times = dict.fromkeys(group.names), group.times
         while steps and steps[-1].times == times and span.contains(steps[-1].span):
-            names = dict.fromkeys([*steps.pop().what.split(", "), *what.split(", ")])
-            what = ", ".join(names)
-        steps.append(Step(span, what, type_text(group.result), times))
-    if len(steps) > _MOST_STEPS:
-        steps = [steps[0], *steps[len(steps) - _MOST_STEPS + 1 :]]
+            names = dict.fromkeys([*steps.pop().what.split(", "), *names])
+        steps.append(Step(span, ", ".join(names), type_text(group.result), times))
+    if len(steps) > _MAX_STEPS:
+        steps = [steps[0], *steps[len(steps) - _MAX_STEPS + 1 :]]
     return tuple(steps)

@@ -1,4 +1,4 @@
-"""Diagnostics as text, colour, HTML and JSON. There is one layout; the renderers differ in ink only.
+"""Render diagnostics as text, ANSI color, HTML and JSON, in one layout.
 
 message
   --> file.py:14:8 in function
@@ -29,13 +29,13 @@ from sagax._src.diagnostics.model import (
     Suggestion,
     Trust,
 )
-from sagax._src.diagnostics.spans import excerpt, shown_path
+from sagax._src.diagnostics.spans import display_path, excerpt
 
 __all__ = ["ansi", "as_json", "html", "plain"]
 
 
 class _Piece(NamedTuple):
-    """Some text and the role it plays: what a renderer colours by."""
+    """Hold a text and its role, which selects its color."""
 
     text: str
     role: str = ""
@@ -44,27 +44,27 @@ class _Piece(NamedTuple):
 _Line = list[_Piece]
 
 _WIDTH = 96
-_AS_IS: dict[str, Any] = {"break_long_words": False, "break_on_hyphens": False}
-_MOST_EXPRESSION = 56
+_WRAP_OPTIONS: dict[str, Any] = {"break_long_words": False, "break_on_hyphens": False}
+_MAX_EXPRESSION = 56
 
 
 def plain(diagnostic: Diagnostic) -> str:
-    """The text of a diagnostic: deterministic, and what `str(error)` gives."""
+    """Render a diagnostic as the deterministic text of `str(error)`."""
     return "\n".join("".join(p.text for p in line).rstrip() for line in _layout(diagnostic))
 
 
-# --- the layout ----------------------------------------------------------------------------------
+# --- layout --------------------------------------------------------------------------------------
 
 
-_MOST_LINES = 25
+_MAX_LINES = 25
 
 
 def _layout(d: Diagnostic) -> Iterator[_Line]:
-    """All lines; of suggestions those that fit on a screen with the rest, one at least."""
-    lines = list(_facts(d))
+    """Yield all lines; of the suggestions those that fit on a screen, at least one."""
+    lines = list(_message_lines(d))
     for i, suggestion in enumerate(d.suggestions):
-        found = list(_suggestion(suggestion))
-        room = _MOST_LINES - len(lines)
+        found = list(_suggestion_lines(suggestion))
+        room = _MAX_LINES - len(lines)
         if len(found) > room:
             if i:
                 break
@@ -75,14 +75,14 @@ def _layout(d: Diagnostic) -> Iterator[_Line]:
     yield from lines
 
 
-def _facts(d: Diagnostic) -> Iterator[_Line]:
+def _message_lines(d: Diagnostic) -> Iterator[_Line]:
     head, *facts = d.message.split("\n")
     yield [_Piece(head, d.severity.value)]
     for fact in facts:
         yield [_Piece(fact)]
     for label in sorted(d.labels, key=lambda label: not label.primary):
-        yield from _label(label)
-    yield from _origin(d)
+        yield from _label_lines(label)
+    yield from _provenance_lines(d)
     if d.context:
         yield [_Piece("  while " + ", ".join(d.context), "context")]
     for note in d.notes:
@@ -91,7 +91,7 @@ def _facts(d: Diagnostic) -> Iterator[_Line]:
 
 def _paragraph(title: str, text: str) -> Iterator[_Line]:
     first, *rest = text.split("\n")
-    head, *more = textwrap.wrap(first, _WIDTH - len(title), **_AS_IS) or [""]
+    head, *more = textwrap.wrap(first, _WIDTH - len(title), **_WRAP_OPTIONS) or [""]
     yield [_Piece(f"  {title}: ", title), _Piece(head)]
     for line in more:
         yield [_Piece("    " + line)]
@@ -99,15 +99,15 @@ def _paragraph(title: str, text: str) -> Iterator[_Line]:
         yield [_Piece("    " + line)]
 
 
-def _where(span: Span) -> str:
+def _location(span: Span) -> str:
     column = "" if span.column is None else f":{span.column + 1}"
-    return f"{shown_path(span.file)}:{span.line}{column}"
+    return f"{display_path(span.file)}:{span.line}{column}"
 
 
-def _label(label: Label) -> Iterator[_Line]:
+def _label_lines(label: Label) -> Iterator[_Line]:
     span = label.span
     inside = f" in {span.function}" if span.function and span.function != "<module>" else ""
-    yield [_Piece("  --> ", "frame"), _Piece(f"{_where(span)}{inside}", "place")]
+    yield [_Piece("  --> ", "frame"), _Piece(f"{_location(span)}{inside}", "location")]
     lines = excerpt(span)
     if not lines:
         known = "" if span.file.startswith("<") else " (this source is missing or has changed)"
@@ -124,49 +124,53 @@ def _label(label: Label) -> Iterator[_Line]:
             yield [_Piece(" " * gutter + " | ", "frame"), _Piece(line.marks + text, mark)]
 
 
-def _origin(d: Diagnostic) -> Iterator[_Line]:
+def _provenance_lines(d: Diagnostic) -> Iterator[_Line]:
     if d.depends:
         noun = "argument" if len(d.depends) == 1 else "arguments"
         of = f" ({noun} of {d.function})" if d.function else ""
-        yield [_Piece("  depends on: ", "note"), _Piece(_listed(d.depends) + of)]
+        yield [_Piece("  depends on: ", "note"), _Piece(_join_names(d.depends) + of)]
     # the last step is often the offending expression itself, which an excerpt shows already
     excerpts = [label.span for label in d.labels]
     chain = [step for step in d.chain if step.span not in excerpts]
     if not chain:
         return
     yield [_Piece("  through:", "note")]
-    rows = [(_where_line(step), _expression(step), _work(step), step.aval) for step in chain]
+    rows = [
+        (_line_location(step), _expression(step), _operations(step), step.aval) for step in chain
+    ]
     widths = [max(len(row[i]) for row in rows) for i in range(3)]
     for row in rows:
-        place, text, what = (cell.ljust(width) for cell, width in zip(row, widths, strict=False))
+        line, text, operations = (
+            cell.ljust(width) for cell, width in zip(row, widths, strict=False)
+        )
         yield [
-            _Piece(f"    {place}  ", "place"),
+            _Piece(f"    {line}  ", "location"),
             _Piece(f"{text}  ", "source"),
-            _Piece(f"{what}  {row[3]}", "frame"),
+            _Piece(f"{operations}  {row[3]}", "frame"),
         ]
 
 
-def _listed(names: tuple[str, ...], most: int = 8) -> str:
+def _join_names(names: tuple[str, ...], most: int = 8) -> str:
     shown = ", ".join(names[:most])
     return shown if len(names) <= most else f"{shown} and {len(names) - most} more"
 
 
-def _where_line(step: Step) -> str:
-    return f"{shown_path(step.span.file)}:{step.span.line}"
+def _line_location(step: Step) -> str:
+    return f"{display_path(step.span.file)}:{step.span.line}"
 
 
 def _expression(step: Step) -> str:
     text = " ".join(step.span.text.split()) or f"in {step.span.function}"
-    return text if len(text) <= _MOST_EXPRESSION else text[: _MOST_EXPRESSION - 3] + "..."
+    return text if len(text) <= _MAX_EXPRESSION else text[: _MAX_EXPRESSION - 3] + "..."
 
 
-def _work(step: Step) -> str:
+def _operations(step: Step) -> str:
     names = step.what.split(", ")
     what = step.what if len(names) <= 3 else f"{names[0]}, ..., {names[-1]}"
     return what if step.times < 3 else f"{what} ({step.times} times)"
 
 
-def _suggestion(suggestion: Suggestion) -> Iterator[_Line]:
+def _suggestion_lines(suggestion: Suggestion) -> Iterator[_Line]:
     title = suggestion.title
     if suggestion.checked and suggestion.trust is Trust.PLAUSIBLE:
         title += f" (tried, but what it computes is not compared: {suggestion.checked})"
@@ -181,18 +185,18 @@ def _suggestion(suggestion: Suggestion) -> Iterator[_Line]:
             yield [_Piece("    " + line, role)]
 
 
-# --- colour --------------------------------------------------------------------------------------
+# --- color ---------------------------------------------------------------------------------------
 
 _STYLES = {
     Severity.ERROR.value: "bold red", Severity.WARNING.value: "bold yellow", "frame": "dim",
-    "place": "cyan", "primary": "bold red", "secondary": "yellow", "context": "magenta",
+    "location": "cyan", "primary": "bold red", "secondary": "yellow", "context": "magenta",
     "note": "bold", "fix": "bold green", "added": "green", "removed": "red",
 }  # fmt: skip
 
 
 def ansi(diagnostic: Diagnostic, file: Any) -> None:
-    """Print a diagnostic to `file` in colour, if it is a terminal and NO_COLOR is not set."""
-    from rich.console import Console  # loads slowly, and only people who look at a terminal need it
+    """Print a diagnostic to `file` in color, if it is a terminal and NO_COLOR is not set."""
+    from rich.console import Console  # it loads slowly, and only terminals need it
     from rich.text import Text
 
     console = Console(file=file, highlight=False, soft_wrap=True)
@@ -206,37 +210,35 @@ def ansi(diagnostic: Diagnostic, file: Any) -> None:
 
 # --- HTML ----------------------------------------------------------------------------------------
 
-# Middle tones, which can be read on the light and on the dark page of a notebook.
-_INKS = {
+# Middle tones, readable in light and in dark notebooks.
+_CSS = {
     Severity.ERROR.value: "color:#d33;font-weight:600;white-space:pre-wrap",
     Severity.WARNING.value: "color:#b7791f;font-weight:600;white-space:pre-wrap",
-    "frame": "opacity:.6", "place": "color:#2a8fa8", "primary": "color:#d33", "secondary": "color:#b7791f",
+    "frame": "opacity:.6", "location": "color:#2a8fa8", "primary": "color:#d33", "secondary": "color:#b7791f",
     "context": "color:#a05fc4", "note": "font-weight:600", "fix": "color:#2e9e52;font-weight:600",
     "added": "color:#2e9e52", "removed": "color:#d33",
 }  # fmt: skip
 
 
 def html(diagnostic: Diagnostic) -> str:
-    """A diagnostic as a piece of HTML, for notebooks: all styles are in it, and nothing is fetched."""
+    """Render a diagnostic as self-contained HTML for notebooks."""
     head = f'<span style="font-weight:600">{html_module.escape(diagnostic.error)}</span>: '
-    lines = ["".join([_inked(p) for p in line]).rstrip() for line in _layout(diagnostic)]
-    style = (
-        "margin:0;line-height:1.35;white-space:pre;overflow-x:auto"  # marks stay under their text
-    )
+    lines = ["".join([_styled(p) for p in line]).rstrip() for line in _layout(diagnostic)]
+    style = "margin:0;line-height:1.35;white-space:pre;overflow-x:auto"  # aligns marks with text
     return f'<pre class="sagax-diagnostic" style="{style}">{head}' + "\n".join(lines) + "</pre>"
 
 
-def _inked(piece: _Piece) -> str:
+def _styled(piece: _Piece) -> str:
     text = html_module.escape(piece.text)
-    ink = _INKS.get(piece.role)
-    return text if ink is None else f'<span style="{ink}">{text}</span>'
+    css = _CSS.get(piece.role)
+    return text if css is None else f'<span style="{css}">{text}</span>'
 
 
 # --- JSON ----------------------------------------------------------------------------------------
 
 
 def as_json(diagnostic: Diagnostic) -> dict[str, Any]:
-    """A diagnostic as a JSON object. Lines count from 1, columns from 0 in characters."""
+    """Render a diagnostic as a JSON object. Lines count from 1, columns from 0 in characters."""
     d = diagnostic
     return {
         "error": d.error,

@@ -1,6 +1,6 @@
-"""Functions in the user's source: their statements, and where they return.
+"""Analyze the source of the user's functions: statements, return values, enclosing expressions.
 
-Spans of running code come from its instructions (see `spans`); here is what only the text can tell.
+Spans of running code come from its instructions (see `spans`).
 """
 
 from __future__ import annotations
@@ -13,21 +13,22 @@ from types import CodeType
 from typing import Any, NamedTuple, cast
 
 from sagax._src.diagnostics.model import Span
+from sagax._src.diagnostics.syntax import character_column
 
 __all__ = [
     "Function",
-    "choice_around",
+    "enclosing_choice",
     "function_code",
     "functions",
-    "is_of",
-    "lines_of",
-    "returned",
+    "defines_code",
+    "line_span",
+    "return_span",
     "span_of",
 ]
 
 
 def function_code(function: Any) -> CodeType | None:
-    """The code that Python runs for a function of the user's; None for what is not in Python."""
+    """Return the code object of a user's function, through wrappers; None for other callables."""
     for _ in range(20):
         if isinstance(function, functools.partial):
             function = cast("Any", function).func
@@ -38,12 +39,12 @@ def function_code(function: Any) -> CodeType | None:
         else:
             break
     if not hasattr(function, "__code__"):
-        function = getattr(cast("type[Any]", type(function)), "__call__", None)  # noqa: B004  what runs, not whether
+        function = getattr(cast("type[Any]", type(function)), "__call__", None)  # noqa: B004  the method, not a test
     return getattr(function, "__code__", None)
 
 
 class Function(NamedTuple):
-    """A function in a file: its statements, those of functions inside it left out."""
+    """Describe a function in a file: its statements, without those of inner functions."""
 
     file: str
     name: str
@@ -51,11 +52,11 @@ class Function(NamedTuple):
     last: int
     statements: list[ast.stmt]
     declared: set[str]  # global and nonlocal
-    value: ast.expr | None  # of a lambda: what it returns
+    value: ast.expr | None  # the body of a lambda
 
 
-def is_of(function: Function, code: Any) -> bool:
-    """Whether a function of the source is what became `code`."""
+def defines_code(function: Function, code: Any) -> bool:
+    """Return whether `code` was compiled from a function of the source."""
     if (function.file, function.name) != (code.co_filename, code.co_name):
         return False
     if not function.first <= code.co_firstlineno <= function.last:
@@ -68,7 +69,7 @@ def is_of(function: Function, code: Any) -> bool:
 
 
 def functions(file: str) -> list[Function]:
-    """All functions of a file, inner ones before those around them; none without source."""
+    """Return all functions of a file, inner ones first; none without source."""
     return _functions(file, "".join(linecache.getlines(file)))
 
 
@@ -87,7 +88,7 @@ def _functions(file: str, text: str) -> list[Function]:
                 Function(file, "<lambda>", node.lineno, last, [statement], set(), node.body)
             )
         elif isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
-            statements = list(_simple(node.body))
+            statements = list(_simple_statements(node.body))
             declared = (s for s in statements if isinstance(s, (ast.Global, ast.Nonlocal)))
             names = {name for statement in declared for name in statement.names}
             first = min([node.lineno, *[d.lineno for d in node.decorator_list]])
@@ -96,8 +97,8 @@ def _functions(file: str, text: str) -> list[Function]:
     return sorted(found, key=lambda f: f.first, reverse=True)
 
 
-def _simple(body: Iterable[ast.stmt]) -> Iterator[ast.stmt]:
-    """The statements in a body, those in blocks too, without the blocks and inner functions."""
+def _simple_statements(body: Iterable[ast.stmt]) -> Iterator[ast.stmt]:
+    """Yield the simple statements in a body and its blocks, except inner functions."""
     for statement in body:
         if isinstance(statement, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
             continue
@@ -106,32 +107,32 @@ def _simple(body: Iterable[ast.stmt]) -> Iterator[ast.stmt]:
         if not any(blocks):
             yield statement
         for block in blocks:
-            yield from _simple(block)
+            yield from _simple_statements(block)
 
 
-def returned(code: Any, line: int = 0, at: Sequence[int] = ()) -> Span | None:
-    """What a function returns: the one of its `return`s that holds a line, or else the last.
+def return_span(code: Any, line: int = 0, at: Sequence[int] = ()) -> Span | None:
+    """Return the span of a function's `return`: the one that contains a line, or the last.
 
-    `at` chooses an item of a tuple that is written out, such as 0 for the carry of a scan.
+    `at` selects an item of a tuple display, such as 0 for the carry of a scan.
     """
     if code is None:
         return None
     for function in functions(code.co_filename):
-        if not is_of(function, code):
+        if not defines_code(function, code):
             continue
         function = function._replace(name=code.co_qualname.replace("<locals>.", ""))
         if function.value is not None:
-            return span_of(_item(function.value, at), function)
+            return span_of(_tuple_item(function.value, at), function)
         found = [s for s in function.statements if isinstance(s, ast.Return) and s.value]
-        held = (s for s in found if s.lineno <= line <= (s.end_lineno or s.lineno))
-        chosen = next(held, found[-1] if found else None)
+        containing = (s for s in found if s.lineno <= line <= (s.end_lineno or s.lineno))
+        chosen = next(containing, found[-1] if found else None)
         if chosen is None or chosen.value is None:
             return None
-        return span_of(_item(chosen.value, at) if at else chosen, function)
+        return span_of(_tuple_item(chosen.value, at) if at else chosen, function)
     return None
 
 
-def _item(node: ast.expr, at: Sequence[int]) -> ast.expr:
+def _tuple_item(node: ast.expr, at: Sequence[int]) -> ast.expr:
     for i in at:
         if not isinstance(node, (ast.Tuple, ast.List)) or i >= len(node.elts):
             break
@@ -140,30 +141,32 @@ def _item(node: ast.expr, at: Sequence[int]) -> ast.expr:
 
 
 def span_of(statement: ast.stmt | ast.expr, function: Function) -> Span:
-    """The span of a piece of a function."""
+    """Return the span of a statement or expression of a function."""
     lines = linecache.getlines(function.file)
     first, last = statement.lineno, statement.end_lineno or statement.lineno
     source = tuple(text.rstrip("\r\n") for text in lines[first - 1 : last])
-    start = len(source[0].encode()[: statement.col_offset].decode())
-    end = len(source[-1].encode()[: statement.end_col_offset or 0].decode())
+    start = character_column(source[0], statement.col_offset)
+    end = character_column(source[-1], statement.end_col_offset or 0)
     return Span(function.file, first, start, last, end, function.name, source)
 
 
 _CHOICES = {"where", "select", "piecewise", "select_n"}
 
 
-def choice_around(span: Span, code: Any) -> Span | None:
-    """The `where` that an expression is one side of: around it, or where its result is chosen by name."""
+def enclosing_choice(span: Span, code: Any) -> Span | None:
+    """Return the span of the `where` that selects an expression, directly or by a variable."""
     for function in functions(code.co_filename):
-        if not is_of(function, code):
+        if not defines_code(function, code):
             continue
         names: set[str] = set()
         for statement in function.statements:
-            inside = [n for n in ast.walk(statement) if isinstance(n, ast.expr) and _is_at(n, span)]
+            inside = [
+                n for n in ast.walk(statement) if isinstance(n, ast.expr) and _has_span(n, span)
+            ]
             if inside and isinstance(statement, ast.Assign):
                 names |= {t.id for t in statement.targets if isinstance(t, ast.Name)}
             for node in ast.walk(statement):
-                if isinstance(node, ast.Call) and _called(node) in _CHOICES:
+                if isinstance(node, ast.Call) and _called_name(node) in _CHOICES:
                     sides = [n for side in node.args[1:] for n in ast.walk(side)]
                     if any(n in sides for n in inside) or any(
                         isinstance(n, ast.Name) and n.id in names for n in sides
@@ -172,24 +175,23 @@ def choice_around(span: Span, code: Any) -> Span | None:
     return None
 
 
-def _called(call: ast.Call) -> str:
+def _called_name(call: ast.Call) -> str:
     return getattr(call.func, "attr", getattr(call.func, "id", ""))
 
 
-def _is_at(node: ast.expr, span: Span) -> bool:
+def _has_span(node: ast.expr, span: Span) -> bool:
     return (node.lineno, node.end_lineno) == (span.line, span.end_line) and (
         span.column is None or _columns(node, span) == (span.column, span.end_column)
     )
 
 
 def _columns(node: ast.expr, span: Span) -> tuple[int, int]:
-    """Columns of a node in characters."""
-    first, last = span.source[0].encode(), span.source[-1].encode()
-    end = last[: node.end_col_offset or 0]
-    return len(first[: node.col_offset].decode()), len(end.decode())
+    """Return the columns of a node in characters."""
+    start = character_column(span.source[0], node.col_offset)
+    return start, character_column(span.source[-1], node.end_col_offset or 0)
 
 
-def lines_of(file: str, first: int, last: int, function: str) -> Span:
-    """The span of whole lines."""
+def line_span(file: str, first: int, last: int, function: str) -> Span:
+    """Return the span of whole lines."""
     source = tuple(text.rstrip("\r\n") for text in linecache.getlines(file)[first - 1 : last])
     return Span(file, first, None, last, None, function, source)

@@ -1,7 +1,7 @@
-"""From a captured stack to the user's own expression: which frame, columns, source text.
+"""Map captured stacks to spans of the user's source.
 
-A captured stack is what `stacks.stack()` returns (code objects and instruction offsets, so it
-keeps no local variable alive) or a Python traceback. All work is done when somebody looks.
+A captured stack is the result of `source_stacks.stack()`: code objects and instruction offsets, which
+keep no local variables alive. A Python traceback works too. All work happens on demand.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ from types import CodeType, TracebackType
 from typing import Any, NamedTuple
 
 from sagax._src.diagnostics.model import Span
-from sagax._src.diagnostics.syntax import part
+from sagax._src.diagnostics.syntax import find_operand
 from sagax._src.source_stacks import Stack
 
 __all__ = [
     "Backward",
     "ExcerptLine",
-    "Place",
-    "entered",
+    "CodePosition",
+    "transformed_frames",
     "excerpt",
     "hide",
     "is_backward",
@@ -32,85 +32,86 @@ __all__ = [
     "is_hidden",
     "is_installed",
     "is_sagax",
-    "is_users",
-    "passes",
-    "shown_path",
+    "is_user_file",
+    "is_on_stack",
+    "display_path",
     "span_at",
-    "user_place",
-    "user_places",
+    "user_position",
+    "user_positions",
     "user_span",
     "user_spans",
 ]
 
-# --- whose code is it --------------------------------------------------------------------------
+# --- classes of files --------------------------------------------------------------------------
 
 _PACKAGE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))) + os.sep
-_STANDARD = os.path.dirname(os.__file__) + os.sep
-_INSTALLED = re.compile(r".*[/\\](?:site|dist)-packages[/\\](\w+)", re.DOTALL)
+_STANDARD_LIBRARY = os.path.dirname(os.__file__) + os.sep
+_SITE_PACKAGES = re.compile(r".*[/\\](?:site|dist)-packages[/\\](\w+)", re.DOTALL)
 
-# Libraries that are handed the user's values and call back into sagax: a mistake that shows inside
-# them was made by whoever called them.
-_BETWEEN = {"numpy", "scipy", "opt_einsum", "ml_dtypes", "jaxlib"}
+# Libraries that take the user's values and call back into sagax: their caller is at fault.
+_CALLING_LIBRARIES = {"numpy", "scipy", "opt_einsum", "ml_dtypes", "jaxlib"}
 
 _hidden: set[str] = {_PACKAGE}
 
 
 def hide(path: str) -> None:
-    """Treat the code in a file, or in a folder (end it with a separator), as not the user's.
+    """Hide the code in a file, or in a folder (ending with a separator), from the user's frames.
 
-    For libraries built on sagax whose users should see their own line instead of the library's.
+    Libraries on top of sagax use it, so that errors point at their users' lines.
     """
     _hidden.add(path)
     is_hidden.cache_clear()
-    is_users.cache_clear()
+    is_user_file.cache_clear()
 
 
 def unhide(path: str) -> None:
-    """Take back `hide`."""
+    """Undo `hide`."""
     _hidden.discard(path)
     is_hidden.cache_clear()
-    is_users.cache_clear()
+    is_user_file.cache_clear()
 
 
 @functools.cache
 def is_sagax(file: str) -> bool:
-    """Whether this file is a part of sagax itself."""
+    """Return whether a file is part of sagax."""
     return file.startswith(_PACKAGE)
 
 
 @functools.cache
 def is_hidden(file: str) -> bool:
-    """Whether tracebacks leave this file out: it is of sagax or of a library that hid itself."""
+    """Return whether tracebacks omit a file: it is part of sagax or of a hidden library."""
     return file in _hidden or any(p.endswith(os.sep) and file.startswith(p) for p in _hidden)
 
 
 @functools.cache
-def is_users(file: str) -> bool:
-    """Whether code of this file is shown: not that of sagax, a hidden library, or Python itself."""
+def is_user_file(file: str) -> bool:
+    """Return whether code of a file is shown, unlike sagax, hidden libraries and Python itself."""
     if file.startswith("<frozen ") or is_hidden(file):
         return False
-    if installed := _INSTALLED.match(file):  # before the standard library, which may lie around it
-        return installed[1] not in _BETWEEN
-    return not file.startswith(_STANDARD)
+    if installed := _SITE_PACKAGES.match(
+        file
+    ):  # first: it may lie in the standard library's folder
+        return installed[1] not in _CALLING_LIBRARIES
+    return not file.startswith(_STANDARD_LIBRARY)
 
 
 def is_installed(file: str) -> bool:
-    """Whether a file belongs to an installed package."""
-    return _INSTALLED.match(file) is not None
+    """Return whether a file belongs to an installed package."""
+    return _SITE_PACKAGES.match(file) is not None
 
 
-# --- from stacks to places ---------------------------------------------------------------------
+# --- from stacks to instructions ---------------------------------------------------------------
 
 
-class Place(NamedTuple):
-    """One instruction of one function."""
+class CodePosition(NamedTuple):
+    """Identify an instruction of a code object."""
 
     code: CodeType
     offset: int
 
 
 class Backward:
-    """The captured stack of an operation forwards, for the one that takes its place backwards."""
+    """Wrap the stack of a forward operation, for its backward operation."""
 
     __slots__ = ("traceback",)
 
@@ -122,94 +123,94 @@ class Backward:
 
 
 def is_backward(traceback: Any) -> bool:
-    """Whether a captured stack is that of an operation backwards."""
+    """Return whether a captured stack belongs to a backward operation."""
     return isinstance(traceback.inner if isinstance(traceback, Stack) else traceback, Backward)
 
 
-def _stack(traceback: Any) -> Iterator[Place]:
-    """The instructions on a captured stack, innermost first."""
+def _stack_positions(traceback: Any) -> Iterator[CodePosition]:
+    """Return the instructions on a captured stack, innermost first."""
     if not isinstance(traceback, TracebackType):
-        return map(Place, *traceback.raw_frames())
-    found: list[Place] = []
+        return map(CodePosition, *traceback.raw_frames())
+    found: list[CodePosition] = []
     entry: TracebackType | None = traceback
     while entry is not None:
-        found.append(Place(entry.tb_frame.f_code, entry.tb_lasti))
+        found.append(CodePosition(entry.tb_frame.f_code, entry.tb_lasti))
         entry = entry.tb_next
     return reversed(found)
 
 
-def passes(traceback: Any, code: CodeType) -> bool:
-    """Whether a piece of code is on a captured stack."""
-    return traceback is not None and any(place.code is code for place in _stack(traceback))
+def is_on_stack(traceback: Any, code: CodeType) -> bool:
+    """Return whether a code object is on a captured stack."""
+    return traceback is not None and any(at.code is code for at in _stack_positions(traceback))
 
 
-def user_place(traceback: Any) -> Place | None:
-    """The user's innermost instruction on a captured stack; None when there is none.
+def user_position(traceback: Any) -> CodePosition | None:
+    """Return the user's innermost instruction on a captured stack, if any.
 
-    Generated code without source (the `__init__` of a dataclass) counts only where there is nothing
-    else of the user's. What was typed in (`<stdin>`, a notebook's cell) is the user's.
+    Generated code without source, such as the `__init__` of a dataclass, counts only if there is no
+    other user code. Interactive code (`<stdin>`, a notebook's cell) is user code.
     """
     if traceback is None:
         return None
     generated = None
     if isinstance(traceback, TracebackType):
-        places: Iterable[tuple[CodeType, int]] = _stack(traceback)
-    elif isinstance(traceback, Stack):  # each lowered operation asks: no object a frame
-        places = traceback.instructions()
+        positions: Iterable[tuple[CodeType, int]] = _stack_positions(traceback)
+    elif isinstance(traceback, Stack):  # called for each lowered operation: no object per frame
+        positions = traceback.instructions()
     else:
-        places = zip(*traceback.raw_frames(), strict=False)
+        positions = zip(*traceback.raw_frames(), strict=False)
     known = _sagax_codes
-    for code, offset in places:
+    for code, offset in positions:
         if id(code) in known:
             continue
-        if is_users(code.co_filename):
-            place = Place(code, offset)
+        if is_user_file(code.co_filename):
+            position = CodePosition(code, offset)
             if not _is_generated(code):
-                return place
-            generated = generated or place
+                return position
+            generated = generated or position
         elif is_sagax(code.co_filename):
-            if len(known) >= _MOST_CODES:
+            if len(known) >= _MAX_CODES:
                 known.clear()
             known[id(code)] = code
     return generated
 
 
-# Code of sagax itself, by its identity: to hash it would be to read all of it.
+# Code objects of sagax, by id: hashing a code object reads all of it.
 _sagax_codes: dict[int, CodeType] = {}
-_MOST_CODES = 8192
+_MAX_CODES = 8192
 
 
 def _is_generated(code: CodeType) -> bool:
-    """Whether a program wrote this code: it has no source, and nobody gave it a name of its own."""
+    """Return whether code was generated: it has neither source nor a file name."""
     file = code.co_filename
     return file == "<string>" and not _defines(linecache.getlines(file), code)
 
 
 def user_span(traceback: Any) -> Span | None:
-    """The user's innermost expression on a captured stack; None when there is none."""
-    place = user_place(traceback)
-    return None if place is None else span_at(place)
+    """Return the user's innermost expression on a captured stack, if any."""
+    position = user_position(traceback)
+    return None if position is None else span_at(position)
 
 
 def user_spans(traceback: Any, limit: int = 5) -> list[Span]:
-    """The user's innermost `limit` calls on a captured stack, outermost first."""
-    return [span_at(place) for place in reversed(user_places(traceback)[:limit])]
+    """Return the user's innermost `limit` calls on a captured stack, outermost first."""
+    return [span_at(position) for position in reversed(user_positions(traceback)[:limit])]
 
 
-def entered(traceback: Any, limit: int = 5) -> list[int]:
-    """Which of what `user_spans` gives are in functions that a transformation called."""
+def transformed_frames(traceback: Any, limit: int = 5) -> list[int]:
+    """Return the indices of the `user_spans` in functions that a transformation called."""
     found: list[int] = []
     count, between = 0, False
-    for place in reversed(list(_stack(traceback)) if traceback is not None else []):
-        file = place.code.co_filename
-        if is_users(file):
+    for position in reversed(list(_stack_positions(traceback)) if traceback is not None else []):
+        file = position.code.co_filename
+        if is_user_file(file):
             if between:
                 found.append(count)
             count, between = count + 1, False
         elif file.startswith(_TRANSFORMATIONS):
             between = True
-    left_out = max(count - limit, 0)
-    return [i - left_out for i in found if i >= left_out]
+    omitted = max(count - limit, 0)
+    return [i - omitted for i in found if i >= omitted]
 
 
 _TRANSFORMATIONS = tuple(
@@ -219,19 +220,19 @@ _TRANSFORMATIONS = tuple(
 )
 
 
-def user_places(traceback: Any) -> list[Place]:
-    """The user's instructions on a captured stack, innermost first."""
+def user_positions(traceback: Any) -> list[CodePosition]:
+    """Return the user's instructions on a captured stack, innermost first."""
     if traceback is None:
         return []
-    return [place for place in _stack(traceback) if is_users(place.code.co_filename)]
+    return [at for at in _stack_positions(traceback) if is_user_file(at.code.co_filename)]
 
 
-# --- from places to source ---------------------------------------------------------------------
+# --- from instructions to source ---------------------------------------------------------------
 
 
-def span_at(place: Place) -> Span:
-    """The expression that an instruction belongs to, with its source text."""
-    code, offset = place
+def span_at(position: CodePosition) -> Span:
+    """Return the expression that an instruction belongs to, with its source text."""
+    code, offset = position
     line, end_line, column, end_column = _positions(code)[offset // 2]
     line = line or code.co_firstlineno
     end_line = end_line or line
@@ -242,11 +243,11 @@ def span_at(place: Place) -> Span:
     source = tuple(text.rstrip("\r\n") for text in lines[line - 1 : end_line])
     if column is None or end_column is None:
         return Span(file, line, None, end_line, None, function, source)
-    start, end = _characters(source[0], column), _characters(source[-1], end_column)
+    start, end = _character_column(source[0], column), _character_column(source[-1], end_column)
     span = Span(file, line, start, end_line, end, function, source)
-    if start is None or end is None or not _is_whole(span):
+    if start is None or end is None or not _is_consistent(span):
         return Span(file, line, None, end_line, None, function)
-    found = part(code, offset, span.text, start)
+    found = find_operand(code, offset, span.text, start)
     if found is None:
         return span
     source = source[found.line : found.end_line + 1]
@@ -260,15 +261,15 @@ def _positions(code: CodeType) -> list[tuple[int | None, int | None, int | None,
 
 
 def _function_name(code: CodeType) -> str:
-    # Python 3.11 runs comprehensions in functions of their own: later ones in the function around
+    # Python 3.11 runs comprehensions in separate functions, later versions inline them
     name = re.sub(r"(\.|^)<(list|set|dict)comp>", "", code.co_qualname.replace("<locals>.", ""))
     return name or "<module>"
 
 
 def _source_lines(file: str) -> list[str]:
-    linecache.checkcache(file)  # read again what was edited; whether it fits is checked below
+    linecache.checkcache(file)  # reload edited files; `_defines` checks that they match the code
     lines = linecache.getlines(file)
-    if not lines and not file.startswith("<"):  # a module that came out of an archive
+    if not lines and not file.startswith("<"):  # a module in an archive
         for module in list(sys.modules.values()):
             if getattr(module, "__file__", None) == file:
                 return linecache.getlines(file, vars(module))
@@ -276,7 +277,7 @@ def _source_lines(file: str) -> list[str]:
 
 
 def _defines(lines: list[str], code: CodeType) -> bool:
-    """Whether `code` can be what these lines define: not if the file was edited meanwhile."""
+    """Return whether lines may define `code`, which they do not after an edit of the file."""
     if not lines:
         return False
     name, first = code.co_name, code.co_firstlineno - 1
@@ -290,18 +291,14 @@ def _defines(lines: list[str], code: CodeType) -> bool:
     return any(definition.match(line) for line in lines[first : first + 60])
 
 
-def _characters(line: str, column: int) -> int | None:
-    """Python counts columns in UTF-8 bytes; the same in characters, None if out of range."""
-    if line.isascii():
-        return column if column <= len(line) else None
+def _character_column(line: str, column: int) -> int | None:
+    """Convert a column from UTF-8 bytes to characters; None if it is out of range."""
     encoded = line.encode()
-    if column > len(encoded):
-        return None
-    return len(encoded[:column].decode(errors="replace"))
+    return len(encoded[:column].decode(errors="replace")) if column <= len(encoded) else None
 
 
-def _is_whole(span: Span) -> bool:
-    """Whether a span begins and ends between words, as it does unless the file was edited."""
+def _is_consistent(span: Span) -> bool:
+    """Return whether a span begins and ends between words, as it does unless the file was edited."""
     first, last = span.source[0], span.source[-1]
     start, end = span.column or 0, span.end_column or 0
     if len(span.source) == 1 and start >= end:
@@ -314,14 +311,14 @@ def _is_whole(span: Span) -> bool:
     return text == text.strip() and not joined(first, start) and not joined(last, end)
 
 
-# --- how source is shown -----------------------------------------------------------------------
+# --- excerpts ----------------------------------------------------------------------------------
 
 _WIDTH = 96
 _TAB = 4
 
 
 class ExcerptLine(NamedTuple):
-    """A line of source and the marks beneath it. Where lines are left out, `number` is None."""
+    """Hold a line of source and the marks beneath it; `number` is None for omitted lines."""
 
     number: int | None
     text: str
@@ -329,7 +326,7 @@ class ExcerptLine(NamedTuple):
 
 
 def excerpt(span: Span, limit: int = 6) -> list[ExcerptLine]:
-    """The lines of a span with its expression marked, without their common indentation.
+    """Return the lines of a span with its expression marked, without their common indentation.
 
     Marks are aligned for wide characters and tabs. At most `limit` lines are shown.
     """
@@ -343,14 +340,14 @@ def excerpt(span: Span, limit: int = 6) -> list[ExcerptLine]:
             start = span.column
         if i == len(span.source) - 1 and span.end_column is not None:
             end = span.end_column
-        shown.append(ExcerptLine(span.line + i, *_marked(text, indent, start, end)))
+        shown.append(ExcerptLine(span.line + i, *_mark(text, indent, start, end)))
     if len(shown) > limit:
         head, tail = (limit + 1) // 2, limit // 2
         shown = [*shown[:head], ExcerptLine(None, "...", ""), *shown[len(shown) - tail :]]
     return shown
 
 
-def _marked(text: str, indent: int, start: int, end: int) -> tuple[str, str]:
+def _mark(text: str, indent: int, start: int, end: int) -> tuple[str, str]:
     left, right = indent, len(text)
     before = after = ""
     if _width(text[left:]) > _WIDTH:
@@ -372,7 +369,7 @@ def _expand(text: str) -> str:
 
 
 def _width(text: str) -> int:
-    """Columns that `text` takes on a terminal."""
+    """Return the width of a text in terminal columns."""
     if text.isascii() and "\t" not in text:
         return len(text)
     width = 0
@@ -384,8 +381,8 @@ def _width(text: str) -> int:
     return width
 
 
-def shown_path(file: str) -> str:
-    """How a file is called in messages: from the working directory if it lies in it."""
+def display_path(file: str) -> str:
+    """Return a file's path for messages, relative to the working directory if it lies in it."""
     if os.path.basename(os.path.dirname(file)).startswith("ipykernel_"):
         return "notebook cell"
     try:

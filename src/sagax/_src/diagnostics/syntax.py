@@ -1,8 +1,7 @@
-"""Which part of a statement an instruction is about.
+"""Find the operand of an instruction within the statement that Python attributes it to.
 
-Python attributes the test of an `if` sometimes to the test and sometimes, depending on its version,
-to the whole statement, `not x` and `a or b` always to the whole expression. The value that the
-instruction looked at is a part of it, which the syntax tree tells.
+Depending on its version, Python attributes the test of an `if` to the test or to the whole statement.
+It attributes `not x` and `a or b` to the whole expression. The syntax tree gives the operand.
 """
 
 from __future__ import annotations
@@ -13,11 +12,11 @@ import re
 from types import CodeType
 from typing import NamedTuple
 
-__all__ = ["Part", "part"]
+__all__ = ["OperandPosition", "find_operand"]
 
 
-class Part(NamedTuple):
-    """Where a part lies: lines from the first line of the text, columns in characters."""
+class OperandPosition(NamedTuple):
+    """Locate an operand: lines from the first line of the text, columns in characters."""
 
     line: int
     column: int
@@ -25,15 +24,15 @@ class Part(NamedTuple):
     end_column: int
 
 
-def part(code: CodeType, offset: int, text: str, column: int) -> Part | None:
-    """The part of `text`, which begins at `column`, that the instruction looked at; None: all."""
+def find_operand(code: CodeType, offset: int, text: str, column: int) -> OperandPosition | None:
+    """Return the part of `text`, which begins at `column`, that an instruction reads; None: all."""
     operation = dis.opname[code.co_code[offset]]
     if operation.startswith(("POP_JUMP", "JUMP_IF", "TO_BOOL", "UNARY_NOT")):
-        choose = _test
+        choose = _tested_operand
     elif operation in ("GET_ITER", "FOR_ITER"):
-        choose = _iterable
+        choose = _iterated_operand
     elif operation in ("BEFORE_WITH", "BEFORE_ASYNC_WITH", "LOAD_SPECIAL"):
-        choose = _manager
+        choose = _context_manager
     else:
         return None
     if not re.search(r"\b(if|elif|while|assert|not|and|or|for|with)\b", text):
@@ -43,19 +42,20 @@ def part(code: CodeType, offset: int, text: str, column: int) -> Part | None:
     if parsed is None or found is None:
         return None
     end_line, end_column = found.end_lineno or found.lineno, found.end_col_offset or 0
-    return Part(
+    return OperandPosition(
         found.lineno - parsed.above,
-        _characters(parsed.lines[found.lineno - 1], found.col_offset),
+        character_column(parsed.lines[found.lineno - 1], found.col_offset),
         end_line - parsed.above,
-        _characters(parsed.lines[end_line - 1], end_column),
+        character_column(parsed.lines[end_line - 1], end_column),
     )
 
 
-def _characters(line: str, column: int) -> int:
-    return len(line.encode()[:column].decode())
+def character_column(line: str, column: int) -> int:
+    """Convert a column from UTF-8 bytes to characters."""
+    return column if line.isascii() else len(line.encode()[:column].decode())
 
 
-def _test(node: ast.AST) -> ast.expr | None:
+def _tested_operand(node: ast.AST) -> ast.expr | None:
     match node:
         case ast.If(test=test) | ast.While(test=test) | ast.Assert(test=test):
             found = test
@@ -63,7 +63,7 @@ def _test(node: ast.AST) -> ast.expr | None:
             found = test
         case ast.UnaryOp(op=ast.Not(), operand=operand):
             return operand
-        case ast.BoolOp(values=[first, _]):  # the last one is the result, nobody asks if it is true
+        case ast.BoolOp(values=[first, _]):  # the last operand is the result and is not tested
             return first
         case ast.ListComp() | ast.SetComp() | ast.DictComp() | ast.GeneratorExp():
             conditions = [test for generator in node.generators for test in generator.ifs]
@@ -74,7 +74,7 @@ def _test(node: ast.AST) -> ast.expr | None:
     return found.operand if negated else found  # type: ignore[union-attr]
 
 
-def _iterable(node: ast.AST) -> ast.expr | None:
+def _iterated_operand(node: ast.AST) -> ast.expr | None:
     match node:
         case ast.For(iter=found) | ast.AsyncFor(iter=found):
             return found
@@ -84,7 +84,7 @@ def _iterable(node: ast.AST) -> ast.expr | None:
             return None
 
 
-def _manager(node: ast.AST) -> ast.expr | None:
+def _context_manager(node: ast.AST) -> ast.expr | None:
     match node:
         case ast.With(items=[item]) | ast.AsyncWith(items=[item]):
             return item.context_expr
@@ -92,20 +92,20 @@ def _manager(node: ast.AST) -> ast.expr | None:
             return None
 
 
-class _Parsed(NamedTuple):
+class _ParsedText(NamedTuple):
     node: ast.AST
     lines: list[str]  # what was parsed: the text with its columns kept
     above: int  # line number of the text's first line in it
 
 
-def _parse(text: str, column: int) -> _Parsed | None:
+def _parse(text: str, column: int) -> _ParsedText | None:
     if text.startswith("elif"):
         text = "if  " + text[4:]
     indented = " " * column + text
     as_expression = f"(\n{indented}\n)"
     as_statement = f"async def f():\n{indented}" if column else indented
     try:
-        return _Parsed(ast.parse(as_expression, mode="eval").body, as_expression.split("\n"), 2)
+        return _ParsedText(ast.parse(as_expression, mode="eval").body, as_expression.split("\n"), 2)
     except SyntaxError:
         pass
     try:
@@ -114,4 +114,4 @@ def _parse(text: str, column: int) -> _Parsed | None:
         return None
     if column:
         body = body[0].body  # type: ignore[attr-defined]
-    return _Parsed(body[0], as_statement.split("\n"), 2 if column else 1)
+    return _ParsedText(body[0], as_statement.split("\n"), 2 if column else 1)

@@ -23,7 +23,7 @@ import numpy as np
 
 from sagax._src.core import dtypes
 from sagax._src.core.trace import is_concrete
-from sagax._src.diagnostics.spans import is_users
+from sagax._src.diagnostics.spans import is_user_file
 from sagax._src.frozen_class import record
 
 MISSING: Final = type("Missing", (), {"__repr__": lambda self: "<not defined>"})()
@@ -37,7 +37,7 @@ _PLAIN = frozenset((bool, int, float, complex, str, bytes, type(None)))
 
 
 def is_value(x: Any) -> bool:
-    """Whether `x` is of the kinds of values that are watched: numbers, texts, arrays, tuples of these."""
+    """Return whether `x` is a watched value: a number, a string, an array, or a tuple of these."""
     kind = type(x)
     if kind in _PLAIN or is_concrete(x) or isinstance(x, (np.dtype, enum.Enum)):
         return True
@@ -47,7 +47,7 @@ def is_value(x: Any) -> bool:
 
 
 def same(a: Any, b: Any) -> bool:
-    """Whether a program made with the value `a` is right for `b`: equal, of the same type."""
+    """Return whether an executable for the value `a` is valid for `b`: equal, of the same type."""
     if a is b:
         return True
     if type(a) is not type(b):
@@ -82,7 +82,7 @@ class Load(NamedTuple):
 
 
 class Scan(NamedTuple):
-    """What one code object loads and stores; `rebound` are its local variables that are assigned."""
+    """The loads and stores of one code object; `rebound` are its assigned local variables."""
 
     loads: tuple[Load, ...]
     inner: tuple[CodeType, ...]
@@ -102,7 +102,7 @@ _MOST_SCANS = 2048
 
 
 def scan(code: CodeType) -> Scan:
-    """The names that a code object loads, with the attributes and items it takes of them at once."""
+    """Scan a code object for the names that it loads, with attributes and items of them."""
     known = _scans.get(id(code))
     if known is None:
         if len(_scans) >= _MOST_SCANS:
@@ -179,7 +179,7 @@ def _scan(code: CodeType) -> Scan:
 
 
 def _expanded(load: Load, aliases: Mapping[str, Load]) -> Load:
-    """The load with variables that stand for others, `options = self.options`, put in."""
+    """Expand local aliases, such as `options = self.options`, in a load."""
     for _ in range(4):
         known = aliases.get(load.name) if load.root == "local" else None
         if known is None:
@@ -212,7 +212,7 @@ class Read:
     line: int
 
     def now(self) -> Any:
-        """The value that is there now; MISSING if there is none."""
+        """Return the current value, or MISSING."""
         first, *rest = self.links
         value = fetch(first.kind, first.holder, first.key)
         for link in rest:
@@ -223,7 +223,7 @@ class Read:
 
 
 def fetch(kind: str, holder: Any, key: Any) -> Any:
-    """What is found by one step, MISSING if nothing is."""
+    """Return the result of one step of a load, or MISSING."""
     try:
         if kind == "dict":
             return holder.get(key, MISSING)
@@ -235,7 +235,7 @@ def fetch(kind: str, holder: Any, key: Any) -> Any:
 
 
 class _Scope(NamedTuple):
-    """What the names of a code object stand for."""
+    """The values of a code object's names."""
 
     globals: dict[str, Any]
     cells: Mapping[str, Any]
@@ -243,7 +243,7 @@ class _Scope(NamedTuple):
 
 
 def outside(fun: Any, bound: Mapping[str, Any]) -> list[Read]:
-    """The values that `fun`, and the user's functions that it refers to, may read from outside.
+    """Return the captured values that `fun`, and the user's functions it refers to, may read.
 
     `bound` gives the values of parameters that are known, such as a static `self`, and an `Instance` for
     those of which only the class is.
@@ -298,7 +298,7 @@ def outside(fun: Any, bound: Mapping[str, Any]) -> list[Read]:
 
 
 def _narrowed(code: CodeType, scope: _Scope) -> _Scope:
-    """The scope of a function inside: only the variables that it closes over."""
+    """Return the scope of an inner function: the variables that it closes over."""
     free = set(code.co_freevars)
     return _Scope(
         scope.globals,
@@ -309,7 +309,7 @@ def _narrowed(code: CodeType, scope: _Scope) -> _Scope:
 
 @functools.lru_cache(maxsize=2048)
 def _is_own_file(file: str) -> bool:
-    return is_users(file) and "site-packages" not in file and "dist-packages" not in file
+    return is_user_file(file) and "site-packages" not in file and "dist-packages" not in file
 
 
 def _is_own(code: CodeType) -> bool:
@@ -317,7 +317,7 @@ def _is_own(code: CodeType) -> bool:
 
 
 def _follow(load: Load, scope: _Scope, code: CodeType, enter: Any) -> Read | None:
-    """The value that a load gives, if it is one that is watched; functions on the way are entered."""
+    """Follow a load to its value, if it is watched, and enter functions on the path."""
     links: list[Link] = []
     text = load.name
     if load.root != "global" and load.name in scope.bound:
@@ -360,7 +360,7 @@ def _follow(load: Load, scope: _Scope, code: CodeType, enter: Any) -> Read | Non
 
 
 def _enter_callable(value: Any, enter: Any) -> None:
-    """An object that may be called, a jitted function or an instance with `__call__`."""
+    """Enter a callable object: a jitted function or an instance with `__call__`."""
     if isinstance(value, type):
         return
     if hasattr(value, "__wrapped__"):
@@ -381,14 +381,14 @@ class Instance:
 
 
 def instance_of(x: Any) -> Instance | None:
-    """What is known of a traced argument, if it is of a class of the user's."""
+    """Return the structure of a traced argument, if its class is the user's."""
     module = sys.modules.get(type(x).__module__)
     file = getattr(module, "__file__", None) or "<typed in>"
     return Instance(type(x)) if type(x).__module__ != "builtins" and _is_own_file(file) else None
 
 
 def _attribute(value: Any, name: str, enter: Any) -> Link | None:
-    """An attribute that is looked up without running any code; methods and properties are entered."""
+    """Look up an attribute without running code, and enter methods and properties."""
     if isinstance(value, types.ModuleType):
         if not _is_own_file(getattr(value, "__file__", None) or "<frozen "):
             return None
@@ -467,7 +467,7 @@ def reused(functions: Iterable[Any]) -> None:
 
 
 def reused_reads(found: Iterable[Read]) -> None:
-    """As `reused`, where the places that ran are known."""
+    """Mark values as reused, given the instructions that ran."""
     if _local.active:
         places = [(id(read.code), read.offset) for read in found]
         for ran in _local.active:
@@ -476,7 +476,7 @@ def reused_reads(found: Iterable[Read]) -> None:
 
 @contextmanager
 def running(codes: Mapping[int, CodeType]) -> Iterator[Ran]:
-    """The instructions of these code objects (by identity) that this thread runs in a `with` block."""
+    """Record the instructions of code objects (by identity) that this thread runs in the block."""
     ran = Ran()
     before = _local.active
     _local.active = (*before, ran)
@@ -542,7 +542,7 @@ if sys.version_info >= (3, 12):
 else:
 
     def _chooses(code: CodeType) -> bool:
-        """Whether some of its instructions may be left out."""
+        """Return whether a code object may skip some of its instructions."""
         names = (dis.opname[op] for op in code.co_code[::2])
         return any(name.startswith(("POP_JUMP", "JUMP_IF")) for name in names)
 

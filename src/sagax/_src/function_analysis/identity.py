@@ -1,4 +1,4 @@
-"""Compare function objects by meaning.
+"""Compare function objects by meaning, for cache keys.
 
 A function made anew by the same `def` or `lambda`, closing over equal numbers and the same functions,
 computes the same. `jit` and control flow share what they traced and compiled among such functions, so that
@@ -32,7 +32,7 @@ class Same:
 
 
 def meaning(fun: types.FunctionType) -> tuple | None:
-    """A key that functions of the same meaning share; None where only the function itself will do.
+    """Return a key that functions of the same meaning share, or None.
 
     Only functions made inside others have one: those of a module exist once. Values that are neither
     plain numbers and texts, nor functions, classes or modules (arrays above all) give None: keeping them
@@ -44,7 +44,7 @@ def meaning(fun: types.FunctionType) -> tuple | None:
 
 
 def meaning_of(*things: Any) -> tuple | None:
-    """A key for what is made from these functions and plain values; None where they have none.
+    """Return a key for functions and constants together, or None.
 
     Functions of a module have one too here: what such a function reads from its module is part of it.
     """
@@ -56,7 +56,7 @@ def meaning_of(*things: Any) -> tuple | None:
 
 
 def origin(fun: Any) -> Any:
-    """The code that a function was made by, as part of a key; None where it has none."""
+    """Return the code that created a function, as part of a key, or None."""
     while isinstance(fun, functools.partial):
         fun = fun.func
     code = getattr(fun, "__code__", None)
@@ -93,7 +93,7 @@ def _function(fun: types.FunctionType, depth: int, above: tuple) -> tuple | None
 
 @functools.lru_cache(maxsize=1024)
 def _names(code: types.CodeType) -> tuple[str, ...]:
-    """The names that a piece of code, and the code inside it, may read from its module."""
+    """Return the names that code, and the code inside it, may read from its module."""
     found = dict.fromkeys(code.co_names)
     for const in code.co_consts:
         if isinstance(const, types.CodeType):

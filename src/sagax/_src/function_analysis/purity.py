@@ -1,4 +1,4 @@
-"""Decide whether calls of a function can be skipped, and what must not change for that.
+"""Analyze the purity of functions: decide whether calls can be skipped, and on which values that depends.
 
 A transformation that is applied outside of `jit` runs the user's function at each call. To run what
 was traced before instead is sound where the function does nothing but compute its result, and where
@@ -85,10 +85,10 @@ class Impure(Exception):
 
 
 class Reads:
-    """What a function reads from outside, with the values of when it was looked at.
+    """The free variables of a function, with their values at the time of the analysis.
 
-    `arrays` are the places where the function itself reads arrays: (name, holder) with the name of a
-    closure variable and None, or of a global and its dict. They may change, the rest must be as it was.
+    `arrays` are the variables of the function itself that hold arrays: (name, holder) with the name of a
+    closure variable and None, or of a global and its dict. They may change; the rest must be unchanged.
     """
 
     __slots__ = ("arrays", "bound", "cells", "contents", "functions", "own_cells", "own_defaults")
@@ -103,7 +103,7 @@ class Reads:
         self.contents: list[tuple[Any, Any]] = []
 
     def hold(self, fun: Any) -> bool:
-        """Whether what `fun`, which has the code that was looked at, would read now is what it was."""
+        """Return whether `fun`, with the analyzed code, would read unchanged values now."""
         for space, name, value in self.bound:
             if space.get(name, _missing) is not value and not _same(
                 value, space.get(name, _missing)
@@ -129,7 +129,7 @@ class Reads:
         return all(_snapshot(value) == before for value, before in self.contents)
 
     def values(self, fun: Any) -> list:
-        """The arrays that `fun` reads now; LookupError or ValueError where one is missing."""
+        """Return the arrays that `fun` reads now. Raises LookupError or ValueError if one is missing."""
         if not self.arrays:
             return []
         cells = dict(zip(fun.__code__.co_freevars, fun.__closure__ or ()))
@@ -139,7 +139,7 @@ class Reads:
         ]
 
     def with_values(self, fun: Any, values: Sequence[Any]) -> Any:
-        """`fun` reading these in place of its arrays."""
+        """Return `fun` with other arrays in place of its captured ones."""
         if not self.arrays:
             return fun
         space: dict[str, Any] = fun.__globals__
@@ -186,7 +186,7 @@ def _same(old: Any, new: Any) -> bool:
 
 
 def _snapshot(value: Any) -> Any:
-    """What tells whether a container, or a NumPy array, has been changed."""
+    """Return a snapshot that shows changes of a container or a NumPy array."""
     kind = type(value)
     if kind in (list, tuple):
         return kind, tuple([_snapshot(v) for v in value])
@@ -200,7 +200,7 @@ def _snapshot(value: Any) -> Any:
 
 
 def reads_of(fun: Any, also: Sequence[Any], given_containers: bool) -> Reads:
-    """What `fun` reads from outside, and the functions among `also`, which it is called with.
+    """Return what `fun`, and the functions among its arguments `also`, capture.
 
     `given_containers`: whether it is given containers of the caller's, in which changes would show.
     Raises Impure unless a call does nothing but compute its result.
@@ -270,7 +270,7 @@ class _Look:
         self._code(fun.__code__, fun.__globals__, cells, frozenset(), own)
 
     def _ours(self, fun: types.FunctionType) -> None:
-        """A function of sagax's: what it was made with may be the user's."""
+        """Analyze a function of sagax, whose captured values may be the user's."""
         _trust(fun.__globals__["__name__"], fun.__name__)
         for cell in fun.__closure__ or ():
             try:
@@ -324,7 +324,7 @@ class _Look:
             self.value(value)
 
     def _attribute(self, module: types.ModuleType, rest: Sequence[Any]) -> None:
-        """What is read from a module, through modules inside it."""
+        """Return what is read from a module, through its submodules."""
         value: Any = module
         for step in rest:
             if not isinstance(value, types.ModuleType):
@@ -409,7 +409,7 @@ class _Look:
         raise Impure(f"{fun.__name__} is not known to be harmless")
 
     def _object(self, value: Any) -> None:
-        """An object of sagax's, such as a jitted function: the user's functions in it."""
+        """Analyze the user's functions in an object of sagax, such as a jitted function."""
         if id(value) in self.seen:
             return
         self.seen.add(id(value))
@@ -446,7 +446,7 @@ def _trust(module: str, name: str) -> None:
 
 
 def _may_call(value: Any) -> bool:
-    """Whether a part of what sagax made is something that it may call for the user."""
+    """Return whether a part of a sagax object is a user function that it may call."""
     if isinstance(value, (types.FunctionType, functools.partial)):
         return True
     if isinstance(value, types.MethodType):

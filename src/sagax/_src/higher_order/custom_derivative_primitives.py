@@ -18,7 +18,7 @@ from sagax._src.core.trace import Tracer, current, state
 from sagax._src.core.value import aval_of
 from sagax._src.diagnostics.boundary import function_code
 from sagax._src.diagnostics.errors import ArgumentError
-from sagax._src.diagnostics.spans import is_users
+from sagax._src.diagnostics.spans import is_user_file
 from sagax._src.higher_order import trace_cache
 from sagax._src.higher_order.call import call as call_jaxpr
 from sagax._src.higher_order.call import jit_p
@@ -116,7 +116,7 @@ class Closing:
         self.user = behind[0]
         self.__closure__ = tuple(types.CellType(b) for b in behind)
         code = function_code(self.user)
-        self.by_user = code is not None and is_users(code.co_filename)
+        self.by_user = code is not None and is_user_file(code.co_filename)
 
     def __call__(self, *args: Any) -> Any:
         return apart(self.fun, *args) if self.by_user else self.fun(*args)

@@ -13,9 +13,9 @@ from typing import Any
 from sagax._src.callbacks.callbacks import (
     TOKEN,
     debug_callback_p,
-    in_turn,
-    in_turn_p,
     io_callback_p,
+    ordered_call_params,
+    ordered_callback_p,
     pure_callback_p,
 )
 from sagax._src.core.avals import same_type
@@ -80,8 +80,8 @@ def _threaded(eqns: Any, token: Atom) -> tuple[list[Eqn], Atom]:
 def _after(eqn: Eqn, token: Atom) -> Eqn:
     """A call for its result, after the call that the token comes from."""
     return eqn.replace(
-        primitive=in_turn_p,
-        params=in_turn(eqn.params, eqn.effects),
+        primitive=ordered_callback_p,
+        params=ordered_call_params(eqn.params, eqn.effects),
         invars=[token, *eqn.invars],
         outvars=[Var(TOKEN), *eqn.outvars],
     )
@@ -92,7 +92,7 @@ def _passed_on(eqn: Eqn, token: Atom) -> tuple[list[Eqn], Atom]:
     after = Var(TOKEN)
     at = 0  # where the token stands among the operands; it is the first of the results
     if p in (io_callback_p, debug_callback_p):
-        p, params = in_turn_p, in_turn(params, eqn.effects)
+        p, params = ordered_callback_p, ordered_call_params(params, eqn.effects)
     elif p is shard_map_p:  # each device keeps the order of its own calls
         inner = params["jaxpr"]
         ordered = ClosedJaxpr(in_order(inner.jaxpr), inner.consts)

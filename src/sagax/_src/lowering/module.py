@@ -75,7 +75,7 @@ class ModuleBuilder:
         return known
 
     def _location_of(self, eqn: Any) -> str:
-        place = spans.user_place(eqn.traceback)
+        place = spans.user_position(eqn.traceback)
         # by the identity of the code: to hash it is to read all of it
         code, offset = (None, 0) if place is None else place
         key = (eqn.primitive, eqn.scope, id(code), offset)
@@ -90,7 +90,7 @@ class ModuleBuilder:
             known = self.locations[key] = f" loc({alias})"
         return known
 
-    def position(self, place: spans.Place) -> tuple[str, int, int]:
+    def position(self, place: spans.CodePosition) -> tuple[str, int, int]:
         """File, line and column of a user's instruction."""
         code, offset = place
         known = self.positions.get(id(code))

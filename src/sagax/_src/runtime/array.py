@@ -24,7 +24,7 @@ from sagax._src.diagnostics.base import Details
 from sagax._src.diagnostics.boundary import function_name
 from sagax._src.diagnostics.errors import ArgumentError, ArgumentValueError, SagaxError
 from sagax._src.diagnostics.model import Label
-from sagax._src.diagnostics.spans import shown_path, user_span
+from sagax._src.diagnostics.spans import display_path, user_span
 from sagax._src.frozen_class import record
 from sagax._src.runtime import callback_deadlock, devices, placements
 
@@ -126,7 +126,7 @@ class ConcreteArray(Array):
         if found is None:
             if self._buffer is None:
                 raise self._gone()
-            if active_calls.active:
+            if active_calls.active_calls:
                 callback_deadlock.before_reading(self._buffer)
             try:
                 if isinstance(self._device, Sharding):
@@ -164,7 +164,7 @@ class ConcreteArray(Array):
             return DeletedArrayError(text, fix=fix)
         fun, argument, stack = given
         place = user_span(stack)
-        where = f" at {shown_path(place.file)}:{place.line}" if place is not None else ""
+        where = f" at {display_path(place.file)}:{place.line}" if place is not None else ""
         if argument:
             name = function_name(fun)
             text += f" It was donated to `{name}` as argument {argument}{where}."
@@ -220,7 +220,7 @@ class ConcreteArray(Array):
         if self._host is None:
             if self._buffer is None:
                 raise self._gone()
-            if active_calls.active:
+            if active_calls.active_calls:
                 callback_deadlock.before_reading(self._buffer)
             try:
                 xla.block(self._buffer)
@@ -558,7 +558,7 @@ def block_all(values: Sequence[Any]) -> None:
     """
     buffers = [x._buffer for x in values if type(x) is ConcreteArray and x._buffer is not None]
     rest = values
-    if not active_calls.active:
+    if not active_calls.active_calls:
         try:
             xla.block_all(buffers)
             if len(buffers) == len(values):

@@ -12,7 +12,7 @@ from types import CodeType, FunctionType
 from typing import Any, cast
 
 from sagax._src import xla
-from sagax._src.diagnostics.boundary import passed
+from sagax._src.diagnostics.boundary import passed_through
 from sagax._src.runtime import commit_sites, effect_tokens
 from sagax._src.runtime.array import ConcreteArray
 from sagax._src.runtime.compile import Compiled, buffers_on, explained
@@ -182,4 +182,4 @@ def noted(function: Entry) -> Entry:
 
 def ran(error: BaseException) -> bool:
     """Whether an exception came out of running a program, not out of tracing or compiling it."""
-    return any(passed(error, code) for code in _codes)
+    return any(passed_through(error, code) for code in _codes)

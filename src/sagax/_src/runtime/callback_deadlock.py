@@ -38,7 +38,7 @@ CallbackDeadlockError.__module__ = "sagax.errors"  # its public home
 
 def refuse(what: str) -> None:
     """Raise if this thread is in a function that a running program calls."""
-    call = active_calls.innermost()
+    call = active_calls.innermost_call()
     if call is not None:
         raise _error(call, f"{what} waits for the programs that run, this one among them")
 
@@ -46,14 +46,14 @@ def refuse(what: str) -> None:
 def _error(call: Any, text: str) -> CallbackDeadlockError:
     return CallbackDeadlockError(
         f"{text}: it would wait forever",
-        function=f"{call.what} of {call}",
+        function=f"{call.api_name} of {call}",
         fix="pass what the function needs as arguments of the callback, and wait outside of it",
     )
 
 
 def before_reading(buffer: Any) -> None:
     """Wait until a buffer has its values, if this thread is in a function that a program calls."""
-    if threading.get_ident() in active_calls.active and not buffer.is_deleted():
+    if threading.get_ident() in active_calls.active_calls and not buffer.is_deleted():
         until(buffer.is_ready)
 
 
@@ -69,11 +69,15 @@ def until(done: Callable[[], bool]) -> None:
             time.sleep(pause)
             pause = min(2 * pause, _PAUSE)
             work = _work_of_others()
-            if work - worked > 0.002 or not _waiting.issuperset(active_calls.active) or _any_runs():
+            if (
+                work - worked > 0.002
+                or not _waiting.issuperset(active_calls.active_calls)
+                or _any_runs()
+            ):
                 still, worked = time.monotonic(), work
             elif time.monotonic() - still > _STILL and process.session() is None:
                 raise _error(
-                    active_calls.innermost(),
+                    active_calls.innermost_call(),
                     "the function waits for a value that needs its program",
                 )
     finally:

@@ -9,7 +9,7 @@ from sagax._src import source_stacks
 from sagax._src.diagnostics.base import Details
 from sagax._src.diagnostics.errors import ArgumentValueError
 from sagax._src.diagnostics.model import Label
-from sagax._src.diagnostics.spans import shown_path, user_span
+from sagax._src.diagnostics.spans import display_path, user_span
 from sagax._src.runtime.array import ConcreteArray
 
 __all__ = ["DeviceConflictError", "conflict", "inherit", "note"]
@@ -82,4 +82,4 @@ def conflict(
 
 def _line(stack: Any) -> str:
     place = user_span(stack)
-    return f" (at {shown_path(place.file)}:{place.line})" if place is not None else ""
+    return f" (at {display_path(place.file)}:{place.line})" if place is not None else ""

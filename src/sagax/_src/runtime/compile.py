@@ -96,7 +96,7 @@ class Lowered:
             shardings = lowering.Shardings(place.devices, arguments, results)
         self.shardings = shardings
         self.inspected: list[Callable] = []
-        with events.timed(_LOWERING, fun_name=name):
+        with events.record_duration(_LOWERING, fun_name=name):
             self.text, self.callbacks = lowering.lower_jaxpr(
                 passes.prepared(jaxpr, platform, several_devices=shardings is not None),
                 platform=platform,
@@ -168,7 +168,7 @@ class Compiled:
                 **options,
             }
         told = progress.line(f"sagax: compiling {lowered.name}")
-        with events.timed(_COMPILING, fun_name=lowered.name), told:
+        with events.record_duration(_COMPILING, fun_name=lowered.name), told:
             self.executable, self.origin = compilation_cache.compiled(
                 b.client,
                 lowered.text,
@@ -193,7 +193,7 @@ class Compiled:
         effects = lowered.jaxpr.effects
         run = self.executable.run if not effects else effect_tokens.run(self.executable, effects)
         if several:
-            run = process.watched(run, device.devices)
+            run = process.detect_failures(run, device.devices)
             run = _in_order(run, device.devices, self.in_shardings, self.out_shardings)
         self.run = run
         self.kept = lowered.kept

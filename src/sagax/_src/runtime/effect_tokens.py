@@ -31,7 +31,7 @@ def run(executable: xla.Executable, effects: frozenset) -> Callable[[Sequence[An
             _wait(token)
         else:
             inside = (
-                active_calls.innermost() is not None
+                active_calls.innermost_call() is not None
             )  # the oldest may be the program that calls
             with _lock:
                 _tokens.append(token)
@@ -44,7 +44,7 @@ def run(executable: xla.Executable, effects: frozenset) -> Callable[[Sequence[An
 
 
 def _wait(token: Any) -> None:
-    if active_calls.innermost() is not None:
+    if active_calls.innermost_call() is not None:
         _wait_in_callback(token)
     try:
         token.block_until_ready()

@@ -1,9 +1,9 @@
-"""Pytrees: nested containers taken apart into leaves and structure, and put together again.
+"""Implement pytrees: flatten nested containers to leaves and structure, and rebuild them.
 
 The names without `tree_` are for use inside sagax. `flatten`, `unflatten`, `flatten_up_to` and
 `flatten_with_path` are the engine's own methods: for calls that must be fast, with positional
 arguments only and terse errors. `flatten_argument` and the public `tree_*` functions cost 30 ns
-more and say what is wrong and where.
+more, and their errors name the position in the tree.
 """
 
 from __future__ import annotations

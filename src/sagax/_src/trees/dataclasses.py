@@ -1,4 +1,4 @@
-"""Dataclasses that are pytrees, and so are their subclasses."""
+"""Define dataclasses that are pytrees, subclasses included."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from sagax._src.xla import GetAttrKey
 
 Class = TypeVar("Class", bound=type)
 
-_OPTIONS = "__sagax_dataclass__"  # on a class: what its subclasses are made with
+_OPTIONS = "__sagax_dataclass__"  # the attribute of a class with the options for its subclasses
 _KEYWORDS = frozenset(
     ("init", "repr", "eq", "order", "unsafe_hash", "frozen", "match_args", "kw_only")
 )
@@ -24,16 +24,16 @@ def pytree_dataclass(cls: Class, /) -> Class: ...
 def pytree_dataclass(**options: Any) -> Callable[[Class], Class]: ...
 @dataclass_transform(field_specifiers=(dataclasses.field, static))
 def pytree_dataclass(cls: Any = None, /, **options: Any) -> Any:
-    """A class made a dataclass, and its instances nodes of pytrees; used as a decorator.
+    """Make a class a dataclass whose instances are nodes of pytrees, as a decorator.
 
     Fields are children, those marked `field: int = sagax.tree.static()` part of the structure: hashable,
     no arrays; `jit` compiles anew for each of their values. Subclasses become the same, with the
     fields that they add, without a decorator of their own. `__init__` and `__post_init__` run when
-    an instance is made, and not when one is rebuilt from children, which may be any objects (tracers,
-    None): they may check and convert. Fields with `init=False` are kept as well.
+    an instance is created, so they may check and convert. They do not run when one is rebuilt from
+    children, which may be any objects (tracers, None). Fields with `init=False` are preserved too.
 
     Args:
-      **options: those of `dataclasses.dataclass`, such as `frozen=True`. Subclasses take them over (but
+      **options: those of `dataclasses.dataclass`, such as `frozen=True`. Subclasses inherit them (but
         not `slots`), and may have others: `class Sub(Base, kw_only=True)`.
 
     Raises:
@@ -63,11 +63,11 @@ def pytree_dataclass(cls: Any = None, /, **options: Any) -> Any:
             f"tree.dataclass: a class is needed; got {cls!r:.80}, an instance of {type(cls).__name__}."
         )
     if _OPTIONS not in vars(cls):
-        made = _made(cls, options)
-        _register(made)
-        _extend_to_subclasses(made)
-        return made
-    known = vars(cls)[_OPTIONS]  # a subclass: made a dataclass when it was defined
+        result = _make_pytree_dataclass(cls, options)
+        _register(result)
+        _extend_to_subclasses(result)
+        return result
+    known = vars(cls)[_OPTIONS]  # a subclass: a dataclass since its definition
     other = {name for name, value in options.items() if known.get(name) != value}
     if other:
         given = ", ".join(f"{name}={options[name]!r}" for name in sorted(other))
@@ -78,10 +78,10 @@ def pytree_dataclass(cls: Any = None, /, **options: Any) -> Any:
     return cls
 
 
-def _made(cls: Any, options: dict[str, Any]) -> Any:
-    made = dataclasses.dataclass(**options)(cls)
-    setattr(made, _OPTIONS, options)
-    return made
+def _make_pytree_dataclass(cls: Any, options: dict[str, Any]) -> Any:
+    result = dataclasses.dataclass(**options)(cls)
+    setattr(result, _OPTIONS, options)
+    return result
 
 
 def _extend_to_subclasses(cls: Any) -> None:
@@ -94,9 +94,9 @@ def _extend_to_subclasses(cls: Any) -> None:
         else:
             super(cls, sub).__init_subclass__(**keywords)
         if _OPTIONS not in vars(sub):
-            # slots make another class of it, which cannot be done from here
+            # slots create a new class, which is impossible here
             inherited = {k: v for k, v in getattr(sub, _OPTIONS).items() if k in _KEYWORDS}
-            _made(sub, {**inherited, **chosen})
+            _make_pytree_dataclass(sub, {**inherited, **chosen})
             _register(sub)
 
     cls.__init_subclass__ = classmethod(__init_subclass__)

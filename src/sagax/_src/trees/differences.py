@@ -1,4 +1,4 @@
-"""Where two trees differ, and why a tree cannot be flattened, as data and in words.
+"""Compare tree structures, and explain mismatches and failures to flatten.
 
 Everything here runs only after something has failed, so it is written to be clear, and it never
 replaces an error of the user's own functions.
@@ -19,21 +19,21 @@ from sagax._src.trees.registry import PyTreeDef
 from sagax._src.xla import DictKey, FlattenedIndexKey, GetAttrKey, SequenceKey
 
 _MAPPINGS = (dict, OrderedDict, defaultdict)
-_SHOWN = 3  # how many differences, or examples of keys, a message words
-_DEEPEST = 10_000  # where the search for a cycle gives up
+_MAX_EXAMPLES = 3  # the number of differences, or examples of keys, in a message
+_MAX_DEPTH = 10_000  # of the search for a cycle
 
 
 @record(slots=True)
 class Difference:
-    """One place where two trees differ.
+    """A difference between two trees, at one key path.
 
     Attributes:
-      path: key path of the place, from the roots of both trees.
+      path: key path of the difference, from the roots of both trees.
       kind: "type", "keys", "length", "static" (the aux data of a node), or "leaf" (the left tree
         ends where the right one goes on).
-      left_name, right_name: what the user calls the two trees.
-      left, right: what each tree has there, in words.
-      advice: what to do, in words; may be empty.
+      left_name, right_name: the user's names of the two trees.
+      left, right: descriptions of the two nodes.
+      advice: how to fix it; may be empty.
     """
 
     path: Path
@@ -57,7 +57,7 @@ class Difference:
 @record(slots=True)
 class _Node:
     type: type
-    data: Any  # what must be equal in two nodes of the same type
+    data: Any  # the aux data: equal nodes of one type have equal data
     keys: tuple[Any, ...]
     children: tuple[Any, ...]
 
@@ -67,7 +67,7 @@ def _node_of_tree(tree: Any) -> _Node | None:
     if not registry.is_tree_node(cls):
         return None
     if cls is dict or cls is defaultdict:  # by hand, since their keys may have no order
-        keys = _in_order(tree)
+        keys = _sorted_items(tree)
         data = keys if cls is dict else (tree.default_factory, keys)
         return _Node(cls, data, tuple(map(DictKey, keys)), tuple(tree[key] for key in keys))
     keyed, data = registry.flatten_one_level_with_keys(tree)
@@ -75,7 +75,7 @@ def _node_of_tree(tree: Any) -> _Node | None:
     return _Node(cls, data, tuple(key for key, _ in pairs), tuple(child for _, child in pairs))
 
 
-def _in_order(mapping: dict[Any, Any]) -> tuple[Any, ...]:
+def _sorted_items(mapping: dict[Any, Any]) -> tuple[Any, ...]:
     try:
         return tuple(sorted(mapping))
     except Exception:
@@ -83,10 +83,10 @@ def _in_order(mapping: dict[Any, Any]) -> tuple[Any, ...]:
 
 
 def _node_of_treedef(treedef: Any) -> _Node | None:
-    typed = treedef.node_data()
-    if typed is None:
+    node_data = treedef.node_data()
+    if node_data is None:
         return None
-    cls, data = typed
+    cls, data = node_data
     children = tuple(treedef.children())
     if cls is dict:
         data = tuple(data)
@@ -106,15 +106,15 @@ def _node_of_treedef(treedef: Any) -> _Node | None:
     return _Node(cls, data, tuple(keys), children)
 
 
-def _opener(tree: Any) -> Callable[[Any], _Node | None]:
+def _node_function(tree: Any) -> Callable[[Any], _Node | None]:
     return _node_of_treedef if isinstance(tree, PyTreeDef) else _node_of_tree
 
 
-# Words --------------------------------------------------------------------------------------------
+# Descriptions -------------------------------------------------------------------------------------
 
 
 def _class_name(cls: type, other: type | None = None) -> str:
-    """The class's name; with its module where the other class has the same name."""
+    """Return the class's name, with its module if the other class has the same name."""
     if other is not None and other is not cls and other.__qualname__ == cls.__qualname__:
         return f"{cls.__module__}.{cls.__qualname__}"
     return cls.__qualname__.rpartition("<locals>.")[2]
@@ -124,7 +124,7 @@ def _article(noun: str) -> str:
     return f"an {noun}" if noun[:1].lower() in tuple("aeiou") else f"a {noun}"
 
 
-def _short(value: Any) -> str:
+def _shorten(value: Any) -> str:
     try:
         text = " ".join(repr(value).split())
     except Exception:
@@ -132,13 +132,13 @@ def _short(value: Any) -> str:
     return text if len(text) <= 80 else f"{text[:60]}..."
 
 
-def _listed(items: Sequence[Any], most: int = 8) -> str:
-    shown = ", ".join(_short(item) for item in items[:most])
+def _join_texts(items: Sequence[Any], most: int = 8) -> str:
+    shown = ", ".join(_shorten(item) for item in items[:most])
     return f"{shown}, and {len(items) - most} more" if len(items) > most else shown
 
 
-def _word(node: _Node | None, value: Any, other: _Node | None = None) -> str:
-    """What stands at a place: `node` opened from `value`, or a leaf if there is no node."""
+def _describe_node(node: _Node | None, value: Any, other: _Node | None = None) -> str:
+    """Describe what is at a path: `node` flattened from `value`, or a leaf without a node."""
     if node is None:
         if isinstance(value, PyTreeDef):
             return "a leaf"
@@ -148,7 +148,7 @@ def _word(node: _Node | None, value: Any, other: _Node | None = None) -> str:
         return "None"
     if node.type in _MAPPINGS:
         keys = [key.key for key in node.keys]
-        return f"{_article(name)} with keys {_listed(keys)}" if keys else f"an empty {name}"
+        return f"{_article(name)} with keys {_join_texts(keys)}" if keys else f"an empty {name}"
     if node.type in (tuple, list):
         return f"{_article(name)} of length {len(node.children)}"
     if node.data is node.type and registry.is_namedtuple_class(node.type):
@@ -157,7 +157,7 @@ def _word(node: _Node | None, value: Any, other: _Node | None = None) -> str:
 
 
 def container_hint(value: Any) -> str:
-    """Why an object that looks like a container counts as a leaf, and what to do; "" if it doesn't.
+    """Explain why an object that looks like a container is a leaf, with a fix; "" if it is a node.
 
     For messages about leaves of a type that is not accepted.
     """
@@ -199,7 +199,7 @@ def container_hint(value: Any) -> str:
 
 
 def _type_advice(left: _Node | None, right: _Node | None, left_value: Any, right_value: Any) -> str:
-    """What to do where two nodes differ in type, or one side is a leaf."""
+    """Return advice for two nodes that differ in type, or for a leaf on one side."""
     for node, value in ((right, right_value), (left, left_value)):
         if node is None and not isinstance(value, PyTreeDef) and (hint := container_hint(value)):
             return hint
@@ -240,11 +240,11 @@ def _differences(
     *,
     prefix: bool,
 ) -> Iterator[Difference]:
-    """The places where `left` and `right` differ, in the order of their leaves.
+    """Yield the differences of `left` and `right`, in the order of their leaves.
 
     With `prefix` a leaf of `left` matches any subtree of `right`.
     """
-    open_left, open_right = _opener(left), _opener(right)
+    open_left, open_right = _node_function(left), _node_function(right)
     stack: list[tuple[Path, Any, Any]] = [((), left, right)]
     while stack:
         path, a_value, b_value = stack.pop()
@@ -256,8 +256,8 @@ def _differences(
             continue
         found = _compare(a, b, a_value, b_value, left_name, right_name)
         if found is not None:
-            kind, a_word, b_word, advice = found
-            yield Difference(path, kind, left_name, a_word, right_name, b_word, advice)
+            kind, a_text, b_text, advice = found
+            yield Difference(path, kind, left_name, a_text, right_name, b_text, advice)
             if kind != "keys":
                 continue
         if a is not None and b is not None:
@@ -265,7 +265,7 @@ def _differences(
 
 
 def _pairs(a: _Node, b: _Node) -> list[tuple[Any, Any, Any]]:
-    """The children to compare, `(key, child of a, child of b)`: by key in the dict types."""
+    """Pair the children to compare, `(key, child of a, child of b)`: by key for dicts."""
     if a.type not in _MAPPINGS:
         return list(zip(a.keys, a.children, b.children))
     matching = dict(zip(b.keys, b.children))
@@ -275,36 +275,36 @@ def _pairs(a: _Node, b: _Node) -> list[tuple[Any, Any, Any]]:
 def _compare(
     a: _Node | None, b: _Node | None, a_value: Any, b_value: Any, a_name: str, b_name: str
 ) -> tuple[str, str, str, str] | None:
-    """How two places differ: `(kind, what a has, what b has, advice)`; `None` if they do not."""
-    a_word, b_word = _word(a, a_value, b), _word(b, b_value, a)
+    """Compare two nodes: `(kind, text of a, text of b, advice)`, or `None` if they match."""
+    a_text, b_text = _describe_node(a, a_value, b), _describe_node(b, b_value, a)
     if a is None or b is None or a.type is not b.type:
         kind = "leaf" if a is None else "type"
-        return kind, a_word, b_word, _type_advice(a, b, a_value, b_value)
+        return kind, a_text, b_text, _type_advice(a, b, a_value, b_value)
     if a.type in _MAPPINGS and set(a.keys) != set(b.keys):
         sides = [
-            f"{_listed(only)} only in {name}"
+            f"{_join_texts(only)} only in {name}"
             for name, node, other in ((a_name, a, set(b.keys)), (b_name, b, set(a.keys)))
             if (only := [key.key for key in node.keys if key not in other])
         ]
-        return "keys", a_word, b_word, f"The keys differ: {', '.join(sides)}."
+        return "keys", a_text, b_text, f"The keys differ: {', '.join(sides)}."
     if not _same_data(a.data, b.data):
         if a.type is OrderedDict:
             advice = "The keys are in another order, which counts in an OrderedDict."
         elif a.type is defaultdict:
-            factories = f"{_short(a.data[0])} and {_short(b.data[0])}"
+            factories = f"{_shorten(a.data[0])} and {_shorten(b.data[0])}"
             advice = f"The default factories, which are part of the structure, are {factories}."
         else:
-            a_word, b_word = (
-                f"{word} with static data {_short(node.data)}"
-                for word, node in ((a_word, a), (b_word, b))
+            a_text, b_text = (
+                f"{text} with static data {_shorten(node.data)}"
+                for text, node in ((a_text, a), (b_text, b))
             )
             advice = _static_advice(a.data, b.data)
-        return "static", a_word, b_word, advice
+        return "static", a_text, b_text, advice
     if len(a.children) != len(b.children):
         if a.type not in (tuple, list):
-            a_word = f"{a_word} with {_count(len(a.children))}"
-            b_word = f"{b_word} with {_count(len(b.children))}"
-        return "length", a_word, b_word, ""
+            a_text = f"{a_text} with {_count(len(a.children))}"
+            b_text = f"{b_text} with {_count(len(b.children))}"
+        return "length", a_text, b_text, ""
     return None
 
 
@@ -338,13 +338,13 @@ def prefix_mismatch(
     *,
     is_leaf: Callable[[Any], Any] | None = None,
 ) -> list[Difference]:
-    """Every place where `prefix` is no tree prefix of `full`: empty if it is one.
+    """Return all mismatches of `prefix` as a tree prefix of `full`: empty if it is one.
 
     A leaf of the prefix stands for any subtree. Both may be trees or treedefs.
 
     Args:
-      name, full_name: what the user calls the two, such as "in_axes" and "args".
-      is_leaf: says which subtrees of `prefix` count as leaves.
+      name, full_name: the user's names of the two, such as "in_axes" and "args".
+      is_leaf: the predicate of subtrees of `prefix` that count as leaves.
     """
     test = as_leaf_test(is_leaf)
     return list(_differences(prefix, full, name, full_name, test, prefix=True))
@@ -353,10 +353,10 @@ def prefix_mismatch(
 def structure_mismatch(
     left: Any, right: Any, left_name: str = "left", right_name: str = "right"
 ) -> list[Difference]:
-    """Every place where the structures of two trees (or treedefs) differ: empty if they are equal.
+    """Return all differences of the structures of two trees (or treedefs): empty if they are equal.
 
     Args:
-      left_name, right_name: what the user calls the two, such as "init" and "the new carry".
+      left_name, right_name: the user's names of the two, such as "init" and "the new carry".
     """
     return list(_differences(left, right, left_name, right_name, None, prefix=False))
 
@@ -368,11 +368,11 @@ def mismatch_error(
     rule: str = "",
     kind: type[Exception] = ValueError,
 ) -> Exception:
-    """The error of `function` about trees that do not fit: headline, the first places, the rule."""
+    """Return the error of `function` about mismatched trees: headline, first mismatches, rule."""
     lines = [f"{function}: {headline}"]
-    lines += [f"  {difference}" for difference in differences[:_SHOWN]]
-    if len(differences) > _SHOWN:
-        lines.append(f"  ... and {len(differences) - _SHOWN} more places.")
+    lines += [f"  {difference}" for difference in differences[:_MAX_EXAMPLES]]
+    if len(differences) > _MAX_EXAMPLES:
+        lines.append(f"  ... and {len(differences) - _MAX_EXAMPLES} more places.")
     if rule:
         lines.append(rule)
     return kind("\n".join(lines))
@@ -401,21 +401,21 @@ def map_error(
 def flatten_error(
     function: str, name: str, tree: Any, leaf_test: LeafTest | None
 ) -> Exception | None:
-    """Why the engine cannot flatten `tree`, called `name`; `None` if no reason is found."""
+    """Return the reason why the engine cannot flatten `tree`, called `name`, or `None` if unknown."""
     stack: list[tuple[Path, Any, bool]] = [((), tree, False)]
-    open_nodes: dict[int, Path] = {}  # the nodes that contain the one at hand
+    open_nodes: dict[int, Path] = {}  # the ancestors of the current node
     while stack:
         path, value, done = stack.pop()
         if done:
             del open_nodes[id(value)]
             continue
-        place = argument_path(name, path) if len(path) <= 50 else f"a place in {name}"
+        location = argument_path(name, path) if len(path) <= 50 else f"a place in {name}"
         if leaf_test is not None:
             answer = leaf_test(path, value)
             if answer is not None and not isinstance(answer, bool):
                 return ValueError(
-                    f"{function}: is_leaf must return True or False; for {place} it returned "
-                    f"{_short(answer)}, a {type(answer).__module__}.{type(answer).__name__}. "
+                    f"{function}: is_leaf must return True or False; for {location} it returned "
+                    f"{_shorten(answer)}, a {type(answer).__module__}.{type(answer).__name__}. "
                     "Wrap its result in bool(...)."
                 )
             if answer:
@@ -423,12 +423,15 @@ def flatten_error(
         if id(value) in open_nodes:
             outer = argument_path(name, open_nodes[id(value)])
             return ValueError(
-                f"{function}: {name} contains itself: {place} is the same {type(value).__name__} "
+                f"{function}: {name} contains itself: {location} is the same {type(value).__name__} "
                 f"as {outer}. A pytree must be finite; break the cycle."
             )
-        if len(path) > _DEEPEST:
+        if len(path) > _MAX_DEPTH:
             break
-        if error := _order_error(function, place, value) or _children_error(function, place, value):
+        error = _order_error(function, location, value) or _children_error(
+            function, location, value
+        )
+        if error is not None:
             return error
         node = _node_of_tree(value)
         if node is None:
@@ -441,31 +444,31 @@ def flatten_error(
 
 
 def depth_error(function: str, name: str) -> ValueError:
-    """The error about a tree that is finite, but deeper than the engine's stack."""
+    """Return the error about a finite tree that is deeper than the engine's stack."""
     return ValueError(
         f"{function}: {name} is nested too deeply to be flattened. Keep long chains in a list, or "
         "stack equal levels into one array with a leading axis."
     )
 
 
-def _order_error(function: str, place: str, value: Any) -> ValueError | None:
+def _order_error(function: str, location: str, value: Any) -> ValueError | None:
     if type(value) not in (dict, defaultdict):
         return None
     try:
         sorted(value)
         return None
     except Exception:
-        examples = {type(key): f"{_short(key)} ({type(key).__name__})" for key in reversed(value)}
-    keys = list(reversed(examples.values())) if len(examples) > 1 else list(map(_short, value))
+        examples = {type(key): f"{_shorten(key)} ({type(key).__name__})" for key in reversed(value)}
+    keys = list(reversed(examples.values())) if len(examples) > 1 else list(map(_shorten, value))
     return ValueError(
-        f"{function}: the keys of the {type(value).__name__} {place} cannot be sorted: "
-        f"{', '.join(keys[:_SHOWN])}. The leaves of a dict come in the order of its sorted keys; "
+        f"{function}: the keys of the {type(value).__name__} {location} cannot be sorted: "
+        f"{', '.join(keys[:_MAX_EXAMPLES])}. The leaves of a dict come in the order of its sorted keys; "
         "use keys of one type that has <, or an OrderedDict, which keeps its own order."
     )
 
 
-def _children_error(function: str, place: str, value: Any) -> ValueError | None:
-    """What is wrong with what the functions registered for a class return, if anything."""
+def _children_error(function: str, location: str, value: Any) -> ValueError | None:
+    """Return the error in the results of functions registered for a class, if any."""
     cls = type(value)
     if not registry.is_tree_node(cls):
         return None
@@ -475,7 +478,7 @@ def _children_error(function: str, place: str, value: Any) -> ValueError | None:
             _, _ = item
     except (TypeError, ValueError) as error:
         return ValueError(
-            f"{function}: {place}, of class {cls.__name__}, cannot be taken apart. The flatten "
+            f"{function}: {location}, of class {cls.__name__}, cannot be taken apart. The flatten "
             "function registered for the class must return (children, aux_data), the one with "
             f"keys (((key, child), ...), aux_data). What went wrong: {error}"
         )

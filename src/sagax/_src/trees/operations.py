@@ -1,7 +1,7 @@
-"""What is done with whole pytrees: flatten, rebuild, map, reduce, transpose, broadcast.
+"""Flatten, rebuild, map, reduce, transpose and broadcast pytrees.
 
-These are the public functions. They hand the work to the engine; when it fails by itself, not in a
-function of the user's, they find the place in the tree and say what is wrong there.
+These are the public functions. The engine does the work. If it fails by itself, not in a function
+of the user, they find the position in the tree and explain the error.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _flatten_with_path = registry.flatten_with_path
 
 
 class _Unset:
-    """The default of an argument for which every value, `None` too, is a proper one."""
+    """The default of an argument for which every value, `None` too, is valid."""
 
     def __repr__(self) -> str:
         return "<not given>"
@@ -42,7 +42,7 @@ _UNSET = _Unset()
 
 
 def tree_flatten(tree: Any, is_leaf: IsLeaf | None = None) -> tuple[list[Any], PyTreeDef]:
-    """The leaves of a pytree, in order, and its structure, from which `tree_unflatten` rebuilds it.
+    """Flatten a pytree to its leaves, in order, and its structure, the inverse of `tree_unflatten`.
 
     Tuples, lists, dicts, namedtuples, `OrderedDict`, `defaultdict`, `None` (which has no leaves)
     and registered classes are nodes; everything else is a leaf. The leaves of a dict come in the
@@ -50,12 +50,12 @@ def tree_flatten(tree: Any, is_leaf: IsLeaf | None = None) -> tuple[list[Any], P
 
     Args:
       tree: any object.
-      is_leaf: called with each subtree before it is taken apart; where it returns True the subtree
-        is a leaf.
+      is_leaf: called with each subtree before it is flattened; if it returns True, the subtree is a
+        leaf.
 
     Raises:
-      ValueError: the tree cannot be taken apart, for instance because the keys of a dict cannot be
-        sorted or because it contains itself; the message names the place.
+      ValueError: the tree cannot be flattened, for instance because the keys of a dict cannot be
+        sorted or because it contains itself; the message names the position.
 
     >>> from sagax import tree_util
     >>> tree_util.tree_flatten({"b": (1, None), "a": 2})
@@ -68,7 +68,7 @@ def tree_flatten(tree: Any, is_leaf: IsLeaf | None = None) -> tuple[list[Any], P
 
 
 def tree_leaves(tree: Any, is_leaf: IsLeaf | None = None) -> list[Any]:
-    """The leaves of a pytree, in order.
+    """Return the leaves of a pytree, in order.
 
     Args and errors are those of `tree_flatten`.
 
@@ -83,7 +83,7 @@ def tree_leaves(tree: Any, is_leaf: IsLeaf | None = None) -> list[Any]:
 
 
 def tree_structure(tree: Any, is_leaf: IsLeaf | None = None) -> PyTreeDef:
-    """The structure of a pytree: a treedef, which compares by `==`, hashes and pickles.
+    """Return the structure of a pytree: a treedef, which compares by `==`, hashes and pickles.
 
     Args and errors are those of `tree_flatten`.
 
@@ -98,7 +98,7 @@ def tree_structure(tree: Any, is_leaf: IsLeaf | None = None) -> PyTreeDef:
 
 
 def tree_unflatten(treedef: PyTreeDef, leaves: Iterable[Any]) -> Any:
-    """The pytree of the given structure and leaves; the inverse of `tree_flatten`.
+    """Rebuild a pytree from its structure and leaves, the inverse of `tree_flatten`.
 
     Args:
       treedef: a structure, from `tree_flatten` or `tree_structure`.
@@ -134,7 +134,7 @@ def tree_unflatten(treedef: PyTreeDef, leaves: Iterable[Any]) -> Any:
 
 
 def all_leaves(iterable: Iterable[Any], is_leaf: IsLeaf | None = None) -> bool:
-    """Whether every item is a leaf. Since `None` is a node without leaves, it is not one.
+    """Return whether every item is a leaf. `None` is a node without leaves, and no leaf.
 
     Args:
       iterable: the items to test.
@@ -161,17 +161,17 @@ def all_leaves(iterable: Iterable[Any], is_leaf: IsLeaf | None = None) -> bool:
 
 
 def tree_map(f: Callable[..., Any], tree: Any, *rest: Any, is_leaf: IsLeaf | None = None) -> Any:
-    """The pytree of the values of `f` at the leaves of `tree`: same structure, new leaves.
+    """Map `f` over the leaves of `tree`: same structure, new leaves.
 
     Args:
-      f: takes one leaf of `tree` and, from each of `rest`, the subtree at the same place.
+      f: takes one leaf of `tree` and, from each of `rest`, the subtree at the same position.
       tree: a pytree.
       *rest: pytrees that have the structure of `tree`, or go on where `tree` has leaves.
       is_leaf: as in `tree_flatten`, for `tree`.
 
     Raises:
       TypeError: `f` is not callable.
-      ValueError: one of `rest` does not have the structure of `tree`; the message names each place
+      ValueError: one of `rest` does not have the structure of `tree`; the message names each position
         that differs and what both trees have there.
 
     >>> from sagax import tree_util
@@ -197,7 +197,7 @@ def tree_map_with_path(
     is_leaf: Callable[..., bool] | None = None,
     is_leaf_takes_path: bool = False,
 ) -> Any:
-    """The pytree of the values of `f` at the leaves of `tree`, where `f` is also told the place.
+    """Map `f` over the key paths and leaves of `tree`.
 
     Args:
       f: takes the key path of a leaf, the leaf, and from each of `rest` the subtree there.
@@ -208,7 +208,7 @@ def tree_map_with_path(
 
     Raises:
       TypeError: `f` is not callable.
-      ValueError: one of `rest` does not have the structure of `tree`; the message names each place
+      ValueError: one of `rest` does not have the structure of `tree`; the message names each position
         that differs and what both trees have there.
 
     >>> from sagax import tree_util
@@ -235,14 +235,14 @@ def _flatten_rest(
     is_leaf: Callable[..., bool] | None,
     takes_path: bool = False,
 ) -> list[list[Any]]:
-    """The subtrees of each of `rest` at the leaves of `tree`."""
+    """Return the subtrees of each of `rest` at the leaves of `tree`."""
     try:
         return list(map(treedef.flatten_up_to, rest))
     except (ValueError, TypeError, SystemError) as error:
-        if not registry.raised_by_engine(error):
+        if not registry.is_engine_error(error):
             raise
         test = as_leaf_test(is_leaf, takes_path)
-        explanation = _without_failing(lambda: differences.map_error(function, tree, rest, test))
+        explanation = _suppress_errors(lambda: differences.map_error(function, tree, rest, test))
         if explanation is None:
             raise
         raise explanation from None
@@ -254,7 +254,7 @@ def _flatten_rest(
 def tree_flatten_with_path(
     tree: Any, is_leaf: Callable[..., bool] | None = None, is_leaf_takes_path: bool = False
 ) -> tuple[list[tuple[KeyPath, Any]], PyTreeDef]:
-    """The leaves of a pytree, each with its key path, and the structure.
+    """Flatten a pytree to its leaves, each with its key path, and its structure.
 
     Args:
       tree: any object.
@@ -275,7 +275,7 @@ def tree_flatten_with_path(
 def tree_leaves_with_path(
     tree: Any, is_leaf: Callable[..., bool] | None = None, is_leaf_takes_path: bool = False
 ) -> list[tuple[KeyPath, Any]]:
-    """The leaves of a pytree, each with its key path.
+    """Return the leaves of a pytree, each with its key path.
 
     Args and errors are those of `tree_flatten_with_path`.
 
@@ -290,7 +290,7 @@ def tree_leaves_with_path(
 
 
 def key_paths(tree: Any, is_leaf: IsLeaf | None = None) -> list[KeyPath]:
-    """The key paths of the leaves of a pytree, in order."""
+    """Return the key paths of the leaves of a pytree, in order."""
     return [path for path, _ in tree_leaves_with_path(tree, is_leaf)]
 
 
@@ -313,12 +313,12 @@ def tree_reduce(
     initializer: T | _Unset = _UNSET,
     is_leaf: IsLeaf | None = None,
 ) -> T:
-    """The leaves combined by `function` one after another, from the left.
+    """Reduce the leaves by `function` from the left.
 
     Args:
-      function: takes what has been combined so far and the next leaf.
+      function: takes the accumulated value and the next leaf.
       tree: a pytree.
-      initializer: what to start with; without it the first leaf.
+      initializer: the initial value; by default the first leaf.
       is_leaf: as in `tree_flatten`.
 
     Raises:
@@ -330,7 +330,7 @@ def tree_reduce(
     """
     if not callable(function):
         raise _not_callable("tree_reduce", "function", function, tree)
-    leaves = _leaves_of("tree_reduce", tree, is_leaf)
+    leaves = _checked_leaves("tree_reduce", tree, is_leaf)
     if not isinstance(initializer, _Unset):
         return functools.reduce(function, leaves, initializer)
     if not leaves:
@@ -348,7 +348,7 @@ def tree_reduce_associative(
     identity: T | _Unset = _UNSET,
     is_leaf: IsLeaf | None = None,
 ) -> T:
-    """The leaves combined by an associative operation, as a balanced tree of operations.
+    """Reduce the leaves by an associative operation, as a balanced tree of operations.
 
     For n leaves the chain of dependent operations is about log2(n) long, where that of
     `tree_reduce` is n; the operands keep their order.
@@ -369,7 +369,7 @@ def tree_reduce_associative(
     function = "tree_reduce_associative"
     if not callable(operation):
         raise _not_callable(function, "operation", operation, tree)
-    leaves = _leaves_of(function, tree, is_leaf)
+    leaves = _checked_leaves(function, tree, is_leaf)
     if leaves:
         return _halving_reduce(operation, leaves)
     if isinstance(identity, _Unset):
@@ -389,7 +389,7 @@ def _halving_reduce(operation: Callable[[T, T], T], values: Sequence[T]) -> T:
 
 
 def tree_all(tree: Any, *, is_leaf: IsLeaf | None = None) -> bool:
-    """Whether all leaves are true; True for a tree without leaves.
+    """Return whether all leaves are true; True for a tree without leaves.
 
     Args:
       tree: a pytree whose leaves have a truth value.
@@ -399,10 +399,10 @@ def tree_all(tree: Any, *, is_leaf: IsLeaf | None = None) -> bool:
     >>> tree_util.tree_all({"a": True, "b": [1, 0]})
     False
     """
-    return all(_leaves_of("tree_all", tree, is_leaf))
+    return all(_checked_leaves("tree_all", tree, is_leaf))
 
 
-def _leaves_of(function: str, tree: Any, is_leaf: IsLeaf | None) -> list[Any]:
+def _checked_leaves(function: str, tree: Any, is_leaf: IsLeaf | None) -> list[Any]:
     try:
         return _flatten(tree, is_leaf)[0]
     except (ValueError, TypeError, SystemError) as error:
@@ -415,7 +415,7 @@ def _leaves_of(function: str, tree: Any, is_leaf: IsLeaf | None) -> list[Any]:
 def tree_transpose(
     outer_treedef: PyTreeDef, inner_treedef: PyTreeDef | None, pytree_to_transpose: Any
 ) -> Any:
-    """A tree of trees turned inside out: of structure (outer, inner) made (inner, outer).
+    """Transpose a tree of trees of structure (outer, inner) to (inner, outer).
 
     Args:
       outer_treedef: structure of the outer tree.
@@ -441,7 +441,7 @@ def tree_transpose(
         inner_treedef = _common_structure(function, outer_treedef, pytree_to_transpose)
     if not isinstance(inner_treedef, PyTreeDef):
         raise _not_a_treedef(function, "inner_treedef", inner_treedef)
-    leaves = _leaves_of(function, pytree_to_transpose, None)
+    leaves = _checked_leaves(function, pytree_to_transpose, None)
     outer_size, inner_size = outer_treedef.num_leaves, inner_treedef.num_leaves
     if len(leaves) != outer_size * inner_size:
         expected = outer_treedef.compose(inner_treedef)
@@ -464,7 +464,7 @@ def _common_structure(function: str, outer: PyTreeDef, tree: Any) -> PyTreeDef:
     try:
         subtrees = outer.flatten_up_to(tree)
     except ValueError:
-        found = _without_failing(
+        found = _suppress_errors(
             lambda: differences.prefix_mismatch(outer, tree, "outer", "pytree_to_transpose")
         )
         if not found:
@@ -494,7 +494,7 @@ def _common_structure(function: str, outer: PyTreeDef, tree: Any) -> PyTreeDef:
 
 
 def broadcast_prefix(prefix: Any, full: Any, is_leaf: IsLeaf | None = None) -> list[Any]:
-    """For each leaf of `full` the leaf of `prefix` that stands for it.
+    """Return for each leaf of `full` the corresponding leaf of `prefix`.
 
     Args:
       prefix: a pytree whose leaves may stand where `full` has subtrees.
@@ -502,14 +502,14 @@ def broadcast_prefix(prefix: Any, full: Any, is_leaf: IsLeaf | None = None) -> l
       is_leaf: as in `tree_flatten`, for `prefix` only.
 
     Raises:
-      ValueError: `prefix` is no prefix of `full`. Callers with names of their own for the two use
-        `prefix_mismatch` to say what differs.
+      ValueError: `prefix` is no prefix of `full`. Callers with their own names for the two use
+        `prefix_mismatch` to explain the difference.
     """
     return _broadcast("broadcast_prefix", "prefix", "full", prefix, full, is_leaf)
 
 
 def tree_broadcast(prefix_tree: Any, full_tree: Any, is_leaf: IsLeaf | None = None) -> Any:
-    """A tree of the structure of `full_tree`, with the leaves of `prefix_tree` repeated below them.
+    """Broadcast `prefix_tree` to the structure of `full_tree`, by repeating its leaves.
 
     Args:
       prefix_tree: a pytree whose leaves may stand where `full_tree` has subtrees.
@@ -517,7 +517,7 @@ def tree_broadcast(prefix_tree: Any, full_tree: Any, is_leaf: IsLeaf | None = No
       is_leaf: as in `tree_flatten`, for `prefix_tree` only.
 
     Raises:
-      ValueError: `prefix_tree` is no prefix of `full_tree`; the message names each place that
+      ValueError: `prefix_tree` is no prefix of `full_tree`; the message names each position that
         differs.
 
     >>> from sagax import tree_util
@@ -540,9 +540,9 @@ def _broadcast(
     try:
         parts = list(map(_flatten, prefix_def.flatten_up_to(full)))
     except (ValueError, TypeError, SystemError) as error:
-        if not registry.raised_by_engine(error):
+        if not registry.is_engine_error(error):
             raise
-        found = _without_failing(
+        found = _suppress_errors(
             lambda: differences.prefix_mismatch(prefix, full, name, full_name, is_leaf=is_leaf)
         )
         if not found:
@@ -561,7 +561,7 @@ def _broadcast(
 
 
 def treedef_tuple(treedefs: Iterable[PyTreeDef]) -> PyTreeDef:
-    """The structure of a tuple whose items have the given structures.
+    """Return the structure of a tuple whose items have the given structures.
 
     Raises:
       TypeError: one of `treedefs` is not a structure.
@@ -584,13 +584,13 @@ def treedef_tuple(treedefs: Iterable[PyTreeDef]) -> PyTreeDef:
 
 
 def treedef_of(kind: type, aux: Any, children: Iterable[PyTreeDef]) -> PyTreeDef:
-    """The treedef of a node of type `kind` with this static data and these children."""
-    made: Any = PyTreeDef
-    return made.from_node_data_and_children(registry.default_registry, (kind, aux), list(children))
+    """Return the treedef of a node of type `kind` with this static data and these children."""
+    cls: Any = PyTreeDef  # its declaration for type checkers lacks the method
+    return cls.from_node_data_and_children(registry.default_registry, (kind, aux), list(children))
 
 
 def treedef_children(treedef: PyTreeDef) -> list[PyTreeDef]:
-    """The structures of the direct children of a structure; none for a leaf.
+    """Return the structures of the direct children of a structure; none for a leaf.
 
     Raises:
       TypeError: `treedef` is not a structure.
@@ -605,7 +605,7 @@ def treedef_children(treedef: PyTreeDef) -> list[PyTreeDef]:
 
 
 def treedef_is_leaf(treedef: PyTreeDef) -> bool:
-    """Whether a structure is a single node: that of a leaf, or of a container without children.
+    """Return whether a structure is a single node: a leaf, or a container without children.
 
     Raises:
       TypeError: `treedef` is not a structure.
@@ -627,7 +627,7 @@ def treedef_is_leaf(treedef: PyTreeDef) -> bool:
 def flatten_argument(
     function: str, name: str, tree: Any, is_leaf: IsLeaf | None = None
 ) -> tuple[list[Any], PyTreeDef]:
-    """`flatten`, with errors that name the function and the argument that the user passed."""
+    """Flatten an argument, with errors that name the function and the argument."""
     try:
         return _flatten(tree, is_leaf)
     except (ValueError, TypeError, SystemError) as error:
@@ -643,15 +643,15 @@ def _explain(
     *,
     takes_path: bool = False,
 ) -> NoReturn:
-    """Raises what is wrong with `tree`, if the engine failed by itself, else `error` again."""
+    """Raise an error that explains the engine's failure on `tree`, or `error` of a user function."""
     if is_leaf is not None and not callable(is_leaf):
         raise TypeError(
             f"{function}: is_leaf must be a function from a subtree to a bool; got {is_leaf!r:.80}."
         ) from None
-    if not registry.raised_by_engine(error):
+    if not registry.is_engine_error(error):
         raise error
     test = as_leaf_test(is_leaf, takes_path)
-    reason = _without_failing(lambda: differences.flatten_error(function, name, tree, test))
+    reason = _suppress_errors(lambda: differences.flatten_error(function, name, tree, test))
     if reason is None and isinstance(error, SystemError):
         reason = differences.depth_error(function, name)
     if reason is None:
@@ -659,8 +659,8 @@ def _explain(
     raise reason from None
 
 
-def _without_failing(explain: Callable[[], T]) -> T | None:
-    """What `explain` finds, or `None`: user functions that it calls may raise a second time."""
+def _suppress_errors(explain: Callable[[], T]) -> T | None:
+    """Return the result of `explain`, or `None`: user functions that it calls may raise again."""
     try:
         return explain()
     except Exception:

@@ -1,8 +1,8 @@
-"""Key paths: how a place in a pytree is named.
+"""Format key paths of pytrees.
 
 A key path is a tuple of key entries, one a level: `SequenceKey` (lists and tuples), `DictKey`
 (the dict types), `GetAttrKey` (namedtuples and dataclasses), `FlattenedIndexKey` (nodes that name
-no keys), or whatever a class's own flatten-with-keys function gives.
+no keys), or the keys of a class's own flatten-with-keys function.
 """
 
 from __future__ import annotations
@@ -26,20 +26,20 @@ _ENTRY_FIELD = {
 }
 
 
-def _bare(entry: Any) -> str:
+def _simple_name(entry: Any) -> str:
     field = _ENTRY_FIELD.get(type(entry))
     return str(entry if field is None else getattr(entry, field))
 
 
 def as_leaf_test(is_leaf: Callable[..., Any] | None, takes_path: bool = False) -> LeafTest | None:
-    """`is_leaf` as a test that takes `(path, subtree)`, whichever it takes itself."""
+    """Convert `is_leaf` to a test that takes `(path, subtree)`."""
     if is_leaf is None or takes_path:
         return is_leaf
     return lambda _, subtree: is_leaf(subtree)
 
 
 def keystr(keys: Iterable[Any], *, simple: bool = False, separator: str = "") -> str:
-    """The text of a key path, written as Python code reaches the place: `['w'][0].bias`.
+    """Format a key path as Python code: `['w'][0].bias`.
 
     Args:
       keys: a key path, as `tree_flatten_with_path` gives.
@@ -61,9 +61,9 @@ def keystr(keys: Iterable[Any], *, simple: bool = False, separator: str = "") ->
             f"keystr: keys must be a key path, a tuple of key entries; got {keys!r}. "
             "One entry alone goes in a tuple: keystr((entry,))."
         )
-    return separator.join(map(_bare if simple else str, keys))
+    return separator.join(map(_simple_name if simple else str, keys))
 
 
 def argument_path(name: str, path: Iterable[Any]) -> str:
-    """How a user names the place `path` of the argument `name`: `params['w'][0]`."""
+    """Format the path of an argument's leaf as Python code: `params['w'][0]`."""
     return name + "".join(map(str, path))

@@ -1,7 +1,7 @@
-"""The registry: which classes are nodes of pytrees, and how each is taken apart and rebuilt.
+"""Register classes as nodes of pytrees, with their flatten and unflatten functions.
 
-It is an instance of the engine's registry that no other library shares: registering a class here
-says nothing to jax, and the reverse, even when both live in one process.
+The registry is an instance of the engine's class that no other library shares. Registration here
+does not affect jax, nor the reverse, even in the same process.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ Children = Iterable[Any]
 KeyedChildren = Iterable[tuple[Any, Any]]
 
 default_registry = xla.new_tree_registry()
-# Treedefs refer to their registry when pickled; these two make it found again by its public name.
+# Treedefs refer to their registry when pickled; these two lines give it its public name.
 default_registry.__module__ = "sagax.tree_util"
 default_registry.__name__ = "default_registry"
 
@@ -49,27 +49,27 @@ flatten_with_path = default_registry.flatten_with_path
 unflatten = PyTreeDef.unflatten
 flatten_up_to = PyTreeDef.flatten_up_to
 
-# A treedef of a dataclass holds no names of its children; they are needed to name places in it.
+# A treedef of a dataclass holds no names of its children; error messages need them.
 _data_fields: dict[type, tuple[str, ...]] = {}
 
 
 def data_field_names(nodetype: type) -> tuple[str, ...] | None:
-    """The names of the children of a class registered by `register_dataclass`, else `None`."""
+    """Return the names of the children of a class registered by `register_dataclass`, else `None`."""
     return _data_fields.get(nodetype)
 
 
 def name_data_fields(nodetype: type, names: tuple[str, ...]) -> None:
-    """Tell what the children of a registered class are called."""
+    """Set the names of the children of a registered class."""
     _data_fields[nodetype] = names
 
 
 def is_namedtuple_class(cls: Any) -> bool:
-    """Whether `cls` was made by `namedtuple` or `NamedTuple`."""
+    """Return whether `cls` is a named tuple class."""
     return issubclass(cls, tuple) and hasattr(cls, "_fields")
 
 
-def raised_by_engine(error: BaseException) -> bool:
-    """Whether `error`, caught around one call of the engine, is its own and not a user function's.
+def is_engine_error(error: BaseException) -> bool:
+    """Return whether an error of a call of the engine is its own, not a user function's.
 
     An error of a function that the engine called back has that function's frame in its traceback.
     The flatten functions of this file count as the engine.
@@ -89,7 +89,7 @@ def register_pytree_node(
     unflatten_func: Callable[[Any, Any], T],
     flatten_with_keys_func: Callable[[T], tuple[KeyedChildren, Hashable]] | None = None,
 ) -> None:
-    """Makes instances of exactly `nodetype` (not of its subclasses) nodes of pytrees.
+    """Register a class as a pytree node by functions. Subclasses need their own registration.
 
     Args:
       nodetype: the class.
@@ -124,9 +124,9 @@ def register_pytree_with_keys(
     unflatten_func: Callable[[Any, Any], T],
     flatten_func: Callable[[T], tuple[Children, Hashable]] | None = None,
 ) -> None:
-    """Makes instances of exactly `nodetype` nodes of pytrees, with names for their children.
+    """Register a class as a pytree node with named children, by functions.
 
-    Key paths then show the names.
+    Key paths show the names. Subclasses need their own registration.
 
     Args:
       nodetype: the class.
@@ -160,7 +160,7 @@ def register_pytree_with_keys(
 
 
 def register_pytree_node_class(cls: Class) -> Class:
-    """The class itself, registered as a pytree node by its own methods; used as a decorator.
+    """Register a class as a pytree node by its own methods, as a decorator.
 
     The class defines `tree_flatten(self)`, which returns `(children, aux_data)`, and the class
     method `tree_unflatten(cls, aux_data, children)`. See `register_pytree_node`. Subclasses need
@@ -190,7 +190,7 @@ def register_pytree_node_class(cls: Class) -> Class:
 
 
 def register_pytree_with_keys_class(cls: Class) -> Class:
-    """The class itself, registered by its own methods as a pytree node with named children.
+    """Register a class by its own methods as a pytree node with named children, as a decorator.
 
     The class defines `tree_flatten_with_keys(self)`, which returns `(children, aux_data)` with
     children `(key, child)`, and the class method `tree_unflatten(cls, aux_data, children)`; a
@@ -226,7 +226,7 @@ def register_pytree_with_keys_class(cls: Class) -> Class:
 
 
 def register_static(cls: type[T]) -> type[T]:
-    """The class itself, registered as a pytree node without leaves; used as a decorator.
+    """Register a class as a pytree node without leaves, as a decorator.
 
     An instance is then wholly part of the structure: `jit` treats it as a static argument and
     compiles anew for each instance that is not `==`. The class needs `__eq__` and `__hash__`.
@@ -254,7 +254,7 @@ def register_dataclass(
     meta_fields: Sequence[str] | None = None,
     drop_fields: Sequence[str] = (),
 ) -> Class:
-    """The class itself, registered as a pytree node with fields for children; used as a decorator.
+    """Register a class as a pytree node with fields as children, as a decorator.
 
     Without `data_fields` and `meta_fields` every field that `__init__` takes is a child, except
     those marked static, `field: str = sagax.tree.static()`, which belong to the structure. A
@@ -264,7 +264,7 @@ def register_dataclass(
       nodetype: a dataclass; or any class, if both kinds of field are given.
       data_fields: names of the attributes that are children.
       meta_fields: names of the attributes that are part of the structure: hashable, no arrays.
-      drop_fields: names of `__init__` fields that are left out and get their defaults when an
+      drop_fields: names of `__init__` fields that are omitted, and get their defaults when an
         instance is rebuilt.
 
     Raises:
@@ -307,10 +307,10 @@ def register_dataclass(
 
 
 def static(**kwargs: Any) -> Any:
-    """A dataclass field that `register_dataclass` makes part of the structure, not a leaf.
+    """Declare a dataclass field that is part of the structure, not a leaf.
 
     Args:
-      **kwargs: those of `dataclasses.field`; an own `metadata` is kept beside the mark.
+      **kwargs: those of `dataclasses.field`; `metadata` is merged with the mark.
 
     Raises:
       TypeError: `metadata` is not a mapping, or a keyword is not one of `dataclasses.field`.
@@ -436,7 +436,7 @@ def _check_fields(
     named = [*data, *meta]
     if repeated := sorted({name for name in named if named.count(name) > 1}):
         raise ValueError(
-            f"{function}: {_names(repeated)} of {nodetype.__name__} is named more than once; each "
+            f"{function}: {_quote_names(repeated)} of {nodetype.__name__} is named more than once; each "
             f"field belongs once to data_fields or to meta_fields."
         )
     if not dataclasses.is_dataclass(nodetype):
@@ -445,13 +445,13 @@ def _check_fields(
     problems = []
     if missing := sorted(fields - drop - set(named)):
         problems.append(
-            f"in neither: {_names(missing)} (to give up the value and have the field's default "
+            f"in neither: {_quote_names(missing)} (to give up the value and have the field's default "
             "after every flatten and unflatten, put it in drop_fields)"
         )
     if extra := sorted(set(named) - fields):
-        problems.append(f"no field that {nodetype.__name__}.__init__ takes: {_names(extra)}")
+        problems.append(f"no field that {nodetype.__name__}.__init__ takes: {_quote_names(extra)}")
     if dropped := sorted(fields & drop & set(named)):
-        problems.append(f"also in drop_fields: {_names(dropped)}")
+        problems.append(f"also in drop_fields: {_quote_names(dropped)}")
     if problems:
         raise ValueError(
             f"{function}: data_fields and meta_fields must together name the fields of "
@@ -459,7 +459,7 @@ def _check_fields(
         )
 
 
-def _names(names: list[str]) -> str:
+def _quote_names(names: list[str]) -> str:
     return ", ".join(map(repr, names))
 
 
@@ -467,7 +467,7 @@ def _names(names: list[str]) -> str:
 
 
 def is_tree_node(typ: type) -> bool:
-    """Whether instances of exactly the class `typ` are nodes of pytrees, so not leaves.
+    """Return whether instances of exactly the class `typ` are nodes of pytrees, not leaves.
 
     >>> from sagax import tree_util
     >>> tree_util.is_tree_node(dict), tree_util.is_tree_node(float)
@@ -477,7 +477,7 @@ def is_tree_node(typ: type) -> bool:
 
 
 def flatten_one_level(tree: Any) -> tuple[Iterable[Any], Hashable]:
-    """The direct children of a pytree node and its aux data: the top level taken apart.
+    """Flatten one level: return the direct children of a pytree node and its aux data.
 
     Raises:
       ValueError: `tree` is a leaf.
@@ -493,7 +493,7 @@ def flatten_one_level(tree: Any) -> tuple[Iterable[Any], Hashable]:
 
 
 def flatten_one_level_with_keys(tree: Any) -> tuple[Iterable[tuple[Any, Any]], Hashable]:
-    """The direct children of a pytree node, each with its key, and the node's aux data.
+    """Flatten one level: return the direct children of a node, with keys, and its aux data.
 
     Raises:
       ValueError: `tree` is a leaf.
@@ -553,7 +553,7 @@ register_pytree_node(
 
 
 class _Opaque:
-    """A callable that hides what it calls, so that `functools.partial` does not merge with it."""
+    """A callable that hides its function, so that `functools.partial` does not merge with it."""
 
     __slots__ = ("function",)
 
@@ -577,8 +577,8 @@ class Partial(functools.partial):
     """A `functools.partial` that is a pytree: its bound arguments are leaves.
 
     It can be an argument and a result of transformed functions, as data. The function itself is
-    part of the structure, compared by `==`, so two lambdas of equal text differ. A `partial` given
-    as `func` is kept whole as the function: arguments bound in it are no leaves.
+    part of the structure, compared by `==`, so two lambdas of equal text differ. If `func` is a
+    `functools.partial`, it is the function as a whole: arguments bound in it are no leaves.
 
     Args:
       func: the callable.

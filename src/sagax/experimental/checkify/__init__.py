@@ -1,4 +1,4 @@
-"""Checks inside of compiled programs: `check` says what has to hold, `checkify` reports what did not.
+"""Check conditions at run time: `check` states them, and `checkify` returns failures as values.
 
 >>> import sagax, sagax.numpy as snp
 >>> from sagax.experimental import checkify
@@ -62,7 +62,7 @@ all_checks = automatic_checks | user_checks
 def checkify(
     f: Callable[..., Any], errors: frozenset[ErrorCategory] = user_checks
 ) -> Callable[..., tuple[Error, Any]]:
-    """A function that gives `(error, f(...))` and never raises for what is checked: `error` tells what failed.
+    """Transform `f` to return `(error, f(...))`, where `error` holds the failed checks.
 
     Args:
       f: a function of anything that gives pytrees of arrays. Arguments are handed on as they are, so that

@@ -1,4 +1,4 @@
-"""`check` and its kin: what has to hold at a place of a program."""
+"""Define `check`, `check_error` and `debug_check`: state conditions on traced values."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ def check(pred: Any, msg: str, *fmt_args: Any, debug: bool = False, **fmt_kwargs
     """Have `checkify` report an error if a value is not true; outside of any tracing, raise it.
 
     Args:
-      pred: what has to hold: a boolean scalar.
-      msg: what to say if it does not, as for `str.format`.
-      *fmt_args: pytrees of arrays to format it with.
-      debug: leave the check out of programs that are compiled without `checkify`; without it,
-        compiling them is an error.
-      **fmt_kwargs: further ones, by name.
+      pred: the condition, a boolean scalar.
+      msg: the message if it is false, as for `str.format`.
+      *fmt_args: pytrees of arrays to format into the message.
+      debug: omit the check from executables that are compiled without `checkify`; by default
+        such a compilation is an error.
+      **fmt_kwargs: pytrees of arrays, by name.
 
     Raises:
       TypeError: `pred` is no boolean scalar, or a value to format is no array.
-      JaxRuntimeError: at once, outside of any tracing, if `pred` is false.
+      JaxRuntimeError: outside of any tracing, if `pred` is false.
 
     >>> from sagax.experimental import checkify
     >>> def root(x):
@@ -40,7 +40,7 @@ def check(pred: Any, msg: str, *fmt_args: Any, debug: bool = False, **fmt_kwargs
 
 
 def debug_check(pred: Any, msg: str, *fmt_args: Any, **fmt_kwargs: Any) -> None:
-    """`check` where `checkify` is at work, nothing elsewhere.
+    """Check a condition under `checkify`, and do nothing elsewhere.
 
     >>> from sagax.experimental import checkify
     >>> checkify.debug_check(False, "not looked at here")

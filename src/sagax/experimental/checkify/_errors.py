@@ -1,5 +1,7 @@
-"""What can go wrong, as data: kinds of checks, the places that check, the outcome of a program, and the
-primitive behind `check`, an operation that has no result, only an outcome that must not be bad."""
+"""Define the categories, sites and errors of runtime checks, and the primitive `check`.
+
+The primitive has no results, only an effect: the failure that `checkify` collects.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +17,7 @@ from sagax._src.core.effects import Effect, no_effects
 from sagax._src.core.primitive import Primitive
 from sagax._src.core.trace import Tracer
 from sagax._src.diagnostics.errors import SagaxError
-from sagax._src.diagnostics.spans import user_place
+from sagax._src.diagnostics.spans import user_position
 from sagax._src.frozen_class import record
 from sagax._src.source_stacks import origin
 
@@ -29,14 +31,14 @@ class JaxRuntimeError(SagaxError, ValueError):
 
 
 class UncheckedError(SagaxError, ValueError):
-    """A program with checks was compiled without a place for what they find."""
+    """A function with checks was compiled without `checkify` to collect their failures."""
 
     __module__ = "sagax.experimental.checkify"
     code = "SX0131"
 
 
 class ErrorCategory:
-    """A kind of check; `checkify` is told which kinds to make."""
+    """A category of checks, to select by the argument `errors` of `checkify`."""
 
     def __init__(self, name: str) -> None:
         self.name = name
@@ -57,40 +59,42 @@ index_checks = frozenset({INDEX})
 
 
 class Site:
-    """A place in a program that checks something: what to say if it fails, given the values it reports.
+    """A check in a jaxpr: its message, formatted from the values that it reports.
 
-    Sites that say the same of the same place are equal, so that branches and rounds of a loop may each
-    return an `Error`: it is a part of the structure of what they return.
+    Sites of one source position with the same message are equal. The sites are static data of an
+    `Error`, so branches, and iterations of a loop, may each return an `Error`.
     """
 
-    __slots__ = ("avals", "kinds", "say", "traceback")
+    __slots__ = ("avals", "kinds", "message", "traceback")
 
     def __init__(
         self,
         kinds: frozenset[ErrorCategory],
         avals: Sequence[Any],
-        say: Callable[[list], str] | OfEach,
+        message: Callable[[list], str] | PerExample,
     ) -> None:
-        self.kinds, self.avals, self.say = kinds, tuple(avals), say
-        # where what is checked was written
-        self.traceback = origin()
+        self.kinds, self.avals, self.message = kinds, tuple(avals), message
+        self.traceback = origin()  # the source position of the checked operation
 
     def __eq__(self, other: object) -> bool:
         if self is other or not isinstance(other, Site):
             return self is other
-        mine, others = (self.kinds, self.avals, self.say), (other.kinds, other.avals, other.say)
-        return mine == others and user_place(self.traceback) == user_place(other.traceback)
+        mine, others = (
+            (self.kinds, self.avals, self.message),
+            (other.kinds, other.avals, other.message),
+        )
+        return mine == others and user_position(self.traceback) == user_position(other.traceback)
 
     def __hash__(self) -> int:
-        return hash((self.kinds, self.say))
+        return hash((self.kinds, self.message))
 
     def __repr__(self) -> str:
-        return repr(self.say)
+        return repr(self.message)
 
 
 @record
 class Text:
-    """Says the same whatever is found."""
+    """A message without values."""
 
     text: str
 
@@ -99,7 +103,7 @@ class Text:
 
 
 class _Formatter(string.Formatter):
-    """Formats arrays of one number as NumPy formats numbers."""
+    """A formatter of scalar arrays as NumPy scalars."""
 
     def format_field(self, value: Any, format_spec: str) -> str:
         if isinstance(getattr(value, "dtype", None), np.dtype) and value.ndim == 0:
@@ -112,7 +116,7 @@ _formatter = _Formatter()
 
 @record
 class Formatted:
-    """Says what the user wrote, formatted with the leaves of a tree of (args, kwargs)."""
+    """The user's message, formatted with the leaves of a tree of (args, kwargs)."""
 
     message: str
     tree: Any
@@ -124,7 +128,7 @@ class Formatted:
 
 @record
 class OutOfBounds:
-    """Says of an index into an array of this shape and of its axis, by its number among `axes`, where it is."""
+    """The message of an index out of bounds: the values are the index and a position in `axes`."""
 
     shape: tuple
     axes: tuple[int, ...]
@@ -138,15 +142,15 @@ class OutOfBounds:
 
 
 @record
-class OfEach:
-    """What is said of several devices: what each found at these sites."""
+class PerExample:
+    """The messages of several devices or examples: those of each at these sites."""
 
     sites: tuple[Site, ...]
 
 
 @tree_util.register_pytree_node_class
 class Error:
-    """Whether a checked program failed, and how: a pytree of arrays, so it goes through transformations.
+    """The failure of a checked function, or none: a pytree of arrays, which transformations accept.
 
     >>> from sagax.experimental import checkify
     >>> import sagax.numpy as snp
@@ -159,12 +163,12 @@ class Error:
     """
 
     def __init__(self, code: Any, payload: Sequence[Any], sites: tuple[Site, ...]) -> None:
-        # The number of the site that failed first, from 1 on; 0: none. With leading dimensions where
+        # The number of the site that failed first, from 1 on; 0: none. It has leading dimensions if
         # the checked function was mapped.
         self._code, self._payload, self._sites = code, list(payload), sites
 
     def get(self) -> str | None:
-        """What went wrong first, or None; of a mapped function a line for each example that failed.
+        """Return the first failure, or None; for a mapped function, a line for each failed example.
 
         Raises:
           TracerBoolConversionError: inside of a transformation, where it is not known yet.
@@ -180,50 +184,50 @@ class Error:
             return None
         if found[0][0] == ():
             return found[0][1]
-        return "\n".join(f"at mapped index {', '.join(map(str, at))}: {said}" for at, said in found)
+        return "\n".join(f"at mapped index {', '.join(map(str, at))}: {text}" for at, text in found)
 
     def _failed(self) -> list[tuple[tuple, int]]:
-        """Which examples failed (of a function that is not mapped: the one at ()), and at which site."""
+        """Return the failed examples (`()` without mapping), and the site of each."""
         code = np.asarray(self._code)
         return [(at, int(code[at]) - 1) for at in map(tuple, np.argwhere(code))]
 
     def _found(self) -> list[tuple[tuple, str]]:
-        """Which examples failed, and how."""
+        """Return the failed examples with their errors."""
         found = []
         for at, number in self._failed():
             site = self._sites[number]
             start = sum(len(s.avals) for s in self._sites[:number])
             values = [snp.asarray(x)[at] for x in self._payload[start : start + len(site.avals)]]
-            if isinstance(site.say, OfEach):
-                each = Error(values[0], values[1:], site.say.sites)
-                found += [((*at, *where), said) for where, said in each._found()]
+            if isinstance(site.message, PerExample):
+                each = Error(values[0], values[1:], site.message.sites)
+                found += [((*at, *inner), text) for inner, text in each._found()]
             else:
-                found.append((at, site.say(values)))
+                found.append((at, site.message(values)))
         return found
 
     def get_exception(self) -> JaxRuntimeError | None:
-        """The exception that `throw` raises, or None."""
+        """Return the exception that `throw` raises, or None."""
         message = self.get()
         if message is None:
             return None
         return JaxRuntimeError(message, traceback=self._sites[self._failed()[0][1]].traceback)
 
     def throw(self) -> None:
-        """Raises JaxRuntimeError if something went wrong. Inside of a checked function: `check_error` of this."""
+        """Raise JaxRuntimeError if a check failed. Inside a checked function, do as `check_error` does."""
         if self._sites:
             check_p.bind(self._code, *self._payload, sites=self._sites, debug=False)
 
     def tree_flatten(self) -> tuple:
-        """The arrays, and what there is to say about them."""
+        """Return the arrays, and the static data."""
         return (self._code, *self._payload), self._sites
 
     @classmethod
     def tree_unflatten(cls, sites: tuple[Site, ...], children: Sequence[Any]) -> Error:
-        """The opposite of `tree_flatten`."""
+        """Rebuild an error, the inverse of `tree_flatten`."""
         return cls(children[0], children[1:], sites)
 
     def __repr__(self) -> str:
-        # A tracer, or what a pytree may hold instead of arrays: nothing that could be asked.
+        # Tracers, and objects that a pytree may hold instead of arrays, have no value to show.
         if isinstance(self._code, Tracer) or not hasattr(self._code, "__array__"):
             return f"Error({self._code!r}, {len(self._sites)} checks)"
         return f"Error({self.get()})"
@@ -231,8 +235,8 @@ class Error:
 
 init_error = Error(np.int32(0), (), ())
 
-# Operands: the number of the site that failed (0: none), then what all sites report. Mapped, all of
-# them have the same leading dimensions.
+# Operands: the number of the site that failed (0: none), then the values of all sites. If mapped, all
+# of them have the same leading dimensions.
 check_p = Primitive("check", multiple_results=True, holds_program=True)
 CHECKS = frozenset({Effect("check")})
 
@@ -289,8 +293,8 @@ check_p.impl = _evaluate
 check_p.reference_rule = _evaluate
 
 
-def one_of(code: Any, payload: Sequence[Any], sites: tuple[Site, ...]) -> list:
-    """Of mapped outcomes one of the check that comes first in the program: the last one, as in jax."""
+def select_failure(code: Any, payload: Sequence[Any], sites: tuple[Site, ...]) -> list:
+    """Select from mapped outcomes that of the first failing check: the last example, as in jax."""
     if not snp.ndim(code):
         return [code, *payload]
     numbers = snp.ravel(code)

@@ -47,15 +47,15 @@ from sagax.experimental.checkify._errors import (
     NAN,
     USER,
     ErrorCategory,
-    OfEach,
     OutOfBounds,
+    PerExample,
     Site,
     Text,
     check_p,
     div_checks,
     index_checks,
     nan_checks,
-    one_of,
+    select_failure,
 )
 
 _NONE = np.int32(0)
@@ -92,7 +92,7 @@ class Outcome:
         self,
         kinds: frozenset[ErrorCategory],
         bad: Any,
-        say: Callable[[list], str] | OfEach,
+        say: Callable[[list], str] | PerExample,
         payload: Sequence[Any] = (),
     ) -> None:
         """One check more."""
@@ -256,7 +256,7 @@ def _user(eqn: Eqn, ins: Sequence[Any], kinds: frozenset, outcome: Outcome) -> l
     sites = eqn.params["sites"]
     asked = [USER in kinds or bool(site.kinds & kinds) for site in sites]
     if any(asked):
-        code, *payload = one_of(ins[0], ins[1:], sites)
+        code, *payload = select_failure(ins[0], ins[1:], sites)
         if not all(asked):
             code = snp.where(snp.asarray([False, *asked])[code], code, _NONE)
         outcome.add(code, payload, sites)
@@ -374,7 +374,7 @@ def _shard_map(eqn: Eqn, ins: Sequence[Any], kinds: frozenset, outcome: Outcome)
     outs, code, payload = program.split(found)
     if program.sites:
         found_kinds = frozenset().union(*[site.kinds for site in program.sites])
-        say = OfEach(tuple(program.sites))
+        say = PerExample(tuple(program.sites))
         outcome.check(found_kinds, snp.any(code != 0), say, [code, *payload])
     return outs
 

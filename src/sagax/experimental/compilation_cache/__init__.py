@@ -1,1 +1,1 @@
-"""The cache of compiled programs on disk: see `compilation_cache`."""
+"""Provide `compilation_cache`, which manages the cache of executables on disk."""

@@ -1,7 +1,7 @@
-"""The cache of compiled programs on disk: where it is, what it holds, emptying it.
+"""Manage the cache of executables on disk: set its folder, list statistics, clear it.
 
-It is on by default, in the user's cache directory. The option `enable_compilation_cache` switches it
-off, `compilation_cache_dir` (or the environment variable SAGAX_CACHE_DIR) says where it is.
+It is on by default, in the user's cache directory. The option `enable_compilation_cache` disables it;
+`compilation_cache_dir` (or the environment variable SAGAX_CACHE_DIR) is its folder.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ Statistics = _cache.Statistics
 
 
 def set_cache_dir(path: str | os.PathLike[str]) -> None:
-    """Keep compiled programs in this folder from now on, which is made when the first one is kept.
+    """Set the folder of the cache. It is created when the first executable is stored.
 
     >>> import sagax
     >>> from sagax.experimental.compilation_cache import compilation_cache
@@ -29,7 +29,7 @@ def set_cache_dir(path: str | os.PathLike[str]) -> None:
 
 
 def reset_cache() -> None:
-    """Keep compiled programs in the default folder again; what is kept elsewhere stays there.
+    """Reset the cache to the default folder. Executables in other folders remain there.
 
     >>> import sagax
     >>> from sagax.experimental.compilation_cache import compilation_cache
@@ -43,9 +43,9 @@ def reset_cache() -> None:
 
 
 def clear() -> int:
-    """Remove all programs from the folder that is in use; how many there were.
+    """Remove all executables from the current folder, and return their number.
 
-    Raises OSError where the folder cannot be used.
+    Raises OSError if the folder is not accessible.
 
     >>> from sagax.experimental.compilation_cache import compilation_cache
     >>> compilation_cache.clear() >= 0
@@ -55,10 +55,10 @@ def clear() -> int:
 
 
 def statistics() -> Statistics:
-    """How many programs this process loaded, compiled and stored, and what the folder holds.
+    """Return the counts of executables loaded, compiled and stored, and the folder's contents.
 
     The fields: `folder` (None: the cache is off), `loaded`, `compiled`, `stored`, `refused` (entries that
-    were damaged or that others could have written), `seconds_saved`, `entries` and `size` in bytes.
+    were corrupt or writable by others), `seconds_saved`, `entries` and `size` in bytes.
 
     >>> from sagax.experimental.compilation_cache import compilation_cache
     >>> compilation_cache.statistics().loaded >= 0

@@ -1,4 +1,4 @@
-"""What programs are made of: jaxprs, their variables and equations, types, effects, primitives.
+"""Provide the parts of jaxprs: variables, equations, types, effects, primitives.
 
 >>> import sagax
 >>> from sagax.extend import core
@@ -96,7 +96,7 @@ class TraceTag:
 
 
 def gensym(suffix: str = "") -> Callable[[Any], Var]:
-    """A function that makes a new variable of a type.
+    """Return a function that creates a new variable of a type.
 
     >>> from sagax.core import ShapedArray
     >>> from sagax.extend import core
@@ -115,7 +115,7 @@ def new_jaxpr_eqn(
     source_info: Any = None,
     ctx: Any = None,
 ) -> Eqn:
-    """One application of a primitive, to be put into a `Jaxpr`.
+    """Create an equation of a `Jaxpr`: one application of a primitive.
 
     >>> import sagax
     >>> from sagax.extend import core
@@ -129,7 +129,7 @@ def new_jaxpr_eqn(
 
 
 def jaxpr_as_fun(closed_jaxpr: ClosedJaxpr, *args: Any) -> list[Any]:
-    """The results of a program for the arguments.
+    """Evaluate a closed jaxpr for the arguments.
 
     >>> import sagax
     >>> from sagax.extend import core
@@ -140,7 +140,7 @@ def jaxpr_as_fun(closed_jaxpr: ClosedJaxpr, *args: Any) -> list[Any]:
 
 
 def jaxprs_in_params(params: dict[str, Any]) -> Iterator[Jaxpr]:
-    """The programs among the parameters of an equation.
+    """Yield the jaxprs in the parameters of an equation.
 
     >>> import sagax
     >>> from sagax.extend import core
@@ -152,7 +152,7 @@ def jaxprs_in_params(params: dict[str, Any]) -> Iterator[Jaxpr]:
 
 
 def subjaxprs(jaxpr: Jaxpr) -> Iterator[Jaxpr]:
-    """The programs that the equations of a program hold.
+    """Yield the jaxprs in the equations of a jaxpr.
 
     >>> import sagax
     >>> from sagax.extend import core
@@ -165,7 +165,7 @@ def subjaxprs(jaxpr: Jaxpr) -> Iterator[Jaxpr]:
 
 
 def mapped_aval(size: Any, axis: int | None, aval: Any) -> Any:
-    """The type of one example of a batch of that type, mapped along `axis`.
+    """Return the type of one example of a batch of that type, mapped along `axis`.
 
     >>> from sagax.core import ShapedArray
     >>> from sagax.extend import core
@@ -179,7 +179,7 @@ def mapped_aval(size: Any, axis: int | None, aval: Any) -> Any:
 
 
 def unmapped_aval(size: Any, axis: int | None, aval: Any, explicit_mesh_axis: Any = None) -> Any:
-    """The type of a batch of `size` examples of that type, along `axis`.
+    """Return the type of a batch of `size` examples of that type, along `axis`.
 
     >>> from sagax.core import ShapedArray
     >>> from sagax.extend import core
@@ -194,7 +194,7 @@ def unmapped_aval(size: Any, axis: int | None, aval: Any, explicit_mesh_axis: An
 
 
 def primal_dtype_to_tangent_dtype(primal_dtype: Any) -> Any:
-    """The dtype of tangents of values of a dtype: itself, or float0 for integers.
+    """Return the dtype of tangents of a dtype: itself, or float0 for integers.
 
     >>> import numpy as np
     >>> from sagax.extend import core
@@ -205,7 +205,7 @@ def primal_dtype_to_tangent_dtype(primal_dtype: Any) -> Any:
 
 
 def valid_jaxtype(x: Any) -> bool:
-    """Whether `x` is an array, a tracer or a number.
+    """Return whether `x` is an array, a tracer or a number.
 
     >>> from sagax.extend import core
     >>> core.valid_jaxtype(1.5), core.valid_jaxtype("text")
@@ -215,7 +215,7 @@ def valid_jaxtype(x: Any) -> bool:
 
 
 def concrete_or_error(force: Any, val: Any, context: str = "") -> Any:
-    """`force(val)` of a value that is known; ConcretizationTypeError, with `context`, of a tracer.
+    """Return `force(val)` of a concrete value. Raises ConcretizationTypeError, with `context`, for a tracer.
 
     >>> from sagax.extend import core
     >>> core.concrete_or_error(int, 3.0)
@@ -230,7 +230,7 @@ def concrete_or_error(force: Any, val: Any, context: str = "") -> Any:
 
 
 class _OpaqueTraceState:
-    """What is equal while the same transformations are at work."""
+    """A token of the current trace, equal to others of the same trace."""
 
     __slots__ = ("_trace",)
 
@@ -245,7 +245,7 @@ class _OpaqueTraceState:
 
 
 def get_opaque_trace_state(convention: str | None = None) -> Any:
-    """A value that is equal as long as the same transformations are at work.
+    """Return a value that is equal while the trace state is.
 
     >>> from sagax.extend import core
     >>> core.get_opaque_trace_state() == core.get_opaque_trace_state()
@@ -255,7 +255,7 @@ def get_opaque_trace_state(convention: str | None = None) -> Any:
 
 
 def find_top_trace(xs: Any = None) -> Any:
-    """The trace that handles operations now.
+    """Return the current trace.
 
     >>> from sagax.extend import core
     >>> type(core.find_top_trace()).__name__
@@ -288,7 +288,7 @@ def take_current_trace() -> Iterator[Any]:
 
 
 def nonempty_axis_env_DO_NOT_USE() -> bool:
-    """Whether a named axis is in scope.
+    """Return whether a named axis is in scope.
 
     >>> from sagax.extend import core
     >>> core.nonempty_axis_env_DO_NOT_USE()
@@ -298,7 +298,7 @@ def nonempty_axis_env_DO_NOT_USE() -> bool:
 
 
 def unsafe_get_axis_names_DO_NOT_USE() -> list[Any]:
-    """The named axes in scope.
+    """Return the named axes in scope.
 
     >>> from sagax.extend import core
     >>> core.unsafe_get_axis_names_DO_NOT_USE()
@@ -308,7 +308,7 @@ def unsafe_get_axis_names_DO_NOT_USE() -> list[Any]:
 
 
 def unsafe_am_i_under_a_jit_DO_NOT_USE() -> bool:
-    """Whether a program is recorded now.
+    """Return whether a jaxpr is being staged.
 
     >>> from sagax.extend import core
     >>> core.unsafe_am_i_under_a_jit_DO_NOT_USE()
@@ -318,7 +318,7 @@ def unsafe_am_i_under_a_jit_DO_NOT_USE() -> bool:
 
 
 def unsafe_am_i_under_a_vmap_DO_NOT_USE() -> bool:
-    """Whether examples are mapped now.
+    """Return whether a vmap is in progress.
 
     >>> from sagax.extend import core
     >>> core.unsafe_am_i_under_a_vmap_DO_NOT_USE()

@@ -1,4 +1,4 @@
-"""Primitives as libraries define them in jax's manner, with rules that are added one by one."""
+"""Define custom primitives with jax's interface for rules."""
 
 from __future__ import annotations
 
@@ -9,12 +9,11 @@ from sagax._src.core import primitive
 
 
 class Primitive(primitive.Primitive):
-    """An operation of one's own.
+    """A custom primitive.
 
-    Its type comes from `def_abstract_eval`, its values outside of compiled programs from `def_impl`
-    (without it, from what is compiled). How it is compiled, differentiated and batched is said
-    through `sagax.interpreters`: `mlir.register_lowering`, `ad.primitive_jvps`,
-    `ad.primitive_transposes`, `batching.primitive_batchers`.
+    `def_abstract_eval` sets its types, and `def_impl` its eager values; by default the lowered
+    primitive is evaluated. `sagax.interpreters` registers the other rules: `mlir.register_lowering`,
+    `ad.primitive_jvps`, `ad.primitive_transposes`, `batching.primitive_batchers`.
 
     >>> import sagax, sagax.numpy as snp
     >>> from sagax.extend.core import Primitive
@@ -38,17 +37,17 @@ class Primitive(primitive.Primitive):
         super().__init__(name)
 
     def def_impl(self, impl: Callable[..., Any]) -> Callable[..., Any]:
-        """Says how it is computed outside of compiled programs: a function of arrays."""
+        """Set the eager evaluation rule, a function of arrays."""
         self.impl = impl
         return impl
 
     def def_abstract_eval(self, abstract_eval: Callable[..., Any]) -> Callable[..., Any]:
-        """Says the types of the results: a function of `ShapedArray`s (and parameters)."""
+        """Set the abstract evaluation rule, a function of `ShapedArray`s (and parameters)."""
         self.abstract_rule = abstract_eval
         return abstract_eval
 
     def def_effectful_abstract_eval(self, abstract_eval: Callable[..., Any]) -> Callable[..., Any]:
-        """As `def_abstract_eval`, of a function that returns the types and a set of effects.
+        """Set the abstract evaluation rule, a function that returns types and a set of effects.
 
         The effects may depend on the parameters, not on the types.
         """

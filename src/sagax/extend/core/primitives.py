@@ -1,4 +1,4 @@
-"""The primitives, by the names they have in jax.
+"""Provide the primitives by their jax names.
 
 >>> from sagax.extend.core import primitives
 >>> primitives.add_p
@@ -23,7 +23,7 @@ closed_call_p = jit_p
 
 
 def __getattr__(name: str) -> Any:
-    """Those of `sagax.lax` and `sagax.lax.linalg`."""
+    """Look up a primitive of `sagax.lax` or `sagax.lax.linalg`."""
     if name.endswith("_p"):
         for module in (_lax, _linalg):
             found = getattr(module, name, None)

@@ -1,13 +1,12 @@
-"""Symbolic sizes of dimensions and the shapes made of them.
+"""Implement symbolic dimension sizes and the arithmetic of shapes.
 
-From the bottom up: `assume` (assumptions that undecided equalities make), `monomial` and
-`expression` (Dim: polynomials in normal form, arithmetic, printing), `interval` (bounds from bounds
-of the parts), `linear` (integer points of linear systems), `decide` (comparisons that hold for all
-sizes, for none, or for some), `parse` (specifications as text), `scope` (variables and what is
-known about them), `shapes` (the arithmetic of shapes), `solve` (variables from the sizes of
-arguments).
+From the bottom up: `assume` (assumptions of undecided equalities), `monomial` and `expression` (Dim:
+polynomials in normal form, arithmetic, printing), `interval` (interval arithmetic), `linear` (integer
+points of linear systems), `decide` (comparisons that hold for all sizes, for none, or for some), `parse`
+(specifications as text), `scope` (variables and constraints), `shapes` (the arithmetic of shapes), `solve`
+(variables from the sizes of arguments).
 
-What only programs with symbolic sizes need is loaded when it is first asked for.
+Modules that only symbolic sizes need are imported on first use.
 """
 
 from __future__ import annotations
@@ -105,7 +104,7 @@ __all__ = [
     "variables",
 ]
 
-_LATER = {
+_LAZY_NAMES = {
     "Solution": "solve",
     "SymbolicScope": "scope",
     "bounds": "scope",
@@ -116,8 +115,8 @@ _LATER = {
 
 
 def __getattr__(name: str) -> Any:
-    if name in _LATER:
-        module = importlib.import_module(f"sagax._src.core.dims.{_LATER[name]}")
+    if name in _LAZY_NAMES:
+        module = importlib.import_module(f"sagax._src.core.dims.{_LAZY_NAMES[name]}")
         globals()[name] = found = getattr(module, name)
         return found
     raise AttributeError(f"module 'sagax._src.core.dims' has no attribute {name!r}")

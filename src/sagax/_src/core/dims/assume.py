@@ -1,8 +1,8 @@
-"""Assumptions: what a traced program took for granted about symbolic sizes.
+"""Record assumptions about symbolic sizes made while tracing.
 
-An undecidable ``==`` between sizes is answered "not equal" so that ordinary programs keep tracing.
-Such an answer may be wrong for some sizes, so it is written down here, in the collector of the
-current context, and whoever runs the program later checks it against the real sizes.
+The answer to an undecidable ``==`` between sizes is "not equal", so that tracing goes on. It may be wrong
+for some sizes. So it is recorded in the collector of the current context, and checked against the actual
+sizes at run time.
 """
 
 from __future__ import annotations
@@ -28,10 +28,10 @@ _RELATIONS: dict[str, Callable[[int, int], bool]] = {
 
 @record
 class Assumption:
-    """``lhs kind rhs``, taken to hold although it could not be proved.
+    """Hold the assumption ``lhs kind rhs``, which was not proved.
 
-    ``kind`` is one of ``== != >= <= > <``; ``lhs`` and ``rhs`` are sizes (int or Dim); ``where`` is
-    whatever the location socket gave (None without one).
+    ``kind`` is one of ``== != >= <= > <``; ``lhs`` and ``rhs`` are sizes (int or Dim); ``where`` is the
+    result of the locator (None without one).
     """
 
     kind: str
@@ -40,7 +40,7 @@ class Assumption:
     where: Any = field(default=None, compare=False)
 
     def holds(self, env: Mapping[str, int]) -> bool:
-        """True if the assumption is right when the variables have the values in ``env``."""
+        """Return whether the assumption holds for the values in ``env``."""
         lhs, rhs = (x if isinstance(x, int) else x.evaluate(env) for x in (self.lhs, self.rhs))
         return _RELATIONS[self.kind](lhs, rhs)
 
@@ -49,21 +49,21 @@ class Assumption:
 
 
 class Assumptions:
-    """The distinct assumptions made inside one ``assumptions()`` block, in order of appearance."""
+    """Collect the distinct assumptions of one ``assumptions()`` block, in order of appearance."""
 
     def __init__(self, strict: bool = False):
         self.strict = strict
         self._items: dict[Assumption, Assumption] = {}
 
     def refuses(self, scope: Any) -> bool:
-        """Whether an undecided equality of sizes of this scope is an error here."""
+        """Return whether an undecided equality of sizes of this scope is an error."""
         return self.strict
 
     def add(self, assumption: Assumption) -> None:
         self._items.setdefault(assumption, assumption)
 
     def get(self, assumption: Assumption) -> Assumption | None:
-        """The one that was recorded, which knows where; None if there is none."""
+        """Return the recorded assumption, which has a location; None if there is none."""
         return self._items.get(assumption)
 
     def __iter__(self) -> Iterator[Assumption]:
@@ -80,15 +80,14 @@ _collector: contextvars.ContextVar[Assumptions | None] = contextvars.ContextVar(
     "sagax_dim_assumptions", default=None
 )
 
-_nobody = Assumptions()  # in whose presence nothing is recorded
+_not_recording = Assumptions()  # the collector that turns recording off
 
-# Socket: who can name the user's line installs a function without arguments here. It runs once for
-# each new assumption.
+# The function that returns the user's line. It runs once for each new assumption.
 _locate: Callable[[], Any] | None = None
 
 
 def set_locator(locate: Callable[[], Any] | None) -> None:
-    """Install what gives ``Assumption.where``: called once for each recorded assumption."""
+    """Install the function for ``Assumption.where``, called once for each recorded assumption."""
     global _locate
     _locate = locate
 
@@ -113,25 +112,25 @@ def assumptions(strict: bool = False) -> Generator[Assumptions, None, None]:
         _collector.reset(token)
 
 
-class _Refusing(Assumptions):
-    """Refuses questions about one scope, and passes the others on."""
+class _StrictOn(Assumptions):
+    """Refuse assumptions about one scope, and forward others to the outer collector."""
 
-    def __init__(self, scope: Any, around: Assumptions | None):
+    def __init__(self, scope: Any, outer: Assumptions | None):
         super().__init__()
-        self.scope, self.around = scope, around
+        self.scope, self.outer = scope, outer
 
     def refuses(self, scope: Any) -> bool:
-        return scope is self.scope or (self.around is not None and self.around.refuses(scope))
+        return scope is self.scope or (self.outer is not None and self.outer.refuses(scope))
 
     def add(self, assumption: Assumption) -> None:
-        if self.around is not None:
-            self.around.add(assumption)
+        if self.outer is not None:
+            self.outer.add(assumption)
 
 
 @contextlib.contextmanager
 def no_assumptions_on(scope: Any) -> Generator[None, None, None]:
-    """A block in which an undecided equality of sizes of this scope raises InconclusiveDimensionOperation."""
-    token = _collector.set(_Refusing(scope, _collector.get()))
+    """Raise InconclusiveDimensionOperation in the block for undecided equalities of this scope."""
+    token = _collector.set(_StrictOn(scope, _collector.get()))
     try:
         yield
     finally:
@@ -140,11 +139,11 @@ def no_assumptions_on(scope: Any) -> Generator[None, None, None]:
 
 @contextlib.contextmanager
 def no_assumptions() -> Generator[None, None, None]:
-    """A block whose undecided equalities are not recorded.
+    """Record no assumptions in the block.
 
-    For displaying and searching, where no result depends on them.
+    Use it for display and search, where no result depends on them.
     """
-    token = _collector.set(_nobody)
+    token = _collector.set(_not_recording)
     try:
         yield
     finally:
@@ -152,19 +151,18 @@ def no_assumptions() -> Generator[None, None, None]:
 
 
 def note_assumption(kind: str, lhs: Any, rhs: Any) -> None:
-    """Record that ``lhs kind rhs`` was taken for granted: in its scope, and for who collects here.
+    """Record the assumption ``lhs kind rhs`` in its scope and in the current collector.
 
-    The scope remembers because what was traced may be used again, without being traced again. One of
-    the two is a Dim. Under a strict collector the question is refused instead: raises
-    InconclusiveDimensionOperation.
+    The scope records it because a trace may be reused. One of the two is a Dim. Raises
+    InconclusiveDimensionOperation under a strict collector.
     """
     collector = _collector.get()
-    if collector is _nobody:
+    if collector is _not_recording:
         return
     scope = (rhs if isinstance(lhs, int) else lhs).scope
     assumption = Assumption(kind, lhs, rhs, None)
     if collector is not None and collector.refuses(scope):
-        raise scope.inconclusive(lhs, _ASKED.get(kind, kind), rhs)
+        raise scope.inconclusive(lhs, _ASKED_RELATION.get(kind, kind), rhs)
     known = scope.noted.get(assumption)
     if known is None:
         known = Assumption(kind, lhs, rhs, _locate() if _locate is not None else None)
@@ -173,4 +171,4 @@ def note_assumption(kind: str, lhs: Any, rhs: Any) -> None:
         collector.add(known)
 
 
-_ASKED = {"!=": "=="}  # "not equal" is assumed when `==` was asked
+_ASKED_RELATION = {"!=": "=="}  # "not equal" is the assumption behind `==`

@@ -1,14 +1,13 @@
-"""Decisions about symbolic sizes: from expressions to systems of linear rows and back.
+"""Decide comparisons of symbolic sizes, by systems of linear rows.
 
-Every monomial (a variable, an operation, a product) becomes a column. What is known about it gives
-rows: variables are at least 1, ``q = floordiv(x, d)`` has ``d*q <= x <= d*q + d - 1``, a maximum is
-one of its operands and at least both, a product of bounded factors lies above the products of their
-bounds. Constraints of the scope are rows too. A statement is true if its negation has no integer
-point, false if it has none itself, and depends on the sizes otherwise.
+Every monomial (a variable, an operation, a product) becomes a column, and facts about it become rows.
+Variables are at least 1; ``q = floordiv(x, d)`` has ``d*q <= x <= d*q + d - 1``; a maximum is one of its
+operands and at least both; products of bounded factors have McCormick bounds. Constraints of the scope are
+rows too. A statement is true if its negation has no integer point, and false if it has none itself.
+Otherwise it depends on the sizes.
 
-That is complete as long as everything is linear (operations by constants included). Products are
-columns of their own, of which only the rows above are known: there a statement may be true and stay
-unproved.
+This is complete if everything is linear, operations by constants included. Products are columns with the
+rows above only, so that some true statements stay unproved.
 """
 
 from __future__ import annotations
@@ -30,13 +29,13 @@ from sagax._src.frozen_class import record
 
 @record
 class Relation:
-    """``lhs op rhs`` is known to hold; ``op`` is ``>=`` or ``==``."""
+    """Hold a known relation ``lhs op rhs``; ``op`` is ``>=`` or ``==``."""
 
     text: str  # as the user wrote it
     lhs: Size
     op: str
     rhs: Size
-    difference: Size  # lhs - rhs, before any rule was made of this relation
+    difference: Size  # lhs - rhs, before this relation becomes a rule
     names: frozenset[str]  # of the variables
 
     @staticmethod
@@ -47,21 +46,21 @@ class Relation:
         return Relation(text, lhs, op, rhs, difference, expression.variables(difference))
 
     def holds(self, env: Mapping[str, int]) -> bool:
-        """Whether the relation is true of these sizes."""
+        """Return whether the relation is true for these sizes."""
         value = expression.evaluate(self.difference, env)
         return value == 0 if self.op == "==" else value >= 0
 
 
 @dataclass
 class Facts:
-    """Expressions that are zero, that are not negative, and choices of which one list holds."""
+    """Hold expressions that are zero, that are not negative, and alternatives, one of which holds."""
 
     zero: list[Dim] = field(default_factory=list[Dim])
     positive: list[Dim] = field(default_factory=list[Dim])
     choices: list[list[list[Dim]]] = field(default_factory=list[list[list[Dim]]])
 
     def add(self, e: Size, zero: bool = False) -> None:
-        if type(e) is Dim:  # a constant would say nothing: facts are true
+        if type(e) is Dim:  # a constant carries no information
             (self.zero if zero else self.positive).append(e)
 
     def expressions(self) -> Iterable[Dim]:
@@ -74,15 +73,15 @@ class Facts:
 
 @dataclass
 class System:
-    """All that is known about some monomials, as rows."""
+    """Hold all facts about some monomials, as rows."""
 
     columns: dict[Monomial, int]
     equations: list[Row]
     inequalities: list[Row]
     choices: list[list[list[Row]]]
-    samples: list[list[int]]  # values of the columns that real sizes give
-    independent: bool  # nothing but intervals of variables: interval arithmetic is exact
-    linear: bool  # no products: a solution is what real sizes give
+    samples: list[list[int]]  # values of the columns for actual sizes
+    independent: bool  # only intervals of variables: interval arithmetic is exact
+    linear: bool  # no products: every solution belongs to actual sizes
 
     def row(self, e: Dim, sign: int = 1, offset: int = 0) -> Row:
         coefficients = [0] * len(self.columns)
@@ -92,15 +91,15 @@ class System:
 
     @property
     def budget(self) -> int:
-        """Rows to be spent on one question. With products there is less hope of an answer."""
+        """Return the budget of rows for one decision; products have little chance of an answer."""
         return linear.BUDGET if self.linear else linear.BUDGET // 20
 
     def find(
         self, equations: Sequence[Row] = (), inequalities: Sequence[Row] = ()
     ) -> list[int] | None:
-        """Values of the columns that satisfy everything known and the given rows, or None.
+        """Return values of the columns that satisfy all facts and the given rows, or None.
 
-        Raises TooHard.
+        Raises BudgetExceeded.
         """
         return self._find(
             [*self.equations, *equations], [*self.inequalities, *inequalities], self.choices
@@ -109,7 +108,7 @@ class System:
     def _find(
         self, equations: list[Row], inequalities: list[Row], choices: list[list[list[Row]]]
     ) -> list[int] | None:
-        # Choices are made only when a solution without them breaks one.
+        # Branch on an alternative only if a solution without it violates it.
         point = linear.find_point(equations, inequalities, len(self.columns), self.budget)
         if point is None:
             return None
@@ -125,13 +124,13 @@ class System:
         return point
 
     def least(self, row: Row) -> int | None:
-        """A lower bound of the row's expression; None only if there is none. Raises TooHard."""
+        """Return a lower bound of the row's expression; None if unbounded. Raises BudgetExceeded."""
         columns = len(self.columns)
         wider = [((*coefficients, 0), constant) for coefficients, constant in self.equations]
         wider.append(((*(-c for c in row[0]), 1), -row[1]))  # a new column, equal to the expression
         rows = [((*coefficients, 0), constant) for coefficients, constant in self.inequalities]
-        if math.prod(len(choice) for choice in self.choices) > _CASES:
-            raise linear.TooHard
+        if math.prod(len(choice) for choice in self.choices) > _MAX_CASES:
+            raise linear.BudgetExceeded
         least: int | None = None
         for case in itertools.product(*self.choices):
             extra = [row for rows in case for row in rows]
@@ -145,16 +144,16 @@ class System:
         return least
 
 
-_CASES = 64
+_MAX_CASES = 64
 
 
 class Knowledge:
-    """What is known in one scope, and the decisions made so far."""
+    """Hold the facts of one scope, and its memoized decisions."""
 
     def __init__(self, scope: Scope):
         self.scope = scope
         self.relations: list[Relation] = []
-        self._trial = False  # whether this is about a supposition: those are not made on top
+        self._trial = False  # whether this tests a hypothesis; these do not nest
         self._variable_intervals: dict[str, Interval] = {}
         self._forget()
 
@@ -164,7 +163,7 @@ class Knowledge:
         self._decided: dict[tuple[Dim, str], bool | None] = {}
 
     def add(self, relations: Iterable[Relation]) -> bool:
-        """Take in more relations; False if no sizes satisfy all of them."""
+        """Add relations; return False if no sizes satisfy all of them."""
         self.relations.extend(relations)
         self._forget()
         related = self._related_variables()
@@ -185,9 +184,9 @@ class Knowledge:
                 )
                 name = monomial.factors[0][0].name
                 self._variable_intervals[name] = interval.intersect((1, None), bounds)
-        except linear.TooHard:
+        except linear.BudgetExceeded:
             return True
-        self._forget()  # what was derived so far used wider intervals
+        self._forget()  # earlier results used wider intervals
         return True
 
     def _related_variables(self) -> frozenset[str]:
@@ -196,13 +195,13 @@ class Knowledge:
     # -- intervals --
 
     def interval(self, e: Size) -> Interval:
-        """Bounds of ``e`` that interval arithmetic gives."""
-        return interval.of_size(e, self._of_monomial)
+        """Return the bounds of ``e`` by interval arithmetic."""
+        return interval.polynomial_interval(e, self._of_monomial)
 
     def _of_monomial(self, monomial: Monomial) -> Interval:
         found = self._intervals.get(monomial)
         if found is None:
-            found = interval.of_product(monomial, self._of_atom)
+            found = interval.monomial_interval(monomial, self._of_atom)
             self._intervals[monomial] = found
         return found
 
@@ -210,12 +209,12 @@ class Knowledge:
         if atom.kind == "var":
             return self._variable_intervals.get(atom.name, (1, None))
         x, y = atom.operands
-        return interval.of_operation(atom.kind, self.interval(x), self.interval(y))
+        return interval.operation_interval(atom.kind, self.interval(x), self.interval(y))
 
     def bounds(self, e: Size) -> Interval:
-        """The least and the greatest value of ``e``; None = unbounded.
+        """Return the least and the greatest value of ``e``; None = unbounded.
 
-        Attained if everything is linear.
+        They are attained if everything is linear.
         """
         lo, hi = self.interval(e)
         if type(e) is not Dim or (lo is not None and lo == hi):
@@ -224,12 +223,12 @@ class Knowledge:
         if system.independent:
             return lo, hi
         try:
-            return self._least(system, e, lo), _negated(self._least(system, -e, _negated(hi)))
-        except linear.TooHard:
+            return self._least(system, e, lo), _negate(self._least(system, -e, _negate(hi)))
+        except linear.BudgetExceeded:
             return lo, hi
 
     def _least(self, system: System, e: Dim, lo: int | None) -> int | None:
-        """The least value of ``e``, which is known to be at least ``lo``."""
+        """Return the least value of ``e``, which is at least ``lo``."""
         bound = system.least(system.row(e))
         if bound is None and lo is None:
             return None
@@ -250,7 +249,7 @@ class Knowledge:
     # -- decisions --
 
     def decide(self, e: Dim, op: str) -> bool | None:
-        """Whether ``e op 0`` (``>=`` or ``==``) holds for all sizes, for none, or for some."""
+        """Return whether ``e op 0`` (``>=`` or ``==``) holds for all sizes, none, or some (None)."""
         key = (e, op)
         try:
             return self._decided[key]
@@ -283,7 +282,7 @@ class Knowledge:
                 return True
             if not above and not self._possible(system, e, ">="):
                 return False
-        except linear.TooHard:
+        except linear.BudgetExceeded:
             pass
         return None
 
@@ -310,27 +309,27 @@ class Knowledge:
                 self._possible(system, e, ">=", 1, -1) or self._possible(system, e, ">=", -1, -1)
             ):
                 return True
-        except linear.TooHard:
+        except linear.BudgetExceeded:
             pass
         return None
 
     def _possible(self, system: System, e: Dim, op: str, sign: int = 1, offset: int = 0) -> bool:
-        """Whether ``sign*e + offset op 0`` may hold, as far as is known. Raises TooHard."""
+        """Return whether ``sign*e + offset op 0`` may hold. Raises BudgetExceeded."""
         row = system.row(e, sign, offset)
         point = system.find([row], []) if op == "==" else system.find([], [row])
         if point is None:
             return False
         if self._remember(system, point) or system.linear or self._trial:
             return True
-        # Products are free columns, and this point is not what any sizes give. Take the statement
-        # for a constraint: it narrows the variables, and with them the bounds of the products.
+        # Products are free columns, and no sizes have this point. Assume the statement as a
+        # constraint: it narrows the variables, and with them the bounds of the products.
         trial = Knowledge(self.scope)
         trial._trial = True
         difference = expression.add(expression.scale(e, sign), offset)
         return trial.add([*self.relations, Relation.of("", difference, op, 0)])
 
     def _remember(self, system: System, point: list[int]) -> bool:
-        """Keep a solution as a sample if real sizes give it; whether they do."""
+        """Record a solution as a sample if it belongs to actual sizes; return whether it does."""
         env = {
             m.factors[0][0].name: point[column]
             for m, column in system.columns.items()
@@ -340,13 +339,13 @@ class Knowledge:
         if sample is None:
             return False
         if sample not in system.samples:
-            if len(system.samples) >= _SAMPLES:
-                del system.samples[_SAMPLES // 2]
+            if len(system.samples) >= _MAX_SAMPLES:
+                del system.samples[_MAX_SAMPLES // 2]
             system.samples.append(sample)
         return sample == point
 
     def _sample(self, columns: Iterable[Monomial], env: Mapping[str, int]) -> list[int] | None:
-        """The values of the columns for these sizes, or None if the sizes are not allowed."""
+        """Return the values of the columns for these sizes, or None if they violate a constraint."""
         try:
             if min(env.values(), default=1) < 1:
                 return None
@@ -359,7 +358,7 @@ class Knowledge:
             return None
 
     def example(self, e: Dim, op: str, holds: bool) -> dict[str, int] | None:
-        """Sizes for which ``e op 0`` holds (or does not), if some are found."""
+        """Return sizes for which ``e op 0`` holds (or does not), if some are found."""
         system = self.system([m for m, _ in e.terms])
         try:
             if op == "==":
@@ -372,7 +371,7 @@ class Knowledge:
                 self._possible(system, e, ">=")
             else:
                 self._possible(system, e, ">=", -1, -1)
-        except linear.TooHard:
+        except linear.BudgetExceeded:
             pass
         row = system.row(e)
         names = {m: m.factors[0][0].name for m in system.columns if m.is_variable}
@@ -384,14 +383,14 @@ class Knowledge:
         return None
 
     def some_sizes(self, names: Sequence[str]) -> list[dict[str, int]]:
-        """A few values of the variables that the constraints allow, small ones first."""
+        """Return a few values of the variables that satisfy the constraints, small ones first."""
         monomials = [expression.variable_monomial(self.scope, name) for name in names]
         system = self.system(monomials)
         try:
             point = system.find()
             if point is not None:
                 self._remember(system, point)
-        except linear.TooHard:
+        except linear.BudgetExceeded:
             pass
         columns = [system.columns[m] for m in monomials]
         return [
@@ -402,7 +401,7 @@ class Knowledge:
     # -- systems --
 
     def system(self, monomials: Iterable[Monomial]) -> System:
-        """Everything known about these monomials and whatever is connected with them."""
+        """Return all facts about these monomials and those connected with them."""
         key = tuple(monomials)
         found = self._systems.get(key)
         if found is None:
@@ -419,14 +418,14 @@ class Knowledge:
             for monomial in waiting:
                 if monomial not in columns:
                     columns[monomial] = len(columns)
-                    names.update(_names(monomial))
+                    names.update(_variable_names(monomial))
                     self._describe(monomial, facts)
             for relation in list(relations):
                 if names & relation.names:
                     relations.remove(relation)
                     facts.add(relation.difference, relation.op == "==")
             waiting = [m for e in facts.expressions() for m, _ in e.terms if m not in columns]
-            # Variables inside operations are columns too: a sample needs their values.
+            # Variables inside operations are columns too, since samples need their values.
             waiting += [
                 m
                 for m in (expression.variable_monomial(self.scope, name) for name in sorted(names))
@@ -452,7 +451,7 @@ class Knowledge:
         return system
 
     def _describe(self, monomial: Monomial, facts: Facts) -> None:
-        """Add what is known about one monomial."""
+        """Add the facts about one monomial."""
         atom = monomial.atom
         this = expression.from_monomial(self.scope, monomial)
         lo, hi = self._of_monomial(monomial)
@@ -472,7 +471,7 @@ class Knowledge:
             describe[atom.kind](this, atom.operands, facts)
 
     def _describe_product(self, monomial: Monomial, facts: Facts) -> None:
-        """Products of the factors' distances from their bounds are not negative (McCormick)."""
+        """Add that products of the factors' distances from their bounds are not negative (McCormick)."""
         for atom, _ in monomial.factors:
             factor = expression.from_atom(self.scope, atom)
             rest = expression.from_monomial(self.scope, monomial, without=atom)
@@ -507,10 +506,10 @@ class Knowledge:
             facts.choices.append([[e for e in side if type(e) is Dim] for side in choice])
 
     def _describe_quotient(self, q: Size, x: Size, d: Dim, facts: Facts) -> None:
-        """What linear rows do not give when the divisor is not a constant."""
+        """Add facts that linear rows lack if the divisor is not a constant."""
         gap = expression.subtract(x, d)
         for relation in self.relations:
-            # x >= d says floordiv(x, d) >= 1.
+            # x >= d implies floordiv(x, d) >= 1.
             more = expression.subtract(gap, relation.difference)
             if type(more) is not Dim and more >= 0:
                 facts.add(q - 1)
@@ -544,13 +543,13 @@ class Knowledge:
     def _describe_extremum(self, gaps: Sequence[Size], facts: Facts) -> None:
         for gap in gaps:
             facts.add(gap)
-        # One of the gaps is zero. A constant one is, or never is: constraints may have replaced
-        # the extremum by one of its operands.
+        # One of the gaps is zero. A gap may be constant, where constraints replaced the extremum by
+        # one of its operands.
         if not any(type(gap) is not Dim and gap == 0 for gap in gaps):
             facts.choices.append([[-gap] for gap in gaps if type(gap) is Dim])
 
     def _add_products(self, columns: Mapping[Monomial, int], facts: Facts) -> None:
-        """Constraints times variables, where all products that arise are columns anyway."""
+        """Add constraints times variables, if all resulting products are columns already."""
         if all(m.degree == 1 for m in columns):
             return
         factors = {atom for m in columns if m.degree > 1 for atom, _ in m.factors}
@@ -565,19 +564,29 @@ class Knowledge:
                     facts.add(product, relation.op == "==")
 
     def _add_samples(self, system: System, names: Sequence[str]) -> None:
-        for pattern in _PATTERNS:
+        for pattern in _SAMPLE_PATTERNS:
             env = {name: pattern[i % len(pattern)] for i, name in enumerate(names)}
             sample = self._sample(system.columns, env)
             if sample is not None and sample not in system.samples:
                 system.samples.append(sample)
 
 
-_SAMPLES = 24
-# Small, equal, rising, falling, odd, large: most statements that depend on the sizes show it here.
-_PATTERNS = ((1,), (2,), (1, 2, 3, 4), (4, 3, 2, 1), (5, 1), (1, 7), (3, 8, 30), (100, 10), (9, 97))
+_MAX_SAMPLES = 24
+# Small, equal, rising, falling, odd, large: they show that most inconclusive statements depend on sizes.
+_SAMPLE_PATTERNS = (
+    (1,),
+    (2,),
+    (1, 2, 3, 4),
+    (4, 3, 2, 1),
+    (5, 1),
+    (1, 7),
+    (3, 8, 30),
+    (100, 10),
+    (9, 97),
+)
 
 
-def _names(monomial: Monomial) -> Iterable[str]:
+def _variable_names(monomial: Monomial) -> Iterable[str]:
     for atom, _ in monomial.factors:
         if atom.kind == "var":
             yield atom.name
@@ -591,5 +600,5 @@ def _distances(x: Size, bounds: Interval) -> list[Size]:
     return ([] if lo is None else [x - lo]) + ([] if hi is None else [hi - x])
 
 
-def _negated(x: int | None) -> int | None:
+def _negate(x: int | None) -> int | None:
     return None if x is None else -x

@@ -1,14 +1,12 @@
-"""Symbolic sizes: integer polynomials over variables, ``floordiv``, ``mod``, ``max`` and ``min``.
+"""Define `Dim`: integer polynomials over variables, ``floordiv``, ``mod``, ``max`` and ``min``.
 
-A `Dim` is kept in a normal form and interned in its scope: the same expression is the same object,
-so that identity is a (sound) equality test and shapes are cheap keys. A result that has no variable
-left is a plain ``int``, never a Dim.
-
-What is known about the variables (constraints, decisions) belongs to the scope, which is asked.
+A `Dim` has a normal form and is interned in its scope. The same expression is the same object, so that
+identity is a sound equality test and shapes are cheap keys. A result without variables is an ``int``,
+never a Dim. Constraints and decisions belong to the scope.
 """
 
 # pyright: reportPrivateUsage=false
-# (Dim keeps what these functions put into it.)
+# (These functions build Dim.)
 
 from __future__ import annotations
 
@@ -26,7 +24,7 @@ from sagax._src.diagnostics import errors
 
 
 class Scope(Protocol):
-    """What expressions need from the scope they live in."""
+    """Declare the interface of a scope for expressions."""
 
     name: str
     tables: Tables
@@ -35,35 +33,35 @@ class Scope(Protocol):
     noted: Assumptions
 
     def decide(self, e: Dim, op: str) -> bool | None:
-        """Whether ``e op 0`` holds for all sizes, for none, or for some (None)."""
+        """Return whether ``e op 0`` holds for all sizes, for none, or for some (None)."""
         ...
 
     def bounds(self, e: Size) -> tuple[int | None, int | None]:
-        """The least and the greatest value of ``e``; None = unbounded."""
+        """Return the least and the greatest value of ``e``; None = unbounded."""
         ...
 
     def read(self, text: str) -> Size:
-        """The size that prints as ``text``."""
+        """Parse the size that prints as ``text``."""
         ...
 
     def inconclusive(self, lhs: Size, op: str, rhs: Size) -> Exception:
-        """The error for a comparison that has no single answer."""
+        """Return the error for an inconclusive comparison."""
         ...
 
 
-# Socket: core installs the conversion of a size to an array value, for `dim * array`, `dim / 2`,
-# `dim < 1.5`. Without it Python refuses such operations as unsupported.
+# The conversion of a size to an array value, for `dim * array`, `dim / 2`, `dim < 1.5`, which core
+# installs. Without it, these operations are unsupported.
 _dim_as_value: Callable[[Dim], Any] | None = None
 
 
 def set_dim_as_value(convert: Callable[[Dim], Any] | None) -> None:
-    """Install what turns a Dim into an array value (a tracer) in arithmetic with values."""
+    """Install the conversion of a Dim to an array value (a tracer)."""
     global _dim_as_value
     _dim_as_value = convert
 
 
 def _constant(x: Any) -> int | None:
-    """``x`` as an int if it is an int, a NumPy integer or a 0-d integer array, else None."""
+    """Convert an int, a NumPy integer or a 0-d integer array to an int; return None for others."""
     if isinstance(x, int):
         return int(x)
     if isinstance(x, np.integer):
@@ -74,27 +72,27 @@ def _constant(x: Any) -> int | None:
 
 
 def zero_dimensional_integer(x: Any) -> int | None:
-    """The int in a 0-d array of integers, None for other arrays."""
+    """Return the int in a 0-d array of integers, None for other arrays."""
     return int(x) if x.ndim == 0 and x.dtype.kind in "iu" else None
 
 
-def _on_sizes(
+def _dispatch(
     sizes: Callable[[Size, Size], Any], values: Callable[[Any, Any], Any], x: Any, y: Any
 ) -> Any:
-    """``x`` or ``y`` is a Dim: on sizes if the other is an integer, else on values."""
+    """Apply an operation of a Dim to sizes if the other operand is an integer, else to values."""
     a = x if type(x) is Dim else _constant(x)
     b = y if type(y) is Dim else _constant(y)
     if a is None or b is None:
-        return _on_values(values, x, y)
+        return _apply_to_values(values, x, y)
     return sizes(a, b)
 
 
-def _on_values(values: Callable[[Any, Any], Any], x: Any, y: Any) -> Any:
-    """The operation on array values, or NotImplemented: Python then asks the other operand."""
+def _apply_to_values(values: Callable[[Any, Any], Any], x: Any, y: Any) -> Any:
+    """Apply an operation to array values, or return NotImplemented for other operands."""
     if _dim_as_value is None:
         return NotImplemented
     for operand in (x, y):
-        # Floats, arrays and tracers; anything else has its own opinion, or none.
+        # Only floats, arrays and tracers; others may implement the reflected operation.
         if not (isinstance(operand, int | float | complex | Dim) or hasattr(operand, "dtype")):
             return NotImplemented
     x = _dim_as_value(x) if type(x) is Dim else x
@@ -104,13 +102,12 @@ def _on_values(values: Callable[[Any, Any], Any], x: Any, y: Any) -> Any:
 
 @final
 class Dim:
-    """A symbolic size: an integer expression over variables, usable wherever an int size is.
+    """Represent a symbolic size: an integer expression over variables, valid wherever an int size is.
 
-    Made by `symbolic_shape` and by arithmetic on its results. ``+ - * // % divmod **`` and
-    comparisons work with ints, NumPy integers and Dims of the same scope; a result without
-    variables is an int. Order comparisons that depend on the sizes raise
-    `InconclusiveDimensionOperation`; ``==`` then answers False and the assumption is recorded
-    (see `assumptions`).
+    `symbolic_shape` and arithmetic on its results create them. ``+ - * // % divmod **`` and
+    comparisons take ints, NumPy integers and Dims of the same scope; a result without variables is an
+    int. Order comparisons that depend on the sizes raise `InconclusiveDimensionOperation`. ``==`` then
+    returns False and records the assumption (see `assumptions`).
 
     >>> from sagax._src.core import dims
     >>> a, b = dims.symbolic_shape("a, b")
@@ -120,7 +117,7 @@ class Dim:
 
     __slots__ = ("__weakref__", "_hash", "_key", "_text", "const", "scope", "terms")
 
-    # NumPy must not take `np_scalar + dim` for an operation on object arrays.
+    # NumPy must not treat `np_scalar + dim` as an operation on object arrays.
     __array_ufunc__ = None
 
     terms: tuple[tuple[Monomial, int], ...]  # without the constant, in printing order
@@ -142,7 +139,7 @@ class Dim:
         return self
 
     def __reduce__(self) -> Any:
-        return _read, (self.scope, str(self))
+        return _unpickle, (self.scope, str(self))
 
     def __hash__(self) -> int:
         return self._hash
@@ -156,57 +153,57 @@ class Dim:
     __repr__ = __str__
 
     def __add__(self, other: Any) -> Any:
-        return _on_sizes(add, operator.add, self, other)
+        return _dispatch(add, operator.add, self, other)
 
     def __radd__(self, other: Any) -> Any:
-        return _on_sizes(add, operator.add, other, self)
+        return _dispatch(add, operator.add, other, self)
 
     def __sub__(self, other: Any) -> Any:
-        return _on_sizes(subtract, operator.sub, self, other)
+        return _dispatch(subtract, operator.sub, self, other)
 
     def __rsub__(self, other: Any) -> Any:
-        return _on_sizes(subtract, operator.sub, other, self)
+        return _dispatch(subtract, operator.sub, other, self)
 
     def __mul__(self, other: Any) -> Any:
-        return _on_sizes(multiply, operator.mul, self, other)
+        return _dispatch(multiply, operator.mul, self, other)
 
     def __rmul__(self, other: Any) -> Any:
-        return _on_sizes(multiply, operator.mul, other, self)
+        return _dispatch(multiply, operator.mul, other, self)
 
     def __floordiv__(self, other: Any) -> Any:
-        return _on_sizes(floordiv, lambda x, y: x // y, self, other)
+        return _dispatch(floordiv, lambda x, y: x // y, self, other)
 
     def __rfloordiv__(self, other: Any) -> Any:
-        return _on_sizes(floordiv, lambda x, y: x // y, other, self)
+        return _dispatch(floordiv, lambda x, y: x // y, other, self)
 
     def __mod__(self, other: Any) -> Any:
-        return _on_sizes(mod, operator.mod, self, other)
+        return _dispatch(mod, operator.mod, self, other)
 
     def __rmod__(self, other: Any) -> Any:
-        return _on_sizes(mod, operator.mod, other, self)
+        return _dispatch(mod, operator.mod, other, self)
 
     def __divmod__(self, other: Any) -> Any:
-        return _on_sizes(quotient_and_remainder, divmod, self, other)
+        return _dispatch(quotient_and_remainder, divmod, self, other)
 
     def __rdivmod__(self, other: Any) -> Any:
-        return _on_sizes(quotient_and_remainder, divmod, other, self)
+        return _dispatch(quotient_and_remainder, divmod, other, self)
 
-    # Quotients are no sizes: they are array values, as are powers with an unknown exponent.
+    # True quotients are array values, as are powers with a symbolic exponent.
 
     def __truediv__(self, other: Any) -> Any:
-        return _on_values(lambda x, y: x / y, self, other)
+        return _apply_to_values(lambda x, y: x / y, self, other)
 
     def __rtruediv__(self, other: Any) -> Any:
-        return _on_values(lambda x, y: x / y, other, self)
+        return _apply_to_values(lambda x, y: x / y, other, self)
 
     def __pow__(self, exponent: Any) -> Any:
         constant = None if type(exponent) is Dim else _constant(exponent)
         if constant is None:
-            return _on_values(lambda x, y: x**y, self, exponent)
+            return _apply_to_values(lambda x, y: x**y, self, exponent)
         return power(self, constant)
 
     def __rpow__(self, base: Any) -> Any:
-        return _on_values(lambda x, y: x**y, base, self)
+        return _apply_to_values(lambda x, y: x**y, base, self)
 
     def __neg__(self) -> Any:
         return scale(self, -1)
@@ -225,7 +222,7 @@ class Dim:
             if constant is None:
                 if isinstance(other, np.ndarray) and _dim_as_value is not None:
                     return _dim_as_value(self) == other
-                # Other arrays compare by their own method; to anything else a size is unequal.
+                # Other arrays have their own method; all other objects are unequal to a size.
                 return NotImplemented
             other = constant
         answer = equal(self, other)
@@ -239,16 +236,16 @@ class Dim:
         return answer if answer is NotImplemented else not answer
 
     def __lt__(self, other: Any) -> Any:
-        return _order(self, "<", other)
+        return _compare_order(self, "<", other)
 
     def __le__(self, other: Any) -> Any:
-        return _order(self, "<=", other)
+        return _compare_order(self, "<=", other)
 
     def __gt__(self, other: Any) -> Any:
-        return _order(self, ">", other)
+        return _compare_order(self, ">", other)
 
     def __ge__(self, other: Any) -> Any:
-        return _order(self, ">=", other)
+        return _compare_order(self, ">=", other)
 
     def __format__(self, spec: str) -> str:
         return format(str(self), spec)
@@ -267,34 +264,34 @@ class Dim:
     __int__ = __index__
 
     def __jax_array__(self) -> Any:
-        """The size as an array value, where one is asked for."""
+        """Convert the size to an array value."""
         if _dim_as_value is None:
             raise TypeError(f"the size {self} cannot become an array here")
         return _dim_as_value(self)
 
     def evaluate(self, env: Mapping[str, int]) -> int:
-        """The value of the expression when its variables have the values in ``env``."""
+        """Return the value of the expression for the values of its variables in ``env``."""
         return self.const + sum(c * monomial.evaluate(env) for monomial, c in self.terms)
 
 
 Size: TypeAlias = int | Dim
 
 
-def _read(scope: Scope, text: str) -> Size:
+def _unpickle(scope: Scope, text: str) -> Size:
     return scope.read(text)  # for pickles
 
 
-def _order(lhs: Dim, op: str, other: Any) -> Any:
+def _compare_order(lhs: Dim, op: str, other: Any) -> Any:
     rhs = other if type(other) is Dim else _constant(other)
     if rhs is None:
-        return _on_values(_ORDERS[op], lhs, other)
+        return _apply_to_values(_ORDER_OPERATORS[op], lhs, other)
     answer = compare(lhs, op, rhs)
     if answer is None:
         raise lhs.scope.inconclusive(lhs, op, rhs)
     return answer
 
 
-_ORDERS: dict[str, Callable[[Any, Any], Any]] = {
+_ORDER_OPERATORS: dict[str, Callable[[Any, Any], Any]] = {
     "<": operator.lt,
     "<=": operator.le,
     ">": operator.gt,
@@ -302,11 +299,11 @@ _ORDERS: dict[str, Callable[[Any, Any], Any]] = {
 }
 
 
-# building -----------------------------------------------------------------------------------------
+# --- construction ---------------------------------------------------------------------------------
 
 
 def variable(scope: Scope, name: str) -> Size:
-    """The variable ``name`` of ``scope`` as a size."""
+    """Return the variable ``name`` of ``scope`` as a size."""
     return from_atom(scope, _atom(scope, "var", (name,)))
 
 
@@ -318,24 +315,26 @@ def _atom(scope: Scope, kind: str, operands: tuple[Any, ...]) -> Atom:
         if kind == "var":
             made = Atom(kind, operands, 1, (1, operands[0]))
         else:
-            size = 1 + sum([_size_of(x) for x in operands])
-            made = Atom(kind, operands, size, (size, kind, tuple([_key_of(x) for x in operands])))
+            size = 1 + sum([_print_size(x) for x in operands])
+            made = Atom(
+                kind, operands, size, (size, kind, tuple([_print_key(x) for x in operands]))
+            )
         atom = scope.tables.atoms.setdefault(key, made)
     return atom
 
 
 def from_atom(scope: Scope, atom: Atom) -> Size:
-    """The atom as a size."""
+    """Return an atom as a size."""
     return build(scope, {_monomial(scope, ((atom, 1),)): 1}, 0)
 
 
 def from_operation(scope: Scope, kind: str, operands: tuple[Size, Size]) -> Size:
-    """The operation as a size, without any simplification of it."""
+    """Return an operation as a size, without simplification."""
     return from_atom(scope, _atom(scope, kind, operands))
 
 
 def from_monomial(scope: Scope, monomial: Monomial, without: Atom | None = None) -> Size:
-    """The monomial as a size, one factor ``without`` left out if given."""
+    """Return a monomial as a size, divided by one factor ``without`` if given."""
     if without is None:
         return build(scope, {monomial: 1}, 0)
     exponents = dict(monomial.factors)
@@ -346,21 +345,21 @@ def from_monomial(scope: Scope, monomial: Monomial, without: Atom | None = None)
 
 
 def variable_monomial(scope: Scope, name: str) -> Monomial:
-    """The monomial that is just the variable ``name``, equality constraints disregarded."""
+    """Return the monomial of the variable ``name``, regardless of equality constraints."""
     return _monomial(scope, ((_atom(scope, "var", (name,)), 1),))
 
 
-# Far beyond sizes of arrays, so that specifications from outside take no time.
-_HIGHEST_DEGREE = 64
-_MOST_PRODUCTS = 10_000
+# Limits far beyond actual sizes, so that untrusted specifications take no time.
+_MAX_DEGREE = 64
+_MAX_PRODUCTS = 10_000
 
 
 def _monomial(scope: Scope, factors: tuple[tuple[Atom, int], ...]) -> Monomial:
     monomial = scope.tables.monomials.get(factors)
     if monomial is None:
-        if sum([exponent for _, exponent in factors]) > _HIGHEST_DEGREE:
+        if sum([exponent for _, exponent in factors]) > _MAX_DEGREE:
             raise errors.ArgumentValueError(
-                f"a symbolic dimension is a product of more than {_HIGHEST_DEGREE} factors"
+                f"a symbolic dimension is a product of more than {_MAX_DEGREE} factors"
             )
         monomial = scope.tables.monomials.setdefault(factors, Monomial(factors))
     return monomial
@@ -379,7 +378,7 @@ def _sorted_monomial(scope: Scope, exponents: Mapping[Atom, int]) -> Monomial:
 
 
 def build(scope: Scope, terms: dict[Monomial, int], const: int) -> Size:
-    """The size ``const + sum(coefficient * monomial)``, in normal form."""
+    """Build the size ``const + sum(coefficient * monomial)``, in normal form."""
     if scope.rules:
         return _build_with_rules(scope, terms, const)
     return _intern(scope, terms, const)
@@ -391,22 +390,22 @@ def _intern(scope: Scope, terms: dict[Monomial, int], const: int) -> Size:
         return const
     if len(pairs) > 1:
         pairs.sort(key=lambda item: item[0].key, reverse=True)
-    return _interned(scope, tuple(pairs), const)
+    return _intern_dim(scope, tuple(pairs), const)
 
 
 _serial = itertools.count(1)
 
 
 def _next_hash() -> int:
-    """A hash that no other Dim has: no dictionary look-up may set off an `==`, which is a decision.
+    """Return a hash that no other Dim has, so that no dictionary look-up calls `==`, a decision.
 
-    (Hashing the terms would not do: Python's -1 and -2 have the same hash.) Multiples of a large
-    odd number are distinct, keep away from the hashes of ints, and are the same in every run.
+    Hashes of the terms could collide: Python's -1 and -2 have the same hash. Multiples of a large odd
+    number are distinct, far from the hashes of ints, and the same in every run.
     """
     return next(_serial) * 0x9E3779B97F4A7C15 % (1 << 61)
 
 
-def _interned(scope: Scope, terms: tuple[tuple[Monomial, int], ...], const: int) -> Dim:
+def _intern_dim(scope: Scope, terms: tuple[tuple[Monomial, int], ...], const: int) -> Dim:
     key = (terms, const)
     found = scope.tables.dims.get(key)
     if found is not None:
@@ -422,7 +421,7 @@ def _interned(scope: Scope, terms: tuple[tuple[Monomial, int], ...], const: int)
 
 
 def _build_with_rules(scope: Scope, terms: dict[Monomial, int], const: int) -> Size:
-    """Replace what the scope's equality constraints define, until nothing is left to replace."""
+    """Apply the rewrite rules of the scope's equality constraints to a fixed point."""
     for monomial, coefficient in terms.items():
         if not coefficient:
             continue
@@ -461,7 +460,7 @@ def _first_name(x: Dim) -> str:
     return min(variables(x))
 
 
-# arithmetic ---------------------------------------------------------------------------------------
+# --- arithmetic -----------------------------------------------------------------------------------
 
 
 def add(x: Size, y: Size) -> Size:
@@ -472,7 +471,7 @@ def add(x: Size, y: Size) -> Size:
     if type(y) is not Dim:
         if not y:
             return x
-        return _interned(x.scope, x.terms, x.const + y)
+        return _intern_dim(x.scope, x.terms, x.const + y)
     scope = _same_scope(x, y, "+")
     terms = dict(x.terms)
     for monomial, coefficient in y.terms:
@@ -498,9 +497,9 @@ def multiply(x: Size, y: Size) -> Size:
     if type(y) is not Dim:
         return scale(x, y)
     scope = _same_scope(x, y, "*")
-    if len(x.terms) * len(y.terms) > _MOST_PRODUCTS:
+    if len(x.terms) * len(y.terms) > _MAX_PRODUCTS:
         raise errors.ArgumentValueError(
-            f"a symbolic dimension has more than {_MOST_PRODUCTS} products of terms"
+            f"a symbolic dimension has more than {_MAX_PRODUCTS} products of terms"
         )
     terms: dict[Monomial, int] = {}
     for m, c in x.terms:
@@ -516,7 +515,7 @@ def multiply(x: Size, y: Size) -> Size:
 
 
 def power(x: Size, exponent: int) -> Size:
-    """``x`` to a constant power."""
+    """Raise ``x`` to a constant power."""
     if exponent < 0:
         raise errors.ArgumentValueError(
             f"Symbolic dimension cannot be raised to negative powers: '{x}' ** {exponent} is not"
@@ -529,11 +528,11 @@ def power(x: Size, exponent: int) -> Size:
 
 
 def divide(x: Size, y: Size) -> tuple[Size, Size]:
-    """Polynomial division: ``q, r`` with ``x == q*y + r`` and no more of ``y`` in ``r``."""
+    """Divide polynomials: return ``q, r`` with ``x == q*y + r`` and no multiple of ``y`` in ``r``."""
     if type(y) is not Dim:
         if type(x) is not Dim:
             return divmod(x, y)
-        # By a constant: only if the remainder is constant too, for it could be cut off anywhere.
+        # By a constant: only if the remainder is constant too, else it would be ambiguous.
         if all(c % y == 0 for _, c in x.terms):
             quotient, remainder = divmod(x.const, y)
             return build(x.scope, {m: c // y for m, c in x.terms}, quotient), remainder
@@ -551,7 +550,7 @@ def divide(x: Size, y: Size) -> tuple[Size, Size]:
         step = scale(step, coefficient // lead_coefficient)
         smaller = subtract(rest, multiply(step, y))
         if type(smaller) is Dim and max(m.order for m, _ in smaller.terms) >= monomial.order:
-            break  # equality constraints may rewrite a product to a larger one
+            break  # a rewrite rule may have enlarged the product
         quotient = add(quotient, step)
         rest = smaller
     return quotient, rest
@@ -560,7 +559,7 @@ def divide(x: Size, y: Size) -> tuple[Size, Size]:
 def _divide_monomials(
     scope: Scope, x: Monomial, y: Monomial
 ) -> tuple[dict[Monomial, int], int] | None:
-    """``x / y`` as (terms, constant), or None if ``y`` does not divide ``x``."""
+    """Return ``x / y`` as (terms, constant), or None if ``y`` does not divide ``x``."""
     exponents = dict(x.factors)
     for atom, exponent in y.factors:
         left = exponents.get(atom, 0) - exponent
@@ -576,17 +575,17 @@ def _divide_monomials(
 
 
 def floordiv(x: Size, y: Size) -> Size:
-    """``x // y``: simplified where the remainder is known, else an operation."""
+    """Return ``x // y``, simplified if the remainder is known."""
     return quotient_and_remainder(x, y)[0]
 
 
 def mod(x: Size, y: Size) -> Size:
-    """``x % y``: simplified where the remainder is known, else an operation."""
+    """Return ``x % y``, simplified if the remainder is known."""
     return quotient_and_remainder(x, y)[1]
 
 
 def quotient_and_remainder(x: Size, y: Size) -> tuple[Size, Size]:
-    """``divmod(x, y)``."""
+    """Return ``divmod(x, y)``."""
     if type(x) is not Dim and type(y) is not Dim:
         return divmod(x, y)
     if type(y) is not Dim and y == 0:
@@ -594,12 +593,12 @@ def quotient_and_remainder(x: Size, y: Size) -> tuple[Size, Size]:
     if type(x) is Dim and type(y) is Dim:
         _same_scope(x, y, "//")
     scope = _scope_of(x, y)
-    key = ("divmod", _token(x), _token(y))
+    key = ("divmod", _memo_key(x), _memo_key(y))
     found = scope.tables.operations.get(key)
     if found is None:
         quotient, rest = divide(x, y)
         if type(rest) is Dim and type(y) is not Dim and scope.divisors:
-            whole, rest = _divide_known_multiples(rest, y)
+            whole, rest = _divide_by_constraints(rest, y)
             quotient = add(quotient, whole)
         if not (type(rest) is not Dim and rest == 0) and not _is_remainder(rest, y):
             operands = (x, y)
@@ -609,8 +608,8 @@ def quotient_and_remainder(x: Size, y: Size) -> tuple[Size, Size]:
     return found
 
 
-def _divide_known_multiples(x: Dim, y: int) -> tuple[Size, Size]:
-    """``q, r`` with ``x == q*y + r``, where constraints say that products are multiples.
+def _divide_by_constraints(x: Dim, y: int) -> tuple[Size, Size]:
+    """Return ``q, r`` with ``x == q*y + r``, using constraints that products are multiples.
 
     ``r`` has no variables, or the result is ``0, x``.
     """
@@ -639,9 +638,9 @@ def _divide_known_multiples(x: Dim, y: int) -> tuple[Size, Size]:
 def _known_multiple(
     scope: Scope, monomial: Monomial, have: int, wanted: int
 ) -> tuple[Monomial, int, Monomial | None] | None:
-    """A factor of ``monomial`` that is a multiple of an int, which makes ``have`` divide by more.
+    """Find a factor of ``monomial`` that is a multiple of an int, which adds divisors to ``have``.
 
-    The factor, the int, and the monomial without the factor (None: nothing is left).
+    Return the factor, the int, and the monomial without the factor (None if it is 1).
     """
     for product, divisor in scope.divisors:
         if product.divides(monomial) and math.gcd(have * divisor, wanted) > have:
@@ -654,19 +653,19 @@ def _known_multiple(
 
 
 def _is_remainder(rest: Size, divisor: Size) -> bool:
-    """True if ``rest`` provably lies between zero and the divisor, as Python's ``%`` leaves it."""
+    """Return whether ``rest`` provably lies between zero and the divisor, as Python's ``%`` does."""
     if compare(rest, ">=", 0) and compare(rest, "<", divisor):
         return True
     return bool(compare(rest, "<=", 0) and compare(rest, ">", divisor))
 
 
 def maximum(x: Size, y: Size) -> Size:
-    """The larger of two sizes."""
+    """Return the larger of two sizes."""
     return _extremum("max", ">=", x, y)
 
 
 def minimum(x: Size, y: Size) -> Size:
-    """The smaller of two sizes."""
+    """Return the smaller of two sizes."""
     return _extremum("min", "<=", x, y)
 
 
@@ -674,7 +673,7 @@ def _extremum(kind: str, op: str, x: Size, y: Size) -> Size:
     if type(x) is not Dim and type(y) is not Dim:
         return FUNCTIONS[kind](x, y)
     scope = _scope_of(x, y)
-    key = (kind, _token(x), _token(y))
+    key = (kind, _memo_key(x), _memo_key(y))
     found = scope.tables.operations.get(key)
     if found is None:
         if type(x) is Dim and type(y) is Dim:
@@ -697,16 +696,16 @@ OPERATIONS: dict[str, Callable[[Size, Size], Size]] = {
 }
 
 
-def _token(x: Size) -> Any:
-    # Interned objects live as long as their scope, and so does the table: their ids stay theirs.
+def _memo_key(x: Size) -> Any:
+    # Interned objects and the table live as long as their scope, so that ids are never reused.
     return id(x) if type(x) is Dim else (x,)
 
 
-# deciding -----------------------------------------------------------------------------------------
+# --- comparison -----------------------------------------------------------------------------------
 
 
 def compare(x: Size, op: str, y: Size) -> bool | None:
-    """Whether ``x op y`` holds for all sizes (True), for none (False), or depends on them (None).
+    """Return whether ``x op y`` holds for all sizes (True), for none (False), or for some (None).
 
     ``op`` is one of ``>= > <= < == !=``. Always sound; complete if expressions and constraints are
     linear. Records no assumption.
@@ -717,7 +716,7 @@ def compare(x: Size, op: str, y: Size) -> bool | None:
     (True, False, None)
     """
     if type(x) is not Dim and type(y) is not Dim:
-        return _COMPARE[op](x, y)
+        return _COMPARISONS[op](x, y)
     if type(x) is Dim and type(y) is Dim:
         _same_scope(x, y, op)
     if op == ">=":
@@ -737,7 +736,7 @@ def compare(x: Size, op: str, y: Size) -> bool | None:
     )
 
 
-_COMPARE: dict[str, Callable[[int, int], bool]] = {
+_COMPARISONS: dict[str, Callable[[int, int], bool]] = {
     ">=": operator.ge,
     ">": operator.gt,
     "<=": operator.le,
@@ -756,7 +755,7 @@ def _not(answer: bool | None) -> bool | None:
 
 
 def equal(x: Size, y: Size) -> bool | None:
-    """Whether ``x == y`` for all sizes (True), for none (False), or for some (None)."""
+    """Return whether ``x == y`` for all sizes (True), for none (False), or for some (None)."""
     if x is y:
         return True
     difference = subtract(x, y)
@@ -765,13 +764,13 @@ def equal(x: Size, y: Size) -> bool | None:
     return difference.scope.decide(difference, "==")
 
 
-# looking in ---------------------------------------------------------------------------------------
+# --- evaluation -----------------------------------------------------------------------------------
 
 
 def evaluate(x: Size, env: Mapping[str, int]) -> int:
-    """The value of ``x`` when its variables have the values in ``env``.
+    """Return the value of ``x`` for the values of its variables in ``env``.
 
-    KeyError names a variable without a value.
+    Raises KeyError for a variable without a value.
 
     >>> from sagax._src.core import dims
     >>> (a,) = dims.symbolic_shape("a")
@@ -782,7 +781,7 @@ def evaluate(x: Size, env: Mapping[str, int]) -> int:
 
 
 def atoms(x: Size) -> Iterator[Atom]:
-    """All atoms of ``x``, those inside operations included."""
+    """Yield all atoms of ``x``, including those inside operations."""
     if type(x) is Dim:
         for monomial, _ in x.terms:
             for atom, _ in monomial.factors:
@@ -793,12 +792,12 @@ def atoms(x: Size) -> Iterator[Atom]:
 
 
 def variables(x: Size) -> frozenset[str]:
-    """The names of the dimension variables in ``x``."""
+    """Return the names of the dimension variables in ``x``."""
     return frozenset(atom.name for atom in atoms(x) if atom.kind == "var")
 
 
 def substitute(x: Size, env: Mapping[str, Size]) -> Size:
-    """``x`` with variables replaced by sizes (ints, or Dims that may belong to another scope)."""
+    """Substitute sizes (ints, or Dims of any scope) for variables of ``x``."""
     if type(x) is not Dim:
         return x
     result: Size = x.const
@@ -818,17 +817,17 @@ def _substitute_atom(scope: Scope, atom: Atom, env: Mapping[str, Size]) -> Size:
     return OPERATIONS[atom.kind](left, right)
 
 
-# order and text -----------------------------------------------------------------------------------
+# --- printing -------------------------------------------------------------------------------------
 
 
-def _size_of(x: Size) -> int:
+def _print_size(x: Size) -> int:
     if type(x) is not Dim:
         return 1
     return sum([abs(c) * m.size + 1 for m, c in x.terms]) + bool(x.const)
 
 
-def _key_of(x: Size) -> tuple[Any, ...]:
-    """A total order on sizes, by syntax: long expressions after short ones. For printing only."""
+def _print_key(x: Size) -> tuple[Any, ...]:
+    """Return a sort key of sizes, by syntax: long expressions after short ones. For printing only."""
     if type(x) is not Dim:
         return (1, ((0,), x))
     key = x._key
@@ -836,7 +835,7 @@ def _key_of(x: Size) -> tuple[Any, ...]:
         terms = [(m.key, c) for m, c in x.terms]
         if x.const:
             terms.append(((0,), x.const))
-        key = x._key = (_size_of(x), *terms)
+        key = x._key = (_print_size(x), *terms)
     return key
 
 
@@ -845,13 +844,13 @@ def _format(x: Dim) -> str:
     for monomial, coefficient in x.terms:
         magnitude = abs(coefficient)
         text = str(monomial) if magnitude == 1 else f"{magnitude}*{monomial}"
-        _append(parts, coefficient < 0, text)
+        _append_term(parts, coefficient < 0, text)
     if x.const:
-        _append(parts, x.const < 0, str(abs(x.const)))
+        _append_term(parts, x.const < 0, str(abs(x.const)))
     return " ".join(parts)
 
 
-def _append(parts: list[str], negative: bool, text: str) -> None:
+def _append_term(parts: list[str], negative: bool, text: str) -> None:
     if negative:
         parts.append("-")
     elif parts:

@@ -1,6 +1,6 @@
-"""Bounds of sizes from bounds of their parts.
+"""Bound symbolic sizes by interval arithmetic.
 
-Cheap and sound; exact for linear expressions of independent variables.
+The bounds are cheap and sound, and exact for linear expressions of independent variables.
 """
 
 from __future__ import annotations
@@ -13,11 +13,10 @@ from sagax._src.core.dims.monomial import Atom, Monomial
 # (lower, upper); None = unbounded on that side
 Interval = tuple[int | None, int | None]
 
-EVERYTHING: Interval = (None, None)
 
 
-def of_size(x: Size, of_monomial: Callable[[Monomial], Interval]) -> Interval:
-    """The interval of a polynomial, given those of its monomials."""
+def polynomial_interval(x: Size, of_monomial: Callable[[Monomial], Interval]) -> Interval:
+    """Return the interval of a polynomial from those of its monomials."""
     if type(x) is not Dim:
         return x, x
     lo: int | None = x.const
@@ -31,16 +30,16 @@ def of_size(x: Size, of_monomial: Callable[[Monomial], Interval]) -> Interval:
     return lo, hi
 
 
-def of_product(monomial: Monomial, of_atom: Callable[[Atom], Interval]) -> Interval:
-    """The interval of a product of powers of atoms, given those of the atoms."""
+def monomial_interval(monomial: Monomial, of_atom: Callable[[Atom], Interval]) -> Interval:
+    """Return the interval of a product of powers of atoms from those of the atoms."""
     result: Interval = (1, 1)
     for atom, exponent in monomial.factors:
-        result = _times(result, _power(of_atom(atom), exponent))
+        result = _multiply(result, _power(of_atom(atom), exponent))
     return result
 
 
-def of_operation(kind: str, x: Interval, y: Interval) -> Interval:
-    """The interval of ``floordiv``, ``mod``, ``max`` or ``min`` of operands in ``x`` and ``y``."""
+def operation_interval(kind: str, x: Interval, y: Interval) -> Interval:
+    """Return the interval of ``floordiv``, ``mod``, ``max`` or ``min`` of operands in ``x`` and ``y``."""
     return _OPERATIONS[kind](x, y)
 
 
@@ -62,20 +61,20 @@ def _power(x: Interval, exponent: int) -> Interval:
     return 0, largest
 
 
-def _times(x: Interval, y: Interval) -> Interval:
-    # Products of bounds, with infinities as floats only for their sign; 0 * inf is 0 here.
-    corners = [_corner(a, b) for a in _ends(x) for b in _ends(y)]
-    return _from_ends(min(corners), max(corners))
+def _multiply(x: Interval, y: Interval) -> Interval:
+    # Products of bounds, with infinities as floats for their sign; 0 * inf is 0 here.
+    corners = [_corner(a, b) for a in _to_floats(x) for b in _to_floats(y)]
+    return _from_floats(min(corners), max(corners))
 
 
 _INF = float("inf")
 
 
-def _ends(x: Interval) -> tuple[int | float, int | float]:
+def _to_floats(x: Interval) -> tuple[int | float, int | float]:
     return (-_INF if x[0] is None else x[0], _INF if x[1] is None else x[1])
 
 
-def _from_ends(lo: int | float, hi: int | float) -> Interval:
+def _from_floats(lo: int | float, hi: int | float) -> Interval:
     return (
         None if isinstance(lo, float) else lo,
         None if isinstance(hi, float) else hi,
@@ -94,14 +93,14 @@ def _floordiv(x: Interval, y: Interval) -> Interval:
     lo, hi = y
     if lo is not None and lo >= 1:
         # Monotone in each operand for a divisor of one sign: the extremes are at the corners.
-        ends = [_quotient(a, b) for a in _ends(x) for b in _ends(y)]
-        return _from_ends(min(ends), max(ends))
+        ends = [_quotient(a, b) for a in _to_floats(x) for b in _to_floats(y)]
+        return _from_floats(min(ends), max(ends))
     if hi is not None and hi <= -1:
-        return _floordiv(_negated(x), _negated(y))
+        return _floordiv(_negate(x), _negate(y))
     # Divisor of unknown sign: at most the magnitude of the dividend.
-    a, b = _ends(x)
+    a, b = _to_floats(x)
     bound = max(abs(a), abs(b))
-    return _from_ends(-bound, bound)
+    return _from_floats(-bound, bound)
 
 
 def _quotient(a: int | float, b: int | float) -> int | float:
@@ -112,7 +111,7 @@ def _quotient(a: int | float, b: int | float) -> int | float:
     return a // b
 
 
-def _negated(x: Interval) -> Interval:
+def _negate(x: Interval) -> Interval:
     return (None if x[1] is None else -x[1], None if x[0] is None else -x[0])
 
 
@@ -131,13 +130,13 @@ def _mod(x: Interval, y: Interval) -> Interval:
 
 
 def _max(x: Interval, y: Interval) -> Interval:
-    a, b = _ends(x), _ends(y)
-    return _from_ends(max(a[0], b[0]), max(a[1], b[1]))
+    a, b = _to_floats(x), _to_floats(y)
+    return _from_floats(max(a[0], b[0]), max(a[1], b[1]))
 
 
 def _min(x: Interval, y: Interval) -> Interval:
-    a, b = _ends(x), _ends(y)
-    return _from_ends(min(a[0], b[0]), min(a[1], b[1]))
+    a, b = _to_floats(x), _to_floats(y)
+    return _from_floats(min(a[0], b[0]), min(a[1], b[1]))
 
 
 _OPERATIONS: dict[str, Callable[[Interval, Interval], Interval]] = {

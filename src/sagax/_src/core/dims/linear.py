@@ -1,15 +1,15 @@
-"""Integer points of systems of linear equations and inequalities, exactly: the Omega test.
+"""Find integer points of linear equations and inequalities exactly, by the Omega test.
 
-A row is ``(coefficients, constant)`` with one coefficient for each column; it stands for
+A row is ``(coefficients, constant)`` with one coefficient for each column. It stands for
 ``coefficients . x + constant``, which is 0 in an equation and at least 0 in an inequality.
 
-Columns are eliminated one by one. Equations go first, by unimodular substitutions. Of inequalities
-every pair of a lower and an upper bound is combined (Fourier-Motzkin); rows are divided by the gcd
-of their coefficients with the constant rounded, which is right for integers only. Every solution
-leaves a point of that combined system (the real shadow). Conversely, a point of it extends to the
-column if there is an integer between the bounds, for sure if one of the two has coefficient 1. If
-not, the dark shadow, combined with a margin, has only points that extend; and outside of it there
-are finitely many equations to try (W. Pugh, "The Omega test", 1991).
+Columns are eliminated one by one: first equations, by unimodular substitutions, then inequalities, by
+combining each lower with each upper bound (Fourier-Motzkin). Rows are divided by the gcd of their
+coefficients, with the constant rounded, which is valid for integers only. Every solution projects to a
+point of the combined system (the real shadow). Such a point extends to the column if there is an integer
+between the bounds, as is certain if one of two combined coefficients is 1. If not, the dark shadow,
+combined with a margin, has only points that extend. Outside of it there are finitely many equations to
+try (W. Pugh, "The Omega test", 1991).
 """
 
 from __future__ import annotations
@@ -18,19 +18,19 @@ import math
 from collections.abc import Iterable, Sequence
 
 Row = tuple[tuple[int, ...], int]
-Rows = dict[tuple[int, ...], int]  # coefficients -> constant: of parallel rows only the tightest
+Rows = dict[tuple[int, ...], int]  # coefficients -> constant: the tightest of parallel rows
 
-# Elimination can explode. Decisions then say "unknown", which is always sound; problems about the
-# sizes of real programs stay three orders of magnitude below. 10_000 rows take about 10 ms.
+# Elimination can explode. Decisions are then "unknown", which is sound. Actual models stay three
+# orders of magnitude below. 10_000 rows take about 10 ms.
 BUDGET = 200_000
 
 
-class TooHard(Exception):
-    """The search was given up."""
+class BudgetExceeded(Exception):
+    """The search exceeded its budget."""
 
 
-class _Search:
-    """Counts the rows that are made, so that a search ends."""
+class _Budget:
+    """Count the created rows, to bound a search."""
 
     __slots__ = ("left",)
 
@@ -40,7 +40,7 @@ class _Search:
     def spend(self, rows: int) -> None:
         self.left -= rows
         if self.left < 0:
-            raise TooHard
+            raise BudgetExceeded
 
 
 def find_point(
@@ -49,17 +49,17 @@ def find_point(
     columns: int,
     budget: int | None = None,
 ) -> list[int] | None:
-    """Integers that satisfy all rows, or None if there are none.
+    """Return integers that satisfy all rows, or None if there are none.
 
-    Raises TooHard if that needs more than ``budget`` rows (default BUDGET).
+    Raises BudgetExceeded if that needs more than ``budget`` rows (default BUDGET).
     """
-    return _solve(list(equations), list(inequalities), columns, _Search(budget))
+    return _solve(list(equations), list(inequalities), columns, _Budget(budget))
 
 
 def _solve(
-    equations: list[Row], inequalities: list[Row], columns: int, search: _Search
+    equations: list[Row], inequalities: list[Row], columns: int, search: _Budget
 ) -> list[int] | None:
-    """Eliminate the equations, solve the rest, and put the eliminated columns back."""
+    """Eliminate the equations, solve the rest, and compute the eliminated columns."""
     substitutions: list[tuple[int, Row]] = []  # column := row, in the columns that remain
     while equations:
         coefficients, constant = equations.pop()
@@ -82,14 +82,14 @@ def _solve(
             value[column] = 0
             replacement: Row = tuple(value), -pivot * constant
         else:
-            # x := x - sum(q_i x_i) leaves remainders as coefficients, which gets smaller each time.
+            # x := x - sum(q_i x_i) leaves remainders as coefficients, smaller each time.
             value = [-(c // pivot) for c in coefficients]
             value[column] = 1
             replacement = tuple(value), 0
             equations.append((coefficients, constant))
         search.spend(len(equations) + len(inequalities))
-        equations = [_replace(row, column, replacement) for row in equations]
-        inequalities = [_replace(row, column, replacement) for row in inequalities]
+        equations = [_substitute_row(row, column, replacement) for row in equations]
+        inequalities = [_substitute_row(row, column, replacement) for row in inequalities]
         substitutions.append((column, replacement))
     point = _solve_inequalities(inequalities, columns, search)
     if point is not None:
@@ -98,7 +98,7 @@ def _solve(
     return point
 
 
-def _replace(row: Row, column: int, value: Row) -> Row:
+def _substitute_row(row: Row, column: int, value: Row) -> Row:
     factor = row[0][column]
     if not factor:
         return row
@@ -108,12 +108,12 @@ def _replace(row: Row, column: int, value: Row) -> Row:
 
 
 def evaluate(row: Row, point: Sequence[int]) -> int:
-    """The value of the row's expression at ``point``."""
+    """Return the value of the row's expression at ``point``."""
     return sum([c * x for c, x in zip(row[0], point)]) + row[1]
 
 
 def tighten(inequalities: Iterable[Row]) -> Rows | None:
-    """The rows divided by their gcd, parallel ones merged; None if one of them cannot hold."""
+    """Divide rows by their gcd, and merge parallel ones; return None if one cannot hold."""
     rows: Rows = {}
     for coefficients, constant in inequalities:
         divisor = math.gcd(*coefficients)
@@ -131,7 +131,7 @@ def tighten(inequalities: Iterable[Row]) -> Rows | None:
 
 
 def _solve_inequalities(
-    inequalities: Iterable[Row], columns: int, search: _Search
+    inequalities: Iterable[Row], columns: int, search: _Budget
 ) -> list[int] | None:
     rows = tighten(inequalities)
     if rows is None:
@@ -148,14 +148,14 @@ def _solve_inequalities(
             if width == 0:
                 rest = [row for row in rows.items() if row[0] != coefficients]
                 return _solve([(coefficients, constant)], rest, columns, search)
-    column = _choose(rows, columns)
-    lower, upper, rest = _split(rows, column)
+    column = _choose_column(rows, columns)
+    lower, upper, rest = _split_bounds(rows, column)
     search.spend(len(lower) * len(upper))
     real = rest + [_combine(p, q, column, False) for p in lower for q in upper]
     point = _solve_inequalities(real, columns, search)
     if point is None or _extend(point, column, lower, upper):
         return point
-    # The bounds enclose no integer there, which happens if none of them has coefficient 1.
+    # The bounds enclose no integer there, as is possible if none of them has coefficient 1.
     dark = rest + [_combine(p, q, column, True) for p in lower for q in upper]
     point = _solve_inequalities(dark, columns, search)
     if point is not None:
@@ -173,8 +173,8 @@ def _solve_inequalities(
     return None
 
 
-def _choose(rows: Rows, columns: int) -> int:
-    """The column to eliminate: the cheapest, those first whose elimination is exact."""
+def _choose_column(rows: Rows, columns: int) -> int:
+    """Return the column to eliminate: the cheapest, exact eliminations first."""
     best = (2, 0)
     chosen = -1
     for j in range(columns):
@@ -200,8 +200,8 @@ def _choose(rows: Rows, columns: int) -> int:
     return chosen
 
 
-def _split(rows: Rows, column: int) -> tuple[list[Row], list[Row], list[Row]]:
-    """The rows that bound the column from below, from above, and not at all."""
+def _split_bounds(rows: Rows, column: int) -> tuple[list[Row], list[Row], list[Row]]:
+    """Split rows into those that bound the column from below, from above, and not at all."""
     lower: list[Row] = []
     upper: list[Row] = []
     rest: list[Row] = []
@@ -212,7 +212,7 @@ def _split(rows: Rows, column: int) -> tuple[list[Row], list[Row], list[Row]]:
 
 
 def _combine(lower: Row, upper: Row, column: int, dark: bool) -> Row:
-    """What the two bounds imply without the column."""
+    """Combine two bounds to a row without the column."""
     a = lower[0][column]
     b = -upper[0][column]
     coefficients = tuple([b * p + a * q for p, q in zip(lower[0], upper[0])])
@@ -221,10 +221,7 @@ def _combine(lower: Row, upper: Row, column: int, dark: bool) -> Row:
 
 
 def _extend(point: list[int], column: int, lower: list[Row], upper: list[Row]) -> bool:
-    """Give the column a value that its bounds allow, where the other columns have theirs.
-
-    False if there is no such integer.
-    """
+    """Set the column to a value within its bounds; return False if there is no such integer."""
     point[column] = 0
     lo = max([-(evaluate(row, point) // row[0][column]) for row in lower], default=None)
     hi = min([evaluate(row, point) // -row[0][column] for row in upper], default=None)
@@ -242,12 +239,12 @@ def column_range(
     column: int,
     budget: int | None = None,
 ) -> tuple[int | None, int | None]:
-    """Bounds of one column over the integer points, possibly not attained; None = unbounded.
+    """Return bounds of one column over the integer points, possibly not attained; None = unbounded.
 
-    A side that is reported unbounded is, if there are integer points at all.
-    Raises TooHard as `find_point` does.
+    A side reported as unbounded is so if there are integer points at all. Raises BudgetExceeded as
+    `find_point` does.
     """
-    search = _Search(budget)
+    search = _Budget(budget)
     rows_left = list(inequalities)
     for coefficients, constant in equations:
         rows_left.append((coefficients, constant))
@@ -258,7 +255,7 @@ def column_range(
         costs = {j: _cost(rows, j) for j in others}
         j = min(others, key=costs.__getitem__)
         others.remove(j)
-        lower, upper, rest = _split(rows, j)
+        lower, upper, rest = _split_bounds(rows, j)
         search.spend(len(lower) * len(upper))
         rows = tighten(rest + [_combine(p, q, j, False) for p in lower for q in upper])
     lo: int | None = None

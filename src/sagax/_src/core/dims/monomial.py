@@ -1,6 +1,6 @@
-"""The parts of symbolic expressions: atoms, products of atoms, and the tables that intern them.
+"""Define atoms and monomials of symbolic expressions, and the tables that intern them.
 
-The same part of one scope is the same object, so parts compare by identity and are cheap keys.
+Equal ones of a scope are the same object, so that they compare by identity and are cheap keys.
 """
 
 from __future__ import annotations
@@ -19,23 +19,23 @@ Key = tuple[Any, ...]
 
 
 class Atom:
-    """A factor that polynomials do not look into: a variable, or an operation on two sizes."""
+    """Represent an opaque factor of polynomials: a variable, or an operation on two sizes."""
 
     __slots__ = ("key", "kind", "operands", "size")
 
     def __init__(self, kind: str, operands: tuple[Any, ...], size: int, key: Key):
         self.kind = kind  # "var" or a key of FUNCTIONS
         self.operands = operands  # (name,) for a variable, two sizes for an operation
-        self.size = size  # how much text it is, roughly: sums are printed longest term first
-        self.key = key  # orders atoms
+        self.size = size  # an estimate of the text's length: sums print the longest term first
+        self.key = key  # the sort key
 
     @property
     def name(self) -> str:
-        """The name of a variable."""
+        """Return the name of a variable."""
         return self.operands[0]
 
     def evaluate(self, env: Mapping[str, int]) -> int:
-        """The value when the variables have the values in ``env``."""
+        """Return the value for the values of the variables in ``env``."""
         if self.kind == "var":
             try:
                 return int(env[self.operands[0]])
@@ -50,7 +50,7 @@ class Atom:
     def __str__(self) -> str:
         if self.kind == "var":
             return self.name
-        # A minus sign is printed apart here as it is in sums.
+        # A minus sign is followed by a space, as in sums.
         x, y = [f"- {-d}" if isinstance(d, int) and d < 0 else str(d) for d in self.operands]
         return f"{self.kind}({x}, {y})"
 
@@ -58,7 +58,7 @@ class Atom:
 
 
 class Monomial:
-    """A product of powers of atoms, largest atom first."""
+    """Represent a product of powers of atoms, largest atom first."""
 
     __slots__ = ("atom", "degree", "factors", "key", "order", "size")
 
@@ -67,22 +67,22 @@ class Monomial:
         self.degree = sum([exponent for _, exponent in factors])
         self.size = sum([atom.size * exponent + 1 for atom, exponent in factors])
         keys = tuple([(atom.key, exponent) for atom, exponent in factors])
-        self.key: Key = (self.size, keys)  # of printing
-        self.order: Key = (self.degree, keys)  # graded lexicographic: kept by products
-        self.atom = factors[0][0] if self.degree == 1 else None  # if it is nothing else
+        self.key: Key = (self.size, keys)  # for printing
+        self.order: Key = (self.degree, keys)  # graded lexicographic, preserved by products
+        self.atom = factors[0][0] if self.degree == 1 else None  # the only factor
 
     @property
     def is_variable(self) -> bool:
-        """True for a variable alone."""
+        """Return whether the monomial is a single variable."""
         return self.atom is not None and self.atom.kind == "var"
 
     def divides(self, other: Monomial) -> bool:
-        """Whether ``other`` has all factors of this monomial."""
+        """Return whether ``other`` has all factors of this monomial."""
         exponents = dict(other.factors)
         return all(exponents.get(atom, 0) >= exponent for atom, exponent in self.factors)
 
     def evaluate(self, env: Mapping[str, int]) -> int:
-        """The value when the variables have the values in ``env``."""
+        """Return the value for the values of the variables in ``env``."""
         result = 1
         for atom, exponent in self.factors:
             result *= atom.evaluate(env) ** exponent
@@ -98,7 +98,7 @@ class Monomial:
 
 
 class Tables:
-    """What one scope has interned. ``dict.setdefault`` is atomic: threads agree on one object."""
+    """Hold the interned objects of one scope; ``dict.setdefault`` is atomic across threads."""
 
     __slots__ = ("atoms", "dims", "monomials", "operations")
 
@@ -110,7 +110,7 @@ class Tables:
 
 
 class Rule:
-    """``coefficient * monomial`` is to be replaced by ``value``: from an equality constraint."""
+    """Rewrite ``coefficient * monomial`` to ``value``, by an equality constraint."""
 
     __slots__ = ("coefficient", "eliminates", "monomial", "value")
 
@@ -118,4 +118,4 @@ class Rule:
         self.coefficient = coefficient
         self.monomial = monomial
         self.value = value
-        self.eliminates = eliminates  # a variable or an operation that no expression has any more
+        self.eliminates = eliminates  # whether the monomial disappears from all expressions

@@ -1,4 +1,4 @@
-"""Specifications of symbolic shapes and constraints: text in, sizes out.
+"""Parse specifications of symbolic shapes and constraints.
 
     shape       dimension, dimension, ...   (in parentheses or not; `_` and a final `...` stand for
                 sizes taken from another shape)
@@ -6,7 +6,7 @@
                 max(x, y), min(x, y)
     constraint  x >= y, x <= y, x == y
 
-Errors show the text with a caret under the place.
+Errors show the text with a caret under the error.
 """
 
 from __future__ import annotations
@@ -25,15 +25,15 @@ _TOKEN = re.compile(
 _OPERATIONS = expression.OPERATIONS
 
 
-def _fail(text: str, position: int, what: str, kind: str) -> ValueError:
+def _syntax_error(text: str, position: int, message: str, kind: str) -> ValueError:
     caret = " " * position + "^"
     return errors.ArgumentValueError(
-        f"syntax error in {kind} {text!r}: {what}\n    {text}\n    {caret}"
+        f"syntax error in {kind} {text!r}: {message}\n    {text}\n    {caret}"
     )
 
 
 class _Parser:
-    """Recursive descent over one text. ``kind`` names the text in errors."""
+    """Parse one text by recursive descent. ``kind`` names the text in errors."""
 
     def __init__(self, scope: Scope, text: str, kind: str):
         self.scope = scope
@@ -66,8 +66,10 @@ class _Parser:
     def found(self) -> str:
         return "the end" if self.group == "end" else f"'{self.token}'"
 
-    def fail(self, what: str, position: int | None = None) -> ValueError:
-        return _fail(self.text, self.position if position is None else position, what, self.kind)
+    def fail(self, message: str, position: int | None = None) -> ValueError:
+        return _syntax_error(
+            self.text, self.position if position is None else position, message, self.kind
+        )
 
     def sum(self) -> Size:
         negative = self.at("-")
@@ -146,7 +148,7 @@ class _Parser:
 
 
 def parse_dimension(scope: Scope, text: str) -> Size:
-    """The size that ``text`` describes."""
+    """Parse the size that ``text`` describes."""
     parser = _Parser(scope, text, "symbolic dimension")
     value = parser.sum()
     parser.end()
@@ -157,7 +159,7 @@ _COMPARISONS = (">=", "<=", "==")
 
 
 def parse_constraint(scope: Scope, text: str) -> tuple[Size, str, Size]:
-    """``(lhs, comparison, rhs)`` of a constraint such as ``"a >= 2*b"``."""
+    """Parse a constraint such as ``"a >= 2*b"`` to ``(lhs, comparison, rhs)``."""
     parser = _Parser(scope, text, "symbolic constraint")
     lhs = parser.sum()
     if not parser.at(*_COMPARISONS):
@@ -175,10 +177,10 @@ def parse_constraint(scope: Scope, text: str) -> tuple[Size, str, Size]:
 
 
 def parse_shape(scope: Scope, text: str, like: Sequence[Any] | None) -> tuple[Size, ...]:
-    """The shape that ``text`` describes; placeholders are filled in from ``like``."""
+    """Parse the shape that ``text`` describes; fill in placeholders from ``like``."""
     parser = _Parser(scope, text, "symbolic shape")
     closing = None
-    if parser.at("(") and _wraps_everything(text):
+    if parser.at("(") and _is_parenthesized(text):
         parser.take()
         closing = ")"
     shape: list[Size] = []
@@ -187,12 +189,12 @@ def parse_shape(scope: Scope, text: str, like: Sequence[Any] | None) -> tuple[Si
         or (closing and parser.at(closing) and parser.next >= len(text.rstrip()))
     ):
         if parser.at("..."):
-            shape.extend(_fill_rest(parser, like, len(shape)))
+            shape.extend(_ellipsis_sizes(parser, like, len(shape)))
             parser.take()
             if parser.at(","):
                 raise parser.fail("'...' must be the last entry")
             break
-        shape.append(_entry(parser, like, len(shape)))
+        shape.append(_parse_entry(parser, like, len(shape)))
         if not parser.at(","):
             break
         parser.take()
@@ -202,8 +204,8 @@ def parse_shape(scope: Scope, text: str, like: Sequence[Any] | None) -> tuple[Si
     return tuple(shape)
 
 
-def _wraps_everything(text: str) -> bool:
-    """True if the first parenthesis closes at the very end: ``(a, b)``, not ``(a + 1)*(b + 1)``."""
+def _is_parenthesized(text: str) -> bool:
+    """Return whether the first parenthesis closes at the end, unlike ``(a + 1)*(b + 1)``."""
     depth = 0
     stripped = text.strip()
     for i, c in enumerate(stripped):
@@ -213,7 +215,7 @@ def _wraps_everything(text: str) -> bool:
     return True
 
 
-def _fill_rest(parser: _Parser, like: Sequence[Any] | None, start: int) -> Sequence[Size]:
+def _ellipsis_sizes(parser: _Parser, like: Sequence[Any] | None, start: int) -> Sequence[Size]:
     if like is None:
         raise parser.fail("'...' needs a shape to fill in from, and no like= was given")
     if start > len(like):
@@ -224,7 +226,7 @@ def _fill_rest(parser: _Parser, like: Sequence[Any] | None, start: int) -> Seque
     return rest
 
 
-def _entry(parser: _Parser, like: Sequence[Any] | None, index: int) -> Size:
+def _parse_entry(parser: _Parser, like: Sequence[Any] | None, index: int) -> Size:
     start = parser.position
     if parser.group == "name" and parser.token == "_":
         parser.take()

@@ -1,4 +1,4 @@
-"""Scopes: dimension variables, what is known about them, and what follows from that."""
+"""Define scopes of dimension variables, with constraints and decisions."""
 
 from __future__ import annotations
 
@@ -16,12 +16,11 @@ from sagax._src.diagnostics import errors
 
 
 class SymbolicScope:
-    """Dimension variables that belong together, with constraints on them.
+    """Group dimension variables with constraints on them.
 
-    ``constraints_str`` is a sequence of texts ``"x >= y"``, ``"x <= y"`` or ``"x == y"`` over
-    dimension expressions. Every variable is at least 1. The same name in two scopes means two
-    sizes, which cannot be combined. ValueError for a text that is no constraint, and for one that
-    no sizes satisfy.
+    ``constraints_str`` is a sequence of texts ``"x >= y"``, ``"x <= y"`` or ``"x == y"`` over dimension
+    expressions. Every variable is at least 1. The same name in two scopes denotes two sizes, which cannot
+    be combined. Raises ValueError for invalid and for unsatisfiable constraints.
 
     >>> from sagax._src.core import dims
     >>> scope = dims.SymbolicScope(["a >= 4"])
@@ -31,9 +30,9 @@ class SymbolicScope:
     """
 
     def __init__(self, constraints_str: Sequence[str] = ()):
-        given: Any = constraints_str
-        listed = isinstance(given, Iterable) and not isinstance(given, str)
-        texts: tuple[Any, ...] | None = tuple(cast(Any, given)) if listed else None
+        argument: Any = constraints_str
+        is_sequence = isinstance(argument, Iterable) and not isinstance(argument, str)
+        texts: tuple[Any, ...] | None = tuple(cast(Any, argument)) if is_sequence else None
         if texts is None or not all(isinstance(text, str) for text in texts):
             raise errors.ArgumentValueError(
                 function="SymbolicScope",
@@ -48,7 +47,7 @@ class SymbolicScope:
         self.divisors: list[tuple[Monomial, int]] = []  # products known to be multiples of ints
         self.name = f"the scope with {list(texts)}" if texts else "a scope without constraints"
         self.knowledge = Knowledge(self)
-        self.noted = Assumptions()  # all that was taken for granted about its variables
+        self.noted = Assumptions()  # all assumptions about its variables
         for text in self.constraints:
             self._constrain(text)
 
@@ -56,7 +55,7 @@ class SymbolicScope:
         lhs, op, rhs = parse_constraint(self, text)
         relation = Relation.of(text, lhs, op, rhs)
         difference = relation.difference
-        quotients = _quotients(lhs, rhs) if relation.op == "==" else []
+        quotients = _known_remainders(lhs, rhs) if relation.op == "==" else []
         if type(difference) is not Dim:
             possible = difference == 0 if relation.op == "==" else difference >= 0
         else:
@@ -77,22 +76,22 @@ class SymbolicScope:
                 self._add_rule(quotient.multiple, quotient.value)
                 if quotient.product is not None:
                     self.divisors.append(quotient.product)
-        # Simplifications from before the constraint was known may not go far enough now.
+        # Earlier results may simplify further with the constraint.
         self.tables.operations.clear()
 
     def _add_rule(self, lhs: Size, rhs: Size) -> None:
-        """Make the two sides of an equality the same expression, if one can replace the other.
+        """Add a rewrite rule for an equality, if one side can replace the other.
 
         A variable or an operation that the other side does not contain is replaced everywhere. A
-        product is replaced by what comes before it in the graded order of monomials. So rewriting
-        ends. An equality of another form just stays known.
+        product is replaced by terms before it in the graded order of monomials, so that rewriting
+        terminates. Other equalities are known facts only.
         """
-        rule = _rule(lhs, rhs) or _rule(rhs, lhs)
+        rule = _rewrite_rule(lhs, rhs) or _rewrite_rule(rhs, lhs)
         if rule is None:
             return
         self.rules.append(rule)
         for other in self.rules:
-            other.value = expression.substitute(other.value, {})  # in the normal form of today
+            other.value = expression.substitute(other.value, {})  # to the current normal form
         replaced = {r.monomial for r in self.rules if r.eliminates}
         self.rules = [
             r
@@ -115,11 +114,11 @@ class SymbolicScope:
 
     @property
     def relations(self) -> tuple[Relation, ...]:
-        """The constraints, to be checked where the program meets real sizes."""
+        """Return the constraints, to check against actual sizes."""
         return tuple(self.knowledge.relations)
 
     def complete(self, env: Mapping[str, int]) -> dict[str, int]:
-        """``env`` with the values of the variables that equality constraints express by others."""
+        """Add to ``env`` the variables that equality constraints express by others."""
         result = dict(env)
         for rule in self.rules:
             atom = rule.monomial.atom
@@ -129,22 +128,22 @@ class SymbolicScope:
         return result
 
     def read(self, text: str) -> Size:
-        """The size that one dimension of a specification describes."""
+        """Parse one dimension of a specification."""
         return parse_dimension(self, text)
 
     def decide(self, e: Dim, op: str) -> bool | None:
-        """Whether ``e op 0`` (``>=`` or ``==``) holds for all sizes, none, or some (None)."""
+        """Return whether ``e op 0`` (``>=`` or ``==``) holds for all sizes, none, or some (None)."""
         return self.knowledge.decide(e, op)
 
     def bounds(self, e: Size) -> Interval:
-        """The least and the greatest value of ``e``; None = unbounded."""
+        """Return the least and the greatest value of ``e``; None = unbounded."""
         return self.knowledge.bounds(e)
 
     def inconclusive(self, lhs: Size, op: str, rhs: Size) -> errors.InconclusiveDimensionOperation:
-        """The error for a comparison that depends on the sizes, with a constraint that settles it.
+        """Return the error for an inconclusive comparison, with a constraint that decides it.
 
         Its ``facts`` are ``lhs``, ``op``, ``rhs`` and ``constraint``, a text for `symbolic_shape`
-        that has been verified to settle the comparison, or None.
+        that is verified to decide the comparison, or None.
         """
         equality = op in ("==", "!=")
         gap = expression.subtract(rhs, lhs) if op in ("<=", "<") else expression.subtract(lhs, rhs)
@@ -162,7 +161,7 @@ class SymbolicScope:
                 lines.append(f"  {'true' if holds != (op == '!=') else 'false'} for {sizes}")
         if self.constraints:
             lines.append(f"  known: {', '.join(self.constraints)}")
-        constraint = self._settling(gap, equality)
+        constraint = self._deciding_constraint(gap, equality)
         fix = None
         if constraint is not None:
             fix = (
@@ -173,41 +172,40 @@ class SymbolicScope:
             "\n".join(lines), lhs=lhs, op=op, rhs=rhs, constraint=constraint, fix=fix
         )
 
-    def _settling(self, gap: Dim, equality: bool) -> str | None:
-        """A constraint that decides ``gap >= 0`` (or ``== 0``), verified in a scope that has it."""
-        if equality:  # equal sizes are the exception, so one side of the other is proposed
+    def _deciding_constraint(self, gap: Dim, equality: bool) -> str | None:
+        """Return a constraint that decides ``gap >= 0`` (or ``== 0``), verified in its own scope."""
+        if equality:  # equal sizes are the exception, so propose an inequality
             sides = (expression.subtract(gap, 1), expression.subtract(expression.scale(gap, -1), 1))
         else:
             sides = (gap,)
             if len(gap.terms) == 1 and gap.terms[0][0].is_variable and gap.terms[0][1] < 0:
-                # rather that a size is large than that it is small: that is asked for special cases
+                # prefer large sizes: code tests for small ones to handle special cases
                 sides = (expression.subtract(expression.scale(gap, -1), 1), gap)
         for side in sides:
-            for text in _proposals(side):
+            for text in _constraint_texts(side):
                 try:
                     scope = SymbolicScope((*self.constraints, text))
                 except ValueError:
                     continue
                 names = expression.variables(gap)
-                there = expression.substitute(
-                    gap, {name: expression.variable(scope, name) for name in names}
-                )
-                if expression.compare(there, "==" if equality else ">=", 0) is not None:
+                renamed = {name: expression.variable(scope, name) for name in names}
+                trial = expression.substitute(gap, renamed)
+                if expression.compare(trial, "==" if equality else ">=", 0) is not None:
                     return text
         return None
 
 
-class _Quotient(NamedTuple):
-    """What ``mod(x, d) == r`` says: ``d * floordiv(x, d)`` is ``x - r``."""
+class _KnownRemainder(NamedTuple):
+    """Hold the fact of ``mod(x, d) == r``: ``d * floordiv(x, d)`` is ``x - r``."""
 
     multiple: Size
     value: Size
     product: tuple[Monomial, int] | None  # x and d, where d is an int and divides a product
 
 
-def _quotients(lhs: Size, rhs: Size) -> list[_Quotient]:
-    """The quotients of which an equality gives the remainder, an int."""
-    found: list[_Quotient] = []
+def _known_remainders(lhs: Size, rhs: Size) -> list[_KnownRemainder]:
+    """Return the quotients whose remainder, an int, an equality determines."""
+    found: list[_KnownRemainder] = []
     for side, rest in ((lhs, rhs), (rhs, lhs)):
         if type(side) is not Dim or side.const or len(side.terms) != 1 or type(rest) is Dim:
             continue
@@ -220,11 +218,11 @@ def _quotients(lhs: Size, rhs: Size) -> list[_Quotient]:
         if type(x) is Dim and not x.const and len(x.terms) == 1 and x.terms[0][1] == 1:
             if rest == 0 and type(d) is int and d > 1:
                 product = x.terms[0][0], d
-        found.append(_Quotient(expression.multiply(quotient, d), x - rest, product))
+        found.append(_KnownRemainder(expression.multiply(quotient, d), x - rest, product))
     return found
 
 
-def _rule(lhs: Size, rhs: Size) -> Rule | None:
+def _rewrite_rule(lhs: Size, rhs: Size) -> Rule | None:
     if type(lhs) is not Dim or lhs.const or len(lhs.terms) != 1:
         return None
     monomial, coefficient = lhs.terms[0]
@@ -236,7 +234,7 @@ def _rule(lhs: Size, rhs: Size) -> Rule | None:
         return Rule(1, monomial, value, eliminates=True)
     if type(value) is Dim:
         if coefficient > 1 and not value.const and len(value.terms) == 1 and value.terms[0][1] == 1:
-            swapped = value.terms[0][0]  # 2*b == a is said better as a == 2*b
+            swapped = value.terms[0][0]  # rewrite a to 2*b for 2*b == a
             if swapped.atom is not None and swapped.atom not in expression.atoms(lhs):
                 return Rule(1, swapped, lhs, eliminates=True)
         if any(m.order >= monomial.order for m, _ in value.terms):
@@ -244,8 +242,8 @@ def _rule(lhs: Size, rhs: Size) -> Rule | None:
     return Rule(coefficient, monomial, value, eliminates=False)
 
 
-def _proposals(gap: Size) -> Iterator[str]:
-    """Constraints that say ``gap >= 0``, the most readable first."""
+def _constraint_texts(gap: Size) -> Iterator[str]:
+    """Yield constraints that mean ``gap >= 0``, the most readable first."""
     if type(gap) is not Dim:
         return
     if len(gap.terms) == 1:
@@ -278,14 +276,14 @@ def symbolic_shape(
     scope: SymbolicScope | None = None,
     like: Sequence[Any] | None = None,
 ) -> tuple[Size, ...]:
-    """The shape that a specification such as ``"b, 2*n, 3"`` describes: a tuple of ints and Dims.
+    """Parse a specification such as ``"b, 2*n, 3"`` to a shape: a tuple of ints and Dims.
 
     Entries are separated by commas: sums and products of integers and variables, ``a^2``,
     ``floordiv(x, y)``, ``mod(x, y)``, ``max(x, y)``, ``min(x, y)``; ``_`` and a final ``...`` (or
     None for the whole specification) are filled in from ``like``.
 
     The variables belong to ``scope``, or to a new scope with the given ``constraints``, texts such
-    as ``"a >= 2*b"`` (see `SymbolicScope`). ValueError shows where a specification is wrong.
+    as ``"a >= 2*b"`` (see `SymbolicScope`). Raises ValueError for an invalid specification.
 
     >>> from sagax._src.core import dims
     >>> dims.symbolic_shape("b, _, 2*n", like=(None, 8, None))
@@ -318,9 +316,9 @@ def symbolic_shape(
 
 
 def bounds(x: Size) -> Interval:
-    """The least and the greatest value that ``x`` can have; None on a side that is unbounded.
+    """Return the least and the greatest value that ``x`` can have; None on an unbounded side.
 
-    Attained if the expression and the constraints are linear, else possibly wider than that.
+    They are attained if the expression and the constraints are linear, else possibly wider.
 
     >>> from sagax._src.core import dims
     >>> a, b = dims.symbolic_shape("a, b", constraints=["a >= b + 2", "b <= 7"])

@@ -1,6 +1,6 @@
-"""Arithmetic of shapes whose entries are ints or Dims.
+"""Compute with shapes of ints and Dims.
 
-Every function is written for plain ints first: those are the rule.
+Every function has a fast path for ints.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ Shape = tuple[Size, ...]
 
 
 def is_dim(x: Any) -> bool:
-    """True if ``x`` is a symbolic size."""
+    """Return whether ``x`` is a symbolic size."""
     return type(x) is Dim
 
 
 def is_static(shape: Iterable[Any]) -> bool:
-    """True if no entry of ``shape`` is symbolic."""
+    """Return whether no entry of ``shape`` is symbolic."""
     for d in shape:
         if type(d) is Dim:
             return False
@@ -33,10 +33,10 @@ def is_static(shape: Iterable[Any]) -> bool:
 
 
 def same(x: Size, y: Size) -> bool:
-    """True if the two sizes are provably equal.
+    """Return whether two sizes are provably equal.
 
-    Records no assumption: for checks, and wherever the answer False leads to a correct result for
-    equal sizes too. Where it does not, ask ``x == y``.
+    This records no assumption. Use it for checks, and where False leads to a correct result for equal
+    sizes too. Otherwise compare ``x == y``.
     """
     if x is y:
         return True
@@ -48,7 +48,7 @@ def same(x: Size, y: Size) -> bool:
 
 
 def same_shape(x: Sequence[Size], y: Sequence[Size]) -> bool:
-    """True if the two shapes have equal ranks and provably equal sizes."""
+    """Return whether two shapes have equal ranks and provably equal sizes."""
     if x is y:
         return True
     if len(x) != len(y):
@@ -62,10 +62,10 @@ def same_shape(x: Sequence[Size], y: Sequence[Size]) -> bool:
 
 
 def canonical_shape(shape: Any, where: str = "shape") -> Shape:
-    """``shape`` as a tuple of ints (not negative) and Dims; a single size means rank one.
+    """Convert ``shape`` to a tuple of non-negative ints and Dims; a single size means rank one.
 
-    ``where`` names the argument in errors: TypeError for an entry that is not an integer,
-    ValueError for a negative one (a Dim: one that is negative for all sizes; see `check_sizes`).
+    ``where`` names the argument in errors. Raises TypeError for an entry that is not an integer, and
+    ValueError for a negative one (for a Dim, one that is negative for all sizes; see `check_sizes`).
     """
     entries: tuple[Any, ...] = shape
     if type(shape) is list:
@@ -74,7 +74,7 @@ def canonical_shape(shape: Any, where: str = "shape") -> Shape:
         entries = _as_sequence(shape, where)
     for d in entries:
         if type(d) is not int or d < 0:
-            return tuple([_entry(entries, i, where) for i in range(len(entries))])
+            return tuple([_check_entry(entries, i, where) for i in range(len(entries))])
     return entries
 
 
@@ -86,7 +86,7 @@ def _as_sequence(shape: Any, where: str) -> tuple[Any, ...]:
             return tuple(shape)
         except TypeError as error:
             if isinstance(error, errors.SagaxError):
-                raise  # a tracer, which says what it is and where it comes from
+                raise  # the error of a tracer
     elif hasattr(shape, "ndim"):
         return (shape,)
     raise errors.ArgumentError(
@@ -94,7 +94,7 @@ def _as_sequence(shape: Any, where: str) -> tuple[Any, ...]:
     )
 
 
-def _entry(shape: Sequence[Any], i: int, where: str) -> Size:
+def _check_entry(shape: Sequence[Any], i: int, where: str) -> Size:
     d = shape[i]
     if type(d) is Dim:
         if expression.compare(d, "<", 0):
@@ -103,7 +103,7 @@ def _entry(shape: Sequence[Any], i: int, where: str) -> Size:
                 f" {shape_text(shape)}"
             )
         return d
-    value = _integer(d)
+    value = _as_integer(d)
     if value is None:
         fix = None
         if isinstance(d, float) and d.is_integer():
@@ -120,7 +120,7 @@ def _entry(shape: Sequence[Any], i: int, where: str) -> Size:
     return value
 
 
-def _integer(d: Any) -> int | None:
+def _as_integer(d: Any) -> int | None:
     if isinstance(d, bool | np.bool_ | float | complex | str):
         return None
     if isinstance(d, np.ndarray):
@@ -129,21 +129,21 @@ def _integer(d: Any) -> int | None:
         return operator.index(d)
     except TypeError as error:
         if isinstance(error, errors.SagaxError):
-            raise  # a tracer, which says what it is and where it comes from
+            raise  # the error of a tracer
         return None
 
 
 def shape_text(shape: Sequence[Any]) -> str:
-    """The shape as a tuple is printed."""
+    """Format a shape like a tuple."""
     body = ", ".join(str(d) for d in shape)
     return f"({body},)" if len(shape) == 1 else f"({body})"
 
 
 def check_sizes(shape: Sequence[Size], where: str = "shape") -> None:
-    """Raise unless every size of ``shape`` is provably at least 0.
+    """Check that every size of ``shape`` is provably at least 0.
 
-    For operations that make an array of that shape. InconclusiveDimensionOperation hands over the
-    constraint that settles it.
+    Use it in operations that create an array. Raises InconclusiveDimensionOperation, with the constraint
+    that decides it.
     """
     for d in shape:
         if type(d) is Dim:
@@ -159,41 +159,41 @@ def check_sizes(shape: Sequence[Size], where: str = "shape") -> None:
 
 
 def size(shape: Iterable[Size]) -> Size:
-    """The number of elements of an array of that shape."""
+    """Return the number of elements of an array of that shape."""
     return math.prod(shape)
 
 
 def max_dim(x: Size, y: Size) -> Size:
-    """The larger of two sizes."""
+    """Return the larger of two sizes."""
     if type(x) is int and type(y) is int:
         return x if x >= y else y
     return expression.maximum(x, y)
 
 
 def min_dim(x: Size, y: Size) -> Size:
-    """The smaller of two sizes."""
+    """Return the smaller of two sizes."""
     if type(x) is int and type(y) is int:
         return x if x <= y else y
     return expression.minimum(x, y)
 
 
 def clamp_dim(x: Size, lo: Size, hi: Size) -> Size:
-    """``x`` brought into ``lo ... hi`` (``lo`` wins if they cross)."""
+    """Clamp ``x`` to ``lo ... hi`` (``lo`` wins if they cross)."""
     return max_dim(min_dim(x, hi), lo)
 
 
 def non_negative(x: Size) -> Size:
-    """``max(x, 0)``."""
+    """Return ``max(x, 0)``."""
     return max_dim(x, 0)
 
 
 def ceil_div(x: Size, y: Size) -> Size:
-    """``x / y`` rounded up."""
+    """Return ``x / y`` rounded up."""
     return (x + y - 1) // y if type(y) is int and y > 0 else -(-x // y)
 
 
 def broadcast_dim(x: Size, y: Size) -> Size | None:
-    """The size of the broadcast of two dimensions, or None if they are not known to broadcast."""
+    """Return the broadcast of two sizes, or None if they do not provably broadcast."""
     if same(x, y):
         return x
     if same(x, 1):
@@ -204,10 +204,10 @@ def broadcast_dim(x: Size, y: Size) -> Size | None:
 
 
 def divide_sizes(s1: Sequence[Size], s2: Sequence[Size]) -> Size:
-    """How often the size of ``s2`` goes into that of ``s1``: what ``-1`` in a reshape stands for.
+    """Divide the size of ``s1`` by that of ``s2``: the value of ``-1`` in a reshape.
 
-    An entry ``-1`` of ``s2`` is left out. Raises InconclusiveDimensionOperation if the quotient is
-    not an integer, or not known to be.
+    An entry ``-1`` of ``s2`` is ignored. Raises InconclusiveDimensionOperation unless the quotient is
+    provably an integer.
     """
     whole = size(s1)
     part = size([d for d in s2 if type(d) is Dim or d != -1])
@@ -217,27 +217,25 @@ def divide_sizes(s1: Sequence[Size], s2: Sequence[Size]) -> Size:
             if not remainder:
                 return quotient
         elif not whole:
-            return 1  # 0 / 0: any size is right, and 1 is what NumPy users get from nothing
+            return 1  # 0 / 0: any size is correct, NumPy chooses 1
         else:
-            raise _uneven(
-                s1,
-                s2,
-                f"The size of {shape_text(s2)} is 0 and that of {shape_text(s1)} is {whole}.",
-            )
-        raise _uneven(s1, s2, f"The remainder {remainder} should be 0.")
+            raise _uneven_error(s1, s2, _zero_size(s1, s2, whole))
+        raise _uneven_error(s1, s2, f"The remainder {remainder} should be 0.")
     if type(part) is not Dim and part == 0:
         if same(whole, 0):
             return 1
-        raise _uneven(
-            s1, s2, f"The size of {shape_text(s2)} is 0 and that of {shape_text(s1)} is {whole}."
-        )
+        raise _uneven_error(s1, s2, _zero_size(s1, s2, whole))
     remainder = expression.mod(whole, part)
     if same(remainder, 0):
         return expression.floordiv(whole, part)
-    raise _uneven(s1, s2, f"The remainder {remainder} should be 0.", remainder)
+    raise _uneven_error(s1, s2, f"The remainder {remainder} should be 0.", remainder)
 
 
-def _uneven(
+def _zero_size(s1: Sequence[Size], s2: Sequence[Size], whole: Size) -> str:
+    return f"The size of {shape_text(s2)} is 0 and that of {shape_text(s1)} is {whole}."
+
+
+def _uneven_error(
     s1: Sequence[Size], s2: Sequence[Size], why: str, remainder: Size | None = None
 ) -> Exception:
     message = (
@@ -257,7 +255,7 @@ def _uneven(
 
 
 def dilate_dim(d: Size, dilation: int) -> Size:
-    """The extent of ``d`` elements ``dilation`` apart: ``1 + dilation*(d - 1)``, or 0 for none."""
+    """Return the extent of ``d`` elements ``dilation`` apart: ``1 + dilation*(d - 1)``, or 0."""
     if type(d) is not Dim:
         return 1 + dilation * (d - 1) if d > 0 else 0
     if dilation == 1:
@@ -266,9 +264,9 @@ def dilate_dim(d: Size, dilation: int) -> Size:
 
 
 def stride_dim(d: Size, window: Size, stride: Size) -> Size:
-    """How many windows fit into ``d`` elements, ``stride`` apart.
+    """Return the number of windows that fit into ``d`` elements, ``stride`` apart.
 
-    That is ``(d - window)//stride + 1``, or 0 if not even one fits.
+    It is ``(d - window)//stride + 1``, or 0 if none fits.
     """
     if type(d) is int and type(window) is int and type(stride) is int:
         return (d - window) // stride + 1 if d >= window else 0
@@ -276,7 +274,7 @@ def stride_dim(d: Size, window: Size, stride: Size) -> Size:
 
 
 def slice_size(start: Size, stop: Size, step: Size = 1) -> Size:
-    """The length of ``range(start, stop, step)``; the sign of ``step`` must be known."""
+    """Return the length of ``range(start, stop, step)``; the sign of ``step`` must be known."""
     if type(start) is int and type(stop) is int and type(step) is int:
         return len(range(start, stop, step))
     if step < 0:
@@ -287,10 +285,10 @@ def slice_size(start: Size, stop: Size, step: Size = 1) -> Size:
 
 
 def canonical_slice(index: slice, d: Size) -> tuple[Size, Size, Size]:
-    """``(start, size, step)`` of ``index`` on an axis of ``d`` elements, by Python's rules.
+    """Return ``(start, size, step)`` of ``index`` on an axis of ``d`` elements, by Python's rules.
 
-    Indices count from the end when negative and are cut to the axis. ``start`` is the first index
-    taken, also for a negative step; with size 0 it is 0.
+    Negative indices count from the end, and indices are clamped to the axis. ``start`` is the first
+    index taken, also for a negative step; with size 0 it is 0.
 
     >>> from sagax._src.core import dims
     >>> dims.canonical_slice(slice(None, None, -2), 5)
@@ -307,21 +305,21 @@ def canonical_slice(index: slice, d: Size) -> tuple[Size, Size, Size]:
         return (start if count else 0), count, step
     forward = step > 0  # raises if the sign is not known
     if forward:
-        start = 0 if index.start is None else _cut(index.start, d, 0, d)
-        stop = d if index.stop is None else _cut(index.stop, d, 0, d)
+        start = 0 if index.start is None else _clamp_index(index.start, d, 0, d)
+        stop = d if index.stop is None else _clamp_index(index.stop, d, 0, d)
     else:
         last = d - 1
-        start = last if index.start is None else _cut(index.start, d, -1, last)
-        stop = -1 if index.stop is None else _cut(index.stop, d, -1, last)
+        start = last if index.start is None else _clamp_index(index.start, d, -1, last)
+        stop = -1 if index.stop is None else _clamp_index(index.stop, d, -1, last)
     count = slice_size(start, stop, step)
     if same(count, 0):
         return 0, 0, step
     return start, count, step
 
 
-def _cut(i: Any, d: Size, lo: Size, hi: Size) -> Size:
-    """Index ``i`` of an axis of ``d`` elements, counted from the start, cut to ``lo ... hi``."""
+def _clamp_index(i: Any, d: Size, lo: Size, hi: Size) -> Size:
+    """Convert index ``i`` of an axis of ``d`` elements to one from the start, in ``lo ... hi``."""
     if type(i) is not Dim:
         i = operator.index(i)
-    # The comparison raises if it is not known from which end the index counts.
+    # The comparison raises if the sign of the index is not known.
     return clamp_dim(i if i >= 0 else i + d, lo, hi)

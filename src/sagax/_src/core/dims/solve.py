@@ -1,10 +1,9 @@
-"""Values of dimension variables from the sizes of actual arguments.
+"""Solve for dimension variables, given the sizes of actual arguments.
 
-The specifications of the arguments are equations ``expression == size``. Equations with one unknown
-are solved directly: linear ones by division, polynomials by bisection between their turning points.
-What is left goes, as a whole, to the decision procedure, which knows the scope's constraints and
-narrows the unknowns; finite rests are tried out. All solutions count, so a value is reported only
-if it is the only one.
+The specifications of the arguments are equations ``expression == size``. Equations with one unknown are
+solved directly: linear ones by division, polynomials by bisection between their turning points. The
+remaining system goes to the decision procedure, which narrows the unknowns by the scope's constraints.
+Finite sets of candidates are enumerated. A value is reported only if it is the only solution.
 """
 
 from __future__ import annotations
@@ -20,28 +19,28 @@ from sagax._src.core.dims.scope import SymbolicScope
 from sagax._src.core.dims.shapes import Shape, shape_text
 from sagax._src.frozen_class import record
 
-_VALUES = 4096  # tried for one unknown
-_STEPS = 4096  # of one search; one takes from 10 us to 1 ms
-_PAGE = "https://jax.readthedocs.io/en/latest/export/shape_poly.html#shape-assertion-errors"
-_CANDIDATES = 6  # solutions listed when there are several
+_MAX_VALUES = 4096  # candidates for one unknown
+_MAX_STEPS = 4096  # steps of one search; a step takes from 10 us to 1 ms
+_DOC_URL = "https://jax.readthedocs.io/en/latest/export/shape_poly.html#shape-assertion-errors"
+_MAX_CANDIDATES = 6  # solutions listed when there are several
 
 
 @record
 class Equation:
-    """One dimension of one argument: ``expression`` has to be ``size``."""
+    """Hold the equation of one dimension of an argument: ``expression == size``."""
 
     expression: Size
     size: int
-    place: str  # args[0].shape[1]
+    path: str  # args[0].shape[1]
 
 
 @dataclass
 class Solution:
-    """What the sizes say about the variables.
+    """Hold the values of the variables, or an error.
 
-    ``env`` has the values of all variables if ``error`` is None. Otherwise ``env`` has those found
-    so far, ``error`` is the text to show, ``kind`` one of ``rank constant remainder positive
-    inconsistent constraint unsolved ambiguous``, and ``candidates`` up to 6 solutions for the other
+    ``env`` has the values of all variables if ``error`` is None. Otherwise ``env`` has those found so
+    far, and ``error`` is the text to show. ``kind`` is one of ``rank constant remainder positive
+    inconsistent constraint unsolved ambiguous``. ``candidates`` has up to 6 solutions for the other
     variables if there are several.
     """
 
@@ -64,12 +63,11 @@ def solve_dims(
     labels: Sequence[str] | None = None,
     known: Mapping[str, int] | None = None,
 ) -> Solution:
-    """The values of the variables for which every symbolic shape becomes the concrete one.
+    """Find the values of the variables that turn every symbolic shape into the concrete one.
 
-    ``specs`` are pairs (symbolic shape, concrete shape), ``labels`` their names (``args[0]``, ...),
-    ``known`` values that are given directly. The result satisfies all shapes and all constraints of
-    the scope, and no other values do; else it has an error text that shows the specifications and
-    what was found so far.
+    ``specs`` are pairs (symbolic shape, concrete shape), ``labels`` their names (``args[0]``, ...), and
+    ``known`` are given values. The result is the only solution of all shapes and constraints of the
+    scope. Otherwise it has an error text that shows the specifications and the values found so far.
 
     >>> from sagax._src.core import dims
     >>> a, b = dims.symbolic_shape("a, b")
@@ -122,7 +120,7 @@ class _Solver:
         text = f"Using the following polymorphic shapes specifications:\n{shapes}."
         if self.sources:
             text += f"\nObtained dimension variables: {', '.join(self.sources)}."
-        return f"{text}\nPlease see {_PAGE} for more details."
+        return f"{text}\nPlease see {_DOC_URL} for more details."
 
     def equations(self) -> list[Equation]:
         equations: list[Equation] = []
@@ -144,10 +142,10 @@ class _Solver:
                     )
         return equations
 
-    # -- one unknown at a time --
+    # -- equations with one unknown --
 
     def solve_one(self, equations: list[Equation], unknown: set[str]) -> bool:
-        """Solve every equation with one unknown that has one solution; whether there was any."""
+        """Solve every equation with one unknown that has one solution; return whether there was any."""
         found = False
         for equation in equations:
             names = expression.variables(equation.expression) & unknown
@@ -160,7 +158,7 @@ class _Solver:
                 continue
             if not roots:
                 raise self.mismatch(
-                    f"No value of '{name}' gives the size {equation.size} of {equation.place},"
+                    f"No value of '{name}' gives the size {equation.size} of {equation.path},"
                     f" which is specified as '{equation.expression}'."
                 )
             self.assign(name, roots[0], equation)
@@ -169,23 +167,23 @@ class _Solver:
         return found
 
     def partly(self, e: Size) -> Size:
-        """``e`` with the known values put in."""
+        """Substitute the known values into ``e``."""
         return expression.substitute(e, self.env) if self.env else e
 
     def roots(self, e: Size, equation: Equation, name: str) -> list[int] | None:
-        """The values of ``name`` that give ``e`` the equation's size; None if not a polynomial."""
+        """Return the values of ``name`` that solve the equation; None if it is not a polynomial."""
         coefficients = _polynomial(e, name)
         if coefficients is None or len(coefficients) < 2:
             return None
         coefficients[0] -= equation.size
         if len(coefficients) == 2:
-            # A linear one is answered whatever its sign, for the sake of the message.
+            # Return the root of a linear equation whatever its sign, for a better message.
             constant, slope = coefficients
             value, remainder = divmod(-constant, slope)
             if remainder:
                 raise self.mismatch(
                     f"Division had remainder {abs(remainder)} when computing the value of '{name}'."
-                    f"\nThe size {equation.size} of {equation.place} is specified as"
+                    f"\nThe size {equation.size} of {equation.path} is specified as"
                     f" '{equation.expression}'.",
                     "remainder",
                 )
@@ -196,7 +194,7 @@ class _Solver:
         self.env[name] = value
         self.sources.append(
             f"'{name}' = {value} from specification '{equation.expression}' for dimension"
-            f" {equation.place} (= {equation.size})"
+            f" {equation.path} (= {equation.size})"
         )
         if value < 1:
             raise self.mismatch(f"Expected value >= 1 for dimension variable '{name}'.", "positive")
@@ -206,7 +204,7 @@ class _Solver:
             kind, f"Input shapes do not match the polymorphic shapes specification.\n{what}"
         )
 
-    # -- everything that is left --
+    # -- systems with several unknowns --
 
     def solve_together(self, scope: Scope, equations: list[Equation], unknown: set[str]) -> None:
         rest = [
@@ -215,43 +213,43 @@ class _Solver:
             if expression.variables(e.expression) & unknown
         ]
         solutions, complete = _Search(scope, rest, sorted(unknown), self.env).run()
-        places = ", ".join(
-            f"'{e.expression}' = {e.size} for {e.place}"
+        given = ", ".join(
+            f"'{e.expression}' = {e.size} for {e.path}"
             for e in equations
             if expression.variables(e.expression) & unknown
         )
         if len(solutions) == 1 and complete:
             for name, value in solutions[0].items():
                 self.env[name] = value
-                self.sources.append(f"'{name}' = {value} from {places}")
+                self.sources.append(f"'{name}' = {value} from {given}")
             return
         names = "{" + ", ".join(f"'{name}'" for name in sorted(unknown)) + "}"
         if not solutions and complete:
-            raise self.mismatch(f"No values of {names} give the sizes {places}.")
+            raise self.mismatch(f"No values of {names} give the sizes {given}.")
         if not solutions or len(solutions) == 1:
             raise _Failure(
                 "unsolved",
                 f"Cannot solve for values of dimension variables {names}."
-                f"\nThe sizes leave infinitely many or too many possibilities: {places}.",
+                f"\nThe sizes leave infinitely many or too many possibilities: {given}.",
                 solutions,
             )
         listed = "; ".join(
             ", ".join(f"{name} = {value}" for name, value in s.items())
-            for s in solutions[:_CANDIDATES]
+            for s in solutions[:_MAX_CANDIDATES]
         )
-        more = "" if complete and len(solutions) <= _CANDIDATES else "; ..."
+        more = "" if complete and len(solutions) <= _MAX_CANDIDATES else "; ..."
         raise _Failure(
             "ambiguous",
             f"Cannot solve for values of dimension variables {names}."
-            f"\nSeveral values give the sizes {places}: {listed}{more}."
+            f"\nSeveral values give the sizes {given}: {listed}{more}."
             "\nGive the values directly, or pass an argument in whose shape a variable is alone.",
-            solutions[:_CANDIDATES],
+            solutions[:_MAX_CANDIDATES],
         )
 
-    # -- afterwards --
+    # -- checks --
 
     def check(self, equations: list[Equation]) -> None:
-        """Raise unless the values satisfy everything there is to satisfy."""
+        """Check the values against all equations and constraints."""
         env = self.env
         if isinstance(self.scope, SymbolicScope):
             env = self.scope.complete(env)
@@ -269,7 +267,7 @@ class _Solver:
             value = expression.evaluate(equation.expression, self.env)
             if value != equation.size:
                 raise self.mismatch(
-                    f"Found inconsistency between dimension size {equation.place}"
+                    f"Found inconsistency between dimension size {equation.path}"
                     f" (= {equation.size}) and the specification '{equation.expression}'"
                     f" (= {value})."
                 )
@@ -286,7 +284,7 @@ class _Solver:
 
 
 def _polynomial(e: Size, name: str) -> list[int] | None:
-    """The coefficients of ``e`` by powers of the variable, if it is a polynomial in it alone."""
+    """Return the coefficients of ``e`` by powers of the variable, if it is a polynomial in it alone."""
     if type(e) is not Dim:
         return None
     coefficients = [e.const]
@@ -302,7 +300,7 @@ def _polynomial(e: Size, name: str) -> list[int] | None:
 
 
 def positive_roots(coefficients: Sequence[int]) -> list[int]:
-    """The integers >= 1 at which the polynomial (coefficients by ascending power) is zero.
+    """Return the integer roots >= 1 of a polynomial (coefficients by ascending power).
 
     >>> from sagax._src.core.dims.solve import positive_roots
     >>> positive_roots([6, -5, 1])
@@ -322,10 +320,10 @@ def _value(coefficients: Sequence[int], x: int) -> int:
 
 
 def _turns(coefficients: Sequence[int], highest: int) -> list[int]:
-    """Integers up to ``highest`` between which the polynomial is monotone, in ascending order.
+    """Return ascending integers up to ``highest`` between which the polynomial is monotone.
 
-    Each begins a stretch that ends before the next. Turns of the derivative count as turns too: two
-    zeros of the derivative between neighbouring integers show there only.
+    Each begins an interval that ends before the next. Turns of the derivative are included: two zeros of
+    the derivative between adjacent integers are visible only there.
     """
     if len(coefficients) <= 2:
         return [1]
@@ -337,7 +335,7 @@ def _turns(coefficients: Sequence[int], highest: int) -> list[int]:
 
 
 def _crossings(coefficients: Sequence[int], turns: Sequence[int], highest: int) -> list[int]:
-    """Where the polynomial is first zero, or beyond, in each of its monotone stretches."""
+    """Return the first integer at or beyond a zero in each of the monotone intervals."""
     found: list[int] = []
     for lo, after in zip(turns, [*turns[1:], highest + 1]):
         hi = after - 1
@@ -355,7 +353,7 @@ def _crossings(coefficients: Sequence[int], turns: Sequence[int], highest: int) 
 
 
 class _Search:
-    """All solutions of a few equations, as far as they are finitely many and not too many."""
+    """Enumerate the solutions of a few equations, within limits."""
 
     def __init__(
         self,
@@ -368,18 +366,18 @@ class _Search:
         self.equations = equations
         self.unknown = unknown
         self.known = known
-        self.steps = _STEPS
+        self.steps = _MAX_STEPS
         self.found: list[dict[str, int]] = []
         self.complete = True
 
     def run(self) -> tuple[list[dict[str, int]], bool]:
-        """The solutions, and whether these are all."""
+        """Return the solutions, and whether these are all."""
         self.branch({})
         return self.found, self.complete
 
     def branch(self, env: dict[str, int]) -> None:
         """Find the solutions that extend ``env``."""
-        if self.steps <= 0 or len(self.found) > _CANDIDATES:
+        if self.steps <= 0 or len(self.found) > _MAX_CANDIDATES:
             self.complete = False
             return
         self.steps -= 1
@@ -418,7 +416,7 @@ class _Search:
         return all(r.holds(values) for r in self.scope.relations if r.names <= values.keys())
 
     def facts(self, equations: Sequence[Size], env: Mapping[str, int]) -> Iterable[Relation]:
-        """The scope's constraints, the values so far, and the equations."""
+        """Return the scope's constraints, the values so far, and the equations."""
         if isinstance(self.scope, SymbolicScope):
             yield from self.scope.relations
         for name, value in {**self.known, **env}.items():
@@ -430,13 +428,13 @@ class _Search:
     def choose(
         self, knowledge: Knowledge, equations: Sequence[Size], left: Sequence[str]
     ) -> tuple[str, Iterable[int] | None]:
-        """The unknown with the fewest possible values, and these; None if they are too many."""
-        best: tuple[int, str, Iterable[int] | None] = (_VALUES + 1, left[0], None)
+        """Return the unknown with the fewest candidates, and these; None if there are too many."""
+        best: tuple[int, str, Iterable[int] | None] = (_MAX_VALUES + 1, left[0], None)
         for name in left:
             lo, hi = knowledge.bounds(expression.variable(self.scope, name))
             lo = 1 if lo is None else max(lo, 1)
             values: Sequence[int] | None = None
-            if hi is not None and hi - lo < _VALUES:
+            if hi is not None and hi - lo < _MAX_VALUES:
                 values = range(lo, hi + 1)
             for e in equations:
                 divisors = _divisor_values(e, name)
@@ -450,7 +448,7 @@ class _Search:
 
 
 def _divisor_values(e: Size, name: str) -> list[int] | None:
-    """What a variable may be that divides all of ``e`` but its constant, where ``e`` is zero."""
+    """Return candidates for a variable that divides all terms of ``e`` but the constant, at roots of ``e``."""
     if type(e) is not Dim or not e.const or abs(e.const) > 1 << 40:
         return None
     for monomial, _ in e.terms:
@@ -462,7 +460,7 @@ def _divisor_values(e: Size, name: str) -> list[int] | None:
 
 
 def unsolvable(specs: Sequence[Shape], given: Iterable[str] = ()) -> list[str]:
-    """The variables that the sizes of arguments of these shapes can never determine.
+    """Return the variables that the sizes of arguments of these shapes can never determine.
 
     Found by trial: sizes that the constraints allow are put in and solved for. ``given`` are
     variables whose values are passed directly. A variable that is determined, or narrowed to

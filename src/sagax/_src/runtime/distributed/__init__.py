@@ -1,1 +1,1 @@
-"""Run one program in several processes: form the cluster, watch it, share arrays."""
+"""Run in several processes: form the cluster, monitor it, share arrays."""

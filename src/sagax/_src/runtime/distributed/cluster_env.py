@@ -1,7 +1,7 @@
-"""Read the cluster from the environment: process number, process count, coordinator address.
+"""Detect the cluster from the environment: process id, process count, coordinator address.
 
 A launcher tells each process by environment variables. Every way of telling has a function here,
-from the variables to a `Place`, or to None where it does not apply.
+from the variables to a `ProcessIdentity`, or to None where it does not apply.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from sagax._src.diagnostics.errors import ArgumentValueError
 
 
 @dataclass(frozen=True)
-class Place:
+class ProcessIdentity:
     """A process among others. `local_process_id` is its number on its machine, if known."""
 
     coordinator_address: str
@@ -51,7 +51,7 @@ _SLURM = ("SLURM_JOB_ID", "SLURM_STEP_NODELIST", "SLURM_NTASKS", "SLURM_PROCID",
 
 
 def first_slurm_node(nodes: str) -> str:
-    """The first name in Slurm's short form of a list: `a3` of `a[3-5,9],b1`.
+    """Return the first name in Slurm's compact form of a list: `a3` of `a[3-5,9],b1`.
 
     Source of the form: the manual of `scontrol show hostlist`.
     """
@@ -63,12 +63,12 @@ def first_slurm_node(nodes: str) -> str:
     return prefix + first + suffix.partition(",")[0]
 
 
-def slurm(environ: Environment) -> Place | None:
+def slurm(environ: Environment) -> ProcessIdentity | None:
     if not all(name in environ for name in _SLURM):
         return None
     job, nodes, count, number, local = (environ[name] for name in _SLURM)
     address = _address(first_slurm_node(nodes), _FIRST_PORT + int(job) % 4096, environ)
-    return Place(address, int(count), int(number), int(local))
+    return ProcessIdentity(address, int(count), int(number), int(local))
 
 
 # --- Open MPI -------------------------------------------------------------------------------------
@@ -78,7 +78,7 @@ def slurm(environ: Environment) -> Place | None:
 _LAUNCHER = re.compile(r"(\d+)\.\d+;tcp6?://(?:\[([^],]+)[^]]*\]|([^,:]+)[^:]*):\d+.*")
 
 
-def open_mpi(environ: Environment) -> Place | None:
+def open_mpi(environ: Environment) -> ProcessIdentity | None:
     count = environ.get("OMPI_COMM_WORLD_SIZE")
     number = environ.get("OMPI_COMM_WORLD_RANK")
     if count is None or number is None:
@@ -102,11 +102,11 @@ def open_mpi(environ: Environment) -> Place | None:
             )
         host = found[2] or found[3]
         address = _address(host, _FIRST_PORT + int(found[1]) // 4096 % 4096, environ)
-    return Place(address, int(count), int(number), None if local is None else int(local))
+    return ProcessIdentity(address, int(count), int(number), None if local is None else int(local))
 
 
-def mpi4py(environ: Environment) -> Place | None:
-    """Any MPI, asked through mpi4py. Only on request, or for Open MPI 5 on several machines."""
+def mpi4py(environ: Environment) -> ProcessIdentity | None:
+    """Detect any MPI through mpi4py, on request, or for Open MPI 5 on several machines."""
     if importlib.util.find_spec("mpi4py") is None:
         return None
     mpi: Any = importlib.import_module("mpi4py.MPI")
@@ -114,7 +114,7 @@ def mpi4py(environ: Environment) -> Place | None:
     host = world.bcast(socket.gethostname(), root=0)
     port = world.bcast(_FIRST_PORT + sum(map(ord, host)) % 4096, root=0)
     local = world.Split_type(mpi.COMM_TYPE_SHARED).Get_rank()
-    return Place(_address(host, port, environ), world.Get_size(), world.Get_rank(), local)
+    return ProcessIdentity(_address(host, port, environ), world.Get_size(), world.Get_rank(), local)
 
 
 # --- Kubernetes -------------------------------------------------------------------------------------
@@ -136,8 +136,8 @@ def _ask_kubernetes(environ: Environment, path: str) -> dict[str, Any]:
 
 def kubernetes(
     environ: Environment, ask: Callable[[str], dict[str, Any]] | None = None
-) -> Place | None:
-    """An indexed Job (or one of a JobSet), whose pods find each other through a headless service."""
+) -> ProcessIdentity | None:
+    """Detect an indexed Job (or one of a JobSet), whose pods resolve through a headless service."""
     if "KUBERNETES_SERVICE_HOST" not in environ or "JOB_COMPLETION_INDEX" not in environ:
         return None
     ask = ask or functools.partial(_ask_kubernetes, environ)
@@ -166,11 +166,11 @@ def kubernetes(
             f"{name}, and name it as `subdomain` in the template of the pods",
         )
     address = _address(f"{name}-0.{subdomain}", _KUBERNETES_PORT, environ)
-    return Place(address, count, int(environ["JOB_COMPLETION_INDEX"]))
+    return ProcessIdentity(address, count, int(environ["JOB_COMPLETION_INDEX"]))
 
 
-# In the order in which they are tried; mpi4py is asked only by name.
-_METHODS: dict[str, Callable[[Environment], Place | None]] = {
+# In the order in which they are tried; mpi4py only by name.
+_METHODS: dict[str, Callable[[Environment], ProcessIdentity | None]] = {
     "ompi": open_mpi,
     "slurm": slurm,
     "mpi4py": mpi4py,
@@ -178,8 +178,8 @@ _METHODS: dict[str, Callable[[Environment], Place | None]] = {
 }
 
 
-def detect(method: str | None, environ: Environment) -> Place | None:
-    """The place that the environment tells, by the method of that name or the first that applies.
+def detect(method: str | None, environ: Environment) -> ProcessIdentity | None:
+    """Detect the process with the method of that name, or the first that applies.
 
     Raises ArgumentValueError for an unknown method, and for one that does not apply here.
     """

@@ -1,12 +1,11 @@
-"""Coordinate processes: one listens, all connect to it, and each learns of the others' ends.
+"""Coordinate processes over TCP: barriers, key-value exchange, failure detection.
 
-The engine has a service for this, but it kills a process when another one dies. So the engine's
-service listens within the first process only, on a socket that nobody else sees. What the engines
-of the other processes say to it goes through relays, which outlive the far side: an engine never
-sees a connection break. Who is alive, who has left and who arrived at which point is told
-here, in lines of JSON over one TCP connection per process.
+The engine has a service for this, but it kills a process when another one dies. So the engine's service
+listens in the first process only, on a private socket. The engines of other processes reach it through
+relays, which outlive the remote end, so that an engine never sees a connection break. Liveness, departure
+and barriers use lines of JSON over one TCP connection per process.
 
-All of it runs in one thread of its own, an asyncio loop; other threads see the fields of `Member`.
+Everything runs in one thread with an asyncio loop. Other threads read the fields of `CoordinationClient`.
 """
 
 from __future__ import annotations
@@ -35,12 +34,12 @@ else:
     socket = lazy_import("socket", globals())
 
 _VERSION = 1
-_FIRST_LINE = 10.0  # seconds a connection may stay silent before it has said what it is
-_FAREWELL = 2.0  # seconds for the last words of a process that ends
+_HELLO_TIMEOUT = 10.0  # seconds until the first message of a connection
+_CLOSE_TIMEOUT = 2.0  # seconds to send the last messages of a process that ends
 
 
-class MeetingError(Exception):
-    """The processes do not come together. `missing` are those that are known to be absent."""
+class CoordinationError(Exception):
+    """The processes cannot form a cluster. `missing` are those that are known to be absent."""
 
     def __init__(self, text: str, fix: str, missing: tuple[int, ...] = ()) -> None:
         super().__init__(text)
@@ -51,26 +50,26 @@ class MeetingError(Exception):
 
 
 @dataclass(frozen=True)
-class Terms:
-    """What all processes agree upon: how many they are, and how long they wait (in seconds)."""
+class ClusterTerms:
+    """Hold the number of processes and the timeouts (in seconds), equal in all processes."""
 
     count: int
-    arrival: float  # for all to come
-    silence: float  # until a process that says nothing counts as lost
+    arrival_timeout: float  # until all processes have connected
+    heartbeat_timeout: float  # until a silent process counts as lost
 
 
-def numbers(processes: Any) -> str:
-    """`process 3`, `processes 1, 2`; of many the first ones."""
+def format_processes(processes: Any) -> str:
+    """Format process ids: `process 3`, `processes 1, 2`, shortened if many."""
     listed = sorted(processes)
     shown = ", ".join(map(str, listed[:16])) + (", ..." if len(listed) > 16 else "")
     return f"process {shown}" if len(listed) == 1 else f"processes {shown}"
 
 
-# --- the thread -----------------------------------------------------------------------------------
+# --- thread and messages --------------------------------------------------------------------------
 
 
-class Loop:
-    """An asyncio loop in a thread of its own."""
+class EventLoopThread:
+    """Run an asyncio loop in a separate thread."""
 
     def __init__(self) -> None:
         self._loop = asyncio.new_event_loop()
@@ -80,7 +79,7 @@ class Loop:
         thread.start()
 
     def run(self, work: Coroutine[Any, Any, Any], timeout: float | None = None) -> Any:
-        """The result of a coroutine, waited for. Raises TimeoutError."""
+        """Run a coroutine and wait for its result. Raises TimeoutError."""
         future = self.submit(work)
         try:
             return future.result(timeout)
@@ -89,7 +88,7 @@ class Loop:
             raise
 
     def submit(self, work: Coroutine[Any, Any, Any]) -> Future[Any]:
-        """Begins to run a coroutine."""
+        """Start a coroutine."""
         return asyncio.run_coroutine_threadsafe(work, self._loop)
 
 
@@ -99,7 +98,7 @@ def _send(writer: Writer, message: dict[str, Any]) -> None:
 
 
 async def _receive(reader: Reader) -> dict[str, Any] | None:
-    """The next message; None at the end of the connection. Raises ValueError for anything else."""
+    """Receive the next message; None at the end of the connection. Raises ValueError for other data."""
     try:
         line = await reader.readline()
     except OSError:
@@ -114,52 +113,52 @@ async def _receive(reader: Reader) -> dict[str, Any] | None:
 
 async def _close(writer: Writer) -> None:
     with contextlib.suppress(OSError, TimeoutError):
-        await asyncio.wait_for(writer.drain(), _FAREWELL)
+        await asyncio.wait_for(writer.drain(), _CLOSE_TIMEOUT)
     writer.close()
 
 
-async def _pump(source: Reader, sink: Writer) -> None:
-    """Copies until the source ends."""
+async def _copy_stream(source: Reader, sink: Writer) -> None:
+    """Copy a stream until the source ends."""
     with contextlib.suppress(OSError):
         while data := await source.read(1 << 16):
             sink.write(data)
             await sink.drain()
 
 
-# --- the process that listens -----------------------------------------------------------------------
+# --- server -----------------------------------------------------------------------------------------
 
 
 @dataclass
-class _Guest:
+class _Connection:
     writer: Writer
-    heard: float
-    waiting_at: str | None = None  # the name of the point it has arrived at
+    last_heard: float
+    barrier_name: str | None = None  # the barrier that it waits at
     leaving: bool = False
-    calls: int | None = None  # how often it had asked whether to save, when it was asked that
+    calls: int | None = None  # its count of preemption points, when the server asked for it
 
 
 @dataclass
-class Host:
-    """The listening side, in process 0. `store` is the address of the engine's service."""
+class CoordinationServer:
+    """Coordinate all processes, in process 0. `store` is the address of the engine's service."""
 
-    terms: Terms
+    terms: ClusterTerms
     store: str
-    guests: dict[int, _Guest] = field(default_factory=dict)
-    gone: dict[int, str] = field(default_factory=dict)  # lost processes, and what is known of it
-    begun: bool = False
-    over: bool = False
-    asked: bool = False
-    refused: MeetingError | None = None
-    reached_at: str | None = None  # an address of this machine by which another one reached it
+    connections: dict[int, _Connection] = field(default_factory=dict)
+    lost: dict[int, str] = field(default_factory=dict)  # lost processes -> reason
+    started: bool = False
+    finished: bool = False
+    save_requested: bool = False
+    refused: CoordinationError | None = None
+    reached_at: str | None = None  # the address of this machine that another one connected to
     _server: asyncio.Server | None = None
     _tasks: set[asyncio.Task[None]] = field(default_factory=set)
 
     async def listen(self, host: str | None, port: int) -> None:
-        """Begins to listen. Raises OSError."""
+        """Start to listen. Raises OSError."""
         if host is None:
             try:
                 self._server = await asyncio.start_server(
-                    self._on_connection, sock=_everywhere(port)
+                    self._on_connection, sock=_dual_stack_socket(port)
                 )
             except OSError as error:
                 if error.errno == errno.EADDRINUSE:
@@ -167,9 +166,9 @@ class Host:
                 self._server = await asyncio.start_server(self._on_connection, "0.0.0.0", port)
         else:
             self._server = await asyncio.start_server(self._on_connection, host, port)
-        self._keep(self._watch())
+        self._start_task(self._monitor())
 
-    def _keep(self, work: Coroutine[Any, Any, None]) -> None:
+    def _start_task(self, work: Coroutine[Any, Any, None]) -> None:
         task = asyncio.get_running_loop().create_task(work)
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
@@ -177,20 +176,20 @@ class Host:
     async def stop(self) -> None:
         if self._server is not None:
             self._server.close()
-        for guest in list(self.guests.values()):
-            await _close(guest.writer)
+        for connection in list(self.connections.values()):
+            await _close(connection.writer)
 
     async def _on_connection(self, reader: Reader, writer: Writer) -> None:
         try:
-            hello = await asyncio.wait_for(_receive(reader), _FIRST_LINE)
-        except (TimeoutError, ValueError):  # something else than sagax: no words that it knows
+            hello = await asyncio.wait_for(_receive(reader), _HELLO_TIMEOUT)
+        except (TimeoutError, ValueError):  # not sagax: close without an answer
             hello = None
         kind = hello.get("say") if hello else None
         if kind == "store":
             await self._relay(reader, writer)
         elif kind == "hello":
             assert hello is not None
-            await self._guest(hello, reader, writer)
+            await self._serve_process(hello, reader, writer)
         writer.close()
 
     async def _relay(self, reader: Reader, writer: Writer) -> None:
@@ -198,81 +197,81 @@ class Host:
             inner_reader, inner_writer = await asyncio.open_unix_connection(self.store)
         except OSError:
             return
-        back = asyncio.create_task(_pump(inner_reader, writer))
-        await _pump(reader, inner_writer)
+        back = asyncio.create_task(_copy_stream(inner_reader, writer))
+        await _copy_stream(reader, inner_writer)
         inner_writer.close()
         back.cancel()
 
-    # A guest's life: it is refused or let in, and then heard until its connection ends.
+    # Check a process's hello, then receive its messages until its connection ends.
 
-    async def _guest(self, hello: dict[str, Any], reader: Reader, writer: Writer) -> None:
+    async def _serve_process(self, hello: dict[str, Any], reader: Reader, writer: Writer) -> None:
         number = hello.get("process")
         try:
             self._check(hello)
-        except MeetingError as refusal:
+        except CoordinationError as refusal:
             _send(writer, refusal.as_message())
             await _close(writer)
-            if not self.begun:  # what is wrong with one start of the program is wrong with all
-                self._give_up(refusal)
+            if not self.started:  # the mistake concerns all processes
+                self._refuse_all(refusal)
             return
         assert isinstance(number, int)
-        guest = self.guests[number] = _Guest(writer, time.monotonic())
-        if len(self.guests) == self.terms.count:
-            self._begin()
+        connection = self.connections[number] = _Connection(writer, time.monotonic())
+        if len(self.connections) == self.terms.count:
+            self._start_session()
         else:
-            self._tell_missing()
-        await self._hear(number, guest, reader)
-        if number in self.gone or self.over:
+            self._broadcast_missing()
+        await self._receive_messages(number, connection, reader)
+        if number in self.lost or self.finished:
             return
-        if guest.leaving:
-            self._lose(number, "it ended while others still ran")
+        if connection.leaving:
+            self._mark_lost(number, "it ended while others still ran")
         else:
-            self._lose(
+            self._mark_lost(
                 number, "its connection was closed without a farewell: it crashed or was killed"
             )
 
     def _check(self, hello: dict[str, Any]) -> None:
         number, count = hello.get("process"), hello.get("count")
         if hello.get("version") != _VERSION:
-            raise MeetingError(
+            raise CoordinationError(
                 f"process {number} runs another version of sagax than process 0",
                 "install the same version for all processes",
             )
         if count != self.terms.count:
-            raise MeetingError(
+            raise CoordinationError(
                 f"process {number} was started with num_processes={count}, process 0 with {self.terms.count}",
                 "start all processes with the same num_processes",
             )
-        if number in self.guests:
-            raise MeetingError(
+        if number in self.connections:
+            raise CoordinationError(
                 f"two processes were started with process_id={number}",
                 "give each process a number of its own, from 0 to num_processes - 1; if a process of "
                 "an earlier run is still there, end it first",
             )
-        if self.begun or self.refused:
-            raise self.refused or MeetingError(
+        if self.started or self.refused:
+            raise self.refused or CoordinationError(
                 f"process {number} came when the others had begun", "start all processes anew"
             )
 
-    def _begin(self) -> None:
-        self.begun = True
-        for guest in self.guests.values():
-            here = guest.writer.get_extra_info("sockname")[0].removeprefix("::ffff:")
+    def _start_session(self) -> None:
+        self.started = True
+        for connection in self.connections.values():
+            here = connection.writer.get_extra_info("sockname")[0].removeprefix("::ffff:")
             if not here.startswith("127.") and here != "::1":
                 self.reached_at = here
-        self._tell({"say": "welcome", "reached_at": self.reached_at})
+        self._broadcast({"say": "welcome", "reached_at": self.reached_at})
 
     def _missing(self) -> list[int]:
-        return [i for i in range(self.terms.count) if i not in self.guests]
+        return [i for i in range(self.terms.count) if i not in self.connections]
 
-    def _tell_missing(self) -> None:
-        self._tell({"say": "missing", "missing": self._missing()})
+    def _broadcast_missing(self) -> None:
+        self._broadcast({"say": "missing", "missing": self._missing()})
 
-    def _give_up(self, refusal: MeetingError) -> None:
+    def _refuse_all(self, refusal: CoordinationError) -> None:
         self.refused = refusal
-        self._tell(refusal.as_message())
+        self._broadcast(refusal.as_message())
 
-    async def _hear(self, number: int, guest: _Guest, reader: Reader) -> None:
+    async def _receive_messages(self, number: int, connection: _Connection, reader: Reader) -> None:
         while True:
             try:
                 message = await _receive(reader)
@@ -280,70 +279,72 @@ class Host:
                 return
             if message is None:
                 return
-            guest.heard = time.monotonic()
+            connection.last_heard = time.monotonic()
             match message.get("say"):
                 case "arrived":
-                    guest.waiting_at = message["at"]
-                    self._let_pass()
+                    connection.barrier_name = message["at"]
+                    self._release_barrier()
                 case "preempted":
-                    if not self.asked:
-                        self.asked = True
-                        self._tell({"say": "calls?"})
+                    if not self.save_requested:
+                        self.save_requested = True
+                        self._broadcast({"say": "calls?"})
                 case "calls":
-                    guest.calls = message["calls"]
-                    calls = [g.calls for g in self.guests.values() if g.calls is not None]
+                    connection.calls = message["calls"]
+                    calls = [g.calls for g in self.connections.values() if g.calls is not None]
                     if len(calls) == self.terms.count:
-                        self._tell({"say": "save", "at": max(calls) + 1})
+                        self._broadcast({"say": "save", "at": max(calls) + 1})
                 case "leaving":
-                    guest.leaving = True
-                    self._tell({"say": "leaving", "process": number})
-                    self._bid_farewell()
+                    connection.leaving = True
+                    self._broadcast({"say": "leaving", "process": number})
+                    self._finish_if_all_left()
                 case "failed":
-                    self._lose(number, f"it ended with {message['text']}")
+                    self._mark_lost(number, f"it ended with {message['text']}")
 
-    def _let_pass(self) -> None:
-        names = {number: guest.waiting_at for number, guest in self.guests.items()}
+    def _release_barrier(self) -> None:
+        names = {number: connection.barrier_name for number, connection in self.connections.items()}
         if None in names.values():
             return
-        for guest in self.guests.values():
-            guest.waiting_at = None
-        self._tell({"say": "pass", "names": names if len(set(names.values())) > 1 else None})
+        for connection in self.connections.values():
+            connection.barrier_name = None
+        self._broadcast({"say": "pass", "names": names if len(set(names.values())) > 1 else None})
 
-    def _bid_farewell(self) -> None:
-        self.over = all(g.leaving or i in self.gone for i, g in self.guests.items())
-        if self.over:
-            self._tell({"say": "farewell"})
+    def _finish_if_all_left(self) -> None:
+        self.finished = all(g.leaving or i in self.lost for i, g in self.connections.items())
+        if self.finished:
+            self._broadcast({"say": "farewell"})
 
-    def _lose(self, number: int, reason: str) -> None:
-        if self.begun:
-            self.gone[number] = reason
-            self._tell({"say": "lost", "process": number, "reason": reason})
-            self._bid_farewell()  # the others may have waited for this one alone
-        else:  # it may be started again, and come once more
-            self.guests.pop(number, None)
-            self._tell_missing()
+    def _mark_lost(self, number: int, reason: str) -> None:
+        if self.started:
+            self.lost[number] = reason
+            self._broadcast({"say": "lost", "process": number, "reason": reason})
+            self._finish_if_all_left()  # the others may have waited for this one only
+        else:  # it may restart and connect again
+            self.connections.pop(number, None)
+            self._broadcast_missing()
 
-    def _tell(self, message: dict[str, Any]) -> None:
-        for guest in self.guests.values():
-            _send(guest.writer, message)
+    def _broadcast(self, message: dict[str, Any]) -> None:
+        for connection in self.connections.values():
+            _send(connection.writer, message)
 
-    async def _watch(self) -> None:
-        """Speaks up now and then, so that all know the host lives, and looks who has gone silent."""
+    async def _monitor(self) -> None:
+        """Send heartbeats, and detect processes that are silent or late."""
         start = time.monotonic()
         while True:
-            await asyncio.sleep(min(self.terms.silence / 4, 1.0))
+            await asyncio.sleep(min(self.terms.heartbeat_timeout / 4, 1.0))
             now = time.monotonic()
-            self._tell({"say": "alive"})
-            if not self.begun and not self.refused and now - start > self.terms.arrival:
-                self._give_up(absent(self._missing(), self.terms))
-            for number, guest in list(self.guests.items()):
-                silent = now - guest.heard > self.terms.silence
-                if silent and self.begun and number not in self.gone:
-                    self._lose(number, f"nothing was heard of it for {self.terms.silence:g} s")
+            self._broadcast({"say": "alive"})
+            if not self.started and not self.refused and now - start > self.terms.arrival_timeout:
+                self._refuse_all(arrival_error(self._missing(), self.terms))
+            for number, connection in list(self.connections.items()):
+                silent = now - connection.last_heard > self.terms.heartbeat_timeout
+                if silent and self.started and number not in self.lost:
+                    self._mark_lost(
+                        number, f"nothing was heard of it for {self.terms.heartbeat_timeout:g} s"
+                    )
 
 
-def _everywhere(port: int) -> socket.socket:
-    """A socket for all addresses of this machine, of both kinds."""
+def _dual_stack_socket(port: int) -> socket.socket:
+    """Open a socket for all addresses of this machine, IPv4 and IPv6."""
     both = socket.socket(socket.AF_INET6, socket.SOCK_STREAM)
     try:
         both.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -355,76 +356,77 @@ def _everywhere(port: int) -> socket.socket:
     return both
 
 
-def absent(missing: Any, terms: Terms) -> MeetingError:
-    """What to say when processes have not come in time."""
+def arrival_error(missing: Any, terms: ClusterTerms) -> CoordinationError:
+    """Return the error about processes that did not arrive in time."""
     listed = tuple(sorted(missing))
-    return MeetingError(
-        f"{numbers(listed)} of {terms.count} did not arrive within {terms.arrival:g} s",
+    return CoordinationError(
+        f"{format_processes(listed)} of {terms.count} did not arrive within {terms.arrival_timeout:g} s",
         "see that each of them was started, with the same coordinator_address and num_processes, and whether "
         "one failed earlier; processes that start slowly need a larger initialization_timeout",
         listed,
     )
 
 
-# --- every process ----------------------------------------------------------------------------------
+# --- client -----------------------------------------------------------------------------------------
 
 
 @dataclass
-class Member:
-    """This process in the meeting. Other threads read its fields and call the methods that say so."""
+class CoordinationClient:
+    """Connect one process to the server. Other threads read its fields, and call marked methods."""
 
     number: int
-    terms: Terms
+    terms: ClusterTerms
     lost: dict[int, str] = field(default_factory=dict)  # process -> why; never shrinks
     lost_since: float = 0.0
-    leaving: dict[int, float] = field(default_factory=dict)  # process -> since when
+    leaving: dict[int, float] = field(default_factory=dict)  # process -> time
     local_address: str = "127.0.0.1"
-    # How often this process has asked whether to save; whether it was asked that; when it is to save.
+    # The count of preemption points, whether the server asked for it, and the count to save at.
     calls: int = 0
-    asked: bool = False
+    save_requested: bool = False
     save_at: int | None = None
-    lock: threading.Lock = field(default_factory=threading.Lock)  # of `calls` and `asked`
+    lock: threading.Lock = field(
+        default_factory=threading.Lock
+    )  # guards `calls` and `save_requested`
     _writer: Writer | None = None
-    _heard: float = 0.0
+    _last_heard: float = 0.0
     _missing: list[int] | None = None
     _welcome: asyncio.Future[Any] | None = None
-    _passed: asyncio.Future[Any] | None = None
-    _farewell: asyncio.Event | None = None
+    _barrier: asyncio.Future[Any] | None = None
+    _all_left: asyncio.Event | None = None
     _tasks: list[asyncio.Task[Any]] = field(default_factory=list)
     _relay: asyncio.Server | None = None
 
     async def join(self, host: str, port: int, where: str) -> None:
-        """Connects and waits for all others. Raises MeetingError."""
-        deadline = time.monotonic() + self.terms.arrival
+        """Connect and wait for all others. Raise CoordinationError on failure."""
+        deadline = time.monotonic() + self.terms.arrival_timeout
         loop = asyncio.get_running_loop()
-        self._farewell = asyncio.Event()
+        self._all_left = asyncio.Event()
         while True:
             reader, self._writer = await self._connect(host, port, where, deadline)
             self._welcome = loop.create_future()
-            self._heard = time.monotonic()
+            self._last_heard = time.monotonic()
             hello = {"say": "hello", "version": _VERSION, "process": self.number}
             _send(self._writer, {**hello, "count": self.terms.count})
             self._tasks = [
-                loop.create_task(self._hear(reader, self._writer)),
-                loop.create_task(self._beat()),
+                loop.create_task(self._receive_messages(reader, self._writer)),
+                loop.create_task(self._send_heartbeats()),
             ]
-            # The host knows better who is missing, so it has a moment to say so first.
+            # The server knows the missing processes, so give it time to report first.
             patience = max(0.0, deadline - time.monotonic()) + 2.0
             try:
                 welcome = await asyncio.wait_for(self._welcome, patience)
             except TimeoutError:
                 if self._missing is not None:
-                    raise absent(self._missing, self.terms) from None
+                    raise arrival_error(self._missing, self.terms) from None
                 welcome = None
             if welcome is not None:
                 break
-            # Nothing was said. Something that passes connections on may stand there, before a host
-            # that is yet to come.
+            # No answer: a proxy may accept connections before the server starts.
             for task in self._tasks:
                 task.cancel()
             self._writer.close()
             if time.monotonic() > deadline:
-                raise MeetingError(
+                raise CoordinationError(
                     f"what listens at {where} does not answer as process 0 of a sagax program",
                     "see that coordinator_address has the port that process 0 was given, and that no "
                     "other program (or one with jax) uses that port",
@@ -449,9 +451,9 @@ class Member:
             except OSError as error:
                 reason = os.strerror(error.errno) if error.errno else str(error)
             if left <= delay:
-                raise MeetingError(
+                raise CoordinationError(
                     f"process {self.number} could not reach process 0 at {where} within "
-                    f"{self.terms.arrival:g} s ({reason.lower()})",
+                    f"{self.terms.arrival_timeout:g} s ({reason.lower()})",
                     "see that process 0 was started and has not failed, that coordinator_address is an address "
                     "of its machine which this one can reach, and that no firewall closes the port",
                     (0,),
@@ -459,18 +461,18 @@ class Member:
             await asyncio.sleep(delay)
             delay = min(2 * delay, 0.5)
 
-    async def serve_store(self, path: str, host: str, port: int) -> None:
-        """Listens at `path` for this process's engine and passes on what it says to the store."""
+    async def relay_store(self, path: str, host: str, port: int) -> None:
+        """Listen at `path` for this process's engine, and relay its messages to the store."""
 
         async def on_connection(reader: Reader, writer: Writer) -> None:
             with contextlib.suppress(OSError):
                 far_reader, far_writer = await asyncio.open_connection(host, port)
                 _send(far_writer, {"say": "store"})
-                back = asyncio.create_task(_pump(far_reader, writer))
-                await _pump(reader, far_writer)
+                back = asyncio.create_task(_copy_stream(far_reader, writer))
+                await _copy_stream(reader, far_writer)
                 far_writer.close()
                 back.cancel()
-            # The far side may be gone, and the near one must not see it: it would end the process.
+            # The remote end may be gone; hide that from the engine, which would end the process.
             with contextlib.suppress(OSError):
                 while await reader.read(1 << 16):
                     pass
@@ -478,8 +480,8 @@ class Member:
 
         self._relay = await asyncio.start_unix_server(on_connection, path)
 
-    async def _hear(self, reader: Reader, writer: Writer) -> None:
-        assert self._welcome is not None and self._farewell is not None
+    async def _receive_messages(self, reader: Reader, writer: Writer) -> None:
+        assert self._welcome is not None and self._all_left is not None
         while True:
             try:
                 message = await _receive(reader)
@@ -487,7 +489,7 @@ class Member:
                 message = None
             if message is None:
                 break
-            self._heard = time.monotonic()
+            self._last_heard = time.monotonic()
             match message.get("say"):
                 case "missing":
                     self._missing = message["missing"]
@@ -495,86 +497,90 @@ class Member:
                     if not self._welcome.done():
                         self._welcome.set_result(message)
                 case "refused":
-                    self._refuse(
-                        MeetingError(message["text"], message["fix"], tuple(message["missing"]))
+                    self._set_refusal(
+                        CoordinationError(
+                            message["text"], message["fix"], tuple(message["missing"])
+                        )
                     )
                 case "lost":
-                    self._lose(message["process"], message["reason"])
+                    self._mark_lost(message["process"], message["reason"])
                 case "leaving":
                     self.leaving[message["process"]] = time.monotonic()
                 case "pass":
-                    if self._passed is not None and not self._passed.done():
-                        self._passed.set_result(message["names"])
+                    if self._barrier is not None and not self._barrier.done():
+                        self._barrier.set_result(message["names"])
                 case "calls?":
                     with self.lock:
-                        self.asked = True
+                        self.save_requested = True
                         _send(writer, {"say": "calls", "calls": self.calls})
                 case "save":
                     self.save_at = message["at"]
                 case "farewell":
-                    self._farewell.set()
+                    self._all_left.set()
         if not self._welcome.done():
             if self._missing is None:
                 self._welcome.set_result(None)
                 return
-            self._refuse(
-                MeetingError(
+            self._set_refusal(
+                CoordinationError(
                     "process 0 ended before all processes had arrived",
                     "look for the error of process 0",
                     (0,),
                 )
             )
-        elif not self._farewell.is_set():
+        elif not self._all_left.is_set():
             reason = "its connection was closed without a farewell: it crashed or was killed"
-            self._lose(0, reason)
+            self._mark_lost(0, reason)
 
-    def _refuse(self, error: MeetingError) -> None:
+    def _set_refusal(self, error: CoordinationError) -> None:
         assert self._welcome is not None
         if not self._welcome.done():
             self._welcome.set_exception(error)
 
-    def _lose(self, number: int, reason: str) -> None:
+    def _mark_lost(self, number: int, reason: str) -> None:
         if number == self.number:
             reason = f"the others gave it up, since {reason}"
         if number not in self.lost:
             self.lost_since = self.lost_since or time.monotonic()
             self.lost = {**self.lost, number: reason}
 
-    async def _beat(self) -> None:
-        assert self._writer is not None and self._farewell is not None
-        while not self._farewell.is_set():
-            await asyncio.sleep(min(self.terms.silence / 4, 1.0))
+    async def _send_heartbeats(self) -> None:
+        assert self._writer is not None and self._all_left is not None
+        while not self._all_left.is_set():
+            await asyncio.sleep(min(self.terms.heartbeat_timeout / 4, 1.0))
             _send(self._writer, {"say": "alive"})
-            if time.monotonic() - self._heard > self.terms.silence:
-                self._lose(0, f"nothing was heard of it for {self.terms.silence:g} s")
+            if time.monotonic() - self._last_heard > self.terms.heartbeat_timeout:
+                self._mark_lost(
+                    0, f"nothing was heard of it for {self.terms.heartbeat_timeout:g} s"
+                )
 
-    # For other threads, through `Loop.run`.
+    # The methods below are for other threads, through `EventLoopThread.run`.
 
-    async def arrive(self, name: str) -> dict[str, str] | None:
-        """Waits until all processes arrive; the names they gave, by process, if these differ."""
+    async def wait_at_barrier(self, name: str) -> dict[str, str] | None:
+        """Wait for all processes; return their barrier names, by process, if these differ."""
         assert self._writer is not None
-        self._passed = asyncio.get_running_loop().create_future()
+        self._barrier = asyncio.get_running_loop().create_future()
         _send(self._writer, {"say": "arrived", "at": name})
-        return await self._passed
+        return await self._barrier
 
-    async def say_preempted(self) -> None:
-        """Tells the others that this process is to end soon."""
+    async def report_preemption(self) -> None:
+        """Report that this process is going to be preempted."""
         assert self._writer is not None
         _send(self._writer, {"say": "preempted"})
 
-    async def say_failed(self, text: str) -> None:
-        """Tells the others that this process ends, and why."""
+    async def report_failure(self, text: str) -> None:
+        """Report that this process fails, with the reason."""
         assert self._writer is not None
         _send(self._writer, {"say": "failed", "text": text})
         await _close(self._writer)
 
     async def leave(self) -> None:
-        """Waits until all that are left want to leave too."""
-        assert self._writer is not None and self._farewell is not None
+        """Wait until all remaining processes leave too."""
+        assert self._writer is not None and self._all_left is not None
         _send(self._writer, {"say": "leaving"})
-        while not self._farewell.is_set() and 0 not in self.lost:
+        while not self._all_left.is_set() and 0 not in self.lost:
             with contextlib.suppress(TimeoutError):
-                await asyncio.wait_for(self._farewell.wait(), 0.2)
+                await asyncio.wait_for(self._all_left.wait(), 0.2)
         await _close(self._writer)
         for task in self._tasks:
             task.cancel()

@@ -14,7 +14,7 @@ from sagax._src.runtime.device_put import make_array_from_single_device_arrays, 
 
 
 def local_mesh(mesh: Mesh) -> Mesh:
-    """The part of the mesh whose devices belong to this process; found once."""
+    """Return the sub-mesh of this process's devices, memoized."""
     found = mesh.facts.get("local mesh")
     if found is None:
         found = mesh.facts["local mesh"] = mesh.local_mesh
@@ -22,7 +22,7 @@ def local_mesh(mesh: Mesh) -> Mesh:
 
 
 def local_to_global(x: Any, mesh: Mesh, spec: PartitionSpec) -> ConcreteArray:
-    """The array over all devices of the mesh of which `x` is what this process has."""
+    """Return the array over all devices of the mesh whose local part is `x`."""
     if isinstance(x, ConcreteArray) and not x.is_fully_addressable:
         return x
     whole = NamedSharding(mesh, spec)
@@ -31,20 +31,20 @@ def local_to_global(x: Any, mesh: Mesh, spec: PartitionSpec) -> ConcreteArray:
     if not mesh.is_multi_process:
         return put(x, whole)
     mine = NamedSharding(local_mesh(mesh), spec)
-    return _made_of(put(x, mine), mine, whole)
+    return _reassemble(put(x, mine), mine, whole)
 
 
 def global_to_local(x: Any, mesh: Mesh, spec: PartitionSpec) -> ConcreteArray:
-    """What this process has of an array that is divided over the mesh as `spec` says."""
+    """Return the local part of an array that is sharded over the mesh by `spec`."""
     whole = NamedSharding(mesh, spec)
     x = put(x, whole)
     if not mesh.is_multi_process:
         return x
-    return _made_of(x, whole, NamedSharding(local_mesh(mesh), spec))
+    return _reassemble(x, whole, NamedSharding(local_mesh(mesh), spec))
 
 
-def _made_of(x: ConcreteArray, have: NamedSharding, wanted: NamedSharding) -> ConcreteArray:
-    """The array over another mesh whose devices have the parts that they have of `x`."""
+def _reassemble(x: ConcreteArray, have: NamedSharding, wanted: NamedSharding) -> ConcreteArray:
+    """Return the array over another mesh from the shards that its devices have of `x`."""
     part = have.shard_shape(x.shape)
     sizes = wanted.mesh.shape
     shape = [n * math.prod([sizes[a] for a in wanted.spec.axes(i)]) for i, n in enumerate(part)]

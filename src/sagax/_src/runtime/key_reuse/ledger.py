@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from sagax._src.diagnostics.errors import KeyReuseError
-from sagax._src.diagnostics.keys import apart, innermost
+from sagax._src.diagnostics.keys import innermost_user_stack, trim_common_frames
 
 WORD = 8  # the id of the w-th number of a raw key is WORD * (id of the key) + w
 UNKNOWN = -1  # id of a key of which nothing is known; it is never found to be used twice
@@ -275,17 +275,22 @@ def reused(first: Use | None, second: Use, more: str = "") -> KeyReuseError:
     stacks = [stack for _, stack in chain(second)]
     before = [] if first is None else [stack for _, stack in chain(first)]
     if site.loop:  # the expression in the body is at fault, not the call of the loop
-        stacks = [innermost(stacks) or stacks[0]]
-        before = [innermost(before) or before[0]] if before else []
-    elif before and before[0] is stacks[0] and innermost(stacks[1:]) and innermost(before[1:]):
+        stacks = [innermost_user_stack(stacks) or stacks[0]]
+        before = [innermost_user_stack(before) or before[0]] if before else []
+    elif (
+        before
+        and before[0] is stacks[0]
+        and innermost_user_stack(stacks[1:])
+        and innermost_user_stack(before[1:])
+    ):
         # one call, which was given the key in two places: the expressions inside of it are at fault
-        stacks, before = [innermost(stacks[1:])], [innermost(before[1:])]
-    first_stack, second_stack = apart(before[0] if before else None, stacks[0])
+        stacks, before = [innermost_user_stack(stacks[1:])], [innermost_user_stack(before[1:])]
+    first_stack, second_stack = trim_common_frames(before[0] if before else None, stacks[0])
     error.facts.update(
         traceback=second_stack,
         first=first_stack,
-        first_inside=innermost(before[1:]),
-        second_inside=innermost(stacks[1:]),
+        first_inside=innermost_user_stack(before[1:]),
+        second_inside=innermost_user_stack(stacks[1:]),
         after_split=first is not None and chain(first)[-1][0].what == "random_split",
         loop=site.loop,
     )
