@@ -20,6 +20,7 @@ from sagax._src.api.shape_dtype_struct import ShapeDtypeStruct
 from sagax._src.collectives.replica_groups import DeviceGroups
 from sagax._src.core import meshes
 from sagax._src.core.avals import intern_aval
+from sagax._src.core.families import HIGHER_ORDER, UNTRACKED, Default
 from sagax._src.core.jaxpr import ClosedJaxpr, eval_jaxpr
 from sagax._src.core.meshes import Mesh
 from sagax._src.core.primitive import Primitive
@@ -239,7 +240,14 @@ class Partitioner:
     out_tree: Any
 
 
-custom_partitioning_p = Primitive("custom_partitioning", multiple_results=True, holds_program=True)
+custom_partitioning_p = Primitive(
+    "custom_partitioning",
+    family=HIGHER_ORDER,
+    check_rule=Default("its partitions are computed as the user says: results are looked at"),
+    key_rule=UNTRACKED,
+    multiple_results=True,
+    holds_program=True,
+)
 
 
 @custom_partitioning_p.abstract

@@ -12,6 +12,7 @@ from sagax._src.callbacks import active_calls, vmap_methods
 from sagax._src.core import dims, dtypes
 from sagax._src.core.avals import ShapedArray, intern_aval
 from sagax._src.core.effects import Effect
+from sagax._src.core.families import OPAQUE
 from sagax._src.core.primitive import Primitive
 from sagax._src.core.tangents import Zero, is_zero
 from sagax._src.core.trace import current, evaluation, state
@@ -174,7 +175,9 @@ def _lowered(
 
 # for the results ----------------------------------------------------------------------------------------
 
-pure_callback_p = Primitive("pure_callback", multiple_results=True, holds_program=True)
+pure_callback_p = Primitive(
+    "pure_callback", family=OPAQUE, multiple_results=True, holds_program=True
+)
 
 
 @pure_callback_p.abstract
@@ -322,7 +325,7 @@ def _result_aval(what: str, result: Any) -> ShapedArray:
 
 # for results and effects --------------------------------------------------------------------------------
 
-io_callback_p = Primitive("io_callback", multiple_results=True, holds_program=True)
+io_callback_p = Primitive("io_callback", family=OPAQUE, multiple_results=True, holds_program=True)
 
 
 @io_callback_p.abstract
@@ -411,7 +414,9 @@ def io_callback(
 
 # to look at values --------------------------------------------------------------------------------------
 
-debug_callback_p = Primitive("debug_callback", multiple_results=True, holds_program=True)
+debug_callback_p = Primitive(
+    "debug_callback", family=OPAQUE, multiple_results=True, holds_program=True
+)
 
 
 @debug_callback_p.abstract
@@ -477,7 +482,7 @@ def debug_callback(
 
 # A call with a token, a number that only calls pass on: the data flow keeps them in their order. Lowering
 # puts these in place of the others.
-in_turn_p = Primitive("callback_in_turn", multiple_results=True, holds_program=True)
+in_turn_p = Primitive("callback_in_turn", family=OPAQUE, multiple_results=True, holds_program=True)
 TOKEN = intern_aval((), np.dtype(np.uint32), False, None)
 
 

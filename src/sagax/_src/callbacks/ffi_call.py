@@ -11,6 +11,7 @@ from sagax._src.callbacks import vmap_methods
 from sagax._src.core import dims
 from sagax._src.core.avals import AbstractToken, ShapedArray, intern_aval
 from sagax._src.core.effects import Effect, no_effects
+from sagax._src.core.families import OPAQUE
 from sagax._src.core.primitive import Primitive
 from sagax._src.core.tangents import Zero, is_zero
 from sagax._src.core.value import aval_of, is_operand, not_an_array
@@ -22,7 +23,7 @@ from sagax._src.primitives.unsupported import UnsupportedError
 _FUNCTION = "ffi_call"
 _effect = frozenset({Effect("ffi")})
 
-ffi_call_p = Primitive("ffi_call", multiple_results=True, holds_program=True)
+ffi_call_p = Primitive("ffi_call", family=OPAQUE, multiple_results=True, holds_program=True)
 
 
 @ffi_call_p.abstract

@@ -19,6 +19,7 @@ from sagax._src.argument_checks.functions import (
 from sagax._src.core import dtype_predicates, dtypes
 from sagax._src.core.avals import same_type
 from sagax._src.core.effects import join
+from sagax._src.core.families import HIGHER_ORDER
 from sagax._src.core.jaxpr import ClosedJaxpr, Jaxpr, Var, eval_jaxpr
 from sagax._src.core.primitive import Primitive
 from sagax._src.core.tangents import Linear, Zero
@@ -51,7 +52,7 @@ from sagax._src.transforms.linearize import linearize_jaxpr
 from sagax._src.transforms.prune import prune_program
 from sagax._src.transforms.transpose import transpose_jaxpr
 
-cond_p = Primitive("cond", multiple_results=True, holds_program=True)
+cond_p = Primitive("cond", family=HIGHER_ORDER, multiple_results=True, holds_program=True)
 cond_p.is_control = True
 
 # Operands: the index of the branch (int32, in range), then the operands of every branch.

@@ -16,6 +16,7 @@ from sagax._src.argument_checks.functions import (
     structure_error,
 )
 from sagax._src.core import dims
+from sagax._src.core.families import HIGHER_ORDER, UNTRACKED
 from sagax._src.core.jaxpr import ClosedJaxpr, eval_jaxpr
 from sagax._src.core.primitive import Primitive
 from sagax._src.core.tangents import Zero
@@ -31,7 +32,13 @@ from sagax._src.source_stacks import apart
 from sagax._src.transforms.batch import BatchAxis, place
 from sagax._src.transforms.jvp import jvp_flat, jvp_jaxpr
 
-custom_vmap_p = Primitive("custom_vmap_call", multiple_results=True, holds_program=True)
+custom_vmap_p = Primitive(
+    "custom_vmap_call",
+    family=HIGHER_ORDER,
+    key_rule=UNTRACKED,
+    multiple_results=True,
+    holds_program=True,
+)
 
 # Operands: what the function closes over, then its arguments. `rule(size, which, *args)`, on flat values mapped
 # along 0 where marked in `which`, gives flat outputs and marks.

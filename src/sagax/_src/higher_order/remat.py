@@ -14,6 +14,7 @@ from typing import Any
 from sagax._src import trees
 from sagax._src.argument_checks.argument_names import leaf_paths, positional_names, signature
 from sagax._src.argument_checks.functions import check_function, kind_of, unusable_leaf
+from sagax._src.core.families import HIGHER_ORDER, IDENTITY
 from sagax._src.core.jaxpr import ClosedJaxpr, Eqn, Jaxpr, Var, eval_jaxpr
 from sagax._src.core.primitive import Primitive
 from sagax._src.core.samples import Sample, f32
@@ -35,7 +36,7 @@ from sagax._src.transforms.transpose import transpose_jaxpr
 
 Policy = Callable[..., Any]
 
-remat_p = Primitive("checkpoint", multiple_results=True, holds_program=True)
+remat_p = Primitive("checkpoint", family=HIGHER_ORDER, multiple_results=True, holds_program=True)
 remat_p.is_call = True
 
 
@@ -219,7 +220,16 @@ def _(axis: Any, args: Sequence, in_dims: Sequence, *, jaxpr: ClosedJaxpr, **par
 
 # names for policies ----------------------------------------------------------------------------------
 
-name_p = Primitive("name", multilinear=True, exact=True, samples=[Sample(f32(3), name="x")])
+name_p = Primitive(
+    "name",
+    family=IDENTITY,
+    cost=1,
+    rounds=True,
+    key_rule=None,
+    multilinear=True,
+    exact=True,
+    samples=[Sample(f32(3), name="x")],
+)
 name_p.abstract_rule = lambda x, *, name: x
 name_p.reference_rule = lambda x, *, name: x
 name_p.lower_rule = lambda b, x, *, name: x
@@ -299,19 +309,17 @@ def dots_with_no_batch_dims_saveable(primitive: Any, *_: Any, **params: Any) -> 
 
 def save_anything_except_these_names(*names: str) -> Policy:
     """Save everything but values of these names."""
-    return lambda primitive, *_, **params: (
-        not (primitive.name == "name" and params["name"] in names)
-    )
+    return lambda primitive, *_, **params: not (primitive is name_p and params["name"] in names)
 
 
 def save_any_names_but_these(*names: str) -> Policy:
     """Save every named value except those of these names, and nothing else."""
-    return lambda primitive, *_, **params: primitive.name == "name" and params["name"] not in names
+    return lambda primitive, *_, **params: primitive is name_p and params["name"] not in names
 
 
 def save_only_these_names(*names: str) -> Policy:
     """Save the values of these names, and nothing else."""
-    return lambda primitive, *_, **params: primitive.name == "name" and params["name"] in names
+    return lambda primitive, *_, **params: primitive is name_p and params["name"] in names
 
 
 def save_from_both_policies(first: Policy, second: Policy) -> Policy:
@@ -329,7 +337,7 @@ def save_and_offload_only_these_names(
     """Save values of the first names where they are, move those of the second to the host."""
 
     def policy(primitive: Any, *_: Any, **params: Any) -> Any:
-        if primitive.name != "name":
+        if primitive is not name_p:
             return False
         if params["name"] in names_which_can_be_offloaded:
             return Offload()

@@ -14,6 +14,7 @@ from sagax._src.argument_checks.argument_names import body_names
 from sagax._src.argument_checks.functions import check_function, kind_of, structure_error
 from sagax._src.core import dims
 from sagax._src.core.avals import intern_aval
+from sagax._src.core.families import HIGHER_ORDER
 from sagax._src.core.jaxpr import ClosedJaxpr, Literal, Var, eval_jaxpr
 from sagax._src.core.primitive import Primitive
 from sagax._src.core.staging import hoist_constants, stage
@@ -62,7 +63,7 @@ from sagax._src.transforms.linearize import linearize_jaxpr
 from sagax._src.transforms.prune import prune_jaxpr, prune_loop
 from sagax._src.transforms.transpose import backward
 
-scan_p = Primitive("scan", multiple_results=True, holds_program=True)
+scan_p = Primitive("scan", family=HIGHER_ORDER, multiple_results=True, holds_program=True)
 scan_p.is_control = True
 
 # Operands: constants, initial carry, sequences. The jaxpr takes constants, carry, slices and gives carry,

@@ -21,6 +21,7 @@ from sagax._src.argument_checks.functions import (
 from sagax._src.core import dims, dtype_predicates, dtypes
 from sagax._src.core.avals import intern_aval
 from sagax._src.core.effects import join
+from sagax._src.core.families import HIGHER_ORDER
 from sagax._src.core.jaxpr import ClosedJaxpr, eval_jaxpr
 from sagax._src.core.primitive import Primitive
 from sagax._src.core.staging import hoist_constants
@@ -66,7 +67,7 @@ from sagax._src.transforms.derived import derived_program
 from sagax._src.transforms.jvp import jvp_jaxpr
 from sagax._src.transforms.prune import prune_loop, prune_program
 
-while_p = Primitive("while", multiple_results=True, holds_program=True)
+while_p = Primitive("while", family=HIGHER_ORDER, multiple_results=True, holds_program=True)
 while_p.is_control = True
 
 # Operands: constants of the condition, constants of the body, initial carry. `max_steps`, where it is not

@@ -12,6 +12,7 @@ import numpy as np
 from sagax._src import config
 from sagax._src.core import dims, dtypes
 from sagax._src.core.avals import ShapedArray, intern_aval
+from sagax._src.core.families import IDENTITY, SIMPLE, WHOLE, CotangentMask
 from sagax._src.core.primitive import Primitive
 from sagax._src.core.samples import Sample, bf16, boolean, f32, i8, i32, u8
 from sagax._src.core.tangents import Zero
@@ -22,7 +23,14 @@ from sagax._src.primitives.structural import linear_rules, moveaxis
 
 # bitcast_convert_type -----------------------------------------------------------------------------
 
-bitcast_convert_type_p = Primitive("bitcast_convert_type", exact=True)
+bitcast_convert_type_p = Primitive(
+    "bitcast_convert_type",
+    family=IDENTITY,
+    rounds=True,
+    cotangent_mask=CotangentMask.DROPPED,
+    mask_rule=WHOLE.answers["mask_rule"],
+    exact=True,
+)
 
 
 def bitcast_convert_type(operand: Any, new_dtype: Any) -> Any:
@@ -76,6 +84,14 @@ def _(x: ShapedArray, *, new_dtype: Any) -> ShapedArray:
             operand=x,
         )
     return intern_aval(x.shape[:-1], new_dtype, False, None)
+
+
+@bitcast_convert_type_p.shard
+def _(call: Any) -> list:
+    have, ndim = call.cuts[0], call.outs[0].ndim
+    if ndim < len(have):
+        call.uncut((len(have) - 1,), "joined")
+    return [(*have, ())[:ndim] if ndim > len(have) else have[:ndim]]
 
 
 @bitcast_convert_type_p.reference
@@ -154,6 +170,8 @@ def _reduce_numpy(x: np.ndarray, *, exponent_bits: int, mantissa_bits: int) -> A
 
 reduce_precision_p = elementwise(
     "reduce_precision",
+    family=SIMPLE,
+    creates_nan=False,
     numpy=_reduce_numpy,
     accepts=floating,
     exact=lambda avals: avals[0].dtype.itemsize > 1,

@@ -11,6 +11,7 @@ import numpy as np
 
 from sagax._src.core import dims, dtype_predicates, dtypes
 from sagax._src.core.avals import ShapedArray, intern_aval
+from sagax._src.core.families import JOINING, MOVEMENT, Fusion, Recompute, shard_resized
 from sagax._src.core.primitive import Primitive
 from sagax._src.core.samples import Sample, boolean, c64, f32, i32
 from sagax._src.core.tangents import Zero, is_linear, is_zero
@@ -19,6 +20,7 @@ from sagax._src.diagnostics.errors import ArgumentError, ArgumentValueError, Dty
 from sagax._src.lazy_import import lazy_import
 from sagax._src.primitives.arithmetic import add, sub
 from sagax._src.primitives.comparison import lt
+from sagax._src.primitives.index_rules import shard_update, slice_indices, update_indices
 from sagax._src.primitives.makers import scalar_like
 from sagax._src.primitives.selection import select_n
 from sagax._src.primitives.shaping import (
@@ -56,7 +58,9 @@ _WIDE = np.dtype(np.int32)
 
 # slice --------------------------------------------------------------------------------------------
 
-slice_p = Primitive("slice", multilinear=True, exact=True)
+slice_p = Primitive(
+    "slice", family=MOVEMENT, shard_rule=shard_resized, multilinear=True, exact=True
+)
 
 
 def slice(
@@ -269,7 +273,15 @@ class OutOfBoundsError(ArgumentValueError, IndexError):
 
 # pad ----------------------------------------------------------------------------------------------
 
-pad_p = Primitive("pad", multilinear=True, exact=True)
+pad_p = Primitive(
+    "pad",
+    family=JOINING,
+    creates_nan=True,
+    moves_keys=False,
+    shard_rule=shard_resized,
+    multilinear=True,
+    exact=True,
+)
 
 
 def pad(operand: Any, padding_value: Any, padding_config: Sequence[tuple[int, int, int]]) -> Any:
@@ -343,6 +355,12 @@ def _(x: ShapedArray, value: ShapedArray, *, padding_config: tuple) -> ShapedArr
             )
         shape.append(padded)
     return intern_aval(tuple(shape), x.dtype, x.weak_type and value.weak_type, None)
+
+
+@pad_p.mask
+def _(trace: Any, primitive: Any, args: tuple, params: dict, out: Any) -> Any:
+    padded = [d for d, n in enumerate(params["padding_config"]) if tuple(n) != (0, 0, 0)]
+    return trace.bind_beside(padded, primitive, args, params, out)
 
 
 @pad_p.reference
@@ -548,7 +566,14 @@ def _start_value(
 
 # dynamic_slice ------------------------------------------------------------------------------------
 
-dynamic_slice_p = Primitive("dynamic_slice", multilinear=True, exact=True)
+dynamic_slice_p = Primitive(
+    "dynamic_slice",
+    family=MOVEMENT,
+    shard_rule=shard_resized,
+    index_rule=slice_indices,
+    multilinear=True,
+    exact=True,
+)
 
 
 def dynamic_slice(
@@ -713,7 +738,16 @@ dynamic_slice_p.samples = [
 
 # dynamic_update_slice -----------------------------------------------------------------------------
 
-dynamic_update_slice_p = Primitive("dynamic_update_slice", multilinear=True, exact=True)
+dynamic_update_slice_p = Primitive(
+    "dynamic_update_slice",
+    family=MOVEMENT,
+    shard_rule=shard_update,
+    index_rule=update_indices,
+    fusion=Fusion.SEPARATE,
+    recomputes=Recompute.CONDITIONALLY,
+    multilinear=True,
+    exact=True,
+)
 
 
 def dynamic_update_slice(

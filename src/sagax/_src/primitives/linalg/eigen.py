@@ -10,6 +10,7 @@ import numpy as np
 
 from sagax._src.core import dtype_predicates
 from sagax._src.core.avals import ShapedArray
+from sagax._src.core.families import MATRICES, matrix_size
 from sagax._src.core.primitive import Primitive
 from sagax._src.core.samples import Sample, c64, f32
 from sagax._src.core.tangents import Zero, is_zero
@@ -87,7 +88,7 @@ class EighImplementation(enum.Enum):
     QDWH = "qdwh"
 
 
-eigh_p = Primitive("eigh", multiple_results=True)
+eigh_p = Primitive("eigh", family=MATRICES, cost=matrix_size, multiple_results=True)
 
 
 def eigh(
@@ -220,7 +221,7 @@ class EigImplementation(enum.Enum):
     LAPACK = "lapack"
 
 
-eig_p = Primitive("eig", multiple_results=True)
+eig_p = Primitive("eig", family=MATRICES, cost=matrix_size, multiple_results=True)
 
 
 def eig(
