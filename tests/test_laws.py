@@ -7,6 +7,7 @@ import pytest
 
 import laws
 import sagax
+from sagax._src.core.families import HIGHER_ORDER, WHOLE, Default, Family
 from sagax._src.core.primitive import MissingRuleError, Primitive
 
 CASES = list(laws.cases())
@@ -60,6 +61,25 @@ OF_KEYS = {
 
 # They exist only while masks are lazy, and none is left in the program: test_lazy_masks.py.
 OF_VIEWS = {"masked_fill", "masked_view"}
+
+
+@pytest.mark.smoke
+@pytest.mark.parametrize("primitive", laws.all_primitives(laws.ALL), ids=repr)
+def test_every_primitive_answers_every_slot(primitive):
+    laws.answers_every_slot(primitive)
+
+
+def test_who_does_not_answer_is_found():
+    with pytest.raises(AssertionError, match="bare has no family"):
+        laws.answers_every_slot(Primitive("bare"))
+    with pytest.raises(AssertionError, match=r"bare does not answer (check|key)_rule"):
+        laws.answers_every_slot(Primitive("bare", family=HIGHER_ORDER))
+    with pytest.raises(AssertionError, match="bare for mask_rule has no reason"):
+        laws.answers_every_slot(Primitive("bare", family=WHOLE, mask_rule=Default("")))
+    with pytest.raises(TypeError, match="answers every slot; look at {'fusion'}"):
+        Family("new", **{k: v for k, v in WHOLE.answers.items() if k != "fusion"})
+    with pytest.raises(TypeError, match="no slot 'fusoin'"):
+        Primitive("bare", family=WHOLE, fusoin=0)
 
 
 def test_every_primitive_has_samples():
