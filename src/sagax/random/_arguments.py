@@ -124,7 +124,7 @@ def typed_key(function: str, key: Any) -> Any:
 
 
 def is_raw(key: Any) -> bool:
-    """Whether `key` is raw key data, so that results are raw, too."""
+    """Return whether `key` is raw key data, so that results are raw, too."""
     aval = getattr(key, "aval", None)
     return aval is None or type(aval.dtype) is not KeyDType
 

@@ -65,7 +65,7 @@ def _any(x: Any) -> Any:
 
 
 def _below_limit(count: Any, limit: Any) -> Any:
-    """Whether a loop has run fewer iterations than the greatest number of a dtype."""
+    """Return whether a loop has run fewer iterations than the greatest number of a dtype."""
     dtype = aval_of(limit).dtype
     return lt(convert(count, dtype), limit)
 

@@ -182,7 +182,7 @@ def _by_counting(keys: np.ndarray) -> np.ndarray:
 
 @functools.cache
 def _comparing_is_faster() -> bool:
-    """Whether NumPy sorts 64-bit integers on this host in less than twice the time of a radix sort.
+    """Return whether NumPy sorts 64-bit integers on this host in less than twice the time of a radix sort.
 
     On AMD's Zen 4 a million integers take 12 to 16 ms with AVX2, and 53 to 59 ms with AVX-512, which
     NumPy prefers; a radix sort takes 22 to 33 ms. Measured once, in some milliseconds. The order is the

@@ -73,7 +73,7 @@ def mode(
 
 
 def _equal_ranges(ordered: Array) -> tuple[Array, Array]:
-    """Where the elements equal to each one begin and end; NaN equals NaN."""
+    """The start and end of the run of elements equal to each one; NaN equals NaN."""
     return snp.searchsorted(ordered, ordered), snp.searchsorted(ordered, ordered, side="right")
 
 
