@@ -91,9 +91,11 @@ def log_of(probability: Callable[_P, Array]) -> Callable[_P, Array]:
 def _derived(
     outer: Callable[[Any], Array], inner: Callable[_P, Array], name: str
 ) -> Callable[_P, Array]:
+    promoted: Callable[..., Array] = vars(inner)["__wrapped__"]  # does not promote once more
+
     @functools.wraps(inner)
     def formula(*args: _P.args, **kwargs: _P.kwargs) -> Array:
-        return outer(inner(*args, **kwargs))
+        return outer(promoted(*args, **kwargs))
 
     formula.__name__ = formula.__qualname__ = name
     return formula
