@@ -1,4 +1,4 @@
-"""Small libraries that show how one may be built: `optimizers` and `stax` (networks).
+"""Show how small libraries are built: `optimizers` and `stax` (networks).
 
 They are examples, and complete enough for small programs; for larger ones there are optax and flax.
 

@@ -1,4 +1,4 @@
-"""Networks as pairs of functions: `init(key, input_shape)` and `apply(params, inputs)`.
+"""Build networks of layers: pairs `init(key, input_shape)`, `apply(params, inputs)`.
 
 `init` gives the shape of the output and the parameters. Layers are combined by `serial` and `parallel`.
 

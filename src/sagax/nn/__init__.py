@@ -1,4 +1,4 @@
-"""Functions of neural networks: activations, normalizations, attention, and initial weights.
+"""Build neural networks: activations, normalizations, attention, initializers.
 
 >>> from sagax import nn
 >>> import sagax.numpy as snp

@@ -1,4 +1,4 @@
-"""Functions of all elements along an axis: softmax and its logarithm, log-sum-exp, standardization.
+"""Normalize along axes: softmax, log-softmax, log-sum-exp, standardization.
 
 Exponentials are taken of differences from the greatest element, so that none overflows. The greatest
 element itself differs from itself by nothing, even if it is infinite: so infinite elements have the

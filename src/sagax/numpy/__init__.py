@@ -1,4 +1,4 @@
-"""NumPy's functions, for programs that are compiled, differentiated and mapped.
+"""Compute with arrays: NumPy's functions, traceable, compiled and differentiable.
 
 Names, signatures and semantics follow jax.numpy 0.12: arrays never change, dtypes follow the promotion
 lattice with weak Python numbers, and 64-bit dtypes are used only with the option x64.

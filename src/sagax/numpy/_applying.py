@@ -1,4 +1,4 @@
-"""Functions of slices, applied to whole arrays."""
+"""Apply functions to slices along axes."""
 
 from __future__ import annotations
 

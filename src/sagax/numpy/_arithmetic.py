@@ -1,4 +1,4 @@
-"""Arithmetic, element by element: sums, products, quotients, remainders, powers, extremes, signs.
+"""Compute elementwise arithmetic: sums, products, quotients, remainders, powers, extrema, signs.
 
 Operands are promoted to a common dtype and broadcast. `add` and its kind are plain functions here; the
 module `_ufunc` makes of some of them the objects of the public namespace that also reduce and accumulate.
@@ -208,7 +208,7 @@ def _known_sign(x: Any) -> int:
 
 
 def _remainder(x: Any, y: Any, sign: int) -> tuple[Any, Any]:
-    """What `rem` gives, with the sign of x, and where that is not the sign of y.
+    """The result of `rem`, with the sign of x, and a mask of signs that differ from y's.
 
     `sign` is that of y if it is known. For integers y = 0 must have been dealt with.
     """

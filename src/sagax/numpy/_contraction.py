@@ -1,4 +1,4 @@
-"""Products of vectors, matrices and arrays of higher rank, and their diagonals.
+"""Contract arrays: dot, matmul, tensordot, inner and outer products, traces.
 
 Operands of different dtypes go into `dot_general` as they are: it multiplies in the common dtype.
 """

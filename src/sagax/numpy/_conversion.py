@@ -1,4 +1,4 @@
-"""Arrays from what there is already: numbers, nested lists, other libraries' arrays; other dtypes."""
+"""Convert numbers, nested lists and foreign arrays to arrays, and arrays to other dtypes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Making arrays: filled ones, ranges of numbers, matrices of zeros and ones."""
+"""Create arrays: filled, ranges, identity matrices."""
 
 from __future__ import annotations
 
@@ -196,7 +196,7 @@ def _filled_like(function: str, x: Any, value: Any, dtype: Any, shape: Any, devi
 
 
 def _place_like(x: Any, shape: Any, device: Any) -> Any:
-    """Where an array like `x` goes, unless it is said: to the devices that `x` is bound to."""
+    """The default device of an array like `x`: the devices that `x` is committed to."""
     if device is not None or shape is not None or not isinstance(x, Array):
         return device
     bound = getattr(x, "_device", None)
@@ -395,7 +395,7 @@ def _scalar_of(x: Any, dtype: Any) -> Any:
 
 
 def _steps(start: Any, stop: Any, step: Any) -> Any:
-    """How many numbers there are from start by step up to stop."""
+    """Count the numbers from start by step up to stop."""
     if any(dims.is_dim(x) for x in (start, stop, step)):
         start, stop, step = (_whole(x) for x in (start, stop, step))
         return dims.non_negative(dims.ceil_div(stop - start, step))

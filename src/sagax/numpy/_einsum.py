@@ -1,4 +1,4 @@
-"""Sums of products in Einstein's notation."""
+"""Evaluate einsum expressions."""
 
 from __future__ import annotations
 
@@ -304,7 +304,7 @@ def _sizes(inputs: Sequence[Labels], shapes: tuple) -> dict:
 
 
 def _path(plan: _Plan, optimize: Any) -> list[tuple[int, ...]]:
-    """Which terms to combine, step by step; a step removes its terms and appends its result."""
+    """The contraction path: each step removes its terms and appends its result."""
     n = len(plan.inputs)
     if n <= 2 or optimize is False:
         return [tuple(range(n))]

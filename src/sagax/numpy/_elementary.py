@@ -1,4 +1,4 @@
-"""Elementary functions, element by element: exponentials, logarithms, roots, angles, complex parts.
+"""Compute elementary functions: exponentials, logarithms, roots, trigonometry, complex parts.
 
 Integers and booleans become floating point first; Python numbers give weakly typed results.
 """
@@ -561,7 +561,7 @@ conj = conjugate
 
 @operation1
 def iscomplex(x: Any, /) -> Array:
-    """Whether each element has an imaginary part that is not zero.
+    """Return whether each element has an imaginary part that is not zero.
 
     >>> import sagax.numpy as snp
     >>> snp.iscomplex(snp.array([1 + 0j, 1j]))
@@ -573,7 +573,7 @@ def iscomplex(x: Any, /) -> Array:
 
 @operation1
 def isreal(x: Any, /) -> Array:
-    """Whether the imaginary part of each element is zero.
+    """Return whether the imaginary part of each element is zero.
 
     >>> import sagax.numpy as snp
     >>> snp.isreal(snp.array([1 + 0j, 1j]))

@@ -1,4 +1,4 @@
-"""Floating point numbers: rounding, their parts, their neighbours, and what kind of number each is."""
+"""Round, decompose and classify floating point numbers."""
 
 from __future__ import annotations
 
@@ -213,7 +213,7 @@ def _zero(x: Any) -> Any:
 
 @operation1
 def isfinite(x: Any, /) -> Array:
-    """Whether each element is neither infinite nor NaN.
+    """Return whether each element is neither infinite nor NaN.
 
     >>> import sagax.numpy as snp
     >>> snp.isfinite(snp.array([1.0, snp.inf, snp.nan]))
@@ -235,7 +235,7 @@ def _in_both_parts(combine: Any, question: Any, x: Any) -> Array:
 
 @operation1
 def isinf(x: Any, /) -> Array:
-    """Whether each element is inf or -inf, in one of its parts if it is complex.
+    """Return whether each element is inf or -inf, in one of its parts if it is complex.
 
     >>> import sagax.numpy as snp
     >>> snp.isinf(snp.array([1.0, -snp.inf, snp.nan]))
@@ -253,7 +253,7 @@ def isinf(x: Any, /) -> Array:
 
 @operation1
 def isnan(x: Any, /) -> Array:
-    """Whether each element is NaN, in one of its parts if it is complex.
+    """Return whether each element is NaN, in one of its parts if it is complex.
 
     >>> import sagax.numpy as snp
     >>> snp.isnan(snp.array([1.0, snp.inf, snp.nan]))
@@ -281,7 +281,7 @@ def _is_infinity(function: str, x: Any, value: float, out: Any) -> Array:
 
 
 def isposinf(x: Any, /, out: None = None) -> Array:
-    """Whether each element is inf. Real numbers only.
+    """Return whether each element is inf. Real numbers only.
 
     >>> import sagax.numpy as snp
     >>> snp.isposinf(snp.array([snp.inf, -snp.inf]))
@@ -291,7 +291,7 @@ def isposinf(x: Any, /, out: None = None) -> Array:
 
 
 def isneginf(x: Any, /, out: None = None) -> Array:
-    """Whether each element is -inf. Real numbers only.
+    """Return whether each element is -inf. Real numbers only.
 
     >>> import sagax.numpy as snp
     >>> snp.isneginf(snp.array([snp.inf, -snp.inf]))
@@ -302,7 +302,7 @@ def isneginf(x: Any, /, out: None = None) -> Array:
 
 @operation1
 def signbit(x: Any, /) -> Array:
-    """Whether the sign bit of each element is set: for negative numbers, -0.0 and some NaNs.
+    """Return whether the sign bit of each element is set: for negative numbers, -0.0 and some NaNs.
 
     >>> import sagax.numpy as snp
     >>> snp.signbit(snp.array([1.0, -0.0]))
@@ -441,7 +441,7 @@ def _split(x: Any) -> tuple[Array, Array]:
 
 
 class _Layout:
-    """How numbers of a floating dtype of 32 or 64 bits are laid out."""
+    """The bit layout of a floating dtype of 32 or 64 bits."""
 
     def __init__(self, dtype: Any) -> None:
         info = dtypes.finfo(dtype)

@@ -1,4 +1,4 @@
-"""Arrays made from positions: triangles, diagonals, grids of coordinates, powers of a vector."""
+"""Construct arrays from indices: triangles, diagonals, coordinate grids, Vandermonde matrices."""
 
 from __future__ import annotations
 
@@ -353,7 +353,7 @@ def indices(dimensions: Any, dtype: Any = None, sparse: bool = False) -> Any:
 def fromfunction(
     function: Callable[..., Any], shape: Any, *, dtype: Any = float, **kwargs: Any
 ) -> Any:
-    """What `function` gives for the indices of every element of an array of the given shape.
+    """Apply `function` to the indices of all elements of an array of the given shape.
 
     It is called once, by vmap, with numbers of the given dtype, one for each dimension; keyword
     arguments are passed on. It may return a pytree.

@@ -1,4 +1,4 @@
-"""Arrays from other libraries' memory, from bytes and text; arrays in files."""
+"""Exchange arrays with other libraries, bytes, text and files."""
 
 from __future__ import annotations
 

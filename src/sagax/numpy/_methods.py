@@ -1,4 +1,4 @@
-"""The methods and properties of arrays, and `install`, which puts them and the operators on the class."""
+"""Install methods, properties and operators on arrays."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The operators of arrays: Python's special methods, from the functions of the namespace."""
+"""Implement Python's operators on arrays."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Choosing between values element by element: where, clip, select, piecewise, and what stands for NaN."""
+"""Select elementwise: where, clip, select, piecewise, nan_to_num."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Vectors as sets: their distinct elements, unions, intersections, differences, membership.
+"""Compute set operations on vectors: unique, union, intersection, difference, membership.
 
 How many elements such a set has depends on the contents of the arguments, which must be concrete
 therefore; with `size` the result has that many elements, and the functions can be traced.
@@ -208,7 +208,7 @@ def _distinct(rows: Any, equal_nan: bool) -> tuple[Any, Any]:
 
 
 def _differs(x: Any, equal_nan: bool) -> Any:
-    """Which elements of a sorted vector differ from the one before; the first one does."""
+    """Mask the elements of a sorted vector that differ from the one before; the first one does."""
     n = x.shape[0]
     left, right = slice_in_dim(x, 0, n - 1), slice_in_dim(x, 1, n)
     step = left != right
@@ -220,7 +220,7 @@ def _differs(x: Any, equal_nan: bool) -> Any:
 
 
 class UniqueAllResult(NamedTuple):
-    """What `unique_all` returns."""
+    """The result of `unique_all`."""
 
     values: Array
     indices: Array
@@ -229,14 +229,14 @@ class UniqueAllResult(NamedTuple):
 
 
 class UniqueCountsResult(NamedTuple):
-    """What `unique_counts` returns."""
+    """The result of `unique_counts`."""
 
     values: Array
     counts: Array
 
 
 class UniqueInverseResult(NamedTuple):
-    """What `unique_inverse` returns."""
+    """The result of `unique_inverse`."""
 
     values: Array
     inverse_indices: Array
@@ -476,7 +476,7 @@ def isin(
     *,
     method: str = "auto",
 ) -> Array:
-    """Whether each of `element` occurs in `test_elements` (with `invert`: does not); boolean.
+    """Return whether each of `element` occurs in `test_elements` (with `invert`: does not); boolean.
 
     NaN occurs nowhere. `method` is one of 'auto', 'compare_all', 'binary_search', 'sort'; all give the
     same result.

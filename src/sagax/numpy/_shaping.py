@@ -1,4 +1,4 @@
-"""The same elements in another shape or order: reshape, transpose, squeeze, broadcast, flip, roll."""
+"""Rearrange elements: reshape, transpose, squeeze, broadcast, flip, roll."""
 
 from __future__ import annotations
 

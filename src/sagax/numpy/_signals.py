@@ -1,4 +1,4 @@
-"""Convolution and correlation of two sequences."""
+"""Convolve and correlate two sequences."""
 
 from __future__ import annotations
 

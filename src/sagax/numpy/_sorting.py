@@ -1,4 +1,4 @@
-"""Sorted arrays, orders, greatest elements, and places in a sorted array.
+"""Sort, rank and search: sort, argsort, partition, top elements, searchsorted.
 
 NaN comes after all numbers; complex numbers are ordered by real parts, equal ones by imaginary parts.
 """
@@ -267,7 +267,7 @@ def top_k(
 def searchsorted(
     a: Any, v: Any, side: str = "left", sorter: Any = None, *, method: str = "scan"
 ) -> Array:
-    """Where the numbers `v` would have to be inserted into the sorted vector `a` to keep it sorted.
+    """Find the indices at which to insert `v` into the sorted vector `a` to keep it sorted.
 
     `side` tells on which side of equal elements. `sorter` are positions that sort `a`. The result is
     integer, of the shape of `v`. `method` is one of 'scan', 'scan_unrolled', 'sort', 'compare_all':
@@ -307,7 +307,7 @@ def searchsorted(
 
 
 def before(x: Any, y: Any) -> Array:
-    """Whether `x` comes before `y` in sorted order, element by element, NaN last."""
+    """Return elementwise whether `x` comes before `y` in sorted order, NaN last."""
     dtype = aval_of(x).dtype
     if dtype_predicates.is_complex(dtype):
         re, im = (real(x), real(y)), (imag(x), imag(y))
@@ -321,7 +321,7 @@ def before(x: Any, y: Any) -> Array:
 
 @fused
 def _count_before(a: Any, v: Any, *, side: str) -> Array:
-    """How many elements of `a` come before each of `v` (or are equal to it)."""
+    """Count the elements of `a` before each of `v` (or equal to it)."""
     ndim = aval_of(v).ndim
     queries = structural.expand_dims(v, (ndim,)) if ndim else v
     if ndim:

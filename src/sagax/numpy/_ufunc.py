@@ -1,4 +1,4 @@
-"""Universal functions: elementwise functions that also reduce, accumulate, scatter and make tables."""
+"""Implement universal functions: elementwise functions with reduce, accumulate, at, outer."""
 
 from __future__ import annotations
 

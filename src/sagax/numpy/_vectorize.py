@@ -1,4 +1,4 @@
-"""`vectorize`: a function of single items, mapped over the leading dimensions of arrays."""
+"""Vectorize a function over the leading dimensions of its arguments."""
 
 from __future__ import annotations
 

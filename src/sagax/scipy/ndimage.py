@@ -1,4 +1,4 @@
-"""Interpolation in arrays of any number of dimensions, as in `scipy.ndimage`."""
+"""Interpolate in arrays of any number of dimensions, as `scipy.ndimage` does."""
 
 from __future__ import annotations
 

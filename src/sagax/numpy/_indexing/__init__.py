@@ -1,4 +1,4 @@
-"""Indexing: reading and writing parts of arrays by NumPy's rules.
+"""Index arrays by NumPy's rules: reads and functional updates.
 
 `parse` reads what stands between the brackets, `plan` makes one gather or scatter of it, `get` and
 `update` carry it out, `host` by NumPy where nothing is traced; `windows` are slices that start at a

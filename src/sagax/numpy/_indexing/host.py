@@ -1,4 +1,4 @@
-"""Arrays on the host, while nothing is traced: NumPy reads and writes them, bit for bit as the engine.
+"""Index arrays on the host with NumPy outside of tracing, bit for bit as XLA.
 
 No program is compiled for it, and none is looked up: an index costs about what it costs in NumPy.
 """
@@ -33,7 +33,7 @@ _WRITES = {"set": None, "add": np.add, "subtract": np.subtract}
 
 
 def is_concrete(x: Any) -> bool:
-    """Whether `x` is an array with contents, and nothing is traced."""
+    """Return whether `x` is an array with contents, and nothing is traced."""
     return type(x) is ConcreteArray and state.trace is evaluation
 
 
@@ -104,7 +104,7 @@ def _part_of(x: ConcreteArray, host: np.ndarray, part: np.ndarray) -> ConcreteAr
 
 
 def read_known(x: ConcreteArray, index: Index) -> Any:
-    """What the index takes, if all of it is known; None if that is not so, or no gain.
+    """Read by an index that is all concrete; None if it is not, or if that is no faster.
 
     It is none for index arrays into large arrays, which the engine gathers faster. Places out of
     bounds are moved into bounds.
@@ -198,13 +198,13 @@ def _key(index: Index, shape: tuple) -> tuple | None:
 
 
 def _looks_adjacent(index: Index) -> bool:
-    """Whether an ellipsis of no axes keeps the index arrays apart, which the items do not show."""
+    """Return whether an ellipsis of no axes keeps the index arrays apart, which the items do not show."""
     together = [k for k, item in enumerate(index.items) if type(item) in (Point, Places)]
     return together[-1] - together[0] < len(together)
 
 
 def all_inside(items: list, shape: tuple) -> bool:
-    """Whether all elements are known to be in bounds."""
+    """Return whether all elements are known to be in bounds."""
     for item in items:
         if type(item) is Point and not inside(item.at, shape[item.axis]):
             return False

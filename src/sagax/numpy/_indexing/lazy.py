@@ -1,4 +1,4 @@
-"""Traced masks as indices, under the option `masks='lazy'`: views in place of selected elements."""
+"""Index with traced masks under the option `masks='lazy'`: views instead of selected elements."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ _thread = config.thread
 
 
 def lazily() -> bool:
-    """Whether traced masks select lazy views."""
+    """Return whether traced masks select lazy views."""
     return _thread.settings.masks == "lazy"
 
 
 def is_traced_mask(x: Any) -> bool:
-    """Whether `x` is an array of booleans that are not known while tracing."""
+    """Return whether `x` is an array of booleans that are not known while tracing."""
     return isinstance(x, Tracer) and dtypes.kind(x.dtype) == "b" and x.concrete() is None
 
 

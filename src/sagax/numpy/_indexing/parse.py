@@ -1,4 +1,4 @@
-"""What stands between the brackets of `x[...]`, read into items that say what they take of `x`.
+"""Parse the index of `x[...]` into items.
 
 Everything that can be decided while tracing is decided here: the ellipsis, masks, indices that
 count from the end, errors. What comes after knows three kinds of items, and None for a new axis.
@@ -57,7 +57,7 @@ class Part(NamedTuple):
 
     @property
     def moves(self) -> bool:
-        """Whether the start is known only when the program runs."""
+        """Return whether the start is traced."""
         return type(self.start) is not int and not dims.is_dim(self.start)
 
 
@@ -239,7 +239,7 @@ def _array_entry(x: Array) -> Any:
 
 
 def _axes_of(entry: Any) -> int:
-    """How many axes an entry other than None and Ellipsis takes."""
+    """Count the axes of an entry other than None and Ellipsis."""
     return entry.ndim if isinstance(entry, np.ndarray) and entry.dtype == bool else 1
 
 
@@ -407,7 +407,7 @@ def _wide(at: Any) -> Any:
 
 
 def inside(at: Any, size: Any) -> bool:
-    """Whether a static index is known to be in bounds."""
+    """Return whether a static index is known to be in bounds."""
     if type(at) is int and type(size) is int:
         return 0 <= at < size
     return dims.same(clamped(at, size), at)

@@ -1,4 +1,4 @@
-"""NumPy's functions that take elements at indices, or put them there."""
+"""Take and put elements at indices: take, take_along_axis, put and relatives."""
 
 from __future__ import annotations
 

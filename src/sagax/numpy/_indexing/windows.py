@@ -1,4 +1,4 @@
-"""`ds`: slices of static size that start at a traced place."""
+"""Index with `ds`: slices of static size at a traced start."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Systems of linear equations, inverses, determinants, least squares.
+"""Solve linear systems; compute inverses, determinants and least squares.
 
 A matrix is the last two dimensions of an array; the dimensions before them are a stack. Integers are
 computed with as floating point numbers.
@@ -209,7 +209,7 @@ def _(primals: tuple, tangents: tuple) -> tuple:
 
 
 class SlogdetResult(NamedTuple):
-    """What `slogdet` returns."""
+    """The result of `slogdet`."""
 
     sign: Array
     logabsdet: Array

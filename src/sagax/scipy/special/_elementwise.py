@@ -1,4 +1,4 @@
-"""How the special functions here are made: of their formula, and their derivatives."""
+"""Make special functions from a formula and its derivatives."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ def finfo(x: Any) -> Any:
 
 
 def double(x: Any) -> bool:
-    """Whether the formula needs the digits of float64."""
+    """Return whether the formula needs the digits of float64."""
     return dtypes.itemsize(dtype_of(x)) // (2 if dtypes.kind(dtype_of(x)) == "c" else 1) == 8
 
 

@@ -1,4 +1,4 @@
-"""Hypergeometric functions, by their series and the transformations that make these converge."""
+"""Evaluate hypergeometric functions, by series and transformations that make them converge."""
 
 from __future__ import annotations
 
@@ -140,7 +140,7 @@ def hyp2f1(a: Any, b: Any, c: Any, x: Any) -> Array:
 
 
 def _stops(a: Any) -> Any:
-    """Whether the series ends: a is 0, -1, -2, ..."""
+    """Return whether the series ends: a is 0, -1, -2, ..."""
     return (a <= 0) & (a == snp.floor(a))
 
 

@@ -1,4 +1,4 @@
-"""Exponential, trigonometric and Fresnel integrals, and the dilogarithm."""
+"""Evaluate exponential, trigonometric and Fresnel integrals, and the dilogarithm."""
 
 from __future__ import annotations
 
