@@ -64,6 +64,9 @@ def loaded() -> set[str]:
         "sagax._src.transforms.transpose", "sagax._src.transforms.batch",
         "sagax._src.api.jacobians", "sagax._src.api.guards", "sagax._src.api.reads",
         "sagax._src.api.stages", "sagax._src.api.divisions", "sagax._src.api.compilations",
+        # of what calls XLA: all that does not hold arrays
+        "sagax._src.xla.client", "sagax._src.xla.compiler", "sagax._src.xla.executable",
+        "sagax._src.xla.mlir", "sagax._src.xla.cuda_wheels", "sagax._src.xla.profiler",
         # public namespaces, and what is not in every program of the one for NumPy
         "sagax.lax", "sagax.nn", "sagax.random", "sagax.errors", "sagax.numpy.linalg",
         "sagax.numpy._sets", "sagax.numpy._indexing", "sagax.numpy._contraction",
@@ -90,7 +93,8 @@ def test_a_first_small_program_loads_no_control_flow_and_no_pass_that_it_does_no
     )
     late += "transforms.batch lowering.reroll lowering.products primitives.slicing "
     late += "primitives.contraction primitives.random_bits api.stages api.donation runtime.moving "
-    late += "trees.differences"
+    late += "trees.differences xla.artifacts xla.cuda xla.custom_calls xla.distributed xla.dlpack "
+    late += "xla.mlir xla.profiler"
     assert not loaded & {f"sagax._src.{module}" for module in late.split()}
 
 

@@ -289,4 +289,4 @@ def lower_for_one_device(
 
 def verify(text: str) -> None:
     """Parse and verify a module; raises with the places that are wrong."""
-    xla.verify_module(text)
+    xla.mlir.verify_module(text)

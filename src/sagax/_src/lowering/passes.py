@@ -37,7 +37,7 @@ def prepared(jaxpr: Jaxpr, platform: str) -> Jaxpr:
         jaxpr = reroll.rerolled(jaxpr)
     if nested or any(eqn.primitive.name == "dot_general" for eqn in eqns):
         jaxpr = products.flat_products(jaxpr)
-    if settings.fusion_fences == "auto" and xla.keeps_barriers:
+    if settings.fusion_fences == "auto" and xla.barriers_last_until_fusion:
         jaxpr = fenced(jaxpr)
     if pruned:  # what the passes put in is read
         jaxpr.memo["is pruned"] = True

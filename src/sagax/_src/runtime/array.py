@@ -500,7 +500,9 @@ class ConcreteArray(Array):
             buffer = xla.shards(buffer)[0]
         if copy:
             buffer = xla.put(np.array(self.host()), self._where(), share=True)
-        return xla.to_dlpack(buffer, stream=stream, max_version=max_version, copied=bool(copy))
+        return xla.dlpack.to_dlpack(
+            buffer, stream=stream, max_version=max_version, copied=bool(copy)
+        )
 
     def __dlpack_device__(self) -> tuple[int, int]:
         device = self._where()

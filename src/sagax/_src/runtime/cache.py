@@ -76,17 +76,17 @@ def compiled(
     num_replicas: int = 1,
     num_partitions: int = 1,
     shardy: bool = False,
-) -> tuple[xla.Executable, Origin]:
+) -> tuple[xla.executable.Executable, Origin]:
     """The program compiled for the devices, or loaded where it was compiled before; and which of these.
 
-    Arguments as of `xla.compile`; `name` is what explanations call the program.
+    Arguments as of `xla.compiler.compile`; `name` is what explanations call the program.
     """
     how = {"num_replicas": num_replicas, "num_partitions": num_partitions, "shardy": shardy}
     room.make()
 
-    def compile_now() -> xla.Executable:
+    def compile_now() -> xla.executable.Executable:
         return aside(
-            lambda: xla.compile(
+            lambda: xla.compiler.compile(
                 client,
                 module,
                 devices,
@@ -113,7 +113,7 @@ def compiled(
     if entry is not None:
         begun = time.thread_time()
         try:
-            executable = xla.deserialize(
+            executable = xla.compiler.deserialize(
                 client, entry.payload, devices, out_avals, callbacks, num_replicas=num_replicas
             )
         except (xla.EngineError, ValueError) as error:
@@ -234,7 +234,7 @@ def _parts(client: Any, module: str, options: Mapping[str, Any], how: dict) -> d
 
 @functools.lru_cache(maxsize=64)
 def _engine(client: Any) -> str:
-    return _digest(_FORMAT, xla.platform_fingerprint(client))
+    return _digest(_FORMAT, xla.client.platform_fingerprint(client))
 
 
 # -- entries --------------------------------------------------------------------------------------
@@ -253,7 +253,11 @@ def _found(store: Store, key: str, settings: Any) -> tuple[Entry | None, str]:
 
 
 def _keep(
-    store: Store, key: str, facts: dict[str, Any], executable: xla.Executable, settings: Any
+    store: Store,
+    key: str,
+    facts: dict[str, Any],
+    executable: xla.executable.Executable,
+    settings: Any,
 ) -> None:
     try:
         payload = executable.serialize()

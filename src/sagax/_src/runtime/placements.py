@@ -260,7 +260,7 @@ def _indices_here(sharding: Sharding, shape: tuple[int, ...]) -> tuple:
 
 def copied(buffer: Any) -> Any:
     """A copy of a buffer on several devices."""
-    return xla.rebuilt(
+    return xla.with_shards(
         buffer, [xla.copy_to_device(b, xla.device_of(b)) for b in xla.shards(buffer)]
     )
 

@@ -73,7 +73,7 @@ def _keep_small_blocks(library: Any) -> None:
     library.mallopt(_TRIM_THRESHOLD, 4 * _LEAST)
 
 
-def keep(executable: xla.Executable) -> None:
+def keep(executable: xla.executable.Executable) -> None:
     """From now on, keep the memory that a call of this program frees."""
     global _given_up, _largest
     if not config.current().keep_working_memory or (library := _library()) is None:
