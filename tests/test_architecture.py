@@ -26,6 +26,7 @@ LAYERS = (
     "xla",
     "stacks",
     "records",
+    "tuning",
     "config",
     "trees",
     "diagnostics",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from sagax._src import config, xla
+from sagax._src import config, tuning, xla
 from sagax._src.core.jaxpr import Jaxpr
 from sagax._src.later import later
 from sagax._src.lowering.fences import fenced
@@ -16,8 +16,6 @@ if TYPE_CHECKING:
 else:
     products = later("sagax._src.lowering.products", globals())
     reroll = later("sagax._src.lowering.reroll", globals())
-
-_SHORT = 16  # equations: so few hold no repetition that pays
 
 
 def prepared(jaxpr: Jaxpr, platform: str) -> Jaxpr:
@@ -33,7 +31,7 @@ def prepared(jaxpr: Jaxpr, platform: str) -> Jaxpr:
     # what a first, small program does not need is not loaded for it
     eqns = jaxpr.eqns
     nested = any(map(holds, eqns))
-    if settings.reroll == "auto" and (nested or len(eqns) >= _SHORT):
+    if settings.reroll == "auto" and (nested or len(eqns) >= tuning.REROLL_MIN_JAXPR):
         jaxpr = reroll.rerolled(jaxpr)
     if nested or any(eqn.primitive.name == "dot_general" for eqn in eqns):
         jaxpr = products.flat_products(jaxpr)

@@ -20,7 +20,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from sagax._src import config, xla
+from sagax._src import config, tuning, xla
 from sagax._src.later import later
 from sagax._src.runtime import room
 from sagax._src.runtime.aside import aside
@@ -32,7 +32,6 @@ else:
     hashlib = later("hashlib", globals())
 
 _FORMAT = "1"
-_LEAST_GAIN = 0.5  # an entry whose loading takes more than this part of compiling is not used
 _NONE: Final[Mapping[str, Any]] = MappingProxyType({})
 # Every operation ends in its location, and the locations themselves end the text.
 _LOCATION = re.compile(r" loc\(#loc\d+\)$|^#loc.*\n", re.MULTILINE)
@@ -275,7 +274,7 @@ def _keep(
 
 def _judge(store: Store, key: str, entry: Entry, took: float, settings: Any) -> None:
     """Mark an entry that does not pay, so that the next process compiles at once."""
-    if took <= _LEAST_GAIN * entry.facts["seconds"]:
+    if took <= tuning.CACHE_MAX_LOADING_PART * entry.facts["seconds"]:
         return
     try:
         store.write(key, entry.facts, b"", settings.compilation_cache_max_size)
