@@ -13,7 +13,7 @@ from sagax._src.control import varying
 from sagax._src.control.bodies import is_concrete, operand_leaves, trace_body, type_mismatch
 from sagax._src.control.names import leaf_paths
 from sagax._src.control.words import check_function, kind_of, structure_error, unusable_leaf
-from sagax._src.core import dtypes, kinds
+from sagax._src.core import dtypes, kinds, memo_keys
 from sagax._src.core.avals import same_type
 from sagax._src.core.effects import join
 from sagax._src.core.jaxpr import ClosedJaxpr, Jaxpr, Var, eval_jaxpr
@@ -98,7 +98,9 @@ def _shared(branches: Sequence[ClosedJaxpr]) -> tuple[tuple, list]:
             fresh[first : first + len(inner.constvars)] = inner.constvars
             return inner.replace(constvars=(), invars=[*fresh, *inner.invars])
 
-        out.append(ClosedJaxpr(derived(inner, ("widened", start, *avals), widened), ()))
+        out.append(
+            ClosedJaxpr(derived(inner, (memo_keys.BRANCH_CONSTANTS, start, *avals), widened), ())
+        )
         start += len(b.consts)
     return tuple(out), consts
 
@@ -179,7 +181,7 @@ def _with_slots(known: ClosedJaxpr, plan: list, slots: list, n_out: int) -> Clos
             *(outs[used[i]] if i in used else zeros_of(a) for i, a in enumerate(slots)),
         ]
 
-    key = ("slots", n_out, tuple(used.items()), *slots)
+    key = (memo_keys.BRANCH_WITH_SLOTS, n_out, tuple(used.items()), *slots)
     return derived_program(known.jaxpr, key, fun, known.in_avals)[0]
 
 
@@ -195,7 +197,9 @@ def _taking_slots(
 
     tangents = linear.in_avals[len(plan) :]
     avals = [*(aval_of(o) for o in ops), *slots, *tangents]
-    return derived_program(linear.jaxpr, ("slots", tuple(plan), *avals), fun, avals)[0]
+    return derived_program(
+        linear.jaxpr, (memo_keys.BRANCH_TAKING_SLOTS, tuple(plan), *avals), fun, avals
+    )[0]
 
 
 @cond_p.transpose
@@ -216,7 +220,9 @@ def _(cts: Sequence, index: Any, *args: Any, branches: tuple) -> list:
                 if w
             ]
 
-        return derived_program(closed.jaxpr, ("filled", *wanted), fun, closed.in_avals)[0]
+        return derived_program(
+            closed.jaxpr, (memo_keys.BRANCH_FILLED, *wanted), fun, closed.in_avals
+        )[0]
 
     transposed = [filled(closed, marks) for closed, marks in pairs]
     operands = [a for a in args if type(a) is not Linear] + [c for c in cts if type(c) is not Zero]

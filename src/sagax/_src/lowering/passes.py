@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from sagax._src import config, tuning, xla
+from sagax._src.core import memo_keys
 from sagax._src.core.jaxpr import Jaxpr
 from sagax._src.later import later
 from sagax._src.lowering.fences import fenced
@@ -25,7 +26,7 @@ def prepared(jaxpr: Jaxpr, platform: str) -> Jaxpr:
     other devices than the CPU, whose compiler works in other ways.
     """
     settings = config.thread.settings
-    pruned = "is pruned" in jaxpr.memo
+    pruned = memo_keys.IS_PRUNED in jaxpr.memo
     if platform != "cpu" or settings.exact:
         return jaxpr
     # what a first, small program does not need is not loaded for it
@@ -38,5 +39,5 @@ def prepared(jaxpr: Jaxpr, platform: str) -> Jaxpr:
     if settings.fusion_fences == "auto" and xla.barriers_last_until_fusion:
         jaxpr = fenced(jaxpr)
     if pruned:  # what the passes put in is read
-        jaxpr.memo["is pruned"] = True
+        jaxpr.memo[memo_keys.IS_PRUNED] = True
     return jaxpr

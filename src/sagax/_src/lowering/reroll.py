@@ -22,7 +22,7 @@ import numpy as np
 
 from sagax._src import tuning
 from sagax._src.control.sharing import parameter_key
-from sagax._src.core import dims, dtypes
+from sagax._src.core import dims, dtypes, memo_keys
 from sagax._src.core.avals import intern_aval
 from sagax._src.core.jaxpr import ClosedJaxpr, Eqn, Jaxpr, Literal, Var
 from sagax._src.later import later
@@ -51,7 +51,7 @@ _VIEWS = frozenset((slice_p, squeeze_p, reshape_p))
 
 def rerolled(jaxpr: Jaxpr) -> Jaxpr:
     """`jaxpr` with long repetitions as scans, also in the programs that it holds."""
-    return derived(jaxpr, ("rerolled",), lambda: _rerolled(jaxpr))
+    return derived(jaxpr, (memo_keys.REROLLED,), lambda: _rerolled(jaxpr))
 
 
 def _rerolled(jaxpr: Jaxpr) -> Jaxpr:

@@ -21,7 +21,7 @@ from sagax._src.control.manual import shard_map_p
 from sagax._src.control.remat import name_p, remat_p
 from sagax._src.control.scan import scan_p
 from sagax._src.control.while_loop import while_p
-from sagax._src.core import dims
+from sagax._src.core import dims, memo_keys
 from sagax._src.core.jaxpr import Jaxpr, Literal, subjaxprs
 from sagax._src.primitives.gathering import gather_p
 from sagax._src.primitives.identities import optimization_barrier_p, stop_gradient_p
@@ -113,9 +113,9 @@ def _given_back(ledger: Ledger, outs: Sequence[Any]) -> bool:
 
 def concerns_keys(jaxpr: Jaxpr) -> bool:
     """Whether a program has anything to do with keys."""
-    found = jaxpr.memo.get("concerns keys")
+    found = jaxpr.memo.get(memo_keys.HAS_RANDOM_KEYS)
     if found is None:
-        found = jaxpr.memo["concerns keys"] = any(
+        found = jaxpr.memo[memo_keys.HAS_RANDOM_KEYS] = any(
             is_key_dtype(getattr(v.aval, "dtype", None))
             for v in (*jaxpr.constvars, *jaxpr.invars, *jaxpr.outvars)
         ) or any(
@@ -139,9 +139,9 @@ def signature(jaxpr: Jaxpr) -> Signature | None:
     """
     if not concerns_keys(jaxpr):
         return None
-    found = jaxpr.memo.get("key reuse")
+    found = jaxpr.memo.get(memo_keys.KEY_REUSE)
     if found is None:
-        found = jaxpr.memo["key reuse"] = signature_with(jaxpr, {})
+        found = jaxpr.memo[memo_keys.KEY_REUSE] = signature_with(jaxpr, {})
     return found
 
 
