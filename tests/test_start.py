@@ -64,6 +64,9 @@ def loaded() -> set[str]:
         "sagax._src.transforms.transpose", "sagax._src.transforms.batch",
         "sagax._src.api.jacobians", "sagax._src.api.guards", "sagax._src.function_analysis.free_variables",
         "sagax._src.api.stages", "sagax._src.api.jit_shardings", "sagax._src.api.compile_log",
+        # of what calls XLA: all that does not hold arrays
+        "sagax._src.xla.client", "sagax._src.xla.compiler", "sagax._src.xla.executable",
+        "sagax._src.xla.mlir", "sagax._src.xla.cuda_wheels", "sagax._src.xla.profiler",
         # public namespaces, and what is not in every program of the one for NumPy
         "sagax.lax", "sagax.nn", "sagax.random", "sagax.errors", "sagax.numpy.linalg",
         "sagax.numpy._sets", "sagax.numpy._indexing", "sagax.numpy._contraction",
@@ -88,7 +91,8 @@ def test_a_first_small_program_loads_no_control_flow_and_no_pass_that_it_does_no
     higher_order.custom_derivative_primitives higher_order.shard_map higher_order.varying_axes
     transforms.jvp transforms.linearize transforms.transpose transforms.batch lowering.reroll
     lowering.canonicalize_dots primitives.slicing primitives.dot_general primitives.random_bits
-    api.stages api.donation runtime.device_put trees.differences"""
+    api.stages api.donation runtime.device_put trees.differences xla.artifacts xla.cuda
+    xla.custom_calls xla.distributed xla.dlpack xla.mlir xla.profiler"""
     assert not loaded & {f"sagax._src.{module}" for module in late.split()}
 
 

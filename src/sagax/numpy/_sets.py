@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import sagax.numpy._base as _base
-from sagax._src import config
+from sagax._src import config, tuning
 from sagax._src.core import dims, dtypes
 from sagax._src.core.trace import Tracer
 from sagax._src.core.value import Array, aval_of
@@ -31,7 +31,6 @@ from sagax.numpy._shaping import broadcast_to, moveaxis, ravel, reshape
 from sagax.numpy._sorting import searchsorted
 
 _thread = config.thread
-_COMPARE_ALL = 1 << 16  # membership is found by comparing everything up to so many comparisons
 
 
 def _host(function: str, *arrays: Any) -> list[np.ndarray]:
@@ -498,7 +497,7 @@ def isin(
         found = structural.full_of(aval.update(dtype=np.dtype(bool), weak_type=False), False)
     else:
         amount = aval.size * test.shape[0]
-        few = dims.is_dim(amount) or amount <= _COMPARE_ALL
+        few = dims.is_dim(amount) or amount <= tuning.ISIN_MAX_COMPARISONS
         found = _compared(x, test) if method == "compare_all" or few else _searched(x, test)
     return logical_not(found) if invert else found
 

@@ -12,7 +12,7 @@ import numpy as np
 
 import sagax.numpy._base as _base
 import sagax.numpy._logic as _logic
-from sagax._src import config
+from sagax._src import config, tuning
 from sagax._src.core import dims, dtype_predicates, dtypes
 from sagax._src.core.avals import intern_aval
 from sagax._src.core.value import Array, aval_of
@@ -31,7 +31,6 @@ from sagax.numpy._indexing import getitem
 from sagax.numpy._shaping import ravel
 
 _thread = config.thread
-_COMPARE_ALL = 1 << 14  # places are found by comparing everything up to so many comparisons
 
 
 def _integer() -> Any:
@@ -300,8 +299,10 @@ def searchsorted(
     size = x.shape[0]
     if dims.same(size, 0):
         return structural.full_of(intern_aval(y.shape, _place(size), False, None), 0)
-    few = dims.is_dim(size) or (not dims.is_dim(y.size) and size * y.size <= _COMPARE_ALL)
-    if method == "compare_all" or few or size <= 8:
+    few = dims.is_dim(size) or size <= tuning.SEARCHSORTED_MAX_ELEMENTS
+    if not few and not dims.is_dim(y.size):
+        few = size * y.size <= tuning.SEARCHSORTED_MAX_COMPARISONS
+    if method == "compare_all" or few:
         return _count_before(a, v, side=side)
     return _bisect(a, v, side=side)
 

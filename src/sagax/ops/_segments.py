@@ -103,7 +103,9 @@ def _segment_reduction(
                 fix="convert them with data.astype(int), or use segment_max for the logical or and "
                 "segment_min for the logical and",
             )
-        if dtypes.is_extended(segment_ids.dtype) or not dtype_predicates.is_integer(segment_ids.dtype):
+        if dtypes.is_extended(segment_ids.dtype) or not dtype_predicates.is_integer(
+            segment_ids.dtype
+        ):
             raise DtypeError(
                 function=name,
                 argument="segment_ids",

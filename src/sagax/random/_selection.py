@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from sagax._src import config
+from sagax._src import config, tuning
 from sagax._src.core import dims, dtypes
 from sagax._src.core.trace import evaluation, state
 from sagax._src.core.value import Array, aval_of
@@ -147,7 +147,8 @@ def _permuted_range(n: int, dtype: Any) -> Callable[..., Any]:
 
 def _order(key: Any, n: int, dtype: Any) -> Any:
     """The numbers below `n` in random order."""
-    if state.trace is evaluation and isinstance(key, ConcreteArray) and n >= _SORT_ON_HOST:
+    concrete = state.trace is evaluation and isinstance(key, ConcreteArray)
+    if concrete and n >= tuning.PERMUTATION_MIN_ELEMENTS_ON_HOST:
         if key._where().platform == "cpu":
             return _order_on_host(key, n, dtype)
     return _permuted_range(n, dtype)(key)

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from sagax._src import config, trees
+from sagax._src import config, trees, tuning
 from sagax._src.api import arguments
 from sagax._src.api.shape_dtype_struct import ShapeDtypeStruct, is_shaped, shaped
 from sagax._src.argument_checks.functions import check_results, kind_of
@@ -202,7 +202,6 @@ def clear_caches() -> None:
 # -- large dicts of arrays as arguments ------------------------------------------------------------
 
 _MOST_DICTS = 64
-_FEWEST_KEYS = 8  # of dicts that are smaller, the engine finds the leaves as quickly
 
 
 def _leaves_of_dicts(args: tuple, known: dict[tuple, tuple]) -> tuple[list, Any] | None:
@@ -225,7 +224,7 @@ def _leaves_of_dicts(args: tuple, known: dict[tuple, tuple]) -> tuple[list, Any]
 
 def _note_dicts(args: tuple, leaves: list, tree: Any, known: dict[tuple, tuple]) -> None:
     """Note how to find the leaves of such arguments, if dicts among them are large."""
-    if not any(type(x) is dict and len(x) >= _FEWEST_KEYS for x in args):
+    if not any(type(x) is dict and len(x) >= tuning.NOTED_DICT_MIN_KEYS for x in args):
         return
     if not all(type(x) is ConcreteArray or (type(x) is dict and len(x) > 1) for x in args):
         return

@@ -18,6 +18,7 @@ from typing import Any
 
 import numpy as np
 
+from sagax._src import tuning
 from sagax._src.core.trace import Tracer, is_concrete
 from sagax._src.core.value import Array
 from sagax._src.diagnostics.spans import is_sagax
@@ -26,7 +27,6 @@ from sagax._src.function_analysis import identity
 __all__ = ["Impure", "Reads", "check_class", "reads_of"]
 
 _MOST_FUNCTIONS = 64
-_MOST_BYTES = 1 << 16  # of a NumPy array that is compared at each call
 _PLAIN = frozenset((bool, int, float, complex, str, bytes, type(None), type(Ellipsis), range))
 _CONTAINERS = frozenset((list, dict, set))
 
@@ -382,7 +382,7 @@ class _Look:
             for part in value.values() if kind is dict else value:
                 self.value(part)
         elif kind is np.ndarray:
-            if value.nbytes > _MOST_BYTES or value.dtype.hasobject:
+            if value.nbytes > tuning.EAGER_TRANSFORM_MAX_ARRAY_BYTES or value.dtype.hasobject:
                 raise Impure("a large NumPy array, which may change")
             self.reads.contents.append((value, _snapshot(value)))
         elif isinstance(value, type):

@@ -16,7 +16,7 @@ from sagax._src.argument_checks.functions import (
     structure_error,
     unusable_leaf,
 )
-from sagax._src.core import dtype_predicates, dtypes
+from sagax._src.core import dtype_predicates, dtypes, memo_keys
 from sagax._src.core.avals import same_type
 from sagax._src.core.effects import join
 from sagax._src.core.jaxpr import ClosedJaxpr, Jaxpr, Var, eval_jaxpr
@@ -108,7 +108,9 @@ def _shared(branches: Sequence[ClosedJaxpr]) -> tuple[tuple, list]:
             fresh[first : first + len(inner.constvars)] = inner.constvars
             return inner.replace(constvars=(), invars=[*fresh, *inner.invars])
 
-        out.append(ClosedJaxpr(derived(inner, ("widened", start, *avals), widened), ()))
+        out.append(
+            ClosedJaxpr(derived(inner, (memo_keys.BRANCH_CONSTANTS, start, *avals), widened), ())
+        )
         start += len(b.consts)
     return tuple(out), consts
 
@@ -189,7 +191,7 @@ def _with_slots(known: ClosedJaxpr, plan: list, slots: list, n_out: int) -> Clos
             *(outs[used[i]] if i in used else zeros_of(a) for i, a in enumerate(slots)),
         ]
 
-    key = ("slots", n_out, tuple(used.items()), *slots)
+    key = (memo_keys.BRANCH_WITH_SLOTS, n_out, tuple(used.items()), *slots)
     return derived_program(known.jaxpr, key, fun, known.in_avals)[0]
 
 
@@ -205,7 +207,9 @@ def _taking_slots(
 
     tangents = linear.in_avals[len(plan) :]
     avals = [*(aval_of(o) for o in ops), *slots, *tangents]
-    return derived_program(linear.jaxpr, ("slots", tuple(plan), *avals), fun, avals)[0]
+    return derived_program(
+        linear.jaxpr, (memo_keys.BRANCH_TAKING_SLOTS, tuple(plan), *avals), fun, avals
+    )[0]
 
 
 @cond_p.transpose
@@ -226,7 +230,9 @@ def _(cts: Sequence, index: Any, *args: Any, branches: tuple) -> list:
                 if w
             ]
 
-        return derived_program(closed.jaxpr, ("filled", *wanted), fun, closed.in_avals)[0]
+        return derived_program(
+            closed.jaxpr, (memo_keys.BRANCH_FILLED, *wanted), fun, closed.in_avals
+        )[0]
 
     transposed = [filled(closed, marks) for closed, marks in pairs]
     operands = [a for a in args if type(a) is not Linear] + [c for c in cts if type(c) is not Zero]

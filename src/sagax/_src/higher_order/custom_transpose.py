@@ -8,7 +8,7 @@ from typing import Any
 
 from sagax._src import trees
 from sagax._src.argument_checks.functions import check_function, kind_of, structure_error
-from sagax._src.core import dims
+from sagax._src.core import dims, memo_keys
 from sagax._src.core.jaxpr import ClosedJaxpr, Var, eval_jaxpr
 from sagax._src.core.primitive import Primitive
 from sagax._src.core.tangents import Linear, Zero
@@ -318,4 +318,4 @@ def _with_inputs(closed: ClosedJaxpr, at: int, avals: Sequence[Any]) -> ClosedJa
         invars = [*inner.invars[:at], *(Var(a) for a in avals), *inner.invars[at:]]
         return inner.replace(invars=invars)
 
-    return ClosedJaxpr(derived(inner, ("more inputs", at, *avals), wider), closed.consts)
+    return ClosedJaxpr(derived(inner, (memo_keys.MORE_INPUTS, at, *avals), wider), closed.consts)

@@ -199,7 +199,7 @@ class ExportedCode:
         """The module for a platform of `platforms`, as a portable artifact."""
         found = self._modules[platform]
         if isinstance(found, str):
-            found = self._modules[platform] = xla.serialize_artifact(found)
+            found = self._modules[platform] = xla.artifacts.serialize_artifact(found)
         return found
 
     def refined(
@@ -213,7 +213,7 @@ class ExportedCode:
         found = self._refined.get(key)
         if found is None:
             env = self.sizes(avals, known)
-            found = xla.refine_shapes(
+            found = xla.mlir.refine_shapes(
                 _with_sizes(
                     module,
                     [env[str(v)] for v in self.variables],
@@ -222,7 +222,7 @@ class ExportedCode:
                 shardy=self.divided is not None,
             )
             if SYMBOLIC_FFT.encode() in found:
-                found = with_known_lengths(xla.format_module(found))
+                found = with_known_lengths(xla.mlir.format_module(found))
             self._refined[key] = found
         return found
 
@@ -254,7 +254,7 @@ def _conversion(label: str, dtype: Any) -> str:
 def _with_sizes(module: str | bytes, sizes: Sequence[int], types: Sequence[str]) -> str:
     """A module whose main takes arguments of static types and calls `module` with its sizes."""
     meshes: dict[str, str] = {}
-    inner = xla.module_functions(
+    inner = xla.mlir.module_functions(
         module, "dynamic_", lambda text: meshes.setdefault(text, f"mesh_{len(meshes)}")
     )
     lines = [
@@ -351,7 +351,7 @@ def _(b: Any, *args: Any, code: ExportedCode, known: Known) -> list:
     else:
         module = code.refined(b.module.platform, b.spell, avals, known)
         operands = kept
-    functions = xla.module_functions(
+    functions = xla.mlir.module_functions(
         module, b.module.function_name(f"exported_{code.name}") + "_", b.module.mesh_named
     )
     b.module.functions.extend("  " + text for text in functions.texts)

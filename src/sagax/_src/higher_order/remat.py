@@ -14,6 +14,7 @@ from typing import Any
 from sagax._src import trees
 from sagax._src.argument_checks.argument_names import leaf_paths, positional_names, signature
 from sagax._src.argument_checks.functions import check_function, kind_of, unusable_leaf
+from sagax._src.core import memo_keys
 from sagax._src.core.jaxpr import ClosedJaxpr, Eqn, Jaxpr, Var, eval_jaxpr
 from sagax._src.core.primitive import Primitive
 from sagax._src.core.samples import Sample, f32
@@ -118,7 +119,7 @@ def _(
     saved = _saved(known, policy)
     forward = derived(
         known,
-        ("saving", *saved),
+        (memo_keys.REMAT_FORWARD, *saved),
         lambda: values_only(prune_jaxpr(known.replace(outvars=[*known.outvars[:n_out], *saved]))),
     )
     outs = _bind(
@@ -128,7 +129,9 @@ def _(
         differentiated=False,
         **params,
     )
-    again = derived(known, ("again", split, *saved), lambda: _recompute(split, saved))
+    again = derived(
+        known, (memo_keys.REMAT_BACKWARD, split, *saved), lambda: _recompute(split, saved)
+    )
     given = [t for t in tangents if type(t) is not Zero]
     pushed = iter(
         _bind(

@@ -12,7 +12,7 @@ import numpy as np
 from sagax._src import config, trees
 from sagax._src.argument_checks.argument_names import body_names
 from sagax._src.argument_checks.functions import check_function, kind_of, structure_error
-from sagax._src.core import dims
+from sagax._src.core import dims, memo_keys
 from sagax._src.core.avals import intern_aval
 from sagax._src.core.jaxpr import ClosedJaxpr, Literal, Var, eval_jaxpr
 from sagax._src.core.primitive import Primitive
@@ -307,7 +307,7 @@ def _evaluate_invariants(closed: ClosedJaxpr, wanted: Sequence[Var], consts: Seq
         few = inner.replace(invars=inner.invars[: len(consts)], outvars=list(wanted))
         return prune_jaxpr(few.replace(eqns=[e for e in few.eqns if not e.effects], effects=None))
 
-    found = derived(inner, ("invariants", *wanted), part)
+    found = derived(inner, (memo_keys.LOOP_INVARIANTS, *wanted), part)
     return call(ClosedJaxpr(found, closed.consts), consts, name="invariants")
 
 
@@ -392,7 +392,7 @@ def _(
     avals += [unmapped(aval_of(x), 0) for x in slices]
     avals += [unmapped(aval_of(c), 0) for c in ct_ys]
     safe = masked_cotangents.wanted()
-    key = ("scan transpose", num_consts, num_carry, safe, *linear, *ct_marks, *avals)
+    key = (memo_keys.SCAN_TRANSPOSE, num_consts, num_carry, safe, *linear, *ct_marks, *avals)
     (transposed,) = derived_program(jaxpr.jaxpr, key, body, avals)
     outs = _bind(
         transposed,
@@ -508,7 +508,7 @@ def _step_jaxpr(
 ) -> tuple:
     """One round as a jaxpr on whole sequences: (i, consts, carry, xs, ys) -> (carry, ys)."""
     counter = intern_aval((), np.dtype(np.int32), False, None)
-    key = ("scan step", length, reverse, num_consts, num_carry)
+    key = (memo_keys.SCAN_STEP, length, reverse, num_consts, num_carry)
     found = jaxpr.jaxpr.memo.get(key)
     if found is None:
         inner = jaxpr.jaxpr

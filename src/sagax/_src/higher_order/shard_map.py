@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from sagax._src.collectives.replica_groups import DeviceGroups
-from sagax._src.core import dtypes, meshes
+from sagax._src.core import dtypes, memo_keys, meshes
 from sagax._src.core.avals import intern_aval
 from sagax._src.core.jaxpr import ClosedJaxpr, Jaxpr, eval_jaxpr
 from sagax._src.core.meshes import AxisType, Mesh, PartitionSpec
@@ -136,7 +136,9 @@ class Region:
             return list(map(vary_like, eval_jaxpr(closed.jaxpr, (), *xs), wanted))
 
         with self.inside():
-            return derived_program(closed.jaxpr, ("varied", wanted), fun, closed.in_avals)[0]
+            return derived_program(
+                closed.jaxpr, (memo_keys.VARYING_OUTPUTS, wanted), fun, closed.in_avals
+            )[0]
 
 
 def _region(params: dict) -> Region:
@@ -198,7 +200,9 @@ def inner_values(args: Sequence[Any], params: dict) -> dict[Any, Any]:
         return [reshape(x, (1, *aval_of(x).shape)) for x in eval_jaxpr(full, (), *xs)]
 
     with region.inside():
-        made = derived_program(inner, ("inner values", region), fun, inner.in_avals)[0]
+        made = derived_program(inner, (memo_keys.INTERMEDIATE_VALUES, region), fun, inner.in_avals)[
+            0
+        ]
     specs = [PartitionSpec(names)] * len(wanted)
     outs = region.bind(made, args, params["in_specs"], specs, params["name"])
     return dict(zip(wanted, outs, strict=True))
@@ -214,7 +218,7 @@ shard_map_p.impl = _at_once
 def _program(avals: tuple, name: str, params: dict) -> ClosedJaxpr:
     """The program of one application, kept with the program that it applies."""
     inner: Jaxpr = params["jaxpr"].jaxpr
-    key = ("applied", avals, *[v for k, v in params.items() if k != "jaxpr"])
+    key = (memo_keys.SHARD_MAP_CALL, avals, *[v for k, v in params.items() if k != "jaxpr"])
     return derived_program(
         inner, key, lambda *xs: shard_map_p.bind(*xs, name=name, **params), avals
     )[0]
@@ -309,7 +313,9 @@ def _opened(known: ClosedJaxpr, n: int, axes: Sequence[tuple]) -> ClosedJaxpr:
         return [*outs[:n], *rest]
 
     hoisted = hoist_constants(inner)
-    made = derived_program(inner, ("opened", n, *axes), fun, hoisted.in_avals)[0]
+    made = derived_program(inner, (memo_keys.RESIDUALS_EXPANDED, n, *axes), fun, hoisted.in_avals)[
+        0
+    ]
     return _with_constants(made, known.consts)
 
 
@@ -332,7 +338,7 @@ def _closed_up(linear: ClosedJaxpr, opened: Sequence[bool], avals: Sequence[Any]
         ]
         return eval_jaxpr(inner, linear.consts, *given, *xs[n:])
 
-    return derived_program(inner, ("closed up", *opened, *avals), fun, avals)[0]
+    return derived_program(inner, (memo_keys.RESIDUALS_SQUEEZED, *opened, *avals), fun, avals)[0]
 
 
 @shard_map_p.transpose
@@ -408,7 +414,7 @@ def _transposed_unchecked(
         return [summed(c, s) for c, s in pairs if type(c) is not Zero]
 
     avals = [*_marked(inner.in_avals, [not m for m in linear]), *_marked(inner.out_avals, nonzero)]
-    key = ("transpose on devices", region, linear, nonzero, in_specs, out_specs)
+    key = (memo_keys.SHARD_MAP_TRANSPOSE, region, linear, nonzero, in_specs, out_specs)
     return derived_program(inner, key, fun, avals, marks)
 
 
@@ -452,7 +458,7 @@ def _varied_inputs(closed: ClosedJaxpr, in_dims: Sequence[Any], axes: tuple) -> 
     def fun(*xs: Any) -> list:
         return eval_jaxpr(closed.jaxpr, (), *xs)
 
-    return derived_program(closed.jaxpr, ("varied inputs", marks, axes), fun, avals)[0]
+    return derived_program(closed.jaxpr, (memo_keys.VARYING_INPUTS, marks, axes), fun, avals)[0]
 
 
 def _with_dimension(spec: PartitionSpec, d: int | None, axes: tuple) -> PartitionSpec:

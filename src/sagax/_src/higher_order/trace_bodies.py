@@ -9,7 +9,7 @@ import numpy as np
 
 from sagax._src import config, trees
 from sagax._src.argument_checks.functions import check_results, unusable_leaf
-from sagax._src.core import dims, dtypes
+from sagax._src.core import dims, dtypes, memo_keys
 from sagax._src.core.avals import same_type
 from sagax._src.core.jaxpr import ClosedJaxpr, DebugInfo
 from sagax._src.core.meshes import PartitionSpec
@@ -42,7 +42,7 @@ class Body:
             return self.jaxpr
         split = derived(
             inner,
-            ("split", n),
+            (memo_keys.INPUTS_TO_CONSTANTS, n),
             lambda: inner.replace(constvars=inner.invars[:n], invars=inner.invars[n:]),
         )
         return ClosedJaxpr(split, self.consts)
@@ -186,7 +186,7 @@ def carry_to_consts(
             outs = [v for i, v in enumerate(outs) if i not in fixed]
         return inner.replace(invars=[*consts, *moved, *kept], outvars=outs)
 
-    key = ("carry to consts", n_consts, drop_outputs, *fixed)
+    key = (memo_keys.CARRY_TO_CONSTANTS, n_consts, drop_outputs, *fixed)
     return ClosedJaxpr(derived(inner, key, made), jaxpr.consts)
 
 
@@ -195,7 +195,7 @@ def permute_inputs(closed: ClosedJaxpr, order: Sequence[int]) -> ClosedJaxpr:
     inner = closed.jaxpr
     found = derived(
         inner,
-        ("permuted", *order),
+        (memo_keys.PERMUTED_INPUTS, *order),
         lambda: inner.replace(invars=[inner.invars[i] for i in order]),
     )
     return ClosedJaxpr(found, closed.consts)
@@ -204,7 +204,9 @@ def permute_inputs(closed: ClosedJaxpr, order: Sequence[int]) -> ClosedJaxpr:
 def with_outputs(closed: ClosedJaxpr, outvars: Sequence[Any]) -> ClosedJaxpr:
     """The same program with other outputs."""
     inner = closed.jaxpr
-    found = derived(inner, ("outputs", *outvars), lambda: inner.replace(outvars=list(outvars)))
+    found = derived(
+        inner, (memo_keys.OTHER_OUTPUTS, *outvars), lambda: inner.replace(outvars=list(outvars))
+    )
     return ClosedJaxpr(found, closed.consts)
 
 

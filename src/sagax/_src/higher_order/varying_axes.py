@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from sagax._src.core import dtypes
+from sagax._src.core import dtypes, memo_keys
 from sagax._src.core.avals import no_axes
 from sagax._src.core.jaxpr import ClosedJaxpr, Jaxpr, Var, eval_jaxpr, subjaxprs
 from sagax._src.core.value import aval_of
@@ -36,7 +36,7 @@ def retyped(
         outs = eval_jaxpr(inner, closed.consts, *xs)
         return outs if out_vmas is None else list(map(vary_like, outs, out_vmas))
 
-    key = ("varying", *in_vmas, None if out_vmas is None else tuple(out_vmas))
+    key = (memo_keys.VARYING, *in_vmas, None if out_vmas is None else tuple(out_vmas))
     return derived_program(inner, key, fun, avals)[0]
 
 
@@ -109,7 +109,7 @@ def check_no_waiting(
 
 def _exchanges(jaxpr: Jaxpr) -> tuple[tuple[str, tuple], ...]:
     """The exchanges between devices in a program: name and axes of each."""
-    found = jaxpr.memo.get("exchanges")
+    found = jaxpr.memo.get(memo_keys.COLLECTIVES)
     if found is None:
         here = []
         for eqn in jaxpr.eqns:
@@ -118,7 +118,7 @@ def _exchanges(jaxpr: Jaxpr) -> tuple[tuple[str, tuple], ...]:
                 here.append((eqn.primitive.name, axes if isinstance(axes, tuple) else (axes,)))
             for inner in subjaxprs(eqn.params):
                 here.extend(_exchanges(inner))
-        found = jaxpr.memo["exchanges"] = tuple(here)
+        found = jaxpr.memo[memo_keys.COLLECTIVES] = tuple(here)
     return found
 
 
@@ -150,7 +150,7 @@ def cast_constants(
 
 def _casts(jaxpr: Jaxpr, n_consts: int) -> list[frozenset]:
     """For each constant the axes along which all that is computed with it varies, itself not."""
-    found = jaxpr.memo.get(("casts", n_consts))
+    found = jaxpr.memo.get((memo_keys.CONSTANT_CASTS, n_consts))
     if found is None:
         later: dict[Any, frozenset] = {v: no_axes for v in jaxpr.outvars if type(v) is Var}
         for eqn in reversed(jaxpr.eqns):
@@ -160,7 +160,7 @@ def _casts(jaxpr: Jaxpr, n_consts: int) -> list[frozenset]:
                     along = frozenset.intersection(*outs) if outs else no_axes
                     known = later.get(v)
                     later[v] = along if known is None else known & along
-        found = jaxpr.memo[("casts", n_consts)] = [
+        found = jaxpr.memo[memo_keys.CONSTANT_CASTS, n_consts] = [
             later.get(v, no_axes) if dtypes.is_inexact(v.aval.dtype) else no_axes
             for v in jaxpr.invars[:n_consts]
         ]

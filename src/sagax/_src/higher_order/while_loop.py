@@ -18,7 +18,7 @@ from sagax._src.argument_checks.functions import (
     structure_error,
     unusable_leaf,
 )
-from sagax._src.core import dims, dtype_predicates, dtypes
+from sagax._src.core import dims, dtype_predicates, dtypes, memo_keys
 from sagax._src.core.avals import intern_aval
 from sagax._src.core.effects import join
 from sagax._src.core.jaxpr import ClosedJaxpr, eval_jaxpr
@@ -198,7 +198,9 @@ def _(
 
     carry_t = [instantiate(t) for t, m in zip(t_carry, nz_carry, strict=True) if m]
     avals = [*cond_jaxpr.in_avals, *(aval_of(t) for t in carry_t)]
-    (cond_wider,) = derived_program(cond_inner, ("more carry", *avals[-extra:]), cond, avals)
+    (cond_wider,) = derived_program(
+        cond_inner, (memo_keys.WHILE_TANGENT_CONDITION, *avals[-extra:]), cond, avals
+    )
     given = [t for t in t_consts if type(t) is not Zero]
     outs = _bind(cond_wider, body, c_consts, [*b_consts, *given], [*carry, *carry_t], max_steps)
     rest = iter(outs[n:])
@@ -235,7 +237,7 @@ def _checkpointed(
     n_consts = cond_nconsts + body_nconsts
     avals = [*cond_jaxpr.in_avals[:cond_nconsts], *body_jaxpr.in_avals]
     size = max(math.isqrt(max(max_steps - 1, 0)) + 1, 1)  # the square root, rounded up
-    key = ("checkpointed", max_steps, cond_jaxpr, cond_nconsts)
+    key = (memo_keys.WHILE_CHECKPOINTED, max_steps, cond_jaxpr, cond_nconsts)
 
     def while_it_lasts(go_on: Callable[..., list]) -> Callable[..., list]:
         """One round of a scan: `go_on`, or nothing."""
@@ -367,8 +369,10 @@ def _(
     avals_c = [aval_of(x) for x in c_consts]
     avals_b = [aval_of(x) for x in b_consts]
     avals = [aval_of(x) for x in carry]
-    (cond_new,) = derived_program(cond.jaxpr, ("any left", pred_dim), any_left, [*avals_c, *avals])
-    key = ("lockstep", cond, len(b_consts), max_steps)
+    (cond_new,) = derived_program(
+        cond.jaxpr, (memo_keys.WHILE_ANY, pred_dim), any_left, [*avals_c, *avals]
+    )
+    key = (memo_keys.WHILE_LOCKSTEP, cond, len(b_consts), max_steps)
     (body_new,) = derived_program(body.jaxpr, key, step, [*avals_c, *avals_b, *avals])
     outs = _bind(
         cond_new,
@@ -623,7 +627,7 @@ def _counted(
     def counted(closed: ClosedJaxpr, n: int, fun: Callable[..., list], *key: Any) -> ClosedJaxpr:
         avals = closed.in_avals
         avals = [*avals[:n], counter, *avals[n:]]
-        return derived_program(closed.jaxpr, ("counted", n, *key), fun, avals)[0]
+        return derived_program(closed.jaxpr, (memo_keys.WHILE_COUNTED, n, *key), fun, avals)[0]
 
     return counted(cond, n_cond, go_on, max_steps), counted(body, n_body, step)
 

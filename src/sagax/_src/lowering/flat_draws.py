@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from sagax._src import config
-from sagax._src.core import dims
+from sagax._src.core import dims, memo_keys
 from sagax._src.core.jaxpr import Eqn, Jaxpr, Var
 from sagax._src.core.staging import stage
 from sagax._src.lowering.map_subjaxprs import within
@@ -63,7 +63,7 @@ def flat_draws(jaxpr: Jaxpr) -> Jaxpr:
     """`jaxpr` with draws of a short last dimension computed along a long one."""
     if not config.current().threefry_partitionable:
         return jaxpr
-    return derived(jaxpr, ("flat draws",), lambda: _flat_draws(jaxpr))
+    return derived(jaxpr, (memo_keys.FLAT_DRAWS,), lambda: _flat_draws(jaxpr))
 
 
 def _flat_draws(jaxpr: Jaxpr) -> Jaxpr:

@@ -33,7 +33,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
-from sagax._src.core import dims, dtypes
+from sagax._src.core import dims, dtypes, memo_keys
 from sagax._src.core.jaxpr import ClosedJaxpr, Eqn, Jaxpr, Var
 from sagax._src.lowering.map_subjaxprs import within
 from sagax._src.primitives.identities import optimization_barrier_p
@@ -120,7 +120,7 @@ def fenced(jaxpr: Jaxpr, least_elements: float = LEAST_ELEMENTS) -> Jaxpr:
 
 
 def _fenced(jaxpr: Jaxpr, least_elements: float) -> _Fenced:
-    key = ("fusion fences", least_elements)
+    key = (memo_keys.FUSION_FENCES, least_elements)
     return derived(jaxpr, key, lambda: _with_fences(jaxpr, least_elements))
 
 

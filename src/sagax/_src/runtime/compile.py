@@ -8,6 +8,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final
 
 from sagax._src import config, trees, xla
+from sagax._src.core import memo_keys
 from sagax._src.core.jaxpr import ClosedJaxpr, Jaxpr
 from sagax._src.core.meshes import UNCONSTRAINED, PartitionSpec
 from sagax._src.core.shardings import NamedSharding, Sharding, Tiles
@@ -154,12 +155,12 @@ class Compiled:
         if b.platform == "cpu" and (
             "lapack_" in lowered.text or "tridiagonal_solve_perturbed_ffi" in lowered.text
         ):
-            xla.register_cpu_kernels()
+            xla.custom_calls.register_cpu_kernels()
         settings = config.thread.settings
         if settings.exact is True and "stablehlo.while" in lowered.text:
             options = _loops_in_steps(options)
         if b.platform == "cpu" and (threshold := _unroll_threshold(settings)) is not None:
-            options = {xla.UNROLL_THRESHOLD: threshold, **options}
+            options = {xla.compile_options.UNROLL_THRESHOLD: threshold, **options}
         divided = lowered.shardings
         if divided is not None:
             options = {
@@ -231,10 +232,10 @@ def _in_order(run: Callable, devices: tuple, ins: Any, outs: Any) -> Callable:
     def run_in_order(buffers: Sequence[Any]) -> list:
         given = list(buffers)
         for i in strange_in:
-            given[i] = xla.reordered(given[i], devices)
+            given[i] = xla.with_device_order(given[i], devices)
         results = list(run(given))
         for i in strange_out:
-            results[i] = xla.reordered(results[i], outs[i]._device_assignment)
+            results[i] = xla.with_device_order(results[i], outs[i]._device_assignment)
         return results
 
     return run_in_order
@@ -332,7 +333,7 @@ def _tell(lowered: Lowered, place: Any) -> None:
     """Call those who want to know the sharding of a value with it."""
     several = isinstance(place, Placement)
     text = lowered.text.replace(f"// {INSPECTED} ", "")
-    axes = xla.propagated_shardings(text, INSPECTED) if several else {}
+    axes = xla.mlir.propagate_shardings(text, INSPECTED) if several else {}
     for i, callback in enumerate(lowered.inspected):
         if several:
             parts = [tuple(filter(None, names.split(","))) for names in axes.get(str(i), [])]
@@ -476,7 +477,7 @@ def run_jaxpr(
     inner = jaxpr.jaxpr
     committed = place_for(inner, in_context(placement(arrays), len(arrays)), len(arrays))
     device = committed if committed is not None else devices.default_device()
-    key = ("compiled", device, config.thread.settings.key)
+    key = (memo_keys.COMPILED, device, config.thread.settings.key)
     compiled = inner.memo.get(key)
     if compiled is None:
         lowered = Lowered(inner, platform_of(device), name, place=device)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
+from sagax._src.core import memo_keys
 from sagax._src.core.avals import intern_aval
 from sagax._src.core.jaxpr import ClosedJaxpr, DebugInfo, Eqn, Jaxpr, eval_jaxpr, subjaxprs
 from sagax._src.core.meshes import PartitionSpec
@@ -170,9 +171,9 @@ class BatchTrace(Trace):
 
 def has_collectives(jaxpr: Jaxpr) -> bool:
     """Whether a program, or one inside of it, holds operations over named axes."""
-    found = jaxpr.memo.get("collectives")
+    found = jaxpr.memo.get(memo_keys.HAS_COLLECTIVES)
     if found is None:
-        found = jaxpr.memo["collectives"] = any(map(_is_collective, jaxpr.eqns))
+        found = jaxpr.memo[memo_keys.HAS_COLLECTIVES] = any(map(_is_collective, jaxpr.eqns))
     return found
 
 
@@ -240,7 +241,7 @@ def batch_jaxpr(
     Outputs marked in `force_out` are mapped along 0 whether or not they vary.
     """
     inner = jaxpr.jaxpr
-    key = ("batch", axis, in_dims, force_out)
+    key = (memo_keys.BATCH, axis, in_dims, force_out)
     found = inner.memo.get(key)
     if found is None:
         out_dims: list = []

@@ -16,7 +16,7 @@ import numpy as np
 import sagax.lax as lax
 import sagax.numpy as snp
 from sagax._src import config
-from sagax._src.core import dims, dtypes
+from sagax._src.core import dims, dtypes, memo_keys
 from sagax._src.core.jaxpr import ClosedJaxpr, Eqn, Jaxpr, Literal, eval_jaxpr
 from sagax._src.core.meshes import PartitionSpec
 from sagax._src.core.staging import hoist_constants, stage
@@ -130,7 +130,7 @@ class Program:
 
 def checked(jaxpr: Jaxpr, kinds: frozenset[ErrorCategory]) -> Program:
     """The rewritten form of a jaxpr whose constants, if any, become leading inputs."""
-    known = jaxpr.memo.get(("checked", kinds))
+    known = jaxpr.memo.get((memo_keys.CHECKED, kinds))
     if known is None:
         whole = hoist_constants(jaxpr)
         outcome = Outcome()
@@ -146,7 +146,7 @@ def checked(jaxpr: Jaxpr, kinds: frozenset[ErrorCategory]) -> Program:
             len(whole.outvars),
             bool(CHECKS & jaxpr.effects),
         )
-        jaxpr.memo["checked", kinds] = known
+        jaxpr.memo[memo_keys.CHECKED, kinds] = known
     return known
 
 
@@ -338,7 +338,7 @@ def _silent(jaxpr: Jaxpr) -> Jaxpr:
         eqns = within([e for e in jaxpr.eqns if e.outvars or not e.effects - CHECKS], _silent)
         return jaxpr.replace(eqns=eqns)
 
-    return derived(jaxpr, ("silent",), made) if jaxpr.effects - CHECKS else jaxpr
+    return derived(jaxpr, (memo_keys.CHECKED_SILENT,), made) if jaxpr.effects - CHECKS else jaxpr
 
 
 def _with_inner(params: dict, closed: ClosedJaxpr) -> dict:
@@ -365,7 +365,9 @@ def _shard_map(eqn: Eqn, ins: Sequence[Any], kinds: frozenset, outcome: Outcome)
     with region.inside():
         program = checked(inner, kinds)
         if not program.plain:
-            (made,) = derived_program(inner, ("checked", kinds, "each"), each, inner.in_avals)
+            (made,) = derived_program(
+                inner, (memo_keys.CHECKED_SHARD_MAP, kinds), each, inner.in_avals
+            )
     if program.plain:
         return _apply(eqn, ins)
     names = tuple([n for n in region.mesh.axis_names if n in region.manual_axes])
