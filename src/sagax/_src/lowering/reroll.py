@@ -461,6 +461,10 @@ def _loop(program: _Program, begin: int, period: int, rounds: int, least: int) -
             unread.append(Var(v.aval))
             next_carry.append(output(zeroth))
             final.append(v)
+    # rows that are read one by one afterwards, and those that are stacked before, take equations too
+    separate = rounds * sum(eqn.primitive is stack_p for eqn in before.eqns)
+    if separate + 2 * sum(map(len, kept.values())) >= rounds * period:
+        return None
     ys = [output(v) for v in kept]
     invars = [*consts.known.values(), *carries.known.values(), *unread, *sequences.known.values()]
     inner = Jaxpr([], invars, [*next_carry, *ys], body, debug_info=jaxpr.debug_info)
