@@ -27,6 +27,7 @@ from sagax._src.diagnostics.errors import (
 )
 from sagax._src.primitives.random_bits import random_wrap_p
 from sagax._src.primitives.unsupported import UnsupportedError
+from sagax._src.transforms.batch import in_front
 
 _io = frozenset({Effect("io")})
 _ordered_io = frozenset({Effect("ordered io", ordered=True)})
@@ -201,7 +202,7 @@ def _(axis: Any, args: Sequence[Any], in_dims: Sequence[Any], **params: Any) -> 
             function=f"pure_callback of {params['callback']}",
             fix="pass vmap_method='sequential', or 'broadcast_all' if the function takes a leading dimension more",
         )
-    args = outside_calls.in_front(args, in_dims)
+    args = in_front(args, in_dims)
     if method in ("sequential", "sequential_unrolled"):
         outs = outside_calls.one_by_one(
             lambda *xs: pure_callback_p.bind(*xs, **params),
@@ -355,7 +356,7 @@ def _(axis: Any, args: Sequence[Any], in_dims: Sequence[Any], **params: Any) -> 
     outs = outside_calls.one_by_one(
         lambda *xs: io_callback_p.bind(*xs, **params),
         axis.size,
-        outside_calls.in_front(args, in_dims),
+        in_front(args, in_dims),
         in_dims,
         unrolled=state.trace is evaluation,
     )
@@ -431,7 +432,7 @@ def _(axis: Any, args: Sequence[Any], in_dims: Sequence[Any], **params: Any) -> 
     outside_calls.one_by_one(
         lambda *xs: debug_callback_p.bind(*xs, **params),
         axis.size,
-        outside_calls.in_front(args, in_dims),
+        in_front(args, in_dims),
         in_dims,
         unrolled=state.trace is evaluation,
     )

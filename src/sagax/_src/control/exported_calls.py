@@ -16,6 +16,7 @@ from sagax._src.core.value import aval_of
 from sagax._src.diagnostics.errors import ArgumentValueError, InconclusiveDimensionOperation
 from sagax._src.primitives.fourier import SYMBOLIC_FFT, with_known_lengths
 from sagax._src.primitives.structural import instantiate, zeros_of
+from sagax._src.transforms.batch import in_front
 
 Known = tuple[tuple[str, Any], ...]
 """Values given directly: (name of the dimension argument, size) in the order of the export."""
@@ -326,7 +327,7 @@ def _(axis: Any, args: Sequence[Any], in_dims: Sequence[Any], **params: Any) -> 
     outs = outside_calls.one_by_one(
         lambda *xs: call_exported_p.bind(*xs, **params),
         axis.size,
-        outside_calls.in_front(args, in_dims),
+        in_front(args, in_dims),
         in_dims,
         unrolled=False,
     )

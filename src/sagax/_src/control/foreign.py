@@ -17,6 +17,7 @@ from sagax._src.core.tangents import Zero, is_zero
 from sagax._src.core.value import aval_of, is_operand, not_an_array
 from sagax._src.diagnostics.errors import ArgumentValueError
 from sagax._src.primitives.unsupported import UnsupportedError
+from sagax._src.transforms.batch import in_front
 
 _FUNCTION = "ffi_call"
 _effect = frozenset({Effect("ffi")})
@@ -58,7 +59,7 @@ def _(axis: Any, args: Sequence[Any], in_dims: Sequence[Any], **params: Any) -> 
             got=None,
             fix="pass vmap_method='sequential', or 'broadcast_all' if the function takes a leading dimension more",
         )
-    args = outside_calls.in_front(args, in_dims)
+    args = in_front(args, in_dims)
     if method in ("sequential", "sequential_unrolled"):
         outs = outside_calls.one_by_one(
             lambda *xs: ffi_call_p.bind(*xs, **params),

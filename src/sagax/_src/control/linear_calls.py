@@ -13,8 +13,15 @@ from sagax._src.control.custom_derivatives import UndefinedRuleError
 from sagax._src.control.words import check_function, kind_of, structure_error
 from sagax._src.core import dims
 from sagax._src.core.jaxpr import ClosedJaxpr, Var, eval_jaxpr
+from sagax._src.core.operands import CallOperands
 from sagax._src.core.primitive import Primitive
-from sagax._src.core.tangents import Linear, Zero
+from sagax._src.core.tangents import (
+    Zero,
+    linear_marks,
+    nonzero_marks,
+    nonzero_tangents,
+    spread_tangents,
+)
 from sagax._src.core.value import aval_of
 from sagax._src.diagnostics.boundary import function_name
 from sagax._src.diagnostics.errors import ArgumentError
@@ -63,19 +70,17 @@ def _(
 ) -> tuple:
     out = linear_call_p.bind(*primals, jaxpr=jaxpr, n_residuals=n_residuals, **params)
     pushed: list[Any] = [Zero.like(a) for a in jaxpr.out_avals]
-    linear = tangents[n_residuals:]
-    if any(type(t) is not Zero for t in linear):
-        given = [instantiate(t) for t in linear]
-        operands = (*primals[:n_residuals], *given)
+    of_residuals, of_linear = CallOperands.split(tangents, n_residuals)
+    if any(nonzero_marks(of_linear)):
+        operands = (*primals[:n_residuals], *map(instantiate, of_linear))
         pushed = linear_call_p.bind(*operands, jaxpr=jaxpr, n_residuals=n_residuals, **params)
-    marks = tuple(type(t) is not Zero for t in tangents[:n_residuals])
+    marks = nonzero_marks(of_residuals)
     if any(marks):  # the function itself says how it depends on what it is not linear in
-        given = [t for t in tangents[:n_residuals] if type(t) is not Zero]
-        widened, some = jvp_jaxpr(jaxpr, (*marks, *((False,) * len(linear))))
-        outs = iter(call(widened, [*primals, *given], name=params["name"])[len(out) :])
-        pushed = [
-            add_tangents(p, next(outs)) if m else p for p, m in zip(pushed, some, strict=True)
-        ]
+        given = nonzero_tangents(of_residuals)
+        widened, some = jvp_jaxpr(jaxpr, (*marks, *[False] * len(of_linear)))
+        outs = call(widened, [*primals, *given], name=params["name"])[len(out) :]
+        more = spread_tangents(outs, some, jaxpr.out_avals)
+        pushed = list(map(add_tangents, pushed, more))
     return out, pushed
 
 
@@ -88,8 +93,8 @@ def _(
     n_residuals: int,
     name: str,
 ) -> list:
-    residuals = args[:n_residuals]
-    if any(type(r) is Linear for r in residuals):
+    residuals, linear = CallOperands.split(args, n_residuals)
+    if any(linear_marks(residuals)):
         raise ArgumentError(
             f"{name} has a transpose in its linear arguments only",
             function=name,
@@ -102,9 +107,8 @@ def _(
     found = linear_call_p.bind(
         *residuals, *given, jaxpr=transposed, transposed=jaxpr, n_residuals=n_residuals, name=name
     )
-    linear = args[n_residuals:]
-    pulled = [c if type(a) is Linear else None for a, c in zip(linear, found, strict=True)]
-    return [*((None,) * n_residuals), *pulled]
+    pulled = [c if lin else None for lin, c in zip(linear_marks(linear), found, strict=True)]
+    return [*[None] * n_residuals, *pulled]
 
 
 @linear_call_p.batch
@@ -119,16 +123,16 @@ def _(
     name: str,
 ) -> tuple:
     # all linear operands and all outputs are mapped, so that the two programs stay transposes of one another
-    residual_dims = tuple(in_dims[:n_residuals])
-    linear = args[n_residuals:]
-    mapped = [place(x, d, 0, axis) for x, d in zip(linear, in_dims[n_residuals:], strict=True)]
-    forward, _ = batch_jaxpr(jaxpr, axis, (*residual_dims, *((0,) * len(linear))), True)
+    operands = CallOperands.split(args, n_residuals)
+    residual_dims, linear_dims = CallOperands.split(in_dims, n_residuals)
+    mapped = [place(x, d, 0, axis) for x, d in zip(operands.arguments, linear_dims, strict=True)]
+    forward, _ = batch_jaxpr(jaxpr, axis, (*residual_dims, *[0] * len(mapped)), True)
     n_out = len(jaxpr.out_avals)
     back = None
     if transposed is not None:
-        back, _ = batch_jaxpr(transposed, axis, (*residual_dims, *((0,) * n_out)), True)
+        back, _ = batch_jaxpr(transposed, axis, (*residual_dims, *[0] * n_out), True)
     outs = linear_call_p.bind(
-        *args[:n_residuals],
+        *operands.captured,
         *mapped,
         jaxpr=forward,
         transposed=back,

@@ -8,7 +8,7 @@ from typing import Any
 from sagax._src.control.loops import map as map_in_turn
 from sagax._src.primitives.shaping import stack
 from sagax._src.primitives.slicing import index_in_dim
-from sagax._src.primitives.structural import broadcast, moveaxis
+from sagax._src.primitives.structural import broadcast
 
 METHODS = (
     "sequential",
@@ -17,11 +17,6 @@ METHODS = (
     "broadcast_all",
     "legacy_vectorized",
 )
-
-
-def in_front(args: Sequence[Any], in_dims: Sequence[Any]) -> list:
-    """The operands with their mapped dimension first."""
-    return [x if d is None else moveaxis(x, d, 0) for x, d in zip(args, in_dims, strict=True)]
 
 
 def one_by_one(
