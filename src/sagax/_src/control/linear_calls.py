@@ -15,6 +15,7 @@ from sagax._src.core import dims
 from sagax._src.core.jaxpr import ClosedJaxpr, Var, eval_jaxpr
 from sagax._src.core.operands import CallOperands
 from sagax._src.core.primitive import Primitive
+from sagax._src.core.stage import hoist_constants
 from sagax._src.core.tangents import (
     Zero,
     linear_marks,
@@ -30,7 +31,7 @@ from sagax._src.primitives.structural import instantiate
 from sagax._src.transforms.batch import batch_jaxpr, place
 from sagax._src.transforms.derived import derived
 from sagax._src.transforms.jvp import jvp_jaxpr
-from sagax._src.transforms.transpose import transposed_from
+from sagax._src.transforms.transpose import transpose_jaxpr
 
 linear_call_p = Primitive("linear_call", multiple_results=True, holds_program=True)
 
@@ -101,13 +102,25 @@ def _(
             argument="residual_args",
             fix="pass what the function is linear in as linear_args",
         )
-    given = [instantiate(c) for c in cts]
-    if transposed is None:
-        transposed = transposed_from(jaxpr, n_residuals)
+    turned, marks, back = transposed, (True,) * len(linear), jaxpr
+    if turned is not None:  # a function of the user's, which takes arrays
+        given = list(map(instantiate, cts))
+    else:  # what no cotangent reaches stays a symbolic zero
+        nonzero = nonzero_marks(cts)
+        turned, marks = transpose_jaxpr(jaxpr, (*[False] * n_residuals, *marks), nonzero)
+        given = nonzero_tangents(cts)
+        back = jaxpr if all((*marks, *nonzero, not turned.consts)) else None
+    operands = [*turned.consts, *residuals]
     found = linear_call_p.bind(
-        *residuals, *given, jaxpr=transposed, transposed=jaxpr, n_residuals=n_residuals, name=name
+        *operands,
+        *given,
+        jaxpr=ClosedJaxpr(hoist_constants(turned.jaxpr), ()),
+        transposed=back,
+        n_residuals=len(operands),
+        name=name,
     )
-    pulled = [c if lin else None for lin, c in zip(linear_marks(linear), found, strict=True)]
+    cts_linear = spread_tangents(found, marks, jaxpr.in_avals[n_residuals:])
+    pulled = [c if lin else None for lin, c in zip(linear_marks(linear), cts_linear, strict=True)]
     return [*[None] * n_residuals, *pulled]
 
 

@@ -6,7 +6,7 @@ import functools
 import operator
 from collections.abc import Callable, Sequence
 from itertools import compress
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -35,6 +35,7 @@ from sagax._src.core.primitive import Primitive
 from sagax._src.core.stage import hoist_constants, stage
 from sagax._src.core.tangents import (
     Linear,
+    Zero,
     linear_marks,
     nonzero_marks,
     nonzero_tangents,
@@ -60,7 +61,6 @@ from sagax._src.primitives.structural import (
     convert,
     expand_dims,
     instantiate,
-    zeros_of,
 )
 from sagax._src.transforms import masked_cotangents
 from sagax._src.transforms.batch import batch_jaxpr, in_front, mapped, place, unmapped
@@ -301,50 +301,95 @@ def _(
             fix="use grad, vjp or linearize of the function, which separate the parts",
         )
     ct_carry, ct_stacked = LoopResults.split(cts, num_carry)
-    ct_carry = list(map(instantiate, ct_carry))
-    marks = (*[True] * num_carry, *nonzero_marks(ct_stacked))
-    wanted, constants = partition(operands.constants, linear.constants)
-    _, sequences = partition(operands.sequences, linear.sequences)
-    n_wanted = len(wanted)
-    # constants stay; the carry goes back beside sums of the cotangents of constants
-    given = LoopOperands(
-        constants,
-        [*(zeros_of(c.aval) for c in wanted), *ct_carry],
-        [*sequences, *nonzero_tangents(ct_stacked)],
+    constants = list(compress(operands.constants, map(operator.not_, linear.constants)))
+    sequences = list(compress(operands.sequences, map(operator.not_, linear.sequences)))
+
+    def given(nonzero: LoopResults, summed: Sequence[bool]) -> LoopOperands:
+        """Operands of the transposed loop: constants stay, the carry goes back beside sums for constants."""
+        sums = [Zero(x.aval) for x in compress(operands.constants, summed)]
+        carry = compress(ct_carry, nonzero.carry)
+        return LoopOperands(constants, [*sums, *carry], [*sequences, *nonzero_tangents(ct_stacked)])
+
+    # What no cotangent reaches, in any round, has a cotangent that is zero by symbol: an array of zeros would
+    # meet derivatives that are not finite.
+    nonzero = carry_fixpoint(
+        LoopResults.split(nonzero_marks(cts), num_carry),
+        lambda nz: _transposed(jaxpr, linear, nz, given(nz, linear.constants)).marks.carry,
     )
+    whole = _transposed(jaxpr, linear, nonzero, given(nonzero, linear.constants))
+    summed = whole.marks.constants
+    values = given(nonzero, summed).map(instantiate)
+    found = _transposed(jaxpr, linear, nonzero, values, summed)
+    outs = iter(_bind(found.body, values, reverse=not reverse, **params))
+    pulled = [next(outs) if m else None for m in (*summed, *nonzero.carry, *found.marks.sequences)]
+    return [
+        None if type(x) is not Linear else Zero(x.aval) if ct is None else ct
+        for x, ct in zip(args, pulled, strict=True)
+    ]
+
+
+class _Transposed(NamedTuple):
+    """The body of a transposed loop, and which inputs of the loop it finds cotangents of."""
+
+    body: ClosedJaxpr
+    marks: LoopOperands
+
+
+def _transposed(
+    jaxpr: ClosedJaxpr,
+    linear: LoopOperands,
+    nonzero: LoopResults,
+    given: LoopOperands,
+    summed: Sequence[bool] | None = None,
+) -> _Transposed:
+    """Transpose a loop's body, which is linear in the marked inputs and has cotangents of the outputs in `nonzero`.
+
+    Args:
+      given: operands of the transposed loop: constants; sums of the cotangents of the linear constants and cotangents
+        of the carry; sequences and their cotangents.
+      summed: the linear constants that there are sums for, if not all.
+    """
+    summed = linear.constants if summed is None else summed
+    n_sums, n_sequences = sum(summed), linear.sequences.count(False)
     # all of the carry is unknown inside, also a part whose initial value is known
-    unknown = (*linear.constants, *[True] * num_carry, *linear.sequences)
+    unknown = (*linear.constants, *[True] * len(linear.carry), *linear.sequences)
+    marks: list[bool] = []
 
     def body(*values: Any) -> list:
         constants, carry, rows = given.like(values)
-        sums, ct_carry = carry[:n_wanted], carry[n_wanted:]
         known = iter((*constants, *rows))
         inputs = [
             Linear(a) if u else next(known) for a, u in zip(jaxpr.in_avals, unknown, strict=True)
         ]
-        given_cts = spread_tangents((*ct_carry, *rows[len(sequences) :]), marks, jaxpr.out_avals)
-        found = linear.like(backward(jaxpr.jaxpr, (), inputs, given_cts))
-        more = compress(found.constants, linear.constants)
-        return [
-            instantiate(c)
-            for c in (
-                *map(add_tangents, sums, more),
-                *found.carry,
-                *compress(found.sequences, linear.sequences),
-            )
-        ]
+        cts = (*carry[n_sums:], *rows[n_sequences:])
+        full = spread_tangents(cts, nonzero.flat(), jaxpr.out_avals)
+        found = linear.like(backward(jaxpr.jaxpr, (), inputs, full))
+        marks[:] = [ct is not None and type(ct) is not Zero for ct in found.flat()]
+        sums = map(add_tangents, carry, compress(found.constants, summed))
+        pulled = (
+            *sums,
+            *compress(found.carry, nonzero.carry),
+            *compress(found.sequences, linear.like(marks).sequences),
+        )
+        return list(map(instantiate, pulled))
 
-    avals = [*map(aval_of, given.constants), *map(aval_of, given.carry)]
-    avals += [unmapped(aval_of(x), 0) for x in given.sequences]
+    avals = LoopOperands(
+        list(map(_aval_of, given.constants)),
+        list(map(_aval_of, given.carry)),
+        [unmapped(aval_of(x), 0) for x in given.sequences],
+    ).flat()
     safe = masked_cotangents.wanted()
-    key = ("scan transpose", num_consts, num_carry, safe, *linear.flat(), *marks, *avals)
-    (transposed,) = derived_program(jaxpr.jaxpr, key, body, avals)
-    outs = iter(_bind(transposed, given, reverse=not reverse, **params))
-    return [
-        *(next(outs) if lin else None for lin in linear.constants),
-        *(c if lin else None for c, lin in zip([next(outs) for _ in ct_carry], linear.carry)),
-        *(next(outs) if lin else None for lin in linear.sequences),
-    ]
+    groups = (tuple(g) for g in (*linear, *nonzero))
+    key = ("scan transpose", safe, *groups, tuple(summed), *avals)
+    closed, found = derived_program(jaxpr.jaxpr, key, body, avals, marks)
+    return _Transposed(closed, linear.like(found))
+
+
+def _aval_of(x: Any) -> Any:
+    """The type of a value, or of the array that stands for a symbolic zero."""
+    if type(x) is not Zero:
+        return aval_of(x)
+    return intern_aval(x.aval.shape, x.aval.dtype, x.aval.weak_type)
 
 
 @scan_p.batch
