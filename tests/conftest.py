@@ -111,8 +111,12 @@ def pytest_runtest_teardown() -> None:
 
     Later sagax would do so itself, with a warning, which fails the test that happens to run.
     """
-    room = sys.modules.get("sagax._src.runtime.room")
-    if next(_finished) % 250 == 0 and room is not None and room._used() > room._limit() // 2 > 0:
+    map_limit = sys.modules.get("sagax._src.runtime.map_limit")
+    if (
+        next(_finished) % 250 == 0
+        and map_limit is not None
+        and map_limit._used() > map_limit._limit() // 2 > 0
+    ):
         sys.modules["sagax"].clear_caches()
         gc.collect()
 
@@ -192,7 +196,7 @@ def _eight_device_backend() -> Any:
     from sagax._src import xla
     from sagax._src.runtime import devices
 
-    backend = devices.Backend("cpu", xla.cpu_client(8))
+    backend = devices.Backend("cpu", xla.client.make_cpu_client(8))
     # the one that the process began with keeps its arrays and programs
     devices._backends["cpu (the first)"] = devices.backend("cpu")
     return backend

@@ -16,16 +16,16 @@ from typing import Any
 import numpy as np
 
 import sagax
-from sagax._src import control, primitives
+from sagax._src import callbacks, collectives, higher_order, primitives
 from sagax._src.api.jit import jit
-from sagax._src.core import dims, dtypes, kinds
+from sagax._src.core import dims, dtype_predicates, dtypes
 from sagax._src.core.avals import intern_aval
-from sagax._src.core.check import check_jaxpr
 from sagax._src.core.primitive import Primitive
 from sagax._src.core.samples import Sample, Spec
-from sagax._src.core.stage import stage
+from sagax._src.core.staging import stage
 from sagax._src.core.tangents import Linear, Zero
 from sagax._src.core.value import aval_of
+from sagax._src.core.verify import check_jaxpr
 from sagax._src.transforms.batch import BatchAxis, batch_flat, place
 from sagax._src.transforms.jvp import jvp_flat
 from sagax._src.transforms.linearize import linearize_flat
@@ -33,9 +33,9 @@ from sagax._src.transforms.transpose import backward
 
 
 def all_primitives() -> list[Primitive]:
-    """Every primitive defined in `primitives` and `control`, by name."""
+    """Every primitive of sagax, by name."""
     found: dict[str, Primitive] = {}
-    for package in (primitives, control):
+    for package in (primitives, collectives, higher_order, callbacks):
         for info in pkgutil.walk_packages(package.__path__, package.__name__ + "."):
             module = importlib.import_module(info.name)
             for value in vars(module).values():
@@ -94,7 +94,7 @@ def reference(p: Primitive, sample: Sample, operands: list) -> list[np.ndarray]:
 def tolerance(dtype: Any, sample: Sample) -> float:
     if sample.tolerance is not None:
         return sample.tolerance
-    part = kinds.real_part_dtype(dtype)
+    part = dtype_predicates.real_part_dtype(dtype)
     return {2: 2e-2, 4: 2e-5, 8: 1e-10}.get(part.itemsize, 0.3) if dtypes.is_inexact(dtype) else 0
 
 

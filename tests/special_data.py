@@ -10,7 +10,7 @@ import numpy as np
 
 import sagax
 from sagax._src.core.primitive import Primitive
-from sagax._src.core.stage import stage
+from sagax._src.core.staging import stage
 from sagax._src.core.value import aval_of
 from sagax._src.primitives import transcendental
 from sagax._src.primitives.special import bessel, beta, erf, gamma, incomplete

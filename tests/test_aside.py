@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from sagax._src.runtime.aside import aside
+from sagax._src.runtime.compile_threads import aside
 
 SOURCE = Path(__file__).resolve().parents[1] / "src"
 
@@ -89,7 +89,7 @@ def ends(code: str) -> tuple[int, str]:
 def test_a_forked_process_has_threads_of_its_own():
     code = """
 import os
-from sagax._src.runtime.aside import aside
+from sagax._src.runtime.compile_threads import aside
 assert aside(os.getpid) == os.getpid()
 child = os.fork()
 if child == 0:
@@ -102,7 +102,7 @@ print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), aside(os.getpid) == os
 def test_what_an_interrupt_left_at_work_is_finished_before_the_end():
     code = """
 import signal, threading, time
-from sagax._src.runtime.aside import aside
+from sagax._src.runtime.compile_threads import aside
 signal.signal(signal.SIGINT, signal.default_int_handler)  # where processes in the background ignore it
 def interrupt():
     time.sleep(0.3)

@@ -14,7 +14,7 @@ import sagax.numpy as snp
 import sagax.random
 from sagax import errors
 from sagax._src.core.trace import axis_environment, evaluation, state
-from sagax._src.stacks import written
+from sagax._src.source_stacks import written
 
 CASES = bad_input.load()
 

@@ -12,7 +12,7 @@ import pytest
 
 import sagax
 import sagax.numpy as snp
-from sagax._src.control import bytecode, purity
+from sagax._src.function_analysis import bytecode, purity
 
 pytestmark = pytest.mark.smoke
 

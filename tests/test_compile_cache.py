@@ -13,10 +13,10 @@ import pytest
 
 import sagax
 import sagax.numpy as snp
-from sagax._src.runtime import cache
-from sagax._src.runtime.store import Refused, Store
+from sagax._src.runtime import compilation_cache
+from sagax._src.runtime.disk_store import Refused, Store
 
-STORE = Path(importlib.util.find_spec("sagax._src.runtime.store").origin)  # type: ignore[union-attr, arg-type]
+STORE = Path(importlib.util.find_spec("sagax._src.runtime.disk_store").origin)  # type: ignore[union-attr, arg-type]
 FACTS = {"name": "f", "seconds": 1.0}
 NO_BOUND = -1
 
@@ -338,7 +338,7 @@ def lowered(f, *args, **options):
     return sagax.jit(f, **options).lower(*args)
 
 
-def origin(stage) -> cache.Origin:
+def origin(stage) -> compilation_cache.Origin:
     return stage.compile()._compiled.origin
 
 

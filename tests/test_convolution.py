@@ -16,7 +16,7 @@ from sagax import lax
 from sagax._src import xla
 from sagax._src.core import dims
 from sagax._src.core.avals import intern_aval
-from sagax._src.core.stage import stage
+from sagax._src.core.staging import stage
 from sagax._src.lowering.module import lower_jaxpr, verify
 from sagax._src.primitives.convolution import conv_general_shape_tuple, conv_shape_tuple
 from sagax._src.primitives.convolution_layouts import conv_general_permutations
@@ -258,9 +258,9 @@ def test_complex_numbers_where_the_engine_has_no_complex_convolution():
     jaxpr, _ = stage(lambda x, y: [lax.conv(x, y, (1,), "SAME")], avals)
     text, _ = lower_jaxpr(jaxpr, platform="cuda", name="f")
     assert text.count("stablehlo.convolution") == 4
-    client = xla.cpu_client(1)
+    client = xla.client.make_cpu_client(1)
     device = client.local_devices()[0]
-    program = xla.compile(client, text, [device])
+    program = xla.compiler.compile(client, text, [device])
     (out,) = program.run([xla.put(v, device, share=False) for v in (x, y)])
     np.testing.assert_array_equal(xla.to_numpy(out), lax.conv(x, y, (1,), "SAME"))
 

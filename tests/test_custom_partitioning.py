@@ -143,7 +143,7 @@ def test_static_arguments_and_trees():
     ],
 )
 def test_rules(rule, options, operands, results, text):
-    from sagax._src.api.partitioning import parsed_rule
+    from sagax._src.api.custom_partitioning import parsed_rule
 
     found = parsed_rule(rule, **options).text(operands, results)
     assert found == f"#sdy.op_sharding_rule<{text}>"

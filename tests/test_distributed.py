@@ -19,8 +19,8 @@ import pytest
 
 import sagax
 from sagax import errors
-from sagax._src.runtime import clusters
-from sagax._src.runtime.meeting import Host, Loop, MeetingError, Member, Terms
+from sagax._src.runtime.distributed import cluster_env
+from sagax._src.runtime.distributed.coordination import Host, Loop, MeetingError, Member, Terms
 from sagax.experimental import mesh_utils, multihost_utils
 from sagax.sharding import Mesh
 from sagax.sharding import PartitionSpec as P
@@ -389,9 +389,7 @@ def test_initialize_has_no_encryption():
 def test_initialize_reads_the_environment(monkeypatch):
     monkeypatch.setattr(sagax._src.runtime.devices, "_backends", {})
     seen: dict[str, Any] = {}
-    monkeypatch.setattr(
-        sagax.distributed.processes, "join", lambda *a, **k: seen.update(k, place=a)
-    )
+    monkeypatch.setattr(sagax.distributed.process, "join", lambda *a, **k: seen.update(k, place=a))
     monkeypatch.setattr(sagax.distributed.atexit, "register", lambda function: None)
     for name, value in {
         "JAX_COORDINATOR_ADDRESS": "10.0.0.1:5",
@@ -444,28 +442,28 @@ OPEN_MPI = {
     ],
 )
 def test_the_first_of_slurms_nodes(nodes, host):
-    place = clusters.detect(None, {**SLURM, "SLURM_STEP_NODELIST": nodes})
-    assert place == clusters.Place(f"{host}:62016", 8, 3, 1)
+    place = cluster_env.detect(None, {**SLURM, "SLURM_STEP_NODELIST": nodes})
+    assert place == cluster_env.Place(f"{host}:62016", 8, 3, 1)
 
 
 def test_open_mpi():
-    assert clusters.detect(None, OPEN_MPI) == clusters.Place("10.96.0.1:62624", 4, 2, 1)
+    assert cluster_env.detect(None, OPEN_MPI) == cluster_env.Place("10.96.0.1:62624", 4, 2, 1)
     uri = "1314521088.0;tcp6://[fe80::b9b:ac5d:9cf0:b858,2620:10d:c083:150e::3000:2]:43370"
-    place = clusters.detect("ompi", {**OPEN_MPI, "OMPI_MCA_orte_hnp_uri": uri})
+    place = cluster_env.detect("ompi", {**OPEN_MPI, "OMPI_MCA_orte_hnp_uri": uri})
     assert place is not None
     assert place.coordinator_address == "[fe80::b9b:ac5d:9cf0:b858]:62880"
     with pytest.raises(errors.ArgumentValueError, match="OMPI_MCA_orte_hnp_uri"):
-        clusters.detect(None, {**OPEN_MPI, "OMPI_MCA_orte_hnp_uri": "nonsense"})
+        cluster_env.detect(None, {**OPEN_MPI, "OMPI_MCA_orte_hnp_uri": "nonsense"})
 
 
 def test_a_port_of_ones_own():
-    place = clusters.detect(None, {**SLURM, "JAX_COORDINATOR_PORT": "7000"})
+    place = cluster_env.detect(None, {**SLURM, "JAX_COORDINATOR_PORT": "7000"})
     assert place is not None and place.coordinator_address == "node001:7000"
 
 
 def test_no_launcher():
-    assert clusters.detect(None, {}) is None
-    assert clusters.detect("deactivate", SLURM) is None
+    assert cluster_env.detect(None, {}) is None
+    assert cluster_env.detect("deactivate", SLURM) is None
 
 
 def test_kubernetes():
@@ -485,20 +483,20 @@ def test_kubernetes():
         }
         return answers[path]
 
-    assert clusters.kubernetes(environ, ask) == clusters.Place("train-0.pods:55527", 4, 2)
+    assert cluster_env.kubernetes(environ, ask) == cluster_env.Place("train-0.pods:55527", 4, 2)
     job["metadata"]["labels"] = {"jobset.sigs.k8s.io/jobset-name": "set"}
-    place = clusters.kubernetes(environ, ask)
+    place = cluster_env.kubernetes(environ, ask)
     assert place is not None and place.coordinator_address == "train-0.set:55527"
     job["metadata"].clear()
     pod["spec"] = {}
     with pytest.raises(errors.ArgumentValueError, match="headless service"):
-        clusters.kubernetes(environ, ask)
+        cluster_env.kubernetes(environ, ask)
 
     def refuse(path: str) -> dict[str, Any]:
         raise PermissionError(403, "Forbidden")
 
     with pytest.raises(errors.ArgumentValueError, match="service account"):
-        clusters.kubernetes(environ, refuse)
+        cluster_env.kubernetes(environ, refuse)
 
 
 # --- the meeting itself, several members in this process -------------------------------------------------

@@ -14,7 +14,7 @@ from sagax import lax
 from sagax._src.core.trace import axis_environment, evaluation, state
 from sagax._src.diagnostics.boundary import tidy
 from sagax._src.diagnostics.spans import is_sagax
-from sagax._src.stacks import written
+from sagax._src.source_stacks import written
 
 XS = np.arange(3, dtype=np.float32)
 

@@ -8,10 +8,10 @@ import pytest
 import sagax
 import sagax.numpy as snp
 from sagax import lax
-from sagax._src.core.check import check_jaxpr
-from sagax._src.lowering.inside import within
+from sagax._src.core.verify import check_jaxpr
+from sagax._src.lowering.canonicalize_dots import flat_products
+from sagax._src.lowering.map_subjaxprs import within
 from sagax._src.lowering.passes import prepared
-from sagax._src.lowering.products import flat_products
 
 X = np.random.default_rng(0).standard_normal((4, 5, 6)).astype(np.float32)
 

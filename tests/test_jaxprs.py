@@ -8,7 +8,7 @@ import sagax
 import sagax.numpy as snp
 from jaxpr_cases import cases
 from sagax import lax
-from sagax._src.core.check import check_closed
+from sagax._src.core.verify import check_closed
 
 CASES = cases(sagax)
 

@@ -9,9 +9,9 @@ import pytest
 
 import sagax
 from sagax import lax
-from sagax._src.core.check import check_jaxpr
+from sagax._src.core.verify import check_jaxpr
+from sagax._src.lowering.canonicalize_dots import flat_products
 from sagax._src.lowering.passes import prepared
-from sagax._src.lowering.products import flat_products
 
 RNG = np.random.default_rng(0)
 

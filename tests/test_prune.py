@@ -8,8 +8,8 @@ import pytest
 import sagax
 import sagax.numpy as snp
 from sagax import lax
-from sagax._src.core.check import check_jaxpr
 from sagax._src.core.jaxpr import eval_jaxpr
+from sagax._src.core.verify import check_jaxpr
 from sagax._src.transforms.prune import prune_jaxpr
 
 X = np.arange(4, dtype=np.float32)

@@ -18,7 +18,7 @@ import pytest
 import sagax
 import sagax.numpy as snp
 from sagax._report import costs, facts, page
-from sagax._src.api import compilations
+from sagax._src.api import compile_log
 
 SOURCE = Path(__file__).resolve().parents[1] / "src"
 
@@ -187,7 +187,7 @@ def test_a_program_that_fails_has_a_report_too(tmp_path):
 
 
 def test_names_are_escaped():
-    counter = compilations.Counter("<lambda>", 'a"&b:1')
+    counter = compile_log.Counter("<lambda>", 'a"&b:1')
     root = Tree(page.write(facts.gather([counter]), "<title>", 1.0)).root
     assert text_of(all_of(root, "span", "name")[0]) == "<lambda>"
     assert text_of(all_of(root, "h1")[0]) == "<title>"
@@ -256,7 +256,7 @@ def test_seconds_of_each_part_are_shown():
     head, *rows = sagax.explain_compiles().splitlines()
     for word in ("trace s", "lower s", "XLA s", "loaded", "defined at", "what changed"):
         assert word in head
-    (counter,) = [c for c in compilations.counters() if c.name == "shown_by_parts"]
+    (counter,) = [c for c in compile_log.counters() if c.name == "shown_by_parts"]
     assert counter.times == 1 and min(counter.seconds) > 0
     assert any(r.startswith("shown_by_parts") for r in rows)
 
@@ -267,7 +267,7 @@ def test_transformations_outside_of_jit_are_counted_as_their_function():
 
     for _ in range(4):
         sagax.grad(counted_loss)(snp.ones(3))
-    (counter,) = [c for c in compilations.counters() if c.name == "counted_loss"]
+    (counter,) = [c for c in compile_log.counters() if c.name == "counted_loss"]
     assert counter.times == 1
     assert "test_report.py" in counter.place
 
@@ -278,7 +278,7 @@ def test_programs_are_not_kept_unless_asked_for():
         return x - 1
 
     not_kept(snp.ones(3))
-    (counter,) = [c for c in compilations.counters() if c.name == "not_kept"]
+    (counter,) = [c for c in compile_log.counters() if c.name == "not_kept"]
     assert counter.compilations[0].program is None and counter.runs == 0
 
 

@@ -9,8 +9,8 @@ import pytest
 
 import sagax
 import sagax.numpy as snp
-from sagax._src.core.check import check_jaxpr
 from sagax._src.core.jaxpr import eval_jaxpr
+from sagax._src.core.verify import check_jaxpr
 from sagax._src.lowering.passes import prepared
 from sagax._src.lowering.reroll import rerolled
 

@@ -16,7 +16,7 @@ PROGRAM = textwrap.dedent(
     import ctypes, itertools, warnings
     import numpy as np
     import sagax, sagax.numpy as snp
-    from sagax._src.runtime import room
+    from sagax._src.runtime import map_limit
 
     warnings.simplefilter("always")
     library = ctypes.CDLL(None)
@@ -26,7 +26,7 @@ PROGRAM = textwrap.dedent(
     rights = itertools.cycle((1, 3))
 
     def leave(maps):  # take what there is but so many: neighbours of other rights are not merged
-        while (free := room._limit() - room._used()) > maps:
+        while (free := map_limit._limit() - map_limit._used()) > maps:
             for right in itertools.islice(rights, free - maps):
                 library.mmap(None, 4096, right, 0x22, -1, 0)
 
@@ -35,7 +35,7 @@ PROGRAM = textwrap.dedent(
 
     x = np.arange(3.0, dtype=np.float32)
     print(float(compiled(1)(x)))  # what the engine itself takes
-    room._next = 1
+    map_limit._next = 1
     """
 )
 
@@ -68,7 +68,7 @@ def test_programs_are_forgotten_before_there_is_no_room():
     done = said(
         """
         leave(2500)
-        room._few = 2000
+        map_limit._few = 2000
         functions = [compiled(k) for k in range(400)]  # which keep their programs: some 2,400 maps
         print(all(float(f(x)) == 3 * k for k, f in enumerate(functions)))
         print(all(float(f(x)) == 3 * k for k, f in enumerate(functions)))

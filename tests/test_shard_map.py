@@ -14,8 +14,8 @@ import sagax
 import sagax.numpy as snp
 from parallel_cases import mapped, mesh_of, numbers
 from sagax import lax
-from sagax._src.core.check import check_closed
 from sagax._src.core.jaxpr import subjaxprs
+from sagax._src.core.verify import check_closed
 from sagax.sharding import AxisType, ManualAxisType, Mesh, NamedSharding
 from sagax.sharding import PartitionSpec as P
 

@@ -15,7 +15,7 @@ from sagax._src import config
 from sagax._src.core import dims
 from sagax._src.core.avals import ShapedArray
 from sagax._src.core.primitive import MissingRuleError
-from sagax._src.core.stage import stage
+from sagax._src.core.staging import stage
 from sagax._src.diagnostics import errors
 from sagax._src.lowering.module import lower_jaxpr, verify
 from sagax._src.primitives.special.beta import beta_density

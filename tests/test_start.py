@@ -20,8 +20,8 @@ import sagax
 import sagax.numpy as snp
 import sagax.numpy._indexing as indexing
 from sagax import example_libraries, extend, interpreters, nn, random
-from sagax._src.later import LateMethod, later
-from sagax._src.records import record
+from sagax._src.frozen_class import record
+from sagax._src.lazy_import import LateMethod, lazy_import
 
 SOURCE = Path(sagax.__file__).parent
 
@@ -49,21 +49,24 @@ def loaded() -> set[str]:
         # the standard library: the first two bring TLS and OpenSSL
         "asyncio", "hashlib", "socket", "queue", "html",
         # our own: what compiles, what several processes need, what holds programs
-        "sagax._src.lowering.module", "sagax._src.lowering.passes", "sagax._src.runtime.cache",
-        "sagax._src.runtime.meeting", "sagax._src.runtime.key_reuse", "sagax._src.control.scan",
-        "sagax._src.control.manual", "sagax._src.control.masks", "sagax._src.core.dims.decide",
+        "sagax._src.lowering.module", "sagax._src.lowering.passes", "sagax._src.runtime.compilation_cache",
+        "sagax._src.runtime.distributed.coordination", "sagax._src.runtime.key_reuse", "sagax._src.higher_order.scan",
+        "sagax._src.higher_order.shard_map", "sagax._src.higher_order.lazy_masks", "sagax._src.core.dims.decide",
         "sagax._src.diagnostics.render", "sagax._src.diagnostics.leaks",
         "sagax._src.primitives.special", "sagax._src.primitives.linalg",
         "sagax._src.primitives.gathering", "sagax._src.primitives.scattering",
         "sagax._src.primitives.slicing", "sagax._src.primitives.sorting",
-        "sagax._src.primitives.contraction", "sagax._src.primitives.transcendental",
-        "sagax._src.primitives.random_bits", "sagax._src.core.explicit", "sagax._src.core.show",
-        "sagax._src.trees.differences", "sagax._src.control.purity", "sagax._src.runtime.moving",
+        "sagax._src.primitives.dot_general", "sagax._src.primitives.transcendental",
+        "sagax._src.primitives.random_bits", "sagax._src.core.sharding_rules", "sagax._src.core.pretty_print",
+        "sagax._src.trees.differences", "sagax._src.function_analysis.purity", "sagax._src.runtime.device_put",
         # the transformations, what traces and what is asked of a jitted function
         "sagax._src.transforms.jvp", "sagax._src.transforms.linearize",
         "sagax._src.transforms.transpose", "sagax._src.transforms.batch",
-        "sagax._src.api.jacobians", "sagax._src.api.guards", "sagax._src.api.reads",
-        "sagax._src.api.stages", "sagax._src.api.divisions", "sagax._src.api.compilations",
+        "sagax._src.api.jacobians", "sagax._src.api.guards", "sagax._src.function_analysis.free_variables",
+        "sagax._src.api.stages", "sagax._src.api.jit_shardings", "sagax._src.api.compile_log",
+        # of what calls XLA: all that does not hold arrays
+        "sagax._src.xla.client", "sagax._src.xla.compiler", "sagax._src.xla.executable",
+        "sagax._src.xla.mlir", "sagax._src.xla.cuda_wheels", "sagax._src.xla.profiler",
         # public namespaces, and what is not in every program of the one for NumPy
         "sagax.lax", "sagax.nn", "sagax.random", "sagax.errors", "sagax.numpy.linalg",
         "sagax.numpy._sets", "sagax.numpy._indexing", "sagax.numpy._contraction",
@@ -84,19 +87,18 @@ FIRST_PROGRAM = "import sagax, sagax.numpy as n; sagax.jit(lambda x: x * 2 + 1)(
 def test_a_first_small_program_loads_no_control_flow_and_no_pass_that_it_does_not_need():
     loaded = modules_after(FIRST_PROGRAM)
     assert "sagax._src.lowering.passes" in loaded
-    late = "control.scan control.conditional control.while_loop control.remat control.custom_calls "
-    late += (
-        "control.manual control.varying transforms.jvp transforms.linearize transforms.transpose "
-    )
-    late += "transforms.batch lowering.reroll lowering.products primitives.slicing "
-    late += "primitives.contraction primitives.random_bits api.stages api.donation runtime.moving "
-    late += "trees.differences"
+    late = """higher_order.scan higher_order.cond higher_order.while_loop higher_order.remat
+    higher_order.custom_derivative_primitives higher_order.shard_map higher_order.varying_axes
+    transforms.jvp transforms.linearize transforms.transpose transforms.batch lowering.reroll
+    lowering.canonicalize_dots primitives.slicing primitives.dot_general primitives.random_bits
+    api.stages api.donation runtime.device_put trees.differences xla.artifacts xla.cuda
+    xla.custom_calls xla.distributed xla.dlpack xla.mlir xla.profiler"""
     assert not loaded & {f"sagax._src.{module}" for module in late.split()}
 
 
 WHAT_LOADING_TRACES = """
 import importlib, pkgutil, sys, sagax, sagax.numpy
-from sagax._src.core import primitive, stage
+from sagax._src.core import primitive, staging
 
 seen = set()
 
@@ -111,7 +113,7 @@ def noting(run):
     return noted
 
 primitive.Primitive.bind = noting(primitive.Primitive.bind)
-stage.StageTrace.__init__ = noting(stage.StageTrace.__init__)
+staging.StageTrace.__init__ = noting(staging.StageTrace.__init__)
 for module in pkgutil.walk_packages(sagax.__path__, "sagax."):
     if not module.name.endswith(("__main__", "as_jax")):
         importlib.import_module(module.name)
@@ -133,7 +135,7 @@ def test_networks_load_no_random_numbers_and_random_numbers_no_control_flow():
     loaded = modules_after(
         "import sagax.nn, sagax.random as r; r.normal(r.split(r.key(0))[0], (3,))"
     )
-    for module in ("_src.runtime.key_reuse", "_src.control.scan", "_src.primitives.linalg"):
+    for module in ("_src.runtime.key_reuse", "_src.higher_order.scan", "_src.primitives.linalg"):
         assert f"sagax.{module}" not in loaded
     assert "sagax.random" not in modules_after("import sagax.nn as n; n.relu(1.0)")
 
@@ -238,16 +240,16 @@ def slow_module(tmp_path, monkeypatch):
 
 def test_a_late_module_is_loaded_by_its_first_use_and_takes_its_place(slow_module):
     namespace: dict[str, Any] = {}
-    namespace["slow"] = late = later(slow_module, namespace)
+    namespace["slow"] = late = lazy_import(slow_module, namespace)
     assert slow_module not in sys.modules
     assert late.value == 42
     assert namespace["slow"] is sys.modules[slow_module]
-    assert later(slow_module, {}) is sys.modules[slow_module]
+    assert lazy_import(slow_module, {}) is sys.modules[slow_module]
 
 
 def test_threads_that_use_a_late_module_at_once_all_get_it_whole(slow_module):
     namespace: dict[str, Any] = {}
-    namespace["slow"] = late = later(slow_module, namespace)
+    namespace["slow"] = late = lazy_import(slow_module, namespace)
     start, seen = threading.Barrier(8), []
 
     def use() -> None:
@@ -265,9 +267,9 @@ def test_threads_that_use_a_late_module_at_once_all_get_it_whole(slow_module):
 
 def test_what_a_late_module_lacks_is_an_attribute_error(slow_module):
     with pytest.raises(AttributeError, match="nosuch"):
-        later(slow_module, {}).nosuch  # noqa: B018
+        lazy_import(slow_module, {}).nosuch  # noqa: B018
     with pytest.raises(ModuleNotFoundError, match="no_such_module_at_all"):
-        later("no_such_module_at_all", {}).value  # noqa: B018
+        lazy_import("no_such_module_at_all", {}).value  # noqa: B018
 
 
 def test_a_late_method_stands_for_a_function_until_it_is_asked_for(tmp_path, monkeypatch):
@@ -275,7 +277,7 @@ def test_a_late_method_stands_for_a_function_until_it_is_asked_for(tmp_path, mon
         "def twice(self, by=2):\n    'Twice.'\n    return self.value * by\n"
     )
     monkeypatch.syspath_prepend(tmp_path)
-    module = later("late_methods_of_test", {})
+    module = lazy_import("late_methods_of_test", {})
 
     class Base:
         value = 21
@@ -300,7 +302,7 @@ def test_a_late_method_stands_for_a_function_until_it_is_asked_for(tmp_path, mon
 
 ARRAY_METHODS = """
 import inspect, sagax, sagax.numpy as snp
-from sagax._src.later import LateMethod
+from sagax._src.lazy_import import LateMethod
 late = {name for name, value in vars(snp.ndarray).items() if isinstance(value, LateMethod)}
 docs = {name: inspect.getdoc(getattr(snp.ndarray, name)) for name in late}
 left = {name for name, value in vars(snp.ndarray).items() if isinstance(value, LateMethod)}

@@ -19,7 +19,7 @@ import pytest
 
 import sagax
 import sagax.numpy as snp
-from sagax._src.control import purity
+from sagax._src.function_analysis import purity
 
 X = snp.array([0.5, 1.0, 2.0])
 NX = np.array([0.5, 1.0, 2.0])

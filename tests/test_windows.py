@@ -12,16 +12,12 @@ import sagax
 from convolution_cases import WINDOWS, distinct, numbers, random_window
 from convolution_oracle import agrees, check_derivatives, check_maps, check_values
 from sagax import lax
-from sagax._src.control.windows import select_and_scatter
 from sagax._src.core import dims
 from sagax._src.core.avals import intern_aval
-from sagax._src.core.stage import stage
+from sagax._src.core.staging import stage
+from sagax._src.higher_order.generic_windows import select_and_scatter
 from sagax._src.lowering.module import lower_jaxpr, verify
-from sagax._src.primitives.sliding import (
-    Window,
-    padtype_to_pads,
-    reduce_window_shape_tuple,
-)
+from sagax._src.primitives.window_geometry import Window, padtype_to_pads, reduce_window_shape_tuple
 from sagax.errors import SagaxError
 from slicing_cases import directions
 

@@ -25,8 +25,7 @@ from sagax._src.api.derivatives import (
     vjp,
 )
 from sagax._src.api.jit import ShapeDtypeStruct, jit
-from sagax._src.api.mapping import vmap
-from sagax._src.api.values import (
+from sagax._src.api.tracing_utils import (
     block_until_ready,
     device_get,
     device_put,
@@ -37,7 +36,8 @@ from sagax._src.api.values import (
     named_scope,
     typeof,
 )
-from sagax._src.api.values import clear_all_caches as clear_caches
+from sagax._src.api.tracing_utils import clear_all_caches as clear_caches
+from sagax._src.api.vmap import vmap
 from sagax._src.config import (
     array_garbage_collection_guard,
     check_tracer_leaks,
@@ -77,42 +77,42 @@ from sagax._src.runtime.devices import (
     process_index,
     process_indices,
 )
-from sagax._src.runtime.pending import effects_barrier
+from sagax._src.runtime.effect_tokens import effects_barrier
 from sagax._src.xla import Device
 
 if TYPE_CHECKING:
     from sagax import errors as errors
+    from sagax._autofix.interactive import explain as explain
     from sagax._autojit.convert import autojit as autojit
-    from sagax._explain.interactive import explain as explain
-    from sagax._src.api.compilations import explain_compiles as explain_compiles
+    from sagax._src.api.compile_log import explain_compiles as explain_compiles
     from sagax._src.api.environment import print_environment_info as print_environment_info
     from sagax._src.api.hlo import xla_computation as xla_computation
     from sagax._src.api.jacobians import hessian as hessian
     from sagax._src.api.jacobians import jacfwd as jacfwd
     from sagax._src.api.jacobians import jacrev as jacobian
     from sagax._src.api.jacobians import jacrev as jacrev
-    from sagax._src.api.levels import CompilerEffortLevel as CompilerEffortLevel
-    from sagax._src.api.levels import Inline as Inline
-    from sagax._src.api.live import copy_to_host_async as copy_to_host_async
-    from sagax._src.api.live import live_arrays as live_arrays
-    from sagax._src.api.parallel import shard_map as shard_map
-    from sagax._src.api.parallel import smap as smap
+    from sagax._src.api.live_arrays import copy_to_host_async as copy_to_host_async
+    from sagax._src.api.live_arrays import live_arrays as live_arrays
+    from sagax._src.api.option_enums import CompilerEffortLevel as CompilerEffortLevel
+    from sagax._src.api.option_enums import Inline as Inline
     from sagax._src.api.pmap import device_put_replicated as device_put_replicated
     from sagax._src.api.pmap import device_put_sharded as device_put_sharded
     from sagax._src.api.pmap import pmap as pmap
-    from sagax._src.control.callbacks import pure_callback as pure_callback
-    from sagax._src.control.closures import closure_convert as closure_convert
-    from sagax._src.control.closures import custom_gradient as custom_gradient
-    from sagax._src.control.custom_derivatives import custom_jvp as custom_jvp
-    from sagax._src.control.custom_derivatives import custom_vjp as custom_vjp
-    from sagax._src.control.remat import checkpoint as checkpoint
-    from sagax._src.control.remat import checkpoint as remat
-    from sagax._src.control.remat import checkpoint_policies as checkpoint_policies
-    from sagax._src.runtime.moving import make_array_from_callback as make_array_from_callback
-    from sagax._src.runtime.moving import (
+    from sagax._src.api.shard_map import shard_map as shard_map
+    from sagax._src.api.shard_map import smap as smap
+    from sagax._src.callbacks.callbacks import pure_callback as pure_callback
+    from sagax._src.higher_order.closures import closure_convert as closure_convert
+    from sagax._src.higher_order.closures import custom_gradient as custom_gradient
+    from sagax._src.higher_order.custom_derivatives import custom_jvp as custom_jvp
+    from sagax._src.higher_order.custom_derivatives import custom_vjp as custom_vjp
+    from sagax._src.higher_order.remat import checkpoint as checkpoint
+    from sagax._src.higher_order.remat import checkpoint as remat
+    from sagax._src.higher_order.remat import checkpoint_policies as checkpoint_policies
+    from sagax._src.runtime.device_put import make_array_from_callback as make_array_from_callback
+    from sagax._src.runtime.device_put import (
         make_array_from_process_local_data as make_array_from_process_local_data,
     )
-    from sagax._src.runtime.moving import (
+    from sagax._src.runtime.device_put import (
         make_array_from_single_device_arrays as make_array_from_single_device_arrays,
     )
     from sagax.numpy._indexing.windows import ds as ds
@@ -163,36 +163,36 @@ _LAZY = (
 
 # Functions whose modules bring in what few programs need.
 _LAZY_FUNCTIONS = {
-    "checkpoint": "sagax._src.control.remat",
-    "checkpoint_policies": "sagax._src.control.remat",
-    "closure_convert": "sagax._src.control.closures",
-    "custom_gradient": "sagax._src.control.closures",
-    "custom_jvp": "sagax._src.control.custom_derivatives",
-    "custom_vjp": "sagax._src.control.custom_derivatives",
+    "checkpoint": "sagax._src.higher_order.remat",
+    "checkpoint_policies": "sagax._src.higher_order.remat",
+    "closure_convert": "sagax._src.higher_order.closures",
+    "custom_gradient": "sagax._src.higher_order.closures",
+    "custom_jvp": "sagax._src.higher_order.custom_derivatives",
+    "custom_vjp": "sagax._src.higher_order.custom_derivatives",
     "ds": "sagax.numpy._indexing.windows",
-    "pure_callback": "sagax._src.control.callbacks",
-    "remat": "sagax._src.control.remat:checkpoint",
+    "pure_callback": "sagax._src.callbacks.callbacks",
+    "remat": "sagax._src.higher_order.remat:checkpoint",
     "autojit": "sagax._autojit.convert",
     "AbstractMesh": "sagax.sharding",
     "Mesh": "sagax.sharding",
     "NamedSharding": "sagax.sharding",
     "P": "sagax.sharding",
-    "explain": "sagax._explain.interactive",
-    "explain_compiles": "sagax._src.api.compilations",
+    "explain": "sagax._autofix.interactive",
+    "explain_compiles": "sagax._src.api.compile_log",
     "hessian": "sagax._src.api.jacobians",
     "jacfwd": "sagax._src.api.jacobians",
     "jacobian": "sagax._src.api.jacobians:jacrev",
     "jacrev": "sagax._src.api.jacobians",
-    "CompilerEffortLevel": "sagax._src.api.levels",
-    "Inline": "sagax._src.api.levels",
-    "copy_to_host_async": "sagax._src.api.live",
-    "live_arrays": "sagax._src.api.live",
+    "CompilerEffortLevel": "sagax._src.api.option_enums",
+    "Inline": "sagax._src.api.option_enums",
+    "copy_to_host_async": "sagax._src.api.live_arrays",
+    "live_arrays": "sagax._src.api.live_arrays",
     "xla_computation": "sagax._src.api.hlo",
     "get_abstract_mesh": "sagax.sharding",
     "get_mesh": "sagax.sharding",
-    "make_array_from_callback": "sagax._src.runtime.moving",
-    "make_array_from_process_local_data": "sagax._src.runtime.moving",
-    "make_array_from_single_device_arrays": "sagax._src.runtime.moving",
+    "make_array_from_callback": "sagax._src.runtime.device_put",
+    "make_array_from_process_local_data": "sagax._src.runtime.device_put",
+    "make_array_from_single_device_arrays": "sagax._src.runtime.device_put",
     "make_mesh": "sagax.sharding",
     "device_put_replicated": "sagax._src.api.pmap",
     "device_put_sharded": "sagax._src.api.pmap",
@@ -200,8 +200,8 @@ _LAZY_FUNCTIONS = {
     "print_environment_info": "sagax._src.api.environment",
     "reshard": "sagax.sharding",
     "set_mesh": "sagax.sharding",
-    "shard_map": "sagax._src.api.parallel",
-    "smap": "sagax._src.api.parallel",
+    "shard_map": "sagax._src.api.shard_map",
+    "smap": "sagax._src.api.shard_map",
     "use_abstract_mesh": "sagax.sharding",
 }
 

@@ -12,11 +12,11 @@ from collections.abc import Sequence
 from typing import Any
 
 import sagax
+import sagax._autofix.command as explaining
 import sagax._doctor.command as doctoring
-import sagax._explain.command as explaining
 import sagax._report.command as reporting
 from sagax._src.diagnostics.boundary import from_users
-from sagax._src.runtime import cache
+from sagax._src.runtime import compilation_cache
 
 
 def run(script: str, args: Sequence[str]) -> None:
@@ -64,7 +64,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     if options.command == "doctor":
         return doctoring.main()
     if options.command == "cache":
-        print(cache.report(clear_first=options.clear))
+        print(compilation_cache.report(clear_first=options.clear))
         return 0
     if not os.path.isfile(options.script):
         parser.error(f"there is no file {options.script}")

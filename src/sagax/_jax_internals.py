@@ -18,7 +18,7 @@ from sagax._src import trees
 from sagax._src.core.trace import state
 from sagax._src.diagnostics import spans
 from sagax._src.primitives.identities import stop_gradient_p
-from sagax._src.runtime.pending import effects_barrier
+from sagax._src.runtime.effect_tokens import effects_barrier
 from sagax.extend import linear_util as lu
 
 JAX_VERSION_INFO = (0, 12, 0)

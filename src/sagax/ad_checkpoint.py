@@ -1,7 +1,8 @@
 """Rematerialisation: what a backward pass keeps and what it computes again."""
 
-from sagax._src.control.remat import Offload as Offloadable
-from sagax._src.control.remat import (
+from sagax._src.api.saved_residuals import print_saved_residuals, saved_residuals
+from sagax._src.higher_order.remat import Offload as Offloadable
+from sagax._src.higher_order.remat import (
     Recompute,
     Saveable,
     checkpoint,
@@ -9,7 +10,6 @@ from sagax._src.control.remat import (
     checkpoint_policies,
     name_p,
 )
-from sagax._src.control.residuals import print_saved_residuals, saved_residuals
 
 remat = checkpoint
 

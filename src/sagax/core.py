@@ -1,10 +1,10 @@
 """What programs are made of, for libraries that inspect or extend them."""
 
 from sagax._src.core.avals import AbstractToken, ShapedArray
-from sagax._src.core.check import check_jaxpr
 from sagax._src.core.jaxpr import ClosedJaxpr, Eqn, Jaxpr, Literal, Var, eval_jaxpr
 from sagax._src.core.trace import Trace, Tracer
 from sagax._src.core.value import aval_of as get_aval
+from sagax._src.core.verify import check_jaxpr
 
 JaxprEqn = Eqn
 AbstractValue = ShapedArray | AbstractToken

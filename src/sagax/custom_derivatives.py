@@ -1,10 +1,10 @@
 """Derivative rules of one's own: what `custom_jvp`, `custom_vjp` and their relatives are made of."""
 
-from sagax._src.control.closures import closure_convert, custom_gradient
-from sagax._src.control.custom_calls import custom_jvp_p as custom_jvp_call_p
-from sagax._src.control.custom_calls import custom_vjp_p as custom_vjp_call_p
-from sagax._src.control.custom_calls import remat_opt_p
-from sagax._src.control.custom_derivatives import (
+from sagax._src.higher_order.closures import closure_convert, custom_gradient
+from sagax._src.higher_order.custom_derivative_primitives import custom_jvp_p as custom_jvp_call_p
+from sagax._src.higher_order.custom_derivative_primitives import custom_vjp_p as custom_vjp_call_p
+from sagax._src.higher_order.custom_derivative_primitives import remat_opt_p
+from sagax._src.higher_order.custom_derivatives import (
     CustomVJPPrimal,
     SymbolicZero,
     custom_jvp,
@@ -12,7 +12,7 @@ from sagax._src.control.custom_derivatives import (
     custom_vjp_primal_tree_values,
     zero_from_primal,
 )
-from sagax._src.control.linear_calls import linear_call
+from sagax._src.higher_order.custom_transpose import linear_call
 
 __all__ = [
     "CustomVJPPrimal",

@@ -1,5 +1,5 @@
 """Transposes of one's own for linear functions."""
 
-from sagax._src.control.linear_calls import custom_transpose
+from sagax._src.higher_order.custom_transpose import custom_transpose
 
 __all__ = ["custom_transpose"]

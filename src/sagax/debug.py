@@ -12,15 +12,15 @@ Array(2.5, dtype=float32, weak_type=True)
 
 from __future__ import annotations
 
-from sagax._src.api.breakpoints import breakpoint
-from sagax._src.api.printing import debug_log as log
-from sagax._src.api.printing import debug_print as print
+from sagax._src.api.debug_print import debug_log as log
+from sagax._src.api.debug_print import debug_print as print
+from sagax._src.api.debugger import breakpoint
 from sagax._src.api.sharding_pictures import (
     inspect_array_sharding,
     visualize_array_sharding,
     visualize_sharding,
 )
-from sagax._src.control.callbacks import debug_callback as callback
+from sagax._src.callbacks.callbacks import debug_callback as callback
 
 __all__ = [
     "breakpoint",

@@ -16,8 +16,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from sagax._src.diagnostics.errors import ArgumentError, ArgumentValueError
-from sagax._src.runtime import clusters, devices, processes
-from sagax._src.runtime.processes import DistributedError
+from sagax._src.runtime import devices
+from sagax._src.runtime.distributed import cluster_env, process
+from sagax._src.runtime.distributed.process import DistributedError
 
 __all__ = ["DistributedError", "initialize", "is_initialized", "shutdown"]
 
@@ -91,7 +92,7 @@ def initialize(
     silence = _seconds("heartbeat_timeout_seconds", heartbeat_timeout_seconds)
     parting = _seconds("shutdown_timeout_seconds", shutdown_timeout_seconds)
     bind_address = coordinator_bind_address or _variable("COORDINATOR_BIND_ADDRESS")
-    processes.check_addresses(place.coordinator_address, bind_address)
+    process.check_addresses(place.coordinator_address, bind_address)
     if is_initialized():
         raise DistributedError(
             "distributed.initialize should only be called once.",
@@ -105,7 +106,7 @@ def initialize(
             fix="make it the first statement after the imports; arrays made before it, also in imported "
             "modules, start the devices",
         )
-    processes.join(
+    process.join(
         place.coordinator_address,
         place.num_processes,
         place.process_id,
@@ -125,7 +126,7 @@ def is_initialized() -> bool:
     >>> sagax.distributed.is_initialized()
     False
     """
-    return processes.session() is not None
+    return process.session() is not None
 
 
 def shutdown() -> None:
@@ -138,12 +139,12 @@ def shutdown() -> None:
     >>> sagax.distributed.shutdown()
     """
     atexit.unregister(_at_exit)
-    processes.leave(_shutdown_timeout)
+    process.leave(_shutdown_timeout)
 
 
 def _at_exit() -> None:
     try:
-        processes.leave(_shutdown_timeout)
+        process.leave(_shutdown_timeout)
     except DistributedError as error:  # nobody is left who could catch it
         print(f"sagax: {error}", file=sys.stderr)
 
@@ -158,7 +159,7 @@ def _place(
     number: Any,
     device_ids: int | Sequence[int] | None,
     method: str | None,
-) -> tuple[clusters.Place, list[int] | None]:
+) -> tuple[cluster_env.Place, list[int] | None]:
     """Where this process stands, and the GPUs that it may use."""
     address = address or _variable("COORDINATOR_ADDRESS")
     count = _number("NUM_PROCESSES", count)
@@ -169,7 +170,7 @@ def _place(
         device_ids = [device_ids]
     found = None
     if address is None or count is None or number is None:
-        found = clusters.detect(method, os.environ)
+        found = cluster_env.detect(method, os.environ)
     if found is not None:
         address = address or found.coordinator_address
         count = found.num_processes if count is None else count
@@ -189,7 +190,9 @@ def _place(
         raise _wrong("num_processes", "at least 1", count)
     if not 0 <= number < count:
         raise _wrong("process_id", f"from 0 to {count - 1}", number)
-    return clusters.Place(address, count, number), None if device_ids is None else list(device_ids)
+    return cluster_env.Place(address, count, number), None if device_ids is None else list(
+        device_ids
+    )
 
 
 def _wrong(argument: str, expected: str, got: Any) -> ArgumentValueError:

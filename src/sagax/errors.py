@@ -57,8 +57,8 @@ from sagax._src.diagnostics.errors import (
 )
 from sagax._src.primitives.resharding import MissingMeshError
 from sagax._src.runtime.array import DeletedArrayError, NonAddressableError
-from sagax._src.runtime.commits import DeviceConflictError
+from sagax._src.runtime.callback_deadlock import CallbackDeadlockError
+from sagax._src.runtime.commit_sites import DeviceConflictError
 from sagax._src.runtime.devices import BackendError
-from sagax._src.runtime.processes import DistributedError
-from sagax._src.runtime.waiting import CallbackDeadlockError
+from sagax._src.runtime.distributed.process import DistributedError
 from sagax._src.xla import EngineError as JaxRuntimeError

@@ -12,11 +12,7 @@ Array([0., 0., 0.], dtype=float32)
 
 from __future__ import annotations
 
-from sagax._src.api.export_format import (
-    register_namedtuple_serialization,
-    register_pytree_node_serialization,
-)
-from sagax._src.api.exporting import (
+from sagax._src.api.export import (
     DisabledSafetyCheck,
     Exported,
     default_export_platform,
@@ -27,6 +23,10 @@ from sagax._src.api.exporting import (
     minimum_supported_calling_convention_version,
     symbolic_args_specs,
     symbolic_dim_bounds,
+)
+from sagax._src.api.export_format import (
+    register_namedtuple_serialization,
+    register_pytree_node_serialization,
 )
 from sagax._src.core.dims import SymbolicScope, symbolic_shape
 

@@ -13,7 +13,6 @@ import functools
 import gzip
 import json
 import socket
-import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -55,11 +54,9 @@ class ProfilerError(SagaxError, RuntimeError):
 def __getattr__(name: str) -> Any:
     """The engine's classes of profiles, loaded when first asked for."""
     if name == "ProfileOptions":
-        return xla.profile_options_class()
-    if name == "ProfileData":
-        return xla.profile_data_class()
-    if name in ("ProfileEvent", "ProfileLine", "ProfilePlane"):
-        return getattr(sys.modules[xla.profile_data_class().__module__], name)
+        return xla.profiler.ProfileOptions
+    if name in ("ProfileData", "ProfileEvent", "ProfileLine", "ProfilePlane"):
+        return getattr(xla.profiler.profile_data(), name)
     raise AttributeError(f"module 'sagax.profiler' has no attribute {name!r}")
 
 
@@ -109,7 +106,7 @@ class ProfileSession:
                     fix="call stop_trace first",
                 )
             devices.default_device()  # a device that starts later would not be seen
-            self._session = xla.profiler_session(self._options)
+            self._session = xla.profiler.start_session(self._options)
             _running.append(self)
         return self
 
@@ -140,7 +137,7 @@ class ProfileSession:
         """What was recorded, as a `ProfileData`; None before the end."""
         if self._recorded is None:
             return None
-        return xla.profile_data_class().from_serialized_xspace(self._recorded)
+        return xla.profiler.profile_data().ProfileData.from_serialized_xspace(self._recorded)
 
     def export_profile_data(
         self,
@@ -265,7 +262,7 @@ class TraceAnnotation(contextlib.ContextDecorator):
         self._open: list[Any] = []
 
     def __enter__(self) -> TraceAnnotation:
-        self._open.append(xla.trace_me(self._name, **self._metadata))
+        self._open.append(xla.profiler.trace_me(self._name, **self._metadata))
         self._open[-1].__enter__()
         return self
 
@@ -298,7 +295,7 @@ def annotate_function(
 
     @functools.wraps(func)
     def annotated(*args: Any, **kwargs: Any) -> Any:
-        with xla.trace_me(shown, **decorator_kwargs):
+        with xla.profiler.trace_me(shown, **decorator_kwargs):
             return func(*args, **kwargs)
 
     return annotated
@@ -311,7 +308,7 @@ def start_server(port: int, requires_backend: bool = True) -> Any:
     """A server on `port` from which profiles of this process can be fetched, as by TensorBoard."""
     if requires_backend:
         devices.default_device()
-    server = xla.profiler_server(port)
+    server = xla.profiler.start_server(port)
     _servers.append(server)  # it ends with the object
     return server
 
@@ -357,7 +354,7 @@ def register_subprocess(pid: int, port: int) -> Callable[[], None]:
                 expected="a number of a process" if most is None else "a number from 1 to 65535",
             )
     try:
-        return xla.profile_subprocess(pid, port)
+        return xla.profiler.register_subprocess(pid, port)
     except RuntimeError as error:
         raise ProfilerError(
             f"process {pid} cannot be profiled at port {port}: {error}",

@@ -9,7 +9,7 @@ import numpy as np
 
 from sagax._src import trees
 from sagax._src.api.derivatives import jvp, vjp
-from sagax._src.core import dtypes, kinds
+from sagax._src.core import dtype_predicates, dtypes
 from sagax._src.core.value import aval_of
 from sagax._src.diagnostics.errors import ArgumentValueError
 
@@ -196,7 +196,7 @@ def _directions(tree: Any, seed: int) -> Any:
         if not dtypes.is_inexact(aval.dtype):
             return np.zeros(aval.shape, dtypes.float0)
         v = rng.standard_normal(aval.shape)
-        if kinds.is_complex(aval.dtype):
+        if dtype_predicates.is_complex(aval.dtype):
             v = v + 1j * rng.standard_normal(aval.shape)
         return np.asarray(v).astype(aval.dtype)
 
@@ -205,7 +205,7 @@ def _directions(tree: Any, seed: int) -> Any:
 
 def _bytes(x: Any) -> int:
     dtype = aval_of(x).dtype
-    return kinds.real_part_dtype(dtype).itemsize if dtypes.is_inexact(dtype) else 8
+    return dtype_predicates.real_part_dtype(dtype).itemsize if dtypes.is_inexact(dtype) else 8
 
 
 def _wide(x: Any) -> np.ndarray:

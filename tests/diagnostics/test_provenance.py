@@ -12,7 +12,7 @@ from sagax import errors
 from sagax._src.core.avals import ShapedArray
 from sagax._src.core.jaxpr import DebugInfo, subjaxprs
 from sagax._src.core.primitive import Primitive
-from sagax._src.core.stage import stage
+from sagax._src.core.staging import stage
 from sagax._src.diagnostics import provenance, spans
 
 pytestmark = pytest.mark.usefixtures("tests_are_a_library")

@@ -12,11 +12,11 @@ import io
 import json
 import sys
 
-from sagax._explain.children import run
-from sagax._explain.search import explain
-from sagax._explain.task import Task
+from sagax._autofix.repairs.case import base_name
+from sagax._autofix.run_task import Task
+from sagax._autofix.search import explain
+from sagax._autofix.subprocess_runs import run
 from sagax._src.diagnostics.edits import apply
-from sagax._src.diagnostics.fixes.case import base_name
 from sagax._src.diagnostics.model import Trust
 
 

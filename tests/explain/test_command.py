@@ -8,11 +8,11 @@ import pytest
 
 import sagax
 import sagax.numpy as snp
-from sagax._explain.command import apply_one
-from sagax._explain.interactive import explain
-from sagax._explain.pages import page
-from sagax._explain.search import agree
-from sagax._explain.task import Outcome
+from sagax._autofix.command import apply_one
+from sagax._autofix.error_pages import page
+from sagax._autofix.interactive import explain
+from sagax._autofix.run_task import Outcome
+from sagax._autofix.search import agree
 from sagax._src.diagnostics import cautions
 from sagax._src.diagnostics.model import Diagnostic, Edit, Span, Suggestion, Trust
 

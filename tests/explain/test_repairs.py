@@ -7,10 +7,10 @@ import textwrap
 
 import pytest
 
+from sagax._autofix.repairs.case import Case, Facts, Measured
+from sagax._autofix.repairs.registry import propose
+from sagax._autofix.repairs.source_file import Source
 from sagax._src.diagnostics.edits import apply, between, diff
-from sagax._src.diagnostics.fixes.case import Case, Facts, Measured
-from sagax._src.diagnostics.fixes.source import Source
-from sagax._src.diagnostics.fixes.table import propose
 from sagax._src.diagnostics.model import Diagnostic, Edit, Label, Span
 
 FILE = "program.py"

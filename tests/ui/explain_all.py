@@ -14,9 +14,9 @@ import os
 import sys
 from pathlib import Path
 
-from sagax._explain.children import run
-from sagax._explain.search import explain
-from sagax._explain.task import Task
+from sagax._autofix.run_task import Task
+from sagax._autofix.search import explain
+from sagax._autofix.subprocess_runs import run
 from sagax._src.diagnostics import render
 from sagax._src.diagnostics.edits import apply
 from sagax._src.diagnostics.model import Trust

@@ -13,12 +13,12 @@ from sagax._autojit.errors import AutojitError, AutojitWarning
 from sagax._autojit.operators import Operators
 from sagax._autojit.rewrite import rewritten
 from sagax._autojit.source import function_of, tree_of
-from sagax._src import stacks
-from sagax._src.api import reads
+from sagax._src import source_stacks
 from sagax._src.api.jit import JitFunction, jit
-from sagax._src.control.names import signature
+from sagax._src.argument_checks.argument_names import signature
 from sagax._src.diagnostics.boundary import function_name
 from sagax._src.diagnostics.spans import is_sagax, is_users, shown_path, user_span
+from sagax._src.function_analysis import free_variables
 
 
 class Conversion(NamedTuple):
@@ -99,7 +99,7 @@ class Converter:
             AutojitError
         ):  # it is called as it is; traced values in its tests then raise their own error
             return None
-        reads.reused([fun])  # what it reads from outside counts as read
+        free_variables.reused([fun])  # what it reads from outside counts as read
         return found
 
     def _taking(self, fun: Callable) -> Callable:
@@ -227,7 +227,7 @@ class AutoFunction(JitFunction):
         if not fresh:
             return
         lines = "\n".join(f"  {c}" for c in fresh)
-        place = user_span(stacks.stack())
+        place = user_span(source_stacks.stack())
         file, line = ("sagax", 1) if place is None else (place.file, place.line)
         text = f"autojit converted {len(fresh)} statements of {function_name(self.__wrapped__)}:\n{lines}"
         warnings.warn_explicit(AutojitWarning(text), AutojitWarning, file, line)

@@ -15,11 +15,11 @@ import sagax.numpy as snp
 from sagax._autojit.errors import AutojitError
 from sagax._autojit.rewrite import Site
 from sagax._src import config, trees
-from sagax._src.control.callbacks import debug_callback
+from sagax._src.callbacks.callbacks import debug_callback
 from sagax._src.core import dtypes
 from sagax._src.core.avals import intern_aval
 from sagax._src.core.jaxpr import DebugInfo, eval_jaxpr
-from sagax._src.core.stage import stage
+from sagax._src.core.staging import stage
 from sagax._src.core.trace import Tracer
 from sagax._src.core.value import aval_of, is_operand
 from sagax._src.diagnostics.errors import (

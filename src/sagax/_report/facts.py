@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import sagax._report.costs as costs
-from sagax._src.api.compilations import Compilation, Counter
-from sagax._src.core import show
+from sagax._src.api.compile_log import Compilation, Counter
+from sagax._src.core import pretty_print
 from sagax._src.core.jaxpr import ClosedJaxpr, Eqn, Jaxpr, Literal
 from sagax._src.diagnostics.spans import shown_path, user_span
 
@@ -135,14 +135,14 @@ def _text(eqn: Eqn, names: dict[Any, str]) -> str:
     outs = " ".join([f"{_name(v, names)}:{v.aval.str_short()}" for v in eqn.outvars])
     rule = eqn.primitive.show_rule
     params = rule(**eqn.params) if rule is not None else eqn.params
-    inside = " ".join([f"{k}={show.param_text(v)}" for k, v in sorted(params.items())])
-    inside = f"[{inside}]" if inside and len(inside) <= show.WIDTH else ""
+    inside = " ".join([f"{k}={pretty_print.param_text(v)}" for k, v in sorted(params.items())])
+    inside = f"[{inside}]" if inside and len(inside) <= pretty_print.WIDTH else ""
     return f"{outs} = {eqn.primitive.name}{inside} {ins}".rstrip()
 
 
 def _name(v: Any, names: dict[Any, str]) -> str:
     if type(v) is Literal:
-        return f"{show.literal_text(v.val)}:{v.aval.str_short()}"
+        return f"{pretty_print.literal_text(v.val)}:{v.aval.str_short()}"
     if v not in names:
-        names[v] = show.variable_name(len(names))
+        names[v] = pretty_print.variable_name(len(names))
     return names[v]

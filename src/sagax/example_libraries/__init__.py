@@ -1,4 +1,4 @@
-"""Small libraries that show how one may be built: `optimizers` and `stax` (networks).
+"""Show how small libraries are built: `optimizers` and `stax` (networks).
 
 They are examples, and complete enough for small programs; for larger ones there are optax and flax.
 
@@ -10,6 +10,6 @@ They are examples, and complete enough for small programs; for larger ones there
 
 from __future__ import annotations
 
-from sagax._src.later import late_names as _late_names
+from sagax._src.lazy_import import late_names as _late_names
 
 __getattr__, __dir__ = _late_names(globals(), parts=("optimizers", "stax"))

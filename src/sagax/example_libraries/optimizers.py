@@ -1,4 +1,4 @@
-"""Optimizers as triples of functions: `init(params)`, `update(step, gradients, state)`, `get(state)`.
+"""Optimize by gradients: triples `init(params)`, `update(step, gradients, state)`, `get(state)`.
 
 Each is written for one array and works for every pytree of arrays. A step size is a number or a
 schedule, a function from the number of the step to one.
@@ -168,6 +168,15 @@ def sgd(step_size: float | Schedule) -> tuple:
     return lambda x: x, lambda i, g, x: x - step_size(i) * g, lambda x: x
 
 
+def _with_zeros(count: int, update: Callable[..., tuple]) -> tuple:
+    """An optimizer whose state is the parameter, then `count` arrays that start as zeros."""
+
+    def init(x: Any) -> tuple:
+        return (x, *[snp.zeros_like(x) for _ in range(count)])
+
+    return init, update, lambda state: state[0]
+
+
 @optimizer
 def momentum(step_size: float | Schedule, mass: float) -> tuple:
     """Gradient descent with momentum: the velocity keeps the part `mass` of itself.
@@ -184,7 +193,7 @@ def momentum(step_size: float | Schedule, mass: float) -> tuple:
         velocity = mass * velocity + g
         return x - step_size(i) * velocity, velocity
 
-    return lambda x: (x, snp.zeros_like(x)), update, lambda state: state[0]
+    return _with_zeros(1, update)
 
 
 @optimizer
@@ -203,7 +212,7 @@ def nesterov(step_size: float | Schedule, mass: float) -> tuple:
         velocity = mass * velocity + g
         return x - step_size(i) * (mass * velocity + g), velocity
 
-    return lambda x: (x, snp.zeros_like(x)), update, lambda state: state[0]
+    return _with_zeros(1, update)
 
 
 def _inverse_root(squares: Any) -> Any:
@@ -228,11 +237,7 @@ def adagrad(step_size: float | Schedule, momentum: float = 0.9) -> tuple:
         mean = (1.0 - momentum) * (g * _inverse_root(squares)) + momentum * mean
         return x - step_size(i) * mean, squares, mean
 
-    return (
-        lambda x: (x, snp.zeros_like(x), snp.zeros_like(x)),
-        update,
-        lambda state: state[0],
-    )
+    return _with_zeros(2, update)
 
 
 @optimizer
@@ -251,7 +256,7 @@ def rmsprop(step_size: float | Schedule, gamma: float = 0.9, eps: float = 1e-8) 
         mean = gamma * mean + (1.0 - gamma) * snp.square(g)
         return x - step_size(i) * g / snp.sqrt(mean + eps), mean
 
-    return lambda x: (x, snp.zeros_like(x)), update, lambda state: state[0]
+    return _with_zeros(1, update)
 
 
 @optimizer
@@ -273,11 +278,7 @@ def rmsprop_momentum(
         velocity = momentum * velocity + step_size(i) * g / snp.sqrt(mean + eps)
         return x - velocity, mean, velocity
 
-    return (
-        lambda x: (x, snp.zeros_like(x), snp.zeros_like(x)),
-        update,
-        lambda state: state[0],
-    )
+    return _with_zeros(2, update)
 
 
 @optimizer
@@ -301,11 +302,7 @@ def adam(
         second = squares / (1 - snp.asarray(b2, mean.dtype) ** (i + 1))
         return x - step_size(i) * first / (snp.sqrt(second) + eps), mean, squares
 
-    return (
-        lambda x: (x, snp.zeros_like(x), snp.zeros_like(x)),
-        update,
-        lambda state: state[0],
-    )
+    return _with_zeros(2, update)
 
 
 @optimizer
@@ -328,11 +325,7 @@ def adamax(
         step = step_size(i) / (1 - snp.asarray(b1, mean.dtype) ** (i + 1))
         return x - step * mean / (largest + eps), mean, largest
 
-    return (
-        lambda x: (x, snp.zeros_like(x), snp.zeros_like(x)),
-        update,
-        lambda state: state[0],
-    )
+    return _with_zeros(2, update)
 
 
 @optimizer

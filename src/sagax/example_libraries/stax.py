@@ -1,4 +1,4 @@
-"""Networks as pairs of functions: `init(key, input_shape)` and `apply(params, inputs)`.
+"""Build networks of layers: pairs `init(key, input_shape)`, `apply(params, inputs)`.
 
 `init` gives the shape of the output and the parameters. Layers are combined by `serial` and `parallel`.
 
@@ -23,7 +23,7 @@ import sagax.lax as lax
 import sagax.nn as nn
 import sagax.numpy as snp
 import sagax.random as random
-from sagax._src.api.values import eval_shape
+from sagax._src.api.tracing_utils import eval_shape
 from sagax._src.core.avals import ShapedArray
 from sagax._src.diagnostics.errors import ArgumentValueError
 from sagax.nn.initializers import glorot_normal, normal, ones, zeros

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sagax._src.api.partitioning import (
+from sagax._src.api.custom_partitioning import (
     BATCHING,
     CompoundFactor,
     SdyShardingRule,

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from sagax._src import trees, xla
-from sagax._src.api import exporting
+from sagax._src.api import export
 from sagax._src.api.jit import JitFunction, ShapeDtypeStruct, jit
 from sagax._src.core import dims, dtypes
 from sagax._src.core.dims.scope import SymbolicScope
@@ -48,7 +48,7 @@ def convert(
     enable_xla: bool = True,
     native_serialization: bool | None = None,
     native_serialization_platforms: Sequence[str] | None = None,
-    native_serialization_disabled_checks: Sequence[exporting.DisabledSafetyCheck] = (),
+    native_serialization_disabled_checks: Sequence[export.DisabledSafetyCheck] = (),
 ) -> Callable:
     """`fun_jax` as a function of TensorFlow tensors, which can be used in `tf.function` and saved.
 
@@ -86,7 +86,7 @@ def convert(
         )
     jitted = fun_jax if isinstance(fun_jax, JitFunction) else jit(fun_jax)
     make = functools.partial(
-        exporting.export,
+        export.export,
         jitted,
         platforms=native_serialization_platforms,
         disabled_checks=native_serialization_disabled_checks,
@@ -143,7 +143,7 @@ def _specifications(
     return tree.unflatten(specs)
 
 
-def _with_gradient(tf: Any, exported: exporting.Exported, run: Callable) -> Callable:
+def _with_gradient(tf: Any, exported: export.Exported, run: Callable) -> Callable:
     """`run`, whose gradient in TensorFlow is the exported derivative."""
 
     @tf.custom_gradient
@@ -167,7 +167,7 @@ def _with_gradient(tf: Any, exported: exporting.Exported, run: Callable) -> Call
     return lambda *tensors: list(differentiable(*tensors))
 
 
-def _call(tf: Any, exported: exporting.Exported, *tensors: Any) -> list:
+def _call(tf: Any, exported: export.Exported, *tensors: Any) -> list:
     """The results of an exported program, by TensorFlow's XlaCallModule."""
     operations = importlib.import_module("tensorflow.compiler.tf2xla.python.xla")
     kept = [tensors[i] for i in exported.module_kept_var_idx]
@@ -185,7 +185,7 @@ def _call(tf: Any, exported: exporting.Exported, *tensors: Any) -> list:
     ]
     found = operations.call_module(
         tuple(kept),
-        version=exporting.maximum_supported_calling_convention_version,
+        version=export.maximum_supported_calling_convention_version,
         Tout=[tf.as_dtype(dtypes.name(a.dtype)) for a in exported.out_avals],
         Sout=known,
         module=_module(exported),
@@ -197,7 +197,7 @@ def _call(tf: Any, exported: exporting.Exported, *tensors: Any) -> list:
     return [tf.ensure_shape(x, shape) for x, shape in zip(found, known, strict=True)]
 
 
-def _module(exported: exporting.Exported) -> bytes:
+def _module(exported: export.Exported) -> bytes:
     """The program as TensorFlow takes it: it finds symbolic sizes from the shapes of its arguments."""
     code = exported._code
     artifact = exported.mlir_module_serialized
@@ -216,7 +216,7 @@ def _module(exported: exporting.Exported) -> bytes:
         )
     if not code.variables:
         return artifact
-    inner = xla.module_functions(artifact, "inner_")
+    inner = xla.mlir.module_functions(artifact, "inner_")
     types = inner.arg_types[len(code.variables) :]
     lines: list[str] = []
     values = [_size_of(code, variable, types, lines) for variable in code.variables]
@@ -231,7 +231,7 @@ def _module(exported: exporting.Exported) -> bytes:
     lines.append(f"return {', '.join(outs)} : {results}" if count else "return")
     head = ", ".join(f"%arg{i}: {t}" for i, t in enumerate(types))
     body, rest = "\n".join(lines), "\n".join(inner.texts)
-    return xla.serialize_artifact(
+    return xla.artifacts.serialize_artifact(
         f"module @{code.name.strip('<>') or 'f'} attributes {{jax.uses_shape_polymorphism = true}} {{\nfunc.func public @main({head}) -> ({results}) {{\n{body}\n}}\n{rest}\n}}\n"
     )
 

@@ -7,6 +7,6 @@ Layout(major_to_minor=(0, 1), tiling=(), sub_byte_element_size_in_bits=0)
 
 from __future__ import annotations
 
-from sagax._src.core.formats import Format, Layout
+from sagax._src.core.layouts import Format, Layout
 
 __all__ = ["Format", "Layout"]

@@ -19,14 +19,15 @@ import numpy as np
 
 from sagax._src import trees
 from sagax._src.api.jit import jit
-from sagax._src.api.values import device_put
+from sagax._src.api.tracing_utils import device_put
 from sagax._src.core.meshes import Mesh, PartitionSpec
 from sagax._src.core.shardings import NamedSharding
 from sagax._src.diagnostics.errors import ArgumentError, ArgumentValueError
-from sagax._src.runtime import devices, processes
+from sagax._src.runtime import devices
 from sagax._src.runtime.array import ConcreteArray
-from sagax._src.runtime.moving import make_array_from_single_device_arrays
-from sagax._src.runtime.process_parts import global_to_local, local_to_global
+from sagax._src.runtime.device_put import make_array_from_single_device_arrays
+from sagax._src.runtime.distributed import process
+from sagax._src.runtime.distributed.local_shards import global_to_local, local_to_global
 from sagax.numpy._reductions import sum as _sum
 
 __all__ = [
@@ -132,7 +133,7 @@ def broadcast_one_to_all(in_tree: Any, is_source: bool | None = None) -> Any:
     """
     leaves, treedef = trees.tree_flatten(in_tree)
     values = [_on_host(x, "broadcast_one_to_all") for x in leaves]
-    together = processes.session()
+    together = process.session()
     if together is None or together.num_processes == 1:
         return trees.tree_unflatten(treedef, values)
     together.sync(_described("broadcast_one_to_all", treedef, values))
@@ -178,7 +179,7 @@ def process_allgather(in_tree: Any, tiled: bool = False) -> Any:
         _on_host(x, "process_allgather") if i not in whole else np.zeros((0,), np.uint8)
         for i, x in enumerate(leaves)
     ]
-    together = processes.session()
+    together = process.session()
     count = 1 if together is None else together.num_processes
     if together is None or count == 1:
         rows = [rest]
@@ -206,7 +207,7 @@ def sync_global_devices(name: str) -> None:
     >>> from sagax.experimental import multihost_utils
     >>> multihost_utils.sync_global_devices("checkpoint written")
     """
-    together = processes.session()
+    together = process.session()
     if together is None:
         return
     names = together.barrier(f"sync_global_devices({name!r})")
@@ -225,7 +226,7 @@ def assert_equal(in_tree: Any, fail_message: str = "") -> None:
     """
     leaves, treedef = trees.tree_flatten(in_tree)
     values = [_on_host(x, "assert_equal") for x in leaves]
-    together = processes.session()
+    together = process.session()
     if together is None:
         return
     message = fail_message or "assert_equal: the processes have different values"
@@ -258,7 +259,7 @@ def reached_preemption_sync_point(step_id: int) -> bool:
     >>> multihost_utils.reached_preemption_sync_point(0)
     False
     """
-    together = processes.session()
+    together = process.session()
     return together is not None and together.preemption_point()
 
 

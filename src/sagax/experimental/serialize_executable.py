@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from sagax._src.api.saved_programs import load as deserialize_and_load
-from sagax._src.api.saved_programs import save as serialize
+from sagax._src.api.serialize_executable import load as deserialize_and_load
+from sagax._src.api.serialize_executable import save as serialize
 
 __all__ = ["deserialize_and_load", "serialize"]

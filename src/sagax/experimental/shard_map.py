@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from sagax._src.api import parallel
+from sagax._src.api import shard_map as shard_map_transform
 
 
 def shard_map(f: Callable, mesh: Any, in_specs: Any, out_specs: Any, check_rep: bool = True) -> Any:
@@ -18,6 +18,6 @@ def shard_map(f: Callable, mesh: Any, in_specs: Any, out_specs: Any, check_rep: 
     >>> shard_map(lambda x: x * 2, mesh, in_specs=P("x"), out_specs=P("x"))(np.arange(2))
     Array([0, 2], dtype=int32)
     """
-    return parallel.shard_map(
+    return shard_map_transform.shard_map(
         f, mesh=mesh, in_specs=in_specs, out_specs=out_specs, check_vma=check_rep
     )

@@ -7,7 +7,7 @@ twice
 
 from __future__ import annotations
 
-from sagax._src.later import late_names as _late_names
+from sagax._src.lazy_import import late_names as _late_names
 
 _PARTS = ("backend", "core", "linear_util", "random", "source_info_util")
 

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 import sagax.numpy as snp
-from sagax._src.api.mapping import vmap
+from sagax._src.api.vmap import vmap
 from sagax._src.core.value import Array
 from sagax._src.primitives.random_bits import PRNGImpl
 from sagax._src.primitives.random_implementations import (

@@ -1,4 +1,4 @@
-"""Resampling of images along each of their dimensions.
+"""Resample images along each of their dimensions.
 
 A pixel i covers the interval from i to i + 1, so its centre is at i + 1/2. An output pixel is a weighted
 mean of the input pixels around the place that it comes from; the weights are those of a kernel, or how
@@ -24,7 +24,7 @@ from sagax.numpy._fused import fused
 
 
 class ResizeMethod(enum.Enum):
-    """How an image is resampled.
+    """The interpolation method of a resampled image.
 
     NEAREST takes the pixel at the place that an output pixel comes from. LINEAR, CUBIC, LANCZOS3 and
     LANCZOS5 weigh the pixels around it by a kernel: a triangle, the cubic of Keys (1981) with a = -1/2,
@@ -158,7 +158,7 @@ def _normalised(weights: Array) -> Array:
 
 
 def _overlaps(size: Any, centres: Array, step: Array) -> Array:
-    """Which part of each output pixel, of those within the image, each input pixel covers."""
+    """The fraction of each output pixel within the image that each input pixel covers."""
     reach = step / 2
     first, last = centres - reach, centres + reach
     pixels = snp.arange(size, dtype=centres.dtype)[:, None]

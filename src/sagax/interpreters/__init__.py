@@ -8,7 +8,7 @@ True
 
 from __future__ import annotations
 
-from sagax._src.later import late_names as _late_names
+from sagax._src.lazy_import import late_names as _late_names
 
 _PARTS = ("ad", "batching", "mlir", "partial_eval", "pxla", "xla")
 

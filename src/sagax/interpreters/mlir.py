@@ -16,7 +16,7 @@ from collections.abc import Callable
 from typing import Any
 
 from sagax._src.core.primitive import Primitive
-from sagax._src.core.stage import stage
+from sagax._src.core.staging import stage
 from sagax._src.diagnostics.errors import ArgumentError
 
 __all__ = ["lower_fun", "register_lowering"]

@@ -13,8 +13,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from sagax._src.core.jaxpr import ClosedJaxpr, Jaxpr
-from sagax._src.core.stage import StagedTracer as DynamicJaxprTracer
-from sagax._src.core.stage import stage
+from sagax._src.core.staging import StagedTracer as DynamicJaxprTracer
+from sagax._src.core.staging import stage
 from sagax._src.transforms.prune import prune_jaxpr, used_inputs
 
 __all__ = [

@@ -1,4 +1,4 @@
-"""Primitive operations, with explicit types and shapes.
+"""Apply primitive operations, with explicit types and shapes.
 
 What `sagax.numpy` is made of: no implicit promotion of dtypes, no broadcasting of ranks, every
 operation with all its rules.
@@ -7,15 +7,7 @@ operation with all its rules.
 from __future__ import annotations
 
 from sagax._src.api.resharding import with_sharding_constraint
-from sagax._src.control.absent import (
-    after_all,
-    precv,
-    psend,
-)
-from sagax._src.control.call import (
-    jit_p,
-)
-from sagax._src.control.collectives import (
+from sagax._src.collectives.collectives import (
     all_gather,
     all_gather_p,
     all_to_all,
@@ -40,57 +32,28 @@ from sagax._src.control.collectives import (
     pswapaxes,
     pvary,
 )
-from sagax._src.control.composites import (
-    composite,
-    composite_p,
-)
-from sagax._src.control.conditional import (
-    cond,
-    cond_p,
-    switch,
-)
-from sagax._src.control.custom_calls import (
+from sagax._src.collectives.ragged_all_to_all import ragged_all_to_all
+from sagax._src.collectives.unsupported import after_all, precv, psend
+from sagax._src.higher_order.call import jit_p
+from sagax._src.higher_order.composite import composite, composite_p
+from sagax._src.higher_order.cond import cond, cond_p, switch
+from sagax._src.higher_order.custom_derivative_primitives import (
     custom_jvp_p,
     custom_lin_p,
     custom_vjp_p,
 )
-from sagax._src.control.implicit import (
-    custom_linear_solve,
-    custom_root,
-    linear_solve_p,
-)
-from sagax._src.control.loops import (
-    associative_scan,
-    map,
-)
-from sagax._src.control.platforms import (
-    platform_dependent,
-    platform_index_p,
-)
-from sagax._src.control.ragged_exchange import (
-    ragged_all_to_all,
-)
-from sagax._src.control.remat import (
-    name_p,
-    remat_p,
-)
-from sagax._src.control.scan import (
-    scan,
-    scan_p,
-)
-from sagax._src.control.staging import (
-    stage,
-)
-from sagax._src.control.while_loop import (
-    fori_loop,
-    while_loop,
-    while_p,
-)
-from sagax._src.control.windows import (
+from sagax._src.higher_order.custom_root import custom_linear_solve, custom_root, linear_solve_p
+from sagax._src.higher_order.generic_windows import (
     reduce_window,
     reduce_window_p,
     select_and_scatter_p,
 )
+from sagax._src.higher_order.loops import associative_scan, map
+from sagax._src.higher_order.platform_dependent import platform_dependent, platform_index_p
+from sagax._src.higher_order.remat import name_p, remat_p
+from sagax._src.higher_order.scan import scan, scan_p
+from sagax._src.higher_order.staging import stage
+from sagax._src.higher_order.while_loop import fori_loop, while_loop, while_p
 from sagax._src.primitives.accuracy import (
     AccuracyMode,
     Tolerance,
@@ -184,12 +147,6 @@ from sagax._src.primitives.complex_numbers import (
     imag_p,
     real,
 )
-from sagax._src.primitives.contraction import (
-    batch_matmul,
-    dot,
-    dot_general,
-    dot_general_p,
-)
 from sagax._src.primitives.convolution import (
     conv,
     conv_general_dilated,
@@ -229,6 +186,7 @@ from sagax._src.primitives.dot_algorithms import (
     Precision,
     PrecisionLike,
 )
+from sagax._src.primitives.dot_general import batch_matmul, dot, dot_general, dot_general_p
 from sagax._src.primitives.fourier import (
     FftType,
     fft,
@@ -311,6 +269,13 @@ from sagax._src.primitives.random_ciphers import (
     philox4x32_p,
     threefry2x32_p,
     threefry4x32_p,
+)
+from sagax._src.primitives.reduce_window import (
+    reduce_window_max_p,
+    reduce_window_min_p,
+    reduce_window_sum_p,
+    select_and_gather_add_p,
+    select_and_scatter_add_p,
 )
 from sagax._src.primitives.reductions import (
     argmax,
@@ -408,7 +373,6 @@ from sagax._src.primitives.slicing import (
     slice_in_dim,
     slice_p,
 )
-from sagax._src.primitives.sliding import padtype_to_pads, reduce_window_shape_tuple
 from sagax._src.primitives.sorting import (
     approx_max_k,
     approx_min_k,
@@ -519,11 +483,5 @@ from sagax._src.primitives.transcendental import (
     tanh,
     tanh_p,
 )
-from sagax._src.primitives.windows import (
-    reduce_window_max_p,
-    reduce_window_min_p,
-    reduce_window_sum_p,
-    select_and_gather_add_p,
-    select_and_scatter_add_p,
-)
+from sagax._src.primitives.window_geometry import padtype_to_pads, reduce_window_shape_tuple
 from sagax.lax import linalg as linalg

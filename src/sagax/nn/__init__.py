@@ -1,4 +1,4 @@
-"""Functions of neural networks: activations, normalizations, attention, and initial weights.
+"""Build neural networks: activations, normalizations, attention, initializers.
 
 >>> from sagax import nn
 >>> import sagax.numpy as snp
@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from sagax._src.later import late_names as _late_names
+from sagax._src.lazy_import import late_names as _late_names
 from sagax.nn.activations import (
     celu,
     elu,

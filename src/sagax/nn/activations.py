@@ -1,4 +1,4 @@
-"""Activation functions, element by element or along one axis.
+"""Apply activation functions, elementwise or along one axis.
 
 They are written so that derivatives of every order are finite wherever they have a limit. Products
 such as x sigmoid(x) are the sore point: at infinite x a derivative multiplies infinity by zero. They
@@ -9,6 +9,7 @@ Integers become floating point, except in functions that only compare (relu and 
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Callable
 from typing import Any
@@ -17,10 +18,10 @@ import numpy as np
 
 import sagax.numpy as snp
 from sagax._src import config
-from sagax._src.control.custom_derivatives import custom_jvp
 from sagax._src.core import dims, dtypes
 from sagax._src.core.value import Array, aval_of
 from sagax._src.diagnostics.errors import ArgumentError, ArgumentValueError
+from sagax._src.higher_order.custom_derivatives import custom_jvp
 from sagax._src.primitives.resharding import takes_out_sharding
 from sagax._src.primitives.selection import saturate
 from sagax._src.primitives.slicing import slice_in_dim
@@ -76,6 +77,26 @@ def _gated(x: Any, reach: float, gate: Callable[[Any], Any]) -> Any:
     return select(x >= reach, x, inside * gate(inside))
 
 
+def activation(
+    prepare: Callable[[str, Any], Any],
+) -> Callable[[Callable[[Any], Array]], Callable[[Any], Array]]:
+    """Make an activation of a formula of one array, evaluated as one operation outside of jit.
+
+    `prepare(function, x)` converts what users pass to the array.
+    """
+
+    def decorate(formula: Callable[[Any], Array]) -> Callable[[Any], Array]:
+        run, name = fused(formula), formula.__name__
+
+        @functools.wraps(formula)
+        def call(x: Any) -> Array:
+            return run(prepare(name, x))
+
+        return call
+
+    return decorate
+
+
 # rectifiers ---------------------------------------------------------------------------------------
 
 
@@ -98,11 +119,7 @@ def relu(x: Any) -> Array:
     return _relu(x)
 
 
-@fused
-def _relu6(x: Any) -> Any:
-    return _within(x, 0.0, 6.0)
-
-
+@activation(_lifted)
 def relu6(x: Any) -> Array:
     """`x` moved into [0, 6]. The derivative is 0 at 0 and at 6.
 
@@ -111,7 +128,7 @@ def relu6(x: Any) -> Array:
     >>> nn.relu6(snp.array([-2.0, 3.0, 8.0]))
     Array([0., 3., 6.], dtype=float32)
     """
-    return _relu6(_lifted("relu6", x))
+    return _within(x, 0.0, 6.0)
 
 
 @fused
@@ -166,6 +183,7 @@ def celu(x: Any, alpha: Any = 1.0) -> Array:
     return _celu(as_array("celu", x), alpha)
 
 
+@activation(_lifted)
 def selu(x: Any) -> Array:
     """The exponential linear unit, scaled so that normal numbers keep their mean and variance.
 
@@ -176,11 +194,6 @@ def selu(x: Any) -> Array:
     >>> nn.selu(snp.array([-1.0, 1.0]))
     Array([-1.1113307,  1.050701 ], dtype=float32)
     """
-    return _selu(_lifted("selu", x))
-
-
-@fused
-def _selu(x: Any) -> Any:
     return _SELU_SCALE * _elu(x, number_beside(_SELU_ALPHA, x))
 
 
@@ -220,9 +233,7 @@ def _softplus_jvp(primals: tuple, tangents: tuple) -> tuple:
     return _softplus(x), t * logistic(x)
 
 
-_softplus_now = fused(lambda x: _softplus(x))
-
-
+@activation(_real)
 def softplus(x: Any) -> Array:
     """log(1 + exp(x)) without overflow: a smooth `relu`, whose derivative is `sigmoid`.
 
@@ -231,14 +242,10 @@ def softplus(x: Any) -> Array:
     >>> nn.softplus(snp.array([-snp.inf, 0.0, 100.0]))
     Array([  0.       ,   0.6931472, 100.       ], dtype=float32)
     """
-    return _softplus_now(_real("softplus", x))
+    return _softplus(x)
 
 
-@fused
-def _log_sigmoid(x: Any) -> Any:
-    return -_softplus(-x)
-
-
+@activation(_real)
 def log_sigmoid(x: Any) -> Array:
     """The logarithm of `sigmoid`, -log(1 + exp(-x)), exact also where that is near 0 or 1.
 
@@ -247,14 +254,10 @@ def log_sigmoid(x: Any) -> Array:
     >>> nn.log_sigmoid(snp.array([-100.0, 0.0]))
     Array([-100.       ,   -0.6931472], dtype=float32)
     """
-    return _log_sigmoid(_real("log_sigmoid", x))
+    return -_softplus(-x)
 
 
-@fused
-def _silu(x: Any) -> Any:
-    return _gated(x, _GATE_RANGE, logistic)
-
-
+@activation(_real)
 def silu(x: Any) -> Array:
     """x sigmoid(x), which is 0 at -inf. Also called swish.
 
@@ -263,17 +266,13 @@ def silu(x: Any) -> Array:
     >>> nn.silu(snp.array([-1.0, 0.0, 100.0]))
     Array([ -0.26894143,   0.        , 100.        ], dtype=float32)
     """
-    return _silu(_real("silu", x))
+    return _gated(x, _GATE_RANGE, logistic)
 
 
 swish = silu
 
 
-@fused
-def _mish(x: Any) -> Any:
-    return _gated(x, _GATE_RANGE, lambda z: snp.tanh(_softplus(z)))
-
-
+@activation(_real)
 def mish(x: Any) -> Array:
     """x tanh(softplus(x)), which is 0 at -inf.
 
@@ -282,7 +281,7 @@ def mish(x: Any) -> Array:
     >>> nn.mish(snp.array([0.0, 100.0]))
     Array([  0., 100.], dtype=float32)
     """
-    return _mish(_real("mish", x))
+    return _gated(x, _GATE_RANGE, lambda z: snp.tanh(_softplus(z)))
 
 
 def _normal_gate(x: Any) -> Any:
@@ -314,12 +313,7 @@ def gelu(x: Any, approximate: bool = True) -> Array:
     return _gelu(strong(_real("gelu", x)), approximate=bool(approximate))
 
 
-@fused
-def _soft_sign(x: Any) -> Any:
-    inside = _within(x, -math.inf, math.inf)
-    return inside / (abs(inside) + 1)
-
-
+@activation(_real)
 def soft_sign(x: Any) -> Array:
     """x / (1 + abs(x)), between -1 and 1.
 
@@ -328,7 +322,8 @@ def soft_sign(x: Any) -> Array:
     >>> nn.soft_sign(snp.array([-1.0, snp.inf]))
     Array([-0.5,  1. ], dtype=float32)
     """
-    return _soft_sign(_real("soft_sign", x))
+    inside = _within(x, -math.inf, math.inf)
+    return inside / (abs(inside) + 1)
 
 
 @fused
@@ -365,9 +360,7 @@ def _log1mexp_jvp(primals: tuple, tangents: tuple) -> tuple:
     return _log1mexp(x), t * (snp.exp(-x) / -snp.expm1(-x))
 
 
-_log1mexp_now = fused(lambda x: _log1mexp(x))
-
-
+@activation(_real)
 def log1mexp(x: Any) -> Array:
     """log(1 - exp(-x)) for positive `x`, exact for small and large ones; -inf at 0, NaN below.
 
@@ -376,18 +369,13 @@ def log1mexp(x: Any) -> Array:
     >>> nn.log1mexp(snp.array([0.0, 1.0, snp.inf]))
     Array([       -inf, -0.45867515, -0.        ], dtype=float32)
     """
-    return _log1mexp_now(_real("log1mexp", x))
+    return _log1mexp(x)
 
 
 # of straight pieces and parabolas -----------------------------------------------------------------
 
 
-@fused
-def _hard_tanh(x: Any) -> Any:
-    x = snp.where(x < -1, -1, x)
-    return snp.where(x > 1, 1, x)
-
-
+@activation(as_array)
 def hard_tanh(x: Any) -> Array:
     """`x` moved into [-1, 1].
 
@@ -396,14 +384,11 @@ def hard_tanh(x: Any) -> Array:
     >>> nn.hard_tanh(snp.array([-2.0, 0.5, 3.0]))
     Array([-1. ,  0.5,  1. ], dtype=float32)
     """
-    return _hard_tanh(as_array("hard_tanh", x))
+    x = snp.where(x < -1, -1, x)
+    return snp.where(x > 1, 1, x)
 
 
-@fused
-def _hard_sigmoid(x: Any) -> Any:
-    return _within(x + 3, 0.0, 6.0) / 6
-
-
+@activation(_lifted)
 def hard_sigmoid(x: Any) -> Array:
     """(x + 3) / 6 moved into [0, 1].
 
@@ -412,14 +397,10 @@ def hard_sigmoid(x: Any) -> Array:
     >>> nn.hard_sigmoid(snp.array([-4.0, 0.0, 4.0]))
     Array([0. , 0.5, 1. ], dtype=float32)
     """
-    return _hard_sigmoid(_lifted("hard_sigmoid", x))
+    return _within(x + 3, 0.0, 6.0) / 6
 
 
-@fused
-def _hard_silu(x: Any) -> Any:
-    return _gated(x, 3.0, lambda z: (z + 3) / 6)
-
-
+@activation(_lifted)
 def hard_silu(x: Any) -> Array:
     """x hard_sigmoid(x): 0 below -3, x above 3. Also called hard_swish.
 
@@ -428,18 +409,13 @@ def hard_silu(x: Any) -> Array:
     >>> nn.hard_silu(snp.array([-3.0, 1.5, 4.0]))
     Array([-0.   ,  1.125,  4.   ], dtype=float32)
     """
-    return _hard_silu(_lifted("hard_silu", x))
+    return _gated(x, 3.0, lambda z: (z + 3) / 6)
 
 
 hard_swish = hard_silu
 
 
-@fused
-def _sparse_plus(x: Any) -> Any:
-    inside = _within(x, -1.0, 1.0)
-    return select(x >= 1, x, snp.square(inside + 1) / 4)
-
-
+@activation(_lifted)
 def sparse_plus(x: Any) -> Array:
     """0 below -1, x above 1, and the parabola (x + 1)**2 / 4 in between.
 
@@ -448,14 +424,11 @@ def sparse_plus(x: Any) -> Array:
     >>> nn.sparse_plus(snp.array([-2.0, 0.0, 2.0]))
     Array([0.  , 0.25, 2.  ], dtype=float32)
     """
-    return _sparse_plus(_lifted("sparse_plus", x))
+    inside = _within(x, -1.0, 1.0)
+    return select(x >= 1, x, snp.square(inside + 1) / 4)
 
 
-@fused
-def _sparse_sigmoid(x: Any) -> Any:
-    return 0.5 * snp.clip(x + 1, 0.0, 2.0)
-
-
+@activation(_lifted)
 def sparse_sigmoid(x: Any) -> Array:
     """(x + 1) / 2 moved into [0, 1]: the derivative of `sparse_plus`.
 
@@ -464,7 +437,7 @@ def sparse_sigmoid(x: Any) -> Array:
     >>> nn.sparse_sigmoid(snp.array([-2.0, 0.0, 2.0]))
     Array([0. , 0.5, 1. ], dtype=float32)
     """
-    return _sparse_sigmoid(_lifted("sparse_sigmoid", x))
+    return 0.5 * snp.clip(x + 1, 0.0, 2.0)
 
 
 # others -------------------------------------------------------------------------------------------

@@ -1,4 +1,4 @@
-"""Attention: means of values, weighted by how well their keys match queries.
+"""Compute scaled dot-product attention.
 
 The names of sizes: B examples, T queries, S keys and values, K heads of keys and values, G heads of
 queries for each of these (N = K G in all), H numbers a head.
@@ -152,7 +152,7 @@ def _in_groups(x: Any, groups: int) -> Any:
 
 
 def _seen(t: Any, s: Any, given: dict, groups: int, is_causal: bool, window: tuple | None) -> Any:
-    """Which queries see which keys, or None if all do; it broadcasts to (B, K, G, T, S)."""
+    """The mask of keys that each query attends to, or None for all; broadcasts to (B, K, G, T, S)."""
     parts = []
     at = snp.arange(t)[:, None]
     keys = snp.arange(s)

@@ -1,4 +1,4 @@
-"""Initial weights: functions `init(key, shape, dtype)` of a random key, most of them made from parameters.
+"""Initialize weights: make functions `init(key, shape, dtype)`.
 
 The variance of weights is chosen so that signals keep their size from layer to layer: by the number
 of inputs of a unit (fan-in), of outputs (fan-out), or the mean of both.

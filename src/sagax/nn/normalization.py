@@ -1,4 +1,4 @@
-"""Functions of all elements along an axis: softmax and its logarithm, log-sum-exp, standardization.
+"""Normalize along axes: softmax, log-softmax, log-sum-exp, standardization.
 
 Exponentials are taken of differences from the greatest element, so that none overflows. The greatest
 element itself differs from itself by nothing, even if it is infinite: so infinite elements have the
@@ -14,10 +14,10 @@ from typing import Any
 import numpy as np
 
 import sagax.numpy as snp
-from sagax._src.control.custom_derivatives import custom_jvp
 from sagax._src.core import dtypes
 from sagax._src.core.value import Array
 from sagax._src.diagnostics.errors import ArgumentError, ArgumentValueError
+from sagax._src.higher_order.custom_derivatives import custom_jvp
 from sagax._src.primitives.arithmetic import rsqrt
 from sagax._src.primitives.identities import stop_gradient
 from sagax.numpy._arguments import axis_tuple

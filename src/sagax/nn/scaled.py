@@ -1,4 +1,4 @@
-"""Products of matrices of few bits, which carry a scale for each block of elements.
+"""Multiply block-scaled matrices of low precision.
 
 The formats are those of the Open Compute Project's "Microscaling Formats" (2023), in which a scale is
 a power of two, and a second one with scales of 8 bits and one more for the whole array.
@@ -13,13 +13,13 @@ import ml_dtypes
 import numpy as np
 
 import sagax.numpy as snp
-from sagax._src.control.custom_derivatives import custom_vjp
 from sagax._src.core import dtypes
 from sagax._src.core.value import Array
 from sagax._src.diagnostics.errors import ArgumentError, ArgumentValueError, ShapeError
-from sagax._src.primitives.contraction import dot_general
+from sagax._src.frozen_class import record
+from sagax._src.higher_order.custom_derivatives import custom_vjp
+from sagax._src.primitives.dot_general import dot_general
 from sagax._src.primitives.structural import convert
-from sagax._src.records import record
 from sagax.numpy._base import as_array
 
 _F32 = np.dtype(np.float32)
@@ -27,7 +27,7 @@ _F32 = np.dtype(np.float32)
 
 @record
 class BlockScaleConfig:
-    """How an array is quantized: made by `get_scaled_dot_general_config`."""
+    """Describe the quantization of an array: made by `get_scaled_dot_general_config`."""
 
     mode: str
     block_size: int
@@ -44,7 +44,7 @@ _MODES = {
 
 
 def get_scaled_dot_general_config(mode: str, global_scale: Any = None) -> BlockScaleConfig:
-    """How `scaled_dot_general` quantizes an operand: 'mxfp8', 'mxfp4' or 'nvfp4'.
+    """Configure how `scaled_dot_general` quantizes an operand: 'mxfp8', 'mxfp4' or 'nvfp4'.
 
     `global_scale`, for 'nvfp4' only, is one number (default 1) that the scales of blocks are relative to.
 

@@ -1,4 +1,4 @@
-"""NumPy's functions, for programs that are compiled, differentiated and mapped.
+"""Compute with arrays: NumPy's functions, traceable, compiled and differentiable.
 
 Names, signatures and semantics follow jax.numpy 0.12: arrays never change, dtypes follow the promotion
 lattice with weak Python numbers, and 64-bit dtypes are used only with the option x64.
@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from sagax._src.later import late_names as _late_names
+from sagax._src.lazy_import import late_names as _late_names
 from sagax.numpy._arithmetic import (
     abs,
     absolute,

@@ -1,4 +1,4 @@
-"""Functions of slices, applied to whole arrays."""
+"""Apply functions to slices along axes."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import sagax.numpy._base as _base
-from sagax._src.api.mapping import vmap
+from sagax._src.api.vmap import vmap
 from sagax._src.core.value import Array
 from sagax._src.diagnostics.errors import ArgumentValueError
 from sagax.numpy._arguments import one_axis, with_aval

@@ -1,4 +1,4 @@
-"""What reductions and other functions along axes do with their arguments: axes, `out`, sizes."""
+"""Check the arguments that functions along axes share: axes, `out`, sizes."""
 
 from __future__ import annotations
 

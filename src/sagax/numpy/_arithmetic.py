@@ -1,4 +1,4 @@
-"""Arithmetic, element by element: sums, products, quotients, remainders, powers, extremes, signs.
+"""Compute elementwise arithmetic: sums, products, quotients, remainders, powers, extrema, signs.
 
 Operands are promoted to a common dtype and broadcast. `add` and its kind are plain functions here; the
 module `_ufunc` makes of some of them the objects of the public namespace that also reduce and accumulate.
@@ -14,7 +14,7 @@ import sagax.numpy._base as _base
 from sagax._src.core import dtypes
 from sagax._src.core.value import Array, aval_of
 from sagax._src.diagnostics.errors import DtypeError
-from sagax._src.later import later
+from sagax._src.lazy_import import lazy_import
 from sagax._src.primitives.arithmetic import (
     abs_p,
     add_p,
@@ -47,11 +47,11 @@ from sagax.numpy._base import (
 from sagax.numpy._fused import fused, operation1, operation2
 
 if TYPE_CHECKING:
-    import sagax._src.control.while_loop as loops
+    import sagax._src.higher_order.while_loop as loops
     import sagax._src.primitives.power as power_family
 else:
-    loops = later("sagax._src.control.while_loop", globals())
-    power_family = later("sagax._src.primitives.power", globals())
+    loops = lazy_import("sagax._src.higher_order.while_loop", globals())
+    power_family = lazy_import("sagax._src.primitives.power", globals())
 
 _BOOL = dtypes.bool_
 _SCALARS = frozenset((bool, int, float, complex))
@@ -208,7 +208,7 @@ def _known_sign(x: Any) -> int:
 
 
 def _remainder(x: Any, y: Any, sign: int) -> tuple[Any, Any]:
-    """What `rem` gives, with the sign of x, and where that is not the sign of y.
+    """The result of `rem`, with the sign of x, and a mask of signs that differ from y's.
 
     `sign` is that of y if it is known. For integers y = 0 must have been dealt with.
     """

@@ -1,4 +1,4 @@
-"""What the array API standard asks of a namespace: its version, and an inspection object."""
+"""Implement the array API standard's version and inspection object."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class __array_namespace_info__:
     __module__ = "sagax.numpy"
 
     def capabilities(self) -> dict[str, Any]:
-        """What is supported: no boolean masks and no shapes that depend on data, since programs are traced."""
+        """Return the supported features: no boolean masks and no data-dependent shapes, because of tracing."""
         return {
             "boolean indexing": False,
             "data-dependent shapes": False,
@@ -50,7 +50,7 @@ class __array_namespace_info__:
         return None
 
     def devices(self) -> tuple:
-        """What may be given as `device`: None (the default one) and all devices."""
+        """Return the values of `device`: None (the default device) and all devices."""
         return (None, *devices.devices())
 
     def default_dtypes(self, *, device: Any = None) -> dict[str, np.dtype]:

@@ -1,4 +1,4 @@
-"""What all functions of the namespace do with their operands: check, promote, align.
+"""Check, promote and align the operands of sagax.numpy.
 
 Arrays of different dtypes are promoted by the lattice in core.dtypes; Python numbers are weak and
 become scalars of the array's dtype. Arrays of different rank get leading dimensions of size 1, which the
@@ -28,7 +28,7 @@ from sagax._src.primitives.structural import (
     expand_dims,
 )
 from sagax._src.runtime.array import from_host
-from sagax._src.stacks import apart
+from sagax._src.source_stacks import apart
 
 _thread = config.thread
 _KINDS: tuple[Any, ...] = (bool, int, float, complex)
@@ -81,7 +81,7 @@ def as_array(function: str, x: Any, position: int = 0) -> Any:
 
 
 def x64() -> bool:
-    """Whether 64-bit dtypes are allowed."""
+    """Return whether 64-bit dtypes are allowed."""
     return _thread.settings.x64
 
 

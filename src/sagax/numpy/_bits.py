@@ -1,4 +1,4 @@
-"""Bits packed into bytes, and unpacked."""
+"""Pack bits into bytes, and unpack them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Differences, numerical derivatives and integrals, and phases without jumps."""
+"""Compute differences, gradients and trapezoidal integrals, and unwrap phases."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Elements chosen by masks and numbers: compress, extract, place, choose; and filled diagonals."""
+"""Choose elements by masks and indices: compress, extract, place, choose, fill_diagonal."""
 
 from __future__ import annotations
 

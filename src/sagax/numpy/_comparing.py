@@ -1,4 +1,4 @@
-"""Comparing whole arrays: within tolerances, and for equality; and common divisors of integers."""
+"""Compare arrays within tolerances and for equality; common divisors and multiples."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from typing import Any
 import sagax.numpy._base as _base
 import sagax.numpy._floats as _floats
 import sagax.numpy._logic as _logic
-from sagax._src.control.while_loop import while_loop
 from sagax._src.core import dtypes
 from sagax._src.core.value import Array
 from sagax._src.diagnostics.errors import ArgumentValueError
+from sagax._src.higher_order.while_loop import while_loop
 from sagax._src.primitives.arithmetic import abs_p, add_p, div_p, mul_p, rem_p, sub_p
 from sagax._src.primitives.bitwise import and_p, or_p
 from sagax._src.primitives.comparison import eq_p, le_p, ne_p
@@ -22,7 +22,7 @@ from sagax.numpy._reductions import any as reduce_any
 
 
 def isclose(a: Any, b: Any, rtol: Any = 1e-05, atol: Any = 1e-08, equal_nan: bool = False) -> Array:
-    """Whether |a - b| <= atol + rtol * |b|, element by element; equal infinities are close.
+    """Return elementwise whether |a - b| <= atol + rtol * |b|; equal infinities are close.
 
     NaN is close to nothing, or with `equal_nan` to NaN.
 
@@ -57,7 +57,7 @@ def _close(a: Any, b: Any, rtol: Any, atol: Any, *, equal_nan: bool) -> Array:
 def allclose(
     a: Any, b: Any, rtol: Any = 1e-05, atol: Any = 1e-08, equal_nan: bool = False
 ) -> Array:
-    """Whether `isclose` holds for all elements, as a boolean array of shape ().
+    """Return whether `isclose` holds for all elements, as a boolean array of shape ().
 
     >>> import sagax.numpy as snp
     >>> snp.allclose(snp.ones(3), 1.000001)
@@ -67,7 +67,7 @@ def allclose(
 
 
 def array_equal(a1: Any, a2: Any, equal_nan: bool = False) -> Array:
-    """Whether two arrays have the same shape and equal elements, as a boolean array of shape ().
+    """Return whether two arrays have the same shape and equal elements, as a boolean array of shape ().
 
     >>> import sagax.numpy as snp
     >>> snp.array_equal(snp.arange(2), snp.array([0, 1]))
@@ -88,7 +88,7 @@ def _equal(function: str, x: Any, y: Any, equal_nan: bool) -> Any:
 
 
 def array_equiv(a1: Any, a2: Any) -> Array:
-    """Whether two arrays have equal elements once they are broadcast, as a boolean array of shape ().
+    """Return whether two arrays have equal elements once they are broadcast, as a boolean array of shape ().
 
     >>> import sagax.numpy as snp
     >>> snp.array_equiv(snp.ones((2, 2)), 1)

@@ -1,4 +1,4 @@
-"""Products of vectors, matrices and arrays of higher rank, and their diagonals.
+"""Contract arrays: dot, matmul, tensordot, inner and outer products, traces.
 
 Operands of different dtypes go into `dot_general` as they are: it multiplies in the common dtype.
 """
@@ -19,7 +19,7 @@ from sagax._src.diagnostics.errors import ArgumentError, ArgumentValueError, Sha
 from sagax._src.primitives import arithmetic, dot_algorithms, shaping, slicing, structural
 from sagax._src.primitives.bitwise import bitwise_and
 from sagax._src.primitives.complex_numbers import conj
-from sagax._src.primitives.contraction import canonical_precision, dot_general_p
+from sagax._src.primitives.dot_general import canonical_precision, dot_general_p
 from sagax._src.primitives.resharding import with_out_sharding
 from sagax.numpy._arguments import (
     axes_in_order,

@@ -1,4 +1,4 @@
-"""Arrays from what there is already: numbers, nested lists, other libraries' arrays; other dtypes."""
+"""Convert numbers, nested lists and foreign arrays to arrays, and arrays to other dtypes."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 import sagax.numpy._base as _base
-from sagax._src.api.values import device_put
+from sagax._src.api.tracing_utils import device_put
 from sagax._src.core import dtypes
 from sagax._src.core.value import Array, not_an_array, sockets
 from sagax._src.diagnostics.errors import ArgumentError, ArgumentValueError

@@ -1,4 +1,4 @@
-"""Making arrays: filled ones, ranges of numbers, matrices of zeros and ones."""
+"""Create arrays: filled, ranges, identity matrices."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import sagax.numpy._base as _base
-from sagax._src.api.values import device_put
-from sagax._src.core import dims, dtypes, kinds
+from sagax._src.api.tracing_utils import device_put
+from sagax._src.core import dims, dtype_predicates, dtypes
 from sagax._src.core.trace import Tracer
 from sagax._src.core.value import Array, aval_of, not_an_array, sockets
 from sagax._src.diagnostics.errors import (
@@ -19,7 +19,7 @@ from sagax._src.diagnostics.errors import (
     ArgumentValueError,
     ConcretizationTypeError,
 )
-from sagax._src.later import later
+from sagax._src.lazy_import import lazy_import
 from sagax._src.primitives.arithmetic import add_p, div_p, mul_p, sub_p
 from sagax._src.primitives.comparison import eq_p, ge_p, ne_p
 from sagax._src.primitives.resharding import with_out_sharding
@@ -52,9 +52,9 @@ if TYPE_CHECKING:
     import sagax.numpy._elementary as _elementary
     import sagax.numpy._floats as _floats
 else:
-    _elementary = later("sagax.numpy._elementary", globals())
-    _floats = later("sagax.numpy._floats", globals())
-    slicing = later("sagax._src.primitives.slicing", globals())
+    _elementary = lazy_import("sagax.numpy._elementary", globals())
+    _floats = lazy_import("sagax.numpy._floats", globals())
+    slicing = lazy_import("sagax._src.primitives.slicing", globals())
 
 _SCALARS = frozenset((bool, int, float, complex))
 
@@ -196,7 +196,7 @@ def _filled_like(function: str, x: Any, value: Any, dtype: Any, shape: Any, devi
 
 
 def _place_like(x: Any, shape: Any, device: Any) -> Any:
-    """Where an array like `x` goes, unless it is said: to the devices that `x` is bound to."""
+    """The default device of an array like `x`: the devices that `x` is committed to."""
     if device is not None or shape is not None or not isinstance(x, Array):
         return device
     bound = getattr(x, "_device", None)
@@ -395,7 +395,7 @@ def _scalar_of(x: Any, dtype: Any) -> Any:
 
 
 def _steps(start: Any, stop: Any, step: Any) -> Any:
-    """How many numbers there are from start by step up to stop."""
+    """Count the numbers from start by step up to stop."""
     if any(dims.is_dim(x) for x in (start, stop, step)):
         start, stop, step = (_whole(x) for x in (start, stop, step))
         return dims.non_negative(dims.ceil_div(stop - start, step))
@@ -531,7 +531,9 @@ def _between(start: Any, stop: Any, *, num: Any, endpoint: bool) -> tuple:
         else:
             divisor = number(count, int, computed)
         step = div_p.bind(sub_p.bind(stop, start), divisor)
-        part = iota_p.bind(dtype=kinds.real_part_dtype(computed), shape=(count,), dimension=0)
+        part = iota_p.bind(
+            dtype=dtype_predicates.real_part_dtype(computed), shape=(count,), dimension=0
+        )
         part = convert(part, computed)
         along = reshape(part, (count, *(1,) * len(bounds))) if bounds else part
         low, high = (expand_dims(x, (0,)) if bounds else x for x in (start, stop))

@@ -1,4 +1,4 @@
-"""Running sums and products."""
+"""Compute cumulative sums and products."""
 
 from __future__ import annotations
 

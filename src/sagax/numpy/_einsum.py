@@ -1,4 +1,4 @@
-"""Sums of products in Einstein's notation."""
+"""Evaluate einsum expressions."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from sagax._src.core import dims, dtypes
 from sagax._src.core.value import Array, aval_of
 from sagax._src.diagnostics.errors import ArgumentError, ArgumentValueError
 from sagax._src.primitives import structural
-from sagax._src.primitives.contraction import canonical_precision
-from sagax._src.primitives.contraction import dot_general as lax_dot_general
+from sagax._src.primitives.dot_general import canonical_precision
+from sagax._src.primitives.dot_general import dot_general as lax_dot_general
 from sagax._src.primitives.reductions import reduce_or_p, reduce_sum_p
 from sagax._src.primitives.resharding import with_out_sharding
 from sagax.numpy._arguments import refuse_out, refuse_sharding, with_aval
@@ -304,7 +304,7 @@ def _sizes(inputs: Sequence[Labels], shapes: tuple) -> dict:
 
 
 def _path(plan: _Plan, optimize: Any) -> list[tuple[int, ...]]:
-    """Which terms to combine, step by step; a step removes its terms and appends its result."""
+    """The contraction path: each step removes its terms and appends its result."""
     n = len(plan.inputs)
     if n <= 2 or optimize is False:
         return [tuple(range(n))]

@@ -1,4 +1,4 @@
-"""Elementary functions, element by element: exponentials, logarithms, roots, angles, complex parts.
+"""Compute elementary functions: exponentials, logarithms, roots, trigonometry, complex parts.
 
 Integers and booleans become floating point first; Python numbers give weakly typed results.
 """
@@ -14,7 +14,7 @@ import sagax.numpy._base as _base
 from sagax._src.core import dtypes
 from sagax._src.core.value import Array
 from sagax._src.diagnostics.errors import ArgumentValueError
-from sagax._src.later import later
+from sagax._src.lazy_import import lazy_import
 from sagax._src.primitives import transcendental as t
 from sagax._src.primitives.arithmetic import (
     abs_p,
@@ -40,7 +40,7 @@ from sagax.numpy._fused import fused, operation1, operation2
 if TYPE_CHECKING:
     import sagax._src.primitives.special.bessel as bessel
 else:
-    bessel = later("sagax._src.primitives.special.bessel", globals())
+    bessel = lazy_import("sagax._src.primitives.special.bessel", globals())
 
 _abs, _neg = abs_p.bind, neg_p.bind
 
@@ -561,7 +561,7 @@ conj = conjugate
 
 @operation1
 def iscomplex(x: Any, /) -> Array:
-    """Whether each element has an imaginary part that is not zero.
+    """Return whether each element has an imaginary part that is not zero.
 
     >>> import sagax.numpy as snp
     >>> snp.iscomplex(snp.array([1 + 0j, 1j]))
@@ -573,7 +573,7 @@ def iscomplex(x: Any, /) -> Array:
 
 @operation1
 def isreal(x: Any, /) -> Array:
-    """Whether the imaginary part of each element is zero.
+    """Return whether the imaginary part of each element is zero.
 
     >>> import sagax.numpy as snp
     >>> snp.isreal(snp.array([1 + 0j, 1j]))

@@ -1,4 +1,4 @@
-"""Places in an array as one number, and as an index for each dimension."""
+"""Convert between flat indices and multi-dimensional indices."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def _size_as(size: dims.Size, dtype: Any, weak: bool = False) -> Any:
 
 
 def _too_large(size: dims.Size, dtype: Any) -> bool:
-    """Whether a dtype cannot hold a size; of symbolic ones it is supposed that 32 bits can."""
+    """Return whether a dtype cannot hold a size; 32 bits hold symbolic ones."""
     if dims.is_dim(size) and dtypes.iinfo(dtype).max >= dtypes.iinfo(dtypes.int32).max:
         return False
     return size > dtypes.iinfo(dtype).max
@@ -145,7 +145,7 @@ def ravel_multi_index(
 
 
 def _strides(sizes: dims.Shape, order: str) -> list[dims.Size]:
-    """How far apart in the order of elements the neighbours along each dimension are."""
+    """The stride of each dimension, in elements."""
     if order == "F":
         return [dims.size(sizes[:i]) for i in range(len(sizes))]
     return [dims.size(sizes[i + 1 :]) for i in range(len(sizes))]

@@ -1,4 +1,4 @@
-"""Floating point numbers: rounding, their parts, their neighbours, and what kind of number each is."""
+"""Round, decompose and classify floating point numbers."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 
 import sagax.numpy._arithmetic as _arithmetic
 import sagax.numpy._base as _base
-from sagax._src.core import dtypes, kinds
+from sagax._src.core import dtype_predicates, dtypes
 from sagax._src.core.value import Array
 from sagax._src.diagnostics.errors import ArgumentError, ArgumentValueError, DtypeError
 from sagax._src.primitives.arithmetic import (
@@ -114,7 +114,7 @@ def rint(x: Any, /) -> Array:
 
 
 def _round_parts(x: Any) -> Array:
-    if not kinds.is_complex(dtype_of(x)):
+    if not dtype_predicates.is_complex(dtype_of(x)):
         return round_p.bind(x, rounding_method=_TO_EVEN)
     return complex_p.bind(_round_parts(real_p.bind(x)), _round_parts(imag_p.bind(x)))
 
@@ -165,7 +165,7 @@ def _to_decimals(x: Any, *, decimals: int) -> Array:
     if decimals == 0:
         return _round_parts(x)
     dtype = dtype_of(x)
-    narrow = dtype.itemsize < 4 and not kinds.is_complex(dtype)
+    narrow = dtype.itemsize < 4 and not dtype_predicates.is_complex(dtype)
     wide = convert(x, dtypes.float32, False) if narrow else x
     factor = number(10 ** abs(decimals), int, dtype_of(wide))
     if decimals > 0:
@@ -213,7 +213,7 @@ def _zero(x: Any) -> Any:
 
 @operation1
 def isfinite(x: Any, /) -> Array:
-    """Whether each element is neither infinite nor NaN.
+    """Return whether each element is neither infinite nor NaN.
 
     >>> import sagax.numpy as snp
     >>> snp.isfinite(snp.array([1.0, snp.inf, snp.nan]))
@@ -228,14 +228,14 @@ def isfinite(x: Any, /) -> Array:
 
 def _in_both_parts(combine: Any, question: Any, x: Any) -> Array:
     """A question about real numbers, asked about both parts of complex ones."""
-    if not kinds.is_complex(dtype_of(x)):
+    if not dtype_predicates.is_complex(dtype_of(x)):
         return question(x)
     return combine.bind(question(real_p.bind(x)), question(imag_p.bind(x)))
 
 
 @operation1
 def isinf(x: Any, /) -> Array:
-    """Whether each element is inf or -inf, in one of its parts if it is complex.
+    """Return whether each element is inf or -inf, in one of its parts if it is complex.
 
     >>> import sagax.numpy as snp
     >>> snp.isinf(snp.array([1.0, -snp.inf, snp.nan]))
@@ -253,7 +253,7 @@ def isinf(x: Any, /) -> Array:
 
 @operation1
 def isnan(x: Any, /) -> Array:
-    """Whether each element is NaN, in one of its parts if it is complex.
+    """Return whether each element is NaN, in one of its parts if it is complex.
 
     >>> import sagax.numpy as snp
     >>> snp.isnan(snp.array([1.0, snp.inf, snp.nan]))
@@ -267,7 +267,7 @@ def _is_infinity(function: str, x: Any, value: float, out: Any) -> Array:
     refuse_out(function, out)
     x = as_operand(function, x)
     dtype = dtype_of(x)
-    if kinds.is_complex(dtype):
+    if dtype_predicates.is_complex(dtype):
         raise ArgumentValueError(
             f"{function} is not well defined for complex numbers, which have no sign",
             function=function,
@@ -281,7 +281,7 @@ def _is_infinity(function: str, x: Any, value: float, out: Any) -> Array:
 
 
 def isposinf(x: Any, /, out: None = None) -> Array:
-    """Whether each element is inf. Real numbers only.
+    """Return whether each element is inf. Real numbers only.
 
     >>> import sagax.numpy as snp
     >>> snp.isposinf(snp.array([snp.inf, -snp.inf]))
@@ -291,7 +291,7 @@ def isposinf(x: Any, /, out: None = None) -> Array:
 
 
 def isneginf(x: Any, /, out: None = None) -> Array:
-    """Whether each element is -inf. Real numbers only.
+    """Return whether each element is -inf. Real numbers only.
 
     >>> import sagax.numpy as snp
     >>> snp.isneginf(snp.array([snp.inf, -snp.inf]))
@@ -302,7 +302,7 @@ def isneginf(x: Any, /, out: None = None) -> Array:
 
 @operation1
 def signbit(x: Any, /) -> Array:
-    """Whether the sign bit of each element is set: for negative numbers, -0.0 and some NaNs.
+    """Return whether the sign bit of each element is set: for negative numbers, -0.0 and some NaNs.
 
     >>> import sagax.numpy as snp
     >>> snp.signbit(snp.array([1.0, -0.0]))
@@ -350,7 +350,7 @@ def copysign(x1: Any, x2: Any, /) -> Array:
 
 
 def _refuse_complex(function: str, x: Any) -> None:
-    if kinds.is_complex(dtype_of(x)):
+    if dtype_predicates.is_complex(dtype_of(x)):
         raise DtypeError(
             f"{function} does not support complex-valued inputs",
             function=function,
@@ -441,7 +441,7 @@ def _split(x: Any) -> tuple[Array, Array]:
 
 
 class _Layout:
-    """How numbers of a floating dtype of 32 or 64 bits are laid out."""
+    """The bit layout of a floating dtype of 32 or 64 bits."""
 
     def __init__(self, dtype: Any) -> None:
         info = dtypes.finfo(dtype)
@@ -482,7 +482,7 @@ def ldexp(x1: Any, x2: Any, /) -> Array:
     Array([8.  , 0.75], dtype=float32)
     """
     x, n = as_operand("ldexp", x1), as_operand("ldexp", x2, 1)
-    if kinds.is_complex(dtype_of(x)) or dtypes.is_inexact(dtype_of(n)):
+    if dtype_predicates.is_complex(dtype_of(x)) or dtypes.is_inexact(dtype_of(n)):
         names = tuple(np.dtype(dtype_of(v)) for v in (x, n))
         raise ArgumentValueError(
             f"ldexp not supported for input types {names}",

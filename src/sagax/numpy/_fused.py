@@ -1,4 +1,4 @@
-"""Functions made of several operations, evaluated as one where nothing is being traced.
+"""Evaluate composite functions as one operation outside of tracing.
 
 Inside a program that is being traced they are just their operations, so that jaxprs stay flat and
 the compiler sees everything. Called on arrays, what they do is found out once for each signature;
@@ -16,16 +16,16 @@ import numpy as np
 
 import sagax.numpy._base as _base
 from sagax._src import config, trees
-from sagax._src.control.call import call as call_program
 from sagax._src.core.jaxpr import ClosedJaxpr
-from sagax._src.core.stage import StageTrace, stage
+from sagax._src.core.staging import StageTrace, stage
 from sagax._src.core.trace import at_work, evaluation, state
 from sagax._src.core.value import aval_of
+from sagax._src.higher_order.call import call as call_program
 from sagax._src.runtime.array import ConcreteArray, as_array
+from sagax._src.runtime.call_paths import FAILURES
 from sagax._src.runtime.compile import placement
 from sagax._src.runtime.eager import new_table, parts_of, prepare, remember
-from sagax._src.runtime.entries import FAILURES
-from sagax._src.stacks import capture
+from sagax._src.source_stacks import capture
 
 F = TypeVar("F", bound=Callable[..., Any])
 _own, _process = config.own, config.process
@@ -273,7 +273,7 @@ def operation3(fun: F) -> F:
 
 
 def _traces(work: Any) -> bool:
-    """Whether what is at work traces something in this thread (as `state.trace` tells, sooner)."""
+    """Return whether this thread is tracing (as `state.trace` tells, sooner)."""
     return work.trace is not evaluation and work.thread == get_ident()
 
 
@@ -289,7 +289,7 @@ def _written_here(here: Any, fun: Callable, args: tuple, kwargs: dict) -> Any:
 
 
 def _kept_whole() -> bool:
-    """Whether the functions here are one operation each for the trace at work.
+    """Return whether fused functions are one operation each for the current trace.
 
     They are where a program is recorded that has to compute what is computed without a trace.
     """
@@ -333,7 +333,7 @@ def _two(name: str, x: Any, y: Any) -> tuple:
 
 
 def _simple(rest: tuple, kwargs: dict) -> bool:
-    """Whether all arguments besides arrays are of types that a signature may hold."""
+    """Return whether all arguments besides arrays are of types that a signature may hold."""
     for v in (*rest, *kwargs.values()):
         if type(v) is tuple:
             if not set(map(type, v)) <= {int}:
@@ -350,7 +350,7 @@ def _with_rest(fun: Callable, rest: tuple, kwargs: dict, *arrays: Any) -> Any:
 def _prepared(
     fun: Callable, arrays: tuple, name: str, by_numpy: Callable | None = None
 ) -> Callable | None:
-    """How to apply `fun` to such arrays; None if it must say something about them, at each call."""
+    """Compile `fun` for such arrays; None if it must raise or warn at each call."""
     settings = _own() or _process.settings
     if settings.disable_jit or settings.numpy_rank_promotion != "allow":
         return None

@@ -1,4 +1,4 @@
-"""Arrays made from positions: triangles, diagonals, grids of coordinates, powers of a vector."""
+"""Construct arrays from indices: triangles, diagonals, coordinate grids, Vandermonde matrices."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import sagax.numpy._base as _base
-from sagax._src.api.mapping import vmap
+from sagax._src.api.vmap import vmap
 from sagax._src.core import dims, dtypes
 from sagax._src.core.value import Array
 from sagax._src.diagnostics.errors import ArgumentError, ArgumentValueError
-from sagax._src.later import later
+from sagax._src.lazy_import import lazy_import
 from sagax._src.primitives.comparison import eq_p, ge_p
 from sagax._src.primitives.shaping import iota_p, rev
 from sagax._src.primitives.slicing import pad
@@ -28,7 +28,7 @@ from sagax.numpy._joining import stack
 if TYPE_CHECKING:
     import sagax.numpy._nonzero as _nonzero
 else:
-    _nonzero = later("sagax.numpy._nonzero", globals())
+    _nonzero = lazy_import("sagax.numpy._nonzero", globals())
 
 # --- triangles and diagonals ---------------------------------------------------------------------
 
@@ -353,7 +353,7 @@ def indices(dimensions: Any, dtype: Any = None, sparse: bool = False) -> Any:
 def fromfunction(
     function: Callable[..., Any], shape: Any, *, dtype: Any = float, **kwargs: Any
 ) -> Any:
-    """What `function` gives for the indices of every element of an array of the given shape.
+    """Apply `function` to the indices of all elements of an array of the given shape.
 
     It is called once, by vmap, with numbers of the given dtype, one for each dimension; keyword
     arguments are passed on. It may return a pytree.

@@ -1,4 +1,4 @@
-"""Arrays from other libraries' memory, from bytes and text; arrays in files."""
+"""Exchange arrays with other libraries, bytes, text and files."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def from_dlpack(x: Any, /, *, device: Any = None, copy: bool | None = None) -> A
         )
     home = devices.devices(platform)[index if platform == "cuda" else 0]
     try:
-        buffer = xla.from_dlpack(x.__dlpack__(), home)
+        buffer = xla.dlpack.from_dlpack(x.__dlpack__(), home)
     except BufferError:  # not contiguous: NumPy can copy it
         if platform != "cpu":
             raise

@@ -1,4 +1,4 @@
-"""Piecewise linear interpolation."""
+"""Interpolate piecewise linearly."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Arrays put together and taken apart: concatenate, stack, split, tile, block, append."""
+"""Join and split arrays: concatenate, stack, split, tile, block, append."""
 
 from __future__ import annotations
 
@@ -249,7 +249,7 @@ def block(arrays: Any) -> Array:
 
 
 def _block_depth(nested: Any, path: str) -> int:
-    """How deeply lists are nested, the same everywhere."""
+    """The nesting depth of lists, the same everywhere."""
     if isinstance(nested, tuple):
         raise ArgumentError(
             "blocks are given in lists: a tuple is neither a list of blocks nor an array",

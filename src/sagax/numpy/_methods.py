@@ -1,4 +1,4 @@
-"""The methods and properties of arrays, and `install`, which puts them and the operators on the class."""
+"""Install methods, properties and operators on arrays."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ import sagax.numpy._operators as _operators
 import sagax.numpy._reductions as _reductions
 import sagax.numpy._selection as _selection
 import sagax.numpy._shaping as _shaping
-from sagax._src.api.values import device_put
+from sagax._src.api.tracing_utils import device_put
 from sagax._src.core import dtypes
 from sagax._src.core.value import Array
 from sagax._src.diagnostics.errors import ArgumentError, ArgumentValueError
-from sagax._src.later import LateMethod, later
+from sagax._src.lazy_import import LateMethod, lazy_import
 from sagax._src.primitives.shaping import unstack
 from sagax.numpy._arguments import UnsupportedArgumentError
 from sagax.numpy._array_api import __array_api_version__
@@ -36,17 +36,17 @@ if TYPE_CHECKING:
     import sagax.numpy._repeating as _repeating
     import sagax.numpy._sorting as _sorting
 else:
-    _choosing = later("sagax.numpy._choosing", globals())
-    _contraction = later("sagax.numpy._contraction", globals())
-    _cumulative = later("sagax.numpy._cumulative", globals())
-    _elementary = later("sagax.numpy._elementary", globals())
-    _floats = later("sagax.numpy._floats", globals())
-    _indexing = later("sagax.numpy._indexing", globals())
-    _joining = later("sagax.numpy._joining", globals())
-    _nonzero = later("sagax.numpy._nonzero", globals())
-    _repeating = later("sagax.numpy._repeating", globals())
-    _sorting = later("sagax.numpy._sorting", globals())
-    casting = later("sagax._src.primitives.casting", globals())
+    _choosing = lazy_import("sagax.numpy._choosing", globals())
+    _contraction = lazy_import("sagax.numpy._contraction", globals())
+    _cumulative = lazy_import("sagax.numpy._cumulative", globals())
+    _elementary = lazy_import("sagax.numpy._elementary", globals())
+    _floats = lazy_import("sagax.numpy._floats", globals())
+    _indexing = lazy_import("sagax.numpy._indexing", globals())
+    _joining = lazy_import("sagax.numpy._joining", globals())
+    _nonzero = lazy_import("sagax.numpy._nonzero", globals())
+    _repeating = lazy_import("sagax.numpy._repeating", globals())
+    _sorting = lazy_import("sagax.numpy._sorting", globals())
+    casting = lazy_import("sagax._src.primitives.casting", globals())
 
 
 def _reshape(self: Any, *args: Any, order: str = "C", out_sharding: Any = None) -> Array:

@@ -1,4 +1,4 @@
-"""Reductions that leave out NaN: as those of the same name, where NaN is not there."""
+"""Reduce arrays, ignoring NaN."""
 
 from __future__ import annotations
 

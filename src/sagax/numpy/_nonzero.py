@@ -1,4 +1,4 @@
-"""The positions of the elements that are not zero."""
+"""Find the indices of nonzero elements."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The operators of arrays: Python's special methods, from the functions of the namespace."""
+"""Implement Python's operators on arrays."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ import sagax.numpy._arithmetic as _arithmetic
 import sagax.numpy._logic as _logic
 from sagax._src.core.value import Array
 from sagax._src.diagnostics.errors import ArgumentError
-from sagax._src.later import LateMethod, later
+from sagax._src.lazy_import import LateMethod, lazy_import
 from sagax.numpy._creation import astype
 
 if TYPE_CHECKING:
     import sagax.numpy._contraction as _contraction
     import sagax.numpy._floats as _floats
 else:
-    _contraction = later("sagax.numpy._contraction", globals())
-    _floats = later("sagax.numpy._floats", globals())
+    _contraction = lazy_import("sagax.numpy._contraction", globals())
+    _floats = lazy_import("sagax.numpy._floats", globals())
 
 _SCALARS = frozenset((bool, int, float, complex))
 _NUMPY = (np.ndarray, np.generic)

@@ -1,4 +1,4 @@
-"""Arrays with a margin."""
+"""Pad arrays."""
 
 from __future__ import annotations
 

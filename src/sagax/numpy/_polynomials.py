@@ -1,4 +1,4 @@
-"""Polynomials, given by their coefficients, that of the highest power first."""
+"""Compute with polynomials, given by coefficients from the highest power down."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How arrays are shown: texts of them, and NumPy's options, which hold for both libraries."""
+"""Format arrays as text, with NumPy's print options."""
 
 from __future__ import annotations
 

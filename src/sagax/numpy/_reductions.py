@@ -1,4 +1,4 @@
-"""Reductions: sums, products, extrema, logical ones, means, variances, positions of extrema.
+"""Reduce arrays: sums, products, extrema, any, all, means, variances, argmax.
 
 Sums and means of narrow floats are accumulated in float32. `where` chooses the elements that take
 part, `initial` takes part as one more element.
@@ -410,7 +410,7 @@ def _complex_extremum(x: Any, axes: tuple, greatest: bool) -> Array:
 def any(
     a: Any, axis: Axis = None, out: None = None, keepdims: bool = False, *, where: Any = None
 ) -> Array:
-    """Whether any element of `a` along `axis` (one, several, or None: all) is not zero.
+    """Return whether any element of `a` along `axis` (one, several, or None: all) is not zero.
 
     Boolean; False for nothing. `where` (booleans) chooses the elements to look at.
 
@@ -425,7 +425,7 @@ def any(
 def all(
     a: Any, axis: Axis = None, out: None = None, keepdims: bool = False, *, where: Any = None
 ) -> Array:
-    """Whether all elements of `a` along `axis` (one, several, or None: all) are not zero.
+    """Return whether all elements of `a` along `axis` (one, several, or None: all) are not zero.
 
     Boolean; True for nothing. `where` (booleans) chooses the elements to look at.
 
@@ -783,14 +783,14 @@ def _position(
 
 
 def _standing_out(x: Any, axis: int, greatest: bool) -> Array:
-    """Which complex elements are the extreme one along `axis`, or NaN."""
+    """Mask the complex elements that are the extremum along `axis`, or NaN."""
     best = keep(_complex_extremum(x, (axis,), greatest), aval_of(x), (axis,))
     return bitwise_or(comparison.eq(x, best), comparison.ne(x, x))
 
 
 @fused_function(1)
 def count_nonzero(a: Any, axis: Axis = None, keepdims: bool = False) -> Array:
-    """How many elements of `a` along `axis` (one, several, or None: all) are not zero; integers.
+    """Count the nonzero elements of `a` along `axis` (one, several, or None: all).
 
     >>> import sagax.numpy as np
     >>> np.count_nonzero(np.array([[0, 1], [2, 3]]), axis=1)

@@ -1,4 +1,4 @@
-"""Elements repeated, inserted and deleted."""
+"""Repeat, insert and delete elements."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Choosing between values element by element: where, clip, select, piecewise, and what stands for NaN."""
+"""Select elementwise: where, clip, select, piecewise, nan_to_num."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import sagax.numpy._base as _base
-from sagax._src.core import dims, dtypes, kinds
+from sagax._src.core import dims, dtype_predicates, dtypes
 from sagax._src.core.value import Array, aval_of
 from sagax._src.diagnostics.errors import ArgumentError, ArgumentValueError
-from sagax._src.later import later
+from sagax._src.lazy_import import lazy_import
 from sagax._src.primitives.arithmetic import max_p, min_p
 from sagax._src.primitives.comparison import eq_p, ne_p
 from sagax._src.primitives.complex_numbers import complex_p, imag_p
@@ -22,7 +22,7 @@ from sagax.numpy._logic import truth
 if TYPE_CHECKING:
     import sagax.numpy._nonzero as _nonzero
 else:
-    _nonzero = later("sagax.numpy._nonzero", globals())
+    _nonzero = lazy_import("sagax.numpy._nonzero", globals())
 
 
 def where3(condition: Any, x: Any, y: Any) -> Array:
@@ -142,7 +142,7 @@ def _nan_to_num(x: Any, *given: Any, which: tuple) -> Array:
     values = iter(given)
     nan, posinf, neginf = (next(values) if w else None for w in which)
     dtype = x.dtype
-    if kinds.is_complex(dtype):
+    if dtype_predicates.is_complex(dtype):
         return complex_p.bind(
             _nan_to_num(real_p.bind(x), *given, which=which),
             _nan_to_num(imag_p.bind(x), *given, which=which),

@@ -1,4 +1,4 @@
-"""Vectors as sets: their distinct elements, unions, intersections, differences, membership.
+"""Compute set operations on vectors: unique, union, intersection, difference, membership.
 
 How many elements such a set has depends on the contents of the arguments, which must be concrete
 therefore; with `size` the result has that many elements, and the functions can be traced.
@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import sagax.numpy._base as _base
-from sagax._src import config
+from sagax._src import config, tuning
 from sagax._src.core import dims, dtypes
 from sagax._src.core.trace import Tracer
 from sagax._src.core.value import Array, aval_of
@@ -31,7 +31,6 @@ from sagax.numpy._shaping import broadcast_to, moveaxis, ravel, reshape
 from sagax.numpy._sorting import searchsorted
 
 _thread = config.thread
-_COMPARE_ALL = 1 << 16  # membership is found by comparing everything up to so many comparisons
 
 
 def _host(function: str, *arrays: Any) -> list[np.ndarray]:
@@ -208,7 +207,7 @@ def _distinct(rows: Any, equal_nan: bool) -> tuple[Any, Any]:
 
 
 def _differs(x: Any, equal_nan: bool) -> Any:
-    """Which elements of a sorted vector differ from the one before; the first one does."""
+    """Mask the elements of a sorted vector that differ from the one before; the first one does."""
     n = x.shape[0]
     left, right = slice_in_dim(x, 0, n - 1), slice_in_dim(x, 1, n)
     step = left != right
@@ -220,7 +219,7 @@ def _differs(x: Any, equal_nan: bool) -> Any:
 
 
 class UniqueAllResult(NamedTuple):
-    """What `unique_all` returns."""
+    """The result of `unique_all`."""
 
     values: Array
     indices: Array
@@ -229,14 +228,14 @@ class UniqueAllResult(NamedTuple):
 
 
 class UniqueCountsResult(NamedTuple):
-    """What `unique_counts` returns."""
+    """The result of `unique_counts`."""
 
     values: Array
     counts: Array
 
 
 class UniqueInverseResult(NamedTuple):
-    """What `unique_inverse` returns."""
+    """The result of `unique_inverse`."""
 
     values: Array
     inverse_indices: Array
@@ -476,7 +475,7 @@ def isin(
     *,
     method: str = "auto",
 ) -> Array:
-    """Whether each of `element` occurs in `test_elements` (with `invert`: does not); boolean.
+    """Return whether each of `element` occurs in `test_elements` (with `invert`: does not); boolean.
 
     NaN occurs nowhere. `method` is one of 'auto', 'compare_all', 'binary_search', 'sort'; all give the
     same result.
@@ -498,7 +497,7 @@ def isin(
         found = structural.full_of(aval.update(dtype=np.dtype(bool), weak_type=False), False)
     else:
         amount = aval.size * test.shape[0]
-        few = dims.is_dim(amount) or amount <= _COMPARE_ALL
+        few = dims.is_dim(amount) or amount <= tuning.ISIN_MAX_COMPARISONS
         found = _compared(x, test) if method == "compare_all" or few else _searched(x, test)
     return logical_not(found) if invert else found
 

@@ -1,4 +1,4 @@
-"""The same elements in another shape or order: reshape, transpose, squeeze, broadcast, flip, roll."""
+"""Rearrange elements: reshape, transpose, squeeze, broadcast, flip, roll."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from sagax._src.core import dims, dtypes
 from sagax._src.core.trace import Tracer
 from sagax._src.core.value import Array, aval_of
 from sagax._src.diagnostics.errors import ArgumentError, ArgumentValueError, ShapeError
-from sagax._src.later import later
+from sagax._src.lazy_import import lazy_import
 from sagax._src.primitives import arithmetic, comparison, identities, shaping, structural
 from sagax._src.primitives.resharding import with_out_sharding
 from sagax._src.primitives.selection import select_n
@@ -34,8 +34,8 @@ if TYPE_CHECKING:
     import sagax._src.primitives.gathering as gathering
     import sagax._src.primitives.slicing as slicing
 else:
-    gathering = later("sagax._src.primitives.gathering", globals())
-    slicing = later("sagax._src.primitives.slicing", globals())
+    gathering = lazy_import("sagax._src.primitives.gathering", globals())
+    slicing = lazy_import("sagax._src.primitives.slicing", globals())
 
 Axes = int | Sequence[int] | None
 

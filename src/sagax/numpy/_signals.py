@@ -1,4 +1,4 @@
-"""Convolution and correlation of two sequences."""
+"""Convolve and correlate two sequences."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from sagax._src.core import dims, dtypes
 from sagax._src.core.value import Array, aval_of
 from sagax._src.diagnostics.errors import ArgumentValueError
 from sagax._src.primitives import shaping, structural
-from sagax._src.primitives.contraction import canonical_precision
 from sagax._src.primitives.convolution import conv_general_dilated
+from sagax._src.primitives.dot_general import canonical_precision
 from sagax.numpy._arguments import with_aval
 from sagax.numpy._elementary import conj
 from sagax.numpy._fused import fused

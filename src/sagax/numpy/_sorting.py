@@ -1,4 +1,4 @@
-"""Sorted arrays, orders, greatest elements, and places in a sorted array.
+"""Sort, rank and search: sort, argsort, partition, top elements, searchsorted.
 
 NaN comes after all numbers; complex numbers are ordered by real parts, equal ones by imaginary parts.
 """
@@ -12,8 +12,8 @@ import numpy as np
 
 import sagax.numpy._base as _base
 import sagax.numpy._logic as _logic
-from sagax._src import config
-from sagax._src.core import dims, dtypes, kinds
+from sagax._src import config, tuning
+from sagax._src.core import dims, dtype_predicates, dtypes
 from sagax._src.core.avals import intern_aval
 from sagax._src.core.value import Array, aval_of
 from sagax._src.diagnostics.errors import ArgumentError, ArgumentValueError
@@ -31,7 +31,6 @@ from sagax.numpy._indexing import getitem
 from sagax.numpy._shaping import ravel
 
 _thread = config.thread
-_COMPARE_ALL = 1 << 14  # places are found by comparing everything up to so many comparisons
 
 
 def _integer() -> Any:
@@ -267,7 +266,7 @@ def top_k(
 def searchsorted(
     a: Any, v: Any, side: str = "left", sorter: Any = None, *, method: str = "scan"
 ) -> Array:
-    """Where the numbers `v` would have to be inserted into the sorted vector `a` to keep it sorted.
+    """Find the indices at which to insert `v` into the sorted vector `a` to keep it sorted.
 
     `side` tells on which side of equal elements. `sorter` are positions that sort `a`. The result is
     integer, of the shape of `v`. `method` is one of 'scan', 'scan_unrolled', 'sort', 'compare_all':
@@ -300,28 +299,30 @@ def searchsorted(
     size = x.shape[0]
     if dims.same(size, 0):
         return structural.full_of(intern_aval(y.shape, _place(size), False, None), 0)
-    few = dims.is_dim(size) or (not dims.is_dim(y.size) and size * y.size <= _COMPARE_ALL)
-    if method == "compare_all" or few or size <= 8:
+    few = dims.is_dim(size) or size <= tuning.SEARCHSORTED_MAX_ELEMENTS
+    if not few and not dims.is_dim(y.size):
+        few = size * y.size <= tuning.SEARCHSORTED_MAX_COMPARISONS
+    if method == "compare_all" or few:
         return _count_before(a, v, side=side)
     return _bisect(a, v, side=side)
 
 
 def before(x: Any, y: Any) -> Array:
-    """Whether `x` comes before `y` in sorted order, element by element, NaN last."""
+    """Return elementwise whether `x` comes before `y` in sorted order, NaN last."""
     dtype = aval_of(x).dtype
-    if kinds.is_complex(dtype):
+    if dtype_predicates.is_complex(dtype):
         re, im = (real(x), real(y)), (imag(x), imag(y))
         less, same = before(*re), bitwise_not(bitwise_or(before(*re), before(*re[::-1])))
         return bitwise_or(less, bitwise_and(same, before(*im)))
     less = comparison.lt(x, y)
-    if not kinds.is_floating(dtype):
+    if not dtype_predicates.is_floating(dtype):
         return less
     return bitwise_or(less, bitwise_and(comparison.ne(y, y), comparison.eq(x, x)))
 
 
 @fused
 def _count_before(a: Any, v: Any, *, side: str) -> Array:
-    """How many elements of `a` come before each of `v` (or are equal to it)."""
+    """Count the elements of `a` before each of `v` (or equal to it)."""
     ndim = aval_of(v).ndim
     queries = structural.expand_dims(v, (ndim,)) if ndim else v
     if ndim:

@@ -1,4 +1,4 @@
-"""Averages with weights, quantiles, covariances and correlations."""
+"""Compute weighted averages, quantiles, covariances and correlations."""
 
 from __future__ import annotations
 

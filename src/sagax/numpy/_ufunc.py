@@ -1,4 +1,4 @@
-"""Universal functions: elementwise functions that also reduce, accumulate, scatter and make tables."""
+"""Implement universal functions: elementwise functions with reduce, accumulate, at, outer."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ import sagax.numpy._elementary as _elementary
 import sagax.numpy._floats as _floats
 import sagax.numpy._logic as _logic
 import sagax.numpy._reductions as _reductions
-from sagax._src.api.values import eval_shape
-from sagax._src.control.scan import scan
+from sagax._src.api.tracing_utils import eval_shape
 from sagax._src.core.value import Array
 from sagax._src.diagnostics.errors import ArgumentError, ArgumentValueError
+from sagax._src.higher_order.scan import scan
 from sagax._src.primitives import cumulative, reductions
 from sagax._src.primitives.shaping import concatenate
 from sagax._src.primitives.structural import convert, expand_dims, moveaxis, reshape

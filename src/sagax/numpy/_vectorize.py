@@ -1,4 +1,4 @@
-"""`vectorize`: a function of single items, mapped over the leading dimensions of arrays."""
+"""Vectorize a function over the leading dimensions of its arguments."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import sagax.numpy._base as _base
 from sagax._src import trees
-from sagax._src.api.mapping import vmap
+from sagax._src.api.vmap import vmap
 from sagax._src.diagnostics.errors import ArgumentError, ArgumentValueError
 from sagax._src.primitives.structural import reshape
 from sagax.numpy._creation import asarray

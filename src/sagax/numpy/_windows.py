@@ -1,4 +1,4 @@
-"""Window functions: weights that fade out towards both ends of a signal."""
+"""Compute window functions, which taper both ends of a signal."""
 
 from __future__ import annotations
 

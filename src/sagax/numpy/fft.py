@@ -1,4 +1,4 @@
-"""Discrete Fourier transforms, their frequencies, and shifts that bring frequency 0 to the middle.
+"""Compute discrete Fourier transforms, their frequencies and shifts.
 
 In all of them `n` (or `s`) is the number of elements to transform along an axis: the input is cut, or
 filled up with zeros, to it. `norm` says where the transform divides by the number n of elements:

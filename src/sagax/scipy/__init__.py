@@ -1,4 +1,4 @@
-"""The parts of SciPy that programs of arrays need, to be traced, compiled and differentiated.
+"""Evaluate SciPy's functions of arrays under tracing, jit and differentiation.
 
 >>> from sagax.scipy import special
 >>> special.expit(0.0)

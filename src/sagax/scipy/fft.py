@@ -1,4 +1,4 @@
-"""Cosine transforms.
+"""Compute discrete cosine transforms and their inverses.
 
 >>> import sagax.numpy as snp
 >>> from sagax.scipy import fft
@@ -140,7 +140,7 @@ def _turns(n: int, dtype: Any) -> Any:
 
 
 def _orthogonal(n: int, dtype: Any) -> Any:
-    """What makes the transform orthogonal."""
+    """The factors that make the transform orthogonal."""
     factors = np.full(n, np.sqrt(0.5 / n))
     factors[0] = np.sqrt(0.25 / n)
     return factors.astype(dtype)

@@ -1,4 +1,4 @@
-"""Interpolation in arrays of any number of dimensions, as in `scipy.ndimage`."""
+"""Interpolate in arrays of any number of dimensions, as `scipy.ndimage` does."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import sagax.numpy as snp
-from sagax._src.core import dtypes, kinds
+from sagax._src.core import dtype_predicates, dtypes
 from sagax._src.core.value import Array
 from sagax._src.diagnostics.errors import ArgumentValueError
 from sagax._src.primitives.rounding import round
@@ -117,7 +117,7 @@ def _interpolated(x: Any, cval: Any, *places: Any, linear: bool, mode: str) -> A
         out = value if out is None else out + value
     if out is None:  # an array without dimensions has one place
         return x
-    if not kinds.is_integer(x.dtype) or dtypes.kind(out.dtype) not in "fc":
+    if not dtype_predicates.is_integer(x.dtype) or dtypes.kind(out.dtype) not in "fc":
         return out.astype(x.dtype)
     return round(out).astype(x.dtype)
 

@@ -7,14 +7,14 @@ import operator
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-from sagax._src.control.names import (
+from sagax._src.argument_checks.argument_names import (
     flatten_named,
     leaf_paths,
     named_arguments,
     positional_names,
     signature,
 )
-from sagax._src.control.words import kind_of, unusable_leaf
+from sagax._src.argument_checks.functions import kind_of, unusable_leaf
 from sagax._src.core.value import Array, is_operand
 from sagax._src.diagnostics.boundary import function_name
 from sagax._src.diagnostics.errors import (

@@ -10,7 +10,7 @@ import numpy as np
 
 from sagax._src import trees
 from sagax._src.api import arguments
-from sagax._src.api.flat import (
+from sagax._src.api.autodiff_common import (
     Flat,
     as_value,
     check_inputs,
@@ -21,10 +21,10 @@ from sagax._src.api.flat import (
     vjp_flat,
 )
 from sagax._src.api.jit import is_shaped, shaped
-from sagax._src.control.words import kind_of, structure_error, unusable_leaf
-from sagax._src.core import dims, dtypes, kinds
+from sagax._src.argument_checks.functions import kind_of, structure_error, unusable_leaf
+from sagax._src.core import dims, dtype_predicates, dtypes
 from sagax._src.core.primitive import MissingRuleError
-from sagax._src.core.stage import stage_closed
+from sagax._src.core.staging import stage_closed
 from sagax._src.core.tangents import Linear, Zero
 from sagax._src.core.value import aval_of, is_operand
 from sagax._src.diagnostics.boundary import function_name, tracing
@@ -35,20 +35,20 @@ from sagax._src.diagnostics.errors import (
     ShapeError,
     TreeError,
 )
-from sagax._src.later import later
+from sagax._src.lazy_import import lazy_import
 from sagax._src.primitives.makers import scalar_like
 from sagax._src.primitives.structural import instantiate
 
 if TYPE_CHECKING:
-    import sagax._src.api.at_once as at_once
+    import sagax._src.api.eager_transforms as eager_transforms
     import sagax._src.transforms.jvp as jvp_transform
     import sagax._src.transforms.linearize as linearize_transform
     import sagax._src.transforms.transpose as transpose_transform
 else:
-    jvp_transform = later("sagax._src.transforms.jvp", globals())
-    linearize_transform = later("sagax._src.transforms.linearize", globals())
-    transpose_transform = later("sagax._src.transforms.transpose", globals())
-    at_once = later("sagax._src.api.at_once", globals())
+    jvp_transform = lazy_import("sagax._src.transforms.jvp", globals())
+    linearize_transform = lazy_import("sagax._src.transforms.linearize", globals())
+    transpose_transform = lazy_import("sagax._src.transforms.transpose", globals())
+    eager_transforms = lazy_import("sagax._src.api.eager_transforms", globals())
 
 __all__ = [
     "grad",
@@ -133,7 +133,7 @@ def jvp(
     def make(fun: Any) -> Callable:
         return lambda primals, tangents: _jvp(fun, primals, tangents, has_aux)
 
-    return at_once.applied(fun, ("jvp", bool(has_aux)), make, (primals, tangents))
+    return eager_transforms.applied(fun, ("jvp", bool(has_aux)), make, (primals, tangents))
 
 
 def _jvp(fun: Any, primals: Any, tangents: Any, has_aux: bool) -> tuple:
@@ -207,7 +207,7 @@ def linearize(fun: Callable, *primals: Any, has_aux: bool = False) -> tuple:
     leaves, tree = arguments.flatten_arguments("linearize", fun, primals)
     paths = functools.cache(lambda: arguments.leaf_paths(fun, primals, {}))
     arguments.check_operands(leaves, paths, "linearize", fun)
-    run = at_once.jitted_inside(fun, ("linearize", bool(has_aux)), primals)
+    run = eager_transforms.jitted_inside(fun, ("linearize", bool(has_aux)), primals)
     flat = Flat(run, tree, "linearize", has_aux)
     values = [as_value(x) for x in leaves]
     marks = [has_derivative(x) for x in values]
@@ -322,7 +322,7 @@ def linear_transpose(fun: Callable, *primals: Any, reduce_axes: Any = ()) -> Cal
 
 def _check_transposable(fun: Any, ins: Sequence[Any], outs: Sequence[Any]) -> None:
     """Linear functions map numbers with derivatives to such, or integers to integers."""
-    for fits in (dtypes.is_inexact, kinds.is_integer):
+    for fits in (dtypes.is_inexact, dtype_predicates.is_integer):
         if all(fits(a.dtype) for a in (*ins, *outs)):
             return
     raise DtypeError(
@@ -370,7 +370,9 @@ def vjp(
     leaves, tree = arguments.flatten_arguments("vjp", fun, primals)
     paths = functools.cache(lambda: arguments.leaf_paths(fun, primals, {}))
     arguments.check_operands(leaves, paths, "vjp", fun)
-    run = fun if safe_where else at_once.jitted_inside(fun, ("vjp", bool(has_aux)), primals)
+    run = (
+        fun if safe_where else eager_transforms.jitted_inside(fun, ("vjp", bool(has_aux)), primals)
+    )
     outs, pull, out_tree, aux = vjp_flat(run, leaves, tree, "vjp", has_aux, paths, safe_where)
     name = f"the function returned by vjp of {function_name(fun)}"
 
@@ -438,7 +440,7 @@ def value_and_grad(
     def make(fun: Any) -> Callable:
         return _value_and_grad("value_and_grad", fun, *options)
 
-    return at_once.derivative("value_and_grad", fun, make, options)
+    return eager_transforms.derivative("value_and_grad", fun, make, options)
 
 
 def grad(
@@ -480,7 +482,7 @@ def grad(
 
         return gradient
 
-    return at_once.derivative("grad", fun, make, options)
+    return eager_transforms.derivative("grad", fun, make, options)
 
 
 def _one(aval: Any) -> Any:
@@ -546,17 +548,17 @@ def _check_output(
             fix="reduce it, with .sum() or .mean(); or use jacrev, or vmap(grad(...)) for one gradient an example",
         )
     if holomorphic:
-        if not kinds.is_complex(aval.dtype):
+        if not dtype_predicates.is_complex(aval.dtype):
             raise DtypeError(
                 f"{name} with holomorphic=True requires outputs with complex dtype",
                 function=name,
                 got=aval,
                 expected="complex numbers",
             )
-    elif not kinds.is_floating(aval.dtype):
+    elif not dtype_predicates.is_floating(aval.dtype):
         fix = (
             "for holomorphic functions pass holomorphic=True; for others use sagax.vjp directly"
-            if kinds.is_complex(aval.dtype)
+            if dtype_predicates.is_complex(aval.dtype)
             else "return a floating point value: derivatives of integers are zero everywhere"
         )
         raise DtypeError(

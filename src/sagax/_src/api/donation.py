@@ -6,7 +6,7 @@ import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from sagax._src import stacks, trees, xla
+from sagax._src import source_stacks, trees, xla
 from sagax._src.core.jaxpr import ClosedJaxpr
 from sagax._src.diagnostics.boundary import function_name
 from sagax._src.diagnostics.cautions import DonationWarning
@@ -81,7 +81,7 @@ def warn_of_unusable(fun: Any, closed: ClosedJaxpr, out_tree: Any, planned: Plan
     warning = DonationWarning("\n".join(lines))
     warning.function = function_name(fun)
     warning.arguments = tuple([names[i] for i in planned.unusable])
-    place = user_span(stacks.stack())
+    place = user_span(source_stacks.stack())
     warnings.warn_explicit(
         warning,
         DonationWarning,
@@ -193,6 +193,6 @@ class Donation:
 
     def give(self, arrays: Sequence[ConcreteArray]) -> None:
         """After the call: the donated arrays are gone, and know to whom."""
-        fun, names, stack = self.fun, self.names, stacks.stack()
+        fun, names, stack = self.fun, self.names, source_stacks.stack()
         for i in self.donated:
             arrays[i].give_away((fun, names[i], stack))

@@ -18,8 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from sagax._src import trees
-from sagax._src.control.exported_calls import Divided, ExportedCode
-from sagax._src.control.words import kind_of
+from sagax._src.argument_checks.functions import kind_of
 from sagax._src.core import dims, dtypes
 from sagax._src.core.avals import ShapedArray, intern_aval
 from sagax._src.core.dims.assume import Assumption
@@ -27,6 +26,7 @@ from sagax._src.core.dims.scope import SymbolicScope
 from sagax._src.core.meshes import UNCONSTRAINED, AbstractMesh, AxisType, PartitionSpec
 from sagax._src.core.shardings import NamedSharding
 from sagax._src.diagnostics.errors import ArgumentError, ArgumentValueError, SagaxError
+from sagax._src.higher_order.exported_calls import Divided, ExportedCode
 from sagax._src.primitives.random_bits import implementation, key_dtype
 
 _MAGIC = b"SAGAXEXP"

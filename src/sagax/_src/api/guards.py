@@ -16,20 +16,19 @@ from typing import Any
 
 import numpy as np
 
-from sagax._src import stacks
-from sagax._src.api import reads
-from sagax._src.api.reads import MISSING, Read
-from sagax._src.control import sharing
+from sagax._src import source_stacks, tuning
 from sagax._src.diagnostics.boundary import function_name
 from sagax._src.diagnostics.cautions import StaleValueWarning
 from sagax._src.diagnostics.errors import SagaxError
 from sagax._src.diagnostics.source import lines_of
 from sagax._src.diagnostics.spans import shown_path, user_span
+from sagax._src.function_analysis import free_variables
+from sagax._src.function_analysis.free_variables import MISSING, Read
+from sagax._src.higher_order import trace_cache
 from sagax._src.runtime.array import ConcreteArray
 
 MODES = ("warn", "retrace", "raise", "ignore")
 
-_SMALL = 4096  # bytes of a NumPy array whose contents are compared at each call
 _VARIANTS = 8  # programs kept for the values that a function has seen
 
 
@@ -69,7 +68,7 @@ class Guard:
         found = []
         for read in self.reads:
             now = read.now()
-            if not reads.same(read.value, now):
+            if not free_variables.same(read.value, now):
                 found.append((read, now))
         return found
 
@@ -85,7 +84,11 @@ def _checker(found: Sequence[Read]) -> Callable[[], bool]:
         for link in read.links:
             rows[link.kind][id(link.holder), link.key] = (link.holder, link.key, link.value)
         value = read.links[-1].value
-        if isinstance(value, np.ndarray) and value.flags.writeable and value.nbytes <= _SMALL:
+        if (
+            isinstance(value, np.ndarray)
+            and value.flags.writeable
+            and value.nbytes <= tuning.GUARD_MAX_ARRAY_BYTES
+        ):
             contents[id(value)] = (value, read.value.tobytes())
     dicts = [(holder.get, key, value) for holder, key, value in rows["dict"].values()]
     cells = [(cell, value) for cell, _, value in rows["cell"].values()]
@@ -124,7 +127,7 @@ def _checker(found: Sequence[Read]) -> Callable[[], bool]:
 def _refreshed(read: Read) -> Read:
     links, holder = [], read.links[0].holder
     for link in read.links:
-        value = reads.fetch(link.kind, holder, link.key)
+        value = free_variables.fetch(link.kind, holder, link.key)
         links.append(link._replace(holder=holder, value=value))
         holder = value
     return Read(read.text, tuple(links), read.value, read.code, read.offset, read.line)
@@ -133,7 +136,11 @@ def _refreshed(read: Read) -> Read:
 def _frozen(read: Read) -> Read:
     """The read with a copy of the NumPy array that is there, which may be written to later."""
     value = read.value
-    if isinstance(value, np.ndarray) and value.flags.writeable and value.nbytes <= _SMALL:
+    if (
+        isinstance(value, np.ndarray)
+        and value.flags.writeable
+        and value.nbytes <= tuning.GUARD_MAX_ARRAY_BYTES
+    ):
         value = value.copy()
         return Read(read.text, read.links, value, read.code, read.offset, read.line)
     return read
@@ -158,12 +165,12 @@ def recording(fun: Any, bound: Mapping[str, Any]) -> Iterator[Recording]:
     `bound` gives the values of parameters that are static.
     """
     recorded = Recording()
-    found = [_frozen(read) for read in reads.outside(fun, bound)]
+    found = [_frozen(read) for read in free_variables.outside(fun, bound)]
     if not found:
         yield recorded
         return
     codes: dict[int, CodeType] = {id(read.code): read.code for read in found}
-    with reads.running(codes) as ran:
+    with free_variables.running(codes) as ran:
         yield recorded
     kept = [read for read in found if read in ran]
     if kept:
@@ -175,17 +182,17 @@ def rebound(guard: Guard, fun: Any, bound: Mapping[str, Any]) -> Guard:
     if guard.fun == fun:
         return guard
     kept = {(id(read.code), read.offset) for read in guard.reads}
-    found = [r for r in reads.outside(fun, bound) if (id(r.code), r.offset) in kept]
+    found = [r for r in free_variables.outside(fun, bound) if (id(r.code), r.offset) in kept]
     return Guard(fun, [_frozen(read) for read in found])
 
 
-sharing.on_reuse = reads.reused
+trace_cache.on_reuse = free_variables.reused
 
 
 def reused(guard: Guard | None) -> None:
     """Tell the traces at work that this earlier one was used again as a part of them."""
     if guard is not None:
-        reads.reused_reads(guard.reads)
+        free_variables.reused_reads(guard.reads)
 
 
 # --- what happens when one does not hold -------------------------------------------------------------
@@ -263,7 +270,7 @@ def react(guard: Guard, mode: str, warned: set[str]) -> None:
         warning.function = function_name(guard.fun)
         warning.read, warning.code_read, warning.line_read = read.text, read.code, read.line
         warning.arguments = (read.text.partition(".")[0].partition("[")[0],)
-        place = user_span(stacks.stack())
+        place = user_span(source_stacks.stack())
         file, line = ("sagax", 1) if place is None else (place.file, place.line)
         warnings.warn_explicit(warning, StaleValueWarning, file, line)
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from sagax._src import trees
 from sagax._src.api import arguments
-from sagax._src.api.flat import (
+from sagax._src.api.autodiff_common import (
     Flat,
     as_value,
     check_inputs,
@@ -19,25 +19,25 @@ from sagax._src.api.flat import (
     of_some,
     vjp_flat,
 )
-from sagax._src.control.words import kind_of
-from sagax._src.core import dims, dtypes, kinds
+from sagax._src.argument_checks.functions import kind_of
+from sagax._src.core import dims, dtype_predicates, dtypes
 from sagax._src.core.value import aval_of, sockets
 from sagax._src.diagnostics.boundary import function_name, tracing
 from sagax._src.diagnostics.errors import ArgumentValueError, DtypeError, SagaxError
-from sagax._src.later import later
+from sagax._src.lazy_import import lazy_import
 from sagax._src.primitives.comparison import eq
 from sagax._src.primitives.shaping import broadcasted_iota, size_as_value
 from sagax._src.primitives.slicing import slice_in_dim
 from sagax._src.primitives.structural import convert, instantiate, reshape
 
 if TYPE_CHECKING:
-    import sagax._src.api.at_once as at_once
+    import sagax._src.api.eager_transforms as eager_transforms
     import sagax._src.transforms.batch as batch_transform
     import sagax._src.transforms.jvp as jvp_transform
 else:
-    jvp_transform = later("sagax._src.transforms.jvp", globals())
-    batch_transform = later("sagax._src.transforms.batch", globals())
-    at_once = later("sagax._src.api.at_once", globals())
+    jvp_transform = lazy_import("sagax._src.transforms.jvp", globals())
+    batch_transform = lazy_import("sagax._src.transforms.batch", globals())
+    eager_transforms = lazy_import("sagax._src.api.eager_transforms", globals())
 
 
 def _basis(leaves: Sequence[Any]) -> list:
@@ -117,7 +117,9 @@ def jacfwd(
            [0., 4.]], dtype=float32)
     """
     options = (argnums, has_aux, holomorphic)
-    return at_once.derivative("jacfwd", fun, lambda f: _jacfwd("jacfwd", f, *options), options)
+    return eager_transforms.derivative(
+        "jacfwd", fun, lambda f: _jacfwd("jacfwd", f, *options), options
+    )
 
 
 def _jacfwd(name: str, fun: Callable, argnums: Any, has_aux: bool, holomorphic: bool) -> Callable:
@@ -178,7 +180,11 @@ def _check_outputs(
     """Raise, naming the output, unless all have dtypes that a Jacobian can be made of."""
     for i, out in enumerate(outs):
         dtype = aval_of(out).dtype
-        if kinds.is_complex(dtype) if holomorphic else kinds.is_floating(dtype):
+        if (
+            dtype_predicates.is_complex(dtype)
+            if holomorphic
+            else dtype_predicates.is_floating(dtype)
+        ):
             continue
         path = trees.argument_path("result", trees.key_paths(out_tree.unflatten(outs))[i])
         raise DtypeError(
@@ -212,7 +218,9 @@ def jacrev(
            [0., 4.]], dtype=float32)
     """
     options = (argnums, has_aux, holomorphic, allow_int)
-    return at_once.derivative("jacrev", fun, lambda f: _jacrev("jacrev", f, *options), options)
+    return eager_transforms.derivative(
+        "jacrev", fun, lambda f: _jacrev("jacrev", f, *options), options
+    )
 
 
 def _jacrev(
@@ -283,4 +291,4 @@ def hessian(
     def make(fun: Any) -> Callable:
         return _jacfwd("hessian", _jacrev("hessian", fun, *options), *options)
 
-    return at_once.derivative("hessian", fun, make, options)
+    return eager_transforms.derivative("hessian", fun, make, options)

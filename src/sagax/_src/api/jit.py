@@ -16,15 +16,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from sagax._src import config, trees
+from sagax._src import config, trees, tuning
 from sagax._src.api import arguments
-from sagax._src.api.structs import ShapeDtypeStruct, is_shaped, shaped
-from sagax._src.control import identity
-from sagax._src.control.call import call
-from sagax._src.control.no_tangents import without_no_tangents
-from sagax._src.control.words import check_results, kind_of
+from sagax._src.api.shape_dtype_struct import ShapeDtypeStruct, is_shaped, shaped
+from sagax._src.argument_checks.functions import check_results, kind_of
 from sagax._src.core.jaxpr import ClosedJaxpr, DebugInfo, eval_jaxpr
-from sagax._src.core.stage import stage
+from sagax._src.core.staging import stage
 from sagax._src.core.trace import Tracer, at_work, axis_environment, evaluation, state
 from sagax._src.core.value import aval_of, is_operand
 from sagax._src.diagnostics import events
@@ -39,8 +36,11 @@ from sagax._src.diagnostics.errors import (
     ArgumentValueError,
     NonFiniteError,
 )
-from sagax._src.later import later
-from sagax._src.runtime import devices, entries, working_memory
+from sagax._src.function_analysis import identity
+from sagax._src.higher_order.call import call
+from sagax._src.higher_order.float0_outputs import without_no_tangents
+from sagax._src.lazy_import import lazy_import
+from sagax._src.runtime import call_paths, devices, working_memory
 from sagax._src.runtime.array import ConcreteArray, as_array
 from sagax._src.runtime.compile import (
     Compiled,
@@ -53,23 +53,23 @@ from sagax._src.runtime.placements import Placement, in_context
 from sagax._src.xla import Device
 
 if TYPE_CHECKING:
-    import sagax._src.api.compilations as compilations
-    import sagax._src.api.divisions as divisions
+    import sagax._src.api.compile_log as compile_log
     import sagax._src.api.donation as donation
     import sagax._src.api.guards as guards
-    import sagax._src.api.reads as reads
+    import sagax._src.api.jit_shardings as jit_shardings
     import sagax._src.api.stages as stages
+    import sagax._src.function_analysis.free_variables as free_variables
+    import sagax._src.runtime.debug_nans as debug_nans
     import sagax._src.runtime.key_reuse.watch as watch
-    import sagax._src.runtime.nonfinite as nonfinite
 else:
-    watch = later("sagax._src.runtime.key_reuse.watch", globals())
-    divisions = later("sagax._src.api.divisions", globals())
-    donation = later("sagax._src.api.donation", globals())
-    guards = later("sagax._src.api.guards", globals())
-    reads = later("sagax._src.api.reads", globals())
-    compilations = later("sagax._src.api.compilations", globals())
-    stages = later("sagax._src.api.stages", globals())
-    nonfinite = later("sagax._src.runtime.nonfinite", globals())
+    watch = lazy_import("sagax._src.runtime.key_reuse.watch", globals())
+    jit_shardings = lazy_import("sagax._src.api.jit_shardings", globals())
+    donation = lazy_import("sagax._src.api.donation", globals())
+    guards = lazy_import("sagax._src.api.guards", globals())
+    free_variables = lazy_import("sagax._src.function_analysis.free_variables", globals())
+    compile_log = lazy_import("sagax._src.api.compile_log", globals())
+    stages = lazy_import("sagax._src.api.stages", globals())
+    debug_nans = lazy_import("sagax._src.runtime.debug_nans", globals())
 
 _flatten = trees.flatten
 _thread = config.thread
@@ -202,7 +202,6 @@ def clear_caches() -> None:
 # -- large dicts of arrays as arguments ------------------------------------------------------------
 
 _MOST_DICTS = 64
-_FEWEST_KEYS = 8  # of dicts that are smaller, the engine finds the leaves as quickly
 
 
 def _leaves_of_dicts(args: tuple, known: dict[tuple, tuple]) -> tuple[list, Any] | None:
@@ -225,7 +224,7 @@ def _leaves_of_dicts(args: tuple, known: dict[tuple, tuple]) -> tuple[list, Any]
 
 def _note_dicts(args: tuple, leaves: list, tree: Any, known: dict[tuple, tuple]) -> None:
     """Note how to find the leaves of such arguments, if dicts among them are large."""
-    if not any(type(x) is dict and len(x) >= _FEWEST_KEYS for x in args):
+    if not any(type(x) is dict and len(x) >= tuning.NOTED_DICT_MIN_KEYS for x in args):
         return
     if not all(type(x) is ConcreteArray or (type(x) is dict and len(x) > 1) for x in args):
         return
@@ -285,7 +284,7 @@ class JitFunction:
         self._divisions = None
         if in_shardings is not None or out_shardings is not None:
             name = function_name(fun)
-            self._divisions = divisions.Divisions(name, in_shardings, out_shardings)
+            self._divisions = jit_shardings.Divisions(name, in_shardings, out_shardings)
         self._plain = not (self._static_nums or self._static_names)
         self._donates = bool(self._donate_nums or self._donate_names)
         options = (
@@ -403,7 +402,7 @@ class JitFunction:
                     return entry(bufs, leaves)
             return self._general(args, kwargs)
         except Exception as error:
-            ran = isinstance(error, NonFiniteError) or entries.ran(error)
+            ran = isinstance(error, NonFiniteError) or call_paths.ran(error)
             (self._running if ran else self._boundary).leave(error)
             raise
 
@@ -418,7 +417,7 @@ class JitFunction:
         if state.trace is not evaluation:
             if self._divisions is not None:
                 asked = self._divisions.of_arguments(tree, dyn_args, dyn_kwargs)
-                leaves = divisions.constrained(leaves, asked)
+                leaves = jit_shardings.constrained(leaves, asked)
             traced = self._trace(statics, tree, [aval_of(x) for x in leaves], args, kwargs)
             return self._apply(traced, leaves)
         if self._divisions is not None:
@@ -566,7 +565,7 @@ class JitFunction:
             if p.default is not p.empty and p.name not in given
         }
         for name, arg in (*zip(names, args, strict=False), *kwargs.items()):
-            instance = reads.instance_of(arg)
+            instance = free_variables.instance_of(arg)
             if instance is not None:
                 known[name] = instance
         for where, static in statics:
@@ -647,7 +646,7 @@ class JitFunction:
             outs = call(closed, leaves, name=traced.name, **own)
         if self._divisions is not None:
             asked = self._divisions.of_results(traced.out_tree, closed.out_avals)
-            outs = divisions.constrained(outs, asked)
+            outs = jit_shardings.constrained(outs, asked)
         return traced.out_tree.unflatten(outs)
 
     # -- compiling ----------------------------------------------------------------------------------
@@ -675,7 +674,7 @@ class JitFunction:
         if self._divisions is not None:
             asked = self._divisions.of_results(traced.out_tree, closed.out_avals)
         consts = [as_array(c) for c in closed.consts]
-        place, results = divisions.of_program(
+        place, results = jit_shardings.of_program(
             closed.jaxpr, consts, committed, len(closed.in_avals), asked
         )
         return self._place(place), results
@@ -726,12 +725,12 @@ class JitFunction:
         lowering = time.perf_counter() - start
         compiled = Compiled(lowered, device, self._options)
         origin = compiled.origin
-        counter = compilations.record(
+        counter = compile_log.record(
             self._fun,
             traced.closed.jaxpr.debug_info.arg_names,
             traced.closed.in_avals,
             [(where, static.value) for where, static in statics],
-            compilations.Seconds(traced.seconds, lowering, time.perf_counter() - start - lowering),
+            compile_log.Seconds(traced.seconds, lowering, time.perf_counter() - start - lowering),
             program=traced.closed,
             loaded=origin.source == "loaded",
             why=origin.why,
@@ -745,11 +744,11 @@ class JitFunction:
                 entry = donation.Donation(
                     self._fun, traced.closed.jaxpr.debug_info.arg_names, aliases
                 ).giving(entry)
-            return self._watched(entries.noted(entry), traced, consts)
+            return self._watched(call_paths.noted(entry), traced, consts)
         single = len(compiled.out_avals) == 1 and trees.treedef_is_leaf(traced.out_tree)
         several = not devices.only_one()
-        entry = entries.entry(compiled, consts, None if single else unflatten, target, several)
-        entry = compilations.timed(entry, counter)
+        entry = call_paths.entry(compiled, consts, None if single else unflatten, target, several)
+        entry = compile_log.timed(entry, counter)
         if not aliases:
             return self._watched(entry, traced, consts)
 
@@ -767,8 +766,8 @@ class JitFunction:
 
     @staticmethod
     def _watched(entry: Callable, traced: Traced, consts: Sequence[Any]) -> Callable:
-        if nonfinite.wanted():
-            entry = nonfinite.watched_call(entry, traced.closed.jaxpr, consts, trees.leaves)
+        if debug_nans.wanted():
+            entry = debug_nans.watched_call(entry, traced.closed.jaxpr, consts, trees.leaves)
         if _thread.settings.debug_key_reuse:
             return watch.watched_call(entry, traced.closed.jaxpr, consts)
         return entry
@@ -788,7 +787,7 @@ class JitFunction:
             avals = [shaped(x) for x in leaves]
             if self._divisions is not None:
                 asked = self._divisions.of_arguments(tree, dyn_args, dyn_kwargs)
-                avals = divisions.typed_avals(avals, asked)
+                avals = jit_shardings.typed_avals(avals, asked)
             return self._trace(statics, tree, avals, args, kwargs), tree, statics, leaves
 
     def trace(self, *args: Any, **kwargs: Any) -> stages.TracedStage:

@@ -11,23 +11,23 @@ import numpy as np
 from sagax._src import trees
 from sagax._src.api import arguments
 from sagax._src.api.jit import jit
-from sagax._src.api.values import device_put
-from sagax._src.control.manual import Region
-from sagax._src.control.words import check_results
+from sagax._src.api.tracing_utils import device_put
+from sagax._src.argument_checks.functions import check_results
 from sagax._src.core import meshes
 from sagax._src.core.jaxpr import ClosedJaxpr, DebugInfo
 from sagax._src.core.meshes import Mesh, PartitionSpec
 from sagax._src.core.shardings import NamedSharding
-from sagax._src.core.stage import stage
+from sagax._src.core.staging import stage
 from sagax._src.core.trace import Tracer, evaluation, state
 from sagax._src.core.value import aval_of, sockets
 from sagax._src.diagnostics.boundary import function_code, function_name, running, tracing
 from sagax._src.diagnostics.errors import ArgumentError, ArgumentValueError
+from sagax._src.higher_order.shard_map import Region
 from sagax._src.primitives.structural import expand_dims, reshape
-from sagax._src.runtime import commits
+from sagax._src.runtime import commit_sites
 from sagax._src.runtime import devices as known_devices
 from sagax._src.runtime.array import ConcreteArray
-from sagax._src.runtime.process_parts import global_to_local, local_mesh, local_to_global
+from sagax._src.runtime.distributed.local_shards import global_to_local, local_mesh, local_to_global
 
 _UNNAMED = "pmap axis"
 
@@ -118,7 +118,7 @@ def pmap(
         if found is None:
             try:
                 return program(*args, **kwargs)
-            except commits.DeviceConflictError:
+            except commit_sites.DeviceConflictError:
                 if state.trace is not evaluation:
                     raise
             # Arguments that lie elsewhere are moved, as each example has its device.

@@ -7,9 +7,9 @@ from collections.abc import Callable
 from typing import Any
 
 from sagax._src import trees
-from sagax._src.api import arguments, divisions
+from sagax._src.api import arguments, jit_shardings
 from sagax._src.api.jit import jit
-from sagax._src.control.words import unusable_leaf
+from sagax._src.argument_checks.functions import unusable_leaf
 from sagax._src.core import meshes
 from sagax._src.core.meshes import AxisType, PartitionSpec
 from sagax._src.core.shardings import NamedSharding, Sharding, ShardingError, shown_in_type
@@ -23,7 +23,7 @@ from sagax._src.primitives.resharding import (
     reshard_p,
     sharding_constraint_p,
 )
-from sagax._src.runtime import moving, placements
+from sagax._src.runtime import device_put, placements
 
 
 class ConstraintError(SagaxError, AssertionError):
@@ -42,7 +42,7 @@ def _leaves(x: Any, shardings: Any, function: str, argument: str) -> tuple[list,
         if not is_operand(leaf):
             raise unusable_leaf(leaf, function, path, "pass arrays or numbers")
     mesh = mesh_in_types(leaves)
-    return leaves, divisions.spread(shardings, x, function, argument, "x", mesh), paths, tree
+    return leaves, jit_shardings.spread(shardings, x, function, argument, "x", mesh), paths, tree
 
 
 def _named(sharding: Any, x: Any, path: str, function: str) -> NamedSharding:
@@ -62,7 +62,7 @@ def _named(sharding: Any, x: Any, path: str, function: str) -> NamedSharding:
     except SagaxError as error:
         raise error.attach(function=function, argument=path) from None
     if isinstance(x, Tracer):
-        divisions.refuse_memory_kind(sharding)
+        jit_shardings.refuse_memory_kind(sharding)
     return placements.named(sharding, aval.ndim)
 
 
@@ -149,7 +149,7 @@ def reshard(x: Any, out_shardings: Any) -> Any:
             )
         named = _named(sharding, leaf, path, "reshard")
         if not isinstance(leaf, Tracer):
-            found.append(moving.put(leaf, named))
+            found.append(device_put.put(leaf, named))
             continue
         found.append(reshard_p.bind(leaf, sharding=named))
     return tree.unflatten(found)
@@ -195,7 +195,9 @@ def auto_axes(f: Callable | None = None, *, axes: Any = None, out_sharding: Any 
             with meshes.entered(abstract_mesh=inner):
                 given = trees.map(lambda x: left_to_compiler(x, names), (args, kwargs))
                 result = f(*given[0], **given[1])
-            wanted = divisions.spread(asked, result, "auto_axes", "out_sharding", "result", mesh)
+            wanted = jit_shardings.spread(
+                asked, result, "auto_axes", "out_sharding", "result", mesh
+            )
             return reshard(result, _as_tree(result, wanted))
 
         return jit(compute)(args, kwargs)
@@ -241,7 +243,7 @@ def explicit_axes(
         left = [n for n in names if n not in mesh.explicit_axes]
 
         def compute(args: tuple, kwargs: dict) -> Any:
-            wanted = divisions.spread(
+            wanted = jit_shardings.spread(
                 asked, args, "explicit_axes", "in_sharding", "the arguments", mesh
             )
             wanted = [s and NamedSharding(inner, s.spec) for s in wanted]  # type: ignore[union-attr]

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from sagax._src.control.words import kind_of
+from sagax._src.argument_checks.functions import kind_of
 from sagax._src.core.shardings import Sharding
 from sagax._src.core.trace import Tracer
 from sagax._src.core.value import aval_of, is_operand

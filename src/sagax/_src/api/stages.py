@@ -6,11 +6,11 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from sagax._src import trees, xla
-from sagax._src.api import arguments, divisions, donation
-from sagax._src.api.structs import ShapeDtypeStruct
-from sagax._src.control.words import kind_of, structure_error
-from sagax._src.core.formats import Format, Layout
+from sagax._src.api import arguments, donation, jit_shardings
+from sagax._src.api.shape_dtype_struct import ShapeDtypeStruct
+from sagax._src.argument_checks.functions import kind_of, structure_error
 from sagax._src.core.jaxpr import ClosedJaxpr
+from sagax._src.core.layouts import Format, Layout
 from sagax._src.core.shardings import Sharding
 from sagax._src.core.trace import Tracer
 from sagax._src.diagnostics.errors import (
@@ -174,7 +174,7 @@ class TracedStage(_Stage):
         jitted, signature = self._jitted, self._signature
         _, dyn_args, dyn_kwargs = jitted._split(self._args, self._kwargs)
         leaves, tree = signature.flatten(dyn_args, dyn_kwargs)
-        operands = divisions.of_structs(leaves, self.jaxpr.in_avals)
+        operands = jit_shardings.of_structs(leaves, self.jaxpr.in_avals)
         committed = jitted._bound_to(operands, tree, self._args, self._kwargs)
         device, asked = jitted._program_place(self._function, committed)
         platform = platform_of(device)
@@ -223,19 +223,19 @@ class LoweredStage(_Stage):
     def as_text(self, dialect: str | None = None, *, debug_info: bool = False) -> str:
         """The program as text: StableHLO, or unoptimised HLO with `dialect="hlo"`."""
         if _checked_dialect(dialect, "as_text") == "hlo":
-            return xla.module_to_hlo_text(self._lowered.text)
-        return xla.format_module(self._lowered.text, locations=debug_info)
+            return xla.mlir.hlo_text(self._lowered.text)
+        return xla.mlir.format_module(self._lowered.text, locations=debug_info)
 
     def compiler_ir(self, dialect: str | None = None) -> Any:
         """The program as an object of jaxlib's: an MLIR module, or with `dialect="hlo"` a computation."""
         if _checked_dialect(dialect, "compiler_ir") == "hlo":
-            return xla.module_computation(self._lowered.text)
-        return xla.parsed_module(self._lowered.text)
+            return xla.mlir.xla_computation(self._lowered.text)
+        return xla.mlir.parse_module(self._lowered.text)
 
     def cost_analysis(self) -> dict[str, float]:
         """XLA's estimate of the cost before optimisation."""
         client = devices.backend_of(first_device(self._device)).client
-        return xla.module_cost_analysis(client, self._lowered.text)
+        return xla.mlir.cost_analysis(client, self._lowered.text)
 
     def compile(self, compiler_options: Mapping[str, Any] | None = None) -> CompiledStage:
         """The program compiled for the device, with options of XLA by name."""

@@ -22,7 +22,7 @@ import numpy as np
 
 from sagax._src import config
 from sagax._src.diagnostics import errors, spans
-from sagax._src.records import record
+from sagax._src.frozen_class import record
 
 # --- the types ---------------------------------------------------------------------------------
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sagax._src.records import record
+from sagax._src.frozen_class import record
 
 
 @record

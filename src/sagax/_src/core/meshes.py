@@ -20,7 +20,7 @@ import numpy as np
 
 from sagax._src import config
 from sagax._src.diagnostics.errors import ArgumentError, ArgumentValueError
-from sagax._src.records import record
+from sagax._src.frozen_class import record
 
 
 class AxisType(enum.Enum):

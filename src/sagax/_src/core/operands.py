@@ -12,7 +12,7 @@ import operator
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, TypeVar
 
-from sagax._src.records import record
+from sagax._src.frozen_class import record
 
 _Groups = TypeVar("_Groups", bound="Groups")
 

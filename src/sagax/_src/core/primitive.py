@@ -30,13 +30,13 @@ from sagax._src.core.effects import no_effects
 from sagax._src.core.jaxpr import subjaxprs
 from sagax._src.core.trace import at_work, evaluation
 from sagax._src.diagnostics import errors
-from sagax._src.later import later
-from sagax._src.stacks import capture
+from sagax._src.lazy_import import lazy_import
+from sagax._src.source_stacks import capture
 
 if TYPE_CHECKING:
-    import sagax._src.core.explicit as explicit
+    import sagax._src.core.sharding_rules as sharding_rules
 else:
-    explicit = later("sagax._src.core.explicit", globals())
+    sharding_rules = lazy_import("sagax._src.core.sharding_rules", globals())
 
 _CACHE_LIMIT = 8192
 
@@ -198,7 +198,7 @@ class Primitive:
         divided = any(a.sharding is not None for a in in_avals)
         if divided and not (self.holds_program or self.sets_sharding):
             plain = tuple([a if a.sharding is None else a.update(sharding=None) for a in in_avals])
-            return explicit.infer(self, in_avals, self._abstract(plain, params), params)
+            return sharding_rules.infer(self, in_avals, self._abstract(plain, params), params)
         varying = avals.no_axes.union(*[a.vma for a in in_avals])
         if not varying:
             return rule(*in_avals, **params)

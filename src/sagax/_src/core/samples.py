@@ -7,7 +7,7 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 
-from sagax._src.records import record
+from sagax._src.frozen_class import record
 
 
 @record

@@ -25,12 +25,12 @@ from sagax._src.core.meshes import (
     PartitionSpec,
 )
 from sagax._src.diagnostics.errors import ArgumentError, SagaxError
-from sagax._src.later import later
+from sagax._src.lazy_import import lazy_import
 
 if TYPE_CHECKING:
     import difflib
 else:
-    difflib = later("difflib", globals())
+    difflib = lazy_import("difflib", globals())
 
 Index = tuple[slice, ...]
 

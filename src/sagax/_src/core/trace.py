@@ -19,13 +19,13 @@ from sagax._src import config
 from sagax._src.core import meshes
 from sagax._src.core.value import Array, aval_of
 from sagax._src.diagnostics import errors
-from sagax._src.later import later
-from sagax._src.stacks import written
+from sagax._src.lazy_import import lazy_import
+from sagax._src.source_stacks import written
 
 if TYPE_CHECKING:
     import sagax._src.diagnostics.leaks as leaks
 else:
-    leaks = later("sagax._src.diagnostics.leaks", globals())
+    leaks = lazy_import("sagax._src.diagnostics.leaks", globals())
 
 
 class NamedAxis(NamedTuple):
@@ -398,3 +398,8 @@ class Tracer(Array):
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self._parts()})"
+
+
+def is_concrete(value: Any) -> bool:
+    """Test whether `value` is an array that holds data, and no tracer."""
+    return isinstance(value, Array) and not isinstance(value, Tracer)

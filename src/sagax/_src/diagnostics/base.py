@@ -14,13 +14,13 @@ from sagax._src.diagnostics.provenance import (
 )
 from sagax._src.diagnostics.source import function_code, returned
 from sagax._src.diagnostics.spans import is_users, user_span
-from sagax._src.later import later
-from sagax._src.stacks import stack
+from sagax._src.lazy_import import lazy_import
+from sagax._src.source_stacks import stack
 
 if TYPE_CHECKING:
     import sagax._src.diagnostics.render as render
 else:
-    render = later("sagax._src.diagnostics.render", globals())
+    render = lazy_import("sagax._src.diagnostics.render", globals())
 
 __all__ = ["Details", "SagaxError", "describe"]
 

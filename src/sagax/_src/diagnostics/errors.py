@@ -67,12 +67,12 @@ from sagax._src.diagnostics.spans import (
     user_places,
     user_span,
 )
-from sagax._src.later import later
+from sagax._src.lazy_import import lazy_import
 
 if TYPE_CHECKING:
     import sagax._src.diagnostics.leaks as leaks
 else:
-    leaks = later("sagax._src.diagnostics.leaks", globals())
+    leaks = lazy_import("sagax._src.diagnostics.leaks", globals())
 
 __all__ = [
     "ArgumentError",

@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, TextIO
 
 from sagax._src.diagnostics.base import SagaxError
 from sagax._src.diagnostics.boundary import tidy
-from sagax._src.later import later
+from sagax._src.lazy_import import lazy_import
 
 if TYPE_CHECKING:
     import sagax._src.diagnostics.render as render
 else:
-    render = later("sagax._src.diagnostics.render", globals())
+    render = lazy_import("sagax._src.diagnostics.render", globals())
 
 __all__ = ["install", "wants_colour"]
 

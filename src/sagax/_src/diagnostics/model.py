@@ -5,7 +5,7 @@ from __future__ import annotations
 import enum
 from typing import Any, cast
 
-from sagax._src.records import record
+from sagax._src.frozen_class import record
 
 __all__ = [
     "Diagnostic",

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 
 from sagax._src.diagnostics.model import Span
 from sagax._src.diagnostics.syntax import part
-from sagax._src.stacks import Stack
+from sagax._src.source_stacks import Stack
 
 __all__ = [
     "Backward",
@@ -213,7 +213,9 @@ def entered(traceback: Any, limit: int = 5) -> list[int]:
 
 
 _TRANSFORMATIONS = tuple(
-    os.path.join(_PACKAGE, "_src", part) + os.sep for part in ("api", "control", "transforms")
+    os.path.join(_PACKAGE, "_src", part) + os.sep
+    for part in """api argument_checks callbacks collectives function_analysis higher_order
+    transforms""".split()
 )
 
 

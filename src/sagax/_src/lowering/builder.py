@@ -14,11 +14,11 @@ from typing import Any
 import numpy as np
 
 from sagax._src import xla
-from sagax._src.core import dims, dtypes, kinds
+from sagax._src.core import dims, dtype_predicates, dtypes
 from sagax._src.core.avals import intern_aval
 from sagax._src.core.jaxpr import Eqn, Jaxpr, Literal, Var
-from sagax._src.core.stage import stage
-from sagax._src.lowering.divided import constrained
+from sagax._src.core.staging import stage
+from sagax._src.lowering.sharding_constraints import constrained
 from sagax._src.lowering.templates import signature, template
 from sagax._src.lowering.text import (
     attribute_text,
@@ -354,8 +354,10 @@ class Builder:
         out = intern_aval(x.aval.shape, dtype, False, None)
         if dtype == _BOOL:
             return self.compare("NE", x, self.full_like(x, 0))
-        if kinds.is_complex(x.aval.dtype) and not kinds.is_complex(dtype):
-            x = self.op("real", [x], x.aval.with_dtype(kinds.real_part_dtype(x.aval.dtype)))
+        if dtype_predicates.is_complex(x.aval.dtype) and not dtype_predicates.is_complex(dtype):
+            x = self.op(
+                "real", [x], x.aval.with_dtype(dtype_predicates.real_part_dtype(x.aval.dtype))
+            )
         return self.op("convert", [x], out)
 
     def compare(self, direction: str, x: Value, y: Value, *, total_order: bool = False) -> Value:
@@ -565,7 +567,7 @@ class Builder:
         return found
 
     def call_text(
-        self, functions: xla.ModuleFunctions, operands: Sequence[Value], outs: Sequence[Any]
+        self, functions: xla.mlir.ModuleFunctions, operands: Sequence[Value], outs: Sequence[Any]
     ) -> list[Value]:
         """Call the main function of those that were taken from another module."""
         given = [self._seen_as(x, t) for x, t in zip(operands, functions.arg_types, strict=True)]

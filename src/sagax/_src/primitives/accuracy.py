@@ -6,11 +6,11 @@ import enum
 from collections.abc import Callable
 from typing import Any
 
-from sagax._src.core import dtypes, kinds
+from sagax._src.core import dtype_predicates, dtypes
 from sagax._src.core.primitive import Primitive
 from sagax._src.diagnostics.errors import ArgumentError, ArgumentValueError
+from sagax._src.frozen_class import record
 from sagax._src.primitives.makers import elementwise
-from sagax._src.records import record
 
 
 class AccuracyMode(enum.Enum):
@@ -69,7 +69,7 @@ def accurate_elementwise(
     def _(b: Any, x: Any, *, accuracy: Any = None) -> Any:
         attributes = {} if accuracy is None else {"result_accuracy": _attribute(accuracy)}
         dtype = x.aval.dtype
-        if in_float32 and kinds.is_narrow_float(dtype):
+        if in_float32 and dtype_predicates.is_narrow_float(dtype):
             x = b.convert(x, dtypes.float32)
         return b.convert(b.op(hlo, [x], x.aval, **attributes), dtype)
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from sagax._src.core import dtypes, kinds
+from sagax._src.core import dtype_predicates, dtypes
 from sagax._src.core.samples import Sample, bf16, boolean, c64, f16, f32, i8, i32, u8, u32
 from sagax._src.core.tangents import Zero, is_linear
 from sagax._src.core.value import aval_of
@@ -55,7 +55,9 @@ _PAIRS = [
 ]
 
 
-real_number = Accepts("real numbers", lambda d: number.test(d) and not kinds.is_complex(d))
+real_number = Accepts(
+    "real numbers", lambda d: number.test(d) and not dtype_predicates.is_complex(d)
+)
 
 
 def replaced(x: Any, old: Any, new: Any) -> Any:
@@ -169,7 +171,7 @@ def _high_half(x: np.ndarray, y: np.ndarray) -> Any:
     wide = x.astype(object) * y.astype(object)  # exact for every width
     return (
         np.asarray(wide >> width, dtype=object)
-        .astype(np.int64 if kinds.is_signed(x.dtype) else np.uint64)
+        .astype(np.int64 if dtype_predicates.is_signed(x.dtype) else np.uint64)
         .astype(x.dtype)
     )
 
@@ -203,7 +205,7 @@ def mulhi(x: Any, y: Any) -> Any:
 
 
 def _divide(x: np.ndarray, y: np.ndarray) -> Any:
-    if not kinds.is_integer(x.dtype):
+    if not dtype_predicates.is_integer(x.dtype):
         if x.dtype.kind == "f" and y.size < x.size:
             return x * np.divide(y.dtype.type(1), y)  # as XLA does where the divisor is stretched
         return np.divide(x, y)
@@ -214,7 +216,7 @@ def _divide(x: np.ndarray, y: np.ndarray) -> Any:
 
 
 def _remainder(x: np.ndarray, y: np.ndarray) -> Any:
-    if not kinds.is_integer(x.dtype) or y.all():
+    if not dtype_predicates.is_integer(x.dtype) or y.all():
         return np.fmod(x, y)
     return np.where(y == 0, x, np.fmod(x, np.where(y == 0, np.ones((), y.dtype), y)))
 
@@ -336,7 +338,7 @@ def _extreme(name: str, hlo: str, direction: str, numpy: Any) -> Any:
 
     @p.lower
     def _(b: Any, x: Any, y: Any) -> Any:
-        if not kinds.is_complex(x.dtype):
+        if not dtype_predicates.is_complex(x.dtype):
             return b.elementwise(hlo, [x, y])
         x, y = b.stretch(x, b.out.shape), b.stretch(y, b.out.shape)
         return b.select(compare_lexicographically(b, direction, x, y), x, y)
@@ -378,7 +380,7 @@ def min(x: Any, y: Any) -> Any:
 
 
 def _abs_tangent(t: Any, out: Any, x: Any) -> Any:
-    if not kinds.is_complex(aval_of(x).dtype):
+    if not dtype_predicates.is_complex(aval_of(x).dtype):
         return select_n(ge(x, 0), neg(t), t)
     return real_p.bind(mul(t, div(conj(x), convert(replaced(out, 0, 1), aval_of(x).dtype))))
 
@@ -387,7 +389,7 @@ abs_p = elementwise(
     "abs",
     numpy=np.abs,
     accepts=signed,
-    result=kinds.real_part_dtype,
+    result=dtype_predicates.real_part_dtype,
     hlo="abs",
     exact=exact_unless_complex,
     jvp=_abs_tangent,
@@ -404,7 +406,7 @@ abs_p = elementwise(
 @abs_p.lower
 def _(b: Any, x: Any) -> Any:
     out = b.elementwise("abs", [x])
-    if not kinds.is_complex(x.aval.dtype):
+    if not dtype_predicates.is_complex(x.aval.dtype):
         return out
     # infinite where either part is, even beside NaN
     infinite = b.full(np.inf, out.aval)
@@ -434,7 +436,7 @@ def _sign_numpy(x: np.ndarray) -> Any:
 
 def _sign_tangent(t: Any, out: Any, z: Any) -> Any:
     """z / |z| moves along the unit circle only: by the part of t that is at right angles to z."""
-    if not kinds.is_complex(aval_of(z).dtype):
+    if not dtype_predicates.is_complex(aval_of(z).dtype):
         return Zero(aval_of(out).to_tangent_aval())
     turn = div(imag(mul(conj(out), t)), replaced(abs(z), 0, 1))
     return mul(out, complex(full_like(turn, 0), turn))
@@ -458,7 +460,7 @@ sign_p = elementwise(
 
 @sign_p.lower
 def _(b: Any, x: Any) -> Any:
-    if kinds.is_unsigned(x.dtype):
+    if dtype_predicates.is_unsigned(x.dtype):
         return b.op("minimum", [x, b.full_like(x, 1)], b.out)
     return b.op("sign", [x], b.out)
 
@@ -548,7 +550,7 @@ _any_integer_pow = integer_pow_p.rule("abstract")
 
 @integer_pow_p.abstract
 def _(x: Any, *, y: int) -> Any:
-    if y < 0 and kinds.is_integer(x.dtype):
+    if y < 0 and dtype_predicates.is_integer(x.dtype):
         raise DtypeError(
             "Integers cannot be raised to negative powers",
             function="integer_pow",
@@ -616,7 +618,7 @@ sqrt_p = accurate_elementwise(
 
 
 def _rsqrt_numpy(x: np.ndarray) -> Any:
-    wide = x.astype(np.float32) if kinds.is_narrow_float(x.dtype) else x
+    wide = x.astype(np.float32) if dtype_predicates.is_narrow_float(x.dtype) else x
     return (1 / np.sqrt(wide)).astype(x.dtype)
 
 

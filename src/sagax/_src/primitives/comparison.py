@@ -10,14 +10,15 @@ from typing import Any
 
 import numpy as np
 
-from sagax._src.core import dtypes, kinds
+from sagax._src.core import dtype_predicates, dtypes
 from sagax._src.core.avals import intern_aval
 from sagax._src.core.primitive import Primitive
 from sagax._src.core.samples import Sample, bf16, boolean, c64, f32, i32, u8
 from sagax._src.primitives.makers import Accepts, anything, elementwise, floating, operands
 
 ordered = Accepts(
-    "real numbers or booleans", lambda d: not dtypes.is_extended(d) and not kinds.is_complex(d)
+    "real numbers or booleans",
+    lambda d: not dtypes.is_extended(d) and not dtype_predicates.is_complex(d),
 )
 _BOOL = np.dtype(bool)
 _EDGES = np.array([-np.inf, -1, -0.0, 0, np.nan, 1, 0, -0.0], np.float32)

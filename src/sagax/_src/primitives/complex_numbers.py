@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from sagax._src.core import dtypes, kinds
+from sagax._src.core import dtype_predicates, dtypes
 from sagax._src.core.samples import Sample, c64, f32
 from sagax._src.core.value import aval_of
 from sagax._src.primitives.makers import Accepts, complex_, elementwise, operands
@@ -22,7 +22,7 @@ part = Accepts(
     lambda d: d in (dtypes.float32, dtypes.float64),
 )
 part_or_complex = Accepts(
-    "float32, float64 or complex numbers", lambda d: part.test(d) or kinds.is_complex(d)
+    "float32, float64 or complex numbers", lambda d: part.test(d) or dtype_predicates.is_complex(d)
 )
 
 
@@ -43,7 +43,7 @@ real_p.samples = [Sample(c64(3)), Sample(c64(2, 3))]
 
 
 def _complex_numpy(x: np.ndarray, y: np.ndarray) -> np.ndarray:
-    out = np.empty(np.broadcast_shapes(x.shape, y.shape), kinds.complex_of(x.dtype))
+    out = np.empty(np.broadcast_shapes(x.shape, y.shape), dtype_predicates.complex_of(x.dtype))
     out.real, out.imag = x, y
     return out
 
@@ -53,7 +53,7 @@ complex_p = elementwise(
     2,
     numpy=_complex_numpy,
     accepts=part,
-    result=lambda x, y: kinds.complex_of(x),
+    result=lambda x, y: dtype_predicates.complex_of(x),
     hlo="complex",
     exact=True,
     jvp=(
@@ -82,7 +82,7 @@ imag_p = elementwise(
     "imag",
     numpy=lambda x: np.imag(x).copy(),
     accepts=complex_,
-    result=kinds.real_part_dtype,
+    result=dtype_predicates.real_part_dtype,
     hlo="imag",
     exact=True,
     transpose=lambda ct, x: (conj(complex(full_of(aval_of(ct), 0), ct)),),
@@ -106,12 +106,14 @@ def imag(x: Any) -> Any:
 
 
 def _conj_numpy(x: np.ndarray, *, input_dtype: Any) -> Any:
-    return np.conj(x).astype(kinds.complex_of(kinds.real_part_dtype(input_dtype)))
+    return np.conj(x).astype(
+        dtype_predicates.complex_of(dtype_predicates.real_part_dtype(input_dtype))
+    )
 
 
 def _conj_transposed(ct: Any, x: Any, *, input_dtype: Any) -> Sequence[Any]:
     back = conj(ct)
-    return (back if kinds.is_complex(input_dtype) else real_p.bind(back),)
+    return (back if dtype_predicates.is_complex(input_dtype) else real_p.bind(back),)
 
 
 conj_p = elementwise(
@@ -120,7 +122,7 @@ conj_p = elementwise(
     accepts=part_or_complex,
     exact=True,
     transpose=_conj_transposed,
-    result=lambda x, input_dtype: kinds.complex_of(kinds.real_part_dtype(x)),
+    result=lambda x, input_dtype: dtype_predicates.complex_of(dtype_predicates.real_part_dtype(x)),
     samples=[
         Sample(c64(3), input_dtype=np.dtype(np.complex64)),
         Sample(f32(2), input_dtype=np.dtype(np.float32)),
@@ -131,8 +133,8 @@ linear_rules(conj_p)
 
 @conj_p.lower
 def _(b: Any, x: Any, *, input_dtype: Any) -> Any:
-    part_aval = x.aval.with_dtype(kinds.real_part_dtype(x.dtype))
-    if not kinds.is_complex(x.dtype):
+    part_aval = x.aval.with_dtype(dtype_predicates.real_part_dtype(x.dtype))
+    if not dtype_predicates.is_complex(x.dtype):
         return b.op("complex", [x, b.full_like(x, 0)], b.out)
     re, im = b.op("real", [x], part_aval), b.op("imag", [x], part_aval)
     return b.op("complex", [re, b.op("negate", [im], part_aval)], b.out)

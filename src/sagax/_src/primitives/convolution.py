@@ -25,7 +25,7 @@ from typing import Any
 
 import numpy as np
 
-from sagax._src.core import dims, dtypes, kinds
+from sagax._src.core import dims, dtype_predicates, dtypes
 from sagax._src.core.avals import ShapedArray, intern_aval
 from sagax._src.core.primitive import Primitive
 from sagax._src.core.samples import Sample, bf16, boolean, c64, f32, i8, i32
@@ -42,18 +42,18 @@ from sagax._src.primitives.makers import add_tangents
 from sagax._src.primitives.resharding import with_out_sharding
 from sagax._src.primitives.shaping import rev, same_dtypes
 from sagax._src.primitives.slicing import sizes_of
-from sagax._src.primitives.sliding import (
-    Window,
-    named_padding,
-    numpy_windows,
-    padding_pairs,
-)
 from sagax._src.primitives.structural import (
     convert,
     full_of,
     moveaxis,
     reshape,
     zeros_of,
+)
+from sagax._src.primitives.window_geometry import (
+    Window,
+    named_padding,
+    numpy_windows,
+    padding_pairs,
 )
 
 # The primitive ------------------------------------------------------------------------------------
@@ -234,7 +234,7 @@ def _(x: np.ndarray, y: np.ndarray, **params: Any) -> np.ndarray:
     conv = Convolution(**params)
     lhs, rhs, out_spec = conv.dimension_numbers
     dtype = np.dtype(conv.preferred_element_type or x.dtype)
-    wide = np.dtype(np.float32) if kinds.is_narrow_float(dtype) else dtype
+    wide = np.dtype(np.float32) if dtype_predicates.is_narrow_float(dtype) else dtype
     if dtypes.itemsize_bits(dtype) < 8:
         wide = np.dtype(np.int32)
     x, y = x.transpose(lhs).astype(wide), y.transpose(rhs).astype(wide)
@@ -399,12 +399,13 @@ def _lower(b: Any, conv: Convolution, x: Any, y: Any, out: Any) -> Any:
 
 def _lower_complex(b: Any, conv: Convolution, x: Any, y: Any, out: Any) -> Any:
     """A complex convolution as four of real numbers, where there is no other."""
-    part = kinds.real_part_dtype(out.dtype)
+    part = dtype_predicates.real_part_dtype(out.dtype)
     conv = replace(conv, preferred_element_type=None)
     real, imag = (
         [
             b.convert(
-                b.op(which, [v], v.aval.with_dtype(kinds.real_part_dtype(v.aval.dtype))), part
+                b.op(which, [v], v.aval.with_dtype(dtype_predicates.real_part_dtype(v.aval.dtype))),
+                part,
             )
             for v in (x, y)
         ]
@@ -488,7 +489,7 @@ def conv_general_dilated(
         _NAME, x.shape, y.shape, numbers, window_strides, padding, lhs_dilation, rhs_dilation
     )
     if preferred_element_type is not None:
-        preferred_element_type = kinds.requested(preferred_element_type, _NAME)
+        preferred_element_type = dtype_predicates.requested(preferred_element_type, _NAME)
     return replace(
         conv,
         feature_group_count=_count("feature_group_count", feature_group_count),

@@ -7,20 +7,20 @@ from typing import Any
 
 import numpy as np
 
-from sagax._src.core import dims, kinds
+from sagax._src.core import dims, dtype_predicates
 from sagax._src.core.value import aval_of
 from sagax._src.diagnostics.errors import ArgumentValueError, ShapeError
-from sagax._src.primitives.contraction import dot_general
 from sagax._src.primitives.convolution import conv_general_dilated, convolution_of
 from sagax._src.primitives.convolution_layouts import (
     ConvDimensionNumbers,
     ConvGeneralDilatedDimensionNumbers,
     numbers_of,
 )
+from sagax._src.primitives.dot_general import dot_general
 from sagax._src.primitives.shaping import rev, same_dtypes
 from sagax._src.primitives.slicing import sizes_of
-from sagax._src.primitives.sliding import padding_pairs, stacked_windows
 from sagax._src.primitives.structural import convert, moveaxis, reshape, transpose
+from sagax._src.primitives.window_geometry import padding_pairs, stacked_windows
 
 
 def conv_transpose(
@@ -198,7 +198,7 @@ def conv_general_dilated_patches(
     out = transpose(patches, order)
     if preferred_element_type is None:
         return out
-    return convert(out, kinds.requested(preferred_element_type, function))
+    return convert(out, dtype_predicates.requested(preferred_element_type, function))
 
 
 def conv_general_dilated_local(

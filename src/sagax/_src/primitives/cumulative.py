@@ -11,11 +11,11 @@ from typing import Any
 
 import numpy as np
 
-from sagax._src.core import dims, dtypes, kinds
+from sagax._src.core import dims, dtype_predicates, dtypes
 from sagax._src.core.avals import ShapedArray, intern_aval
 from sagax._src.core.primitive import Primitive
 from sagax._src.core.samples import Sample, c64, f32, i32
-from sagax._src.core.stage import stage
+from sagax._src.core.staging import stage
 from sagax._src.core.tangents import Zero, is_zero
 from sagax._src.core.value import aval_of
 from sagax._src.diagnostics.errors import DtypeError
@@ -123,7 +123,7 @@ def _cumulative(
 
     @p.reference
     def _(x: np.ndarray, *, axis: int, reverse: bool) -> np.ndarray:
-        wide = x.astype(np.float32) if kinds.is_narrow_float(x.dtype) else x
+        wide = x.astype(np.float32) if dtype_predicates.is_narrow_float(x.dtype) else x
         if reverse:
             return np.flip(numpy(np.flip(wide, axis), axis), axis).astype(x.dtype)
         return numpy(wide, axis).astype(x.dtype)
@@ -255,7 +255,7 @@ def _logaddexp_rule(a: Sequence[Any], b: Sequence[Any]) -> list:
 
 
 cumlogsumexp_p = _cumulative(
-    "cumlogsumexp", Accepts("real floating point numbers", kinds.is_floating), _logaddexp,
+    "cumlogsumexp", Accepts("real floating point numbers", dtype_predicates.is_floating), _logaddexp,
     lambda x, axis: np.logaddexp.accumulate(x, axis), _logaddexp_rule, [x for x in _samples if x.operands[0].dtype == np.float32],
 )  # fmt: skip
 

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from sagax._src import config
-from sagax._src.core import dtypes, kinds
+from sagax._src.core import dtype_predicates, dtypes
 from sagax._src.diagnostics.errors import ArgumentValueError
 
 
@@ -259,7 +259,7 @@ def plan(
         (algorithm.rhs_precision_type, rhs),
     ):
         if factor is _ANY_F8:
-            if dtypes.itemsize_bits(dtype) != 8 or not kinds.is_floating(dtype):
+            if dtypes.itemsize_bits(dtype) != 8 or not dtype_predicates.is_floating(dtype):
                 raise ArgumentValueError(
                     f"The dot algorithm '{precision}' requires both inputs to have float8 dtypes.",
                     function="dot_general",

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from sagax._src.core import dtypes, kinds
+from sagax._src.core import dtype_predicates, dtypes
 from sagax._src.core.avals import intern_aval
 from sagax._src.core.primitive import Primitive
 
@@ -316,9 +316,9 @@ def formula(
         def lower(b: Any, *xs: Any, **_: Any) -> Any:
             out = b.out
             xs = tuple([b.stretch(x, out.shape) for x in xs])
-            if complex_hlo is not None and kinds.is_complex(out.dtype):
+            if complex_hlo is not None and dtype_predicates.is_complex(out.dtype):
                 return b.op(complex_hlo, xs, out)
-            dtype = dtypes.float32 if kinds.is_narrow_float(out.dtype) else out.dtype
+            dtype = dtypes.float32 if dtype_predicates.is_narrow_float(out.dtype) else out.dtype
             double = dtype == dtypes.float64
             if widen and dtype == out.dtype and b.module.platform == "cpu":
                 dtype = dtypes.float64

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from sagax._src import config
-from sagax._src.core import dims, dtypes, kinds
+from sagax._src.core import dims, dtype_predicates, dtypes
 from sagax._src.core.avals import ShapedArray, intern_aval
 from sagax._src.core.primitive import Primitive
 from sagax._src.core.samples import Sample, c64, f32
@@ -67,7 +67,7 @@ def fft(x: Any, fft_type: FftType | str, fft_lengths: Sequence[int]) -> Any:
     aval = aval_of(x)
     if dtypes.kind(aval.dtype) in "biu":
         x = convert(x, np.dtype(np.float64 if config.current().x64 else np.float32))
-    elif kinds.is_complex(aval.dtype) and kind is FftType.RFFT:
+    elif dtype_predicates.is_complex(aval.dtype) and kind is FftType.RFFT:
         raise ArgumentValueError(
             function="fft",
             argument="x",
@@ -76,7 +76,7 @@ def fft(x: Any, fft_type: FftType | str, fft_lengths: Sequence[int]) -> Any:
             fix="take x.real, or the transform of type FFT",
         )
     dtype = aval_of(x).dtype
-    if not kinds.is_complex(dtype) and dtype not in (np.float32, np.float64):
+    if not dtype_predicates.is_complex(dtype) and dtype not in (np.float32, np.float64):
         raise ArgumentValueError(
             function="fft",
             argument="x",
@@ -85,7 +85,7 @@ def fft(x: Any, fft_type: FftType | str, fft_lengths: Sequence[int]) -> Any:
             fix="convert it first, with x.astype('float32')",
         )
     if kind is not FftType.RFFT:
-        x = convert(x, kinds.complex_of(kinds.real_part_dtype(dtype)))
+        x = convert(x, dtype_predicates.complex_of(dtype_predicates.real_part_dtype(dtype)))
     if not lengths:
         return x
     return fft_p.bind(x, fft_type=kind, fft_lengths=lengths)
@@ -130,7 +130,7 @@ def _(x: ShapedArray, *, fft_type: FftType, fft_lengths: tuple) -> ShapedArray:
             expected=f"no more lengths than the {x.ndim} dimensions of x, of shape {x.shape}",
         )
     real = fft_type is FftType.RFFT
-    if real == kinds.is_complex(x.dtype):
+    if real == dtype_predicates.is_complex(x.dtype):
         raise ArgumentValueError(
             function="fft", argument="x", got=x, expected="real numbers" if real else "complex ones"
         )
@@ -153,8 +153,8 @@ def _(x: ShapedArray, *, fft_type: FftType, fft_lengths: tuple) -> ShapedArray:
             fix="pad or slice x first, as the functions of sagax.numpy.fft do for their n",
         )
     shape = (*x.shape[: x.ndim - rank], *(_coefficients(fft_lengths) if real else fft_lengths))
-    part = kinds.real_part_dtype(x.dtype)
-    return intern_aval(shape, part if inverse else kinds.complex_of(part), False, None)
+    part = dtype_predicates.real_part_dtype(x.dtype)
+    return intern_aval(shape, part if inverse else dtype_predicates.complex_of(part), False, None)
 
 
 @fft_p.show
@@ -166,16 +166,16 @@ def _(*, fft_type: FftType, fft_lengths: tuple) -> dict:
 def _(x: np.ndarray, *, fft_type: FftType, fft_lengths: tuple) -> np.ndarray:
     axes = tuple(range(x.ndim - len(fft_lengths), x.ndim))
     wide = x.astype(np.complex128 if np.iscomplexobj(x) else np.float64)
-    out_part = kinds.real_part_dtype(x.dtype)
+    out_part = dtype_predicates.real_part_dtype(x.dtype)
     if fft_type is FftType.IRFFT:
         if 0 in (*fft_lengths, x.size):
             return np.zeros((*x.shape[: axes[0]], *fft_lengths), out_part)
         return np.fft.irfftn(wide, fft_lengths, axes).astype(out_part)
     if x.size == 0:
         out = _coefficients(fft_lengths) if fft_type is FftType.RFFT else fft_lengths
-        return np.zeros((*x.shape[: axes[0]], *out), kinds.complex_of(out_part))
+        return np.zeros((*x.shape[: axes[0]], *out), dtype_predicates.complex_of(out_part))
     transform = {FftType.FFT: np.fft.fftn, FftType.IFFT: np.fft.ifftn, FftType.RFFT: np.fft.rfftn}
-    return transform[fft_type](wide, axes=axes).astype(kinds.complex_of(out_part))
+    return transform[fft_type](wide, axes=axes).astype(dtype_predicates.complex_of(out_part))
 
 
 linear_rules(fft_p)
@@ -188,7 +188,7 @@ def _(ct: Any, x: Any, *, fft_type: FftType, fft_lengths: tuple) -> tuple:
     n, count = fft_lengths[-1], dims.size(fft_lengths)
     if not dims.is_dim(count) and count == 0:
         return (zeros_of(x.aval),)
-    weights = _weights(n, count, kinds.real_part_dtype(aval_of(ct).dtype))
+    weights = _weights(n, count, dtype_predicates.real_part_dtype(aval_of(ct).dtype))
     if fft_type is FftType.RFFT:
         half = _scaled(conj(ct), 1 / weights)
         return (fft_p.bind(half, fft_type=FftType.IRFFT, fft_lengths=fft_lengths),)

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from sagax._src.core import dims, dtypes, kinds
+from sagax._src.core import dims, dtype_predicates, dtypes
 from sagax._src.core.avals import ShapedArray, intern_aval
 from sagax._src.core.primitive import Primitive
 from sagax._src.core.samples import Sample, boolean, c64, f32, i32
@@ -130,7 +130,7 @@ class GatherDimensionNumbers(_Fields):
 
     def check(self, function: str, x: ShapedArray, indices: ShapedArray) -> None:
         """Raise unless the numbers are consistent and fit an operand and indices of these types."""
-        if not kinds.is_integer(indices.dtype):
+        if not dtype_predicates.is_integer(indices.dtype):
             raise ArgumentValueError(
                 f"indices must have an integer type, got {dtypes.name(indices.dtype)}",
                 function=function,
@@ -361,8 +361,8 @@ def _fill(value: Any, dtype: Any) -> Any:
             dtype = dtype.physical_dtype
         if dtypes.is_inexact(dtype):
             return math.nan
-        least, greatest = kinds.bounds(dtype)
-        return (least if kinds.is_signed(dtype) else greatest).item()
+        least, greatest = dtype_predicates.bounds(dtype)
+        return (least if dtype_predicates.is_signed(dtype) else greatest).item()
     if isinstance(value, Tracer):
         raise ArgumentError(
             function="gather",
@@ -387,7 +387,7 @@ def fill_scalar(value: Any, dtype: Any) -> np.ndarray:
         dtype = dtype.physical_dtype
     if type(value) in (bool, int):
         return np.asarray(number_as(type(value), value, dtype))
-    return kinds.convert_numpy(np.asarray(value), dtype)
+    return dtype_predicates.convert_numpy(np.asarray(value), dtype)
 
 
 @gather_p.abstract
@@ -654,7 +654,7 @@ def index_take(src: Any, idxs: Sequence[Any], axes: Sequence[int]) -> Any:
     axes = tuple(axes)
     vectors = concatenate([expand_dims(i, (1,)) for i in idxs], 1)
     dtype = aval_of(vectors).dtype
-    if not kinds.is_integer(dtype):
+    if not dtype_predicates.is_integer(dtype):
         raise DtypeError(
             function="index_take", argument="idxs", got=dtypes.name(dtype), expected="integers"
         )

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from sagax._src.core import dims, dtypes, kinds
+from sagax._src.core import dims, dtype_predicates, dtypes
 from sagax._src.core.avals import ShapedArray, intern_aval
 from sagax._src.core.primitive import Primitive
 from sagax._src.core.samples import Sample, c64, f32, i32
@@ -37,12 +37,16 @@ anything = Accepts("any dtype", lambda d: True)
 number = Accepts("numbers", lambda d: not dtypes.is_extended(d) and d != np.bool_)
 number_or_bool = Accepts("numbers or booleans", lambda d: not dtypes.is_extended(d))
 inexact = Accepts("floating point or complex numbers", lambda d: dtypes.is_inexact(d))
-floating = Accepts("floating point numbers", lambda d: kinds.is_floating(d))
-complex_ = Accepts("complex numbers", lambda d: kinds.is_complex(d))
-integer = Accepts("integers", lambda d: kinds.is_integer(d))
-integer_or_bool = Accepts("integers or booleans", lambda d: kinds.is_integer(d) or d == np.bool_)
-real = Accepts("real numbers", lambda d: not dtypes.is_extended(d) and not kinds.is_complex(d))
-signed = Accepts("signed numbers", lambda d: dtypes.is_inexact(d) or kinds.is_signed(d))
+floating = Accepts("floating point numbers", lambda d: dtype_predicates.is_floating(d))
+complex_ = Accepts("complex numbers", lambda d: dtype_predicates.is_complex(d))
+integer = Accepts("integers", lambda d: dtype_predicates.is_integer(d))
+integer_or_bool = Accepts(
+    "integers or booleans", lambda d: dtype_predicates.is_integer(d) or d == np.bool_
+)
+real = Accepts(
+    "real numbers", lambda d: not dtypes.is_extended(d) and not dtype_predicates.is_complex(d)
+)
+signed = Accepts("signed numbers", lambda d: dtypes.is_inexact(d) or dtype_predicates.is_signed(d))
 
 
 # Where the NumPy reference is bit for bit what the engine computes: values for `exact` ----------------
@@ -133,7 +137,7 @@ def _fits(value: Any, dtype: Any) -> bool:
         return dtype != np.bool_
     if kind is float:
         return dtypes.is_inexact(dtype)
-    return kinds.is_complex(dtype)
+    return dtype_predicates.is_complex(dtype)
 
 
 # Elementwise ---------------------------------------------------------------------------------------

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from sagax._src.core import dtypes, kinds
+from sagax._src.core import dtype_predicates, dtypes
 from sagax._src.core.samples import Sample, bf16, c64, f32, i32, u8
 from sagax._src.core.value import aval_of
 from sagax._src.diagnostics.errors import DtypeError
@@ -17,13 +17,13 @@ from sagax._src.primitives.transcendental import log
 
 _exponent = Accepts(
     "floating point or complex numbers, or integers",
-    lambda d: inexact.test(d) or kinds.is_integer(d),
+    lambda d: inexact.test(d) or dtype_predicates.is_integer(d),
 )
 
 
 def _base_tangent(t: Any, out: Any, x: Any, y: Any) -> Any:
     """The part of the tangent that comes from the base: y x**(y - 1) t."""
-    if not kinds.is_integer(aval_of(y).dtype):
+    if not dtype_predicates.is_integer(aval_of(y).dtype):
         return mul(t, mul(y, pow(x, sub(y, 1))))
     # An integer exponent of 0 makes a constant function, also at x = 0 where 1 / x is infinite.
     y = convert(y, aval_of(x).dtype)
@@ -58,7 +58,7 @@ _unchecked = pow_p.rule("abstract")
 @pow_p.abstract
 def _(x: Any, y: Any) -> Any:
     out = _unchecked(x, y)
-    if y.dtype != x.dtype and not kinds.is_integer(y.dtype):
+    if y.dtype != x.dtype and not dtype_predicates.is_integer(y.dtype):
         raise DtypeError(
             "lax.pow requires arguments to have the same dtypes, got "
             f"{dtypes.name(x.dtype)}, {dtypes.name(y.dtype)}",

@@ -8,28 +8,28 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 
-from sagax._src.core import dims, dtypes, kinds
+from sagax._src.core import dims, dtype_predicates, dtypes
 from sagax._src.core.avals import ShapedArray, intern_aval
 from sagax._src.core.primitive import Primitive
 from sagax._src.core.samples import Sample, Spec, bf16, f32
 from sagax._src.core.value import aval_of
 from sagax._src.diagnostics.errors import ArgumentError, ArgumentValueError, DtypeError, ShapeError
+from sagax._src.frozen_class import record
 from sagax._src.primitives import structural as s
 from sagax._src.primitives.arithmetic import mul, sub
 from sagax._src.primitives.bitwise import bitwise_and
 from sagax._src.primitives.comparison import le, lt
-from sagax._src.primitives.contraction import (
+from sagax._src.primitives.cumulative import cumsum
+from sagax._src.primitives.dot_algorithms import canonical_precision
+from sagax._src.primitives.dot_general import (
     canonical_dimension_numbers,
     dot_general,
     dot_general_p,
 )
-from sagax._src.primitives.cumulative import cumsum
-from sagax._src.primitives.dot_algorithms import canonical_precision
 from sagax._src.primitives.resharding import with_out_sharding
 from sagax._src.primitives.selection import select_n
 from sagax._src.primitives.shaping import broadcasted_iota, full
 from sagax._src.primitives.unsupported import UnsupportedError
-from sagax._src.records import record
 
 # ragged_dot ---------------------------------------------------------------------------------------
 
@@ -167,7 +167,7 @@ def _(
     preferred_element_type: Any,
 ) -> ShapedArray:
     function = "ragged_dot_general"
-    if not kinds.is_integer(sizes.dtype):
+    if not dtype_predicates.is_integer(sizes.dtype):
         raise DtypeError(
             "ragged_dot_general requires that group_sizes.dtype is subtype of np.integer.",
             function=function,
@@ -347,7 +347,9 @@ def ragged_dot_general(
             fix="pass the sizes of the groups from the offset on, and the rows that belong to them",
         )
     if preferred_element_type is not None:
-        preferred_element_type = kinds.requested(preferred_element_type, "ragged_dot_general")
+        preferred_element_type = dtype_predicates.requested(
+            preferred_element_type, "ragged_dot_general"
+        )
     precision = canonical_precision(precision, "ragged_dot_general")
 
     def op(*operands: Any) -> Any:
@@ -554,7 +556,7 @@ def scaled_dot(
         batch = tuple(range(left.ndim - 2))
         dimension_numbers = (((left.ndim - 1,), (left.ndim - 2,)), (batch, batch))
     dimension_numbers = canonical_dimension_numbers(dimension_numbers)
-    dtype = kinds.requested(
+    dtype = dtype_predicates.requested(
         dtypes.bfloat16 if preferred_element_type is None else preferred_element_type, "scaled_dot"
     )
     (lc, rc), _ = dimension_numbers

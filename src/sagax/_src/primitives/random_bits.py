@@ -16,13 +16,14 @@ from typing import Any
 import numpy as np
 
 from sagax._src import config
-from sagax._src.core import dims, dtypes, kinds
+from sagax._src.core import dims, dtype_predicates, dtypes
 from sagax._src.core.avals import ShapedArray, intern_aval
 from sagax._src.core.dtypes import ExtendedDType, prng_key
 from sagax._src.core.primitive import Primitive
 from sagax._src.core.tangents import Zero
 from sagax._src.core.value import aval_of
 from sagax._src.diagnostics.errors import ArgumentError, ArgumentValueError, DtypeError, ShapeError
+from sagax._src.frozen_class import record
 from sagax._src.primitives.makers import (
     Accepts,
     broadcast_to,
@@ -34,7 +35,6 @@ from sagax._src.primitives.resharding import with_out_sharding
 from sagax._src.primitives.shaping import concatenate, full
 from sagax._src.primitives.slicing import slice as slice_
 from sagax._src.primitives.structural import convert, expand_dims, moveaxis, reshape
-from sagax._src.records import record
 
 _U8, _U16, _U32, _U64 = (np.dtype(f"uint{bits}") for bits in (8, 16, 32, 64))
 OF_WIDTH = {8: _U8, 16: _U16, 32: _U32, 64: _U64}
@@ -66,6 +66,8 @@ class PRNGImpl:
     split: Callable[..., Any]
     random_bits: Callable[..., Any]
     fold_in: Callable[..., Any]
+    # bits of counters: (uint32[*keys] for each word, bit_width, counters) -> bits, if that is how they are made
+    bits_of_counters: Callable[..., Any] | None = None
 
     def __str__(self) -> str:
         return self.tag
@@ -171,7 +173,7 @@ random_seed_p = _on_keys("random_seed")
 
 @random_seed_p.abstract
 def _(seeds: ShapedArray, *, impl: PRNGImpl) -> ShapedArray:
-    if not kinds.is_integer(seeds.dtype):
+    if not dtype_predicates.is_integer(seeds.dtype):
         raise DtypeError(
             function="random_seed", argument="seeds", got=seeds, expected="an array of integers"
         )

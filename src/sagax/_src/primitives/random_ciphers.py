@@ -22,7 +22,7 @@ from sagax._src.core.avals import ShapedArray, intern_aval
 from sagax._src.core.jaxpr import Jaxpr
 from sagax._src.core.primitive import Primitive
 from sagax._src.core.samples import Sample, u32
-from sagax._src.core.stage import stage
+from sagax._src.core.staging import stage
 from sagax._src.core.tangents import Zero
 from sagax._src.core.value import aval_of
 from sagax._src.diagnostics.errors import DtypeError

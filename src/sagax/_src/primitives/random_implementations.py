@@ -18,8 +18,15 @@ from sagax._src.core import dims
 from sagax._src.core.primitive import Primitive
 from sagax._src.core.value import aval_of
 from sagax._src.primitives.arithmetic import add, mul
-from sagax._src.primitives.bitwise import bitwise_or, bitwise_xor, shift_left, shift_right_logical
-from sagax._src.primitives.comparison import lt
+from sagax._src.primitives.bitwise import (
+    bitwise_and,
+    bitwise_or,
+    bitwise_xor,
+    shift_left,
+    shift_right_logical,
+)
+from sagax._src.primitives.comparison import eq, lt
+from sagax._src.primitives.makers import broadcast_to
 from sagax._src.primitives.random_bits import (
     OF_WIDTH,
     PRNGImpl,
@@ -127,9 +134,20 @@ def _bits(cipher: Primitive, block_words: int, folded: bool = True) -> Callable[
     """Bits of enciphered counters. Numbers of up to 32 bits are the xor of all words of a block, those
     of 64 its first two words, onto which the others are `folded` or not."""
 
+    of_counters = _bits_of_counters(cipher, block_words, folded)
+
     def random_bits(data: Any, bit_width: int, shape: tuple) -> Any:
-        block = list(_counters(shape)) + [_ZERO] * (block_words - 2)
-        words = cipher.bind(*_key_words(data, len(shape)), *_beside_keys(block, data))
+        counters = _beside_keys(list(_counters(shape)), data)
+        return of_counters(_key_words(data, len(shape)), bit_width, counters)
+
+    return random_bits
+
+
+def _bits_of_counters(
+    cipher: Primitive, block_words: int, folded: bool = True
+) -> Callable[..., Any]:
+    def bits_of_counters(key: list, bit_width: int, counters: list) -> Any:
+        words = cipher.bind(*key, *counters, *[_ZERO] * (block_words - 2))
         high, low = words[:2]
         if folded or bit_width < 64:
             for i in range(2, block_words, 2):
@@ -138,7 +156,7 @@ def _bits(cipher: Primitive, block_words: int, folded: bool = True) -> Callable[
             return bitwise_or(shift_left(convert(high, _U64), wide(32)), convert(low, _U64))
         return convert(bitwise_xor(high, low), OF_WIDTH[bit_width])
 
-    return random_bits
+    return bits_of_counters
 
 
 def _fold_in(cipher: Primitive, key_words: int, block_words: int) -> Callable[..., Any]:
@@ -165,8 +183,18 @@ def _seed_as_key(seeds: Any) -> Any:
     return _as_key(list(_halves(seeds)), aval_of(seeds).shape)
 
 
+# Each element of the result enciphers a block of its own and takes one of the two words: this compiles in half
+# the time of two ciphers side by side, and is vectorized. These numbers of keys are quicker otherwise: as few
+# operations as run in the calling thread, or a loop that does (`_LOOPED` in random_ciphers.py).
+_SIDE_BY_SIDE = range(4, 17)
+
+
 def _threefry_split(data: Any, shape: tuple) -> Any:
     if config.current().threefry_partitionable:
+        if dims.is_static(shape):
+            count = math.prod(shape)
+            if 1 < count < 1 << 31 and count not in _SIDE_BY_SIDE:
+                return _threefry_elements(data, shape)
         return _threefry_pairs(data, shape)
     pairs = _enciphered_in_halves(data, 2 * math.prod(shape))
     return reshape(pairs, (*aval_of(data).shape[:-1], *shape, 2))
@@ -176,6 +204,17 @@ def _threefry_bits(data: Any, bit_width: int, shape: tuple) -> Any:
     if config.current().threefry_partitionable:
         return _threefry_folded(data, bit_width, shape)
     return _bits_in_halves(data, bit_width, shape)
+
+
+def _threefry_elements(data: Any, shape: tuple) -> Any:
+    """uint32[*keys, *shape, 2]: of each block the word that its element stands for."""
+    element = iota_p.bind(dtype=_U32, shape=(2 * math.prod(shape),), dimension=0)
+    block, last = shift_right_logical(element, np.uint32(1)), bitwise_and(element, np.uint32(1))
+    block, last = _beside_keys([block, last], data)
+    words = threefry2x32_p.bind(*_key_words(data, 1), _ZERO, block)
+    joint = aval_of(words[0]).shape
+    chosen = select_n(broadcast_to(eq(last, np.uint32(1)), joint), *words)
+    return reshape(chosen, (*aval_of(data).shape[:-1], *shape, 2))
 
 
 _threefry_pairs = _split(threefry2x32_p, 2, 2)
@@ -314,6 +353,7 @@ threefry_prng_impl = register_impl(
         _threefry_split,
         _threefry_bits,
         _threefry_fold_in,
+        _bits_of_counters(threefry2x32_p, 2),
     )
 )
 threefry4x32_prng_impl = register_impl(

@@ -7,16 +7,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from sagax._src.core import dims, dtypes, kinds
+from sagax._src.core import dims, dtype_predicates, dtypes
 from sagax._src.core.avals import ShapedArray, intern_aval
 from sagax._src.core.jaxpr import ClosedJaxpr, eval_jaxpr
 from sagax._src.core.primitive import Primitive
 from sagax._src.core.samples import Sample, boolean, c64, f32, i32, u8
-from sagax._src.core.stage import stage
+from sagax._src.core.staging import stage
 from sagax._src.core.tangents import Zero, is_zero
 from sagax._src.core.value import aval_of, is_operand
 from sagax._src.diagnostics.errors import ArgumentError, ArgumentValueError, DtypeError, ShapeError
-from sagax._src.later import later
+from sagax._src.lazy_import import lazy_import
 from sagax._src.primitives import arithmetic as ar
 from sagax._src.primitives import comparison
 from sagax._src.primitives import structural as s
@@ -33,7 +33,7 @@ from sagax._src.primitives.structural import (
 if TYPE_CHECKING:
     import sagax._src.primitives.slicing as slicing
 else:
-    slicing = later("sagax._src.primitives.slicing", globals())
+    slicing = lazy_import("sagax._src.primitives.slicing", globals())
 
 reduce_sum_p.samples = [
     Sample(f32(3, 4), axes=(0,)),
@@ -108,10 +108,10 @@ def _exact_unless_inexact(avals: tuple) -> bool:
 
 def _extremum(numpy: Any, ufunc: Any, pick: int) -> Callable:
     def reference(x: np.ndarray, axes: tuple) -> np.ndarray:
-        if kinds.is_complex(x.dtype):
+        if dtype_predicates.is_complex(x.dtype):
             return _complex_extremum(x, axes, largest=pick == 0)
-        out = ufunc.reduce(x, axes, initial=kinds.bounds(x.dtype)[pick])
-        if np.count_nonzero(out) != out.size and kinds.is_floating(x.dtype):
+        out = ufunc.reduce(x, axes, initial=dtype_predicates.bounds(x.dtype)[pick])
+        if np.count_nonzero(out) != out.size and dtype_predicates.is_floating(x.dtype):
             # +0 is greater than -0: the extreme is the one zero only where there is no other
             signs = np.signbit(x) if pick else ~np.signbit(x)
             right = np.logical_or.reduce(signs & (x == 0), axes)
@@ -145,7 +145,7 @@ reduce_max_p = _reduction(
     real,
     _extremum(np.max, np.maximum, 0),
     "maximum",
-    lambda d: kinds.bounds(d)[0],
+    lambda d: dtype_predicates.bounds(d)[0],
     _exact_unless_complex,
     _extremum_samples,
 )
@@ -154,7 +154,7 @@ reduce_min_p = _reduction(
     real,
     _extremum(np.min, np.minimum, 1),
     "minimum",
-    lambda d: kinds.bounds(d)[1],
+    lambda d: dtype_predicates.bounds(d)[1],
     _exact_unless_complex,
     _extremum_samples,
 )
@@ -247,7 +247,7 @@ def _multiplied_in_order(avals: tuple) -> bool:
 
 
 def _prod_reference(x: np.ndarray, axes: tuple) -> np.ndarray:
-    if kinds.is_narrow_float(x.dtype):
+    if dtype_predicates.is_narrow_float(x.dtype):
         return np.prod(x.astype(np.float32), axis=axes).astype(x.dtype)
     if _multiplied_in_order((x,)) and x.dtype.kind == "f" and x.size:
         kept = [i for i in range(x.ndim) if i not in axes]
@@ -309,7 +309,7 @@ def _position(name: str, numpy: Any, direction: str) -> Primitive:
             raise DtypeError(
                 function=name, argument="operand", got=x, expected="real numbers or booleans"
             )
-        if not kinds.is_integer(index_dtype):
+        if not dtype_predicates.is_integer(index_dtype):
             raise DtypeError(
                 f"{name} requires an integer index_dtype", function=name, argument="index_dtype", got=dtypes.name(index_dtype),
                 expected="an integer dtype",
@@ -323,7 +323,7 @@ def _position(name: str, numpy: Any, direction: str) -> Primitive:
 
     @p.reference
     def _(x: np.ndarray, *, axes: tuple, index_dtype: Any) -> np.ndarray:
-        wide = x.astype(np.float32) if kinds.is_narrow_float(x.dtype) else x
+        wide = x.astype(np.float32) if dtype_predicates.is_narrow_float(x.dtype) else x
         return numpy(wide, axis=axes[0]).astype(index_dtype)
 
     @p.batch
@@ -336,12 +336,12 @@ def _position(name: str, numpy: Any, direction: str) -> Primitive:
     def _(b: Any, x: Any, *, axes: tuple, index_dtype: Any) -> Any:
         (axis,) = axes
         value, index = x.aval.update(shape=()), intern_aval((), index_dtype, False, None)
-        low, high = kinds.bounds(x.aval.dtype)
+        low, high = dtype_predicates.bounds(x.aval.dtype)
         positions = b.iota(intern_aval(x.aval.shape, index_dtype, False, None), axis)
 
         def better(v: Any, i: Any, w: Any, j: Any) -> list:
             first = b.compare(direction, v, w)
-            if kinds.is_floating(x.aval.dtype):  # NaN wins over any number
+            if dtype_predicates.is_floating(x.aval.dtype):  # NaN wins over any number
                 first = b.op("or", [first, b.compare("NE", v, v)], first.aval)
             tie = b.op("and", [b.compare("EQ", v, w), b.compare("LT", i, j)], first.aval)
             return [b.select(first, v, w), b.select(b.op("or", [first, tie], first.aval), i, j)]
@@ -542,7 +542,11 @@ def _recognised(computation: Any, x: Any, init: Any, axes: tuple) -> Any:
     aval = aval_of(x)
     name = getattr(computation, "__name__", "")
     if computation is getattr(ar, name, None) and not hasattr(init, "aval"):
-        low, high = kinds.bounds(aval.dtype) if not kinds.is_complex(aval.dtype) else (None, None)
+        low, high = (
+            dtype_predicates.bounds(aval.dtype)
+            if not dtype_predicates.is_complex(aval.dtype)
+            else (None, None)
+        )
         table = {
             "add": (0, reduce_sum_p),
             "mul": (1, reduce_prod_p),
@@ -618,7 +622,9 @@ def argmax(operand: Any, axis: int, index_dtype: Any) -> Any:
     1
     """
     axis = canonical_axis(axis, aval_of(operand).ndim, "argmax")
-    return argmax_p.bind(operand, axes=(axis,), index_dtype=kinds.requested(index_dtype, "argmax"))
+    return argmax_p.bind(
+        operand, axes=(axis,), index_dtype=dtype_predicates.requested(index_dtype, "argmax")
+    )
 
 
 def argmin(operand: Any, axis: int, index_dtype: Any) -> Any:
@@ -630,7 +636,9 @@ def argmin(operand: Any, axis: int, index_dtype: Any) -> Any:
     1
     """
     axis = canonical_axis(axis, aval_of(operand).ndim, "argmin")
-    return argmin_p.bind(operand, axes=(axis,), index_dtype=kinds.requested(index_dtype, "argmin"))
+    return argmin_p.bind(
+        operand, axes=(axis,), index_dtype=dtype_predicates.requested(index_dtype, "argmin")
+    )
 
 
 __all__ = [

@@ -8,7 +8,7 @@ from typing import Any
 
 from sagax._src.core import meshes
 from sagax._src.core.effects import Effect
-from sagax._src.core.formats import Format
+from sagax._src.core.layouts import Format
 from sagax._src.core.meshes import UNCONSTRAINED, AbstractMesh, AxisType, PartitionSpec
 from sagax._src.core.primitive import Primitive
 from sagax._src.core.samples import Sample, f32

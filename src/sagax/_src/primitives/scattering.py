@@ -11,12 +11,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from sagax._src.core import dims, dtypes, kinds
+from sagax._src.core import dims, dtype_predicates, dtypes
 from sagax._src.core.avals import ShapedArray, intern_aval
 from sagax._src.core.jaxpr import Jaxpr, eval_jaxpr
 from sagax._src.core.primitive import Primitive
 from sagax._src.core.samples import Sample, boolean, c64, f32, i32
-from sagax._src.core.stage import stage
+from sagax._src.core.staging import stage
 from sagax._src.core.tangents import Zero, is_linear, is_zero
 from sagax._src.core.value import aval_of
 from sagax._src.diagnostics.errors import ArgumentError, SagaxError, ShapeError
@@ -611,7 +611,7 @@ def scatter_mul(
 
 
 def _integers(avals: tuple) -> bool:
-    return kinds.is_integer(avals[0].dtype)
+    return dtype_predicates.is_integer(avals[0].dtype)
 
 
 scatter_min_p = _scatter_primitive("scatter-min", np.minimum, exact=_integers)

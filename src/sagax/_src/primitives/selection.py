@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from sagax._src.core import dims, dtypes, kinds
+from sagax._src.core import dims, dtype_predicates, dtypes
 from sagax._src.core.avals import ShapedArray, intern_aval
 from sagax._src.core.primitive import Primitive
 from sagax._src.core.samples import Sample, boolean, c64, f16, f32, i32, u8
@@ -56,7 +56,7 @@ def select_n(which: Any, *cases: Any) -> Any:
 @select_n_p.abstract
 def _(which: ShapedArray, *cases: ShapedArray) -> ShapedArray:
     first = cases[0]
-    if which.dtype != _BOOL and not kinds.is_integer(which.dtype):
+    if which.dtype != _BOOL and not dtype_predicates.is_integer(which.dtype):
         raise DtypeError(
             function="select_n", argument="which", got=which, expected="booleans or integers"
         )
@@ -100,7 +100,7 @@ def _(which: np.ndarray, *cases: np.ndarray) -> np.ndarray:
         return cases[0]
     if which.dtype is _BOOL:
         return np.where(which, cases[1], cases[0])
-    wide = np.uint64 if kinds.is_unsigned(which.dtype) else np.int64
+    wide = np.uint64 if dtype_predicates.is_unsigned(which.dtype) else np.int64
     index = np.clip(which.astype(wide), 0, len(cases) - 1)
     out = cases[0]
     for i, case in enumerate(cases[1:], 1):
@@ -169,7 +169,7 @@ def _(b: Any, which: Any, *cases: Any) -> Any:
     if which.dtype == _BOOL:
         return choose(which, cases[1], cases[0])
 
-    if len(cases) > kinds.bounds(which.dtype)[1]:  # the numbers of the cases do not fit
+    if len(cases) > dtype_predicates.bounds(which.dtype)[1]:  # the numbers of the cases do not fit
         which = b.convert(which, dtypes.int32)
 
     def among(low: int, high: int) -> Any:
@@ -214,7 +214,7 @@ def select(pred: Any, on_true: Any, on_false: Any) -> Any:
 
 def _check_select(pred: ShapedArray, on_true: ShapedArray, on_false: ShapedArray) -> None:
     """Raise what is wrong with the operands of `select`, by the names that they have there."""
-    if pred.dtype != _BOOL and not kinds.is_integer(pred.dtype):
+    if pred.dtype != _BOOL and not dtype_predicates.is_integer(pred.dtype):
         raise DtypeError(
             function="select",
             argument="pred",
@@ -328,7 +328,7 @@ clamp_p = elementwise(
 def _(b: Any, low: Any, x: Any, high: Any) -> Any:
     shape = b.out.shape
     low, x, high = b.stretch(low, shape), b.stretch(x, shape), b.stretch(high, shape)
-    if not kinds.is_complex(x.dtype):
+    if not dtype_predicates.is_complex(x.dtype):
         return b.op("clamp", [low, x, high], b.out)
     above = b.select(compare_lexicographically(b, "GT", x, low), x, low)
     return b.select(compare_lexicographically(b, "LT", above, high), above, high)
@@ -336,7 +336,7 @@ def _(b: Any, low: Any, x: Any, high: Any) -> Any:
 
 def compare_lexicographically(b: Any, direction: str, x: Any, y: Any) -> Any:
     """In a lower rule: compare complex values by real parts, where equal by imaginary parts."""
-    aval = x.aval.with_dtype(kinds.real_part_dtype(x.dtype))
+    aval = x.aval.with_dtype(dtype_predicates.real_part_dtype(x.dtype))
     (rx, ry), (ix, iy) = [[b.op(part, [v], aval) for v in (x, y)] for part in ("real", "imag")]
     return b.select(
         b.compare("EQ", rx, ry), b.compare(direction, ix, iy), b.compare(direction, rx, ry)

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from sagax._src import config
-from sagax._src.core import dims, dtypes, kinds
+from sagax._src.core import dims, dtype_predicates, dtypes
 from sagax._src.core.avals import ShapedArray, intern_aval, scalar_aval
 from sagax._src.core.primitive import Primitive
 from sagax._src.core.samples import Sample, boolean, c64, f32, i32
@@ -613,7 +613,7 @@ def broadcasted_iota(
     if out_sharding is not None:
         within = functools.partial(broadcasted_iota, dtype, shape, dimension)
         return with_out_sharding("broadcasted_iota", within, (), out_sharding)
-    dtype = kinds.requested(dtype, "iota")
+    dtype = dtype_predicates.requested(dtype, "iota")
     return iota_p.bind(
         dtype=dtype,
         shape=dims.canonical_shape(shape, "iota: argument shape"),
@@ -750,7 +750,7 @@ def _filling(function: str, value: Any, dtype: Any, weak_type: bool = False) -> 
                 expected="a number or scalar array",
             )
         return value
-    dtype = kinds.requested(dtype, function)
+    dtype = dtype_predicates.requested(dtype, function)
     if dtypes.is_extended(dtype) and type(value) is int:
         return dtype.element(value)
     if hasattr(value, "aval") or weak_type or dtypes.is_extended(dtype):
@@ -762,7 +762,7 @@ def _filling(function: str, value: Any, dtype: Any, weak_type: bool = False) -> 
         raise ArgumentError(
             function=function, argument="fill_value", got=value, expected="a number"
         )
-    return kinds.convert_numpy(number, dtype)[()]
+    return dtype_predicates.convert_numpy(number, dtype)[()]
 
 
 @functools.lru_cache(maxsize=4096)
@@ -770,7 +770,7 @@ def number_as(kind: type, value: int, dtype: Any) -> Any:
     """The Python int or bool `value` as a NumPy scalar, as a conversion in a program gives it."""
     if dtypes.kind(dtype) in "iu":  # from a wide integer: its low bits
         return np.asarray(value & 0xFFFF_FFFF_FFFF_FFFF, np.uint64).astype(dtype)[()]
-    return kinds.convert_numpy(np.asarray(value), dtype)[()]
+    return dtype_predicates.convert_numpy(np.asarray(value), dtype)[()]
 
 
 def full_like(

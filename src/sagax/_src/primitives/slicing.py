@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from sagax._src.core import dims, dtypes, kinds
+from sagax._src.core import dims, dtype_predicates, dtypes
 from sagax._src.core.avals import ShapedArray, intern_aval
 from sagax._src.core.primitive import Primitive
 from sagax._src.core.samples import Sample, boolean, c64, f32, i32
 from sagax._src.core.tangents import Zero, is_linear, is_zero
 from sagax._src.core.value import aval_of
 from sagax._src.diagnostics.errors import ArgumentError, ArgumentValueError, DtypeError, ShapeError
-from sagax._src.later import later
+from sagax._src.lazy_import import lazy_import
 from sagax._src.primitives.arithmetic import add, sub
 from sagax._src.primitives.comparison import lt
 from sagax._src.primitives.makers import scalar_like
@@ -48,8 +48,8 @@ if TYPE_CHECKING:
     import sagax._src.primitives.gathering as gathering
     import sagax._src.primitives.scattering as scattering
 else:
-    gathering = later("sagax._src.primitives.gathering", globals())
-    scattering = later("sagax._src.primitives.scattering", globals())
+    gathering = lazy_import("sagax._src.primitives.gathering", globals())
+    scattering = lazy_import("sagax._src.primitives.scattering", globals())
 
 _WIDE = np.dtype(np.int32)
 
@@ -487,7 +487,7 @@ def start_values(
 @functools.cache
 def _limits(dtype: Any) -> tuple[int, int]:
     """The least and the greatest number of an integer dtype."""
-    low, high = kinds.bounds(dtype)
+    low, high = dtype_predicates.bounds(dtype)
     return int(low), int(high)
 
 
@@ -497,7 +497,7 @@ def _index_dtype(function: str, indices: Sequence[Any]) -> Any:
     if not found:
         return aval_of(0).dtype
     first = found[0]
-    if not kinds.is_integer(first) or any(dtype != first for dtype in found):
+    if not dtype_predicates.is_integer(first) or any(dtype != first for dtype in found):
         names = ", ".join(map(dtypes.name, found))
         raise DtypeError(
             f"index arguments to {function} must be integers of the same type, got: {names}",
@@ -540,7 +540,7 @@ def _start_value(
             expected="a scalar for each dimension",
         )
     x = convert(x, dtype)
-    if not allow_negative or kinds.is_unsigned(dtype):
+    if not allow_negative or dtype_predicates.is_unsigned(dtype):
         return x
     end = convert(size_as_value(size), dtype) if dims.is_dim(size) else dtype.type(size)
     return select_n(lt(x, dtype.type(0)), x, add(x, end))
@@ -584,7 +584,7 @@ def _check_starts(function: str, x: ShapedArray, starts: Sequence[ShapedArray]) 
             operand=x,
         )
     for s in starts:
-        if s.ndim or not kinds.is_integer(s.dtype) or s.dtype != starts[0].dtype:
+        if s.ndim or not dtype_predicates.is_integer(s.dtype) or s.dtype != starts[0].dtype:
             raise DtypeError(
                 function=function,
                 argument="start_indices",

@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from sagax._src.core import dims, dtypes, kinds
+from sagax._src.core import dims, dtype_predicates, dtypes
 from sagax._src.core.avals import ShapedArray, intern_aval
 from sagax._src.core.primitive import Primitive
 from sagax._src.core.samples import Sample, boolean, f32, i32
-from sagax._src.core.stage import stage
+from sagax._src.core.staging import stage
 from sagax._src.core.tangents import Zero, is_zero
 from sagax._src.core.value import aval_of
 from sagax._src.diagnostics.errors import ArgumentError, ArgumentValueError, DtypeError, ShapeError
@@ -59,7 +59,7 @@ def _key(x: np.ndarray) -> list[np.ndarray]:
     """Keys for NumPy's sort, most significant first, with zeros of both signs equal and NaN last."""
     if x.dtype.kind == "c":
         return [*_key(np.real(x)), *_key(np.imag(x))]
-    if kinds.is_floating(x.dtype):
+    if dtype_predicates.is_floating(x.dtype):
         wide = x.astype(np.float64) if x.dtype.itemsize < 8 else x
         return [wide + 0.0]
     return [x.astype(np.int16) if x.dtype.type.__module__ == "ml_dtypes" else x]
@@ -162,14 +162,14 @@ def _(b: Any, *xs: Any, dimension: int, is_stable: bool, num_keys: int) -> list:
 def _comparable(b: Any, p: Any, q: Any) -> list:
     """Pairs of scalars whose total order is the order of sorting: one zero, one NaN, after all numbers."""
     dtype = p.aval.dtype
-    if kinds.is_complex(dtype):
-        part = p.aval.with_dtype(kinds.real_part_dtype(dtype))
+    if dtype_predicates.is_complex(dtype):
+        part = p.aval.with_dtype(dtype_predicates.real_part_dtype(dtype))
         return [
             pair
             for how in ("real", "imag")
             for pair in _comparable(b, b.op(how, [p], part), b.op(how, [q], part))
         ]
-    if not kinds.is_floating(dtype):
+    if not dtype_predicates.is_floating(dtype):
         return [(p, q)]
     zero, nan = b.constant(0, dtype), b.constant(np.nan, dtype)
     fixed = []
@@ -234,7 +234,11 @@ top_k_p = Primitive(
 
 @top_k_p.abstract
 def _(x: ShapedArray, *, k: Any, axis: int, is_stable: bool) -> list:
-    if not (kinds.is_floating(x.dtype) or kinds.is_integer(x.dtype) or x.dtype == np.bool_):
+    if not (
+        dtype_predicates.is_floating(x.dtype)
+        or dtype_predicates.is_integer(x.dtype)
+        or x.dtype == np.bool_
+    ):
         raise DtypeError(function="top_k", argument="operand", got=x, expected="real numbers")
     size = x.shape[axis]
     if not dims.is_dim(size) and not dims.is_dim(k) and k > size:
@@ -252,7 +256,9 @@ def _(x: ShapedArray, *, k: Any, axis: int, is_stable: bool) -> list:
 @top_k_p.reference
 def _(x: np.ndarray, *, k: int, axis: int, is_stable: bool) -> list:
     keys = _key(x)[0]
-    flipped = np.where(np.isnan(keys), -np.inf, -keys) if kinds.is_floating(x.dtype) else ~keys
+    flipped = (
+        np.where(np.isnan(keys), -np.inf, -keys) if dtype_predicates.is_floating(x.dtype) else ~keys
+    )
     order = np.argsort(flipped, axis=axis, kind="stable")
     order = np.take(order, np.arange(k), axis)
     return [np.take_along_axis(x, order, axis), order.astype(np.int32)]
@@ -470,7 +476,7 @@ def _approx_k(
             argument="operand",
             got=operand,
         )
-    if not kinds.is_floating(aval.dtype):
+    if not dtype_predicates.is_floating(aval.dtype):
         raise ArgumentValueError(
             "operand must be a floating type",
             function=function,

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from sagax._src.core import dims, dtypes, kinds
+from sagax._src.core import dims, dtype_predicates, dtypes
 from sagax._src.core.avals import ShapedArray, intern_aval
 from sagax._src.core.primitive import Primitive
 from sagax._src.core.samples import Sample, bf16, boolean, c64, f32, i8, i32, u8
@@ -554,7 +554,7 @@ def _(x: np.ndarray, *, axes: tuple) -> np.ndarray:
         return np.add.accumulate(x, -1)[..., -1] + dtype.type(0)  # the engine begins with 0
     if dtype.kind == "b":
         return np.any(x, axis=axes)
-    wide = np.float32 if kinds.is_narrow_float(dtype) else dtype
+    wide = np.float32 if dtype_predicates.is_narrow_float(dtype) else dtype
     return np.sum(x.astype(wide), axis=axes, dtype=wide).astype(x.dtype)
 
 
@@ -601,8 +601,8 @@ def convert_element_type(operand: Any, new_dtype: Any) -> Any:
     >>> lax.convert_element_type(np.array([1.7, -1.7]), np.int32)
     Array([ 1, -1], dtype=int32)
     """
-    dtype = kinds.requested(new_dtype, "convert_element_type")
-    if dtype == np.bool_ and kinds.is_complex(aval_of(operand).dtype):
+    dtype = dtype_predicates.requested(new_dtype, "convert_element_type")
+    if dtype == np.bool_ and dtype_predicates.is_complex(aval_of(operand).dtype):
         operand = real_p.bind(operand)
     return convert(operand, dtype)
 
@@ -612,7 +612,11 @@ def convert(x: Any, dtype: Any, weak_type: bool = False) -> Any:
     aval = aval_of(x)
     if aval.dtype == dtype and aval.weak_type == weak_type and hasattr(x, "aval"):
         return x
-    if kinds.is_complex(aval.dtype) and not kinds.is_complex(dtype) and dtype != np.bool_:
+    if (
+        dtype_predicates.is_complex(aval.dtype)
+        and not dtype_predicates.is_complex(dtype)
+        and dtype != np.bool_
+    ):
         x = real_p.bind(x)
         if aval_of(x).dtype == dtype:
             return x
@@ -684,11 +688,11 @@ real_p.samples = [
 
 @real_p.abstract
 def _(x: ShapedArray) -> ShapedArray:
-    if not kinds.is_complex(x.dtype):
+    if not dtype_predicates.is_complex(x.dtype):
         raise ArgumentError(
             function="real", argument="x", got=x, expected="an array of complex numbers"
         )
-    return intern_aval(x.shape, kinds.real_part_dtype(x.dtype), x.weak_type, None)
+    return intern_aval(x.shape, dtype_predicates.real_part_dtype(x.dtype), x.weak_type, None)
 
 
 @real_p.reference
@@ -711,7 +715,7 @@ def _(axis: Any, args: Sequence[Any], in_dims: Sequence[Any]) -> tuple:
 
 @real_p.lower
 def _(b: Any, x: Any) -> Any:
-    return b.op("real", [x], x.aval.with_dtype(kinds.real_part_dtype(x.aval.dtype)))
+    return b.op("real", [x], x.aval.with_dtype(dtype_predicates.real_part_dtype(x.aval.dtype)))
 
 
 # shared by the rules of other families -------------------------------------------------------------

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from sagax._src.core import dtypes, kinds
+from sagax._src.core import dtype_predicates, dtypes
 from sagax._src.core.primitive import Primitive
 from sagax._src.core.samples import Sample, bf16, c64, f16, f32
 from sagax._src.core.value import aval_of
@@ -45,7 +45,7 @@ def widened(numpy: Callable[..., Any]) -> Callable[..., Any]:
 
     def reference(*xs: np.ndarray, **_: Any) -> Any:
         dtype = xs[0].dtype
-        if kinds.is_narrow_float(dtype):
+        if dtype_predicates.is_narrow_float(dtype):
             xs = tuple([x.astype(np.float32) for x in xs])
         return np.asarray(numpy(*xs)).astype(dtype)
 
@@ -138,7 +138,7 @@ exp2_p = accurate_elementwise(
 @formula(exp2_p, widen=False)
 def _exp2(x: Number) -> Number:
     """2**n e**((x - n) log 2) with n the integer nearest to x, so that powers of 2 are exact."""
-    if kinds.is_complex(x.value.dtype):
+    if dtype_predicates.is_complex(x.value.dtype):
         return (x * _LOG_2).apply("exponential")
     whole = x.apply("round_nearest_even")
     out = f.exp((x - whole) * _LOG_2).times_power_of_2(whole)
@@ -266,9 +266,9 @@ def _zero_where_real_is_zero(p: Primitive, part: str) -> None:
 
     def lower(b: Any, x: Any, **params: Any) -> Any:
         out = plain(b, x, **params)
-        if not kinds.is_complex(x.aval.dtype):
+        if not dtype_predicates.is_complex(x.aval.dtype):
             return out
-        real = x.aval.with_dtype(kinds.real_part_dtype(x.aval.dtype))
+        real = x.aval.with_dtype(dtype_predicates.real_part_dtype(x.aval.dtype))
         zero = b.full(0, real)
         parts = {how: b.op(how, [out], real) for how in ("real", "imag")}
         on_axis = b.compare("EQ", b.op("real", [x], real), zero)
@@ -504,7 +504,7 @@ def _inverse_hypotenuse(x: Any) -> Any:
         """1 / size between 1 and a number so small that r x is finite for all finite x."""
         return div(1, clamp(1, size, 2 * largest**0.5))
 
-    if not kinds.is_complex(dtype):
+    if not dtype_predicates.is_complex(dtype):
         r = scale(abs(x))
         return mul(r, rsqrt(add(square(r), square(mul(r, x)))))
     re, im = real(x), imag(x)

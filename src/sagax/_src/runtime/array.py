@@ -12,11 +12,11 @@ from typing import Any
 
 import numpy as np
 
-from sagax._src import config, stacks, xla
-from sagax._src.control import host_calls
-from sagax._src.core import avals, dtypes, kinds
+from sagax._src import config, source_stacks, tuning, xla
+from sagax._src.callbacks import active_calls
+from sagax._src.core import avals, dtype_predicates, dtypes
 from sagax._src.core.avals import intern_aval
-from sagax._src.core.formats import Format, Layout
+from sagax._src.core.layouts import Format, Layout
 from sagax._src.core.shardings import Sharding
 from sagax._src.core.trace import Tracer, leaked
 from sagax._src.core.value import Array, aval_of, not_an_array, numpy_aval
@@ -25,8 +25,8 @@ from sagax._src.diagnostics.boundary import function_name
 from sagax._src.diagnostics.errors import ArgumentError, ArgumentValueError, SagaxError
 from sagax._src.diagnostics.model import Label
 from sagax._src.diagnostics.spans import shown_path, user_span
-from sagax._src.records import record
-from sagax._src.runtime import devices, placements, waiting
+from sagax._src.frozen_class import record
+from sagax._src.runtime import callback_deadlock, devices, placements
 
 _SCALARS = frozenset((bool, int, float, complex))
 _to_numpy = xla.to_numpy
@@ -126,8 +126,8 @@ class ConcreteArray(Array):
         if found is None:
             if self._buffer is None:
                 raise self._gone()
-            if host_calls.active:
-                waiting.before_reading(self._buffer)
+            if active_calls.active:
+                callback_deadlock.before_reading(self._buffer)
             try:
                 if isinstance(self._device, Sharding):
                     found = self._host = self._gathered(self._device)
@@ -179,7 +179,7 @@ class ConcreteArray(Array):
     def delete(self) -> None:
         """Give the memory back now; later uses of the array raise."""
         if not self.is_deleted():
-            self.give_away((None, "", stacks.stack()))
+            self.give_away((None, "", source_stacks.stack()))
 
     def give_away(self, given: tuple[Any, str, Any]) -> None:
         """Give the memory back now, and keep in mind to whom: function, argument ("": nobody), stack."""
@@ -220,8 +220,8 @@ class ConcreteArray(Array):
         if self._host is None:
             if self._buffer is None:
                 raise self._gone()
-            if host_calls.active:
-                waiting.before_reading(self._buffer)
+            if active_calls.active:
+                callback_deadlock.before_reading(self._buffer)
             try:
                 xla.block(self._buffer)
             except xla.DeletedBufferError:
@@ -297,7 +297,7 @@ class ConcreteArray(Array):
         return complex(self._scalar("complex"))
 
     def __index__(self) -> int:
-        if not (kinds.is_integer(self.aval.dtype) and self.aval.shape == ()):
+        if not (dtype_predicates.is_integer(self.aval.dtype) and self.aval.shape == ()):
             raise ArgumentError(
                 "Only integer scalar arrays can be converted to a scalar index.",
                 function="index",
@@ -500,7 +500,9 @@ class ConcreteArray(Array):
             buffer = xla.shards(buffer)[0]
         if copy:
             buffer = xla.put(np.array(self.host()), self._where(), share=True)
-        return xla.to_dlpack(buffer, stream=stream, max_version=max_version, copied=bool(copy))
+        return xla.dlpack.to_dlpack(
+            buffer, stream=stream, max_version=max_version, copied=bool(copy)
+        )
 
     def __dlpack_device__(self) -> tuple[int, int]:
         device = self._where()
@@ -558,7 +560,7 @@ def block_all(values: Sequence[Any]) -> None:
     """
     buffers = [x._buffer for x in values if type(x) is ConcreteArray and x._buffer is not None]
     rest = values
-    if not host_calls.active:
+    if not active_calls.active:
         try:
             xla.block_all(buffers)
             if len(buffers) == len(values):
@@ -588,12 +590,11 @@ def from_scalar(x: Any, kind: type, x64: bool) -> ConcreteArray:
     return ConcreteArray(aval, host)
 
 
-_LARGE = 1 << 16  # bytes from which on another copy, for the engine, would be felt
 _ALIGNMENT = 64  # the engine uses memory of the host as it is where it begins at such an address
 
 
 def _copied(x: Any, dtype: np.dtype) -> np.ndarray:
-    if x.nbytes < _LARGE:
+    if x.nbytes < tuning.ALIGNED_COPY_MIN_BYTES:
         return np.array(x, dtype=dtype, order="C")
     size = x.size * dtype.itemsize
     memory = np.empty(size + _ALIGNMENT, np.uint8)
@@ -617,7 +618,7 @@ def as_array(x: Any) -> ConcreteArray:
             host = np.zeros(aval.shape, bool)
         else:
             if x.dtype != aval.dtype:
-                x = kinds.convert_numpy(np.asarray(x), aval.dtype)
+                x = dtype_predicates.convert_numpy(np.asarray(x), aval.dtype)
             host = _copied(x, aval.dtype)
         host.flags.writeable = False
         return settled(ConcreteArray(aval, host))
@@ -627,7 +628,7 @@ def as_array(x: Any) -> ConcreteArray:
             raise leaked(x)
         return as_array(value)
     if hasattr(x, "__jax_array__"):
-        return as_array(stacks.apart(x.__jax_array__))
+        return as_array(source_stacks.apart(x.__jax_array__))
     aval = aval_of(x) if not isinstance(x, Array) else None  # raises for what is no operand
     if aval is None:
         raise not_an_array(x)

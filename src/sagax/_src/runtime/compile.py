@@ -8,15 +8,17 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final
 
 from sagax._src import config, trees, xla
+from sagax._src.core import memo_keys
 from sagax._src.core.jaxpr import ClosedJaxpr, Jaxpr
 from sagax._src.core.meshes import UNCONSTRAINED, PartitionSpec
 from sagax._src.core.shardings import NamedSharding, Sharding, Tiles
 from sagax._src.diagnostics import events
-from sagax._src.later import later
+from sagax._src.lazy_import import lazy_import
 from sagax._src.lowering.text import physical
 from sagax._src.primitives.resharding import INSPECTED
-from sagax._src.runtime import commits, devices, pending, processes, progress, working_memory
+from sagax._src.runtime import commit_sites, devices, effect_tokens, progress, working_memory
 from sagax._src.runtime.array import ConcreteArray, as_array
+from sagax._src.runtime.distributed import process
 from sagax._src.runtime.placements import (
     Placement,
     described,
@@ -33,17 +35,17 @@ from sagax._src.runtime.placements import (
 from sagax._src.transforms.prune import prune_jaxpr, used_inputs
 
 if TYPE_CHECKING:
+    import sagax._src.lowering.effect_tokens as token_lowering
     import sagax._src.lowering.module as lowering
-    import sagax._src.lowering.ordering as ordering
     import sagax._src.lowering.passes as passes
-    import sagax._src.runtime.cache as cache
+    import sagax._src.runtime.compilation_cache as compilation_cache
     import sagax._src.runtime.key_reuse.watch as watch
 else:
-    lowering = later("sagax._src.lowering.module", globals())
-    ordering = later("sagax._src.lowering.ordering", globals())
-    passes = later("sagax._src.lowering.passes", globals())
-    cache = later("sagax._src.runtime.cache", globals())
-    watch = later("sagax._src.runtime.key_reuse.watch", globals())
+    lowering = lazy_import("sagax._src.lowering.module", globals())
+    token_lowering = lazy_import("sagax._src.lowering.effect_tokens", globals())
+    passes = lazy_import("sagax._src.lowering.passes", globals())
+    compilation_cache = lazy_import("sagax._src.runtime.compilation_cache", globals())
+    watch = lazy_import("sagax._src.runtime.key_reuse.watch", globals())
 
 _NONE: Final[Mapping] = MappingProxyType({})
 _LOWERING: Final = "/jax/core/compile/jaxpr_to_mlir_module_duration"
@@ -76,7 +78,7 @@ class Lowered:
             self.kept = tuple(i for i, u in enumerate(used) if u)
             jaxpr = jaxpr.replace(invars=[jaxpr.invars[i] for i in self.kept])
         if jaxpr.effects:
-            jaxpr = ordering.in_order(jaxpr)
+            jaxpr = token_lowering.in_order(jaxpr)
         order = {old: new for new, old in enumerate(self.kept)} if self.kept is not None else None
         inner = {i if order is None else order[i]: out for i, out in aliases.items()}
         self.jaxpr = jaxpr
@@ -97,7 +99,7 @@ class Lowered:
         self.inspected: list[Callable] = []
         with events.timed(_LOWERING, fun_name=name):
             self.text, self.callbacks = lowering.lower_jaxpr(
-                passes.prepared(jaxpr, platform) if shardings is None else jaxpr,
+                passes.prepared(jaxpr, platform, several_devices=shardings is not None),
                 platform=platform,
                 name=name,
                 donated=tuple(inner),
@@ -153,12 +155,12 @@ class Compiled:
         if b.platform == "cpu" and (
             "lapack_" in lowered.text or "tridiagonal_solve_perturbed_ffi" in lowered.text
         ):
-            xla.register_cpu_kernels()
+            xla.custom_calls.register_cpu_kernels()
         settings = config.thread.settings
         if settings.exact is True and "stablehlo.while" in lowered.text:
             options = _loops_in_steps(options)
         if b.platform == "cpu" and (threshold := _unroll_threshold(settings)) is not None:
-            options = {xla.UNROLL_THRESHOLD: threshold, **options}
+            options = {xla.compile_options.UNROLL_THRESHOLD: threshold, **options}
         divided = lowered.shardings
         if divided is not None:
             options = {
@@ -168,7 +170,7 @@ class Compiled:
             }
         told = progress.line(f"sagax: compiling {lowered.name}")
         with events.timed(_COMPILING, fun_name=lowered.name), told:
-            self.executable, self.origin = cache.compiled(
+            self.executable, self.origin = compilation_cache.compiled(
                 b.client,
                 lowered.text,
                 device.devices if several else [device],
@@ -190,9 +192,9 @@ class Compiled:
         if lowered.inspected:
             _tell(lowered, device)
         effects = lowered.jaxpr.effects
-        run = self.executable.run if not effects else pending.run(self.executable, effects)
+        run = self.executable.run if not effects else effect_tokens.run(self.executable, effects)
         if several:
-            run = processes.watched(run, device.devices)
+            run = process.watched(run, device.devices)
             run = _in_order(run, device.devices, self.in_shardings, self.out_shardings)
         self.run = run
         self.kept = lowered.kept
@@ -230,10 +232,10 @@ def _in_order(run: Callable, devices: tuple, ins: Any, outs: Any) -> Callable:
     def run_in_order(buffers: Sequence[Any]) -> list:
         given = list(buffers)
         for i in strange_in:
-            given[i] = xla.reordered(given[i], devices)
+            given[i] = xla.with_device_order(given[i], devices)
         results = list(run(given))
         for i in strange_out:
-            results[i] = xla.reordered(results[i], outs[i]._device_assignment)
+            results[i] = xla.with_device_order(results[i], outs[i]._device_assignment)
         return results
 
     return run_in_order
@@ -257,7 +259,7 @@ def placement(
 
 def _incompatible(arrays: Sequence[Any], first: int, second: int, names: Any) -> BaseException:
     known = names() if names is not None else None
-    return commits.conflict(arrays, first, second, lambda x: x._device, known)
+    return commit_sites.conflict(arrays, first, second, lambda x: x._device, known)
 
 
 def _common_placement(arrays: Sequence[ConcreteArray], names: Any) -> Placement:
@@ -293,7 +295,7 @@ def place_for(jaxpr: Jaxpr, found: Any, count: int) -> Any:
     mesh = meshes[0]
     _check_same_devices(mesh, meshes, "the function places values on")
     if found is not None and mesh._flat != (found,):
-        raise commits.DeviceConflictError(
+        raise commit_sites.DeviceConflictError(
             f"Received incompatible devices for jitted computation: an operand is committed to {found}, "
             f"and the function places values on {mesh!r}",
             fix="put the operand on the mesh: sagax.device_put(x, NamedSharding(mesh, PartitionSpec()))",
@@ -305,7 +307,7 @@ def _check_same_devices(mesh: Any, others: Sequence[Any], what: str) -> None:
     devices = set(mesh._flat)
     for other in others:
         if other is not mesh and set(other._flat) != devices:
-            raise commits.DeviceConflictError(
+            raise commit_sites.DeviceConflictError(
                 f"Received incompatible devices for jitted computation: {what} {mesh!r} of devices "
                 f"{_numbers(mesh)}, and the function places values on {other!r} of devices {_numbers(other)}",
                 fix="put the operands on that mesh, sagax.device_put(x, NamedSharding(mesh, spec)), or use one mesh",
@@ -331,7 +333,7 @@ def _tell(lowered: Lowered, place: Any) -> None:
     """Call those who want to know the sharding of a value with it."""
     several = isinstance(place, Placement)
     text = lowered.text.replace(f"// {INSPECTED} ", "")
-    axes = xla.propagated_shardings(text, INSPECTED) if several else {}
+    axes = xla.mlir.propagate_shardings(text, INSPECTED) if several else {}
     for i, callback in enumerate(lowered.inspected):
         if several:
             parts = [tuple(filter(None, names.split(","))) for names in axes.get(str(i), [])]
@@ -452,7 +454,7 @@ def execute(
         raise failure from failure.__cause__
     results = results_of(compiled, outs, committed)
     if committed is not None:
-        commits.inherit(results, arrays)
+        commit_sites.inherit(results, arrays)
     return results
 
 
@@ -475,7 +477,7 @@ def run_jaxpr(
     inner = jaxpr.jaxpr
     committed = place_for(inner, in_context(placement(arrays), len(arrays)), len(arrays))
     device = committed if committed is not None else devices.default_device()
-    key = ("compiled", device, config.thread.settings.key)
+    key = (memo_keys.COMPILED, device, config.thread.settings.key)
     compiled = inner.memo.get(key)
     if compiled is None:
         lowered = Lowered(inner, platform_of(device), name, place=device)

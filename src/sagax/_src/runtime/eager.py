@@ -16,13 +16,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from sagax._src import config, trees
+from sagax._src import config, trees, tuning
 from sagax._src.core import dims, dtypes
 from sagax._src.core.jaxpr import Jaxpr, Literal
-from sagax._src.core.stage import hoist_constants, stage
+from sagax._src.core.staging import hoist_constants, stage
 from sagax._src.diagnostics.errors import SagaxError
-from sagax._src.later import later
-from sagax._src.runtime import commits, devices, entries
+from sagax._src.lazy_import import lazy_import
+from sagax._src.runtime import call_paths, commit_sites, devices
 from sagax._src.runtime.array import ConcreteArray, as_array, settled
 from sagax._src.runtime.compile import (
     Compiled,
@@ -36,13 +36,12 @@ from sagax._src.runtime.placements import Placement, in_context, replicated
 from sagax._src.transforms.prune import prune_jaxpr
 
 if TYPE_CHECKING:
+    import sagax._src.runtime.debug_nans as debug_nans
     import sagax._src.runtime.key_reuse.watch as watch
-    import sagax._src.runtime.nonfinite as nonfinite
 else:
-    watch = later("sagax._src.runtime.key_reuse.watch", globals())
-    nonfinite = later("sagax._src.runtime.nonfinite", globals())
+    watch = lazy_import("sagax._src.runtime.key_reuse.watch", globals())
+    debug_nans = lazy_import("sagax._src.runtime.debug_nans", globals())
 
-HOST_LIMIT = 1 << 14  # elements, of operands and results each; beyond it the engine's threads pay
 _thread = config.thread
 _own, _process = config.own, config.process
 _ndarray = np.ndarray
@@ -54,8 +53,10 @@ def evaluate(primitive: Any, args: tuple, params: dict) -> Any:
     """Apply a primitive to concrete operands."""
     if primitive.impl is not None:
         out = primitive.impl(*args, **params)
-        if nonfinite.wanted():
-            nonfinite.look_at(primitive, args, params, out if primitive.multiple_results else [out])
+        if debug_nans.wanted():
+            debug_nans.look_at(
+                primitive, args, params, out if primitive.multiple_results else [out]
+            )
         return out
     key: list = [_own() or _process.settings]
     for a in args:
@@ -131,8 +132,8 @@ def _entry(primitive: Any, arrays: Sequence, params: dict, committed: Any) -> Ca
         run = _inheriting(run)
     if _thread.settings.debug_key_reuse:
         run = watch.watched_operation(run, primitive, params, in_avals, out)
-    if nonfinite.wanted():
-        run = nonfinite.watched_operation(run, primitive, params)
+    if debug_nans.wanted():
+        run = debug_nans.watched_operation(run, primitive, params)
     return run
 
 
@@ -144,7 +145,7 @@ def _way_to_run(
     on_host, bound = _on_host(device, committed)
     if exact and on_host:
         avals = (*in_avals, *(out if primitive.multiple_results else (out,)))
-        small = max(a.size for a in avals) <= HOST_LIMIT
+        small = max(a.size for a in avals) <= tuning.NUMPY_MAX_ELEMENTS
         if small and not any(dtypes.is_extended(a.dtype) for a in avals):
             return _staying(_host_entry(primitive, params, out, bound, len(in_avals)), bound)
     return _device_entry(primitive, in_avals, params, device, committed)
@@ -169,7 +170,7 @@ def _inheriting(run: Callable) -> Callable:
 
     def run_bound(arrays: Sequence) -> Any:
         found = run(arrays)
-        commits.inherit(found if isinstance(found, list) else (found,), arrays)
+        commit_sites.inherit(found if isinstance(found, list) else (found,), arrays)
         return found
 
     return run_bound
@@ -328,7 +329,7 @@ def _device_program(jaxpr: Jaxpr, device: Any, committed: Any, name: str) -> Cal
     if isinstance(device, Placement):
         return run_divided
     elsewhere = len(devices.backend_of(device).local_devices) > 1
-    call = entries.entry(compiled, (), list if several else None, committed, elsewhere)
+    call = call_paths.entry(compiled, (), list if several else None, committed, elsewhere)
 
     def run(arrays: Sequence) -> Any:
         return call([a.buffer() if a._buffer is None else a._buffer for a in arrays], arrays)
@@ -393,7 +394,11 @@ def prepare(
         run = _staying(run, bound)
     elif on_host and _same_through_numpy(jaxpr):
         run = _host_program(jaxpr, bound)
-        if sum([_STEPS.get(e.primitive.name, 1) for e in jaxpr.eqns]) > _FEW_STEPS:
+        weights = tuning.NUMPY_PRIMITIVE_WEIGHTS
+        if (
+            sum([weights.get(e.primitive.name, 1) for e in jaxpr.eqns])
+            > tuning.NUMPY_MAX_PRIMITIVES
+        ):
             run = _replaced_later(run, lambda: _device_program(jaxpr, device, committed, name))
         run = _staying(run, bound)
     else:
@@ -402,8 +407,8 @@ def prepare(
         run = _inheriting(run)
     if _thread.settings.debug_key_reuse:
         run = watch.watched_program(run, jaxpr)
-    if nonfinite.wanted():
-        run = nonfinite.watched_program(run, jaxpr)
+    if debug_nans.wanted():
+        run = debug_nans.watched_program(run, jaxpr)
     if trees.treedef_is_leaf(tree):
         return (lambda xs: run((*held, *xs))) if held else run
     unflatten = tree.unflatten
@@ -412,15 +417,9 @@ def prepare(
     return lambda xs: unflatten(run((*held, *xs)))
 
 
-# A compiled program takes about as long as so many steps through NumPy; compiling it, as so many runs.
-_FEW_STEPS = 6
-_STEPS = {"gather": 6, "scatter": 6, "sort": 4}  # what takes longer than one
-_COMPILED_AFTER = 1000
-
-
 def _replaced_later(first: Callable, build: Callable[[], Callable]) -> Callable:
     """`first`, and after many calls what `build` gives, which does the same in less time."""
-    run, left = first, _COMPILED_AFTER
+    run, left = first, tuning.COMPILE_AFTER_NUMPY_CALLS
 
     def call(arrays: Sequence) -> Any:
         nonlocal run, left
@@ -433,15 +432,12 @@ def _replaced_later(first: Callable, build: Callable[[], Callable]) -> Callable:
     return call
 
 
-_MISSES = 8
-
-
 def _first_by_numpy(
     function: Callable, aval: Any, committed: Any, build: Callable[[], Callable]
 ) -> Callable:
     """By NumPy; what it cannot do (IndexError) is done by what `build` gives, and often so, all is."""
     run: Callable | None = None
-    left, dtype = _MISSES, aval.dtype
+    left, dtype = tuning.NUMPY_MAX_REFUSALS, aval.dtype
 
     def call(arrays: Sequence) -> Any:
         nonlocal run, left
@@ -468,7 +464,7 @@ def _is_small(jaxpr: Jaxpr) -> bool:
     return all(
         not dtypes.is_extended(v.aval.dtype)
         and not dims.is_dim(v.aval.size)
-        and v.aval.size <= HOST_LIMIT
+        and v.aval.size <= tuning.NUMPY_MAX_ELEMENTS
         for v in atoms
     )
 
@@ -503,7 +499,11 @@ def _same_through_numpy(jaxpr: Jaxpr) -> bool:
         if not (p.exact if isinstance(p.exact, bool) else p.exact(avals)):
             return False
         for aval in (*avals, *[v.aval for v in eqn.outvars]):
-            if dtypes.is_extended(aval.dtype) or dims.is_dim(aval.size) or aval.size > HOST_LIMIT:
+            if (
+                dtypes.is_extended(aval.dtype)
+                or dims.is_dim(aval.size)
+                or aval.size > tuning.NUMPY_MAX_ELEMENTS
+            ):
                 return False
             narrow = narrow or dtypes.is_narrow_float(aval.dtype)
         if p.name not in _KEEPS_NUMBERS and any(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
+from sagax._src.core import memo_keys
 from sagax._src.core.avals import intern_aval
 from sagax._src.core.jaxpr import ClosedJaxpr, DebugInfo, Eqn, Jaxpr, eval_jaxpr, subjaxprs
 from sagax._src.core.meshes import PartitionSpec
@@ -19,16 +20,16 @@ from sagax._src.core.trace import (
     state,
 )
 from sagax._src.core.value import aval_of
-from sagax._src.later import later
+from sagax._src.frozen_class import record
+from sagax._src.lazy_import import lazy_import
 from sagax._src.primitives.resharding import reshard_p
 from sagax._src.primitives.structural import broadcast, moveaxis
-from sagax._src.records import record
 from sagax._src.transforms.derived import derived_program, run_composite
 
 if TYPE_CHECKING:
     import sagax._src.primitives.random_bits as random_bits
 else:
-    random_bits = later("sagax._src.primitives.random_bits", globals())
+    random_bits = lazy_import("sagax._src.primitives.random_bits", globals())
 
 
 @record(slots=True)
@@ -170,9 +171,9 @@ class BatchTrace(Trace):
 
 def has_collectives(jaxpr: Jaxpr) -> bool:
     """Whether a program, or one inside of it, holds operations over named axes."""
-    found = jaxpr.memo.get("collectives")
+    found = jaxpr.memo.get(memo_keys.HAS_COLLECTIVES)
     if found is None:
-        found = jaxpr.memo["collectives"] = any(map(_is_collective, jaxpr.eqns))
+        found = jaxpr.memo[memo_keys.HAS_COLLECTIVES] = any(map(_is_collective, jaxpr.eqns))
     return found
 
 
@@ -245,7 +246,7 @@ def batch_jaxpr(
     Outputs marked in `force_out` are mapped along 0 whether or not they vary.
     """
     inner = jaxpr.jaxpr
-    key = ("batch", axis, in_dims, force_out)
+    key = (memo_keys.BATCH, axis, in_dims, force_out)
     found = inner.memo.get(key)
     if found is None:
         out_dims: list = []

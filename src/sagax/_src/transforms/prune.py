@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Sequence
 
+from sagax._src.core import memo_keys
 from sagax._src.core.jaxpr import ClosedJaxpr, Eqn, Jaxpr, Var
 from sagax._src.core.operands import LoopOperands, LoopResults, carry_fixpoint
 from sagax._src.transforms.derived import derived
@@ -15,7 +16,7 @@ def prune_jaxpr(jaxpr: Jaxpr, used_outputs: Sequence[bool] | None = None) -> Jax
 
     Inputs stay as they are. With `used_outputs`, outputs not marked are dropped first.
     """
-    if used_outputs is None and "is pruned" in jaxpr.memo:
+    if used_outputs is None and memo_keys.IS_PRUNED in jaxpr.memo:
         return jaxpr
     outvars = jaxpr.outvars
     if used_outputs is not None:
@@ -39,7 +40,7 @@ def prune_jaxpr(jaxpr: Jaxpr, used_outputs: Sequence[bool] | None = None) -> Jax
         kept.reverse()
         info = jaxpr.debug_info
         jaxpr = Jaxpr(jaxpr.constvars, jaxpr.invars, outvars, kept, jaxpr.effects, info)
-    jaxpr.memo["is pruned"] = True
+    jaxpr.memo[memo_keys.IS_PRUNED] = True
     return jaxpr
 
 
@@ -83,7 +84,7 @@ def prune_program(
         invars = [v for v, k in zip(small.invars, keep, strict=True) if k]
         return small.replace(invars=invars), keep
 
-    key = ("pruned", tuple(used_outputs), always and tuple(always))
+    key = (memo_keys.PRUNED, tuple(used_outputs), always and tuple(always))
     jaxpr, keep = derived(closed.jaxpr, key, make)
     return ClosedJaxpr(jaxpr, closed.consts), keep
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from sagax._src.core import memo_keys
 from sagax._src.core.jaxpr import ClosedJaxpr, Jaxpr, Literal, Var, eval_jaxpr
-from sagax._src.core.stage import stage
+from sagax._src.core.staging import stage
 from sagax._src.core.tangents import Linear, Zero
 from sagax._src.core.trace import Trace, current, state
 from sagax._src.core.value import aval_of
@@ -16,7 +17,7 @@ from sagax._src.primitives.makers import add_any_p
 from sagax._src.primitives.mesh_axes import sum_to
 from sagax._src.primitives.resharding import left_to_compiler, reshard_p
 from sagax._src.primitives.structural import instantiate
-from sagax._src.stacks import written
+from sagax._src.source_stacks import written
 from sagax._src.transforms import masked_cotangents
 from sagax._src.transforms.derived import derived_program
 
@@ -218,7 +219,7 @@ def transposed_from(closed: ClosedJaxpr, n: int) -> ClosedJaxpr:
         return [instantiate(c) for c in checked_backward(inner, (), inputs, list(xs[n:]))[n:]]
 
     avals = [*inner.in_avals[:n], *inner.out_avals]
-    key = ("transposed from", n, masked_cotangents.wanted())
+    key = (memo_keys.TRANSPOSE_FROM, n, masked_cotangents.wanted())
     return derived_program(inner, key, fun, avals)[0]
 
 
@@ -232,7 +233,7 @@ def transpose_jaxpr(
     the marks of the linear inputs that have one.
     """
     inner = jaxpr.jaxpr
-    key = ("transpose", linear, nonzero, masked_cotangents.wanted())
+    key = (memo_keys.TRANSPOSE, linear, nonzero, masked_cotangents.wanted())
     found = inner.memo.get(key)
     if found is None:
         n_known = linear.count(False)

@@ -13,7 +13,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import sagax._src.trees.registry as registry
-from sagax._src.records import record
+from sagax._src.frozen_class import record
 from sagax._src.trees.paths import LeafTest, Path, argument_path, as_leaf_test
 from sagax._src.trees.registry import PyTreeDef
 from sagax._src.xla import DictKey, FlattenedIndexKey, GetAttrKey, SequenceKey

@@ -12,14 +12,14 @@ from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
 import sagax._src.trees.registry as registry
 from sagax._src import xla
-from sagax._src.later import later
+from sagax._src.lazy_import import lazy_import
 from sagax._src.trees.paths import KeyPath, as_leaf_test
 from sagax._src.trees.registry import PyTreeDef
 
 if TYPE_CHECKING:
     import sagax._src.trees.differences as differences
 else:
-    differences = later("sagax._src.trees.differences", globals())
+    differences = lazy_import("sagax._src.trees.differences", globals())
 
 T = TypeVar("T")
 IsLeaf = Callable[[Any], bool]

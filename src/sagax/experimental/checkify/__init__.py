@@ -18,9 +18,9 @@ from typing import Any
 
 import sagax.numpy as snp
 from sagax._src import trees
-from sagax._src.control.words import check_results
+from sagax._src.argument_checks.functions import check_results
 from sagax._src.core.jaxpr import DebugInfo
-from sagax._src.core.stage import hoist_constants, stage
+from sagax._src.core.staging import hoist_constants, stage
 from sagax._src.diagnostics.boundary import function_code, function_name, tracing
 from sagax._src.diagnostics.errors import ArgumentError
 from sagax.experimental.checkify._checks import check, check_error, debug_check

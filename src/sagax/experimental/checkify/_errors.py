@@ -16,8 +16,8 @@ from sagax._src.core.primitive import Primitive
 from sagax._src.core.trace import Tracer
 from sagax._src.diagnostics.errors import SagaxError
 from sagax._src.diagnostics.spans import user_place
-from sagax._src.records import record
-from sagax._src.stacks import origin
+from sagax._src.frozen_class import record
+from sagax._src.source_stacks import origin
 
 
 class JaxRuntimeError(SagaxError, ValueError):

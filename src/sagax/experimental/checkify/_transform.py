@@ -16,25 +16,30 @@ import numpy as np
 import sagax.lax as lax
 import sagax.numpy as snp
 from sagax._src import config
-from sagax._src.control.call import call, jit_p
-from sagax._src.control.composites import composite_p
-from sagax._src.control.conditional import cond_p
-from sagax._src.control.custom_batching import custom_vmap_p
-from sagax._src.control.custom_calls import Inner, custom_jvp_p, custom_vjp_p, remat_opt_p
-from sagax._src.control.linear_calls import linear_call_p
-from sagax._src.control.manual import Region, shard_map_p
-from sagax._src.control.remat import remat_p
-from sagax._src.control.scan import scan_p
-from sagax._src.control.while_loop import while_p
-from sagax._src.core import dims, dtypes
+from sagax._src.core import dims, dtypes, memo_keys
 from sagax._src.core.jaxpr import ClosedJaxpr, Eqn, Jaxpr, Literal, eval_jaxpr
 from sagax._src.core.meshes import PartitionSpec
 from sagax._src.core.operands import LoopOperands, LoopResults, WhileOperands
-from sagax._src.core.stage import hoist_constants, stage
+from sagax._src.core.staging import hoist_constants, stage
 from sagax._src.core.value import aval_of
-from sagax._src.lowering.inside import within
+from sagax._src.higher_order.call import call, jit_p
+from sagax._src.higher_order.composite import composite_p
+from sagax._src.higher_order.cond import cond_p
+from sagax._src.higher_order.custom_batching import custom_vmap_p
+from sagax._src.higher_order.custom_derivative_primitives import (
+    Inner,
+    custom_jvp_p,
+    custom_vjp_p,
+    remat_opt_p,
+)
+from sagax._src.higher_order.custom_transpose import linear_call_p
+from sagax._src.higher_order.remat import remat_p
+from sagax._src.higher_order.scan import scan_p
+from sagax._src.higher_order.shard_map import Region, shard_map_p
+from sagax._src.higher_order.while_loop import while_p
+from sagax._src.lowering.map_subjaxprs import within
 from sagax._src.primitives.shaping import size_as_value
-from sagax._src.stacks import written
+from sagax._src.source_stacks import written
 from sagax._src.transforms.derived import derived, derived_program
 from sagax.experimental.checkify._errors import (
     CHECKS,
@@ -126,7 +131,7 @@ class Program:
 
 def checked(jaxpr: Jaxpr, kinds: frozenset[ErrorCategory]) -> Program:
     """The rewritten form of a jaxpr whose constants, if any, become leading inputs."""
-    known = jaxpr.memo.get(("checked", kinds))
+    known = jaxpr.memo.get((memo_keys.CHECKED, kinds))
     if known is None:
         whole = hoist_constants(jaxpr)
         outcome = Outcome()
@@ -142,7 +147,7 @@ def checked(jaxpr: Jaxpr, kinds: frozenset[ErrorCategory]) -> Program:
             len(whole.outvars),
             bool(CHECKS & jaxpr.effects),
         )
-        jaxpr.memo["checked", kinds] = known
+        jaxpr.memo[memo_keys.CHECKED, kinds] = known
     return known
 
 
@@ -334,7 +339,7 @@ def _silent(jaxpr: Jaxpr) -> Jaxpr:
         eqns = within([e for e in jaxpr.eqns if e.outvars or not e.effects - CHECKS], _silent)
         return jaxpr.replace(eqns=eqns)
 
-    return derived(jaxpr, ("silent",), made) if jaxpr.effects - CHECKS else jaxpr
+    return derived(jaxpr, (memo_keys.CHECKED_SILENT,), made) if jaxpr.effects - CHECKS else jaxpr
 
 
 def _with_inner(params: dict, closed: ClosedJaxpr) -> dict:
@@ -361,7 +366,9 @@ def _shard_map(eqn: Eqn, ins: Sequence[Any], kinds: frozenset, outcome: Outcome)
     with region.inside():
         program = checked(inner, kinds)
         if not program.plain:
-            (made,) = derived_program(inner, ("checked", kinds, "each"), each, inner.in_avals)
+            (made,) = derived_program(
+                inner, (memo_keys.CHECKED_SHARD_MAP, kinds), each, inner.in_avals
+            )
     if program.plain:
         return _apply(eqn, ins)
     names = tuple([n for n in region.mesh.axis_names if n in region.manual_axes])

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 
 from sagax._src import config as _config
-from sagax._src.runtime import cache as _cache
+from sagax._src.runtime import compilation_cache as _cache
 
 Statistics = _cache.Statistics
 

@@ -19,12 +19,12 @@ import sagax.extend.core.primitives as primitives
 from sagax._src.core import jaxpr as _jaxpr
 from sagax._src.core import trace as _trace
 from sagax._src.core.avals import AbstractToken, ShapedArray
-from sagax._src.core.check import check_jaxpr
 from sagax._src.core.dtypes import tangent_dtype
 from sagax._src.core.effects import Effect, no_effects
 from sagax._src.core.jaxpr import ClosedJaxpr, DebugInfo, Eqn, Jaxpr, Literal, Var
-from sagax._src.core.stage import StageTrace as _StageTrace
+from sagax._src.core.staging import StageTrace as _StageTrace
 from sagax._src.core.value import is_operand
+from sagax._src.core.verify import check_jaxpr
 from sagax._src.diagnostics.errors import (
     ConcretizationTypeError,
     InconclusiveDimensionOperation,

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from sagax._src.control import custom_derivatives as _custom
-from sagax._src.control.call import jit_p
+from sagax._src.higher_order import custom_derivatives as _custom
+from sagax._src.higher_order.call import jit_p
 from sagax.lax import linalg as _linalg
 
 import sagax.lax as _lax  # isort: skip

@@ -1,4 +1,4 @@
-"""Indexing: reading and writing parts of arrays by NumPy's rules.
+"""Index arrays by NumPy's rules: reads and functional updates.
 
 `parse` reads what stands between the brackets, `plan` makes one gather or scatter of it, `get` and
 `update` carry it out, `host` by NumPy where nothing is traced; `windows` are slices that start at a
@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from sagax._src.later import late_names as _late_names
+from sagax._src.lazy_import import late_names as _late_names
 from sagax.numpy._indexing.get import array_getitem, getitem
 from sagax.numpy._indexing.windows import Slice, ds
 

@@ -1,4 +1,4 @@
-"""NumPy's objects that make things of what stands in their brackets, and `ix_`."""
+"""Implement NumPy's index objects: mgrid, ogrid, r_, c_, s_, and `ix_`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Traced masks as indices, under the option `masks='lazy'`: views in place of selected elements."""
+"""Index with traced masks under the option `masks='lazy'`: views instead of selected elements."""
 
 from __future__ import annotations
 
@@ -9,26 +9,26 @@ from sagax._src import config
 from sagax._src.core import dims, dtypes
 from sagax._src.core.trace import Tracer
 from sagax._src.core.value import Array, aval_of
-from sagax._src.later import later
+from sagax._src.lazy_import import lazy_import
 from sagax._src.primitives.selection import select_n_p
 from sagax._src.primitives.shaping import broadcasted_iota
 from sagax._src.primitives.structural import broadcast_in_dim, reshape
 
 if TYPE_CHECKING:
-    import sagax._src.control.masks as masks
+    import sagax._src.higher_order.lazy_masks as lazy_masks
 else:
-    masks = later("sagax._src.control.masks", globals())
+    lazy_masks = lazy_import("sagax._src.higher_order.lazy_masks", globals())
 
 _thread = config.thread
 
 
 def lazily() -> bool:
-    """Whether traced masks select lazy views."""
+    """Return whether traced masks select lazy views."""
     return _thread.settings.masks == "lazy"
 
 
 def is_traced_mask(x: Any) -> bool:
-    """Whether `x` is an array of booleans that are not known while tracing."""
+    """Return whether `x` is an array of booleans that are not known while tracing."""
     return isinstance(x, Tracer) and dtypes.kind(x.dtype) == "b" and x.concrete() is None
 
 
@@ -49,7 +49,7 @@ def lazy_read(x: Any, index: Any, read: Callable[[Any, Any], Any]) -> Any:
     if found is None:
         return None
     axis, mask, rest = found
-    view = masks.lazy_view(x, mask, axis)
+    view = lazy_masks.lazy_view(x, mask, axis)
     if view is None or not rest:
         return view
     return read(view, (*(slice(None),) * (axis + 1), *rest))
@@ -68,7 +68,7 @@ def lazy_update(x: Any, index: Any, values: Any, update: Callable[[Any, Any], An
         return None
     axis, mask, _ = found
     aval = aval_of(x)
-    view = masks.lazy_view(x, mask, axis)
+    view = lazy_masks.lazy_view(x, mask, axis)
     if view is None:
         return None
     shape, have = view.shape, aval_of(values).shape
@@ -80,7 +80,7 @@ def lazy_update(x: Any, index: Any, values: Any, update: Callable[[Any, Any], An
         return None
     if lead <= axis and dims.same(have[axis - lead], shape[axis]):
         values = broadcast_in_dim(values, shape, range(lead, len(shape)))
-        values = masks.lazy_fill(values, mask, axis)
+        values = lazy_masks.lazy_fill(values, mask, axis)
     elif have:
         # the dimension of the mask, of size 1 here, becomes those of the mask
         rank = aval_of(mask).ndim
@@ -98,7 +98,7 @@ def lazy_places(condition: Any, dtype: Any) -> tuple | None:
     shape = aval_of(condition).shape
     found = []
     for axis in range(len(shape)):
-        view = masks.lazy_view(broadcasted_iota(dtype, shape, axis), condition)
+        view = lazy_masks.lazy_view(broadcasted_iota(dtype, shape, axis), condition)
         if view is None:
             return None
         found.append(view)

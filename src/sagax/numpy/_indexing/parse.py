@@ -1,4 +1,4 @@
-"""What stands between the brackets of `x[...]`, read into items that say what they take of `x`.
+"""Parse the index of `x[...]` into items.
 
 Everything that can be decided while tracing is decided here: the ellipsis, masks, indices that
 count from the end, errors. What comes after knows three kinds of items, and None for a new axis.
@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from sagax._src import config
-from sagax._src.core import dims, dtypes, kinds
+from sagax._src.core import dims, dtype_predicates, dtypes
 from sagax._src.core.shardings import Sharding
 from sagax._src.core.trace import Tracer
 from sagax._src.core.value import Array, aval_of
@@ -57,7 +57,7 @@ class Part(NamedTuple):
 
     @property
     def moves(self) -> bool:
-        """Whether the start is known only when the program runs."""
+        """Return whether the start is traced."""
         return type(self.start) is not int and not dims.is_dim(self.start)
 
 
@@ -183,7 +183,7 @@ def _entry(e: Any, position: int) -> Any:
         if x.dtype.kind == "b":
             return x
         if x.dtype.kind not in "iu" and not (
-            dtypes.is_numeric_dtype(x.dtype) and kinds.is_integer(x.dtype)
+            dtypes.is_numeric_dtype(x.dtype) and dtype_predicates.is_integer(x.dtype)
         ):
             raise _wrong_dtype(x.dtype.name if x.dtype.kind != "U" else "str")
         return x.astype(_INT64) if x.dtype.kind not in "iu" else int(x) if x.ndim == 0 else x
@@ -239,7 +239,7 @@ def _array_entry(x: Array) -> Any:
 
 
 def _axes_of(entry: Any) -> int:
-    """How many axes an entry other than None and Ellipsis takes."""
+    """Count the axes of an entry other than None and Ellipsis."""
     return entry.ndim if isinstance(entry, np.ndarray) and entry.dtype == bool else 1
 
 
@@ -342,7 +342,7 @@ def _window(axis: int, s: Slice, size: Any, position: int) -> Part:
     if not isinstance(start, (Array, np.ndarray)):
         start = _integer("start", start)
         return _part(axis, slice(start, start + count * stride, stride), size, position)
-    if start.ndim or not kinds.is_integer(start.dtype):
+    if start.ndim or not dtype_predicates.is_integer(start.dtype):
         raise ArgumentError(
             function="ds", argument="start", got=start, expected="an integer scalar"
         )
@@ -376,7 +376,7 @@ def wrapped(at: Any, size: Any) -> Any:
     """Indices into an axis of that size, counted from its start; of at least 32 bits."""
     if not isinstance(at, np.ndarray):
         at = _wide(at)
-        if kinds.is_unsigned(at.dtype):
+        if dtype_predicates.is_unsigned(at.dtype):
             return at
         end = convert(size_as_value(size), at.dtype) if dims.is_dim(size) else size
         return select_n(lt(at, 0), at, add(at, end))
@@ -407,7 +407,7 @@ def _wide(at: Any) -> Any:
 
 
 def inside(at: Any, size: Any) -> bool:
-    """Whether a static index is known to be in bounds."""
+    """Return whether a static index is known to be in bounds."""
     if type(at) is int and type(size) is int:
         return 0 <= at < size
     return dims.same(clamped(at, size), at)

@@ -1,4 +1,4 @@
-"""From the items of an index to one gather or scatter.
+"""Plan one gather or scatter for a parsed index.
 
 The window of the gather (or scatter) runs over what a slice takes with step 1 or -1; every other
 item contributes one number to the index vectors. Both share the plan: a scatter writes where the
@@ -16,13 +16,13 @@ from sagax._src.core import dims
 from sagax._src.core.trace import evaluation, state
 from sagax._src.core.value import aval_of
 from sagax._src.diagnostics.errors import ArgumentValueError
+from sagax._src.frozen_class import record
 from sagax._src.primitives.arithmetic import add, mul
 from sagax._src.primitives.gathering import GatherDimensionNumbers
 from sagax._src.primitives.makers import scalar_like
 from sagax._src.primitives.scattering import ScatterDimensionNumbers
 from sagax._src.primitives.shaping import concatenate, full, iota, size_as_value
 from sagax._src.primitives.structural import broadcast_in_dim, convert
-from sagax._src.records import record
 from sagax._src.runtime.array import from_host
 from sagax.numpy._indexing.parse import Index, Part, Places, Point
 
@@ -42,7 +42,7 @@ class Entry(NamedTuple):
 
 @record(slots=True)
 class Plan:
-    """How to read or write `x[index]` with one gather or scatter: all but the indices themselves.
+    """Plan one gather or scatter of `x[index]`: all but the indices themselves.
 
     `out_shape` is the shape of `x[index]`. The gather gives `core_shape`: without the `new_axes`,
     and with the dimensions `reversed_dims` in the other direction.
@@ -108,7 +108,7 @@ class _Line(NamedTuple):
 
 
 def _value(item: Any) -> Any:
-    """What an item contributes to the index vectors."""
+    """The contribution of an item to the index vectors."""
     if type(item) is not Part:
         return item.at
     _, start, size, step = item
@@ -118,7 +118,7 @@ def _value(item: Any) -> Any:
 
 
 def traced(value: Any, dtype: Any) -> Any:
-    """What an item contributes, as an operand of that dtype."""
+    """The contribution of an item, as an operand of that dtype."""
     if isinstance(value, int):
         return scalar_like(value, dtype)
     if type(value) is _Line:

@@ -1,4 +1,4 @@
-"""NumPy's functions that take elements at indices, or put them there."""
+"""Take and put elements at indices: take, take_along_axis, put and relatives."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from sagax._src.core import dims, dtypes, kinds
+from sagax._src.core import dims, dtype_predicates, dtypes
 from sagax._src.core.avals import intern_aval
 from sagax._src.core.value import Array, aval_of
 from sagax._src.diagnostics.errors import ArgumentValueError, DtypeError
@@ -118,7 +118,7 @@ def _integers(function: str, x: Any, position: int) -> Any:
     """`x` as an array of integers; booleans count as 0 and 1."""
     x, aval = with_aval(function, x, position)
     if dtypes.is_extended(aval.dtype) or not (
-        kinds.is_integer(aval.dtype) or aval.dtype == np.bool_
+        dtype_predicates.is_integer(aval.dtype) or aval.dtype == np.bool_
     ):
         raise ArgumentValueError(
             function=function,
@@ -175,7 +175,7 @@ def take_along_axis(
     function = "take_along_axis"
     arr, aval = with_aval(function, arr, 0)
     indices, index_aval = with_aval(function, indices, 1)
-    if dtypes.is_extended(index_aval.dtype) or not kinds.is_integer(index_aval.dtype):
+    if dtypes.is_extended(index_aval.dtype) or not dtype_predicates.is_integer(index_aval.dtype):
         raise DtypeError(
             function=function,
             argument="indices",

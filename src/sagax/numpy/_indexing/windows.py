@@ -1,4 +1,4 @@
-"""`ds`: slices of static size that start at a traced place."""
+"""Index with `ds`: slices of static size at a traced start."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Any
 
 from sagax._src import trees
 from sagax._src.core.value import Array
-from sagax._src.records import record
+from sagax._src.frozen_class import record
 
 
 @record(slots=True)

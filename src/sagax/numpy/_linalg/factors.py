@@ -1,4 +1,4 @@
-"""Matrices as products: Cholesky, QR, singular values, eigenvalues.
+"""Factor matrices: Cholesky, QR, singular values, eigenvalues.
 
 A matrix is the last two dimensions of an array; the dimensions before them are a stack. Integers are
 computed with as floating point numbers.
@@ -74,7 +74,7 @@ def cholesky(a: Any, *, upper: bool = False, symmetrize_input: bool = True) -> A
 
 
 class QRResult(NamedTuple):
-    """What `qr` returns: orthonormal columns, and an upper triangular matrix."""
+    """The result of `qr`: orthonormal columns, and an upper triangular matrix."""
 
     Q: Array
     R: Array
@@ -111,7 +111,7 @@ def qr(a: Any, mode: str = "reduced") -> Any:
 
 
 class SVDResult(NamedTuple):
-    """What `svd` returns: left singular vectors, singular values, right singular vectors."""
+    """The result of `svd`: left singular vectors, singular values, right singular vectors."""
 
     U: Array
     S: Array
@@ -172,14 +172,14 @@ def svdvals(x: Any, /) -> Array:
 
 
 class EigResult(NamedTuple):
-    """What `eig` returns."""
+    """The result of `eig`."""
 
     eigenvalues: Array
     eigenvectors: Array
 
 
 class EighResult(NamedTuple):
-    """What `eigh` returns."""
+    """The result of `eigh`."""
 
     eigenvalues: Array
     eigenvectors: Array

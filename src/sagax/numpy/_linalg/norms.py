@@ -1,4 +1,4 @@
-"""Norms of vectors and matrices, and what is known from them."""
+"""Compute norms of vectors and matrices, and condition numbers."""
 
 from __future__ import annotations
 

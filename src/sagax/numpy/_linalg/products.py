@@ -1,4 +1,4 @@
-"""Products of matrices and vectors, and their diagonals."""
+"""Compute products of matrices and vectors, and their diagonals."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Systems of linear equations, inverses, determinants, least squares.
+"""Solve linear systems; compute inverses, determinants and least squares.
 
 A matrix is the last two dimensions of an array; the dimensions before them are a stack. Integers are
 computed with as floating point numbers.
@@ -12,11 +12,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import sagax.numpy._base as _base
-from sagax._src.control.custom_derivatives import custom_jvp
 from sagax._src.core import dims, dtypes
 from sagax._src.core.trace import Tracer
 from sagax._src.core.value import Array, aval_of
 from sagax._src.diagnostics.errors import ArgumentError, ArgumentValueError, ShapeError
+from sagax._src.higher_order.custom_derivatives import custom_jvp
 from sagax._src.primitives import structural
 from sagax._src.primitives.linalg.common import mH, take_rows
 from sagax._src.primitives.linalg.lu import lu
@@ -209,7 +209,7 @@ def _(primals: tuple, tangents: tuple) -> tuple:
 
 
 class SlogdetResult(NamedTuple):
-    """What `slogdet` returns."""
+    """The result of `slogdet`."""
 
     sign: Array
     logabsdet: Array

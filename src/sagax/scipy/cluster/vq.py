@@ -1,4 +1,4 @@
-"""Vector quantisation.
+"""Quantize vectors: assign each to its nearest centroid.
 
 >>> import sagax.numpy as snp
 >>> from sagax.scipy.cluster.vq import vq

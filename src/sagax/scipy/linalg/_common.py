@@ -1,4 +1,4 @@
-"""What the functions do with their arguments."""
+"""Check and promote the arguments of scipy.linalg."""
 
 from __future__ import annotations
 

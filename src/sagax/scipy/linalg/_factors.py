@@ -1,4 +1,4 @@
-"""Matrices as products: triangles, orthogonal matrices, eigenvalues, singular values."""
+"""Factor matrices: LU, QR, singular values, eigenvalues, Schur, Hessenberg, polar."""
 
 from __future__ import annotations
 

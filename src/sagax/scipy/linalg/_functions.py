@@ -1,4 +1,4 @@
-"""Functions of matrices, and the equation of Sylvester."""
+"""Compute matrix functions (expm, sqrtm, funm), and solve Sylvester's equation."""
 
 from __future__ import annotations
 

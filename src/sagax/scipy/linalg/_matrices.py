@@ -1,4 +1,4 @@
-"""Matrices of special forms. Those that only a size determines come from SciPy."""
+"""Construct special matrices; those that depend on a size alone come from SciPy."""
 
 from __future__ import annotations
 

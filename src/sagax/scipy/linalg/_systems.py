@@ -1,4 +1,4 @@
-"""Systems of equations, and the factors that solve several of them.
+"""Solve linear systems, and reuse factors for several right-hand sides.
 
 Options that SciPy has for speed or checks (`overwrite_a`, `check_finite`, `debug`, ...) are accepted
 and change nothing.

@@ -1,4 +1,4 @@
-"""Convolutions and correlations of arrays of any number of dimensions."""
+"""Convolve and correlate arrays of any number of dimensions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Trends, and spectra of signals cut into overlapping windows."""
+"""Remove trends, and estimate spectra from overlapping windows."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Iterative solvers of linear systems, for operators that are only known by what they do to a vector.
+"""Solve linear systems iteratively, with operators given by their matrix-vector product.
 
 The operator `A` is a function of a pytree of arrays, or a matrix. Solutions are differentiated by solving
 once more, not through the iterations; so only `A` and `b` have derivatives, and any number of rounds costs

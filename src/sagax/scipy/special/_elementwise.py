@@ -1,4 +1,4 @@
-"""How the special functions here are made: of their formula, and their derivatives."""
+"""Make special functions from a formula and its derivatives."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 
 from sagax._src.api.jit import jit
-from sagax._src.control.custom_derivatives import custom_jvp
 from sagax._src.core import dtypes
 from sagax._src.core.value import aval_of
 from sagax._src.diagnostics.errors import ArgumentError, DtypeError
+from sagax._src.higher_order.custom_derivatives import custom_jvp
 from sagax._src.primitives.structural import convert
 from sagax.numpy._base import as_operand, dtype_of, promote_inexact
 
@@ -89,7 +89,7 @@ def finfo(x: Any) -> Any:
 
 
 def double(x: Any) -> bool:
-    """Whether the formula needs the digits of float64."""
+    """Return whether the formula needs the digits of float64."""
     return dtypes.itemsize(dtype_of(x)) // (2 if dtypes.kind(dtype_of(x)) == "c" else 1) == 8
 
 

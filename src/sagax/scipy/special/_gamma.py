@@ -1,4 +1,4 @@
-"""The gamma function and its relatives, and the Bessel functions I."""
+"""Evaluate the gamma function and its relatives, and the Bessel functions I."""
 
 from __future__ import annotations
 

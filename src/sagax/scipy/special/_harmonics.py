@@ -1,4 +1,4 @@
-"""Associated Legendre functions and spherical harmonics, by their recurrences."""
+"""Evaluate associated Legendre functions and spherical harmonics, by recurrences."""
 
 from __future__ import annotations
 

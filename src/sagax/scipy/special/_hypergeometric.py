@@ -1,12 +1,12 @@
-"""Hypergeometric functions, by their series and the transformations that make these converge."""
+"""Evaluate hypergeometric functions, by series and transformations that make them converge."""
 
 from __future__ import annotations
 
 from typing import Any
 
 import sagax.numpy as snp
-from sagax._src.control.while_loop import fori_loop
 from sagax._src.core.value import Array
+from sagax._src.higher_order.while_loop import fori_loop
 from sagax.scipy.special._elementwise import double, special
 from sagax.scipy.special._gamma import gamma
 
@@ -140,7 +140,7 @@ def hyp2f1(a: Any, b: Any, c: Any, x: Any) -> Array:
 
 
 def _stops(a: Any) -> Any:
-    """Whether the series ends: a is 0, -1, -2, ..."""
+    """Return whether the series ends: a is 0, -1, -2, ..."""
     return (a <= 0) & (a == snp.floor(a))
 
 

@@ -1,4 +1,4 @@
-"""Exponential, trigonometric and Fresnel integrals, and the dilogarithm."""
+"""Evaluate exponential, trigonometric and Fresnel integrals, and the dilogarithm."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ import math
 from typing import Any
 
 import sagax.numpy as snp
-from sagax._src.control.while_loop import fori_loop
 from sagax._src.core.value import Array
+from sagax._src.higher_order.while_loop import fori_loop
 from sagax._src.primitives.special import gamma as _gamma
 from sagax.scipy.special._elementwise import double, horner, special
 from sagax.scipy.special._normal import square_parts

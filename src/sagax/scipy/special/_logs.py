@@ -1,4 +1,4 @@
-"""Entropies, log-sum-exp, and other functions made of exponentials and logarithms."""
+"""Evaluate entropies, log-sum-exp and other functions of exponentials and logarithms."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The error function, its relatives, and the normal distribution."""
+"""Evaluate the error function, its relatives, and the normal distribution function."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Distributions (a module each) and statistics.
+"""Evaluate probability distributions (a module each) and summary statistics.
 
-The functions of a distribution broadcast and can be differentiated; outside of the values that it can
-take, densities and probabilities are 0 and their logarithms minus infinity. Formulas: N. L. Johnson,
+The functions of a distribution broadcast and are differentiable. Outside of its support, densities
+and probabilities are 0 and their logarithms minus infinity. Formulas: N. L. Johnson,
 S. Kotz, N. Balakrishnan, "Continuous Univariate Distributions", and SciPy's documentation.
 
 >>> from sagax.scipy import stats
@@ -30,7 +30,7 @@ __all__ = [*_DISTRIBUTIONS, *_FUNCTIONS]  # pyright: ignore[reportUnsupportedDun
 
 
 def __getattr__(name: str) -> Any:
-    """The distributions and functions, imported when first used."""
+    """Import a distribution or function on first use."""
     if name in _DISTRIBUTIONS:
         return importlib.import_module(f"{__name__}.{name}")
     if name in _FUNCTIONS:

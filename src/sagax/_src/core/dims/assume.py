@@ -14,7 +14,7 @@ from collections.abc import Callable, Generator, Iterator, Mapping
 from dataclasses import field
 from typing import Any
 
-from sagax._src.records import record
+from sagax._src.frozen_class import record
 
 _RELATIONS: dict[str, Callable[[int, int], bool]] = {
     "==": operator.eq,

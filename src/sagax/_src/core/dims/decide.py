@@ -25,7 +25,7 @@ from sagax._src.core.dims.expression import Dim, Scope, Size
 from sagax._src.core.dims.interval import Interval
 from sagax._src.core.dims.linear import Row
 from sagax._src.core.dims.monomial import Atom, Monomial
-from sagax._src.records import record
+from sagax._src.frozen_class import record
 
 
 @record

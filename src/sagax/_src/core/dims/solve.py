@@ -18,7 +18,7 @@ from sagax._src.core.dims.decide import Knowledge, Relation
 from sagax._src.core.dims.expression import Dim, Scope, Size
 from sagax._src.core.dims.scope import SymbolicScope
 from sagax._src.core.dims.shapes import Shape, shape_text
-from sagax._src.records import record
+from sagax._src.frozen_class import record
 
 _VALUES = 4096  # tried for one unknown
 _STEPS = 4096  # of one search; one takes from 10 us to 1 ms

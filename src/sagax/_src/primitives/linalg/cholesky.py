@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from sagax._src.core import dims, kinds
+from sagax._src.core import dims, dtype_predicates
 from sagax._src.core.avals import ShapedArray, intern_aval
 from sagax._src.core.primitive import Primitive
 from sagax._src.core.samples import Sample, f32
@@ -99,7 +99,7 @@ def _(primals: Sequence[Any], tangents: Sequence[Any]) -> tuple:
         return factor, Zero.like(aval_of(factor))
     below = lower_part(t, -1)
     diagonal = diagonal_part(t)
-    if kinds.is_complex(aval_of(t).dtype):
+    if dtype_predicates.is_complex(aval_of(t).dtype):
         diagonal = convert(real(diagonal), aval_of(t).dtype)
     t = add(add(below, diagonal), mH(below))  # only the lower triangle is read
     inner = triangular_solve(factor, t, lower=True, transpose_a=True, conjugate_a=True)
@@ -167,7 +167,7 @@ def _(r: ShapedArray, w: ShapedArray) -> ShapedArray:
     check_matrix("cholesky_update", r, "r_matrix", square=True)
     check_same_dtype("cholesky_update", r_matrix=r, w_vector=w)
     check_same_stack("cholesky_update", (2, 1), r_matrix=r, w_vector=w)
-    if kinds.is_complex(r.dtype):
+    if dtype_predicates.is_complex(r.dtype):
         raise DtypeError(
             function="cholesky_update", argument="r_matrix", got=r, expected="real numbers"
         )
@@ -285,7 +285,7 @@ def _(a: ShapedArray, c: ShapedArray, *, alpha: float, beta: float) -> ShapedArr
     check_matrix(name, a, "a_matrix")
     check_matrix(name, c, "c_matrix", square=True)
     check_same_dtype(name, a_matrix=a, c_matrix=c)
-    if kinds.is_complex(a.dtype):
+    if dtype_predicates.is_complex(a.dtype):
         raise DtypeError(function=name, argument="a_matrix", got=a, expected="real numbers")
     if not dims.same(a.shape[-2], c.shape[-1]):
         raise ArgumentValueError(

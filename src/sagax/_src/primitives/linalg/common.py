@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from sagax._src.core import dims, dtypes, kinds
+from sagax._src.core import dims, dtype_predicates, dtypes
 from sagax._src.core.avals import ShapedArray, intern_aval
 from sagax._src.core.primitive import Primitive
 from sagax._src.core.value import aval_of
@@ -18,8 +18,8 @@ from sagax._src.diagnostics.errors import ArgumentValueError, DtypeError, ShapeE
 from sagax._src.primitives.arithmetic import add, div
 from sagax._src.primitives.comparison import eq, ge
 from sagax._src.primitives.complex_numbers import conj
-from sagax._src.primitives.contraction import batch_matmul
 from sagax._src.primitives.dot_algorithms import Precision
+from sagax._src.primitives.dot_general import batch_matmul
 from sagax._src.primitives.gathering import GatherDimensionNumbers, gather
 from sagax._src.primitives.selection import select_n
 from sagax._src.primitives.shaping import broadcasted_iota
@@ -132,7 +132,7 @@ def mH(x: Any) -> Any:
 
 
 def conj_of(x: Any) -> Any:
-    return conj(x) if kinds.is_complex(aval_of(x).dtype) else x
+    return conj(x) if dtype_predicates.is_complex(aval_of(x).dtype) else x
 
 
 def matmul(x: Any, y: Any) -> Any:
@@ -362,4 +362,6 @@ def nan_where_failed(b: Any, info: Any, xs: Sequence[Any], *, direction: str = "
 
 
 def _nan(dtype: Any) -> Any:
-    return np.asarray(complex(np.nan, np.nan) if kinds.is_complex(dtype) else np.nan, dtype)[()]
+    return np.asarray(
+        complex(np.nan, np.nan) if dtype_predicates.is_complex(dtype) else np.nan, dtype
+    )[()]

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from sagax._src.core import kinds
+from sagax._src.core import dtype_predicates
 from sagax._src.core.avals import ShapedArray
 from sagax._src.core.primitive import Primitive
 from sagax._src.core.samples import Sample, c64, f32
@@ -112,7 +112,7 @@ def _(b: Any, x: Any, *, compute_schur_vectors: bool, **_: Any) -> list:
     size = x.aval.shape[-1]
     info = info_of(x.aval, n)
     values = of(x.aval, size)
-    several = [values] if kinds.is_complex(x.aval.dtype) else [values, values]
+    several = [values] if dtype_predicates.is_complex(x.aval.dtype) else [values, values]
     t, z, *_values, report = kernel(
         b,
         "gees",
@@ -231,7 +231,7 @@ tridiagonal_p.samples = [
 def _(a: ShapedArray, *, lower: bool) -> list:
     _check_nonempty("tridiagonal", a)
     n = a.shape[-1]
-    part = kinds.real_part_dtype(a.dtype)
+    part = dtype_predicates.real_part_dtype(a.dtype)
     return [a, of(a, n, dtype=part), of(a, n - 1, dtype=part), of(a, n - 1)]
 
 
@@ -252,7 +252,7 @@ def _(b: Any, a: Any, *, lower: bool) -> list:
     n = a.aval.ndim - 2
     *outs, info = kernel(
         b,
-        "hetrd" if kinds.is_complex(a.aval.dtype) else "sytrd",
+        "hetrd" if dtype_predicates.is_complex(a.aval.dtype) else "sytrd",
         [a],
         [*b.outs, info_of(a.aval, n)],
         batch=n,

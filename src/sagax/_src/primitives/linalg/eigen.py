@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from sagax._src.core import kinds
+from sagax._src.core import dtype_predicates
 from sagax._src.core.avals import ShapedArray
 from sagax._src.core.primitive import Primitive
 from sagax._src.core.samples import Sample, c64, f32
@@ -151,7 +151,7 @@ def _(
     check_matrix("eigh", x, "x", square=True)
     n = x.shape[-1]
     _whole_range("eigh", subset_by_index, n)
-    return [x, of(x, n, dtype=kinds.real_part_dtype(x.dtype))]
+    return [x, of(x, n, dtype=dtype_predicates.real_part_dtype(x.dtype))]
 
 
 @eigh_p.reference
@@ -178,7 +178,7 @@ def _(primals: Sequence[Any], tangents: Sequence[Any], **params: Any) -> tuple:
     gaps = _inverse_gaps(w, aval_of(v).shape)
     tv = matmul(v, mul(convert(gaps, aval_of(v).dtype), inner))
     tw = _diagonal(inner)
-    return outs, [tv, real(tw) if kinds.is_complex(aval_of(tw).dtype) else tw]
+    return outs, [tv, real(tw) if dtype_predicates.is_complex(aval_of(tw).dtype) else tw]
 
 
 batch_in_front(eigh_p)
@@ -198,7 +198,7 @@ def _(b: Any, x: Any, *, lower: bool, algorithm: Any, **_: Any) -> list:
     n = v.ndim - 2
     vectors, values, info = kernel(
         b,
-        "heevd" if kinds.is_complex(v.dtype) else "syevd",
+        "heevd" if dtype_predicates.is_complex(v.dtype) else "syevd",
         [x],
         [v, w, info_of(v, n)],
         batch=n,
@@ -294,7 +294,7 @@ def _(
 ) -> list:
     check_matrix("eig", x, "x", square=True)
     n = x.shape[-1]
-    dtype = kinds.complex_of(kinds.real_part_dtype(x.dtype))
+    dtype = dtype_predicates.complex_of(dtype_predicates.real_part_dtype(x.dtype))
     vectors = [of(x, n, n, dtype=dtype)] * (compute_left_eigenvectors + compute_right_eigenvectors)
     return [of(x, n, dtype=dtype), *vectors]
 
@@ -416,8 +416,8 @@ def _(
     n = w.ndim - 1
     size = w.shape[-1]
     vectors = of(x.aval, size, size, dtype=w.dtype)
-    is_complex = kinds.is_complex(x.aval.dtype)
-    part = w.with_dtype(kinds.real_part_dtype(w.dtype))
+    is_complex = dtype_predicates.is_complex(x.aval.dtype)
+    part = w.with_dtype(dtype_predicates.real_part_dtype(w.dtype))
     results = kernel(
         b,
         "geev",

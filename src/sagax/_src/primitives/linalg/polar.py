@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from sagax._src.core import dims, kinds
+from sagax._src.core import dims, dtype_predicates
 from sagax._src.core.value import aval_of
 from sagax._src.diagnostics.errors import ArgumentValueError
 from sagax._src.primitives.arithmetic import abs as absolute
@@ -84,7 +84,7 @@ def qdwh(
         raise ArgumentValueError(
             function="qdwh", argument="max_iterations", got=max_iterations, expected="at least 1"
         )
-    precision = float(np.finfo(kinds.real_part_dtype(aval.dtype)).eps)
+    precision = float(np.finfo(dtype_predicates.real_part_dtype(aval.dtype)).eps)
     weights = _weights(precision if eps is None else float(eps), precision)[:limit]
     if 0 in aval.shape:
         h = full_of(aval.update(shape=(aval.shape[1],) * 2), 0)

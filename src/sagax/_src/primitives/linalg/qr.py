@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from sagax._src.core import dims, dtypes, kinds
+from sagax._src.core import dims, dtype_predicates, dtypes
 from sagax._src.core.avals import ShapedArray
 from sagax._src.core.primitive import Primitive
 from sagax._src.core.samples import Sample, c64, f32
@@ -224,7 +224,7 @@ batch_in_front(householder_product_p)
 
 @householder_product_p.lower
 def _(b: Any, a: Any, taus: Any) -> Any:
-    name = "ungqr" if kinds.is_complex(a.aval.dtype) else "orgqr"
+    name = "ungqr" if dtype_predicates.is_complex(a.aval.dtype) else "orgqr"
     n = a.aval.ndim - 2
     return kernel(b, name, [a, taus], [b.out], batch=n, in_place=[(0, 0)])[0]
 
@@ -297,7 +297,7 @@ def _(b: Any, a: Any, taus: Any, c: Any, *, left: bool, transpose: bool) -> Any:
         return c
     return kernel(
         b,
-        "unmqr" if kinds.is_complex(a.aval.dtype) else "ormqr",
+        "unmqr" if dtype_predicates.is_complex(a.aval.dtype) else "ormqr",
         [a, taus, c],
         [b.out],
         batch=a.aval.ndim - 2,
@@ -433,7 +433,7 @@ def _(primals: Sequence[Any], tangents: Sequence[Any], *, pivoting: bool, **para
     diagonal = diagonal_part(skew)
     below = lower_part(skew, -1)
     skew = sub(below, mH(below))
-    if kinds.is_complex(aval.dtype):
+    if dtype_predicates.is_complex(aval.dtype):
         skew = add(skew, sub(diagonal, convert(real(diagonal), aval.dtype)))
     tq = matmul(q, skew)
     if not dims.same(columns, m):  # else there is nothing outside of the range

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from sagax._src.core import dims, kinds
+from sagax._src.core import dims, dtype_predicates
 from sagax._src.core.avals import ShapedArray
 from sagax._src.core.primitive import Primitive
 from sagax._src.core.samples import Sample, c64, f32
@@ -148,7 +148,7 @@ def _(
     m, n = x.shape[-2:]
     k = dims.min_dim(m, n)
     _whole_range("svd", subset_by_index, k)
-    s = of(x, k, dtype=kinds.real_part_dtype(x.dtype))
+    s = of(x, k, dtype=dtype_predicates.real_part_dtype(x.dtype))
     if not compute_uv:
         return [s]
     return [s, of(x, m, m if full_matrices else k), of(x, n if full_matrices else k, n)]
@@ -205,7 +205,7 @@ def _(
     moved = matmul(t, v)
     inner = matmul(mH(u), moved)
     ts = _diagonal(inner)
-    ts = real(ts) if kinds.is_complex(aval.dtype) else ts
+    ts = real(ts) if dtype_predicates.is_complex(aval.dtype) else ts
     if not compute_uv:
         return kept, [ts]
     shape = aval_of(inner).shape
@@ -216,7 +216,7 @@ def _(
     right, left = mul(inner, by_column), mul(by_row, inner)
     skew_u = mul(gaps, add(right, mH(right)))
     skew_v = mul(gaps, add(left, mH(left)))
-    if kinds.is_complex(aval.dtype):
+    if dtype_predicates.is_complex(aval.dtype):
         phase = mul(diagonal_part(sub(inner, mH(inner))), 0.5)
         skew_u = add(skew_u, mul(phase, columns(inverse, shape)))
     tu, tv = matmul(u, skew_u), matmul(v, skew_v)

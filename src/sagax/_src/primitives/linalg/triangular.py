@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from sagax._src.core import dims, kinds
+from sagax._src.core import dims, dtype_predicates
 from sagax._src.core.avals import ShapedArray, intern_aval
 from sagax._src.core.primitive import Primitive
 from sagax._src.core.samples import Sample, bf16, c64, f32
@@ -70,7 +70,7 @@ def triangular_solve(
     Array([[1.],
            [2.]], dtype=float32)
     """
-    conjugate_a = bool(conjugate_a) and kinds.is_complex(aval_of(a).dtype)
+    conjugate_a = bool(conjugate_a) and dtype_predicates.is_complex(aval_of(a).dtype)
     vector = aval_of(b).ndim == aval_of(a).ndim - 1
     if vector:
         b = expand_dims(b, (aval_of(b).ndim if left_side else aval_of(b).ndim - 1,))

@@ -14,16 +14,16 @@ from typing import Any
 import numpy as np
 
 from sagax._src import config
-from sagax._src.control.call import jit_p
-from sagax._src.control.conditional import cond_p
-from sagax._src.control.custom_calls import custom_jvp_p, custom_vjp_p
-from sagax._src.control.manual import shard_map_p
-from sagax._src.control.remat import name_p, remat_p
-from sagax._src.control.scan import scan_p
-from sagax._src.control.while_loop import while_p
-from sagax._src.core import dims
+from sagax._src.core import dims, memo_keys
 from sagax._src.core.jaxpr import Jaxpr, Literal, subjaxprs
 from sagax._src.core.operands import LoopOperands, WhileOperands
+from sagax._src.higher_order.call import jit_p
+from sagax._src.higher_order.cond import cond_p
+from sagax._src.higher_order.custom_derivative_primitives import custom_jvp_p, custom_vjp_p
+from sagax._src.higher_order.remat import name_p, remat_p
+from sagax._src.higher_order.scan import scan_p
+from sagax._src.higher_order.shard_map import shard_map_p
+from sagax._src.higher_order.while_loop import while_p
 from sagax._src.primitives.gathering import gather_p
 from sagax._src.primitives.identities import optimization_barrier_p, stop_gradient_p
 from sagax._src.primitives.random_bits import (
@@ -114,9 +114,9 @@ def _given_back(ledger: Ledger, outs: Sequence[Any]) -> bool:
 
 def concerns_keys(jaxpr: Jaxpr) -> bool:
     """Whether a program has anything to do with keys."""
-    found = jaxpr.memo.get("concerns keys")
+    found = jaxpr.memo.get(memo_keys.HAS_RANDOM_KEYS)
     if found is None:
-        found = jaxpr.memo["concerns keys"] = any(
+        found = jaxpr.memo[memo_keys.HAS_RANDOM_KEYS] = any(
             is_key_dtype(getattr(v.aval, "dtype", None))
             for v in (*jaxpr.constvars, *jaxpr.invars, *jaxpr.outvars)
         ) or any(
@@ -140,9 +140,9 @@ def signature(jaxpr: Jaxpr) -> Signature | None:
     """
     if not concerns_keys(jaxpr):
         return None
-    found = jaxpr.memo.get("key reuse")
+    found = jaxpr.memo.get(memo_keys.KEY_REUSE)
     if found is None:
-        found = jaxpr.memo["key reuse"] = signature_with(jaxpr, {})
+        found = jaxpr.memo[memo_keys.KEY_REUSE] = signature_with(jaxpr, {})
     return found
 
 

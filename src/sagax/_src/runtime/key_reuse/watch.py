@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from sagax._src import config, stacks, trees
-from sagax._src.control.remat import remat_p
+from sagax._src import config, source_stacks, trees
 from sagax._src.core import dims
 from sagax._src.core.jaxpr import Jaxpr
+from sagax._src.higher_order.remat import remat_p
 from sagax._src.primitives.random_bits import is_key_dtype, random_split_p
 from sagax._src.runtime.array import ConcreteArray
 from sagax._src.runtime.key_reuse.analysis import (
@@ -119,7 +119,7 @@ def watched_operation(
 
     def watched(arrays: Sequence[ConcreteArray]) -> Any:
         cells = [_operand(x) for x in arrays]
-        outs = Interpreter().bind(primitive, params, cells, avals, stacks.stack())
+        outs = Interpreter().bind(primitive, params, cells, avals, source_stacks.stack())
         result = run(arrays)
         _attach(result if several else [result], outs)
         return result
@@ -138,7 +138,7 @@ def _watched_split(run: Callable, out: Any) -> Callable:
     def watched(arrays: Sequence[ConcreteArray]) -> Any:
         cells = cells_of(arrays[0])
         assert cells is not None
-        consume(cells, (_SPLIT, stacks.stack()))
+        consume(cells, (_SPLIT, source_stacks.stack()))
         parts = Ledger(size)
         place = locate(cells.ledgers, cells.ids) if related else None
         if place is not None:
@@ -190,13 +190,13 @@ def _watched_draw(run: Callable, sites: list[tuple[int, Site]]) -> Callable:
                 cells = arrays[place]._cells
             except AttributeError:
                 cells = cells_of(arrays[place])
-            consume(cells, (only, stacks.stack()))
+            consume(cells, (only, source_stacks.stack()))
             return run(buffers, arrays)
 
         return watched_one
 
     def watched(buffers: list, arrays: Sequence[ConcreteArray]) -> Any:
-        stack = stacks.stack()
+        stack = source_stacks.stack()
         for i, site in sites:
             x = arrays[i]
             try:
@@ -216,7 +216,7 @@ def _enter(
     for i, _, _ in found.inputs:
         cells[i] = cells_of(arrays[i])
     return Interpreter().call(
-        found, cells, "jit-compiled function", stacks.stack(), avals, hidden=hidden
+        found, cells, "jit-compiled function", source_stacks.stack(), avals, hidden=hidden
     )
 
 

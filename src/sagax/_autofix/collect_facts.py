@@ -1,0 +1,156 @@
+"""Collect facts from an exception: its message, the user's calls, and its source span."""
+
+from __future__ import annotations
+
+import dataclasses
+import warnings
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from sagax._autofix.repairs.case import Facts, Measured
+from sagax._src.diagnostics.base import SagaxError, describe
+from sagax._src.diagnostics.model import Diagnostic, Label, Severity
+from sagax._src.diagnostics.provenance import creation, is_tracer, provenance_of_all
+from sagax._src.diagnostics.spans import entered, user_span, user_spans
+
+__all__ = ["facts_of", "measured", "public_name", "results_of", "warning_facts"]
+
+_MOST_FRAMES = 60
+# classes that programs catch by name; the others are known by what they derive from
+_KNOWN = {
+    "ConcretizationTypeError", "InconclusiveDimensionOperation", "JaxRuntimeError",
+    "JaxprTypeError", "KeyReuseError", "NonConcreteBooleanIndexError",
+    "TracerArrayConversionError", "TracerBoolConversionError", "TracerIntegerConversionError",
+    "UnexpectedDimVar", "UnexpectedTracerError", "XlaRuntimeError",
+}  # fmt: skip
+
+
+def public_name(kind: type) -> str:
+    """The name by which people know a class of exceptions."""
+    for base in kind.__mro__:
+        known = base.__name__ in _KNOWN or base.__module__ == "builtins"
+        if known or issubclass(base, Warning):
+            return base.__name__
+    return kind.__name__
+
+
+def facts_of(error: BaseException) -> Facts:
+    """What is known of an exception, as plain data."""
+    kind = type(error)
+    data: dict[str, str] = {}
+    if isinstance(error, SagaxError):
+        diagnostic = dataclasses.replace(error.explain(), error=public_name(kind))
+        data = {name: describe(value) for name, value in error.facts.items() if name != "traceback"}
+        tracers = [v for v in error.facts.values() if is_tracer(v)]
+        data["tracers"] = str(len(tracers))
+    else:
+        notes = [str(n) for n in getattr(error, "__notes__", ())]
+        span = user_span(error.__traceback__)
+        diagnostic = Diagnostic(
+            code="",
+            error=public_name(kind),
+            message=str(error) or kind.__name__,
+            labels=(Label(span, primary=True),) if span else (),
+            context=tuple(n.removeprefix("while ") for n in notes if n.startswith("while ")),
+        )
+    names = tuple(base.__name__ for base in kind.__mro__)
+    stack = error.__traceback__
+    if isinstance(error, SagaxError) and any("leaks" in x.text for x in diagnostic.labels):
+        stack = creation(error.facts.get("tracer"))[0] or stack  # where the value came about
+    frames = tuple(user_spans(stack, _MOST_FRAMES))
+    calls = tuple(entered(stack, _MOST_FRAMES))
+    return Facts(diagnostic, names, frames, data, calls)
+
+
+def warning_facts(
+    category: type[Warning],
+    message: str,
+    traceback: Any,
+    values: tuple[Any, ...] = (),
+    depends: tuple[str, ...] = (),
+    code: str = "",
+    data: Mapping[str, str] | None = None,
+    span: Any = None,
+) -> Facts:
+    """A warning as facts, at the user's innermost expression on a stack (or at `span`)."""
+    span = span or user_span(traceback)
+    origin = provenance_of_all([v for v in values if is_tracer(v)])
+    diagnostic = Diagnostic(
+        code=code,
+        error=category.__name__,
+        message=message,
+        severity=Severity.WARNING,
+        labels=(Label(span, primary=True),) if span else (),
+        depends=depends or origin.arguments,
+        function=origin.function,
+        chain=origin.steps,
+    )
+    names = tuple(base.__name__ for base in category.__mro__)
+    frames = tuple(user_spans(traceback, _MOST_FRAMES)) if traceback is not None else ()
+    calls = tuple(entered(traceback, _MOST_FRAMES))
+    return Facts(diagnostic, names, frames, dict(data or {}), calls)
+
+
+# --- values ------------------------------------------------------------------------------------
+
+_MOST = 10_000
+
+
+def measured(value: Any) -> Measured:
+    """The type of a value, and the value itself if it is a number or a text."""
+    aval = getattr(value, "aval", value)
+    shape, dtype = getattr(aval, "shape", None), getattr(aval, "dtype", None)
+    plain = value if isinstance(value, (bool, int, float, str)) else None
+    if isinstance(value, tuple) and hasattr(value[0] if value else None, "shape"):
+        first = measured(value[0])
+        return Measured("tuple", first.shape, first.dtype, len(value))
+    if plain is None and shape == () and dtype is not None:
+        try:
+            plain = np.asarray(value).item()
+        except Exception:  # a traced value has no number
+            plain = None
+    return Measured(
+        type(value).__name__,
+        tuple(shape) if isinstance(shape, tuple) else None,
+        str(getattr(dtype, "name", dtype) or ""),
+        plain,
+    )
+
+
+def results_of(names: Mapping[str, Any]) -> dict[str, Any]:
+    """The numbers and arrays among a module's variables, as nested lists."""
+    found: dict[str, Any] = {}
+    for name, value in names.items():
+        if name.startswith("_"):
+            continue
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                found[name] = _plain(value, 4)
+        except _Unplain:
+            continue
+    return found
+
+
+class _Unplain(Exception):
+    pass
+
+
+def _plain(value: Any, depth: int) -> Any:
+    if isinstance(value, (bool, int, float, complex, str)):
+        return value
+    if hasattr(value, "dtype") and hasattr(value, "shape"):
+        try:
+            array = np.asarray(value)
+        except Exception:  # traced, deleted, or of keys
+            raise _Unplain from None
+        if array.size > _MOST or array.dtype.kind not in "biufcV":
+            raise _Unplain
+        return array.astype(np.float64).tolist() if array.dtype.kind == "V" else array.tolist()
+    if depth and isinstance(value, dict) and len(value) < 100:
+        return {str(k): _plain(v, depth - 1) for k, v in value.items()}
+    if depth and isinstance(value, (list, tuple)) and len(value) < 1000:
+        return [_plain(v, depth - 1) for v in value]
+    raise _Unplain

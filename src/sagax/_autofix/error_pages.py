@@ -1,0 +1,51 @@
+"""Load the documentation pages of error codes."""
+
+from __future__ import annotations
+
+import sys
+import textwrap
+from pathlib import Path
+
+from sagax._src.diagnostics import cautions
+from sagax._src.diagnostics.base import SagaxError
+
+__all__ = ["page", "show"]
+
+_PACKAGE = Path(__file__).resolve().parents[1]
+# in an installed package, and in a checkout
+_FOLDERS = (_PACKAGE / "_pages", _PACKAGE.parents[1] / "docs" / "errors")
+
+
+def show(code: str) -> int:
+    """Print the page of a code; the exit status, 2 if there is none."""
+    text = page(code)
+    if text is None:
+        print(f"there is no page for {code}", file=sys.stderr)
+        return 2
+    print(text.rstrip())
+    return 0
+
+
+def page(code: str) -> str | None:
+    """The page of a code as text; None where nothing has this code."""
+    for folder in _FOLDERS:
+        file = folder / f"{code}.md"
+        if file.is_file():
+            return file.read_text(encoding="utf-8")
+    for kind in _classes():
+        if kind.__dict__.get("code") == code:
+            head, _, rest = (kind.__doc__ or "").partition("\n")
+            text = f"# {code}: {kind.__name__}\n\n{head}\n{textwrap.dedent(rest)}"
+            advice = getattr(kind, "advice", "")
+            return text + (f"\nWhat to do: {advice}\n" if advice else "")
+    return None
+
+
+def _classes() -> list[type[Exception]]:
+    found: list[type[Exception]] = [getattr(cautions, name) for name in cautions.__all__]
+    todo: list[type[SagaxError]] = [SagaxError]
+    while todo:
+        kind = todo.pop()
+        found.append(kind)
+        todo += kind.__subclasses__()
+    return found

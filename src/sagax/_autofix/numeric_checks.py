@@ -1,0 +1,481 @@
+"""Check numeric hazards: indices out of bounds, integer overflow, NaN gradients.
+
+A call whose program could go wrong in one of these ways is computed a second time, operation by
+operation, with the NumPy references.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import time
+from collections.abc import Callable, Sequence
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+
+import sagax._src.api.derivatives as derivatives
+import sagax.numpy._fused as fused
+import sagax.numpy._indexing.get as indexing
+from sagax._autofix.repairs.case import base_name
+from sagax._src import config, source_stacks, trees
+from sagax._src.api import arguments
+from sagax._src.api.jit import JitFunction
+from sagax._src.api.tracing_utils import make_jaxpr
+from sagax._src.core import dtypes
+from sagax._src.core.jaxpr import Literal, subjaxprs
+from sagax._src.core.operands import LoopOperands, LoopResults, WhileOperands
+from sagax._src.core.trace import Tracer, evaluation, state
+from sagax._src.diagnostics import cautions
+from sagax._src.diagnostics.base import SagaxError
+from sagax._src.diagnostics.spans import user_span
+
+__all__ = ["check_call", "held", "install"]
+
+Add = Callable[..., None]
+_SECONDS = 2.0  # of looking at calls once more, in all
+_spent = [0.0]
+_INDEXED = (
+    "gather",
+    "scatter",
+    "scatter_add",
+    "scatter-add",
+    "dynamic_slice",
+    "dynamic_update_slice",
+)
+_ARITHMETIC = ("add", "sub", "mul", "neg", "integer_pow", "dot_general", "reduce_sum", "reduce_prod",
+               "cumsum", "cumprod", "pow", "abs", "square", "shift_left")  # fmt: skip
+_graded: set[int] = set()
+
+
+def held(jitted: JitFunction, args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[Any]:
+    """The operands of a call as NumPy arrays, taken before they may be given away."""
+    found: list[Any] = []
+    try:
+        _, *traced = jitted._split(args, kwargs)
+    except SagaxError:  # which the call itself raises
+        return found
+    for leaf in trees.leaves(traced):
+        try:
+            found.append(np.asarray(leaf) if hasattr(leaf, "dtype") or np.isscalar(leaf) else leaf)
+        except Exception:  # keys, deleted arrays: which the call itself explains
+            found.append(leaf)
+    return found
+
+
+def install(package: ModuleType, add: Add, busy: Callable[[], bool]) -> None:
+    """Watch gradients and operations that run at once."""
+    evaluate = evaluation.evaluate
+
+    def watched(primitive: Any, args: tuple[Any, ...], params: dict[str, Any]) -> Any:
+        result = evaluate(primitive, args, params)
+        if not busy() and primitive.name in (*_INDEXED, *_ARITHMETIC) and state.trace is evaluation:
+            operands = [_numpy(a) for a in args]
+            if all(isinstance(x, np.ndarray) for x in operands):
+                stack = source_stacks.stack()
+                problem = _problem(primitive.name, operands, params, _numpy(result), stack)
+                if problem is not None:
+                    add(*problem, stack)
+        return result
+
+    evaluation.evaluate = watched  # type: ignore[method-assign]
+    # functions made of several operations evaluate these one by one, so that each is seen
+    fused._prepared = lambda *_: None
+    _watch_known_indices(add, busy)
+    for name in ("value_and_grad", "grad"):
+        _watch_gradient(package, name, add, busy)
+
+
+def _watch_known_indices(add: Add, busy: Callable[[], bool]) -> None:
+    """Look at indices that are known where they are read: they are put right before any operation."""
+    clamped, read_known = indexing.clamped, indexing.read_known
+
+    def told(index: int, size: int) -> None:
+        stack = source_stacks.stack()
+        if not busy() and not _says_mode(stack):
+            add(*_told(index, f"an axis of size {size}"), stack)
+
+    def watched_point(at: int, size: int) -> int:
+        told(at if at >= 0 else at - size, size)
+        return clamped(at, size)
+
+    def watched_read(x: Any, index: Any) -> Any:
+        for item in index.items:
+            at, axis = getattr(item, "at", None), getattr(item, "axis", None)
+            if isinstance(at, np.ndarray) and axis is not None:
+                size = x.shape[axis]
+                bad = (at < 0) | (at >= size)
+                if bad.any():
+                    told(int(at[bad][0]), size)
+        return read_known(x, index)
+
+    indexing.clamped, indexing.read_known = watched_point, watched_read
+
+
+def _watch_gradient(package: ModuleType, name: str, add: Add, busy: Callable[[], bool]) -> None:
+    """Note which traces hold a gradient; look at gradients that are computed at once."""
+    real = getattr(derivatives, name)
+
+    def transform(fun: Any, *options: Any, **named: Any) -> Any:
+        inner = real(fun, *options, **named)
+
+        def gradient(*args: Any, **kwargs: Any) -> Any:
+            result = inner(*args, **kwargs)
+            trace = state.trace
+            while trace is not None and trace is not evaluation:
+                _graded.add(id(trace))
+                trace = trace.parent
+            if state.trace is evaluation and not busy() and _has_nan(result):
+                operands = trees.leaves((args, kwargs))
+                if all(np.all(np.isfinite(_floats(x))) for x in operands):
+                    closed = make_jaxpr(inner)(*args, **kwargs)
+                    names = list(arguments.leaf_paths(fun, args, kwargs))
+                    _blame(closed, [np.asarray(x) for x in operands], names, add)
+            return result
+
+        gradient.__wrapped__ = fun  # type: ignore[attr-defined]
+        gradient.__name__ = getattr(inner, "__name__", name)
+        gradient.__qualname__ = getattr(inner, "__qualname__", name)
+        return gradient
+
+    package.__dict__[name] = transform
+
+
+def _numpy(x: Any) -> Any:
+    if isinstance(x, Tracer) or isinstance(x, (list, tuple)):
+        return None
+    aval = getattr(x, "aval", None)
+    if aval is not None and dtypes.is_extended(aval.dtype):
+        return None
+    try:
+        return np.asarray(x)
+    except Exception:  # a deleted array
+        return None
+
+
+def _floats(x: Any) -> np.ndarray:
+    try:
+        array = np.asarray(x)
+        return array.astype(np.float64) if array.dtype.kind in "biufV" else np.zeros(())
+    except Exception:  # keys
+        return np.zeros(())
+
+
+def _has_nan(result: Any) -> bool:
+    return any(
+        not isinstance(x, Tracer) and bool(np.isnan(_floats(x)).any()) for x in trees.leaves(result)
+    )
+
+
+# --- a call, once more ---------------------------------------------------------------------------
+
+
+def check_call(
+    jitted: JitFunction,
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
+    operands: list[Any],
+    result: Any,
+    add: Add,
+) -> None:
+    """Look for what went wrong silently in a call that has returned."""
+    if not jitted._traced and not jitted._caches.traced:
+        return
+    shapes = [getattr(x, "shape", None) for x in operands]
+    known = [*jitted._traced.values(), *jitted._caches.traced.values()]
+    traced = next(
+        (t for t in reversed(known) if [tuple(a.shape) for a in t.closed.in_avals] == shapes),
+        None,
+    )
+    if traced is None:
+        return
+    closed = traced.closed
+    inputs = [
+        x if dtypes.is_extended(a.dtype) else np.asarray(x, a.dtype)
+        for x, a in zip(operands, closed.in_avals, strict=True)
+    ]
+    names = list(closed.jaxpr.debug_info.arg_names)
+    finite = all(np.all(np.isfinite(_floats(x))) for x in inputs)
+    if finite and _has_nan(result):
+        _blame(closed, inputs, names, add)
+        return
+    if _may_go_wrong(closed.jaxpr) and _spent[0] < _SECONDS:
+        start = time.monotonic()
+        stepper = _Stepper(names, add, _SECONDS - _spent[0])
+        # keys are used a second time here, and by nobody else
+        with contextlib.suppress(_Stop), config.debug_key_reuse(False):
+            stepper.run(closed.jaxpr, closed.consts, inputs, [{n} for n in names])
+        _spent[0] += time.monotonic() - start
+
+
+def _may_go_wrong(jaxpr: Any) -> bool:
+    for eqn in jaxpr.eqns:
+        name = eqn.primitive.name
+        if name in _INDEXED:
+            return True
+        if name in _ARITHMETIC and _counts(name, eqn.outvars[0].aval.dtype):
+            return True
+        if any(map(_may_go_wrong, subjaxprs(eqn.params))):
+            return True
+    return False
+
+
+_NARROW = ("int8", "uint8", "int16", "uint16")
+
+
+def _counts(name: str, dtype: Any) -> bool:
+    """Whether results of a dtype stand for numbers, so that wrapping around is a mistake.
+
+    Unsigned numbers of 32 bits and more, and shifts of wide ones, are what hashes and random numbers
+    are made of.
+    """
+    wide = ("int32", "int64") if name != "shift_left" else ()
+    return str(dtype) in (*_NARROW, *wide)
+
+
+class _Stop(Exception):
+    pass
+
+
+class _Stepper:
+    """Evaluates programs equation by equation and looks at each."""
+
+    def __init__(self, names: Sequence[str], add: Add, seconds: float, nan: bool = False) -> None:
+        self.names = names
+        self.add = add
+        self.until = time.monotonic() + seconds
+        self.nan = nan
+
+    def run(
+        self, jaxpr: Any, consts: Sequence[Any], args: Sequence[Any], origins: Sequence[set[str]]
+    ) -> tuple[list[Any], list[set[str]]]:
+        """The outputs of a program, and the arguments that each comes from."""
+        env: dict[Any, Any] = {}
+        origin: dict[Any, set[str]] = {}
+        for v, x in zip(jaxpr.constvars, consts, strict=True):
+            env[v], origin[v] = np.asarray(x) if not isinstance(x, Tracer) else None, set()
+        for v, x, o in zip(jaxpr.invars, args, origins, strict=True):
+            env[v], origin[v] = x, o
+        for eqn in jaxpr.eqns:
+            if time.monotonic() > self.until:
+                raise _Stop
+            if not eqn.outvars:  # a callback, for its side effect: it has run
+                continue
+            ins = [
+                np.asarray(v.val, v.aval.dtype) if type(v) is Literal else env[v]
+                for v in eqn.invars
+            ]
+            came = [set[str]() if type(v) is Literal else origin[v] for v in eqn.invars]
+            everything = set[str]().union(*came)
+            inner = eqn.params.get("jaxpr")
+            held = self.held(eqn, ins, everything)
+            if eqn.primitive.name in ("jit", "pjit", "checkpoint", "remat") and inner is not None:
+                hoisted = [*inner.consts]
+                outs, outs_from = self.run(inner.jaxpr, hoisted, ins, came)
+            elif held is not None:
+                outs, outs_from = held, [everything] * len(eqn.outvars)
+            else:
+                outs = self.step(eqn, ins)
+                outs_from = [everything] * len(eqn.outvars)
+                which = _index_operands(eqn.primitive.name)
+                asked = set[str]().union(*came[which]) if which is not None else everything
+                self.look(eqn, ins, outs, asked)
+            for v, x, o in zip(eqn.outvars, outs, outs_from, strict=True):
+                env[v], origin[v] = x, o
+        found = [np.asarray(v.val) if type(v) is Literal else env[v] for v in jaxpr.outvars]
+        return found, [set() if type(v) is Literal else origin[v] for v in jaxpr.outvars]
+
+    def held(self, eqn: Any, ins: list[Any], origins: set[str]) -> list[Any] | None:
+        """The results of control flow, whose programs are looked at round by round; None for the rest."""
+        params = eqn.params
+        if not all(isinstance(x, np.ndarray) for x in ins):
+            return None
+        if any(dtypes.is_extended(v.aval.dtype) for v in eqn.outvars):
+            return None
+
+        def run(closed: Any, operands: Sequence[Any]) -> list[Any]:
+            return self.run(closed.jaxpr, closed.consts, operands, [origins] * len(operands))[0]
+
+        if eqn.primitive.name == "cond":
+            which = int(np.clip(int(ins[0]), 0, len(params["branches"]) - 1))
+            return run(params["branches"][which], ins[1:])
+        if eqn.primitive.name == "while":
+            operands = WhileOperands.of_while(ins, params)
+            while bool(run(params["cond_jaxpr"], operands.condition.flat())[0]):
+                carry = run(params["body_jaxpr"], operands.body.flat())
+                operands = dataclasses.replace(operands, carry=carry)
+            return operands.carry
+        if eqn.primitive.name == "scan" and isinstance(params["length"], int):
+            consts, carry, sequences = LoopOperands.of_scan(ins, params)
+            rounds = []
+            order = range(params["length"])
+            for i in reversed(order) if params["reverse"] else order:
+                slices = [np.asarray(x[i]) for x in sequences]
+                outs = run(params["jaxpr"], [*consts, *carry, *slices])
+                carry, ys = LoopResults.split(outs, len(carry))
+                rounds.append(ys)
+            if not rounds:
+                return None
+            stacked = [np.stack(ys) for ys in zip(*rounds, strict=True)]
+            return [*carry, *[y[::-1] if params["reverse"] else y for y in stacked]]
+        return None
+
+    def step(self, eqn: Any, ins: list[Any]) -> list[Any]:
+        out_avals = [v.aval for v in eqn.outvars]
+        keys = any(dtypes.is_extended(v.aval.dtype) for v in (*eqn.invars, *eqn.outvars))
+        reference = None if keys or eqn.primitive.holds_program else eqn.primitive.reference_rule
+        if reference is not None:
+            with np.errstate(all="ignore"):
+                out = reference(*ins, **eqn.params)
+        else:
+            out = eqn.primitive.bind(*ins, **eqn.params)
+        outs = list(out) if eqn.primitive.multiple_results else [out]
+        return [
+            np.asarray(x, a.dtype) if not dtypes.is_extended(a.dtype) else x
+            for x, a in zip(outs, out_avals, strict=True)
+        ]
+
+    def look(self, eqn: Any, ins: list[Any], outs: list[Any], origins: set[str]) -> None:
+        if eqn.traceback is None or not all(isinstance(x, np.ndarray) for x in (*ins, *outs)):
+            return
+        depends = tuple(dict.fromkeys(base_name(n) for n in self.names if n in origins))
+        if self.nan:
+            before = all(np.all(np.isfinite(_floats(x))) for x in ins)
+            bad = any(not np.all(np.isfinite(_floats(x))) for x in outs)
+            if before and bad and user_span(eqn.traceback) is not None:
+                self.add(
+                    cautions.NaNGradientWarning,
+                    f"the gradient is nan: the derivative of this expression ({eqn.primitive.name}) is not finite there",
+                    eqn.traceback,
+                    depends=depends,
+                )
+                raise _Stop
+            return
+        problem = _problem(eqn.primitive.name, ins, eqn.params, outs[0], eqn.traceback)
+        if problem is not None:
+            category, message = problem
+            self.add(category, message, eqn.traceback, depends=depends)
+
+
+def _blame(closed: Any, inputs: list[Any], names: list[str], add: Add) -> None:
+    """Find the first operation of a program whose result is not finite."""
+    stepper = _Stepper(names, add, 2.0, nan=True)
+    with contextlib.suppress(_Stop), config.debug_key_reuse(False):
+        stepper.run(closed.jaxpr, closed.consts, inputs, [{n} for n in names])
+
+
+def _index_operands(name: str) -> slice | None:
+    """Where an operation's indices stand among its operands; None if it has none."""
+    if name == "dynamic_slice":
+        return slice(1, None)
+    if name == "dynamic_update_slice":
+        return slice(2, None)
+    return slice(1, 2) if name in _INDEXED else None
+
+
+# --- single operations ---------------------------------------------------------------------------
+
+
+def _problem(
+    name: str, ins: list[Any], params: dict[str, Any], out: Any, stack: Any
+) -> tuple[type[Warning], str] | None:
+    """What an operation did that nobody asked for."""
+    if name in _INDEXED:
+        return _outside(name, ins, params, stack)
+    if isinstance(out, np.ndarray) and name in _ARITHMETIC and _counts(name, out.dtype):
+        return _overflow(name, ins, params, out)
+    return None
+
+
+def _overflow(
+    name: str, ins: list[Any], params: dict[str, Any], out: Any
+) -> tuple[type[Warning], str] | None:
+    a = [np.asarray(x, np.float64) for x in ins]
+    if name == "add":
+        exact = a[0] + a[1]
+    elif name == "sub":
+        exact = a[0] - a[1]
+    elif name == "mul":
+        exact = a[0] * a[1]
+    elif name == "neg":
+        exact = -a[0]
+    elif name == "abs":
+        exact = np.abs(a[0])
+    elif name == "integer_pow":
+        exact = a[0] ** params["y"]
+    elif name == "pow":
+        exact = a[0] ** a[1]
+    elif name == "reduce_sum":
+        exact = a[0].sum(axis=tuple(params["axes"]))
+    elif name == "reduce_prod":
+        exact = a[0].prod(axis=tuple(params["axes"]))
+    elif name in ("cumsum", "cumprod"):
+        backward = np.flip(a[0], params["axis"]) if params.get("reverse") else a[0]
+        exact = getattr(np, name)(backward, axis=params["axis"])
+    elif name == "square":
+        exact = a[0] ** 2
+    elif name == "shift_left":
+        exact = a[0] * 2.0 ** a[1]
+    elif name == "dot_general":
+        bound = np.abs(a[0]).sum() * (np.abs(a[1]).max() if a[1].size else 0)
+        contract, (batch, _) = params["dimension_numbers"]
+        if bound < np.iinfo(out.dtype).max or batch:
+            return None
+        exact = np.tensordot(a[0], a[1], contract)
+    else:
+        return None
+    limits = np.iinfo(out.dtype)
+    low, high = (exact.min(), exact.max()) if exact.size else (0.0, 0.0)
+    if low >= limits.min and high <= limits.max:
+        return None
+    worst = high if high - limits.max > limits.min - low else low
+    return (
+        cautions.IntegerOverflowWarning,
+        f"{worst:.6g} does not fit {out.dtype}: the result wrapped around",
+    )
+
+
+def _outside(
+    name: str, ins: list[Any], params: dict[str, Any], stack: Any
+) -> tuple[type[Warning], str] | None:
+    if _says_mode(stack):
+        return None
+    shape = ins[0].shape
+    if name in ("dynamic_slice", "dynamic_update_slice"):
+        first = 1 if name == "dynamic_slice" else 2
+        sizes = params.get("slice_sizes") or ins[1].shape
+        starts = [int(x) for x in ins[first:]]
+        for axis, (start, size) in enumerate(zip(starts, sizes, strict=True)):
+            if start < 0 or start + size > shape[axis]:
+                return _told(start, f"axis {axis} with size {shape[axis]}")
+        return None
+    numbers = params["dimension_numbers"]
+    axes = getattr(numbers, "start_index_map", None) or getattr(
+        numbers, "scatter_dims_to_operand_dims", ()
+    )
+    indices = ins[1]
+    if not axes or not indices.size:
+        return None
+    sizes = params.get("slice_sizes")
+    for i, axis in enumerate(axes):
+        at = indices[..., i]
+        most = shape[axis] - (sizes[axis] if sizes is not None else 1)
+        bad = (at < 0) | (at > most)
+        if bad.any():
+            return _told(int(at[bad][0]), f"axis {axis} with size {shape[axis]}")
+    return None
+
+
+def _says_mode(stack: Any) -> bool:
+    """Whether the user's expression names a mode: who does so has said what is to happen."""
+    span = user_span(stack)
+    return span is None or any("mode=" in line for line in span.source)
+
+
+def _told(index: int, where: str) -> tuple[type[Warning], str]:
+    return (
+        cautions.OutOfBoundsIndexWarning,
+        f"index {index} is out of bounds for {where}: nothing is raised, "
+        "the nearest element is read and updates are left out",
+    )

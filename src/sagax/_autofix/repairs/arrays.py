@@ -1,0 +1,874 @@
+"""Repair array code: NumPy on traced values, masks, indices, slices, sizes, assignment in place."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from sagax._autofix.repairs.boolean_logic import splice
+from sagax._autofix.repairs.case import Candidate, Case
+from sagax._autofix.repairs.source_file import Source, parameters, stores
+from sagax._src.diagnostics.model import Edit, Span
+
+__all__ = [
+    "at_set", "dynamic_slices", "given_size", "index_mode", "indexed", "masked", "masked_update",
+    "numpy_calls", "prefix_mask", "shape_arithmetic", "stacked", "without_conversion",
+]  # fmt: skip
+
+_MATH = {
+    "fabs": "abs", "pow": "power", "fsum": "sum", "acos": "arccos", "asin": "arcsin",
+    "atan": "arctan", "atan2": "arctan2", "acosh": "arccosh", "asinh": "arcsinh",
+    "atanh": "arctanh", "remainder": "remainder", "dist": "linalg.norm",
+}  # fmt: skip
+_MATH_SPECIAL = {"erf": "erf", "erfc": "erfc", "lgamma": "gammaln", "gamma": "gamma"}
+
+
+# --- NumPy and math --------------------------------------------------------------------------
+
+
+def numpy_calls(case: Case) -> Iterator[Candidate]:
+    """`np.f(x)` and `math.f(x)` -> the function of the program's own jax.numpy."""
+    source, node = case.source, case.node
+    if source is None or node is None:
+        return
+    # all of the statement: where one operand is traced, its neighbours are likely to be
+    found = _foreign(source, _own_part(source, node))
+    if not found:
+        return
+    yield from _returned_out(source, found)
+    edits, names = _renamed(source, found)
+    title = f"use {_listed(names)} of jax.numpy"
+    if edits:
+        yield Candidate("jnp_instead_of_np", title, tuple(edits), 1)
+    function = source.function(node)
+    if function is not None:
+        all_edits, _ = _renamed(source, [*found, *_foreign(source, function)])
+        if len(all_edits) > len(edits):
+            title = "use jax.numpy throughout the function"
+            yield Candidate("jnp_instead_of_np", title, tuple(all_edits), 2)
+
+
+def _returned_out(source: Source, calls: list[ast.Call]) -> Iterator[Candidate]:
+    """`np.add(a, b, out=c)` -> `c = jnp.add(a, b)`."""
+    for call in calls:
+        out = next((k for k in call.keywords if k.arg == "out"), None)
+        statement = source.statement(call)
+        if out is None or not isinstance(statement, ast.Expr) or statement.value is not call:
+            continue
+        others = [f"{k.arg}={source.code(k.value)}" for k in call.keywords if k is not out]
+        function, imports = source.spell("jax.numpy." + source.meaning(call.func).partition(".")[2])
+        text = f"{function}({', '.join([*map(source.code, call.args), *others])})"
+        target = source.code(out.value)
+        if isinstance(out.value, ast.Subscript):
+            base = source.code(out.value.value)
+            text, target = f"{base}.at[{source.code(out.value.slice)}].set({text})", base
+        title = f"arrays do not change: `{target}` becomes the result"
+        edits = (source.replace(statement, f"{target} = {text}"), *imports)
+        yield Candidate("jnp_instead_of_np", title, edits, 1)
+
+
+def _own_part(source: Source, node: ast.AST) -> ast.AST:
+    """The statement around an expression, or the lambda that it is the body of."""
+    statement = source.statement(node)
+    function = source.function(node)
+    inside = isinstance(function, ast.Lambda) and function in list(ast.walk(statement))
+    return function if inside and function is not None else statement
+
+
+def _foreign(source: Source, within: ast.AST) -> list[ast.Call]:
+    found: list[ast.Call] = []
+    for call in source.nodes(ast.Call, within):
+        full = source.meaning(call.func)
+        if full.startswith(("numpy.", "math.", "scipy.special.", "cmath.")):
+            found.append(call)
+    return found
+
+
+def _renamed(source: Source, calls: list[ast.Call]) -> tuple[list[Edit], list[str]]:
+    edits: list[Edit] = []
+    imports: dict[str, Edit] = {}
+    names: list[str] = []
+    for call in dict.fromkeys(calls):
+        root, _, name = source.meaning(call.func).partition(".")
+        if root == "scipy":
+            target = "jax.scipy." + name
+        elif root == "math" and name in _MATH_SPECIAL:
+            target = "jax.scipy.special." + _MATH_SPECIAL[name]
+        else:
+            target = "jax.numpy." + (_MATH.get(name, name) if root == "math" else name)
+        text, more = source.spell(target)
+        edits.append(source.replace(call.func, text))
+        imports.update({e.text: e for e in more})
+        names.append(text)
+    return [*edits, *imports.values()], names
+
+
+def _listed(names: list[str]) -> str:
+    return ", ".join(dict.fromkeys(names))
+
+
+def stacked(case: Case) -> Iterator[Candidate]:
+    """`np.array([a, b])` of traced values is a call like others; `list[i]` -> an array's item."""
+    source, node = case.source, case.node
+    if source is None or node is None:
+        return
+    item = node if isinstance(node, ast.Subscript) else source.enclosing(node, ast.Subscript)
+    if item is None:
+        return
+    numpy, imports = source.spell("jax.numpy")
+    base = source.code(item.value)
+    asarray = f"{numpy}.asarray({base})"
+    if not source.meaning(item.value).startswith("jax."):
+        title = f"index an array: {asarray}"
+        edits = (source.replace(item.value, asarray), *imports)
+        yield Candidate("asarray_index", title, edits, 1)
+    yield from _definition_as_array(case, source, item, numpy, imports)
+
+
+def _definition_as_array(
+    case: Case, source: Source, item: ast.Subscript, numpy: str, imports: list[Edit]
+) -> Iterator[Candidate]:
+    """`TABLE = [1, 2]` at module level -> `TABLE = jnp.array([1, 2])`."""
+    if not isinstance(item.value, ast.Name):
+        return
+    for value in source.assigned(item.value.id, source.tree):
+        if isinstance(value, (ast.List, ast.Tuple)) and all(
+            isinstance(e, (ast.Constant, ast.UnaryOp, ast.List, ast.Tuple)) for e in value.elts
+        ):
+            title = f"make `{item.value.id}` an array"
+            edits = (source.replace(value, f"{numpy}.array({source.code(value)})"), *imports)
+            yield Candidate("asarray_index", title, edits, 3)
+
+
+def indexed(case: Case) -> Iterator[Candidate]:
+    """A list of functions indexed by a traced number -> switch."""
+    source, node = case.source, case.node
+    if source is None or node is None:
+        return
+    item = node if isinstance(node, ast.Subscript) else source.enclosing(node, ast.Subscript)
+    if item is None:
+        return
+    switch, imports = source.spell("jax.lax.switch")
+    which, table = source.code(item.slice), source.code(item.value)
+    parent = source.parents.get(item)
+    calls: list[ast.Call] = []
+    if isinstance(parent, ast.Call) and parent.func is item:
+        calls = [parent]
+    elif isinstance(parent, ast.Assign) and isinstance(parent.targets[0], ast.Name):
+        function = source.function(item)
+        name = parent.targets[0].id
+        if function is not None:
+            calls = [
+                c
+                for c in source.nodes(ast.Call, function)
+                if isinstance(c.func, ast.Name) and c.func.id == name
+            ]
+    if not calls or any(c.keywords for c in calls):
+        return
+    if keys := _keys_of_table(source, item):
+        table = f"list({table}.values())"
+        if keys != list(range(len(keys))):
+            numpy, more = source.spell("jax.numpy")
+            which = f"{numpy}.argmax({numpy}.array({keys}) == {which})"
+            imports = [*imports, *more]
+    edits = [
+        source.replace(c, f"{switch}({', '.join([which, table, *map(source.code, c.args)])})")
+        for c in calls
+    ]
+    if isinstance(parent, ast.Assign):
+        edits.append(source.delete(parent))
+    title = f"choose the function with switch: all of `{table}` are compiled, one is run"
+    yield Candidate("cond", title, (*edits, *imports), 1)
+
+
+def _keys_of_table(source: Source, item: ast.Subscript) -> list[int]:
+    """The keys of a dict of functions, if they are whole numbers."""
+    name = getattr(item.value, "id", getattr(item.value, "attr", ""))
+    for assignment in source.nodes(ast.Assign):
+        named = any(getattr(t, "id", getattr(t, "attr", "")) == name for t in assignment.targets)
+        if named and isinstance(assignment.value, ast.Dict):
+            keys = [getattr(k, "value", None) for k in assignment.value.keys]
+            return (
+                [k for k in keys if isinstance(k, int)]
+                if all(isinstance(k, int) for k in keys)
+                else []
+            )
+    return []
+
+
+def shape_arithmetic(case: Case) -> Iterator[Candidate]:
+    """`int(jnp.prod(jnp.array(x.shape)))` -> NumPy, which computes while the program is traced."""
+    source, node = case.source, case.node
+    if source is None or node is None or case.facts.depends:
+        return
+    call = source.enclosing(node, ast.Call) or node
+    function = source.function(node)
+    places = [call]
+    names = {n.id for n in ast.walk(call) if isinstance(n, ast.Name)}
+    if function is not None:
+        for name in names:
+            places += source.assigned(name, function)
+    edits: list[Edit] = []
+    imports: dict[str, Edit] = {}
+    numpy, more = source.spell("numpy")
+    for place in places:
+        for found in source.nodes(ast.Call, place):
+            full = source.meaning(found.func)
+            if full.startswith("jax.numpy."):
+                edits.append(source.replace(found.func, numpy + full[len("jax.numpy") :]))
+                imports.update({e.text: e for e in more})
+    product = _product_of_shape(source, call)
+    if product is not None:
+        math, extra = source.spell("math.prod")
+        title = "multiply the sizes in Python: shapes are known while tracing"
+        edits_prod = (source.replace(call, f"{math}({product})"), *extra)
+        yield Candidate("shape_not_value", title, edits_prod, 1)
+    if edits:
+        title = "compute with NumPy what depends on shapes only: it is known while tracing"
+        yield Candidate("shape_not_value", title, (*edits, *imports.values()), 2)
+
+
+def _product_of_shape(source: Source, call: ast.AST) -> str | None:
+    """`x.shape` where the call is int(jnp.prod(jnp.array(x.shape)))."""
+    while isinstance(call, ast.Call) and len(call.args) == 1 and not call.keywords:
+        full = source.meaning(call.func) or getattr(call.func, "id", "")
+        inner = call.args[0]
+        if full not in ("int", "jax.numpy.prod", "jax.numpy.array", "jax.numpy.asarray"):
+            return None
+        call = inner
+    text = source.code(call) if isinstance(call, (ast.Attribute, ast.Subscript)) else ""
+    return text if ".shape" in text else None
+
+
+def without_conversion(case: Case) -> Iterator[Candidate]:
+    """`float(x)`, `x.item()` in the middle of a computation -> x itself."""
+    source, node = case.source, case.node
+    if source is None or node is None:
+        return
+    call = node if isinstance(node, ast.Call) else source.enclosing(node, ast.Call)
+    if call is None:
+        return
+    numpy, imports = source.spell("jax.numpy")
+    if isinstance(call.func, ast.Name) and call.func.id in ("float", "int", "complex", "bool"):
+        if call.func.id == "complex" and len(call.args) == 2:
+            real, imaginary = (_as_operand(a, source.code(a)) for a in call.args)
+            edit = source.replace(call, f"({real} + 1j * {imaginary})")
+            yield Candidate("no_conversion", "add up real and imaginary part", (edit,), 2)
+        if len(call.args) != 1:
+            return
+        inner = source.code(call.args[0])
+        simple = isinstance(call.args[0], (ast.Name, ast.Attribute, ast.Call, ast.Subscript))
+        if call.func.id == "int":
+            cast = f"{numpy}.trunc({inner}).astype(int)"
+            edits = (source.replace(call, cast), *imports)
+            yield Candidate("no_conversion", "convert with astype, which may be traced", edits, 2)
+        text = inner if simple else f"({inner})"
+        title = f"leave out {call.func.id}(): an array takes part in arithmetic as it is"
+        yield Candidate("no_conversion", title, (source.replace(call, text),), 3)
+    elif isinstance(call.func, ast.Attribute) and call.func.attr in ("item", "tolist"):
+        if call.args:
+            return
+        text = source.code(call.func.value)
+        title = f"leave out .{call.func.attr}(): an array takes part in arithmetic as it is"
+        yield Candidate("no_conversion", title, (source.replace(call, text),), 3)
+
+
+# --- masks -----------------------------------------------------------------------------------
+
+_REDUCTIONS = {
+    "sum": "", "prod": "", "mean": "", "any": "", "all": "", "var": "", "std": "",
+    "max": "-{np}.inf", "min": "{np}.inf", "nansum": "", "nanmean": "",
+}  # fmt: skip
+
+
+def _reduction(source: Source, use: ast.AST, mask: str, numpy: str) -> tuple[ast.AST, str] | None:
+    """The reduction that a value goes into, and its text with `where=`; None if there is none.
+
+    The text has a place for the array: "{}".
+    """
+    parent = source.parents.get(use)
+    if isinstance(parent, ast.Attribute):
+        call = source.parents.get(parent)
+        if parent.attr == "size":
+            return parent, f"{numpy}.sum({mask})"
+        if parent.attr == "shape":
+            item = source.parents.get(parent)
+            return (item, f"{numpy}.sum({mask})") if isinstance(item, ast.Subscript) else None
+        if isinstance(call, ast.Call) and call.func is parent and parent.attr in _REDUCTIONS:
+            return call, _with_where(source, parent.attr, call.args, call.keywords, mask, numpy)
+        return None
+    if isinstance(parent, ast.Call) and parent.args[:1] == [use]:
+        full = source.meaning(parent.func)
+        name = full.removeprefix("jax.numpy.")
+        if full.startswith(("jax.numpy.", "numpy.")) and name in _REDUCTIONS:
+            return parent, _with_where(source, name, parent.args[1:], parent.keywords, mask, numpy)
+        if isinstance(parent.func, ast.Name) and parent.func.id == "len":
+            return parent, f"{numpy}.sum({mask})"
+        if isinstance(parent.func, ast.Name) and parent.func.id in ("sum", "max", "min"):
+            return parent, _with_where(source, parent.func.id, [], [], mask, numpy)
+    return None
+
+
+def _with_where(
+    source: Source,
+    name: str,
+    args: list[ast.expr],
+    keywords: list[ast.keyword],
+    mask: str,
+    numpy: str,
+) -> str:
+    parts = ["{}", *map(source.code, args)]
+    parts += [f"{k.arg}={source.code(k.value)}" for k in keywords]
+    parts.append(f"where={mask}")
+    given = {k.arg for k in keywords}
+    if (initial := _REDUCTIONS[name].format(np=numpy)) and "initial" not in given:
+        parts.append(f"initial={initial}")
+    return f"{numpy}.{name}({', '.join(parts)})"
+
+
+def _with_constants(source: Source, item: ast.expr) -> ast.expr:
+    """The arithmetic with constants that a value goes into, as in `2 * x[m] ** 2`: the mask still fits."""
+    parent = source.parents.get(item)
+    while (isinstance(parent, ast.UnaryOp) and not isinstance(parent.op, ast.Not)) or (
+        isinstance(parent, ast.BinOp)
+        and isinstance(parent.left if parent.right is item else parent.right, ast.Constant)
+    ):
+        item, parent = parent, source.parents.get(parent)
+    return item
+
+
+def _as_operand(node: ast.expr, text: str) -> str:
+    """The text of an expression, as it may stand beside an operator."""
+    alone = (ast.Name, ast.Attribute, ast.Subscript, ast.Call, ast.Constant)
+    return text if isinstance(node, alone) else f"({text})"
+
+
+def masked(case: Case) -> Iterator[Candidate]:
+    """`x[m].sum()` -> `jnp.sum(x, where=m)`, also through a variable; `x[m]` -> where."""
+    source, node = case.source, case.node
+    if source is None or node is None:
+        return
+    item = node if isinstance(node, ast.Subscript) else source.enclosing(node, ast.Subscript)
+    if item is None or isinstance(item.slice, (ast.Slice, ast.Tuple)):
+        return
+    if isinstance(item.value, ast.Attribute) and item.value.attr == "at":
+        return
+    numpy, imports = source.spell("jax.numpy")
+    array, mask = source.code(item.value), source.code(item.slice)
+    whole = _with_constants(source, item)
+    if found := _reduction(source, whole, mask, numpy):
+        place, text = found
+        title = "reduce with where=: elements outside of the mask do not count"
+        value = (
+            array
+            if whole is item
+            else splice(source, whole, {item: _as_operand(item.value, array)})
+        )
+        edit = source.replace(place, text.format(value))
+        yield Candidate("where_mask_sum", title, (edit, *imports), 1)
+    parent = source.parents.get(item)
+    if isinstance(parent, ast.Assign) and isinstance(parent.targets[0], ast.Name):
+        yield from _masked_variable(
+            source, parent, parent.targets[0].id, array, mask, numpy, imports
+        )
+    yield from _masked_throughout(case, source, item, mask, numpy, imports)
+    for fill in ("0", f"{numpy}.nan"):
+        text = f"{numpy}.where({mask}, {array}, {fill})"
+        title = f"keep the shape: {fill} outside of the mask"
+        yield Candidate("where", title, (source.replace(item, text), *imports), 5, False)
+
+
+def _masked_variable(
+    source: Source,
+    assignment: ast.Assign,
+    name: str,
+    array: str,
+    mask: str,
+    numpy: str,
+    imports: list[Edit],
+) -> Iterator[Candidate]:
+    function = source.function(assignment)
+    if function is None:
+        return
+    uses = [
+        u
+        for u in source.uses(name, function)
+        if isinstance(u.ctx, ast.Load) and u.lineno > assignment.lineno
+    ]
+    found = [_reduction(source, use, mask, numpy) for use in uses]
+    if not uses or any(f is None for f in found):
+        return
+    edits = [source.replace(f[0], f[1].format(array)) for f in found if f is not None]
+    title = "reduce with where=: elements outside of the mask do not count"
+    yield Candidate("where_mask_sum", title, (source.delete(assignment), *edits, *imports), 1)
+
+
+def _masked_throughout(
+    case: Case, source: Source, item: ast.Subscript, mask: str, numpy: str, imports: list[Edit]
+) -> Iterator[Candidate]:
+    """All of the array, and the mask in each reduction of what is computed from its masked elements."""
+    function = source.function(item)
+    scope = function.body if isinstance(function, ast.FunctionDef) else [source.statement(item)]
+    same = [
+        n
+        for s in scope
+        for n in source.nodes(ast.Subscript, s)
+        if isinstance(n.ctx, ast.Load) and source.code(n.slice) == mask
+    ]
+    spread = _spread(case, source, item, mask)
+    edits = [source.replace(n, source.code(n.value)) for n in same]
+    derived: set[str] = set()
+    reduced = 0
+    for statement in [n for s in scope for n in source.nodes(ast.stmt, s)]:
+        values = [v for v in (getattr(statement, "value", None),) if isinstance(v, ast.expr)]
+        for value in values:
+            found = list(_reductions(source, value, same, derived))
+            reduced += len(found)
+            for call, name in found:
+                if name == "count":
+                    edits.append(source.replace(call, f"{numpy}.sum({mask})"))
+                    continue
+                more = f", where={spread}" + (
+                    f", initial={initial}"
+                    if (initial := _REDUCTIONS[name].format(np=numpy))
+                    else ""
+                )
+                if not call.args and not call.keywords:  # type: ignore[attr-defined]
+                    more = more[2:]
+                end = source.span(call)
+                at = (end.end_column or 0) - 1
+                line = source.lines[end.end_line - 1]
+                edits.append(
+                    Edit(Span(source.file, end.end_line, at, end.end_line, at, "", (line,)), more)
+                )
+            if _flows(source, value, same, derived) and isinstance(
+                statement, (ast.Assign, ast.AnnAssign)
+            ):
+                derived |= set(stores(statement))
+    if reduced:
+        title = "keep all elements, and leave those outside of the mask out of each reduction"
+        yield Candidate("where_mask_sum", title, (*edits, *imports), 2)
+
+
+def _spread(case: Case, source: Source, item: ast.Subscript, mask: str) -> str:
+    """The mask with an axis for each that the array has beyond it."""
+    arrays = [m.shape for m in case.measure(source, item.value) if m.shape is not None]
+    masks = [m.shape for m in case.measure(source, item.slice) if m.shape is not None]
+    more = len(arrays[0]) - len(masks[0]) if arrays and masks else 0
+    if more <= 0:
+        return mask
+    text = mask if isinstance(item.slice, (ast.Name, ast.Call, ast.Attribute)) else f"({mask})"
+    return f"{text}[{', '.join(['...', *['None'] * more])}]"
+
+
+def _reductions(
+    source: Source, value: ast.expr, same: list[ast.Subscript], derived: set[str]
+) -> Iterator[tuple[ast.AST, str]]:
+    """The reductions, and the counts, of masked elements in an expression."""
+    for node in ast.walk(value):
+        if isinstance(node, ast.Attribute) and node.attr in ("size", "shape"):
+            item = source.parents.get(node)
+            whole = node if node.attr == "size" else item
+            if _flows(source, node.value, same, derived) and isinstance(
+                whole, (ast.Attribute, ast.Subscript)
+            ):
+                yield whole, "count"
+        if not isinstance(node, ast.Call):
+            continue
+        full = source.meaning(node.func)
+        name = full.rpartition(".")[2] or getattr(node.func, "attr", getattr(node.func, "id", ""))
+        operand = node.args[0] if node.args else None
+        if isinstance(node.func, ast.Attribute) and not full:
+            operand = node.func.value
+        if operand is None or not _flows(source, operand, same, derived):
+            continue
+        if isinstance(node.func, ast.Name) and name == "len":
+            yield node, "count"
+        elif name in _REDUCTIONS and not isinstance(node.func, ast.Name):
+            yield node, name
+
+
+def _flows(source: Source, value: ast.AST, same: list[ast.Subscript], derived: set[str]) -> bool:
+    """Whether an expression has an element for each of the masked ones: reductions end that."""
+    if value in same or (isinstance(value, ast.Name) and value.id in derived):
+        return True
+    if isinstance(value, ast.Attribute) and value.attr in ("size", "shape"):
+        return False
+    if isinstance(value, ast.Call):
+        full = source.meaning(value.func)
+        name = full.rpartition(".")[2] or getattr(value.func, "attr", getattr(value.func, "id", ""))
+        if name in _REDUCTIONS or name == "len":
+            return False
+    return any(_flows(source, child, same, derived) for child in ast.iter_child_nodes(value))
+
+
+_UPDATES = {
+    "add": "{x} + {v}", "subtract": "{x} - {v}", "multiply": "{x} * {v}", "mul": "{x} * {v}",
+    "divide": "{x} / {v}", "power": "{x} ** {v}", "min": "{np}.minimum({x}, {v})",
+    "max": "{np}.maximum({x}, {v})", "set": "{v}",
+}  # fmt: skip
+
+
+def masked_update(case: Case) -> Iterator[Candidate]:
+    """`x.at[m].set(v)` -> `jnp.where(m, v, x)`."""
+    source, node = case.source, case.node
+    if source is None or node is None:
+        return
+    statement = source.statement(node)
+    for call in source.nodes(ast.Call, statement):
+        parts = _update_parts(call)
+        if parts is None:
+            continue
+        array, index, update, value = parts
+        numpy, imports = source.spell("jax.numpy")
+        x, v, m = source.code(array), source.code(value), source.code(index)
+        if (
+            not isinstance(value, (ast.Name, ast.Constant, ast.Call, ast.Attribute, ast.Subscript))
+            and update != "set"
+        ):
+            v = f"({v})"
+        if isinstance(value, ast.Subscript) and source.code(value.slice) == m:
+            v = source.code(value.value)  # x.at[m].set(y[m])
+        new = _UPDATES[update].format(x=x, v=v, np=numpy)
+        text = f"{numpy}.where({m}, {new}, {x})"
+        title = "choose with where: the shape stays"
+        yield Candidate("where", title, (source.replace(call, text), *imports), 1)
+
+
+def _update_parts(call: ast.Call) -> tuple[ast.expr, ast.expr, str, ast.expr] | None:
+    """Array, index, name of the update and value of `x.at[i].set(v)`."""
+    if not isinstance(call.func, ast.Attribute) or call.func.attr not in _UPDATES or not call.args:
+        return None
+    item = call.func.value
+    if not isinstance(item, ast.Subscript) or not isinstance(item.value, ast.Attribute):
+        return None
+    if item.value.attr != "at":
+        return None
+    return item.value.value, item.slice, call.func.attr, call.args[0]
+
+
+# --- slices ----------------------------------------------------------------------------------
+
+
+def dynamic_slices(case: Case) -> Iterator[Candidate]:
+    """`x[i:i + n]` -> dynamic_slice_in_dim; prefixes -> a mask."""
+    source, node = case.source, case.node
+    if source is None or node is None:
+        return
+    statement = source.statement(node)
+    inside = [n for n in source.nodes(ast.Subscript, statement) if _slices(n)]
+    item = node if isinstance(node, ast.Subscript) and _slices(node) else None
+    if item is None:
+        covering = [
+            n for n in inside if n is node or node in list(ast.walk(n)) or n in list(ast.walk(node))
+        ]
+        item = covering[0] if covering else None
+    if item is None:
+        return
+    axis, found = _slices(item)[0]
+    if found.step is not None:
+        return
+    base = source.code(item.value)
+    start = "0" if found.lower is None else source.code(found.lower)
+    stop = f"{base}.shape[{axis}]" if found.upper is None else source.code(found.upper)
+    update = isinstance(item.ctx, ast.Store) or (
+        isinstance(item.value, ast.Attribute) and item.value.attr == "at"
+    )
+    size = _difference(start, stop, found)
+    rank = 1 if size is not None else 3  # a size that these data have need not be that of others
+    if size is None and not update and (values := case.measure(source, item)):
+        sizes = {m.shape[axis] for m in values if m.shape is not None and axis < len(m.shape)}
+        size = str(sizes.pop()) if len(sizes) == 1 else None
+    if size is not None and not update and len(_slices(item)) == 1:
+        function, imports = source.spell("jax.lax.dynamic_slice_in_dim")
+        more = "" if axis == 0 else f", axis={axis}"
+        text = f"{function}({base}, {start}, {size}{more})"
+        title = f"take {size} elements from `{start}` on with dynamic_slice_in_dim"
+        edits = (source.replace(item, text), *imports)
+        yield Candidate("dynamic_slice", title, edits, rank)
+    if size is not None and update and axis == 0 and isinstance(item.slice, ast.Slice):
+        numpy, imports = source.spell("jax.numpy")
+        text = f"{base}[{start} + {numpy}.arange({size})]"
+        title = f"update {size} elements from `{start}` on by their positions"
+        yield Candidate("dynamic_slice", title, (source.replace(item, text), *imports), 1)
+    if not update:
+        yield from _masked_slice(source, item, axis, start, stop, found)
+
+
+def _slices(item: ast.Subscript) -> list[tuple[int, ast.Slice]]:
+    """The slices with bounds in an index, with their axis."""
+    parts = item.slice.elts if isinstance(item.slice, ast.Tuple) else [item.slice]
+    if any(not isinstance(p, ast.Slice) for p in parts):
+        return []
+    return [
+        (i, p)
+        for i, p in enumerate(parts)
+        if isinstance(p, ast.Slice) and (p.lower is not None or p.upper is not None)
+    ]
+
+
+def _difference(start: str, stop: str, found: ast.Slice) -> str | None:
+    """The size of `a : a + n` or `a - n : a`, as text."""
+    upper, lower = found.upper, found.lower
+    if isinstance(upper, ast.BinOp) and isinstance(upper.op, ast.Add):
+        if ast.unparse(upper.left) == start:
+            return ast.unparse(upper.right)
+        if ast.unparse(upper.right) == start:
+            return ast.unparse(upper.left)
+    if (
+        isinstance(lower, ast.BinOp)
+        and isinstance(lower.op, ast.Sub)
+        and ast.unparse(lower.left) == stop
+    ):
+        return ast.unparse(lower.right)
+    if (
+        isinstance(upper, ast.BinOp)
+        and isinstance(lower, ast.BinOp)
+        and isinstance(upper.op, ast.Add)
+        and isinstance(lower.op, (ast.Add, ast.Sub))
+        and ast.unparse(upper.left) == ast.unparse(lower.left)
+    ):
+        sign = "-" if isinstance(lower.op, ast.Add) else "+"
+        return f"{ast.unparse(upper.right)} {sign} {ast.unparse(lower.right)}"
+    return None
+
+
+def _masked_slice(
+    source: Source, item: ast.Subscript, axis: int, start: str, stop: str, found: ast.Slice
+) -> Iterator[Candidate]:
+    """A reduction of a slice -> the reduction with a mask of positions."""
+    numpy, imports = source.spell("jax.numpy")
+    base = source.code(item.value)
+    if axis != 0:
+        return
+    positions = f"{numpy}.arange({base}.shape[0])"
+    tests: list[str] = []
+    if found.lower is not None:
+        tests.append(f"{positions} >= {start}")
+    if found.upper is not None:
+        tests.append(f"{positions} < {stop}")
+    mask = tests[0] if len(tests) == 1 else f"{numpy}.logical_and({', '.join(tests)})"
+    if reduced := _reduction(source, item, mask, numpy):
+        place, text = reduced
+        title = "reduce all of it with a mask of positions"
+        edits = (source.replace(place, text.format(base)), *imports)
+        yield Candidate("where_mask_sum", title, edits, 2)
+        return
+    parent = source.parents.get(item)
+    if isinstance(parent, ast.Assign) and isinstance(parent.targets[0], ast.Name):
+        yield from _masked_variable(
+            source, parent, parent.targets[0].id, base, mask, numpy, imports
+        )
+
+
+def prefix_mask(case: Case) -> Iterator[Candidate]:
+    """A jitted function called with slices of ever new length -> with all of it and the length."""
+    source, node = case.source, case.node
+    name = case.facts.data.get("compiled", "")
+    if source is None or node is None or not name:
+        return
+    for place, function in case.definition(name):
+        known = parameters(function)
+        for wanted in case.facts.depends:
+            if wanted not in known:
+                continue
+            edits = _with_length(case, place, function, wanted)
+            if edits:
+                title = f"pass all of `{wanted}` and its length: one shape, one compilation"
+                yield Candidate("pad_shape", title, tuple(edits), 1)
+        for decorator in function.decorator_list:
+            text = place.code(decorator)
+            if "jit" in text and "static" not in text:
+                title = f"do not jit `{name}`: each new shape is a new compilation"
+                line = decorator.lineno
+                drop = Edit(place.replace_statements([function], "").span, "")
+                rest = "\n".join(
+                    place.lines[i - 1]
+                    for i in range(place.first_line(function), (function.end_lineno or 0) + 1)
+                    if i != line
+                )
+                yield Candidate("no_jit", title, (Edit(drop.span, rest),), 4)
+
+
+def _with_length(case: Case, place: Source, function: ast.FunctionDef, wanted: str) -> list[Edit]:
+    numpy, imports = place.spell("jax.numpy")
+    length = place.fresh("length", function)
+    mask = f"{numpy}.arange({wanted}.shape[0]) < {length}"
+    uses = [u for u in place.uses(wanted, function) if isinstance(u.ctx, ast.Load)]
+    found = [_reduction(place, use, mask, numpy) for use in uses]
+    if not uses or any(f is None for f in found):
+        return []
+    edits = [place.replace(f[0], f[1].format(wanted)) for f in found if f is not None]
+    last = [*function.args.posonlyargs, *function.args.args][-1]
+    edits.append(place.replace(last, f"{place.code(last)}, {length}"))
+    at = parameters(function).index(wanted)
+    called = 0
+    for source in case.sources.values():
+        for call in source.nodes(ast.Call):
+            if getattr(call.func, "id", getattr(call.func, "attr", "")) != function.name:
+                continue
+            if source.function(call) is function:  # a method of the same name
+                continue
+            if call.keywords or len(call.args) <= at:
+                return []
+            arg = call.args[at]
+            if not isinstance(arg, ast.Subscript) or not isinstance(arg.slice, ast.Slice):
+                return []
+            if arg.slice.lower is not None or arg.slice.upper is None or arg.slice.step is not None:
+                return []
+            texts: dict[ast.AST, str] = {arg: source.code(arg.value)}
+            whole = splice(source, call, texts)[:-1].rstrip().rstrip(",")
+            edits.append(source.replace(call, f"{whole}, {source.code(arg.slice.upper)})"))
+            called += 1
+    return [*edits, *imports] if called else []
+
+
+# --- sizes -----------------------------------------------------------------------------------
+
+_SIZED = {"unique", "nonzero", "argwhere", "flatnonzero", "where", "union1d", "intersect1d", "setdiff1d",
+          "unique_values", "unique_counts", "unique_inverse", "unique_all", "setxor1d", "extract",
+          "bincount", "repeat", "compress", "trim_zeros"}  # fmt: skip
+_OPTION = {"bincount": "length", "repeat": "total_repeat_length"}
+
+
+def given_size(case: Case) -> Iterator[Candidate]:
+    """`jnp.unique(x)` -> `jnp.unique(x, size=n)`, with the size that the data have."""
+    source, node = case.source, case.node
+    if source is None or node is None:
+        return
+    statement = source.statement(node)
+    calls = [node] if isinstance(node, ast.Call) else []
+    calls += [c for c in source.nodes(ast.Call, statement) if c not in calls]
+    for call in calls:
+        name = source.meaning(call.func).rpartition(".")[2] or getattr(call.func, "attr", "")
+        full = source.meaning(call.func)
+        method = not full and name in ("nonzero", "repeat")
+        if name not in _SIZED or not (full.startswith("jax.numpy.") or method):
+            continue
+        if name == "where" and len(call.args) != 1:
+            continue
+        option = _OPTION.get(name, "size")
+        if any(k.arg == option for k in call.keywords):
+            continue
+        text = source.code(call)[:-1].rstrip().rstrip(",")
+        found = case.measure(source, call)
+        sizes = [m.shape[0] for m in found if m.shape]
+        if sizes:
+            size = max(sizes)
+            title = f"give the size of the result: {size} for these data"
+            if min(sizes) != size:
+                title += f" (as few as {min(sizes)} also occur)"
+            edit = source.replace(call, f"{text}, {option}={size})")
+            yield Candidate("size_arg", title, (edit,), 1)
+        if name in ("bincount", "repeat") or not call.args:
+            return
+        operand = source.code(call.args[0]) if not method else source.code(call.func.value)  # type: ignore[attr-defined]
+        simple = isinstance(
+            call.args[0] if call.args else None, (ast.Name, ast.Attribute, ast.Subscript)
+        )
+        bound = f"{operand}.size" if simple else f"({operand}).size"
+        title = "give the largest size that the result can have"
+        yield Candidate("size_arg", title, (source.replace(call, f"{text}, {option}={bound})"),), 4)
+        return
+
+
+# --- assignment in place ---------------------------------------------------------------------
+
+_AUGMENTED: dict[type[ast.operator], tuple[str, str]] = {ast.Add: ("add", ""), ast.Sub: ("add", "-"), ast.Mult: ("multiply", ""),
+              ast.Div: ("divide", ""), ast.Pow: ("power", "")}  # fmt: skip
+
+
+def at_set(case: Case) -> Iterator[Candidate]:
+    """`x[i] = v` -> `x = x.at[i].set(v)`, for all assignments to that array in the function."""
+    source, node = case.source, case.node
+    if source is None or node is None:
+        return
+    statement = source.statement(node)
+    base = _assigned_base(source, statement)
+    if base is None:
+        return
+    scope = source.function(statement) or source.tree
+    edits: list[Edit] = []
+    for found in source.nodes(ast.stmt, scope):
+        if _assigned_base(source, found) == base and (text := _updated(source, found)):
+            edits.append(source.replace(found, text))
+    if edits:
+        title = f"arrays do not change: `{base}` becomes an updated copy"
+        yield Candidate("at_set", title, tuple(edits), 1)
+
+
+def _assigned_base(source: Source, statement: ast.stmt) -> str | None:
+    if isinstance(statement, ast.Assign) and len(statement.targets) == 1:
+        target = statement.targets[0]
+        if isinstance(target, ast.Tuple):
+            bases = {
+                source.code(t.value) if isinstance(t, ast.Subscript) else "" for t in target.elts
+            }
+            return bases.pop() if len(bases) == 1 else None
+    elif isinstance(statement, ast.AugAssign):
+        target = statement.target
+    else:
+        return None
+    return source.code(target.value) if isinstance(target, ast.Subscript) else None
+
+
+def _updated(source: Source, statement: ast.stmt) -> str | None:
+    if isinstance(statement, ast.Assign) and isinstance(whole := statement.targets[0], ast.Tuple):
+        values = statement.value
+        if not isinstance(values, ast.Tuple) or len(values.elts) != len(whole.elts):
+            return None
+        parts = [
+            (t, v)
+            for t, v in zip(whole.elts, values.elts, strict=True)
+            if isinstance(t, ast.Subscript)
+        ]
+        text = base = source.code(parts[0][0].value)
+        for part, v in parts:  # what is read is read of the array before all of them
+            text += f".at[{source.code(part.slice)}].set({source.code(v)})"
+        return f"{base} = {text}"
+    if isinstance(statement, ast.Assign):
+        target, update, value = statement.targets[0], "set", source.code(statement.value)
+        if isinstance(statement.value, ast.Tuple):
+            value = value if value.startswith("(") else f"({value})"
+    elif isinstance(statement, ast.AugAssign) and type(statement.op) in _AUGMENTED:
+        target, value = statement.target, source.code(statement.value)
+        update, sign = _AUGMENTED[type(statement.op)]
+        if sign:
+            simple = isinstance(
+                statement.value, (ast.Name, ast.Constant, ast.Call, ast.Subscript, ast.Attribute)
+            )
+            value = sign + (value if simple else f"({value})")
+    else:
+        return None
+    if not isinstance(target, ast.Subscript):
+        return None
+    base = source.code(target.value)
+    return f"{base} = {base}.at[{source.code(target.slice)}].{update}({value})"
+
+
+def index_mode(case: Case) -> Iterator[Candidate]:
+    """`x[i]` with indices out of bounds -> a mode that says what is meant."""
+    source, node = case.source, case.node
+    if source is None or node is None:
+        return
+    item = node if isinstance(node, ast.Subscript) else None
+    if item is None:
+        inside = source.nodes(ast.Subscript, node)
+        item = inside[0] if inside else source.enclosing(node, ast.Subscript)
+    if item is None:
+        return
+    base, index = source.code(item.value), source.code(item.slice)
+    if isinstance(item.value, ast.Attribute) and item.value.attr == "at":
+        call = source.parents.get(source.parents[item])
+        if isinstance(call, ast.Call):
+            text = source.code(call)[:-1].rstrip().rstrip(",")
+            edit = source.replace(call, f'{text}, mode="drop")')
+            yield Candidate("index_mode", "drop updates out of bounds, and say so", (edit,), 1)
+        return
+    for mode, title in (
+        ('mode="clip"', "take the nearest element, and say so"),
+        ('mode="fill", fill_value=0', "take 0 where the index is out of bounds"),
+    ):
+        edit = source.replace(item, f"{base}.at[{index}].get({mode})")
+        rank = 1 if "clip" in mode else 2
+        yield Candidate("index_mode", title, (edit,), rank, "clip" in mode)

@@ -1,0 +1,174 @@
+"""Register the user's own classes as pytrees where they cross a transformation."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+
+from sagax._autofix.repairs.case import Candidate, Case
+from sagax._autofix.repairs.source_file import Source, parameters
+from sagax._src.diagnostics.model import Edit
+
+__all__ = ["registered"]
+
+_NAMED = re.compile(r"<class '[^']*?(\w+)'>|\bof type (\w+)|\(an? (\w+)\)$")
+# annotations of what is no array: part of the structure, as a static argument
+_NEVER_ARRAYS = re.compile(r"\b(str|bool|bytes|Callable|type|Enum|Literal|Path)\b")
+_NUMBERS = re.compile(r"\b(int|tuple\[int)\b")
+
+
+def registered(case: Case) -> Iterator[Candidate]:
+    """A class that holds arrays -> registered as a pytree."""
+    texts = [case.facts.message, *case.facts.data.values()]
+    names = {name for text in texts for found in _NAMED.findall(text) for name in found if name}
+    for source in case.sources.values():
+        for found in source.nodes(ast.ClassDef):
+            if found.name not in names:
+                continue
+            decorator = next((d for d in found.decorator_list if _dataclass(source, d)), None)
+            if decorator is not None:
+                yield from _of_dataclass(source, found, decorator)
+            elif not found.decorator_list:
+                yield from _plain_class(case, source, found)
+
+
+def _dataclass(source: Source, decorator: ast.expr) -> bool:
+    what = decorator.func if isinstance(decorator, ast.Call) else decorator
+    return source.meaning(what) == "dataclasses.dataclass"
+
+
+def _of_dataclass(source: Source, found: ast.ClassDef, decorator: ast.expr) -> Iterator[Candidate]:
+    register, imports = source.spell("jax.tree_util.register_dataclass")
+    text = f"{register}\n{source.indent(found)}@{source.code(decorator)}"
+    top = source.replace(decorator, text)
+    fields = [s for s in found.body if isinstance(s, ast.AnnAssign)]
+    never = [s for s in fields if _NEVER_ARRAYS.search(source.code(s.annotation))]
+    numbers = [s for s in fields if _NUMBERS.search(source.code(s.annotation))]
+    title = f"register `{found.name}` as a pytree: its fields are then arguments"
+    ways = [never, [*never, *numbers], []]
+    for rank, static in enumerate(ways, 1):
+        if static in ways[: rank - 1]:
+            continue
+        said = ", ".join(f"`{source.code(s.target)}`" for s in static)
+        edits = (top, *_static_fields(source, static), *imports)
+        words = f"{title}, but for {said}, which {_is(static)} static" if static else title
+        yield Candidate("pytree_register", words, edits, rank)
+
+
+def _is(items: list[ast.AnnAssign]) -> str:
+    return "is" if len(items) == 1 else "are"
+
+
+def _static_fields(source: Source, fields: list[ast.AnnAssign]) -> Iterator[Edit]:
+    """The fields with metadata that say that they are no children."""
+    if not fields:
+        return
+    name, imports = source.spell("dataclasses.field")
+    yield from imports
+    static = 'metadata={"static": True}'
+    for found in fields:
+        value = found.value
+        if value is None:
+            text = f"{source.code(found)} = {name}({static})"
+        elif isinstance(value, ast.Call) and source.meaning(value.func) == "dataclasses.field":
+            inside = source.code(value)[:-1]
+            comma = "" if inside.endswith("(") else ", "
+            text = source.code(found).removesuffix(source.code(value))
+            text += f"{inside}{comma}{static})"
+        else:
+            text = source.code(found).removesuffix(source.code(value))
+            text += f"{name}(default={source.code(value)}, {static})"
+        yield source.replace(found, text)
+
+
+def _plain_class(case: Case, source: Source, found: ast.ClassDef) -> Iterator[Candidate]:
+    """A class of its own -> with flatten and unflatten, by the attributes that `__init__` assigns."""
+    init = next(
+        (n for n in found.body if isinstance(n, ast.FunctionDef) and n.name == "__init__"), None
+    )
+    if init is None:
+        return
+    known = parameters(init)[1:]
+    stored = list(_stored(init))
+    if not stored:
+        return
+    given = {name: value.id for name, value in stored if isinstance(value, ast.Name)}
+    never = _never_arrays(case, found, init)
+    static = [
+        name
+        for name, value in stored
+        if given.get(name) in never or isinstance(value, (ast.Constant, ast.JoinedStr, ast.Lambda))
+    ]
+    names = list(dict.fromkeys(name for name, _ in stored if name not in static))
+    register, imports = source.spell("jax.tree_util.register_pytree_node_class")
+    step = source.indent(found.body[0])
+    inner = step + (step.removeprefix(source.indent(found)) or "    ")
+    if not static and given == {name: name for name in known}:
+        names = known
+        made = [f"{inner}return cls(*children)"]
+    else:
+        made = [
+            f"{inner}made = object.__new__(cls)",
+            f"{inner}{_tuple([f'made.{n}' for n in names])} = children" if names else "",
+            f"{inner}{_tuple([f'made.{n}' for n in static])} = static" if static else "",
+            f"{inner}return made",
+        ]
+    children, rest = (_tuple([f"self.{n}" for n in part]) for part in (names, static))
+    methods = "\n".join([
+        "", "", f"{step}def tree_flatten(self):",
+        f"{inner}return ({children}), {f'({rest})' if static else 'None'}", "",
+        f"{step}@classmethod", f"{step}def tree_unflatten(cls, static, children):",
+        *[line for line in made if line],
+    ])  # fmt: skip
+    last = found.body[-1]
+    end = Edit(source.span(last), source.code(last) + methods)
+    top = source.insert_above(found.lineno, f"{source.indent(found)}@{register}")
+    title = f"register `{found.name}` as a pytree: its attributes are then arguments"
+    yield Candidate("pytree_register", title, (top, end, *imports), 2)
+
+
+def _tuple(items: list[str]) -> str:
+    return ", ".join(items) + ("," if len(items) == 1 else "")
+
+
+def _stored(init: ast.FunctionDef) -> Iterator[tuple[str, ast.expr]]:
+    """The attributes that `__init__` assigns, with what."""
+    for node in ast.walk(init):
+        for target in node.targets if isinstance(node, ast.Assign) else ():
+            pairs = [(target, node.value)] if isinstance(node, ast.Assign) else []
+            if isinstance(target, ast.Tuple) and isinstance(pairs[0][1], ast.Tuple):
+                pairs = list(zip(target.elts, pairs[0][1].elts, strict=False))
+            for part, value in pairs:
+                if isinstance(part, ast.Attribute) and getattr(part.value, "id", "") == "self":
+                    yield part.attr, value
+        if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Attribute):
+            if node.value is not None:
+                yield node.target.attr, node.value
+
+
+def _never_arrays(case: Case, found: ast.ClassDef, init: ast.FunctionDef) -> set[str]:
+    """The parameters of `__init__` that are texts, functions or flags."""
+    args = [*init.args.posonlyargs, *init.args.args, *init.args.kwonlyargs]
+    never = {
+        a.arg for a in args if a.annotation and _NEVER_ARRAYS.search(ast.unparse(a.annotation))
+    }
+    positional = [*init.args.posonlyargs, *init.args.args]
+    first = len(positional) - len(init.args.defaults)
+    pairs: list[tuple[str, ast.expr | None]] = [
+        (a.arg, d) for a, d in zip(positional[first:], init.args.defaults, strict=True)
+    ]
+    pairs += [(a.arg, d) for a, d in zip(init.args.kwonlyargs, init.args.kw_defaults, strict=True)]
+    known = parameters(init)[1:]
+    functions = {f.name for s in case.sources.values() for f in s.nodes(ast.FunctionDef)}
+    for source in case.sources.values():
+        for call in source.nodes(ast.Call):
+            if getattr(call.func, "id", getattr(call.func, "attr", "")) == found.name:
+                pairs += zip(known, call.args, strict=False)
+                pairs += [(k.arg, k.value) for k in call.keywords if k.arg is not None]
+    for name, value in pairs:
+        text = isinstance(value, ast.Constant) and isinstance(value.value, (str, bool, bytes))
+        function = isinstance(value, ast.Lambda) or getattr(value, "id", "") in functions
+        if text or function:
+            never.add(name)
+    return never

@@ -1,0 +1,59 @@
+"""Repair computations on arrays that are committed to different devices."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from sagax._autofix.repairs.case import Candidate, Case, base_name
+from sagax._autofix.repairs.source_file import Source
+from sagax._autofix.repairs.transform_options import arguments_passed
+
+__all__ = ["on_one_device"]
+
+
+def on_one_device(case: Case) -> Iterator[Candidate]:
+    """Arrays committed to different devices: move one to where the other is."""
+    if "device" not in case.facts.message:
+        return
+    for source, one, other in _meeting(case):
+        put, imports = source.spell("jax.device_put")
+        for here, there in ((one, other), (other, one)):
+            moved, target = source.code(here[0]), source.code(there[0])
+            if not isinstance(there[0], (ast.Name, ast.Attribute, ast.Subscript, ast.Call)):
+                target = f"({target})"
+            text = f"{put}({moved}, {target}{there[1]}.sharding)"
+            title = f"move `{moved}` to the device of `{target}`"
+            yield Candidate("device_put", title, (source.replace(here[0], text), *imports), 1)
+
+
+_Part = tuple[ast.expr, str]  # an expression, and the path to the array in it
+
+
+def _meeting(case: Case) -> Iterator[tuple[Source, _Part, _Part]]:
+    """The two expressions whose arrays meet: arguments of one call, or operands."""
+    paths = case.facts.diagnostic.depends
+    for span in reversed(case.facts.frames) if len(paths) == 2 else ():
+        source = case.sources.get(span.file)
+        node = source.at(span) if source is not None else None
+        if source is None or not isinstance(node, ast.Call):
+            continue
+        passed = arguments_passed(case, source, node)
+        given = [(passed.get(base_name(p)), p.removeprefix(base_name(p))) for p in paths]
+        (one, path), (other, there) = given
+        if one is not None and other is not None:
+            yield source, (one, path), (other, there)
+            return
+    source, node = case.source, case.node
+    if source is None or node is None:
+        return
+    within = node if isinstance(node, ast.expr) else source.statement(node)
+    for operation in source.nodes((ast.BinOp, ast.Call), within):  # type: ignore[arg-type]
+        if isinstance(operation, ast.BinOp):
+            yield source, (operation.left, ""), (operation.right, "")
+        elif source.meaning(operation.func).startswith("jax."):
+            args = [a for a in operation.args if not isinstance(a, (ast.Constant, ast.Starred))]
+            if len(args) == 1 and isinstance(args[0], (ast.List, ast.Tuple)):
+                args = list(args[0].elts)
+            for other in args[1:]:
+                yield source, (args[0], ""), (other, "")

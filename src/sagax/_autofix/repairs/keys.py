@@ -1,0 +1,191 @@
+"""Repair random keys that are used twice: split them, or derive one for each use."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from sagax._autofix.repairs.case import Candidate, Case
+from sagax._autofix.repairs.source_file import Source, parameters, target_names
+from sagax._src.diagnostics.model import Edit
+
+__all__ = ["split_key"]
+
+
+def split_key(case: Case) -> Iterator[Candidate]:
+    """A key used twice -> split, each part used once."""
+    source, node = case.source, case.node
+    if source is None or node is None:
+        return
+    call = node if isinstance(node, ast.Call) else source.enclosing(node, ast.Call)
+    key = _key_of(call) if call is not None else None
+    if call is not None and key is not None:
+        yield from _split_at(case, source, call, key)
+        yield from _derived(case, source, call, key)
+
+
+def _derived(case: Case, source: Source, call: ast.Call, key: ast.expr) -> Iterator[Candidate]:
+    """`normal(state.key)` -> `normal(fold_in(state.key, 1))`: a key of its own for the second use.
+
+    In the body of a scan or loop that the key comes into from outside, one for each round.
+    """
+    fold, imports = source.spell("jax.random.fold_in")
+    numbers = [
+        n.value
+        for there in case.sources.values()
+        for made in there.calls_of("jax.random.fold_in")
+        for n in ast.walk(made)
+        if isinstance(n, ast.Constant) and isinstance(n.value, int)
+    ]
+    number = max(numbers, default=0) + 1  # no key that is derived elsewhere
+    name = source.code(key)
+    title = f"derive another key from `{name}` for this use"
+    yield Candidate(
+        "split_key", title, (source.replace(key, f"{fold}({name}, {number})"), *imports), 4
+    )
+    function = source.function(call)
+    if not isinstance(function, ast.FunctionDef) or name in parameters(function):
+        return
+    counter = _counter(case, function)
+    if counter:
+        uses = [u for u in _reads(source, name, function) if not _is_split(source, u)]
+        now = f"{fold}({name}, {counter})"
+        texts = [f"{fold}({now}, {i})" if len(uses) > 1 else now for i in range(len(uses))]
+        edits = [source.replace(u, text) for u, text in zip(uses, texts, strict=True)]
+        title = f"derive a key from `{name}` for each round"
+        yield Candidate("split_key", title, (*edits, *imports), 3)
+
+
+def _counter(case: Case, function: ast.FunctionDef) -> str:
+    """The parameter of the body of a loop that counts its rounds, "" if none does."""
+    known = parameters(function)
+    for source in case.sources.values():
+        for call in source.calls_of("jax.lax.scan", "jax.lax.fori_loop"):
+            over = [getattr(a, "id", getattr(a, "attr", "")) == function.name for a in call.args]
+            if over[:1] == [True] and len(call.args) > 2 and isinstance(call.args[2], ast.Call):
+                if source.meaning(call.args[2].func) == "jax.numpy.arange" and len(known) > 1:
+                    return known[-1]
+            if over[2:3] == [True] and known:
+                return known[-2] if len(known) > 1 else ""
+    return ""
+
+
+def _split_at(
+    case: Case, source: Source, call: ast.Call, key: ast.expr, depth: int = 0
+) -> Iterator[Candidate]:
+    """Splits of the key that a call gets: in the function around it, or in those that call that one."""
+    name = source.code(key)
+    bare = name.rpartition(".")[2].partition("[")[0]
+    function = source.function(call)
+    scope: ast.AST = function if function is not None else source.tree
+    split, imports = source.spell("jax.random.split")
+    statement = source.statement(call)
+    yield from _split_in_comprehension(source, call, name, bare, split, imports)
+    loop = source.enclosing(call, (ast.For, ast.While))  # type: ignore[arg-type]
+    if loop is not None and source.function(loop) is function:
+        sub = source.fresh(f"{bare}_now", call)
+        edits = [source.replace(u, sub) for u in _reads(source, name, statement)]
+        line = f"{source.indent(statement)}{name}, {sub} = {split}({name})"
+        edits.append(source.insert_above(source.first_line(statement), line))
+        yield Candidate("split_key", "split the key in each round", (*edits, *imports), 1)
+    if function is not None and name in parameters(function) and depth < _FURTHEST:
+        for there, outer, passed in case.calls(function):
+            value = passed.get(name)
+            if isinstance(value, _KEYS):
+                yield from _split_at(case, there, outer, value, depth + 1)
+    uses = [u for u in _reads(source, name, scope) if not _is_split(source, u)]
+    stays = isinstance(
+        key, ast.Attribute
+    )  # it is used at the next call too: a part takes its place
+    if len(uses) < 2 - stays:
+        return
+    parts = [source.fresh(f"{bare}_{i + 1}", call) for i in range(len(uses))]
+    first = source.statement(uses[0])
+    while source.parents.get(first) is not scope and isinstance(
+        source.parents.get(first), ast.stmt
+    ):
+        parent = source.parents[first]
+        if not isinstance(parent, ast.stmt) or parent is scope:
+            break
+        first = parent
+    count = len(parts) + stays
+    targets = ", ".join([name, *parts] if stays else parts)
+    more = "" if count == 2 else f", {count}"
+    line = f"{source.indent(first)}{targets} = {split}({name}{more})"
+    edits = [source.replace(u, part) for u, part in zip(uses, parts, strict=True)]
+    edits.append(source.insert_above(source.first_line(first), line))
+    yield Candidate("split_key", "split the key, and use each part once", (*edits, *imports), 2)
+
+
+_FURTHEST = 4  # calls to look back
+_KEYS = (ast.Name, ast.Attribute, ast.Subscript)
+
+
+def _key_of(call: ast.Call) -> ast.expr | None:
+    """The argument of a call that is its key: a name, an attribute or an item with a known index."""
+    named = [k.value for k in call.keywords if k.arg in ("key", "rng")]
+    for found in (*named, *call.args):
+        if isinstance(found, (ast.Name, ast.Attribute)):
+            return found
+        if isinstance(found, ast.Subscript) and isinstance(found.slice, ast.Constant):
+            return found
+    return None
+
+
+def _reads(source: Source, text: str, within: ast.AST) -> list[ast.expr]:
+    """Where a variable, or an attribute of one, is read."""
+    return [
+        n
+        for n in source.nodes((ast.Name, ast.Attribute, ast.Subscript), within)  # type: ignore[arg-type]
+        if isinstance(n.ctx, ast.Load) and source.code(n) == text
+    ]
+
+
+def _split_in_comprehension(
+    source: Source, call: ast.Call, name: str, bare: str, split: str, imports: list[Edit]
+) -> Iterator[Candidate]:
+    """`[normal(key, n) for n in sizes]` -> a part of the key for each item."""
+    kinds = (ast.ListComp, ast.SetComp, ast.GeneratorExp, ast.DictComp)
+    around = source.enclosing(call, kinds)  # type: ignore[arg-type]
+    if around is None or len(around.generators) != 1 or around.generators[0].ifs:
+        return
+    over = around.generators[0]
+    if name in target_names(over.target):
+        return
+    iterated = source.code(over.iter)
+    counted = isinstance(over.iter, ast.Call) and getattr(over.iter.func, "id", "") == "range"
+    if counted and isinstance(over.iter, ast.Call) and len(over.iter.args) == 1:
+        count = source.code(over.iter.args[0])
+    elif isinstance(over.iter, (ast.Name, ast.Attribute, ast.List, ast.Tuple)):
+        count = f"len({iterated})"
+    elif isinstance(over.iter, ast.Call) and isinstance(over.iter.func, ast.Attribute):
+        if over.iter.func.attr not in ("items", "keys", "values"):
+            return
+        count = f"len({source.code(over.iter.func.value)})"
+    elif getattr(getattr(over.iter, "func", None), "id", "") in ("zip", "enumerate"):
+        count = f"len({source.code(over.iter.args[0])})"  # type: ignore[attr-defined]
+    else:
+        return
+    sub = source.fresh(f"{bare}_now", call)
+    edits = [
+        source.replace(u, sub) for u in _reads(source, name, around) if not _is_split(source, u)
+    ]
+    target = source.code(over.target)
+    if target == "_":
+        edits += [
+            source.replace(over.target, sub),
+            source.replace(over.iter, f"{split}({name}, {count})"),
+        ]
+    else:
+        if isinstance(over.target, ast.Tuple) and not target.startswith("("):
+            target = f"({target})"
+        edits += [
+            source.replace(over.target, f"{sub}, {target}"),
+            source.replace(over.iter, f"zip({split}({name}, {count}), {iterated})"),
+        ]
+    yield Candidate("split_key", "split the key into one for each item", (*edits, *imports), 1)
+
+
+def _is_split(source: Source, use: ast.expr) -> bool:
+    parent = source.parents.get(use)
+    return isinstance(parent, ast.Call) and source.meaning(parent.func) == "jax.random.split"

@@ -1,0 +1,166 @@
+"""Run the user's script in processes of their own.
+
+Where the system can fork, children start with sagax imported and nothing else done (no device has
+been touched, so there is nothing that a fork could break), which takes a few milliseconds. Elsewhere
+a new interpreter is started.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import pickle
+import selectors
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import warnings
+from collections.abc import Sequence
+from dataclasses import replace
+
+from sagax._autofix.run_script import perform
+from sagax._autofix.run_task import Outcome, Task
+
+__all__ = ["run", "run_all"]
+
+_FORKS = sys.platform.startswith("linux")
+_MOST_OUTPUT = 4 << 20
+
+
+class _Child:
+    """One run: the end of its output that we read, and the file that its outcome is in."""
+
+    def __init__(self, task: Task, timeout: float, show: bool) -> None:
+        self.task = task
+        self.show = show
+        self.started = time.monotonic()
+        self.until = self.started + timeout
+        self.output: list[bytes] = []
+        handle, self.answer = tempfile.mkstemp(prefix="sagax-explain-")
+        os.close(handle)
+        self.reading, writing = os.pipe()
+        self.pid = self._fork(writing) if _FORKS else self._spawn(writing)
+        os.close(writing)
+
+    def _fork(self, writing: int) -> int:
+        sys.stdout.flush()
+        sys.stderr.flush()
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", DeprecationWarning)  # threads of NumPy's, idle
+            pid = os.fork()
+        if pid:
+            return pid
+        status = 1
+        try:
+            os.setpgid(0, 0)
+            os.close(self.reading)
+            os.dup2(writing, 1)
+            if not self.show:
+                os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
+            os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
+            sys.stdout = open(1, "w", encoding="utf-8", closefd=False)
+            answer(self.task, self.answer)
+            status = 0
+        finally:
+            with contextlib.suppress(Exception):
+                sys.stdout.flush()
+                sys.stderr.flush()
+            os._exit(status)  # the parent's handlers at exit are not ours to run
+
+    def _spawn(self, writing: int) -> int:
+        request = self.answer + ".task"
+        with open(request, "wb") as file:
+            pickle.dump(self.task, file)
+        code = (
+            "from sagax._autofix.subprocess_runs import answer_file; "
+            f"answer_file({request!r}, {self.answer!r})"
+        )
+        process = subprocess.Popen(
+            [sys.executable, "-c", code],
+            stdin=subprocess.DEVNULL,
+            stdout=writing,
+            stderr=None if self.show else subprocess.DEVNULL,
+        )
+        self._process = process
+        return process.pid
+
+    def read(self) -> bool:
+        """Take what there is to read; False at the end."""
+        data = os.read(self.reading, 1 << 16)
+        if data:
+            if sum(map(len, self.output)) < _MOST_OUTPUT:
+                self.output.append(data)
+            if self.show:
+                sys.stdout.write(data.decode(errors="replace"))
+                sys.stdout.flush()
+        return bool(data)
+
+    def kill(self) -> None:
+        with contextlib.suppress(OSError):
+            if _FORKS:
+                os.killpg(self.pid, signal.SIGKILL)
+            else:
+                self._process.kill()
+
+    def outcome(self, in_time: bool) -> Outcome:
+        os.close(self.reading)
+        if not in_time:
+            self.kill()
+        if _FORKS:
+            os.waitpid(self.pid, 0)
+        else:
+            self._process.wait()
+        output = b"".join(self.output).decode(errors="replace")
+        try:
+            with open(self.answer, "rb") as file:
+                found = pickle.load(file)
+        except (EOFError, pickle.UnpicklingError):
+            found = Outcome("crash" if in_time else "timeout")
+        finally:
+            os.unlink(self.answer)
+        return replace(found, output=output)
+
+
+def answer(task: Task, file: str) -> None:
+    """Perform a task and leave its outcome in a file."""
+    outcome = perform(task)
+    with open(file, "wb") as handle:
+        pickle.dump(outcome, handle)
+
+
+def answer_file(request: str, file: str) -> None:
+    """As `answer`, with the task in a file."""
+    with open(request, "rb") as handle:
+        task = pickle.load(handle)
+    os.unlink(request)
+    answer(task, file)
+
+
+def run(task: Task, timeout: float, show: bool = False) -> Outcome:
+    """Run one task; with `show` what the program prints is printed as it comes."""
+    return run_all([task], timeout, show)[0]
+
+
+def run_all(tasks: Sequence[Task], timeout: float, show: bool = False) -> list[Outcome]:
+    """Run tasks at the same time."""
+    children = [_Child(task, timeout, show) for task in tasks]
+    ended: dict[int, bool] = {}
+    with selectors.DefaultSelector() as ready:
+        for i, child in enumerate(children):
+            ready.register(child.reading, selectors.EVENT_READ, i)
+        while ready.get_map():
+            now = time.monotonic()
+            waiting = [c.until for i, c in enumerate(children) if i not in ended]
+            events = ready.select(max(0.0, min(waiting) - now))
+            for key, _ in events:
+                if not children[key.data].read():
+                    ready.unregister(key.fd)
+                    ended[key.data] = True
+            now = time.monotonic()
+            for i, child in enumerate(children):
+                if i not in ended and now >= child.until:
+                    ready.unregister(child.reading)
+                    ended[i] = False
+    return [child.outcome(ended[i]) for i, child in enumerate(children)]

@@ -1,0 +1,253 @@
+"""Share what the autodiff transformations need: flat functions, pullbacks, checks of inputs."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from sagax._src import config, trees
+from sagax._src.api import arguments
+from sagax._src.argument_checks.functions import check_results, kind_of
+from sagax._src.core import dtype_predicates, dtypes
+from sagax._src.core.jaxpr import DebugInfo
+from sagax._src.core.tangents import Linear, Zero
+from sagax._src.core.value import aval_of, is_operand, sockets
+from sagax._src.diagnostics.boundary import function_code, function_name, tracing
+from sagax._src.diagnostics.errors import ArgumentError, DtypeError
+from sagax._src.lazy_import import lazy_import
+from sagax._src.primitives.structural import convert, instantiate
+
+if TYPE_CHECKING:
+    import sagax._src.transforms.linearize as linearize_transform
+    import sagax._src.transforms.transpose as transpose_transform
+else:
+    linearize_transform = lazy_import("sagax._src.transforms.linearize", globals())
+    transpose_transform = lazy_import("sagax._src.transforms.transpose", globals())
+
+
+def as_value(x: Any) -> Any:
+    """An operand as a value with an aval."""
+    return x if hasattr(x, "aval") else sockets.concrete(x)
+
+
+class Flat:
+    """`fun` on flat operands. Auxiliary data leaves the transformation as further outputs, so that it comes
+    out as plain values; once run, `out_tree` and `split` tell the parts."""
+
+    __slots__ = ("_aux", "fun", "has_aux", "name", "out_tree", "tree")
+
+    def __init__(self, fun: Callable, tree: Any, name: str, has_aux: bool = False) -> None:
+        self.fun, self.tree, self.name, self.has_aux = fun, tree, name, has_aux
+        self.out_tree: Any = None
+        self._aux: Any = None
+
+    def __call__(self, *leaves: Any) -> list:
+        result = self.fun(*self.tree.unflatten(leaves))
+        extra: list = []
+        if self.has_aux:
+            result, aux = _split_aux(result, self.name, self.fun)
+            aux_leaves, aux_tree = trees.flatten_argument(self.name, "auxiliary data", aux)
+            marks = [is_operand(x) for x in aux_leaves]
+            extra = [x for x, m in zip(aux_leaves, marks) if m]
+            self._aux = (aux_tree, marks, [None if m else x for x, m in zip(aux_leaves, marks)])
+        outs, self.out_tree = trees.flatten_argument(self.name, "result", result)
+        fix = None
+        if self.name != "linear_transpose" and not self.has_aux:
+            fix = "to return other things too, pass has_aux=True and return (output, others)"
+        check_results(outs, result, self.name, self.fun, fix)
+        return [*outs, *extra]
+
+    def split(self, outs: Sequence[Any]) -> tuple[list, Any]:
+        """The outputs proper, and the auxiliary data put together."""
+        n = self.out_tree.num_leaves
+        if not self.has_aux:
+            return list(outs), None
+        aux_tree, marks, others = self._aux
+        given = iter(outs[n:])
+        return list(outs[:n]), aux_tree.unflatten(
+            [next(given) if m else x for m, x in zip(marks, others)]
+        )
+
+
+def _split_aux(result: Any, name: str, fun: Any) -> tuple[Any, Any]:
+    if not (isinstance(result, (tuple, list)) and len(result) == 2):
+        raise ArgumentError(
+            f"with has_aux=True {function_name(fun)} must return a pair (output, auxiliary data), but it "
+            f"returned {kind_of(result)}",
+            function=name,
+            got=kind_of(result),
+            expected="a pair (output, auxiliary data)",
+            fix="return (output, aux), or leave out has_aux",
+        )
+    return tuple(result)
+
+
+def has_derivative(x: Any) -> bool:
+    """Whether values like `x` have derivatives."""
+    return dtypes.is_inexact(aval_of(x).dtype)
+
+
+class _pulling(tracing):
+    """The boundary around a backward pass, in which rules of the user's may run."""
+
+    __slots__ = ()
+
+    @property
+    def words(self) -> str:  # type: ignore[override]
+        return f"pulling cotangents back through `{function_name(self.function)}` for {self.reason}"
+
+
+class Pullback:
+    """From cotangents of flat outputs to those of the flat inputs."""
+
+    __slots__ = ("avals", "boundary", "marks", "program", "safe_where", "silent")
+
+    def __init__(
+        self,
+        program: linearize_transform.LinearProgram,
+        marks: list[bool],
+        avals: list,
+        silent: list[Zero],
+        boundary: Any,
+        safe_where: bool | None = None,
+    ) -> None:
+        self.boundary = boundary
+        self.safe_where = safe_where  # None: as the setting of that name says
+        self.program = program
+        self.marks = marks  # which inputs have derivatives
+        self.avals = avals
+        self.silent = silent  # nothing is pulled back from auxiliary outputs
+
+    def inexact(self, cts: Sequence[Any]) -> list:
+        """The cotangents of those inputs that have derivatives."""
+        with self.boundary, config.with_option("safe_where", self.safe_where):
+            found = pull_back(self.program, [*cts, *self.silent])
+        return [as_value(instantiate(c)) for c in found]
+
+    def __call__(self, cts: Sequence[Any]) -> list:
+        found = iter(self.inexact(cts))
+        return [
+            next(found) if m else instantiate(Zero(a))
+            for m, a in zip(self.marks, self.avals, strict=True)
+        ]
+
+
+def info_of(fun: Any, name: str, paths: Callable[[], Sequence[str]]) -> DebugInfo:
+    """What messages say of the transformed function and its flat arguments."""
+    return DebugInfo(function_name(fun), paths, (), name, function_code(fun))
+
+
+def vjp_flat(
+    fun: Callable,
+    leaves: Sequence[Any],
+    tree: Any,
+    name: str,
+    has_aux: bool,
+    paths: Callable[[], Sequence[str]],
+    safe_where: bool | None = None,
+) -> tuple:
+    """Flat outputs, a flat pullback, the output's structure and auxiliary data."""
+    flat = Flat(fun, tree, name, has_aux)
+    values = [as_value(x) for x in leaves]
+    marks = [has_derivative(x) for x in values]
+    info = info_of(fun, name, lambda: [p for p, m in zip(paths(), marks, strict=True) if m])
+    with tracing(fun, name):
+        outs, program = linearize_transform.linearize_flat(flat, values, marks, None, info)
+    total = len(outs)
+    outs, aux = flat.split([as_value(x) for x in outs])
+    avals = [aval_of(x).to_tangent_aval() for x in values]
+    silent = [Zero(aval_of(outs[0])) for _ in range(total - len(outs))] if outs else []
+    pull = Pullback(program, marks, avals, silent, _pulling(fun, name), safe_where)
+    return outs, pull, flat.out_tree, aux
+
+
+def pull_back(program: linearize_transform.LinearProgram, cts: Sequence[Any]) -> list:
+    """Cotangents of the inputs of a linear program, given one (maybe `Zero`) for each output."""
+    wanted = [ct for ct, t in zip(cts, program.out_tangents, strict=True) if type(t) is not Zero]
+    inputs = [Linear(v.aval) for v in program.jaxpr.invars]
+    found = transpose_transform.backward(program.jaxpr, program.residuals, inputs, wanted)
+    outs = program.jaxpr.outvars
+    if any(v.aval.weak_type and not _is_weak(ct) for v, ct in zip(outs, wanted, strict=True)):
+        return found  # as strongly typed as what was given
+    return [
+        convert(ct, v.aval.dtype, True) if v.aval.weak_type and not _is_weak(ct) else ct
+        for v, ct in zip(program.jaxpr.invars, found, strict=True)
+    ]
+
+
+def _is_weak(ct: Any) -> bool:
+    """Whether a cotangent is weakly typed, so that it does not decide the dtype of what it is added to."""
+    return type(ct) is Zero or aval_of(ct).weak_type
+
+
+def of_some(fun: Callable, args: tuple, kwargs: dict, places: Sequence[int]) -> Callable:
+    """`fun` as a function of its arguments at `places`, the others being as given."""
+
+    def partial(*some: Any) -> Any:
+        full = list(args)
+        for k, x in zip(places, some, strict=True):
+            full[k] = x
+        return fun(*full, **kwargs)
+
+    functools.update_wrapper(partial, fun, updated=())
+    partial.__qualname__ = function_name(fun)  # also of functions that have no name themselves
+    return partial
+
+
+def leaf_names(fun: Any, args: tuple, places: Sequence[int]) -> list[str]:
+    """What a user calls the leaves of the positional arguments at `places`."""
+    names = arguments.positional_names(fun, len(args))
+    return [trees.argument_path(names[k], p) for k in places for p in trees.key_paths(args[k])]
+
+
+def check_inputs(
+    name: str,
+    fun: Any,
+    args: tuple,
+    places: Sequence[int],
+    leaves: Sequence[Any],
+    holomorphic: bool,
+    allow_int: bool = False,
+    forward: bool = False,
+) -> None:
+    paths = functools.partial(leaf_names, fun, args, places)
+    arguments.check_operands(leaves, paths, name, fun)
+    for i, x in enumerate(leaves):
+        dtype = aval_of(x).dtype
+        if holomorphic:
+            if not dtype_predicates.is_complex(dtype):
+                raise DtypeError(
+                    f"{name} with holomorphic=True requires inputs with complex dtype",
+                    function=name,
+                    argument=paths()[i],
+                    got=x,
+                    expected="complex numbers",
+                    fix="convert the input with astype('complex64'), or leave out holomorphic",
+                )
+        elif forward and dtype_predicates.is_complex(dtype):
+            raise DtypeError(
+                f"{name} requires real-valued inputs (input dtype that is a sub-dtype of np.floating)",
+                function=name,
+                argument=paths()[i],
+                got=x,
+                expected="real numbers",
+                fix="for holomorphic functions pass holomorphic=True; for others use sagax.jvp directly",
+            )
+        elif not dtypes.is_inexact(dtype) and not allow_int:
+            path = paths()[i]
+            whole = path in arguments.positional_names(fun, len(args))
+            raise DtypeError(
+                f"{name} requires real- or complex-valued inputs (input dtype that is a sub-dtype of np.inexact), but got "
+                f"{dtypes.name(dtype)}",
+                function=name,
+                argument=path,
+                got=x,
+                expected="floating point numbers",
+                fix="differentiate with respect to another argument (argnums)"
+                if dtypes.is_extended(dtype)
+                else f"pass {path} as a float, such as 3.0 or x.astype('float32')"
+                if whole
+                else f"make {path} floating point, or keep it out of the differentiated argument"
+                + (", or pass allow_int=True" if name in ("grad", "value_and_grad") else ""),
+            )

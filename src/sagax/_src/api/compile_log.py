@@ -1,0 +1,230 @@
+"""Record compilations and their causes, and show them by `explain_compiles`."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections import OrderedDict
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+from sagax._src import trees
+from sagax._src.diagnostics.boundary import function_code, function_name
+from sagax._src.diagnostics.spans import shown_path
+from sagax._src.runtime.array import block_all
+
+__all__ = ["Seconds", "counters", "explain_compiles", "keep_programs", "record", "timed"]
+
+_MOST_FUNCTIONS = 512
+_MOST_SIGNATURES = 32
+_OFTEN = 5
+
+Signature = dict[str, str]
+
+
+class Seconds(NamedTuple):
+    """How long the parts of a compilation took: from Python to a jaxpr, to StableHLO, to machine code."""
+
+    trace: float
+    lower: float
+    xla: float
+
+    @property
+    def total(self) -> float:
+        return self.trace + self.lower + self.xla
+
+
+class Compilation(NamedTuple):
+    """One compilation: for which arguments, how long it took, whether it came `loaded` from the cache on disk.
+
+    `why` says what the cache said; `program` is the traced program, while `keep_programs` asks for it.
+    """
+
+    signature: Signature
+    seconds: Seconds
+    loaded: bool
+    why: str
+    program: Any
+
+
+class Counter:
+    """The compilations of one function and, while `keep_programs` asks for it, its runs."""
+
+    __slots__ = (
+        "compilations",
+        "loaded",
+        "name",
+        "place",
+        "run_seconds",
+        "runs",
+        "seconds",
+        "times",
+    )
+
+    def __init__(self, name: str, place: str) -> None:
+        self.name = name
+        self.place = place
+        self.times = 0
+        self.loaded = 0
+        self.seconds = Seconds(0.0, 0.0, 0.0)
+        self.compilations: list[Compilation] = []
+        self.runs = 0
+        self.run_seconds = 0.0
+
+    @property
+    def signatures(self) -> list[Signature]:
+        return [c.signature for c in self.compilations]
+
+    def causes(self) -> list[str]:
+        """For each compilation what made it necessary."""
+        found: list[str] = []
+        for i, one in enumerate(self.compilations):
+            if i == 0:
+                found.append("the first call")
+                continue
+            before = self.compilations[i - 1].signature
+            names = dict.fromkeys([*before, *one.signature])
+            changed = [
+                f"{n}: {before.get(n, 'absent')}, then {one.signature.get(n, 'absent')}"
+                for n in names
+                if before.get(n) != one.signature.get(n)
+            ]
+            found.append("; ".join(changed) or "jit was applied again, or settings changed")
+        return found
+
+
+_known: OrderedDict[tuple[str, str], Counter] = OrderedDict()
+_lock = threading.Lock()
+_keeping = False
+
+
+def keep_programs(keep: bool) -> None:
+    """Whether what is compiled from now on is kept, and its runs are timed (and waited for)."""
+    global _keeping
+    _keeping = keep
+
+
+def counters() -> list[Counter]:
+    """What is known of all functions that were compiled."""
+    with _lock:
+        return list(_known.values())
+
+
+def record(
+    fun: Any,
+    names: Sequence[str],
+    avals: Sequence[Any],
+    statics: Sequence[tuple[Any, Any]],
+    seconds: Seconds,
+    *,
+    program: Any = None,
+    loaded: bool = False,
+    why: str = "",
+) -> Counter:
+    """Count one compilation; called once for each, never for a call that finds its program."""
+    code = getattr(fun, "written_as", None) or function_code(fun)
+    place = "" if code is None else f"{shown_path(code.co_filename)}:{code.co_firstlineno}"
+    name = function_name(fun)
+    signature: Signature = {
+        **{n: a.str_short(short_dtypes=False) for n, a in zip(names, avals, strict=False)},
+        **{f"{where} (static)": repr(static)[:40] for where, static in statics},
+    }
+    kept = program if _keeping else None
+    with _lock:
+        counter = _known.setdefault((name, place), Counter(name, place))
+        counter.times += 1
+        counter.loaded += loaded
+        before = counter.seconds
+        counter.seconds = Seconds(*[a + b for a, b in zip(before, seconds, strict=True)])
+        if len(counter.compilations) < _MOST_SIGNATURES:
+            counter.compilations.append(Compilation(signature, seconds, loaded, why, kept))
+        if len(_known) > _MOST_FUNCTIONS:
+            _known.popitem(last=False)
+    return counter
+
+
+def timed(entry: Callable[..., Any], counter: Counter) -> Callable[..., Any]:
+    """`entry`, a compiled program's call, whose runs are counted and timed if that is asked for."""
+    if not _keeping:
+        return entry
+
+    def call_timed(bufs: list, arrays: Sequence[Any]) -> Any:
+        start = time.perf_counter()
+        result = entry(bufs, arrays)
+        block_all(trees.leaves(result))
+        with _lock:
+            counter.runs += 1
+            counter.run_seconds += time.perf_counter() - start
+        return result
+
+    return call_timed
+
+
+def explain_compiles() -> str:
+    """A table of the functions that were compiled in this process, the costliest first.
+
+    For each function: how often it was compiled, the seconds that tracing, lowering and XLA took, how
+    many of the programs came from the cache on disk, which arguments changed from one compilation to
+    the next and how, and what to do where it was compiled five times or more.
+
+    >>> import sagax, sagax.numpy as np
+    >>> @sagax.jit
+    ... def triple(x):
+    ...     return 3 * x
+    >>> _ = triple(np.ones(2)), triple(np.ones(3))
+    >>> row = next(r for r in sagax.explain_compiles().splitlines() if r.startswith("triple"))
+    >>> row.split()[:2], row.endswith("x: float32[2], float32[3]")
+    (['triple', '2'], True)
+    """
+    with _lock:
+        found = sorted(_known.values(), key=lambda c: -c.seconds.total)
+        rows = [
+            (
+                c.name,
+                str(c.times),
+                *[f"{part:.2f}" for part in c.seconds],
+                str(c.loaded),
+                c.place,
+                _changes(c.signatures),
+            )
+            for c in found
+        ]
+        often = {c.name: c for c in found if c.times >= _OFTEN}
+    head = ("function", "times", "trace s", "lower s", "XLA s", "loaded", "defined at")
+    head = (*head, "what changed")
+    widths = [max(len(row[i]) for row in (head, *rows)) for i in range(len(head) - 1)]
+    lines = [
+        "  ".join(
+            [*(cell.ljust(w) for cell, w in zip(row, widths, strict=False)), row[-1]]
+        ).rstrip()
+        for row in (head, *rows)
+    ]
+    lines += [f"advice for {name}: {_advice(c.signatures)}" for name, c in often.items()]
+    return "\n".join(lines)
+
+
+def _values(signatures: Sequence[Signature]) -> dict[str, list[str]]:
+    """The arguments that are not always the same, with what they were."""
+    names = dict.fromkeys(n for s in signatures for n in s)
+    found = {n: list(dict.fromkeys(s.get(n, "absent") for s in signatures)) for n in names}
+    return {n: values for n, values in found.items() if len(values) > 1}
+
+
+def _changes(signatures: Sequence[Signature]) -> str:
+    changes: list[str] = []
+    for name, values in _values(signatures).items():
+        more = f", ... ({len(values)} in all)" if len(values) > 3 else ""
+        changes.append(f"{name}: {', '.join(values[:3])}{more}")
+    return "; ".join(changes)
+
+
+def _advice(signatures: Sequence[Signature]) -> str:
+    changing = _values(signatures)
+    static = [n for n in changing if n.endswith("(static)")]
+    if static:
+        return f"let {', '.join(n.removesuffix(' (static)') for n in static)} be traced, if only its value is used"
+    if changing:
+        return f"keep the shape and dtype of {', '.join(changing)}: pad to few sizes, and mask"
+    return (
+        "apply jit once, outside of loops and functions: each time it is applied is a new function"
+    )

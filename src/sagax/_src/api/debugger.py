@@ -1,0 +1,245 @@
+"""Implement `debug.breakpoint`: open a debugger inside a running executable."""
+
+from __future__ import annotations
+
+import cmd
+import contextlib
+import linecache
+import pprint
+import sys
+import warnings
+from collections.abc import Sequence
+from types import FrameType
+from typing import Any, NamedTuple
+
+from sagax._src import trees
+from sagax._src.callbacks.callbacks import debug_callback
+from sagax._src.core.value import Array
+from sagax._src.diagnostics.errors import ArgumentValueError
+from sagax._src.diagnostics.spans import is_users
+
+_AROUND = 5  # lines shown before and after the current one
+
+
+class Quit(Exception):
+    """The user of the debugger asked to end the program."""
+
+
+class _Variable(NamedTuple):
+    """A local variable, taken apart: its arrays are found by their place among the operands."""
+
+    tree: Any
+    leaves: tuple[Any, ...]
+    places: tuple[int | None, ...]  # of each leaf among the operands; None: the leaf itself
+
+    def value(self, operands: Sequence[Any]) -> Any:
+        leaves = [
+            leaf if place is None else operands[place]
+            for leaf, place in zip(self.leaves, self.places, strict=True)
+        ]
+        return self.tree.unflatten(leaves)
+
+
+class _Frame(NamedTuple):
+    """A frame of the user's as it was when the function was traced."""
+
+    file: str
+    line: int
+    function: str
+    variables: dict[str, _Variable]
+    globals: dict[str, Any]
+
+
+def breakpoint(
+    *,
+    backend: str | None = None,
+    filter_frames: bool = True,
+    num_frames: int | None = None,
+    ordered: bool = False,
+    token: Any = None,
+    stdin: Any = None,
+    stdout: Any = None,
+    **kwargs: Any,
+) -> None:
+    """Open a debugger when the running program comes by, with the values that variables have there.
+
+    The commands are those of pdb that look at things: `p` and `pp` evaluate an expression, `l` lists the
+    source, `w` shows where we are, `u` and `d` go up and down, `a` shows the local variables, `c` goes on and `q` ends
+    the program (raises `Quit`). Values of variables are those of the run, also under `jit`, `vmap` (example
+    by example), `grad` and in loops.
+
+    Args:
+      backend: 'cli' or None, the debugger on the terminal.
+      filter_frames: leave out frames that are not the user's.
+      num_frames: how many frames to keep.
+      ordered: keep the order among breakpoints of programs that run one after the other.
+      stdin, stdout: files to read commands from and to write to, in place of the terminal.
+
+    >>> import io, sagax
+    >>> commands, shown = io.StringIO("p x + 1" + chr(10) + "c" + chr(10)), io.StringIO()
+    >>> @sagax.jit
+    ... def f(x):
+    ...     y = 2 * x
+    ...     sagax.debug.breakpoint(stdin=commands, stdout=shown)
+    ...     return y
+    >>> f(1.0)
+    Array(2., dtype=float32, weak_type=True)
+    >>> print(shown.getvalue().splitlines()[1])
+    (sagax) 2.0
+    """
+    if backend not in (None, "cli"):
+        raise ArgumentValueError(
+            function="debug.breakpoint", argument="backend", got=backend, expected="'cli' or None"
+        )
+    operands: list[Any] = []
+    frames: list[_Frame] = []
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None and (num_frames is None or len(frames) < num_frames):
+        if not filter_frames or is_users(frame.f_code.co_filename):
+            frames.append(_captured(frame, operands))
+        frame = frame.f_back
+
+    def stop(values: list[Any]) -> None:
+        shown = [(f, {name: v.value(values) for name, v in f.variables.items()}) for f in frames]
+        with _terminal() if stdin is None and stdout is None else contextlib.nullcontext():
+            _Debugger(shown, stdin, stdout).cmdloop()
+
+    debug_callback(stop, operands, ordered=ordered)
+
+
+def _captured(frame: FrameType, operands: list[Any]) -> _Frame:
+    code = frame.f_code
+    variables = {}
+    for name, value in list(frame.f_locals.items()):
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # whatever people keep in variables
+                leaves, tree = trees.flatten(value)
+        except (ValueError, TypeError):  # a structure that is no pytree, as of unlike keys
+            leaves, tree = [value], trees.flatten(0)[1]
+        places: list[int | None] = []
+        for leaf in leaves:
+            if isinstance(leaf, Array):
+                places.append(len(operands))
+                operands.append(leaf)
+            else:
+                places.append(None)
+        kept = tuple(None if p is not None else x for x, p in zip(leaves, places, strict=True))
+        variables[name] = _Variable(tree, kept, tuple(places))
+    return _Frame(code.co_filename, frame.f_lineno, code.co_name, variables, dict(frame.f_globals))
+
+
+class _terminal:
+    """The terminal, also where a test runner holds it back."""
+
+    def __enter__(self) -> None:
+        debugging = sys.modules.get("_pytest.debugging")
+        manager = getattr(getattr(debugging, "pytestPDB", None), "_pluginmanager", None)
+        self.capture = manager.getplugin("capturemanager") if manager is not None else None
+        if self.capture is not None:
+            self.capture.suspend(in_=True)
+
+    def __exit__(self, *_: Any) -> None:
+        if self.capture is not None:
+            self.capture.resume()
+
+
+class _Debugger(cmd.Cmd):
+    """The commands. Frames go from the innermost outwards."""
+
+    prompt = "(sagax) "
+
+    def __init__(self, frames: Sequence[tuple[_Frame, dict[str, Any]]], stdin: Any, stdout: Any):
+        super().__init__(stdin=stdin, stdout=stdout)
+        self.use_rawinput = stdin is None and stdout is None
+        self.frames = frames
+        self.at = 0
+
+    def preloop(self) -> None:
+        self._where()
+
+    def say(self, text: Any) -> None:
+        print(text, file=self.stdout)
+
+    def _where(self) -> None:
+        if self.frames:
+            frame, _ = self.frames[self.at]
+            self.say(f"> {frame.file}({frame.line}) {frame.function}()")
+
+    def _evaluated(self, text: str) -> tuple[bool, Any]:
+        frame, variables = self.frames[self.at]
+        try:
+            return True, eval(text, dict(frame.globals), dict(variables))
+        except Exception as error:
+            self.say(f"*** {type(error).__name__}: {error}")
+            return False, None
+
+    def default(self, line: str) -> None:
+        if line == "EOF":
+            raise Quit("the input of the debugger ended")
+        self.do_p(line)
+
+    def emptyline(self) -> bool:
+        return False
+
+    def do_p(self, text: str) -> None:
+        """p expression: its value"""
+        fine, value = self._evaluated(text)
+        if fine:
+            self.say(value)
+
+    def do_pp(self, text: str) -> None:
+        """pp expression: its value, laid out"""
+        fine, value = self._evaluated(text)
+        if fine:
+            self.say(pprint.pformat(value))
+
+    def do_a(self, _: str) -> None:
+        """a: the local variables"""
+        for name, value in self.frames[self.at][1].items():
+            self.say(f"{name} = {value!r}")
+
+    def do_l(self, _: str) -> None:
+        """l: the source around the current line"""
+        frame, _variables = self.frames[self.at]
+        for n in range(max(1, frame.line - _AROUND), frame.line + _AROUND + 1):
+            text = linecache.getline(frame.file, n)
+            if text:
+                self.say(f"{'->' if n == frame.line else '  '} {n:4} {text.rstrip()}")
+
+    def do_u(self, _: str) -> None:
+        """u: one frame outwards"""
+        if self.at + 1 == len(self.frames):
+            self.say("*** this is the outermost frame")
+            return
+        self.at += 1
+        self._where()
+
+    def do_d(self, _: str) -> None:
+        """d: one frame inwards"""
+        if self.at == 0:
+            self.say("*** this is the innermost frame")
+            return
+        self.at -= 1
+        self._where()
+
+    def do_w(self, _: str) -> None:
+        """w: all frames, the innermost last"""
+        for i, (frame, _variables) in reversed(list(enumerate(self.frames))):
+            mark = ">" if i == self.at else " "
+            self.say(f"{mark} {frame.file}({frame.line}) {frame.function}()")
+
+    do_bt = do_where = do_w
+    do_up, do_down, do_list = do_u, do_d, do_l
+
+    def do_c(self, _: str) -> bool:
+        """c: go on"""
+        return True
+
+    do_continue = do_cont = do_c
+
+    def do_q(self, _: str) -> None:
+        """q: end the program"""
+        raise Quit("the debugger was left")
+
+    do_quit = do_exit = do_q

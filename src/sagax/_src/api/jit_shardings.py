@@ -1,0 +1,279 @@
+"""Resolve `in_shardings`, `out_shardings`, and other pytrees of shardings."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from sagax._src import config, trees
+from sagax._src.argument_checks.functions import kind_of
+from sagax._src.core.layouts import Format
+from sagax._src.core.meshes import Mesh, PartitionSpec
+from sagax._src.core.shardings import (
+    NamedSharding,
+    Sharding,
+    ShardingError,
+    SingleDeviceSharding,
+)
+from sagax._src.core.value import aval_of
+from sagax._src.diagnostics.errors import ArgumentError, ArgumentValueError, SagaxError
+from sagax._src.lazy_import import lazy_import
+from sagax._src.primitives.resharding import resolved, sharding_constraint_p
+from sagax._src.runtime.array import ConcreteArray
+from sagax._src.runtime.compile import place_for, placement
+from sagax._src.runtime.placements import Placement, interned, mesh_of, named, typed
+
+if TYPE_CHECKING:
+    import sagax._src.runtime.device_put as device_put
+else:
+    device_put = lazy_import("sagax._src.runtime.device_put", globals())
+
+_thread = config.thread
+
+
+def _is_leaf(x: Any) -> bool:
+    return x is None or isinstance(x, (PartitionSpec, Sharding, Format))
+
+
+def spread(
+    given: Any, full: Any, function: str, argument: str, full_name: str, mesh: Any = None
+) -> list:
+    """For each leaf of `full` the sharding (or None) that the prefix tree `given` has for it."""
+    if _is_leaf(given) or not trees.is_tree_node(type(given)):
+        return [resolved(given, function, argument, mesh)] * len(trees.leaves(full))
+    found = trees.prefix_mismatch(given, full, argument, full_name, is_leaf=_is_leaf)
+    if found:
+        raise ArgumentValueError(
+            f"{argument} must be a tree prefix of {full_name}: {found[0]}",
+            function=function,
+            argument=argument,
+            got=kind_of(given),
+            expected=f"one sharding for all, or a prefix of the structure of {full_name}",
+        )
+    flat = trees.broadcast_prefix(given, full, is_leaf=_is_leaf)
+    return [resolved(s, function, argument, mesh) for s in flat]
+
+
+class Divisions:
+    """The shardings that were asked for, of the arguments and of the results of a function."""
+
+    __slots__ = ("_known", "arguments", "key", "name", "results")
+
+    def __init__(self, name: str, arguments: Any, results: Any) -> None:
+        self.name = name
+        self.arguments = arguments
+        self.results = results
+        self._known: dict[Any, list] = {}
+        leaves, tree = trees.flatten((arguments, results), _is_leaf)
+        for leaf in leaves:
+            if not _is_leaf(leaf) and not hasattr(leaf, "client"):
+                raise ArgumentError(
+                    function=f"jit of {name}",
+                    argument="in_shardings or out_shardings",
+                    got=kind_of(leaf),
+                    expected="a sharding, a PartitionSpec, None, or a pytree of these",
+                )
+        self.key = (tree, *leaves)
+
+    def of_arguments(self, tree: Any, dyn_args: tuple, dyn_kwargs: dict) -> list:
+        """The sharding (or None) asked for each leaf of the arguments."""
+        if self.arguments is None:
+            return [None] * tree.num_leaves
+        settings = _thread.settings
+        key = (tree, settings.mesh, settings.abstract_mesh)
+        found = self._known.get(key)
+        if found is None:
+            if dyn_kwargs:
+                raise ArgumentValueError(
+                    "in_shardings are for positional arguments",
+                    function=f"jit of {self.name}",
+                    argument=", ".join(sorted(dyn_kwargs)),
+                    got="keyword arguments",
+                    fix="pass them by position, or leave out in_shardings",
+                )
+            given = self.arguments
+            if isinstance(given, list):
+                given = tuple(given)
+            found = spread(given, dyn_args, f"jit of {self.name}", "in_shardings", "the arguments")
+            self._known[key] = found
+        return found
+
+    def asked(self, shardings: list, arrays: Sequence[Any], paths: Callable[[], list[str]]) -> list:
+        """The operands with the places that were asked for them."""
+        found = []
+        for i, (x, sharding) in enumerate(zip(arrays, shardings, strict=True)):
+            if sharding is not None and x._device is not sharding:
+                self._check(x, sharding, lambda i=i: paths()[i])
+                x = _Operand(x.aval, sharding)
+            found.append(x)
+        return found
+
+    def placed(
+        self, shardings: list, leaves: Sequence[Any], paths: Callable[[], list[str]]
+    ) -> list:
+        """The arguments, put where they are asked to be."""
+        found = []
+        for i, (x, sharding) in enumerate(zip(leaves, shardings, strict=True)):
+            if sharding is not None and getattr(x, "_device", None) is not sharding:
+                operand = x if isinstance(x, ConcreteArray) else _Operand(aval_of(x), None)
+                self._check(operand, sharding, lambda i=i: paths()[i])
+                x = device_put.put(x, sharding)
+            found.append(x)
+        return found
+
+    def _check(self, x: Any, asked: Sharding, path: Callable[[], str]) -> None:
+        try:
+            asked.check_shape(x.aval.shape)
+        except SagaxError as error:
+            raise error.attach(
+                function=f"jit of {self.name}", argument=f"in_shardings for {path()}"
+            ) from None
+        where = x._device
+        if where is None:
+            return
+        have = where if isinstance(where, Sharding) else SingleDeviceSharding(where)
+        if not have.is_equivalent_to(asked, x.aval.ndim):
+            raise ShardingError(
+                f"Sharding passed to jit does not match the sharding on the respective arg: {path()} "
+                f"of type {x.aval.str_short(short_dtypes=False)}",
+                function=f"jit of {self.name}",
+                argument=path(),
+                expected=f"the sharding in in_shardings, {asked!r}",
+                got=f"{have!r}",
+                fix=f"move it first: sagax.device_put({path()}, {_short(asked)}), or leave out in_shardings",
+            )
+
+    def of_results(self, out_tree: Any, out_avals: Sequence[Any]) -> list:
+        """The sharding (or None) asked for each leaf of the result."""
+        if self.results is None:
+            return [None] * len(out_avals)
+        full = out_tree.unflatten(list(range(len(out_avals))))
+        function = f"jit of {self.name}"
+        found = spread(self.results, full, function, "out_shardings", "the result")
+        for i, (aval, sharding) in enumerate(zip(out_avals, found, strict=True)):
+            if sharding is not None:
+                try:
+                    sharding.check_shape(aval.shape)
+                except SagaxError as error:
+                    path = trees.argument_path("result", trees.key_paths(full)[i])
+                    raise error.attach(
+                        function=function, argument=f"out_shardings for {path}"
+                    ) from None
+        return found
+
+
+def _short(sharding: Sharding) -> str:
+    if isinstance(sharding, NamedSharding):
+        return f"NamedSharding(mesh, {sharding.spec!r})"
+    return repr(sharding)
+
+
+class _Operand:
+    """What is known of an operand that will be: its type, and where it is asked to be."""
+
+    __slots__ = ("_device", "aval")
+
+    def __init__(self, aval: Any, device: Any) -> None:
+        self.aval = aval
+        single = isinstance(device, SingleDeviceSharding) and device._memory_kind is None
+        self._device = device._device if single else device
+
+    ndim = property(lambda self: self.aval.ndim)
+
+
+def refuse_memory_kind(sharding: Any) -> None:
+    """Raise for a value of a traced function that is asked to lie in another kind of memory."""
+    if isinstance(sharding, Sharding) and sharding._memory_kind is not None:
+        raise ShardingError(
+            f"values inside of a traced function lie in the default memory, not in "
+            f"{sharding._memory_kind!r}",
+            got=sharding,
+            fix="put arguments and results there: sagax.device_put outside, or out_shardings of jit",
+        )
+
+
+def of_structs(leaves: Sequence[Any], avals: Sequence[Any]) -> list:
+    """Operands for arrays and for `ShapeDtypeStruct`s, which may have a sharding too."""
+    return [
+        x if isinstance(x, ConcreteArray) else _Operand(a, getattr(x, "sharding", None))
+        for x, a in zip(leaves, avals, strict=True)
+    ]
+
+
+def typed_avals(avals: Sequence[Any], asked: Sequence[Any]) -> list:
+    """The types of arguments that are put where they are asked to be."""
+    return [a if s is None else typed(a, s) for a, s in zip(avals, asked, strict=True)]
+
+
+def constrained(values: Sequence[Any], shardings: Sequence[Any]) -> list:
+    """Values of the function being traced, with the shardings that were asked for."""
+    for s in shardings:
+        refuse_memory_kind(s)
+    return [
+        x if not isinstance(s, NamedSharding) else sharding_constraint_p.bind(x, sharding=s)
+        for x, s in zip(values, shardings, strict=True)
+    ]
+
+
+def with_results(place: Any, results: Sequence[Any], count: int) -> tuple[Any, list]:
+    """The place of a program whose results were asked to lie somewhere, and their shardings."""
+    if not any(s is not None for s in results):
+        return place, []
+    first = next(s for s in results if s is not None)
+    if not isinstance(place, Placement):
+        single = isinstance(first, SingleDeviceSharding) and first._memory_kind is None
+        if single and place in (None, first._device):
+            return first._device, []
+        mesh = mesh_of(first)
+        if place is not None and mesh._flat != (place,):
+            raise ArgumentValueError(
+                f"Received incompatible devices for jitted computation: an argument is committed to "
+                f"{place}, and out_shardings places results on {mesh}",
+                fix="put the argument on the mesh: sagax.device_put(x, NamedSharding(mesh, PartitionSpec()))",
+            )
+        place = interned(mesh._flat, mesh, (None,) * count)
+    found = []
+    for s in results:
+        if s is not None:
+            s = named(s, 0) if not isinstance(s, NamedSharding) else s
+            if isinstance(s.mesh, Mesh) and set(s.mesh._flat) != set(place.devices):
+                raise ArgumentValueError(
+                    f"Received incompatible devices for jitted computation: the arguments lie on "
+                    f"{place.mesh}, and out_shardings places results on {s.mesh}",
+                    fix="use the same devices for both",
+                )
+        found.append(s)
+    return place, found
+
+
+def of_program(
+    jaxpr: Any, consts: Sequence[ConcreteArray], committed: Any, count: int, results: Sequence[Any]
+) -> tuple[Any, list]:
+    """The place of a program and the shardings of its results.
+
+    Besides its `count` arguments, bound to `committed`, it has hidden ones, the `consts`, and may
+    name meshes itself.
+    """
+    hidden = placement(consts)
+    place = committed
+    if isinstance(committed, Placement):
+        first: tuple = (None,) * len(consts)
+        if isinstance(hidden, Placement):
+            if set(hidden.devices) != set(committed.devices):
+                raise ArgumentValueError(
+                    f"Received incompatible devices for jitted computation: the arguments lie on "
+                    f"{committed.mesh}, an array that the function reads from outside on {hidden.mesh}",
+                    fix="put both on the same mesh with sagax.device_put",
+                )
+            first = hidden.shardings
+        place = interned(committed.devices, committed.mesh, (*first, *committed.shardings))
+    elif isinstance(hidden, Placement):
+        if committed is not None:
+            raise ArgumentValueError(
+                f"Received incompatible devices for jitted computation: an argument is committed to "
+                f"{committed}, an array that the function reads from outside lies on {hidden.mesh}",
+                fix="put both on the same mesh with sagax.device_put",
+            )
+        place = interned(hidden.devices, hidden.mesh, (*hidden.shardings, *(None,) * count))
+    total = len(consts) + count
+    return with_results(place_for(jaxpr, place, total), results, total)

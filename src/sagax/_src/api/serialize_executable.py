@@ -1,0 +1,209 @@
+"""Serialize compiled functions, for a later process on the same kind of machine.
+
+What is written is machine code, so it fits one version of the engine and one kind of processor; that is
+looked at before anything is loaded. `sagax.export` is for what has to last or to travel.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import pickle
+import struct
+import types
+from collections.abc import Sequence
+from typing import Any, Final, NamedTuple
+
+from sagax._src import config, trees, xla
+from sagax._src.api import donation
+from sagax._src.api.stages import CompiledStage, Signature
+from sagax._src.argument_checks.functions import kind_of
+from sagax._src.diagnostics.errors import ArgumentError, ArgumentValueError
+from sagax._src.runtime import devices
+from sagax._src.runtime.compile import Compiled
+
+__all__ = ["load", "save"]
+
+_MAGIC: Final = b"SAGAXRUN"
+_HEADER: Final = struct.Struct("<8s32s32s")  # magic, SHA-256 of where it runs and of the rest
+_SAVE: Final = "serialize_executable.serialize"
+_LOAD: Final = "serialize_executable.deserialize_and_load"
+
+
+class _Program(NamedTuple):
+    """A program that was loaded: what `Compiled` tells of one that was compiled."""
+
+    executable: xla.executable.Executable
+    code: bytes  # what it was loaded from
+    device: Any
+    kept: tuple[int, ...] | None
+    out_avals: Sequence[Any]
+    in_shardings: None = None  # of programs on several devices
+    out_shardings: None = None
+
+    @property
+    def run(self) -> Any:
+        return self.executable.run
+
+
+def save(compiled: Any) -> tuple[bytes, Any, Any]:
+    """A compiled function as bytes, and the structures of its arguments and of its result.
+
+    The structures are returned because they may hold types of the user's. Arrays that the function reads
+    from outside are part of the bytes.
+
+    Args:
+      compiled: what `jit(f).lower(...).compile()` gives, on one device and without callbacks.
+
+    Raises:
+      TypeError: it is something else.
+      ValueError: the function runs on several devices, or calls Python.
+
+    >>> import sagax, sagax.numpy as np
+    >>> from sagax.experimental import serialize_executable
+    >>> compiled = sagax.jit(lambda x: {"double": 2 * x}).lower(np.ones(3)).compile()
+    >>> saved = serialize_executable.serialize(compiled)
+    >>> serialize_executable.deserialize_and_load(*saved)(np.arange(3.0))
+    {'double': Array([0., 2., 4.], dtype=float32)}
+    """
+    if not isinstance(compiled, CompiledStage):
+        raise ArgumentError(
+            function=_SAVE,
+            argument="compiled",
+            got=kind_of(compiled),
+            expected="a compiled function",
+            fix="pass jit(f).lower(*args).compile()",
+        )
+    program, signature = compiled._compiled, compiled._signature
+    why = fix = ""
+    if program.out_shardings is not None:
+        why = "it runs on several devices, to which its machine code is tied"
+        fix = "compile it in each process"
+    elif type(program) is Compiled and (program.lowered.callbacks or program.lowered.jaxpr.effects):
+        why = "it calls Python functions, which have no form as bytes"
+        fix = "let the cache on disk keep it: sagax.config.update('enable_compilation_cache', True)"
+    if why:
+        raise ArgumentValueError(
+            f"the compiled {signature.name} cannot be saved: {why}",
+            function=_SAVE,
+            argument="compiled",
+            fix=fix,
+        )
+    try:
+        code = _code(program)
+    except xla.EngineError as error:
+        raise ArgumentValueError(
+            f"the compiled {signature.name} cannot be saved: {error}",
+            function=_SAVE,
+            argument="compiled",
+            fix="save it with sagax.export",
+        ) from None
+    giving = compiled._giving
+    rest = pickle.dumps(
+        {
+            "code": code,
+            "types": program.executable.out_avals,
+            "kept": program.kept,
+            "signature": signature._replace(tree=None, out_tree=None),
+            "consts": list(compiled._consts),
+            "given": giving.donated,
+        }
+    )
+    place = _place(program.device.client)
+    blob = _HEADER.pack(_MAGIC, place, hashlib.sha256(rest).digest()) + rest
+    return blob, signature.tree, signature.out_tree
+
+
+def _code(program: Any) -> bytes:
+    if type(program) is not Compiled:
+        return program.code
+    if program.origin.source == "loaded":  # the engine cannot write again what it has read
+        with config.context(enable_compilation_cache=False):
+            program = Compiled(program.lowered, program.device, program.options)
+    return program.executable.serialize()
+
+
+def load(
+    serialized: bytes,
+    in_tree: Any,
+    out_tree: Any,
+    backend: str | None = None,
+    execution_devices: Sequence[Any] | None = None,
+) -> CompiledStage:
+    """The compiled function that `serialize` gave as bytes, ready to be called.
+
+    Load only bytes that you wrote yourself: they are run as machine code, and reading them runs code too.
+
+    Args:
+      serialized, in_tree, out_tree: what `serialize` returned.
+      backend: the platform to run on; None: the default one.
+      execution_devices: the device to run on, alone in a list; None: the default one of the platform.
+
+    Raises:
+      TypeError: the arguments are of other kinds.
+      ValueError: the bytes are no compiled function, are damaged, or were written for another engine or
+        processor; the structures or devices do not go with them.
+    """
+    if not isinstance(serialized, (bytes, bytearray, memoryview)):
+        raise ArgumentError(
+            function=_LOAD, argument="serialized", got=kind_of(serialized), expected="bytes"
+        )
+    blob = bytes(serialized)
+    if len(blob) < _HEADER.size or blob[: len(_MAGIC)] != _MAGIC:
+        raise _unreadable("they do not begin as a compiled function does")
+    _, place, digest = _HEADER.unpack_from(blob)
+    rest = blob[_HEADER.size :]
+    if hashlib.sha256(rest).digest() != digest:
+        raise _unreadable("they were damaged: their digest does not fit")
+    device = _device(backend, execution_devices)
+    if place != _place(device.client):
+        raise _unreadable(
+            "they were written by another version of the engine, or for another processor or platform"
+        )
+    found = pickle.loads(rest)
+    signature: Signature = found["signature"]
+    for argument, tree, leaves in (
+        ("in_tree", in_tree, len(signature.in_avals)),
+        ("out_tree", out_tree, len(signature.out_avals)),
+    ):
+        if not isinstance(tree, trees.PyTreeDef) or tree.num_leaves != leaves:
+            raise ArgumentValueError(
+                function=_LOAD,
+                argument=argument,
+                got=tree,
+                expected=f"the structure that serialize returned, of {leaves} leaves",
+            )
+    if device.platform == "cpu":
+        xla.custom_calls.register_cpu_kernels()  # the program may call some
+    executable = xla.compiler.deserialize(device.client, found["code"], [device], found["types"])
+    signature = signature._replace(tree=in_tree, out_tree=out_tree)
+    program = _Program(executable, found["code"], device, found["kept"], signature.out_avals)
+    named = types.SimpleNamespace(__name__=signature.name)
+    giving = donation.Donation(named, signature.names, found["given"])
+    return CompiledStage(signature, program, found["consts"], giving)
+
+
+def _place(client: Any) -> bytes:
+    """What the machine code depends on, as a digest."""
+    return hashlib.sha256(xla.client.platform_fingerprint(client).encode()).digest()
+
+
+def _device(backend: str | None, chosen: Sequence[Any] | None) -> Any:
+    if chosen is None:
+        return devices.default_device() if backend is None else devices.devices(backend)[0]
+    if len(chosen) != 1 or not hasattr(chosen[0], "client"):
+        raise ArgumentValueError(
+            function=_LOAD,
+            argument="execution_devices",
+            got=chosen,
+            expected="one device in a list: the function was compiled for one",
+        )
+    return chosen[0]
+
+
+def _unreadable(why: str) -> ArgumentValueError:
+    return ArgumentValueError(
+        f"these bytes cannot be loaded as a compiled function: {why}",
+        function=_LOAD,
+        argument="serialized",
+        fix="compile it again here, and serialize that; for bytes that last use sagax.export",
+    )

@@ -1,0 +1,149 @@
+"""Define `ShapeDtypeStruct`, and the avals of what may stand for an argument."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from sagax._src import config
+from sagax._src.core import dims, dtypes
+from sagax._src.core.avals import intern_aval
+from sagax._src.core.meshes import ManualAxisType
+from sagax._src.core.shardings import Sharding, shown_in_type
+from sagax._src.core.value import aval_of, is_operand
+from sagax._src.diagnostics.errors import ArgumentValueError, SagaxError
+
+__all__ = ["ShapeDtypeStruct", "is_shaped", "shaped"]
+
+_thread = config.thread
+
+
+def is_shaped(x: Any) -> bool:
+    """Whether `x` has a type: an operand, or something like a `ShapeDtypeStruct`."""
+    if is_operand(x):
+        return True
+    return (
+        hasattr(x, "shape") and hasattr(x, "dtype") and not isinstance(x, np.ndarray | np.generic)
+    )
+
+
+def shaped(x: Any) -> Any:
+    """The aval of an operand or of a `ShapeDtypeStruct`-like object."""
+    if isinstance(x, ShapeDtypeStruct):
+        return x.aval
+    return aval_of(x) if is_operand(x) else ShapeDtypeStruct(x.shape, x.dtype).aval
+
+
+class ShapeDtypeStruct:
+    """Shape and dtype without contents, for `eval_shape`, `jit(f).lower` and export.
+
+    `sharding` tells how the array is divided among devices; `manual_axis_type`, of a value inside of `shard_map`,
+    along which axes devices may have different values.
+
+    >>> import sagax
+    >>> sagax.ShapeDtypeStruct((2, 3), "float32")
+    ShapeDtypeStruct(shape=(2, 3), dtype=float32)
+    """
+
+    __slots__ = ("aval", "sharding")
+
+    def __init__(
+        self,
+        shape: Any,
+        dtype: Any,
+        *,
+        sharding: Any = None,
+        weak_type: bool = False,
+        manual_axis_type: ManualAxisType | None = None,
+        **_: Any,
+    ) -> None:
+        if dtype is None:
+            raise ArgumentValueError(
+                function="ShapeDtypeStruct", argument="dtype", got=None, expected="a dtype"
+            )
+        self.aval = _struct_aval(shape, dtype, weak_type)
+        self.sharding = sharding
+        if sharding is not None and isinstance(sharding, Sharding):
+            sharding.check_shape(self.aval.shape, function="ShapeDtypeStruct")
+            shown = shown_in_type(sharding, self.aval.ndim)
+            self.aval = self.aval.update(sharding=shown)
+        if manual_axis_type is not None:
+            if manual_axis_type.unreduced or manual_axis_type.reduced:
+                raise ArgumentValueError(
+                    "there are no unreduced values",
+                    function="ShapeDtypeStruct",
+                    argument="manual_axis_type",
+                    got=manual_axis_type,
+                    expected="a ManualAxisType with varying axes alone",
+                )
+            self.aval = self.aval.with_vma(manual_axis_type.varying)
+
+    @classmethod
+    def of(cls, aval: Any) -> ShapeDtypeStruct:
+        """The struct of an aval."""
+        found = cls(aval.shape, aval.dtype, sharding=aval.sharding, weak_type=aval.weak_type)
+        found.aval = found.aval.with_vma(aval.vma)
+        return found
+
+    shape = property(lambda self: self.aval.shape)
+    dtype = property(lambda self: self.aval.dtype)
+    ndim = property(lambda self: self.aval.ndim)
+    size = property(lambda self: self.aval.size)
+    weak_type = property(lambda self: self.aval.weak_type)
+    manual_axis_type = property(lambda self: self.aval.manual_axis_type)
+
+    def update(self, **changes: Any) -> ShapeDtypeStruct:
+        """The same struct with some fields replaced."""
+        fields = {
+            "shape": self.shape,
+            "dtype": self.dtype,
+            "sharding": self.sharding,
+            "weak_type": self.weak_type,
+            "manual_axis_type": self.manual_axis_type,
+        }
+        return ShapeDtypeStruct(**(fields | changes))
+
+    def __len__(self) -> int:
+        return len(self.aval)
+
+    def __eq__(self, other: object) -> bool:
+        return (
+            isinstance(other, ShapeDtypeStruct)
+            and self.aval is other.aval
+            and self.sharding == other.sharding
+        )
+
+    def __hash__(self) -> int:
+        return hash((self.aval.shape, self.aval.dtype, self.aval.weak_type))
+
+    def __repr__(self) -> str:
+        weak = ", weak_type=True" if self.weak_type else ""
+        if self.sharding is not None:
+            weak += f", sharding={self.sharding!r}"
+        if self.aval.vma:
+            weak += f", manual_axis_type={self.manual_axis_type!r}"
+        name = getattr(self.dtype, "name", self.dtype)
+        return f"ShapeDtypeStruct(shape={self.shape}, dtype={name}{weak})"
+
+
+ShapeDtypeStruct.__module__ = "sagax"  # its public home: what messages show and pickles refer to
+
+
+def _struct_aval(shape: Any, dtype: Any, weak_type: bool) -> Any:
+    if isinstance(shape, (tuple, list)) and None in shape:
+        raise ArgumentValueError(
+            "`shape` cannot have None in it",
+            function="ShapeDtypeStruct",
+            argument="shape",
+            got=shape,
+            expected="integers",
+            fix="for a size that is not known yet use export.symbolic_shape",
+        )
+    try:
+        argument = "dtype"
+        canonical = dtypes.canonicalize(dtype, _thread.settings.x64)
+        argument = "shape"
+        return intern_aval(dims.canonical_shape(shape), canonical, weak_type, None)
+    except SagaxError as error:
+        raise error.attach(function="ShapeDtypeStruct", argument=argument) from None

@@ -1,0 +1,418 @@
+"""Implement `shard_map`: map a function over shards, one per device."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from sagax._src import trees
+from sagax._src.api import arguments
+from sagax._src.argument_checks.functions import kind_of
+from sagax._src.core import dims, meshes
+from sagax._src.core.meshes import AbstractMesh, Mesh, PartitionSpec
+from sagax._src.core.shardings import NamedSharding, ShardingError, check_axes
+from sagax._src.core.value import aval_of, sockets
+from sagax._src.diagnostics.boundary import function_name, tracing
+from sagax._src.diagnostics.errors import ArgumentError, ArgumentValueError, SagaxError
+from sagax._src.higher_order.shard_map import Region
+from sagax._src.higher_order.trace_bodies import trace_body
+
+
+class InferFromArguments:
+    """Of `in_specs`: take them from the types of the arguments."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return "Infer"
+
+    def __reduce__(self) -> str:
+        return "Infer"
+
+
+Infer = InferFromArguments()
+
+
+def _is_spec(x: Any) -> bool:
+    return x is None or isinstance(x, PartitionSpec)
+
+
+def shard_map(
+    f: Callable | None = None,
+    /,
+    *,
+    out_specs: Any,
+    in_specs: Any = Infer,
+    mesh: Mesh | AbstractMesh | None = None,
+    axis_names: Any = frozenset(),
+    check_vma: bool = True,
+) -> Any:
+    """`f`, a function of one device's parts of arrays, as a function of the whole arrays.
+
+    Each device of the mesh runs `f` on its parts. `lax.psum`, `lax.ppermute` and the other collectives exchange values
+    along the axes of the mesh, by their names. Use it as a function, or as a decorator with the options alone.
+
+    Args:
+      in_specs: for each positional argument a `PartitionSpec`, or a pytree of them, that tells how it is cut: an axis
+        of the mesh in a dimension's place cuts that dimension; an axis not named leaves the array whole on all devices
+        along it. None: the argument is passed as it is. Left out: as the arguments are divided (Explicit axes).
+      out_specs: how the results of the devices are put together. An axis not named says that all devices along it have
+        the same result.
+      mesh: the devices; the mesh in force (`sagax.set_mesh`) if left out.
+      axis_names: the axes along which `f` is written for one device; all if left out. Along the others the compiler
+        divides the work.
+      check_vma: let types tell along which axes values may differ between devices (`sagax.typeof(x).vma`), check
+        `out_specs` with them, and sum cotangents where values are the same.
+
+    Raises:
+      ValueError: a specification does not fit the argument, the result or the mesh; says which would.
+
+    >>> import sagax, sagax.numpy as np
+    >>> from sagax.sharding import PartitionSpec as P
+    >>> mesh = sagax.make_mesh((1,), ("x",))
+    >>> total = sagax.shard_map(lambda x: sagax.lax.psum(x.sum(), "x"), mesh=mesh, in_specs=P("x"), out_specs=P())
+    >>> total(np.arange(4.0))
+    Array(6., dtype=float32)
+    """
+    if f is None:
+        return functools.partial(
+            shard_map,
+            out_specs=out_specs,
+            in_specs=in_specs,
+            mesh=mesh,
+            axis_names=axis_names,
+            check_vma=check_vma,
+        )
+    arguments.check_callable(f, "shard_map")
+    fun = f
+    if mesh is not None and not isinstance(mesh, (Mesh, AbstractMesh)):
+        raise ArgumentError(
+            function="shard_map",
+            argument="mesh",
+            got=kind_of(mesh),
+            expected="a Mesh, such as sagax.make_mesh((8,), ('x',))",
+        )
+    if isinstance(in_specs, list):
+        in_specs = tuple(in_specs)
+    for name, specs in (("in_specs", in_specs), ("out_specs", out_specs)):
+        _check_specs(name, specs)
+
+    @functools.wraps(fun, updated=())
+    def mapped(*args: Any) -> Any:
+        region = Region(*_axes(fun, mesh, axis_names), bool(check_vma))
+        return _apply(fun, region, in_specs, out_specs, args)
+
+    return mapped
+
+
+def _check_specs(name: str, specs: Any) -> None:
+    for leaf in trees.leaves((specs,), is_leaf=_is_spec):
+        if not (_is_spec(leaf) or leaf is Infer):
+            raise ArgumentError(
+                f"shard_map {name} must be a PartitionSpec or a pytree of them",
+                function="shard_map",
+                argument=name,
+                got=kind_of(leaf),
+                expected="a PartitionSpec",
+                fix=f"write PartitionSpec({leaf!r})" if isinstance(leaf, str) else None,
+            )
+
+
+def _axes(fun: Callable, mesh: Any, axis_names: Any) -> tuple[Any, frozenset]:
+    """The mesh, and its axes along which the function is written for one device."""
+    seen = meshes.get_abstract_mesh()
+    if mesh is None:
+        mesh = meshes.concrete_mesh() or seen
+        if mesh.empty:
+            raise ArgumentValueError(
+                "there is no mesh",
+                function=f"shard_map of {function_name(fun)}",
+                argument="mesh",
+                got=None,
+                expected="a mesh of devices",
+                fix="pass mesh=sagax.make_mesh(...), or call it under sagax.set_mesh(mesh)",
+            )
+    elif not seen.empty and seen.shape_tuple != mesh.shape_tuple:
+        raise ShardingError(
+            f"The mesh passed to shard_map, {mesh!r}, is not the one in force, {seen!r}",
+            function=f"shard_map of {function_name(fun)}",
+            fix="leave out mesh, or set the same one with sagax.set_mesh",
+        )
+    outer = frozenset(seen.manual_axes)
+    if isinstance(axis_names, str):
+        axis_names = (axis_names,)
+    wanted = frozenset(axis_names) or frozenset(mesh.axis_names) - outer
+    unknown = sorted(map(str, wanted - frozenset(mesh.axis_names)))
+    if unknown:
+        raise ArgumentValueError(
+            f"axis names {', '.join(map(repr, unknown))} are not those of the mesh",
+            function=f"shard_map of {function_name(fun)}",
+            argument="axis_names",
+            got=repr(set(axis_names)),
+            expected=f"some of {mesh.axis_names}, the axes of {mesh!r}",
+        )
+    again = sorted(map(str, wanted & outer))
+    if again or not wanted:
+        inside = ", ".join(map(repr, again or sorted(map(str, outer))))
+        raise ArgumentValueError(
+            f"the shard_map around it maps {inside} already",
+            function=f"shard_map of {function_name(fun)}",
+            argument="axis_names",
+            got=repr(set(axis_names)) if axis_names else "all axes of the mesh",
+            expected="axes that no shard_map around it maps",
+            fix="call the function directly: each device has its part already",
+        )
+    return mesh, wanted
+
+
+def _apply(fun: Callable, region: Region, in_specs: Any, out_specs: Any, args: tuple) -> Any:
+    name = function_name(fun)
+    label = f"shard_map of {name}"
+    specs = _spread_in(fun, in_specs, args)
+    leaves, tree = arguments.flatten_named(
+        label, args, lambda: arguments.named_arguments(fun, args, {})
+    )
+    paths = functools.cache(lambda: arguments.leaf_paths(fun, args, {}))
+    mapped = [s is not None for s in specs]
+    values = [x for x, m in zip(leaves, mapped, strict=True) if m]
+    arguments.check_operands(
+        [x if m else 0 for x, m in zip(leaves, mapped, strict=True)], paths, "shard_map", fun
+    )
+    operands = [x if hasattr(x, "aval") else sockets.concrete(x) for x in values]
+    names = functools.cache(lambda: [p for p, m in zip(paths(), mapped, strict=True) if m])
+    given = [s for s in specs if s is not None]
+    with tracing(fun, "shard_map"):
+        for i, (x, spec) in enumerate(zip(operands, given, strict=True)):
+            if spec is Infer:
+                given[i] = spec = _inferred(x, i, names, label)
+            _check_input(region, aval_of(x), spec, i, names, label)
+        avals = [region.part(aval_of(x), s) for x, s in zip(operands, given, strict=True)]
+        others = tuple([x for x, m in zip(leaves, mapped, strict=True) if not m])
+        body_tree, call, same = tree, fun, (fun,)
+        if others:
+            body_tree = trees.structure(tuple(operands))
+            call, same = _with_fixed(fun, tree, leaves, mapped), (fun, tree, tuple(mapped), *others)
+        with region.inside():
+            body = trace_body(call, body_tree, avals, transform="shard_map", paths=names, same=same)
+        out_tree = body.out_tree
+        outs = body.jaxpr.out_avals
+        result_specs = _spread_out(fun, out_specs, out_tree)
+        for i, (aval, spec) in enumerate(zip(outs, result_specs, strict=True)):
+            _check_output(region, aval, spec, i, out_tree, label)
+        consts = [*body.consts, *operands]
+        all_specs = [*[PartitionSpec()] * len(body.consts), *given]
+        found = region.bind(body.jaxpr, consts, all_specs, result_specs, name)
+    return out_tree.unflatten(found)
+
+
+def _with_fixed(fun: Callable, tree: Any, leaves: Sequence[Any], mapped: Sequence[bool]) -> Any:
+    """`fun` as a function of those leaves that are cut, the others being as they are."""
+
+    @functools.wraps(fun, updated=())
+    def partial(*parts: Any) -> Any:
+        given = iter(parts)
+        full = [next(given) if m else x for x, m in zip(leaves, mapped, strict=True)]
+        return fun(*tree.unflatten(full))
+
+    return partial
+
+
+def _spread_in(fun: Callable, in_specs: Any, args: tuple) -> list:
+    """The specification of each leaf of the arguments."""
+    if in_specs is None or in_specs is Infer or isinstance(in_specs, PartitionSpec):
+        return [in_specs] * len(trees.leaves(args))
+    if isinstance(in_specs, tuple) and len(in_specs) != len(args):
+        raise ArgumentValueError(
+            f"shard_map in_specs has {len(in_specs)} entries, and {function_name(fun)} was called with "
+            f"{len(args)} positional arguments",
+            function=f"shard_map of {function_name(fun)}",
+            argument="in_specs",
+            got=in_specs,
+            expected=f"an entry for each positional argument: {len(args)}",
+        )
+    names = arguments.positional_names(fun, len(args))
+    specs: list = []
+    for i, (entry, arg) in enumerate(zip(in_specs, args, strict=True)):
+        try:
+            specs.extend(trees.broadcast_prefix(entry, arg, is_leaf=_is_spec))
+        except (ValueError, TypeError):
+            found = trees.prefix_mismatch(entry, arg, f"in_specs[{i}]", names[i], is_leaf=_is_spec)
+            raise ArgumentValueError(
+                "shard_map in_specs must be a tree prefix of the arguments: "
+                + "; ".join(map(str, found)),
+                function=f"shard_map of {function_name(fun)}",
+                argument=f"in_specs[{i}]",
+                got=entry,
+                expected=f"a prefix of the structure of {names[i]}",
+            ) from None
+    return specs
+
+
+def _spread_out(fun: Callable, out_specs: Any, out_tree: Any) -> list:
+    n = out_tree.num_leaves
+    if isinstance(out_specs, PartitionSpec):
+        return [out_specs] * n
+    result = out_tree.unflatten(range(n))
+    try:
+        found = trees.broadcast_prefix(out_specs, result, is_leaf=_is_spec)
+    except (ValueError, TypeError):
+        wrong = trees.prefix_mismatch(
+            out_specs, out_tree, "out_specs", "the result", is_leaf=_is_spec
+        )
+        raise ArgumentValueError(
+            f"shard_map out_specs must be a tree prefix of the result: {'; '.join(map(str, wrong))}",
+            function=f"shard_map of {function_name(fun)}",
+            argument="out_specs",
+            got=out_specs,
+            expected=f"a prefix of the structure of the result of {function_name(fun)}",
+        ) from None
+    return [PartitionSpec() if s is None else s for s in found]
+
+
+def _inferred(x: Any, i: int, names: Callable[[], Sequence[str]], label: str) -> PartitionSpec:
+    sharding = aval_of(x).sharding
+    if sharding is None or not sharding.mesh.are_all_axes_explicit:
+        raise ArgumentValueError(
+            "without in_specs all axes of the mesh must be Explicit, so that types tell how arguments are cut",
+            function=label,
+            argument="in_specs",
+            got=f"nothing, and {names()[i]} of type {aval_of(x).str_short(short_dtypes=False)}",
+            expected="a PartitionSpec for each argument",
+        )
+    return sharding.spec
+
+
+def _check_axes(region: Region, spec: PartitionSpec, **facts: Any) -> None:
+    try:
+        check_axes(spec, region.mesh)
+    except SagaxError as error:
+        raise error.attach(**facts) from None
+    other = [n for n in spec.used_axes() if n not in region.manual_axes]
+    if other:
+        parts = [tuple([n for n in spec.axes(k) if n not in other]) for k in range(len(spec))]
+        while parts and not parts[-1]:
+            parts.pop()
+        kept = PartitionSpec(*parts)
+        raise ArgumentValueError(
+            f"{spec!r} names {', '.join(map(repr, other))}, along which the function is not written for one device",
+            expected=f"axes among {tuple(n for n in region.mesh.axis_names if n in region.manual_axes)}",
+            got=repr(spec),
+            fix=f"use {kept!r}, or add the axes to axis_names",
+            **facts,
+        )
+
+
+def _check_input(
+    region: Region,
+    aval: Any,
+    spec: PartitionSpec,
+    i: int,
+    names: Callable[[], Sequence[str]],
+    label: str,
+) -> None:
+    """Raises a ValueError unless the argument can be cut so."""
+    used = spec.used_axes()
+    if len(spec) <= aval.ndim and region.manual_axes.issuperset(used) and _once(used):
+        sizes = [(aval.shape[k], region.size(spec.axes(k))) for k in range(len(spec))]
+        if all(n == 1 or (not dims.is_dim(size) and size % n == 0) for size, n in sizes):
+            return
+    facts = {"function": label, "argument": names()[i]}
+    _check_axes(region, spec, **facts)
+    NamedSharding(region.mesh, spec).check_shape(aval.shape, **facts)
+    raise ArgumentValueError(
+        "a dimension whose size is not known cannot be cut", got=aval, spec=spec, **facts
+    )
+
+
+def _once(names: Sequence[Any]) -> bool:
+    return len(set(names)) == len(names)
+
+
+def _check_output(
+    region: Region, aval: Any, spec: PartitionSpec, i: int, out_tree: Any, label: str
+) -> None:
+    """Raises a ValueError unless the parts can be put together so."""
+    used = spec.used_axes()
+    own = region.own_axes(aval) if region.check_vma else ()
+    missing = [n for n in own if n not in used and region.size((n,)) > 1]
+    fits = len(spec) <= aval.ndim and region.manual_axes.issuperset(used) and _once(used)
+    if fits and not missing:
+        return
+    facts = {"function": label, "argument": "out_specs"}
+    _check_axes(region, spec, **facts)
+    places = trees.key_paths(out_tree.unflatten(range(out_tree.num_leaves)))
+    where = trees.argument_path("result", places[i])
+    of_type = f"{where} of type {aval.str_short(short_dtypes=False)}"
+    if len(spec) > aval.ndim:
+        kept = PartitionSpec(*tuple(spec)[: aval.ndim])
+        plural = "" if aval.ndim == 1 else "s"
+        raise ShardingError(
+            f"{spec!r} has {len(spec)} entries, and {where} has {aval.ndim} dimension{plural} on each device",
+            got=of_type,
+            expected=f"at most {aval.ndim} entries",
+            fix=f"use {kept!r}, or give the result a dimension along which to put it together: x[None]",
+            **facts,
+        )
+    words = ", ".join(map(repr, missing))
+    fitting = PartitionSpec((*spec.axes(0), *missing), *tuple(spec)[1:])
+    if aval.ndim:
+        collect = f"use {fitting!r} to concatenate the devices' results"
+    else:
+        collect = f"return x[None] with {fitting!r} to collect the devices' results"
+    axes = repr(missing[0] if len(missing) == 1 else tuple(missing))
+    raise ShardingError(
+        f"{spec!r} says that {where} is the same on all devices along the mesh "
+        f"{'axis' if len(missing) == 1 else 'axes'} {words}, but it may differ there",
+        got=of_type,
+        expected=f"a result that does not vary along {words}, or a specification that names "
+        + ("it" if len(missing) == 1 else "them"),
+        fix=f"{collect}; or make them one with lax.psum(x, {axes}) or lax.pmean; or, if they are equal for a reason "
+        "that types do not tell, pass check_vma=False",
+        **facts,
+    )
+
+
+def smap(
+    f: Callable | None = None, /, *, in_axes: Any = Infer, out_axes: Any, axis_name: Any
+) -> Any:
+    """`shard_map` along one axis of the mesh in force, with the dimension that is cut given by number.
+
+    Args:
+      in_axes: for each positional argument the dimension that is cut, None for none, or a pytree of these; one entry
+        stands for all. Left out: as the arguments are divided (Explicit axes).
+      out_axes: the dimension along which the devices' results are put together, None where all have the same.
+      axis_name: the axis of the mesh.
+
+    >>> import sagax, sagax.numpy as np
+    >>> double = sagax.smap(lambda x: x * 2, in_axes=0, out_axes=0, axis_name="x")
+    >>> with sagax.set_mesh(sagax.make_mesh((1,), ("x",))):
+    ...     double(np.arange(3)).shape
+    (3,)
+    """
+    if f is None:
+        return functools.partial(smap, in_axes=in_axes, out_axes=out_axes, axis_name=axis_name)
+    arguments.check_callable(f, "smap")
+
+    def spec(axis: Any) -> PartitionSpec:
+        if axis is None:
+            return PartitionSpec()
+        if not arguments.is_index(axis) or axis < 0:
+            raise ArgumentError(
+                function="smap",
+                argument="in_axes and out_axes",
+                got=arguments.shown(axis),
+                expected="dimensions, ints of at least 0, or None",
+            )
+        return PartitionSpec(*[None] * axis, axis_name)
+
+    def specs(axes: Any) -> Any:
+        return trees.map(spec, axes, is_leaf=lambda x: x is None)
+
+    fun = f
+    found_in = (
+        Infer
+        if in_axes is Infer
+        else specs(tuple(in_axes) if isinstance(in_axes, list) else in_axes)
+    )
+    return shard_map(fun, in_specs=found_in, out_specs=specs(out_axes), axis_names={axis_name})

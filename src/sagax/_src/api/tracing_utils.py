@@ -1,0 +1,341 @@
+"""Trace functions and place values: make_jaxpr, eval_shape, device_put, ..."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+from sagax._src import source_stacks, trees
+from sagax._src.api import arguments
+from sagax._src.api.jit import JitFunction, clear_caches, jit
+from sagax._src.api.shape_dtype_struct import ShapeDtypeStruct
+from sagax._src.argument_checks.functions import kind_of, unusable_leaf
+from sagax._src.core.layouts import Format
+from sagax._src.core.meshes import PartitionSpec
+from sagax._src.core.shardings import Sharding, ShardingError
+from sagax._src.core.trace import (
+    AxisTrace,
+    NamedAxis,
+    Trace,
+    Tracer,
+    current,
+    evaluation,
+    state,
+)
+from sagax._src.core.value import aval_of, is_operand
+from sagax._src.diagnostics.errors import ArgumentError, ArgumentValueError
+from sagax._src.lazy_import import lazy_import
+from sagax._src.primitives.structural import zeros_of
+from sagax._src.runtime import eager, map_limit
+from sagax._src.runtime.array import ConcreteArray, block_all
+from sagax._src.source_stacks import written
+
+if TYPE_CHECKING:
+    import sagax._src.api.eager_transforms as eager_transforms
+    import sagax._src.api.jit_shardings as jit_shardings
+    import sagax._src.higher_order.trace_cache as trace_cache
+    import sagax._src.runtime.device_put as runtime_device_put
+else:
+    jit_shardings = lazy_import("sagax._src.api.jit_shardings", globals())
+    trace_cache = lazy_import("sagax._src.higher_order.trace_cache", globals())
+    runtime_device_put = lazy_import("sagax._src.runtime.device_put", globals())
+    eager_transforms = lazy_import("sagax._src.api.eager_transforms", globals())
+
+
+def make_jaxpr(
+    fun: Callable,
+    static_argnums: Any = (),
+    axis_env: Any = None,
+    return_shape: bool = False,
+    abstracted_axes: Any = None,
+) -> Callable:
+    """A function that returns the jaxpr of `fun` for its arguments instead of running it.
+
+    Arguments are arrays, numbers, `ShapeDtypeStruct`s or pytrees of them. With `return_shape` the result
+    is (jaxpr, shapes and dtypes of the output). `axis_env` holds the (name, size) of named axes that the
+    function's collectives may refer to.
+
+    >>> import sagax
+    >>> sagax.make_jaxpr(lambda x: x * 2 + 1)(3.0)
+    { lambda ; a:f32[]. let
+        b:f32[] = mul a 2.0:f32[]
+        c:f32[] = add b 1.0:f32[]
+      in (c,) }
+    """
+    arguments.check_callable(fun, "make_jaxpr")
+    axes = [NamedAxis(name, size) for name, size in axis_env or ()]
+    jitted = JitFunction(
+        fun,
+        static_argnums=static_argnums or None,
+        static_argnames=None,
+        donate_argnums=None,
+        donate_argnames=None,
+        keep_unused=True,
+        device=None,
+        inline=False,
+    )
+
+    @functools.wraps(fun, updated=())
+    def make(*args: Any, **kwargs: Any) -> Any:
+        with current(AxisTrace(state.trace, axes)):
+            traced = jitted.trace(*args, **kwargs)
+        return (traced.jaxpr, traced.out_info) if return_shape else traced.jaxpr
+
+    return make
+
+
+def eval_shape(fun: Callable, *args: Any, **kwargs: Any) -> Any:
+    """Shapes and dtypes of `fun(*args, **kwargs)`, without computing anything.
+
+    >>> import sagax, sagax.numpy as np
+    >>> sagax.eval_shape(np.outer, np.zeros(3), np.zeros(2))
+    ShapeDtypeStruct(shape=(3, 2), dtype=float32)
+    """
+    arguments.check_callable(fun, "eval_shape")
+    try:
+        hash(fun)
+    except TypeError:
+        fun = functools.partial(fun)
+    if isinstance(fun, JitFunction):
+        return fun.eval_shape(*args, **kwargs)
+    try:
+        return jit(fun).eval_shape(*args, **kwargs)
+    except ArgumentError as error:
+        if type(error.facts.get("leaf")) is not ShapeDtypeStruct:
+            raise
+        return jit(_filled(fun)).eval_shape(*args, **kwargs)
+
+
+def _filled(fun: Callable) -> Callable:
+    """`fun`, with arrays in place of the shapes that it returns."""
+
+    def fill(x: Any) -> Any:
+        return zeros_of(x.aval) if type(x) is ShapeDtypeStruct else x
+
+    @functools.wraps(fun, updated=())
+    def filled(*args: Any, **kwargs: Any) -> Any:
+        return trees.tree_map(fill, fun(*args, **kwargs))
+
+    return filled
+
+
+def typeof(x: Any) -> Any:
+    """The type of a value as traced programs see it.
+
+    >>> import sagax
+    >>> sagax.typeof(3.0)
+    ShapedArray(float32[], weak_type=True)
+    """
+    if not is_operand(x) and not hasattr(x, "aval"):
+        raise unusable_leaf(x, "typeof", "x", "pass an array or a number")
+    return aval_of(x)
+
+
+def block_until_ready(x: Any) -> Any:
+    """`x`, once all arrays in the pytree have been computed.
+
+    >>> import sagax, sagax.numpy as np
+    >>> sagax.block_until_ready(np.ones(2) + 1)
+    Array([2., 2.], dtype=float32)
+    """
+    block_all(trees.leaves(x))
+    return x
+
+
+def device_put(
+    x: Any,
+    device: Any = None,
+    *,
+    src: Any = None,
+    donate: bool = False,
+    may_alias: bool | None = None,
+) -> Any:
+    """`x` (a pytree of arrays or numbers) on a device or several, and committed to them if they are given.
+
+    Args:
+      device: a device, a sharding, a `PartitionSpec` for the mesh in force, None (as it is), or a
+        pytree of these that is a prefix of `x`.
+      src: where `x` comes from; accepted, and found out by itself.
+      donate: the arrays of `x` are not used any more: their memory is given back.
+      may_alias: False makes a copy where `x` lies there already; otherwise its memory may be shared.
+
+    Raises:
+      TypeError: `x` holds something that is neither array nor number; the message names the leaf.
+      ValueError: `device` is no device, or does not fit `x`.
+
+    >>> import sagax
+    >>> sagax.device_put(3, sagax.devices()[0]).committed
+    True
+    """
+    if donate and may_alias:
+        raise ArgumentValueError(
+            "may_alias and donate cannot be True at the same time",
+            function="device_put",
+            argument="may_alias",
+            got=may_alias,
+            expected="None or False where the arrays are donated",
+        )
+    leaves, tree = trees.flatten_argument("device_put", "x", x)
+    for i, leaf in enumerate(leaves):
+        if not is_operand(leaf):
+            path = trees.argument_path("x", trees.key_paths(x)[i])
+            raise unusable_leaf(leaf, "device_put", path, "keep it where it is")
+    devices = _spread_device(device, x) if _is_container(device) else [device] * len(leaves)
+    for where in devices if leaves else [device]:
+        if not (where is None or hasattr(where, "client") or _no_leaf(where)):
+            raise ArgumentValueError(
+                function="device_put",
+                argument="device",
+                got=kind_of(where),
+                expected="a device from sagax.devices(), a sharding, None, or a pytree of these",
+            )
+    found = []
+    for i, (leaf, where) in enumerate(zip(leaves, devices, strict=True)):
+        try:
+            found.append(_put(leaf, where))
+        except ShardingError as error:
+            path = trees.argument_path("x", trees.key_paths(x)[i])
+            raise error.attach(function="device_put", argument=path) from None
+        if isinstance(leaf, ConcreteArray) and (donate or may_alias is False):
+            shared = _shares(leaf, found[-1])
+            if may_alias is False and shared:
+                found[-1] = found[-1].copied()
+            elif donate and not shared:
+                path = trees.argument_path("x", trees.key_paths(x)[i])
+                leaf.give_away((device_put, path, source_stacks.stack()))
+    return tree.unflatten(found)
+
+
+def _shares(x: ConcreteArray, y: Any) -> bool:
+    """Whether two arrays have the same buffer, so that deleting one deletes both."""
+    return x is y or (x._buffer is not None and x._buffer is y._buffer)
+
+
+def _is_container(device: Any) -> bool:
+    return device is not None and trees.is_tree_node(type(device))
+
+
+def _no_leaf(x: Any) -> bool:
+    return x is None or isinstance(x, (Sharding, PartitionSpec, Format))
+
+
+def _spread_device(device: Any, x: Any) -> list:
+    """The device for each leaf of `x`."""
+    found = trees.prefix_mismatch(device, x, "device", "x", is_leaf=_no_leaf)
+    if found:
+        raise ArgumentValueError(
+            f"device_put device specification must be a tree prefix of the corresponding value: {found[0]}",
+            function="device_put",
+            argument="device",
+            got=kind_of(device),
+            expected="a prefix of the structure of x",
+        )
+    return trees.broadcast_prefix(device, x, is_leaf=_no_leaf)
+
+
+def _put(x: Any, device: Any) -> Any:
+    if isinstance(device, (PartitionSpec, Format)):
+        device = jit_shardings.resolved(device, "device_put", "device")
+    if isinstance(x, Tracer):
+        return jit_shardings.constrained([x], [device])[0]
+    return runtime_device_put.put(x, device)
+
+
+def device_get(x: Any) -> Any:
+    """`x` with every array in the pytree as a NumPy array.
+
+    >>> import sagax, sagax.numpy as np
+    >>> sagax.device_get({"a": np.arange(2)})
+    {'a': array([0, 1], dtype=int32)}
+    """
+    leaves, tree = trees.flatten_argument("device_get", "x", x)
+    return tree.unflatten([_get(leaf) for leaf in leaves])
+
+
+def _get(x: Any) -> Any:
+    """The numbers of an array; what has none (yet) is left as it is."""
+    return x.__array__() if hasattr(x, "__array__") and not isinstance(x, Tracer) else x
+
+
+@contextmanager
+def named_scope(name: str) -> Iterator[None]:
+    """Context manager: operations traced inside carry `name` in the compiled program and in profiles.
+
+    >>> import sagax
+    >>> with sagax.named_scope("encoder"):
+    ...     pass
+    """
+    if not isinstance(name, str):
+        raise ArgumentError(function="named_scope", argument="name", got=name, expected="a string")
+    here = written.here
+    before = here.scope
+    here.scope = f"{before}/{name}" if before else name
+    try:
+        yield
+    finally:
+        here.scope = before
+
+
+def named_call(fun: Callable, *, name: str | None = None) -> Callable:
+    """`fun` with its operations in a scope of the given name (default: its own).
+
+    >>> import sagax
+    >>> sagax.named_call(lambda x: x + 1, name="step")(1)
+    2
+    """
+    arguments.check_callable(fun, "named_call")
+    label = name or getattr(fun, "__name__", "fun")
+
+    @functools.wraps(fun, updated=())
+    def inside(*args: Any, **kwargs: Any) -> Any:
+        with named_scope(label):
+            return fun(*args, **kwargs)
+
+    return inside
+
+
+@contextmanager
+def ensure_compile_time_eval() -> Iterator[None]:
+    """Context manager: operations on known values are evaluated at once inside, even while tracing.
+
+    Operations on traced values are traced as outside.
+
+    >>> import sagax, sagax.numpy as np
+    >>> @sagax.jit
+    ... def f(x):
+    ...     with sagax.ensure_compile_time_eval():
+    ...         n = int(np.sum(np.arange(4)))
+    ...     return x * n
+    >>> f(2)
+    Array(12, dtype=int32, weak_type=True)
+    """
+    with current(_KnownValues(state.trace)):
+        yield
+
+
+class _KnownValues(Trace):
+    """Evaluates operations on known values; hands those on traced values to the trace beneath."""
+
+    __slots__ = ()
+
+    def process(self, primitive: Any, args: tuple, params: dict) -> Any:
+        traced = any(isinstance(a, Tracer) for a in args)
+        with current(self.parent if traced else evaluation):
+            return primitive.bind(*args, **params)
+
+
+def clear_all_caches() -> None:
+    """Forget everything traced and compiled, by jitted functions and for single operations.
+
+    >>> import sagax
+    >>> sagax.clear_caches()
+    """
+    clear_caches()
+    eager_transforms.clear()
+    trace_cache.clear()
+    eager.clear()
+
+
+map_limit.forget.append(clear_all_caches)

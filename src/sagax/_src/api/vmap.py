@@ -1,0 +1,313 @@
+"""Implement `vmap`: vectorize a function of one example over a batch."""
+
+from __future__ import annotations
+
+import functools
+import operator
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from sagax._src import trees
+from sagax._src.api import arguments
+from sagax._src.api.autodiff_common import info_of
+from sagax._src.argument_checks.functions import check_results
+from sagax._src.core import dims
+from sagax._src.core.value import aval_of, is_operand, sockets
+from sagax._src.diagnostics.boundary import function_name, tracing
+from sagax._src.diagnostics.errors import ArgumentError, ArgumentValueError
+from sagax._src.higher_order.float0_outputs import is_no_tangent, without_no_tangents
+from sagax._src.lazy_import import lazy_import
+
+if TYPE_CHECKING:
+    import sagax._src.api.eager_transforms as eager_transforms
+    import sagax._src.transforms.batch as batch_transform
+else:
+    batch_transform = lazy_import("sagax._src.transforms.batch", globals())
+    eager_transforms = lazy_import("sagax._src.api.eager_transforms", globals())
+
+
+def _is_axis(x: Any) -> bool:
+    return x is None
+
+
+def vmap(
+    fun: Callable,
+    in_axes: Any = 0,
+    out_axes: Any = 0,
+    axis_name: Any = None,
+    axis_size: Any = None,
+    spmd_axis_name: Any = None,
+    sum_match: bool = False,
+) -> Callable:
+    """`fun` mapped over an axis of its arguments, with every operation done for all examples at once.
+
+    Args:
+      in_axes: which axis of each positional argument is mapped: an int, None (not mapped), or a tuple
+        (or list) with an entry an argument, each an int, None or a pytree of them. Keyword arguments are mapped over
+        axis 0.
+      out_axes: where the mapped axis appears in the results: an int, None (the result is the same for
+        all examples) or a pytree of them.
+      axis_name: a name for collectives such as `lax.psum`.
+      axis_size: the number of examples, needed if nothing is mapped.
+      spmd_axis_name: the axis of a mesh, or axes, along which a `shard_map` inside divides the examples.
+
+    Raises:
+      ValueError: sizes disagree, or an axis does not exist; the message names the arguments.
+
+    >>> import sagax, sagax.numpy as np
+    >>> sagax.vmap(lambda x, y: x * y, in_axes=(0, None))(np.arange(3), 2)
+    Array([0, 2, 4], dtype=int32)
+    """
+    arguments.check_callable(fun, "vmap")
+    if isinstance(in_axes, list):
+        in_axes = tuple(in_axes)
+    of_one_kind = all(_axis_ok(axis) for axis in trees.leaves((in_axes,)))
+    if not of_one_kind or not (in_axes is None or isinstance(in_axes, (int, tuple))):
+        raise ArgumentError(
+            "vmap in_axes must be an int, None, or a tuple of entries corresponding to the positional arguments",
+            function="vmap",
+            argument="in_axes",
+            got=arguments.shown(in_axes),
+            expected="an int, None, or a tuple with an int, None or a pytree of them for each argument",
+        )
+    if not all(_axis_ok(axis) for axis in trees.leaves((out_axes,))):
+        raise ArgumentError(
+            function="vmap",
+            argument="out_axes",
+            got=arguments.shown(out_axes),
+            expected="an int, None, or a pytree of them",
+        )
+    if axis_size is not None:
+        axis_size = _check_size(axis_size)
+    try:
+        hash(axis_name)
+    except TypeError:
+        raise ArgumentError(
+            function="vmap",
+            argument="axis_name",
+            got=axis_name,
+            expected="a string, or another hashable value",
+        ) from None
+
+    def make(fun: Any) -> Callable:
+        return _mapped(fun, in_axes, out_axes, axis_name, axis_size, spmd_axis_name)
+
+    key = ("vmap", in_axes, out_axes, axis_name, axis_size, spmd_axis_name)
+    return eager_transforms.transformed(fun, key, make, moving=range, scalars_move=False)
+
+
+def _mapped(
+    fun: Callable,
+    in_axes: Any,
+    out_axes: Any,
+    axis_name: Any,
+    axis_size: Any,
+    spmd_axis_name: Any,
+) -> Callable:
+    """`vmap`, its options being as they should."""
+
+    @functools.wraps(fun, updated=())
+    def mapped(*args: Any, **kwargs: Any) -> Any:
+        if isinstance(in_axes, tuple) and len(in_axes) != len(args):
+            raise ArgumentValueError(
+                "vmap in_axes must be an int, None, or a tuple of entries corresponding to the positional arguments passed to the "
+                f"function, but got len(in_axes)={len(in_axes)}, len(args)={len(args)}",
+                function="vmap",
+                argument="in_axes",
+                got=in_axes,
+                expected=f"one entry for each positional argument: {len(args)}",
+                fix="give one entry for each positional argument; keyword arguments are always mapped over axis 0",
+            )
+        leaves, tree = arguments.flatten_named(
+            f"vmap of {function_name(fun)}",
+            (args, kwargs),
+            lambda: arguments.named_arguments(fun, args, kwargs),
+        )
+        paths = functools.cache(lambda: arguments.leaf_paths(fun, args, kwargs))
+        axes = _spread_in(fun, in_axes, args, kwargs)
+        # what is not mapped is passed on as it is, and may be anything
+        mapped_leaves = [0 if axis is None else x for x, axis in zip(leaves, axes, strict=True)]
+        arguments.check_operands(mapped_leaves, paths, "vmap", fun)
+        in_dims = [
+            _dimension(x, axis, i, paths)
+            for i, (x, axis) in enumerate(zip(leaves, axes, strict=True))
+        ]
+        size = _size(fun, leaves, in_dims, axis_size, paths)
+        cell: list[Any] = []
+
+        def with_examples(shape: tuple) -> tuple:
+            at = out_axes if _axis_ok(out_axes) else 0
+            at = at if at >= 0 else at + len(shape) + 1
+            return (*shape[:at], size, *shape[at:])
+
+        def flat(*xs: Any) -> list:
+            some, named = tree.unflatten(xs)
+            result = fun(*some, **named)
+            outs, out_tree = trees.flatten_argument("vmap", "result", result)
+            if not dims.is_dim(size):
+                outs, out_tree = without_no_tangents(outs, out_tree, with_examples)
+            check_results(outs, result, "vmap", fun)
+            cell[:] = [out_tree]
+            return outs
+
+        values = [
+            sockets.concrete(x) if is_operand(x) and not hasattr(x, "aval") else x for x in leaves
+        ]
+        mapped_avals = [None if d is None else aval_of(x) for x, d in zip(values, in_dims)]
+        cut = batch_transform.cut_of(mapped_avals, in_dims)
+        axis = batch_transform.BatchAxis(size, axis_name, spmd_axis_name, cut)
+        with tracing(fun, "vmap"):
+            outs, out_dims = batch_transform.batch_flat(
+                flat, axis, values, in_dims, info_of(fun, "vmap", paths)
+            )
+        (out_tree,) = cell
+        result = out_tree.unflatten(outs)
+        if len(trees.leaves(result)) > len(outs):  # tangents of integers need no axis
+            result = trees.map(lambda x: None if is_no_tangent(x) else x, result)
+        wanted = _spread_out(fun, out_axes, result)
+        placed = []
+        for i, (x, d, w) in enumerate(zip(outs, out_dims, wanted, strict=True)):
+            x = x if hasattr(x, "aval") else sockets.concrete(x)
+            if w is None and d is not None:
+                path = trees.argument_path("result", trees.key_paths(result)[i])
+                raise ArgumentValueError(
+                    f"vmap has mapped output but out_axes is None at {path}",
+                    function="vmap",
+                    argument="out_axes",
+                    got=out_axes,
+                    expected="an int where the result depends on a mapped argument",
+                )
+            ndim = aval_of(x).ndim + (d is None)
+            if w is not None:
+                if not -ndim <= w < ndim:
+                    path = trees.argument_path("result", trees.key_paths(result)[i])
+                    raise ArgumentValueError(
+                        f"vmap got inconsistent out_axes: axis {w} is out of bounds for {path} with {ndim} dimensions, the mapped "
+                        "one included",
+                        function="vmap",
+                        argument="out_axes",
+                        got=out_axes,
+                        expected=f"an axis from {-ndim} to {ndim - 1}",
+                    )
+                w %= ndim
+            placed.append(batch_transform.place(x, d, w, axis))
+        return out_tree.unflatten(placed)
+
+    return mapped
+
+
+def _axis_ok(axis: Any) -> bool:
+    return isinstance(axis, int) and not isinstance(axis, bool)
+
+
+def _check_size(size: Any) -> Any:
+    if dims.is_dim(size) or (arguments.is_index(size) and operator.index(size) >= 0):
+        return size if dims.is_dim(size) else operator.index(size)
+    raise ArgumentError(
+        function="vmap",
+        argument="axis_size",
+        got=arguments.shown(size),
+        expected="an int of at least 0: the number of examples",
+    )
+
+
+def _spread_in(fun: Any, in_axes: Any, args: tuple, kwargs: dict) -> list:
+    """The entry of `in_axes` for each leaf; keyword arguments are mapped over axis 0."""
+    spec = in_axes if isinstance(in_axes, tuple) else (in_axes,) * len(args)
+    names = arguments.positional_names(fun, len(args))
+    axes: list = []
+    for i, (entry, arg) in enumerate(zip(spec, args, strict=True)):
+        try:
+            axes.extend(trees.broadcast_prefix(entry, arg, is_leaf=_is_axis))
+        except (ValueError, TypeError):
+            found = trees.prefix_mismatch(entry, arg, f"in_axes[{i}]", names[i], is_leaf=_is_axis)
+            raise ArgumentValueError(
+                f"vmap in_axes specification must be a tree prefix of the corresponding value: {'; '.join(map(str, found))}",
+                function="vmap",
+                argument=f"in_axes[{i}]",
+                got=entry,
+                expected=f"a prefix of the structure of {names[i]}",
+            ) from None
+    axes.extend([0] * len(trees.leaves(kwargs)))
+    return axes
+
+
+def _spread_out(fun: Any, out_axes: Any, result: Any) -> list:
+    if out_axes is None or isinstance(out_axes, int):
+        return [out_axes] * len(trees.leaves(result))
+    try:
+        return trees.broadcast_prefix(out_axes, result, is_leaf=_is_axis)
+    except (ValueError, TypeError):
+        found = trees.prefix_mismatch(
+            out_axes, trees.structure(result), "out_axes", "the result", is_leaf=_is_axis
+        )
+        raise ArgumentValueError(
+            f"vmap out_axes specification must be a tree prefix of the corresponding value: {'; '.join(map(str, found))}",
+            function="vmap",
+            argument="out_axes",
+            got=out_axes,
+            expected=f"a prefix of the structure of the result of {function_name(fun)}",
+        ) from None
+
+
+def _dimension(x: Any, axis: int | None, i: int, paths: Callable[[], list[str]]) -> int | None:
+    if axis is None:
+        return None
+    ndim = aval_of(x).ndim
+    if not -ndim <= axis < ndim:
+        what = (
+            "is a scalar and has no axis to map over"
+            if ndim == 0
+            else f"has {ndim} dimension{'s' if ndim > 1 else ''}"
+        )
+        raise ArgumentValueError(
+            f"vmap was requested to map its argument along axis {axis}, but {paths()[i]} {what}",
+            function="vmap",
+            argument=paths()[i],
+            got=x,
+            expected=f"an array of rank {axis + 1 if axis >= 0 else -axis} or more",
+            fix="use None in in_axes for arguments that are not mapped",
+        )
+    return axis % ndim
+
+
+def _size(
+    fun: Any, leaves: list, in_dims: list, axis_size: Any, paths: Callable[[], list[str]]
+) -> Any:
+    sizes = [
+        (aval_of(x).shape[d], i)
+        for i, (x, d) in enumerate(zip(leaves, in_dims, strict=True))
+        if d is not None
+    ]
+    if not sizes:
+        if axis_size is None:
+            raise ArgumentValueError(
+                "vmap must have at least one non-None value in in_axes",
+                function="vmap",
+                argument="in_axes",
+                expected="an axis of some argument, or axis_size",
+                fix=f"map an argument of {function_name(fun)} over an axis, or pass axis_size=...",
+            )
+        return axis_size
+    first = sizes[0][0] if axis_size is None else axis_size
+    if all(dims.same(s, first) for s, _ in sizes):
+        return first
+    groups: dict[Any, list[int]] = {}
+    for s, i in sizes:
+        groups.setdefault(s, []).append(i)
+    lines = []
+    for s, members in sorted(groups.items(), key=lambda g: -len(g[1])):
+        named = [
+            f"axis {in_dims[i]} of {paths()[i]} ({aval_of(leaves[i]).str_short(short_dtypes=False)})"
+            for i in members[:3]
+        ]
+        more = f" and {len(members) - 3} more" if len(members) > 3 else ""
+        lines.append(f"\n  size {s}: {', '.join(named)}{more}")
+    if axis_size is not None:
+        lines.append(f"\n  size {axis_size}: the argument axis_size")
+    raise ArgumentValueError(
+        f"vmap got inconsistent sizes for array axes to be mapped:{''.join(lines)}",
+        function="vmap",
+        fix="give all mapped arguments the same size, or use None in in_axes for those that are not mapped",
+        about=(tuple(paths()[i] for _, i in sizes), function_name(fun)),
+    )

@@ -1,0 +1,1 @@
+"""Check the arguments of functions, and name them in messages."""

@@ -1,0 +1,1 @@
+"""Call Python and native functions from running programs."""

@@ -1,0 +1,523 @@
+"""Call Python functions from running executables: pure_callback, io_callback, debug.callback."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from sagax._src import config, source_stacks, trees
+from sagax._src.callbacks import active_calls, vmap_methods
+from sagax._src.core import dims, dtypes
+from sagax._src.core.avals import ShapedArray, intern_aval
+from sagax._src.core.effects import Effect
+from sagax._src.core.primitive import Primitive
+from sagax._src.core.tangents import Zero, is_zero
+from sagax._src.core.trace import current, evaluation, state
+from sagax._src.core.value import aval_of, is_operand, not_an_array, sockets
+from sagax._src.diagnostics.boundary import function_name
+from sagax._src.diagnostics.errors import (
+    ArgumentError,
+    ArgumentValueError,
+    DtypeError,
+    SagaxError,
+    ShapeError,
+    TreeError,
+)
+from sagax._src.higher_order.loops import one_by_one
+from sagax._src.primitives.random_bits import random_wrap_p
+from sagax._src.primitives.unsupported import UnsupportedError
+from sagax._src.transforms.batch import in_front
+
+_io = frozenset({Effect("io")})
+_ordered_io = frozenset({Effect("ordered io", ordered=True)})
+_debug = frozenset({Effect("debug")})
+_ordered_debug = frozenset({Effect("ordered debug", ordered=True)})
+
+
+class Callback:
+    """A Python function as a program calls it: flat arrays in, flat NumPy arrays out.
+
+    `what` is the function of sagax that the user called, for errors. Equal for the same function
+    with the same structure of arguments and results.
+    """
+
+    __slots__ = ("function", "in_tree", "out_tree", "stack", "what")
+
+    def __init__(self, what: str, function: Callable, in_tree: Any, out_tree: Any) -> None:
+        self.what = what
+        self.function = function
+        self.in_tree = in_tree
+        self.out_tree = out_tree
+        self.stack = (
+            source_stacks.stack()
+        )  # the call of the user's, for errors when the program runs
+
+    def __repr__(self) -> str:
+        return function_name(self.function)
+
+    def _key(self) -> tuple:
+        return self.what, self.function, self.in_tree, self.out_tree
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Callback) and self._key() == other._key()
+
+    def __hash__(self) -> int:
+        return hash(self._key())
+
+    def __call__(self, leaves: Sequence[Any], expected: Sequence[ShapedArray]) -> list[np.ndarray]:
+        """Call the function; its results, which must be of the types expected."""
+        args, kwargs = self.in_tree.unflatten(leaves)
+        result = self.function(*args, **kwargs)
+        if self.out_tree is None:  # called for its effects
+            return []
+        try:
+            return self._all_checked(result, expected)
+        except SagaxError as error:
+            raise error.attach(traceback=self.stack) from None
+
+    def _all_checked(self, result: Any, expected: Sequence[ShapedArray]) -> list[np.ndarray]:
+        found, tree = trees.flatten(result)
+        if tree != self.out_tree:
+            raise TreeError(
+                "the result has another structure than result_shape_dtypes",
+                function=f"{self.what} of {self}",
+                got=tree,
+                expected=self.out_tree,
+            )
+        return [self._checked(x, a, i, result) for i, (x, a) in enumerate(zip(found, expected))]
+
+    def _checked(self, x: Any, aval: ShapedArray, i: int, result: Any) -> np.ndarray:
+        value = np.asarray(x)
+        where = trees.argument_path("result", trees.key_paths(result)[i])
+        if value.shape != aval.shape:
+            raise ShapeError(
+                "the result has another shape than result_shape_dtypes says",
+                function=f"{self.what} of {self}",
+                argument=where,
+                got=value.shape,
+                expected=aval.shape,
+            )
+        if value.dtype != aval.dtype:
+            found = _held_as(x, value, aval.dtype)
+            if found != aval.dtype:
+                raise DtypeError(
+                    "the result has another dtype than result_shape_dtypes says",
+                    function=f"{self.what} of {self}",
+                    argument=where,
+                    got=str(found),
+                    expected=str(aval.dtype),
+                    fix=f"return it as np.asarray(x, {str(aval.dtype)!r}), or declare {found}",
+                )
+            try:
+                dtypes.check_integers(value, aval.dtype)
+            except dtypes.IntegerOverflow as error:
+                raise error.attach(function=f"{self.what} of {self}", argument=where) from None
+            value = value.astype(aval.dtype)
+        return value
+
+
+def _held_as(x: Any, value: np.ndarray, declared: Any) -> Any:
+    """The dtype that holds the result `x` of a callback: the declared one for numbers of Python that give way to it."""
+    x64 = config.current().x64
+    if not isinstance(x, (bool, int, float, complex)) or not dtypes.is_numeric_dtype(declared):
+        return dtypes.canonicalize(value.dtype, x64)  # 64 bits are cut short where x64 is off
+    return dtypes.promote((dtypes.dtype_and_weak(x, x64), (declared, False)), x64)[0]
+
+
+def _host_call(
+    callback: Callback, in_avals: Sequence[Any], out_avals: Sequence[Any], platform: str
+) -> Callable[..., tuple]:
+    """The function that the engine calls with NumPy arrays, in whatever thread it likes."""
+    # another thread would go by the settings of the process; a GPU that calls waits meanwhile
+    options: dict[str, Any] = {} if platform == "cpu" else {"default_device": "cpu"}
+    settings = config.context(enable_x64=config.current().x64, **options)
+
+    def call(*values: np.ndarray) -> tuple:
+        with current(evaluation), settings, active_calls.calling(callback):
+            arrays = [_array(v, a) for v, a in zip(values, in_avals, strict=True)]
+            return tuple(callback(arrays, out_avals))
+
+    call.__name__ = function_name(callback.function)
+    return call
+
+
+def _array(value: np.ndarray, aval: Any) -> Any:
+    """What the engine hands over, as an array of ours."""
+    x = sockets.concrete(value)
+    return random_wrap_p.bind(x, impl=aval.dtype.impl) if dtypes.is_extended(aval.dtype) else x
+
+
+def _call_now(
+    *args: Any, callback: Callback, result_avals: tuple[ShapedArray, ...] = (), **_: Any
+) -> list[Any]:
+    """Call the function on concrete operands, without the engine."""
+    with current(evaluation):
+        found = callback([sockets.concrete(x) for x in args], result_avals)
+    return [sockets.concrete(x) for x in found]
+
+
+def _lowered(
+    b: Any, args: Sequence[Any], callback: Callback, outs: Sequence[Any], *, effect: bool
+) -> list:
+    avals = [x.aval for x in args]
+    if not all(dims.is_static(a.shape) for a in (*avals, *outs)):
+        raise UnsupportedError(
+            "a call of a Python function needs sizes that are numbers",
+            function=callback.what,
+            got=" and ".join(str(a) for a in (*avals, *outs)),
+        )
+    return b.callback(
+        _host_call(callback, avals, outs, b.module.platform), args, outs, has_side_effect=effect
+    )
+
+
+# for the results ----------------------------------------------------------------------------------------
+
+pure_callback_p = Primitive("pure_callback", multiple_results=True, holds_program=True)
+
+
+@pure_callback_p.abstract
+def _(*avals: Any, result_avals: tuple, **_: Any) -> list:
+    return list(result_avals)
+
+
+@pure_callback_p.jvp
+def _(primals: Sequence[Any], tangents: Sequence[Any], **params: Any) -> tuple:
+    if not all(map(is_zero, tangents)):
+        raise ArgumentValueError(
+            "Pure callbacks do not support JVP",
+            function=f"pure_callback of {params['callback']}",
+            fix="say its derivative: put the call into a function with custom_jvp or custom_vjp",
+        )
+    outs = pure_callback_p.bind(*primals, **params)
+    return outs, [Zero.like(aval_of(o)) for o in outs]
+
+
+@pure_callback_p.batch
+def _(axis: Any, args: Sequence[Any], in_dims: Sequence[Any], **params: Any) -> tuple:
+    method = params["vmap_method"]
+    if method is None:
+        raise UnsupportedError(
+            "vmap is only supported for the pure_callback primitive when vmap_method is one of "
+            f"{', '.join(map(repr, vmap_methods.METHODS))}. Got vmap_method=None",
+            function=f"pure_callback of {params['callback']}",
+            fix="pass vmap_method='sequential', or 'broadcast_all' if the function takes a leading dimension more",
+        )
+    args = in_front(args, in_dims)
+    if method in ("sequential", "sequential_unrolled"):
+        outs = one_by_one(
+            lambda *xs: pure_callback_p.bind(*xs, **params),
+            axis.size,
+            args,
+            in_dims,
+            unrolled=method == "sequential_unrolled" or state.trace is evaluation,
+        )
+    else:
+        given = vmap_methods.all_at_once(axis.size, args, in_dims, method)
+        batched = [
+            intern_aval((axis.size, *a.shape), a.dtype, False, None) for a in params["result_avals"]
+        ]
+        outs = pure_callback_p.bind(
+            *[x for x, _ in given], **{**params, "result_avals": tuple(batched)}
+        )
+    return outs, [0] * len(outs)
+
+
+@pure_callback_p.lower
+def _(b: Any, *args: Any, callback: Callback, result_avals: tuple, **_: Any) -> list:
+    return _lowered(b, args, callback, result_avals, effect=False)
+
+
+pure_callback_p.impl = _call_now
+
+
+def pure_callback(
+    callback: Callable,
+    result_shape_dtypes: Any,
+    *args: Any,
+    sharding: Any = None,
+    vmap_method: str | None = None,
+    **kwargs: Any,
+) -> Any:
+    """The result of a Python function, called on the host by the running program.
+
+    The function is taken to be pure: it may be called more or less often than it stands in the
+    program, or not at all if nobody needs the result.
+
+    Args:
+      callback: gets arrays; returns NumPy arrays (or what becomes one) as `result_shape_dtypes` says.
+      result_shape_dtypes: a pytree of `ShapeDtypeStruct`s, or of other values with shape and dtype.
+      args, kwargs: pytrees of arrays and numbers.
+      sharding: accepted for programs on one device, where it changes nothing.
+      vmap_method: what `vmap` does. 'sequential': one call for each example; 'sequential_unrolled': the
+        same, without a loop; 'broadcast_all': one call whose operands and results all have one more
+        leading dimension; 'expand_dims': the same, but operands that are equal for all examples get
+        size 1 there; None: an error.
+
+    Raises what the function raises; ShapeError, DtypeError or TreeError if its result does not fit;
+    ArgumentValueError when it is differentiated (use custom_jvp or custom_vjp).
+
+    >>> import numpy as np, sagax, sagax.numpy as snp
+    >>> @sagax.jit
+    ... def f(x):
+    ...     return sagax.pure_callback(np.sort, sagax.ShapeDtypeStruct(x.shape, x.dtype), x)
+    >>> f(snp.array([3.0, 1.0, 2.0]))
+    Array([1., 2., 3.], dtype=float32)
+    """
+    if vmap_method is not None and vmap_method not in vmap_methods.METHODS:
+        raise ArgumentValueError(
+            function="pure_callback",
+            argument="vmap_method",
+            got=vmap_method,
+            expected=f"None or one of {', '.join(vmap_methods.METHODS)}",
+        )
+    leaves, call, avals, tree = _prepared(
+        "pure_callback", callback, args, kwargs, result_shape_dtypes
+    )
+    outs = pure_callback_p.bind(
+        *leaves, callback=call, result_avals=avals, sharding=sharding, vmap_method=vmap_method
+    )
+    return tree.unflatten(outs)
+
+
+def _prepared(
+    what: str, function: Any, args: tuple, kwargs: dict, results: Any
+) -> tuple[list, Callback, tuple, Any]:
+    """The operands of a call, flat, and what is called; types and structure of its results."""
+    if not callable(function):
+        raise ArgumentError(
+            function=what, argument="callback", got=function, expected="a function of arrays"
+        )
+    leaves, in_tree = trees.flatten((args, kwargs))
+    for i, x in enumerate(leaves):
+        if not is_operand(x):
+            kind, *path = trees.key_paths((args, kwargs))[i]
+            name = ("args", "kwargs")[kind.idx]
+            raise not_an_array(x).attach(function=what, argument=trees.argument_path(name, path))
+    found, out_tree = trees.flatten(results)
+    avals = tuple(_result_aval(what, r) for r in found)
+    return leaves, Callback(what, function, in_tree, out_tree), avals, out_tree
+
+
+def _result_aval(what: str, result: Any) -> ShapedArray:
+    if not (hasattr(result, "shape") and hasattr(result, "dtype")):
+        raise ArgumentError(
+            function=what,
+            argument="result_shape_dtypes",
+            got=result,
+            expected="a pytree of ShapeDtypeStructs, or of other values with shape and dtype",
+        )
+    if dtypes.is_extended(result.dtype):
+        raise DtypeError(
+            function=what,
+            argument="result_shape_dtypes",
+            got=result.dtype,
+            expected="a dtype of numbers",
+            fix="return the numbers of the keys, and make keys of them with random.wrap_key_data",
+        )
+    dtype = dtypes.canonicalize(np.dtype(result.dtype), config.current().x64)
+    return intern_aval(tuple(result.shape), dtype, False, None)
+
+
+# for results and effects --------------------------------------------------------------------------------
+
+io_callback_p = Primitive("io_callback", multiple_results=True, holds_program=True)
+
+
+@io_callback_p.abstract
+def _(*avals: Any, result_avals: tuple, **_: Any) -> list:
+    return list(result_avals)
+
+
+@io_callback_p.effect
+def _(*, ordered: bool, **_: Any) -> frozenset:
+    return _ordered_io if ordered else _io
+
+
+@io_callback_p.jvp
+def _(primals: Sequence[Any], tangents: Sequence[Any], **params: Any) -> tuple:
+    if not all(map(is_zero, tangents)):
+        raise ArgumentValueError(
+            "IO callbacks do not support JVP",
+            function=f"io_callback of {params['callback']}",
+            fix="pass the operands through stop_gradient, or say the derivative with custom_jvp or custom_vjp",
+        )
+    outs = io_callback_p.bind(*primals, **params)
+    return outs, [Zero.like(aval_of(o)) for o in outs]
+
+
+@io_callback_p.batch
+def _(axis: Any, args: Sequence[Any], in_dims: Sequence[Any], **params: Any) -> tuple:
+    if params["ordered"]:
+        raise ArgumentValueError(
+            "Cannot `vmap` ordered IO callback",
+            function=f"io_callback of {params['callback']}",
+            fix="pass ordered=False, or call it in a loop (lax.map) over the examples",
+        )
+    outs = one_by_one(
+        lambda *xs: io_callback_p.bind(*xs, **params),
+        axis.size,
+        in_front(args, in_dims),
+        in_dims,
+        unrolled=state.trace is evaluation,
+    )
+    return outs, [0] * len(outs)
+
+
+@io_callback_p.lower
+def _(b: Any, *args: Any, callback: Callback, result_avals: tuple, **_: Any) -> list:
+    return _lowered(b, args, callback, result_avals, effect=True)
+
+
+io_callback_p.impl = _call_now
+
+
+def io_callback(
+    callback: Callable,
+    result_shape_dtypes: Any,
+    *args: Any,
+    sharding: Any = None,
+    ordered: bool = False,
+    **kwargs: Any,
+) -> Any:
+    """The result of a Python function with side effects, called on the host by the running program.
+
+    It is called exactly as often as the program comes by. With `ordered` calls keep their order, in a
+    program and from one program to the next. `result_shape_dtypes` is a pytree of
+    `ShapeDtypeStruct`s (or None); the function returns arrays of those types.
+
+    Raises what the function raises; ShapeError, DtypeError or TreeError if its result does not fit;
+    ArgumentValueError when it is differentiated, or mapped although ordered.
+
+    >>> import sagax, sagax.numpy as snp
+    >>> from sagax.experimental import io_callback
+    >>> seen = []
+    >>> @sagax.jit
+    ... def f(x):
+    ...     io_callback(lambda x: seen.append(float(x)), None, x, ordered=True)
+    ...     return 2 * x
+    >>> f(1.0), f(2.0), seen
+    (Array(2., dtype=float32, weak_type=True), Array(4., dtype=float32, weak_type=True), [1.0, 2.0])
+    """
+    leaves, call, avals, tree = _prepared(
+        "io_callback", callback, args, kwargs, result_shape_dtypes
+    )
+    outs = io_callback_p.bind(
+        *leaves, callback=call, result_avals=avals, sharding=sharding, ordered=bool(ordered)
+    )
+    return tree.unflatten(outs)
+
+
+# to look at values --------------------------------------------------------------------------------------
+
+debug_callback_p = Primitive("debug_callback", multiple_results=True, holds_program=True)
+
+
+@debug_callback_p.abstract
+def _(*avals: Any, **_: Any) -> list:
+    return []
+
+
+@debug_callback_p.effect
+def _(*, ordered: bool, **_: Any) -> frozenset:
+    return _ordered_debug if ordered else _debug
+
+
+@debug_callback_p.jvp
+def _(primals: Sequence[Any], tangents: Sequence[Any], **params: Any) -> tuple:
+    return debug_callback_p.bind(*primals, **params), []
+
+
+@debug_callback_p.batch
+def _(axis: Any, args: Sequence[Any], in_dims: Sequence[Any], **params: Any) -> tuple:
+    one_by_one(
+        lambda *xs: debug_callback_p.bind(*xs, **params),
+        axis.size,
+        in_front(args, in_dims),
+        in_dims,
+        unrolled=state.trace is evaluation,
+    )
+    return [], []
+
+
+@debug_callback_p.lower
+def _(b: Any, *args: Any, callback: Callback, **_: Any) -> list:
+    return _lowered(b, args, callback, [], effect=True)
+
+
+debug_callback_p.impl = _call_now
+
+
+def debug_callback(
+    callback: Callable, *args: Any, ordered: bool = False, partitioned: bool = False, **kwargs: Any
+) -> None:
+    """Have the running program call a Python function with values of interest; nothing comes back.
+
+    Under `vmap` it is called for each example in turn, under differentiation with the values of the
+    forward pass. Calls of one program keep their order; with `ordered` also those of programs one
+    after the other. `partitioned` (each device calls with its own part) is for programs on several
+    devices.
+
+    >>> import sagax
+    >>> @sagax.jit
+    ... def f(x):
+    ...     sagax.debug.callback(lambda x: print("x is", x), x)
+    ...     return x + 1
+    >>> f(1)
+    x is 1
+    Array(2, dtype=int32, weak_type=True)
+    """
+    leaves, call, _, _ = _prepared("debug.callback", callback, args, kwargs, ())
+    call.out_tree = None
+    debug_callback_p.bind(*leaves, callback=call, ordered=bool(ordered), partitioned=partitioned)
+
+
+# in order -----------------------------------------------------------------------------------------------
+
+# A call with a token, a number that only calls pass on: the data flow keeps them in their order. Lowering
+# puts these in place of the others.
+in_turn_p = Primitive("callback_in_turn", multiple_results=True, holds_program=True)
+TOKEN = intern_aval((), np.dtype(np.uint32), False, None)
+
+
+@in_turn_p.abstract
+def _(token: Any, *avals: Any, result_avals: tuple, **_: Any) -> list:
+    return [TOKEN, *result_avals]
+
+
+@in_turn_p.effect
+def _(*, effects: frozenset, **_: Any) -> frozenset:
+    return effects
+
+
+@in_turn_p.lower
+def _(
+    b: Any,
+    token: Any,
+    *args: Any,
+    callback: Callback,
+    result_avals: tuple,
+    effects: frozenset,
+) -> list:
+    avals = [x.aval for x in args]
+    for a in (*avals, *result_avals):
+        if not dims.is_static(a.shape):
+            return [token, *_lowered(b, args, callback, result_avals, effect=True)]
+    inner = _host_call(callback, avals, result_avals, b.module.platform)
+
+    def call(token: np.ndarray, *values: np.ndarray) -> tuple:
+        return (token, *inner(*values))
+
+    call.__name__ = inner.__name__
+    return b.callback(call, [token, *args], [TOKEN, *result_avals], has_side_effect=bool(effects))
+
+
+def in_turn(params: dict, effects: frozenset) -> dict:
+    """The parameters of `in_turn_p` for those of one of the primitives above."""
+    return {
+        "callback": params["callback"],
+        "result_avals": params.get("result_avals", ()),
+        "effects": effects,
+    }

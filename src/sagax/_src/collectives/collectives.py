@@ -1,0 +1,901 @@
+"""Define collectives along a named axis of `vmap` or of a mesh: sums, exchanges, indices.
+
+Under `vmap(..., axis_name=...)` they become reductions and rearrangements of the mapped dimension; a value that is the
+same for all examples is treated as such. Inside `shard_map` and `pmap` devices send each other their values.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from sagax._src import trees
+from sagax._src.core import dtypes
+from sagax._src.core.avals import intern_aval, no_axes
+from sagax._src.core.primitive import Primitive
+from sagax._src.core.tangents import Zero, is_zero
+from sagax._src.core.trace import axis_size as size_of_axis
+from sagax._src.core.trace import named_axis
+from sagax._src.core.value import aval_of
+from sagax._src.diagnostics.errors import (
+    ArgumentValueError,
+)
+from sagax._src.primitives import arithmetic as ar
+from sagax._src.primitives import reductions
+from sagax._src.primitives.makers import scalar_like
+from sagax._src.primitives.mesh_axes import device_reduction, psum_p, vary
+from sagax._src.primitives.shaping import broadcasted_iota, concatenate
+from sagax._src.primitives.slicing import (
+    dynamic_index_in_dim,
+    dynamic_slice_in_dim,
+    slice_in_dim,
+)
+from sagax._src.primitives.structural import (
+    broadcast,
+    canonical_axis,
+    convert,
+    moveaxis,
+    reduce_sum,
+    reshape,
+)
+from sagax._src.primitives.unsupported import UnsupportedError
+
+
+def _names(axis_name: Any) -> tuple:
+    return tuple(axis_name) if isinstance(axis_name, (tuple, list)) else (axis_name,)
+
+
+def _whole_size(axes: tuple) -> Any:
+    total = 1
+    for name in axes:
+        total *= size_of_axis(name)
+    return total
+
+
+Groups = tuple[tuple[int, ...], ...] | None
+
+
+def _groups_of(groups: Any, axes: tuple, function: str) -> Groups:
+    """The groups into which the places along the axes are divided, checked."""
+    if groups is None:
+        return None
+    found = tuple([tuple([int(i) for i in g]) for g in groups])
+    n = _whole_size(axes)
+    if sorted([i for g in found for i in g]) != list(range(n)):
+        raise ArgumentValueError(
+            "axis_index_groups must cover all indices exactly once",
+            function=function,
+            argument="axis_index_groups",
+            got=groups,
+            expected=f"groups that have each place from 0 to {n - 1} once",
+        )
+    if not all(named_axis(a).manual for a in axes):
+        raise UnsupportedError(
+            "axis_index_groups are not supported among the examples of a vmap",
+            function=function,
+            argument="axis_index_groups",
+            got=groups,
+            expected="None",
+            fix="reshape the mapped dimension into two, with a vmap and a name for each",
+        )
+    if len({len(g) for g in found}) > 1:
+        raise ArgumentValueError(
+            "axis_index_groups must all be the same size",
+            function=function,
+            argument="axis_index_groups",
+            got=groups,
+        )
+    return found
+
+
+def _with_groups(groups: Groups) -> dict:
+    return {} if groups is None else {"groups": groups}
+
+
+def _unmapped_rule(p: Primitive) -> None:
+    """Under a vmap over another axis a collective just gets one more dimension."""
+
+    @p.batch
+    def _(axis: Any, args: Sequence[Any], in_dims: Sequence[Any], **params: Any) -> tuple:
+        d = in_dims[0]
+        shifted = dict(params)
+        for name in _DIMENSIONS:
+            if name in shifted:
+                shifted[name] = shifted[name] + 1
+        return p.bind(moveaxis(args[0], d, 0), **shifted), 0
+
+
+_DIMENSIONS = ("all_gather_dimension", "split_axis", "concat_axis", "scatter_dimension")
+
+
+# reductions over the axis ------------------------------------------------------------------------------
+
+
+pmax_p = device_reduction(
+    "pmax", "maximum", lambda x, d: reductions.reduce_max(x, (d,)), lambda x, n: x
+)
+pmin_p = device_reduction(
+    "pmin", "minimum", lambda x, d: reductions.reduce_min(x, (d,)), lambda x, n: x
+)
+
+
+for _p in (pmax_p, pmin_p):
+
+    def _extremum_jvp(
+        primals: Sequence[Any], tangents: Sequence[Any], *, p: Primitive = _p, **params: Any
+    ) -> tuple:
+        (x,), (t,) = primals, tangents
+        out = p.bind(x, **params)
+        if is_zero(t):
+            return out, Zero.like(aval_of(out))
+        raise UnsupportedError(
+            f"{p.name} has no derivative",
+            function=p.name,
+            fix="gather the values with all_gather and reduce them",
+        )
+
+    _p.jvp_rule = _extremum_jvp
+
+
+def psum(x: Any, axis_name: Any, *, axis_index_groups: Any = None) -> Any:
+    """The sum of `x` (a pytree) over the named axis, or axes; the same for all examples.
+
+    Args:
+      axis_name: a name, or a tuple of names; ints among them are dimensions of the arrays, summed over too.
+      axis_index_groups: lists of places along the axis (inside `shard_map` and `pmap`); each group has its own sum.
+
+    >>> import sagax, sagax.numpy as np
+    >>> sagax.vmap(lambda x: x / sagax.lax.psum(x, "i"), axis_name="i")(np.array([1.0, 3.0]))
+    Array([0.25, 0.75], dtype=float32)
+    """
+    axes, dimensions = _split(axis_name)
+    total = _whole_size(axes)
+    groups = _groups_of(axis_index_groups, axes, "psum")
+
+    def one(leaf: Any) -> Any:
+        if isinstance(leaf, (int, float, complex)) and not isinstance(leaf, bool):
+            # the size of the axis, without computing
+            return leaf * (total if groups is None else len(groups[0]))
+        if aval_of(leaf).dtype == np.bool_:
+            leaf = convert(leaf, dtypes.int32)
+        if dimensions:
+            leaf = reduce_sum(leaf, _dimensions(leaf, dimensions, "psum"))
+        if not axes:
+            return leaf
+        return psum_p.bind(vary(leaf, axes), axes=axes, **_with_groups(groups))
+
+    return trees.map(one, x)
+
+
+def pmean(x: Any, axis_name: Any, *, axis_index_groups: Any = None) -> Any:
+    """The mean of `x` (a pytree) over the named axis.
+
+    >>> import sagax, sagax.numpy as np
+    >>> sagax.vmap(lambda x: sagax.lax.pmean(x, "i"), axis_name="i", out_axes=None)(np.array([1.0, 3.0]))
+    Array(2., dtype=float32)
+    """
+    axes, dimensions = _split(axis_name)
+    groups = _groups_of(axis_index_groups, axes, "pmean")
+    places = _whole_size(axes) if groups is None else len(groups[0])
+
+    def one(leaf: Any) -> Any:
+        n = places
+        for d in dimensions:
+            n *= aval_of(leaf).shape[d]
+        total = psum(leaf, axis_name, axis_index_groups=axis_index_groups)
+        if not hasattr(total, "aval"):
+            return total / n
+        if not dtypes.is_inexact(aval_of(total).dtype):
+            total = convert(total, dtypes.to_inexact(aval_of(total).dtype))
+        if aval_of(total).weak_type:
+            return ar.div(total, n)
+        return ar.div(total, scalar_like(n, aval_of(total).dtype))
+
+    return trees.map(one, x)
+
+
+def pmax(x: Any, axis_name: Any, *, axis_index_groups: Any = None) -> Any:
+    """The maximum of `x` (a pytree) over the named axis.
+
+    >>> import sagax, sagax.numpy as np
+    >>> int(sagax.vmap(lambda x: sagax.lax.pmax(x, "i"), axis_name="i", out_axes=None)(np.arange(3)))
+    2
+    """
+    return _extremum(pmax_p, x, axis_name, axis_index_groups)
+
+
+def pmin(x: Any, axis_name: Any, *, axis_index_groups: Any = None) -> Any:
+    """The minimum of `x` (a pytree) over the named axis.
+
+    >>> import sagax, sagax.numpy as np
+    >>> int(sagax.vmap(lambda x: sagax.lax.pmin(x, "i"), axis_name="i", out_axes=None)(np.arange(3)))
+    0
+    """
+    return _extremum(pmin_p, x, axis_name, axis_index_groups)
+
+
+def _extremum(p: Primitive, x: Any, axis_name: Any, axis_index_groups: Any) -> Any:
+    axes, dimensions = _split(axis_name)
+    more = _with_groups(_groups_of(axis_index_groups, axes, p.name))
+    reduce = reductions.reduce_max if p is pmax_p else reductions.reduce_min
+
+    def one(leaf: Any) -> Any:
+        if dimensions:
+            leaf = reduce(leaf, _dimensions(leaf, dimensions, p.name))
+        return p.bind(vary(leaf, axes), axes=axes, **more) if axes else leaf
+
+    return trees.map(one, x)
+
+
+def _split(axis_name: Any) -> tuple[tuple, tuple[int, ...]]:
+    """The named axes of a reduction, and the dimensions."""
+    names = _names(axis_name)
+    dimensions = tuple([a for a in names if isinstance(a, int)])
+    return tuple([a for a in names if not isinstance(a, int)]), dimensions
+
+
+def _dimensions(x: Any, dimensions: tuple[int, ...], function: str) -> tuple[int, ...]:
+    return tuple([canonical_axis(d, aval_of(x).ndim, function) for d in dimensions])
+
+
+# positions ---------------------------------------------------------------------------------------------
+
+axis_index_p = Primitive("axis_index", holds_program=True)
+axis_index_p.tells_vma = True
+
+
+@axis_index_p.abstract
+def _(*, axis_name: Any, varying: bool) -> Any:
+    vma = frozenset((axis_name,)) if varying else no_axes
+    return intern_aval((), dtypes.int32, False, None, vma)
+
+
+@axis_index_p.show
+def _(*, axis_name: Any, varying: bool) -> dict:
+    return {"axis_name": axis_name}
+
+
+@axis_index_p.lower
+def _(b: Any, *, axis_name: Any, varying: bool) -> Any:
+    return b.module.manual.index(b, axis_name)
+
+
+def _axis_index_collective(
+    axis: Any, args: Sequence[Any], in_dims: Sequence[Any], *, axis_name: Any, varying: bool
+) -> Any:
+    if axis.name != axis_name:
+        return NotImplemented
+    return broadcasted_iota(np.int32, (axis.size,), 0), 0
+
+
+axis_index_p.batch_collective = _axis_index_collective
+
+
+@axis_index_p.jvp
+def _(primals: Sequence[Any], tangents: Sequence[Any], **params: Any) -> tuple:
+    out = axis_index_p.bind(**params)
+    return out, Zero.like(aval_of(out))
+
+
+def _place(name: Any) -> Any:
+    return axis_index_p.bind(axis_name=name, varying=named_axis(name).checked)
+
+
+def axis_index(axis_name: Any) -> Any:
+    """The position of the example along the named axis: an int32 scalar (row-major over several axes).
+
+    >>> import sagax, sagax.numpy as np
+    >>> sagax.vmap(lambda x: x + sagax.lax.axis_index("i"), axis_name="i")(np.zeros(3, int))
+    Array([0, 1, 2], dtype=int32)
+    """
+    names = _names(axis_name)
+    result = _place(names[0])
+    for name in names[1:]:
+        result = ar.add(ar.mul(result, size_of_axis(name)), _place(name))
+    return result
+
+
+def axis_size(axis_name: Any) -> Any:
+    """The number of examples along the named axis (the product, for several): a Python int.
+
+    >>> import sagax, sagax.numpy as np
+    >>> sagax.vmap(lambda x: x * sagax.lax.axis_size("i"), axis_name="i")(np.ones(3))
+    Array([3., 3., 3.], dtype=float32)
+    """
+    return _whole_size(_names(axis_name))
+
+
+def pcast(x: Any, axis_name: Any, *, to: str) -> Any:
+    """`x` (a pytree) with a type that says, inside `shard_map`, that it may vary along axes of the mesh.
+
+    Results and carries of control flow are cast by themselves where they have to be; where the derivative with respect
+    to `x` is to be each device's own, and not the sum over the devices, cast `x` first.
+
+    Args:
+      axis_name: an axis of the mesh, or a tuple of them, along which `x` is the same on all devices.
+      to: "varying".
+
+    >>> import sagax, sagax.numpy as np
+    >>> from sagax.sharding import PartitionSpec as P
+    >>> mesh = sagax.make_mesh((1,), ("x",))
+    >>> f = lambda x: sagax.lax.pcast(x, "x", to="varying")[None]
+    >>> sagax.shard_map(f, mesh=mesh, in_specs=P(), out_specs=P("x"))(np.ones(()))
+    Array([1.], dtype=float32)
+    """
+    if to != "varying":
+        raise ArgumentValueError(
+            function="pcast",
+            argument="to",
+            got=repr(to),
+            expected="'varying'",
+            fix="to make values the same on all devices use psum, pmax or all_gather(..., to='invarying')",
+        )
+    axes = _names(axis_name)
+    for name in axes:
+        if not named_axis(name).manual:
+            raise ArgumentValueError(
+                f"{name!r} is no axis of a mesh",
+                function="pcast",
+                argument="axis_name",
+                got=axis_name,
+                expected="axes of the mesh of a shard_map",
+            )
+
+    def one(leaf: Any) -> Any:
+        known = [a for a in axes if a in aval_of(leaf).vma]
+        if known:
+            raise ArgumentValueError(
+                f"the value varies along {', '.join(map(repr, known))} already",
+                function="pcast",
+                argument="x",
+                got=leaf,
+                expected=f"a value that is the same on all devices along {axes}",
+            )
+        return vary(leaf, axes)
+
+    return trees.map(one, x)
+
+
+def pvary(x: Any, axis_name: Any) -> Any:
+    """`pcast(x, axis_name, to="varying")`, along those of the axes along which `x` does not vary yet.
+
+    >>> import sagax, sagax.numpy as np
+    >>> from sagax.sharding import PartitionSpec as P
+    >>> mesh = sagax.make_mesh((1,), ("x",))
+    >>> f = lambda x: sagax.lax.pvary(x, "x")[None]
+    >>> sagax.shard_map(f, mesh=mesh, in_specs=P(), out_specs=P("x"))(np.ones(()))
+    Array([1.], dtype=float32)
+    """
+    return trees.map(lambda leaf: vary(leaf, _names(axis_name)), x)
+
+
+# exchanges ---------------------------------------------------------------------------------------------
+
+
+def _axis(axis_name: Any) -> Any:
+    """The axis of an exchange: a name, or a tuple of several names of axes of a mesh."""
+    names = _names(axis_name)
+    if len(names) == 1:
+        return names[0]
+    mapped = [n for n in names if not named_axis(n).manual]
+    if mapped:
+        raise ArgumentValueError(
+            "an exchange along several axes is not supported where one of them is mapped by vmap",
+            argument="axis_name",
+            got=axis_name,
+            expected="one axis, or axes of a mesh",
+        )
+    return names
+
+
+def _exchange(
+    name: str, abstract: Callable, collective: Callable, transpose: Callable, lower: Callable
+) -> Primitive:
+    """A linear rearrangement along one named axis, or along several of a mesh."""
+    p = Primitive(name, multilinear=True, holds_program=True)
+    p.abstract_rule = abstract
+    p.lower_rule = lower
+    p.tells_vma = True
+
+    def on_axis(
+        axis: Any, args: Sequence[Any], in_dims: Sequence[Any], *, axis_name: Any, **params: Any
+    ) -> Any:
+        if axis.name != axis_name:
+            return NotImplemented
+        (x,), (d,) = args, in_dims
+        x = moveaxis(x, d, 0) if d is not None else broadcast(x, (axis.size,))
+        return collective(x, axis.size, **params)
+
+    p.batch_collective = on_axis
+    _unmapped_rule(p)
+
+    @p.jvp
+    def _(primals: Sequence[Any], tangents: Sequence[Any], **params: Any) -> tuple:
+        out = p.bind(*primals, **params)
+        (t,) = tangents
+        if is_zero(t):
+            return out, Zero.like(aval_of(out))
+        return out, p.bind(vary(t, _names(params["axis_name"])), **params)
+
+    @p.transpose
+    def _(ct: Any, x: Any, **params: Any) -> tuple:
+        return (transpose(vary(ct, _names(params["axis_name"])), **params),)
+
+    return p
+
+
+def _same_type(x: Any, *, axis_name: Any, **_: Any) -> Any:
+    return x
+
+
+def _rows(x: Any, order: np.ndarray) -> Any:
+    """The slices of `x` along its leading dimension, in a fixed order."""
+    return concatenate([slice_in_dim(x, int(i), int(i) + 1) for i in order], 0)
+
+
+def _permuted(x: Any, n: int, *, perm: tuple) -> tuple:
+    source = np.full(n, -1)
+    for src, dst in perm:
+        source[dst] = src
+    if (source >= 0).all():
+        return _rows(x, source), 0
+    taken = _rows(x, np.maximum(source, 0))
+    mask = (source >= 0).astype(np.int32).reshape(n, *([1] * (aval_of(x).ndim - 1)))
+    return ar.mul(taken, convert(mask, aval_of(x).dtype)), 0
+
+
+ppermute_p = _exchange(
+    "ppermute",
+    _same_type,
+    _permuted,
+    lambda ct, *, axis_name, perm: ppermute_p.bind(
+        ct, axis_name=axis_name, perm=tuple((d, s) for s, d in perm)
+    ),
+    lambda b, x, *, axis_name, perm: b.op(
+        "collective_permute", [x], b.out, **b.module.manual.pairs(b, _names(axis_name), perm)
+    ),
+)
+
+
+def ppermute(x: Any, axis_name: Any, perm: Sequence[tuple[int, int]]) -> Any:
+    """`x` (a pytree) moved along the named axis: what example `src` holds goes to `dst`, for each pair.
+
+    An example that nothing is sent to gets zeros.
+
+    >>> import sagax, sagax.numpy as np
+    >>> sagax.vmap(lambda x: sagax.lax.ppermute(x, "i", [(0, 1), (1, 0)]), axis_name="i")(np.array([5, 6]))
+    Array([6, 5], dtype=int32)
+    """
+    pairs = tuple((int(s), int(d)) for s, d in perm)
+    for which, ends in (
+        ("sources", [s for s, _ in pairs]),
+        ("destinations", [d for _, d in pairs]),
+    ):
+        if len(set(ends)) != len(ends):
+            raise ArgumentValueError(
+                f"ppermute {which} must be unique",
+                function="ppermute",
+                argument="perm",
+                got=pairs,
+                expected="pairs (source, destination) in which no device sends or receives twice: "
+                f"{max(ends, key=ends.count)} stands there {ends.count(max(ends, key=ends.count))} times",
+                fix="use lax.all_gather or lax.all_to_all where several devices need the same value",
+            )
+    axis = _axis(axis_name)
+    n = _whole_size(_names(axis))
+    for s, d in pairs:
+        if not (0 <= s < n and 0 <= d < n):
+            raise ArgumentValueError(
+                f"the pair {(s, d)} is out of range",
+                function="ppermute",
+                argument="perm",
+                got=pairs,
+                expected=f"positions from 0 to {n - 1}",
+            )
+    return trees.map(
+        lambda leaf: ppermute_p.bind(vary(leaf, _names(axis)), axis_name=axis, perm=pairs), x
+    )
+
+
+def pshuffle(x: Any, axis_name: Any, perm: Sequence[int]) -> Any:
+    """`x` (a pytree) moved along the named axis: example i gets what example `perm[i]` holds.
+
+    >>> import sagax, sagax.numpy as np
+    >>> sagax.vmap(lambda x: sagax.lax.pshuffle(x, "i", [2, 0, 1]), axis_name="i")(np.array([5, 6, 7]))
+    Array([7, 5, 6], dtype=int32)
+    """
+    n = _whole_size(_names(axis_name))
+    if sorted(perm) != list(range(n)):
+        raise ArgumentValueError(
+            "`perm` does not represent a permutation",
+            function="pshuffle",
+            argument="perm",
+            got=tuple(perm),
+            expected=f"a permutation of {n} positions",
+        )
+    return ppermute(x, axis_name, list(zip(perm, range(len(perm)), strict=True)))
+
+
+def _gathered_type(
+    x: Any,
+    *,
+    axis_name: Any,
+    all_gather_dimension: int,
+    tiled: bool,
+    axis_size: Any,
+    groups: Groups = None,
+) -> Any:
+    shape = list(x.shape)
+    if tiled:
+        shape[all_gather_dimension] *= axis_size
+    else:
+        shape.insert(all_gather_dimension, axis_size)
+    return x.update(shape=tuple(shape), weak_type=False)
+
+
+def _gathered(x: Any, n: int, *, all_gather_dimension: int, tiled: bool, axis_size: Any) -> tuple:
+    whole = moveaxis(x, 0, all_gather_dimension)
+    if tiled:
+        shape = aval_of(whole).shape
+        d = all_gather_dimension
+        whole = reshape(whole, (*shape[:d], shape[d] * shape[d + 1], *shape[d + 2 :]))
+    return whole, None
+
+
+def _lower_all_gather(
+    b: Any,
+    x: Any,
+    *,
+    axis_name: Any,
+    all_gather_dimension: int,
+    tiled: bool,
+    axis_size: Any,
+    groups: Groups = None,
+) -> Any:
+    d = all_gather_dimension
+    if not tiled:
+        x = b.reshape(x, (*x.shape[:d], 1, *x.shape[d:]))
+    attributes = b.module.manual.attributes(b, _names(axis_name), groups)
+    return b.op("all_gather", [x], b.out, all_gather_dim=f"{d} : i64", **_GLOBAL, **attributes)
+
+
+_GLOBAL = {"use_global_device_ids": ""}
+
+all_gather_p = _exchange(
+    "all_gather",
+    _gathered_type,
+    _gathered,
+    lambda ct, *, all_gather_dimension, **params: psum_scatter_p.bind(
+        ct, scatter_dimension=all_gather_dimension, **params
+    ),
+    _lower_all_gather,
+)
+
+# The same with a result whose type says that it is the same on all devices.
+all_gather_invariant_p = _exchange(
+    "all_gather_invariant",
+    lambda x, *, axis_name, **params: _gathered_type(
+        x.with_vma(x.vma - frozenset(_names(axis_name))), axis_name=axis_name, **params
+    ),
+    _gathered,
+    lambda ct, **params: _own_part(ct, **params),
+    _lower_all_gather,
+)
+
+
+def _own_part(
+    x: Any, *, axis_name: Any, all_gather_dimension: int, tiled: bool, axis_size: Any
+) -> Any:
+    """What of a gathered array came from this device."""
+    place = axis_index(axis_name)
+    if not tiled:
+        return dynamic_index_in_dim(x, place, all_gather_dimension, keepdims=False)
+    size = aval_of(x).shape[all_gather_dimension] // axis_size
+    return dynamic_slice_in_dim(x, ar.mul(place, size), size, all_gather_dimension)
+
+
+def all_gather(
+    x: Any,
+    axis_name: Any,
+    *,
+    axis_index_groups: Any = None,
+    axis: int = 0,
+    tiled: bool = False,
+    to: str = "varying",
+) -> Any:
+    """The values of all examples along the named axis, stacked (with `tiled` concatenated) along `axis`.
+
+    Args:
+      axis: where the values are put; a new dimension unless `tiled`.
+      tiled: concatenate along `axis`, which exists already.
+      to: inside `shard_map`: "varying", or "invarying" for a result whose type says that all devices have the same.
+
+    >>> import sagax, sagax.numpy as np
+    >>> sagax.vmap(lambda x: sagax.lax.all_gather(x, "i"), axis_name="i", out_axes=None)(np.arange(3))
+    Array([0, 1, 2], dtype=int32)
+    """
+    if to not in ("varying", "invarying"):
+        raise ArgumentValueError(
+            function="all_gather",
+            argument="to",
+            got=repr(to),
+            expected="'varying' or 'invarying'",
+        )
+    name = _axis(axis_name)
+    groups = _groups_of(axis_index_groups, _names(name), "all_gather")
+    n = _whole_size(_names(name)) if groups is None else len(groups[0])
+    checked = all(named_axis(a).checked for a in _names(name))
+    p = all_gather_invariant_p if to == "invarying" and checked and not groups else all_gather_p
+
+    def one(leaf: Any) -> Any:
+        d = canonical_axis(axis, aval_of(leaf).ndim + (not tiled), "all_gather")
+        return p.bind(
+            vary(leaf, _names(name)),
+            axis_name=name,
+            all_gather_dimension=d,
+            tiled=tiled,
+            axis_size=n,
+            **_with_groups(groups),
+        )
+
+    return trees.map(one, x)
+
+
+def _scattered_type(
+    x: Any,
+    *,
+    axis_name: Any,
+    scatter_dimension: int,
+    tiled: bool,
+    axis_size: Any,
+    groups: Groups = None,
+) -> Any:
+    shape = list(x.shape)
+    size = shape[scatter_dimension]
+    if tiled:
+        if size % axis_size:
+            raise ArgumentValueError(
+                f"size {size} of dimension {scatter_dimension} is not divisible by the size {axis_size} of axis {axis_name!r}",
+                function="psum_scatter",
+                argument="x",
+                got=x,
+                expected=f"a multiple of {axis_size}",
+            )
+        shape[scatter_dimension] = size // axis_size
+    else:
+        if size != axis_size:
+            raise ArgumentValueError(
+                f"dimension {scatter_dimension} must have the size of axis {axis_name!r}",
+                function="psum_scatter",
+                argument="x",
+                got=x,
+                expected=f"size {axis_size}, or tiled=True",
+            )
+        del shape[scatter_dimension]
+    return x.update(shape=tuple(shape), weak_type=False)
+
+
+def _scattered(x: Any, n: int, *, scatter_dimension: int, tiled: bool, axis_size: Any) -> tuple:
+    total = reduce_sum(x, (0,))
+    if tiled:
+        shape = aval_of(total).shape
+        d = scatter_dimension
+        total = reshape(total, (*shape[:d], n, shape[d] // n, *shape[d + 1 :]))
+    return total, scatter_dimension
+
+
+def _lower_psum_scatter(
+    b: Any,
+    x: Any,
+    *,
+    axis_name: Any,
+    scatter_dimension: int,
+    tiled: bool,
+    axis_size: Any,
+    groups: Groups = None,
+) -> Any:
+    scalar = intern_aval((), x.aval.dtype)
+    body = b.region([scalar, scalar], lambda u, v: [b.op("add", [u, v], scalar)])
+    out, d = b.out, scatter_dimension
+    shape = out.shape if tiled else (*out.shape[:d], 1, *out.shape[d:])
+    found = b.op(
+        "reduce_scatter",
+        [x],
+        out.update(shape=shape),
+        regions=[body],
+        scatter_dimension=f"{d} : i64",
+        **_GLOBAL,
+        **b.module.manual.attributes(b, _names(axis_name), groups),
+    )
+    return b.reshape(found, out.shape)
+
+
+psum_scatter_p = _exchange(
+    "reduce_scatter",
+    _scattered_type,
+    _scattered,
+    lambda ct, *, scatter_dimension, **params: all_gather_p.bind(
+        ct, all_gather_dimension=scatter_dimension, **params
+    ),
+    _lower_psum_scatter,
+)
+
+
+def psum_scatter(
+    x: Any,
+    axis_name: Any,
+    *,
+    scatter_dimension: int = 0,
+    axis_index_groups: Any = None,
+    tiled: bool = False,
+) -> Any:
+    """The sum over the named axis, of which each example keeps its own part along `scatter_dimension`.
+
+    >>> import sagax, sagax.numpy as np
+    >>> sagax.vmap(lambda x: sagax.lax.psum_scatter(x, "i"), axis_name="i")(np.ones((2, 2)))
+    Array([2., 2.], dtype=float32)
+    """
+    name = _axis(axis_name)
+    groups = _groups_of(axis_index_groups, _names(name), "psum_scatter")
+    n = _whole_size(_names(name)) if groups is None else len(groups[0])
+
+    def one(leaf: Any) -> Any:
+        d = canonical_axis(
+            scatter_dimension, aval_of(leaf).ndim, "psum_scatter", "scatter_dimension"
+        )
+        return psum_scatter_p.bind(
+            vary(leaf, _names(name)),
+            axis_name=name,
+            scatter_dimension=d,
+            tiled=tiled,
+            axis_size=n,
+            **_with_groups(groups),
+        )
+
+    return trees.map(one, x)
+
+
+def _exchanged_type(
+    x: Any,
+    *,
+    axis_name: Any,
+    split_axis: int,
+    concat_axis: int,
+    axis_size: Any,
+    groups: Groups = None,
+) -> Any:
+    shape = list(x.shape)
+    if shape[split_axis] % axis_size:
+        raise ArgumentValueError(
+            f"size {shape[split_axis]} of split_axis {split_axis} is not divisible by the size {axis_size} of axis {axis_name!r}",
+            function="all_to_all",
+            argument="x",
+            got=x,
+            expected=f"a multiple of {axis_size}",
+        )
+    shape[split_axis] //= axis_size
+    shape[concat_axis] *= axis_size
+    return x.update(shape=tuple(shape), weak_type=False)
+
+
+def _exchanged(x: Any, n: int, *, split_axis: int, concat_axis: int, axis_size: Any) -> tuple:
+    # dimension 0 is the source; each splits its part into n pieces, one for each destination
+    shape = aval_of(x).shape
+    s, c = split_axis + 1, concat_axis + 1
+    cut = reshape(x, (*shape[:s], n, shape[s] // n, *shape[s + 1 :]))  # destination at s
+    cut = moveaxis(cut, s, 0)  # destination, source, rest
+    joined = moveaxis(cut, 1, c)  # destination, ..., source before concat_axis
+    full = aval_of(joined).shape
+    return reshape(joined, (*full[:c], full[c] * full[c + 1], *full[c + 2 :])), 0
+
+
+def _lower_all_to_all(
+    b: Any,
+    x: Any,
+    *,
+    axis_name: Any,
+    split_axis: int,
+    concat_axis: int,
+    axis_size: Any,
+    groups: Groups = None,
+) -> Any:
+    return b.op(
+        "all_to_all",
+        [x],
+        b.out,
+        split_dimension=f"{split_axis} : i64",
+        concat_dimension=f"{concat_axis} : i64",
+        split_count=f"{axis_size} : i64",
+        **b.module.manual.attributes(b, _names(axis_name), groups),
+    )
+
+
+all_to_all_p = _exchange(
+    "all_to_all",
+    _exchanged_type,
+    _exchanged,
+    lambda ct, *, split_axis, concat_axis, **params: all_to_all_p.bind(
+        ct, split_axis=concat_axis, concat_axis=split_axis, **params
+    ),
+    _lower_all_to_all,
+)
+
+
+def all_to_all(
+    x: Any,
+    axis_name: Any,
+    split_axis: int,
+    concat_axis: int,
+    *,
+    axis_index_groups: Any = None,
+    tiled: bool = False,
+) -> Any:
+    """`x` cut along `split_axis`, piece i sent to example i, and what arrives joined along `concat_axis`.
+
+    Without `tiled`, `split_axis` has the size of the named axis and disappears, and a new dimension is
+    made at `concat_axis`.
+
+    >>> import sagax, sagax.numpy as np
+    >>> f = lambda x: sagax.lax.all_to_all(x, "i", 0, 0, tiled=True)
+    >>> sagax.vmap(f, axis_name="i")(np.arange(4).reshape(2, 2))
+    Array([[0, 2],
+           [1, 3]], dtype=int32)
+    """
+    name = _axis(axis_name)
+    groups = _groups_of(axis_index_groups, _names(name), "all_to_all")
+    n = _whole_size(_names(name)) if groups is None else len(groups[0])
+
+    def exchange(x: Any, split: int, concat: int) -> Any:
+        return all_to_all_p.bind(
+            vary(x, _names(name)),
+            axis_name=name,
+            split_axis=split,
+            concat_axis=concat,
+            axis_size=n,
+            **_with_groups(groups),
+        )
+
+    def one(leaf: Any) -> Any:
+        ndim = aval_of(leaf).ndim
+        s = canonical_axis(split_axis, ndim, "all_to_all", "split_axis")
+        c = canonical_axis(concat_axis, ndim, "all_to_all", "concat_axis")
+        if not tiled:
+            if aval_of(leaf).shape[s] != n:
+                raise ArgumentValueError(
+                    f"split_axis {s} must have the size of axis {axis_name!r}",
+                    function="all_to_all",
+                    argument="x",
+                    got=leaf,
+                    expected=f"size {n}, or tiled=True",
+                )
+            shape = aval_of(leaf).shape
+            rest = [d for i, d in enumerate(shape) if i != s]
+            opened = reshape(moveaxis(leaf, s, 0), (n, *rest[:c], 1, *rest[c:]))
+            return reshape(exchange(opened, 0, c + 1), (*rest[:c], n, *rest[c:]))
+        return exchange(leaf, s, c)
+
+    return trees.map(one, x)
+
+
+def pswapaxes(x: Any, axis_name: Any, axis: int, *, axis_index_groups: Any = None) -> Any:
+    """`x` with the named axis and its dimension `axis` exchanged; both have the same size.
+
+    >>> import sagax, sagax.numpy as np
+    >>> sagax.vmap(lambda x: sagax.lax.pswapaxes(x, "i", 0), axis_name="i")(np.arange(4).reshape(2, 2))
+    Array([[0, 2],
+           [1, 3]], dtype=int32)
+    """
+    return all_to_all(x, axis_name, axis, axis, axis_index_groups=axis_index_groups)
+
+
+def pbroadcast(x: Any, axis_name: Any, source: int) -> Any:
+    """What example `source` of the named axis holds, for all examples.
+
+    >>> import sagax, sagax.numpy as np
+    >>> sagax.vmap(lambda x: sagax.lax.pbroadcast(x, "i", 1), axis_name="i")(np.array([5, 6]))
+    Array([6, 6], dtype=int32)
+    """
+    gathered = all_gather(x, axis_name)
+    return trees.map(lambda leaf: dynamic_index_in_dim(leaf, source, 0, keepdims=False), gathered)

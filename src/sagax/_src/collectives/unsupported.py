@@ -1,0 +1,60 @@
+"""Unsupported names of lax; each raises and names an alternative."""
+
+from __future__ import annotations
+
+from typing import Any, NoReturn
+
+from sagax._src.primitives.unsupported import UnsupportedError
+
+
+def after_all(*operands: Any) -> NoReturn:
+    """Always raises UnsupportedError: programs of sagax hold no tokens of their own.
+
+    Effects keep their order by themselves; `optimization_barrier` keeps computations apart.
+
+    >>> from sagax import lax
+    >>> try:
+    ...     lax.after_all()
+    ... except NotImplementedError:
+    ...     print("not supported")
+    not supported
+    """
+    raise UnsupportedError(
+        "programs of sagax hold no tokens that could be joined",
+        function="after_all",
+        fix="let values depend on each other with lax.optimization_barrier",
+    )
+
+
+def psend(x: Any, axis_name: Any, perm: Any) -> NoReturn:
+    """Always raises UnsupportedError: there are no one-sided messages. `ppermute` sends and receives.
+
+    >>> from sagax import lax
+    >>> try:
+    ...     lax.psend(1.0, "i", [(0, 1)])
+    ... except NotImplementedError:
+    ...     print("not supported")
+    not supported
+    """
+    raise UnsupportedError(
+        "sending without receiving is not supported",
+        function="psend",
+        fix=f"use lax.ppermute(x, {axis_name!r}, perm), which does both",
+    )
+
+
+def precv(token: Any, out_shape: Any, axis_name: Any, perm: Any) -> NoReturn:
+    """Always raises UnsupportedError: there are no one-sided messages. `ppermute` sends and receives.
+
+    >>> from sagax import lax
+    >>> try:
+    ...     lax.precv(None, 1.0, "i", [(0, 1)])
+    ... except NotImplementedError:
+    ...     print("not supported")
+    not supported
+    """
+    raise UnsupportedError(
+        "receiving without sending is not supported",
+        function="precv",
+        fix=f"use lax.ppermute(x, {axis_name!r}, perm), which does both",
+    )

@@ -1,1 +1,0 @@
-"""Primitives that hold a program."""

@@ -1,0 +1,66 @@
+"""Define dtype predicates, and look up related dtypes and their bounds."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import ml_dtypes
+import numpy as np
+
+from sagax._src.core import dtypes
+from sagax._src.core.dtypes import convert_numpy, is_complex, is_narrow_float, real_part_dtype
+
+__all__ = [
+    "bounds",
+    "complex_of",
+    "convert_numpy",
+    "is_complex",
+    "is_floating",
+    "is_integer",
+    "is_narrow_float",
+    "is_signed",
+    "is_unsigned",
+    "real_part_dtype",
+    "requested",
+]
+
+
+def is_floating(dtype: Any) -> bool:
+    return dtypes.kind(dtype) == "f"
+
+
+def is_integer(dtype: Any) -> bool:
+    return dtypes.kind(dtype) in "iu"
+
+
+def is_signed(dtype: Any) -> bool:
+    return dtypes.kind(dtype) == "i"
+
+
+def is_unsigned(dtype: Any) -> bool:
+    return dtypes.kind(dtype) == "u"
+
+
+def complex_of(dtype: Any) -> Any:
+    """The complex dtype whose parts have the floating dtype `dtype`."""
+    return dtypes.complex128 if dtype == dtypes.float64 else dtypes.complex64
+
+
+def requested(dtype: Any, function: str) -> Any:
+    """The dtype that an argument asks for; 64-bit ones narrow, with a warning, unless x64 is on."""
+    return dtypes.requested_dtype(dtype, function)
+
+
+def bounds(dtype: Any) -> tuple[Any, Any]:
+    """Least and greatest finite-or-infinite value of a real dtype, as scalars of it."""
+    kind = dtypes.kind(dtype)
+    if kind == "b":
+        return np.bool_(False), np.bool_(True)
+    if kind in "iu":
+        info = ml_dtypes.iinfo(dtype) if dtype.type.__module__ == "ml_dtypes" else np.iinfo(dtype)
+        return np.asarray(info.min, dtype)[()], np.asarray(info.max, dtype)[()]
+    inf = np.asarray(np.inf, dtype)
+    if np.isinf(inf.astype(np.float64)):
+        return (-inf)[()], inf[()]
+    info = ml_dtypes.finfo(dtype)  # types without infinities
+    return np.asarray(info.min, dtype)[()], np.asarray(info.max, dtype)[()]

@@ -1,0 +1,158 @@
+"""Print jaxprs: `{ lambda ; a:f32[3]. let b:f32[3] = sin a in (b,) }`.
+
+Works on anything with the attributes of a jaxpr. A jaxpr that is used several times inside another is
+printed once, by name, so that the text grows with the program and not with the number of its paths.
+"""
+
+from __future__ import annotations
+
+import enum
+import functools
+from typing import Any
+
+WIDTH = 80
+_LETTERS = "abcdefghijklmnopqrstuvwxyz"
+
+
+def variable_name(index: int) -> str:
+    """a, b, ..., z, ba, bb, ... : the name of the index-th variable."""
+    name = ""
+    while True:
+        index, digit = divmod(index, 26)
+        name = _LETTERS[digit] + name
+        if index == 0:
+            return name
+
+
+class _Printer:
+    def __init__(self, root: Any) -> None:
+        self.names: dict[Any, str] = {}
+        self.shared: dict[int, str] = {}
+        counts: dict[int, int] = {}
+        order: list[Any] = []
+        _count(root, counts, order)
+        taken: set[str] = set()
+        self.definitions = []
+        for jaxpr in order:  # inner ones first
+            if counts[id(jaxpr)] > 1:
+                base = name = (jaxpr.debug_info.func_name or "f").replace("<lambda>", "f")
+                k = 1
+                while name in taken:
+                    name, k = f"{base}{k}", k + 1
+                taken.add(name)
+                self.definitions.append((name, jaxpr))
+                self.shared[id(jaxpr)] = name
+
+    def var(self, v: Any) -> str:
+        if hasattr(v, "val"):
+            return f"{literal_text(v.val)}:{v.aval.str_short()}"
+        name = self.names.get(v)
+        if name is None:
+            name = self.names[v] = variable_name(len(self.names))
+        return name
+
+    def binder(self, v: Any) -> str:
+        return f"{self.var(v)}:{v.aval.str_short()}"
+
+    def binders(self, variables: Any) -> str:
+        return " ".join(map(self.binder, variables))
+
+    def jaxpr(self, jaxpr: Any, indent: int) -> str:
+        used = {v for e in jaxpr.eqns for v in e.invars if not hasattr(v, "val")}
+        used.update(v for v in jaxpr.outvars if not hasattr(v, "val"))
+        pad = " " * indent
+        consts, ins = self.binders(jaxpr.constvars), self.binders(jaxpr.invars)
+        head = "{ lambda " + consts + "; " + ins + ". let"
+        body = [self.eqn(eqn, used, indent + 4) for eqn in jaxpr.eqns]
+        outs = [self.var(v) for v in jaxpr.outvars]
+        result = f"({', '.join(outs)}{',' if len(outs) == 1 else ''})"
+        flat = f"{head} {'; '.join(body)} in {result} }}"
+        if "\n" not in flat and indent + len(flat) <= WIDTH:
+            return flat
+        lines = [head, *(f"{pad}    {line}" for line in body), f"{pad}  in {result} }}"]
+        return "\n".join(lines)
+
+    def eqn(self, eqn: Any, used: set, indent: int) -> str:
+        outs = " ".join(
+            self.binder(v) if v in used else f"_:{v.aval.str_short()}" for v in eqn.outvars
+        )
+        # inputs are named before what an inner jaxpr binds, as a reader meets them
+        ins = " ".join(self.var(v) for v in eqn.invars)
+        show = getattr(eqn.primitive, "show_rule", None)
+        params = show(**eqn.params) if show is not None else dict(sorted(eqn.params.items()))
+        start = f"{outs} = " if outs else ""
+        if not params:
+            return f"{start}{eqn.primitive.name} {ins}".rstrip()
+        texts = [f"{k}={self.param(v, indent + 2)}" for k, v in params.items()]
+        flat = f"{start}{eqn.primitive.name}[{' '.join(texts)}] {ins}".rstrip()
+        if "\n" not in flat and indent + len(flat) <= WIDTH:
+            return flat
+        pad = " " * indent
+        body = "".join(f"\n{pad}  {t}" for t in texts)
+        return f"{start}{eqn.primitive.name}[{body}\n{pad}] {ins}".rstrip()
+
+    def param(self, value: Any, indent: int) -> str:
+        if hasattr(value, "jaxpr") and hasattr(value, "consts"):
+            value = value.jaxpr
+        if hasattr(value, "eqns") and hasattr(value, "outvars"):
+            name = self.shared.get(id(value))
+            return name if name is not None else self.jaxpr(value, indent)
+        if isinstance(value, (tuple, list)) and any(hasattr(v, "eqns") for v in value):
+            pad = " " * indent
+            parts = "".join(f"\n{pad}  {self.param(v, indent + 2)}" for v in value)
+            return f"({parts}\n{pad})"
+        return param_text(value)
+
+
+def _count(jaxpr: Any, counts: dict[int, int], order: list) -> None:
+    """Count uses of each inner jaxpr, visiting each once; `order` gets inner ones first."""
+    counts[id(jaxpr)] = counts.get(id(jaxpr), 0) + 1
+    if counts[id(jaxpr)] > 1:
+        return
+    for eqn in jaxpr.eqns:
+        for inner in _inner(tuple(eqn.params.values())):
+            _count(inner, counts, order)
+    order.append(jaxpr)
+
+
+def _inner(values: Any) -> list:
+    found = []
+    for v in values:
+        if hasattr(v, "jaxpr") and hasattr(v, "consts"):
+            found.append(v.jaxpr)
+        elif hasattr(v, "eqns") and hasattr(v, "outvars"):
+            found.append(v)
+        elif isinstance(v, (tuple, list)):
+            found.extend(_inner(v))
+    return found
+
+
+def literal_text(value: Any) -> str:
+    """A literal as printed: plain Python form, whatever the type of the scalar."""
+    item = getattr(value, "item", None)
+    return str(item() if item is not None else value)
+
+
+def param_text(value: Any) -> str:
+    """A parameter as printed: short, and the same in every process."""
+    if isinstance(value, enum.Enum):
+        return str(value)
+    if isinstance(value, functools.partial):
+        return param_text(value.func)
+    if isinstance(value, tuple):
+        inner = ", ".join(map(param_text, value))
+        return f"({inner},)" if len(value) == 1 else f"({inner})"
+    if callable(value) and hasattr(value, "__name__"):
+        return value.__name__
+    return str(value)
+
+
+def jaxpr_text(jaxpr: Any) -> str:
+    """The text of a jaxpr, with the jaxprs that it uses several times named in front."""
+    printer = _Printer(jaxpr)
+    text = []
+    for name, shared in printer.definitions:
+        if shared is not jaxpr:
+            text.append(f"let {name} = {printer.jaxpr(shared, 0)} in")
+    text.append(printer.jaxpr(jaxpr, 0))
+    return "\n".join(text)

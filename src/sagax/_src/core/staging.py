@@ -1,0 +1,239 @@
+"""Stage functions: run them on tracers, and record a jaxpr."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from sagax._src import config, xla
+from sagax._src.core import avals, dims, memo_keys
+from sagax._src.core.effects import no_effects
+from sagax._src.core.jaxpr import ClosedJaxpr, DebugInfo, Eqn, Jaxpr, Literal, Var, no_debug_info
+from sagax._src.core.trace import Trace, Tracer, entered, leaked, no_leaks, state
+from sagax._src.core.value import aval_of, numpy_aval, sockets
+from sagax._src.diagnostics.errors import InconclusiveDimensionOperation, SagaxError
+from sagax._src.source_stacks import apart, capture, joined, written
+
+_SCALARS = (bool, int, float, complex)
+
+
+class StagedTracer(Tracer):
+    """Stands for a variable of the jaxpr being recorded."""
+
+    __slots__ = ("_var",)
+
+    def __init__(self, trace: StageTrace, aval: Any, var: Var) -> None:
+        self._trace = trace
+        self.aval = aval
+        self._var = var
+
+    def __repr__(self) -> str:
+        return f"JitTracer({self._parts()})"
+
+
+class StageTrace(Trace):
+    """Records equations. Values from outside become inputs of their own (`captured`)."""
+
+    __slots__ = (
+        "argument_links",
+        "captured",
+        "equations",
+        "here",
+        "invar_paths",
+        "invars",
+        "x64",
+    )
+
+    records = True
+
+    def __init__(self, parent: Trace | None, debug_info: DebugInfo = no_debug_info) -> None:
+        self.parent = parent
+        self.alive = True
+        self.axis = None
+        self.debug_info = debug_info
+        self.equations: list[Eqn] = []
+        self.invars: list[Var] = []
+        # id of a captured value -> (its variable, the value); holding the value keeps the id its own
+        self.captured: dict[int, tuple[Var, Any]] = {}
+        # for messages: how the user names an input; which outer value it stands for
+        self.invar_paths: dict[Var, str] = {}
+        self.argument_links: dict[Var, Any] = {}
+        self.x64 = config.current().x64
+        self.here = written.here
+
+    def new_input(self, aval: Any, path: str | None = None) -> StagedTracer:
+        """A tracer for one more input of the jaxpr."""
+        var = Var(aval)
+        self.invars.append(var)
+        if path is not None:
+            self.invar_paths[var] = path
+        return StagedTracer(self, aval, var)
+
+    def atom(self, x: Any) -> Any:
+        """The variable or literal that stands for `x` in this jaxpr."""
+        if type(x) is StagedTracer and x._trace is self:
+            return x._var
+        kind = type(x)
+        if kind in _SCALARS:
+            return Literal(x, avals.scalar_aval(kind, self.x64))
+        if isinstance(x, Tracer):
+            if not (x._trace.alive and x._trace.encloses(self)):
+                raise leaked(x)
+            return self._capture(x, x.aval)
+        if isinstance(x, np.generic):
+            aval = numpy_aval(x, self.x64)
+            return Literal(np.asarray(x, aval.dtype)[()], aval)
+        if isinstance(x, np.ndarray):
+            aval = numpy_aval(x, self.x64)
+            if aval.shape == ():
+                return Literal(np.asarray(x, aval.dtype)[()], aval)
+            known = self.captured.get(id(x))
+            return known[0] if known is not None else self._capture(x, aval)
+        if hasattr(x, "__jax_array__"):
+            return self.atom(apart(x.__jax_array__))
+        aval = aval_of(x)
+        if not hasattr(x, "aval"):  # a subclass of a Python scalar
+            return Literal(x, aval)
+        return self._capture(x, aval)
+
+    def _capture(self, x: Any, aval: Any) -> Var:
+        known = self.captured.get(id(x))
+        if known is not None:
+            return known[0]
+        var = Var(aval)
+        self.captured[id(x)] = (var, x)
+        return var
+
+    def lift(self, x: Any) -> StagedTracer:
+        """`x` as a tracer of this trace (a literal is kept as an input-less value through its atom)."""
+        if type(x) is StagedTracer and x._trace is self:
+            return x
+        atom = self.atom(x)
+        if type(atom) is Literal:
+            return self._capture_literal(x, atom)
+        return StagedTracer(self, atom.aval, atom)
+
+    def _capture_literal(self, x: Any, literal: Literal) -> StagedTracer:
+        value = sockets.concrete(x)
+        return StagedTracer(self, literal.aval, self._capture(value, literal.aval))
+
+    def record(self, primitive: Any, args: tuple, params: dict) -> Any:
+        """Append an equation; its results. What the primitive's rule for staging does."""
+        return StageTrace.process(self, primitive, args, params, False)
+
+    # Not by way of `record`: a call less for each equation, and a frame less in the stack that is kept.
+    def process(self, primitive: Any, args: tuple, params: dict, by_its_rule: bool = True) -> Any:
+        if primitive.stage_rule is not None and by_its_rule:
+            return primitive.stage_rule(self, args, params)
+        ins = []
+        in_avals = []
+        for a in args:
+            if type(a) is StagedTracer and a._trace is self:
+                ins.append(a._var)
+                in_avals.append(a.aval)
+            else:
+                atom = self.atom(a)
+                ins.append(atom)
+                in_avals.append(atom.aval)
+        try:
+            out = primitive.abstract_eval(tuple(in_avals), params)
+        except SagaxError as error:  # rules see types only
+            raise error.about_operands(args) from None
+        effects = (
+            primitive.effects_rule(**params) if primitive.effects_rule is not None else no_effects
+        )
+        here = self.here
+        traceback, outer = here.origin, here.around
+        if traceback is None:
+            traceback, outer = capture(), here.outer
+        if primitive.multiple_results:
+            outvars = [Var(a) for a in out]
+            self.equations.append(
+                Eqn(primitive, ins, outvars, params, effects, traceback, here.scope, outer)
+            )
+            return [StagedTracer(self, v.aval, v) for v in outvars]
+        var = Var(out)
+        self.equations.append(
+            Eqn(primitive, ins, [var], params, effects, traceback, here.scope, outer)
+        )
+        return StagedTracer(self, out, var)
+
+    def finish(self, outs: Sequence[Any]) -> tuple[Jaxpr, list]:
+        """The jaxpr recorded so far with these outputs, and the values of its constvars."""
+        atoms = [self.atom(x) for x in outs]
+        pairs = list(self.captured.values())
+        jaxpr = Jaxpr(
+            [v for v, _ in pairs], self.invars, atoms, self.equations, None, self.debug_info
+        )
+        return jaxpr, [x for _, x in pairs]
+
+
+def stage(
+    fun: Callable[..., Sequence[Any]],
+    in_avals: Sequence[Any],
+    debug_info: DebugInfo = no_debug_info,
+) -> tuple[Jaxpr, list]:
+    """Record `fun`, which takes and returns flat values, on inputs of the given avals.
+
+    Returns the jaxpr and the values that it captured from outside (arrays, or tracers of the
+    transformations around), one for each of its constvars.
+    """
+    trace = StageTrace(state.trace, debug_info)
+    result = _run(trace, fun, in_avals)
+    no_leaks(trace)
+    return result
+
+
+def _run(
+    trace: StageTrace, fun: Callable[..., Sequence[Any]], in_avals: Sequence[Any]
+) -> tuple[Jaxpr, list]:
+    names = trace.debug_info.arg_names
+    ins = [trace.new_input(a, names[i] if i < len(names) else None) for i, a in enumerate(in_avals)]
+    here = trace.here
+    before = here.state()
+    here.restore(("", None, None, joined(capture(), here.outer)))
+    try:
+        with xla.TracebackScope(), entered(trace):
+            if config.current().masks == "lazy":
+                with sockets.masks_over(trace) as check:
+                    outs = fun(*ins)
+                    check(outs)
+                return trace.finish(outs)
+            return trace.finish(fun(*ins))
+    except InconclusiveDimensionOperation as error:
+        sized = tuple(p for v, p in trace.invar_paths.items() if not dims.is_static(v.aval.shape))
+        if sized:
+            error.attach(about=(sized, trace.debug_info.func_name))
+        raise
+    finally:
+        here.restore(before)
+
+
+def stage_closed(
+    fun: Callable[..., Sequence[Any]],
+    in_avals: Sequence[Any],
+    debug_info: DebugInfo = no_debug_info,
+) -> ClosedJaxpr:
+    """As `stage`, as one closed jaxpr."""
+    jaxpr, consts = stage(fun, in_avals, debug_info)
+    return ClosedJaxpr(jaxpr, consts)
+
+
+def hoist_constants(jaxpr: Jaxpr) -> Jaxpr:
+    """The same program with its constvars as leading inputs."""
+    if not jaxpr.constvars:
+        return jaxpr
+    found = jaxpr.memo.get(memo_keys.HOISTED_CONSTANTS)
+    if found is None:
+        found = Jaxpr(
+            (),
+            [*jaxpr.constvars, *jaxpr.invars],
+            jaxpr.outvars,
+            jaxpr.eqns,
+            jaxpr.effects,
+            jaxpr.debug_info,
+        )
+        jaxpr.memo[memo_keys.HOISTED_CONSTANTS] = found
+    return found

@@ -1,0 +1,1 @@
+"""Analyze Python functions: purity, identity and free variables."""

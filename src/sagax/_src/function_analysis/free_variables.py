@@ -1,0 +1,468 @@
+"""Find the free variables of a function: globals, closure variables and attributes.
+
+They are found in the bytecode, of the function and of the user's functions that it refers to. Which of
+these instructions a trace really runs is watched while it runs them (`running`), so that a variable
+that only the other branch of an `if` reads is not taken for one that was read.
+"""
+
+from __future__ import annotations
+
+import enum
+import functools
+import sys
+import threading
+import types
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from types import CodeType
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+
+from sagax._src.core import dtypes
+from sagax._src.core.trace import is_concrete
+from sagax._src.diagnostics.spans import is_users
+from sagax._src.frozen_class import record
+from sagax._src.function_analysis import bytecode
+
+MISSING: Final = type("Missing", (), {"__repr__": lambda self: "<not defined>"})()
+
+_MOST_CODES = 64
+_MOST_READS = 256
+_LONGEST_TUPLE = 64
+_PLAIN = frozenset((bool, int, float, complex, str, bytes, type(None)))
+
+# --- what is compared ----------------------------------------------------------------------------
+
+
+def is_value(x: Any) -> bool:
+    """Whether `x` is of the kinds of values that are watched: numbers, texts, arrays, tuples of these."""
+    kind = type(x)
+    if kind in _PLAIN or is_concrete(x) or isinstance(x, (np.dtype, enum.Enum)):
+        return True
+    if kind is tuple:
+        return len(x) <= _LONGEST_TUPLE and all(map(is_value, x))
+    return isinstance(x, (np.ndarray, np.generic)) and dtypes.is_numeric_dtype(x.dtype)
+
+
+def same(a: Any, b: Any) -> bool:
+    """Whether a program made with the value `a` is right for `b`: equal, of the same type."""
+    if a is b:
+        return True
+    if type(a) is not type(b):
+        return False
+    if isinstance(a, (float, complex)):
+        return repr(a) == repr(b)  # nan is nan here, and 0.0 is not -0.0
+    if type(a) is tuple:
+        return len(a) == len(b) and all(map(same, a, b))
+    if is_concrete(a):
+        if a.aval is not b.aval or a.is_deleted() or b.is_deleted():
+            return False
+        return a.host().tobytes() == b.host().tobytes()
+    if isinstance(a, (np.ndarray, np.generic)):
+        return a.dtype == b.dtype and a.shape == b.shape and a.tobytes() == b.tobytes()
+    return bool(a == b)
+
+
+_NOTHING: Final[Mapping[str, Any]] = types.MappingProxyType({})
+
+# --- from names to values ------------------------------------------------------------------------
+
+
+class Link(NamedTuple):
+    """One step to a value: how it is fetched, from what, under which key, and what was there."""
+
+    kind: str  # "dict", "cell", "attribute", "item"
+    holder: Any
+    key: Any
+    value: Any
+
+
+@record(slots=True, eq=False)
+class Read:
+    """A value that a function reads from outside, and the way to it from a name."""
+
+    text: str
+    links: tuple[Link, ...]
+    value: Any
+    code: CodeType
+    offset: int
+    line: int
+
+    def now(self) -> Any:
+        """The value that is there now; MISSING if there is none."""
+        first, *rest = self.links
+        value = fetch(first.kind, first.holder, first.key)
+        for link in rest:
+            if value is MISSING:
+                break
+            value = fetch(link.kind, value, link.key)
+        return value
+
+
+def fetch(kind: str, holder: Any, key: Any) -> Any:
+    """What is found by one step, MISSING if nothing is."""
+    try:
+        if kind == "dict":
+            return holder.get(key, MISSING)
+        if kind == "attribute":
+            return getattr(holder, key, MISSING)
+        return holder.cell_contents if kind == "cell" else holder[key]
+    except (ValueError, LookupError, TypeError, AttributeError):
+        return MISSING
+
+
+class _Scope(NamedTuple):
+    """What the names of a code object stand for."""
+
+    globals: dict[str, Any]
+    cells: Mapping[str, Any]
+    bound: Mapping[str, Any]  # parameters whose values are known
+
+
+def outside(fun: Any, bound: Mapping[str, Any]) -> list[Read]:
+    """The values that `fun`, and the user's functions that it refers to, may read from outside.
+
+    `bound` gives the values of parameters that are known, such as a static `self`, and an `Instance` for
+    those of which only the class is.
+    """
+    todo: list[tuple[CodeType, _Scope]] = []
+    seen: set[Any] = set()
+    codes: list[CodeType] = []
+    reads: dict[Any, Read] = {}
+
+    def enter(function: Any, known: Mapping[str, Any] = _NOTHING, first: tuple = ()) -> None:
+        while True:
+            if isinstance(function, types.MethodType):
+                function, first = function.__func__, (function.__self__, *first)
+            elif isinstance(function, functools.partial):
+                known = {**function.keywords, **known}
+                function, first = function.func, (*function.args, *first)
+            elif not isinstance(function, types.FunctionType) and hasattr(function, "__wrapped__"):
+                function = function.__wrapped__
+            else:
+                break
+        if not isinstance(function, types.FunctionType) or not _is_own(function.__code__):
+            return
+        code = function.__code__
+        cells = bytecode.cells_of(function)
+        here = {**known, **dict(zip(code.co_varnames[: code.co_argcount], first, strict=False))}
+        todo.append((code, _Scope(function.__globals__, cells, here)))
+        original = function.__dict__.get("__wrapped__")
+        if original is not None:
+            enter(original, known, first)
+
+    enter(fun, bound)
+    while todo and len(seen) < _MOST_CODES and len(reads) < _MOST_READS:
+        code, scope = todo.pop()
+        key = (id(code), *((name, id(value)) for name, value in scope.bound.items()))
+        if key in seen:
+            continue
+        seen.add(key)
+        codes.append(code)
+        found = bytecode.scan(code)
+        bound_here = {n: v for n, v in scope.bound.items() if n not in found.rebound}
+        inside = _Scope(scope.globals, scope.cells, bound_here)
+        todo.extend((c, _narrowed(c, inside)) for c in found.inner)
+        for load in found.loads:
+            read = _follow(load, inside, code, enter)
+            if read is not None:
+                reads.setdefault(
+                    (id(code), load.offset, *[(id(x.holder), x.key) for x in read.links]), read
+                )
+    stored = frozenset[Any]().union(*(bytecode.scan(code).stored for code in codes))
+    # What the function itself assigns changes by its own doing.
+    return [read for read in reads.values() if read.links[-1].key not in stored]
+
+
+def _narrowed(code: CodeType, scope: _Scope) -> _Scope:
+    """The scope of a function inside: only the variables that it closes over."""
+    free = set(code.co_freevars)
+    return _Scope(
+        scope.globals,
+        {n: c for n, c in scope.cells.items() if n in free},
+        {n: v for n, v in scope.bound.items() if n in free},
+    )
+
+
+@functools.lru_cache(maxsize=2048)
+def _is_own_file(file: str) -> bool:
+    return is_users(file) and "site-packages" not in file and "dist-packages" not in file
+
+
+def _is_own(code: CodeType) -> bool:
+    return _is_own_file(code.co_filename)
+
+
+def _follow(load: bytecode.Load, scope: _Scope, code: CodeType, enter: Any) -> Read | None:
+    """The value that a load gives, if it is one that is watched; functions on the way are entered."""
+    links: list[Link] = []
+    text = load.name
+    if load.root != "global" and load.name in scope.bound:
+        value = scope.bound[load.name]
+        if not load.steps:  # the object itself is known to be the same
+            return None
+    elif load.root == "global":
+        value = scope.globals.get(load.name, MISSING)
+        links.append(Link("dict", scope.globals, load.name, value))
+    elif load.root == "cell" and load.name in scope.cells:
+        value = fetch("cell", scope.cells[load.name], None)
+        links.append(Link("cell", scope.cells[load.name], load.name, value))
+    else:
+        return None
+    end: Any = ("end", None)
+    for kind, key in (*load.steps, end):
+        if value is MISSING:
+            return None
+        if links and is_value(value):
+            return Read(text, tuple(links), value, code, load.offset, load.line)
+        if isinstance(value, (types.FunctionType, types.MethodType, functools.partial)):
+            enter(value)
+            return None
+        if kind == "end":
+            _enter_callable(value, enter)
+            return None
+        if kind == "item":
+            if type(value) not in (dict, list, tuple):
+                return None
+            links.append(Link("item", value, key, fetch("item", value, key)))
+            text += f"[{key!r}]"
+        else:
+            step = _attribute(value, key, enter)
+            if step is None:
+                return None
+            links.append(step)
+            text += f".{key}"
+        value = links[-1].value
+    return None
+
+
+def _enter_callable(value: Any, enter: Any) -> None:
+    """An object that may be called, a jitted function or an instance with `__call__`."""
+    if isinstance(value, type):
+        return
+    if hasattr(value, "__wrapped__"):
+        enter(value)
+    else:
+        call = getattr(type(value), "__call__", None)  # noqa: B004  what runs, not whether
+        if isinstance(call, types.FunctionType):
+            enter(types.MethodType(call, value))
+
+
+class Instance:
+    """An object that is traced, of which the class is known: its methods are, its attributes are not."""
+
+    __slots__ = ("kind",)
+
+    def __init__(self, kind: type) -> None:
+        self.kind = kind
+
+
+def instance_of(x: Any) -> Instance | None:
+    """What is known of a traced argument, if it is of a class of the user's."""
+    module = sys.modules.get(type(x).__module__)
+    file = getattr(module, "__file__", None) or "<typed in>"
+    return Instance(type(x)) if type(x).__module__ != "builtins" and _is_own_file(file) else None
+
+
+def _attribute(value: Any, name: str, enter: Any) -> Link | None:
+    """An attribute that is looked up without running any code; methods and properties are entered."""
+    if isinstance(value, types.ModuleType):
+        if not _is_own_file(getattr(value, "__file__", None) or "<frozen "):
+            return None
+        return Link("dict", vars(value), name, vars(value).get(name, MISSING))
+    if isinstance(value, type):
+        kind, own = value, None
+    elif isinstance(value, Instance):
+        kind, own = value.kind, None
+    else:
+        kind, own = type(value), getattr(value, "__dict__", None)
+    on_class: Any = MISSING
+    for base in kind.__mro__:
+        if name in vars(base):
+            on_class = vars(base)[name]
+            break
+    if isinstance(on_class, types.MemberDescriptorType):  # a slot
+        if isinstance(value, Instance):
+            return None
+        return Link("attribute", value, name, fetch("attribute", value, name))
+    if isinstance(on_class, (property, functools.cached_property)):
+        function = on_class.fget if isinstance(on_class, property) else on_class.func
+        if function is not None and value is not kind:
+            enter(types.MethodType(function, value))
+        return None
+    if isinstance(own, dict) and name in own:
+        return Link("attribute", value, name, own[name])
+    if on_class is MISSING:
+        return None
+    if isinstance(on_class, staticmethod):
+        enter(on_class.__func__)
+        return None
+    if isinstance(on_class, classmethod):
+        enter(types.MethodType(on_class.__func__, kind))
+        return None
+    if hasattr(type(on_class), "__get__") or hasattr(on_class, "__wrapped__"):
+        if value is not kind and callable(on_class):
+            enter(types.MethodType(on_class, value))
+        elif callable(on_class):
+            enter(on_class)
+        return None
+    if isinstance(value, Instance):  # it may have an attribute of its own
+        return None
+    return Link("attribute", value, name, on_class)
+
+
+# --- which of them run -----------------------------------------------------------------------------
+
+
+class Ran:
+    """The instructions that have run, of the code that was watched."""
+
+    __slots__ = ("places", "whole")
+
+    def __init__(self) -> None:
+        self.places: set[tuple[int, int]] = set()  # identity of the code, offset
+        self.whole: set[int] = set()  # code whose earlier trace was used again
+
+    def __contains__(self, read: Read) -> bool:
+        return (id(read.code), read.offset) in self.places or id(read.code) in self.whole
+
+
+class _Local(threading.local):
+    active: tuple[Ran, ...] = ()
+
+
+_local = _Local()
+
+
+def reused(functions: Iterable[Any]) -> None:
+    """Tell the traces at work that what these functions do was taken from an earlier trace."""
+    if not _local.active:
+        return
+    for function in functions:
+        if callable(function):
+            reused_reads(outside(function, _NOTHING))
+
+
+def reused_reads(found: Iterable[Read]) -> None:
+    """As `reused`, where the places that ran are known."""
+    if _local.active:
+        places = [(id(read.code), read.offset) for read in found]
+        for ran in _local.active:
+            ran.places.update(places)
+
+
+@contextmanager
+def running(codes: Mapping[int, CodeType]) -> Iterator[Ran]:
+    """The instructions of these code objects (by identity) that this thread runs in a `with` block."""
+    ran = Ran()
+    before = _local.active
+    _local.active = (*before, ran)
+    try:
+        with _watched(codes, ran):
+            yield ran
+    finally:
+        _local.active = before
+
+
+if sys.version_info >= (3, 12):
+    _monitoring = sys.monitoring
+    _TOOLS = (4, 3)  # numbers that no kind of tool has by convention
+    _lock = threading.Lock()
+    _tool: list[int] = []
+    _users: Counter[int] = Counter()
+
+    def _on_instruction(code: CodeType, offset: int) -> Any:
+        active = _local.active
+        for ran in active:
+            ran.places.add((id(code), offset))
+        # once is enough, if no other trace waits for it
+        return _monitoring.DISABLE if active and _users[id(code)] == 1 else None
+
+    def _acquire() -> bool:
+        if _tool:
+            return True
+        for number in _TOOLS:
+            if _monitoring.get_tool(number) is None:
+                _monitoring.use_tool_id(number, "sagax")
+                _monitoring.register_callback(
+                    number, _monitoring.events.INSTRUCTION, _on_instruction
+                )
+                _tool.append(number)
+                return True
+        return False
+
+    @contextmanager
+    def _watched(codes: Mapping[int, CodeType], ran: Ran) -> Iterator[None]:
+        with _lock:
+            if not _acquire():  # other tools have all numbers: whatever may be read counts as read
+                ran.whole.update(codes)
+                codes = {}
+            for key, code in codes.items():
+                _users[key] += 1
+                if _users[key] == 2:  # what was seen once is wanted again
+                    _monitoring.set_local_events(_tool[0], code, 0)
+                _monitoring.set_local_events(_tool[0], code, _monitoring.events.INSTRUCTION)
+        try:
+            yield
+        finally:
+            with _lock:
+                for key, code in codes.items():
+                    _users[key] -= 1
+                    if not _users[key]:
+                        del _users[key]
+                        _monitoring.set_local_events(_tool[0], code, 0)
+                if not _users and _tool:
+                    number = _tool.pop()
+                    _monitoring.register_callback(number, _monitoring.events.INSTRUCTION, None)
+                    _monitoring.free_tool_id(number)
+
+else:
+
+    @contextmanager
+    def _watched(codes: Mapping[int, CodeType], ran: Ran) -> Iterator[None]:
+        before = sys.gettrace()
+        debugged = before is not None and not getattr(before, "of_sagax", False)
+        if debugged or not any(bytecode.scan(code).branches for code in codes.values()):
+            # Watching slows the trace down in this version of Python; and a debugger needs the hook.
+            ran.whole.update(codes)
+            yield
+            return
+
+        def each(frame: Any, event: Any, arg: Any) -> Any:
+            if event == "opcode":
+                for active in _local.active:
+                    active.places.add((id(frame.f_code), frame.f_lasti))
+            return each
+
+        def enter(frame: Any, event: Any, arg: Any) -> Any:
+            if id(frame.f_code) not in codes:
+                return before(frame, event, arg) if before is not None else None
+            frame.f_trace_opcodes = True
+            frame.f_trace_lines = False
+            return each
+
+        enter.of_sagax = True  # type: ignore[attr-defined]
+        sys.settrace(enter)
+        try:
+            yield
+        finally:
+            sys.settrace(before)
+
+
+__all__ = [
+    "MISSING",
+    "Instance",
+    "Link",
+    "Ran",
+    "Read",
+    "fetch",
+    "instance_of",
+    "is_value",
+    "outside",
+    "reused",
+    "reused_reads",
+    "running",
+    "same",
+]

@@ -1,0 +1,1 @@
+"""Define higher-order primitives, and the functions that bind them."""

@@ -1,0 +1,135 @@
+"""Define the primitive of `jit`: apply a jaxpr, compiled as a whole where it is evaluated."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from sagax._src import config
+from sagax._src.core.jaxpr import ClosedJaxpr, eval_jaxpr
+from sagax._src.core.primitive import Primitive
+from sagax._src.core.staging import hoist_constants
+from sagax._src.core.tangents import (
+    linear_marks,
+    nonzero_marks,
+    nonzero_tangents,
+    spread_cotangents,
+    spread_tangents,
+    transposed_operands,
+)
+from sagax._src.lazy_import import lazy_import
+from sagax._src.transforms.prune import prune_program
+
+if TYPE_CHECKING:
+    import sagax._src.transforms.batch as batch_transform
+    import sagax._src.transforms.jvp as jvp_transform
+    import sagax._src.transforms.linearize as linearize_transform
+    import sagax._src.transforms.transpose as transpose_transform
+else:
+    jvp_transform = lazy_import("sagax._src.transforms.jvp", globals())
+    linearize_transform = lazy_import("sagax._src.transforms.linearize", globals())
+    transpose_transform = lazy_import("sagax._src.transforms.transpose", globals())
+    batch_transform = lazy_import("sagax._src.transforms.batch", globals())
+
+jit_p = Primitive("jit", multiple_results=True, holds_program=True)
+jit_p.is_call = True
+
+
+def call(closed: ClosedJaxpr, args: Sequence[Any], **params: Any) -> list:
+    """Apply a closed jaxpr under the current trace. Its constants become leading operands, so that
+    they are never copied into the program and may be values of enclosing transformations.
+
+    `name` is its name, `under` the context of the settings of its own, if it has any.
+    """
+    if closed.consts:
+        args = [*closed.consts, *args]
+        closed = ClosedJaxpr(hoist_constants(closed.jaxpr), ())
+    return jit_p.bind(*args, jaxpr=closed, **params)
+
+
+jit_p.tells_vma = True
+
+
+@jit_p.abstract
+def _(*avals: Any, jaxpr: ClosedJaxpr, **_: Any) -> list:
+    return jaxpr.out_avals
+
+
+@jit_p.effect
+def _(*, jaxpr: ClosedJaxpr, **_: Any) -> frozenset:
+    return jaxpr.effects
+
+
+@jit_p.show
+def _(*, jaxpr: ClosedJaxpr, name: str, **_: Any) -> dict:
+    return {"name": name, "jaxpr": jaxpr}
+
+
+@jit_p.reference
+def _(*args: Any, jaxpr: ClosedJaxpr, **_: Any) -> list:
+    return eval_jaxpr(jaxpr.jaxpr, (), *args)
+
+
+@jit_p.jvp
+def _(
+    primals: Sequence[Any], tangents: Sequence[Any], *, jaxpr: ClosedJaxpr, name: str, **params: Any
+) -> tuple:
+    derived, marks = jvp_transform.jvp_jaxpr(jaxpr, nonzero_marks(tangents))
+    outs = call(derived, [*primals, *nonzero_tangents(tangents)], name=name, **params)
+    n = len(jaxpr.out_avals)
+    return outs[:n], spread_tangents(outs[n:], marks, jaxpr.out_avals)
+
+
+@jit_p.linearize
+def _(
+    primals: Sequence[Any], tangents: Sequence[Any], *, jaxpr: ClosedJaxpr, name: str, **params: Any
+) -> tuple:
+    split = linearize_transform.linearize_jaxpr(jaxpr, nonzero_marks(tangents))
+    n = len(jaxpr.out_avals)
+    known = call(split.known, primals, name=name, **params)
+    outs: list[Any] = []
+    if any(split.nonzero_out):
+        operands = [*split.pick(primals, known), *nonzero_tangents(tangents)]
+        outs = call(split.linear, operands, name=name, **params)
+    return known[:n], spread_tangents(outs, split.nonzero_out, jaxpr.out_avals)
+
+
+@jit_p.transpose
+def _(cts: Sequence[Any], *args: Any, jaxpr: ClosedJaxpr, name: str, **params: Any) -> list:
+    with params.get("under", config.unchanged):
+        transposed, marks = transpose_transform.transpose_jaxpr(
+            jaxpr, linear_marks(args), nonzero_marks(cts)
+        )
+    found = call(transposed, transposed_operands(args, cts), name=name, **params)
+    return spread_cotangents(found, marks, args)
+
+
+@jit_p.batch
+def _(
+    axis: Any,
+    args: Sequence[Any],
+    in_dims: Sequence[Any],
+    *,
+    jaxpr: ClosedJaxpr,
+    name: str,
+    **params: Any,
+) -> tuple:
+    batched, out_dims = batch_transform.batch_jaxpr(jaxpr, axis, tuple(in_dims))
+    return call(batched, args, name=name, **params), list(out_dims)
+
+
+@jit_p.prune
+def _(used: list[bool], *, jaxpr: ClosedJaxpr, **params: Any) -> tuple:
+    small, operands = prune_program(jaxpr, used)
+    return {"jaxpr": small, **params}, operands, used
+
+
+@jit_p.lower
+def _(b: Any, *args: Any, jaxpr: ClosedJaxpr, name: str, under: Any = None, **_: Any) -> list:
+    if under is None or "exact" not in dict(under.changes):
+        return b.call(jaxpr.jaxpr, args, name)
+    around, b.exact = b.exact, bool(dict(under.changes)["exact"])
+    try:
+        return b.inline(jaxpr.jaxpr, args)
+    finally:
+        b.exact = around

@@ -1,0 +1,178 @@
+"""Implement `closure_convert` and `custom_gradient`: turn captured values into arguments."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from sagax._src import trees
+from sagax._src.argument_checks.functions import check_function, kind_of, structure_error
+from sagax._src.core import dtypes
+from sagax._src.core.jaxpr import eval_jaxpr
+from sagax._src.core.trace import Tracer
+from sagax._src.core.value import aval_of
+from sagax._src.diagnostics.boundary import function_name
+from sagax._src.diagnostics.errors import ArgumentError
+from sagax._src.higher_order.custom_derivatives import custom_vjp
+from sagax._src.higher_order.trace_bodies import Body, operand_leaves, trace_body
+
+_NO_FUNCTION = "the first argument is the function"
+
+
+class UnsupportedOptionError(ArgumentError, NotImplementedError):
+    """An option that sagax knows but does not support."""
+
+
+# closure_convert ------------------------------------------------------------------------------------
+
+
+class Converted:
+    """A traced function of its arguments and of the values that it closed over."""
+
+    __slots__ = ("__name__", "_body", "_kept", "_moved", "_tree")
+
+    def __init__(self, body: Body, tree: Any, moved: Sequence[int]) -> None:
+        self._body = body
+        self._tree = tree
+        self._moved = tuple(moved)  # which captured values come as arguments
+        self._kept = {i: c for i, c in enumerate(body.consts) if i not in self._moved}
+        self.__name__ = body.name
+
+    def __call__(self, *args: Any) -> Any:
+        n = len(args) - len(self._moved)
+        leaves, tree = trees.flatten_argument(self.__name__, "arguments", args[: max(n, 0)])
+        if tree != self._tree:
+            found = trees.structure_mismatch(self._tree, tree, "the example", "the arguments")
+            raise structure_error(
+                f"the converted {self.__name__}",
+                "the arguments have another structure than the example that it was converted with",
+                found,
+                f"pass arguments like the example, then the {len(self._moved)} values it closed over",
+            )
+        given = dict(zip(self._moved, args[n:], strict=True))
+        consts = [given.get(i, self._kept.get(i)) for i in range(len(self._body.consts))]
+        outs = eval_jaxpr(self._body.jaxpr.jaxpr, (), *consts, *leaves)
+        return self._body.out_tree.unflatten(outs)
+
+
+def closure_convert(fun: Callable, *example_args: Any) -> tuple[Callable, list]:
+    """`fun` as a function that closes over nothing that is differentiated, and the values it closed over.
+
+    For a function with a derivative rule of its own that takes another function: the values that `fun` refers to
+    and that have derivatives become arguments, so that the rule can say what their derivatives are.
+
+    Args:
+      example_args: arguments of the types with which the result will be called.
+
+    Returns:
+      (converted, values): `converted(*args, *values)` is `fun(*args)`. `values` are floating point or complex
+      traced values; others stay closed over.
+
+    >>> import sagax, sagax.numpy as np
+    >>> def slope(y):
+    ...     converted, values = sagax.closure_convert(lambda x: x * y, 1.0)
+    ...     return converted(2.0, *values)
+    >>> float(sagax.grad(slope)(3.0))
+    2.0
+    """
+    check_function(fun, _NO_FUNCTION, "closure_convert", "fun")
+    leaves, tree = operand_leaves("closure_convert", "example_args", example_args)
+    body = trace_body(fun, tree, [aval_of(x) for x in leaves], transform="closure_convert")
+    moved = [
+        i
+        for i, c in enumerate(body.consts)
+        if isinstance(c, Tracer) and dtypes.is_inexact(c.aval.dtype)
+    ]
+    return Converted(body, tree, moved), [body.consts[i] for i in moved]
+
+
+# custom_gradient ------------------------------------------------------------------------------------
+
+
+def custom_gradient(
+    fun: Callable | None = None,
+    *,
+    with_logs: bool = False,
+    remat: bool = False,
+    with_accums: Any = None,
+) -> Callable:
+    """The function that `fun` computes, with the reverse-mode rule that `fun` returns beside its value.
+
+    `fun(*args) -> (value, rule)`; `rule(ct)` takes a cotangent of the value and returns a tuple with a cotangent
+    for each argument (of a single argument also the cotangent itself). The rule may refer to everything that
+    `fun` computed.
+
+    Args:
+      with_logs, remat, with_accums: not supported; `custom_vjp` and `checkpoint` have what they are for.
+
+    Raises:
+      TypeError: `fun` returns no such pair, or the rule no cotangents of the arguments; names the leaf.
+
+    >>> import sagax
+    >>> @sagax.custom_gradient
+    ... def f(x):
+    ...     return x ** 2, lambda ct: (ct * x,)
+    >>> float(f(3.0)), float(sagax.grad(f)(3.0))
+    (9.0, 3.0)
+    """
+    options = {"with_logs": with_logs, "remat": remat, "with_accums": with_accums}
+    for option, given in options.items():
+        if given:
+            raise UnsupportedOptionError(
+                f"custom_gradient with {option} is not supported",
+                function="custom_gradient",
+                argument=option,
+                got=repr(given),
+                fix="write the rule with sagax.custom_vjp; logs can be returned as cotangents of an extra argument",
+            )
+    if fun is None:
+        return custom_gradient
+    user = fun
+    check_function(user, _NO_FUNCTION, "custom_gradient", "fun")
+    name = function_name(user)
+
+    def pair(*args: Any) -> tuple[Any, Callable]:
+        result = user(*args)
+        if not (isinstance(result, (tuple, list)) and len(result) == 2 and callable(result[1])):
+            raise ArgumentError(
+                f"{name} must return a pair: its value, and a function from a cotangent of the value to the "
+                "cotangents of its arguments",
+                function="custom_gradient",
+                argument=name,
+                got=kind_of(result),
+                expected="(value, rule)",
+            )
+        return result[0], result[1]
+
+    @functools.wraps(user, updated=())
+    def value(*args: Any) -> Any:
+        return pair(*args)[0]
+
+    def forward(*args: Any) -> tuple[Any, Any]:
+        out, rule = pair(*args)
+        leaves, tree = trees.flatten_argument(name, "value", out)
+        cts = [aval_of(x).to_tangent_aval() for x in leaves]
+        body = trace_body(rule, trees.treedef_tuple((tree,)), cts, transform="custom_gradient")
+        return out, trees.Partial(_Rule(body, len(args)), *body.consts)
+
+    wrapped: Any = custom_vjp(value)
+    wrapped.defvjp(forward, lambda rule, ct: rule(ct))
+    return wrapped
+
+
+class _Rule:
+    """A traced rule of custom_gradient, as a function of what it captured and the cotangent."""
+
+    __slots__ = ("__name__", "body", "n_arguments")
+
+    def __init__(self, body: Body, n_arguments: int) -> None:
+        self.body = body
+        self.n_arguments = n_arguments
+        self.__name__ = body.name
+
+    def __call__(self, *values: Any) -> Any:
+        leaves = trees.flatten(values[-1])[0]
+        outs = eval_jaxpr(self.body.jaxpr.jaxpr, (), *values[:-1], *leaves)
+        found = self.body.out_tree.unflatten(outs)
+        return found if isinstance(found, tuple) or self.n_arguments != 1 else (found,)

@@ -1,0 +1,536 @@
+"""Implement `cond` and `switch`: choose one of several branches at run time."""
+
+from __future__ import annotations
+
+import functools
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+import numpy as np
+
+from sagax._src import config, trees
+from sagax._src.argument_checks.argument_names import leaf_paths
+from sagax._src.argument_checks.functions import (
+    check_function,
+    kind_of,
+    structure_error,
+    unusable_leaf,
+)
+from sagax._src.core import dtype_predicates, dtypes, memo_keys
+from sagax._src.core.avals import intern_aval
+from sagax._src.core.effects import join
+from sagax._src.core.jaxpr import ClosedJaxpr, Jaxpr, Var, eval_jaxpr
+from sagax._src.core.primitive import Primitive
+from sagax._src.core.tangents import (
+    Linear,
+    linear_marks,
+    nonzero_marks,
+    nonzero_tangents,
+    spread_cotangents,
+    spread_tangents,
+    transposed_operands,
+)
+from sagax._src.core.trace import Tracer
+from sagax._src.core.value import aval_of, is_operand, sockets
+from sagax._src.diagnostics.errors import (
+    ArgumentError,
+    ArgumentValueError,
+    ShapeError,
+    describe,
+)
+from sagax._src.higher_order import varying_axes
+from sagax._src.higher_order.trace_bodies import (
+    is_concrete,
+    operand_leaves,
+    trace_body,
+    type_mismatch,
+)
+from sagax._src.primitives import selection
+from sagax._src.primitives.comparison import eq, ne
+from sagax._src.primitives.identities import stop_gradient
+from sagax._src.primitives.makers import broadcast_to, scalar_like
+from sagax._src.primitives.mesh_axes import vary_like
+from sagax._src.primitives.random_bits import shared
+from sagax._src.primitives.structural import convert, expand_dims, moveaxis, zeros_of
+from sagax._src.transforms.batch import batch_jaxpr, place
+from sagax._src.transforms.derived import derived, derived_program
+from sagax._src.transforms.jvp import jvp_jaxpr
+from sagax._src.transforms.linearize import linearize_jaxpr
+from sagax._src.transforms.prune import prune_program
+from sagax._src.transforms.transpose import transpose_jaxpr
+
+cond_p = Primitive("cond", multiple_results=True, holds_program=True)
+cond_p.is_control = True
+
+# Operands: the index of the branch (int32, in range), then the operands of every branch.
+
+
+@cond_p.abstract
+def _(index: Any, *avals: Any, branches: tuple) -> list:
+    return [
+        a if all(b.out_avals[i].weak_type for b in branches) else a.strip_weak_type()
+        for i, a in enumerate(branches[0].out_avals)
+    ]
+
+
+cond_p.tells_vma = True
+
+
+@cond_p.stage
+def _(trace: Any, args: Sequence, params: dict) -> list:
+    index, *avals = varying_axes.avals_of(args)
+    if index.vma:
+        # Where devices may take different branches, none of them can wait there for the others: what the
+        # cotangents of operands are summed over, they are summed over outside.
+        args = [args[0], *[vary_like(x, index.vma) for x in args[1:]]]
+        _, *avals = varying_axes.avals_of(args)
+    branches = varying_axes.agreed(params["branches"], avals, index.vma)
+    if index.vma:
+        varying_axes.check_no_waiting("cond", "which branch they take", branches, index.vma)
+    return trace.record(cond_p, args, {**params, "branches": branches})
+
+
+@cond_p.effect
+def _(*, branches: tuple) -> frozenset:
+    return join(*[b.effects for b in branches])
+
+
+@cond_p.reference
+def _(index: Any, *xs: Any, branches: tuple) -> list:
+    return eval_jaxpr(branches[int(index)].jaxpr, (), *xs)
+
+
+def _shared(branches: Sequence[ClosedJaxpr]) -> tuple[tuple, list]:
+    """Branches without constants of their own: those of all become leading operands of each."""
+    consts = [c for b in branches for c in b.consts]
+    if not consts:
+        return tuple(branches), []
+    out, start = [], 0
+    avals = [aval_of(c) for c in consts]
+    for b in branches:
+        inner, first = b.jaxpr, start
+
+        def widened(inner: Jaxpr = inner, first: int = first) -> Jaxpr:
+            # the branch's own constants keep their variables, the others' are fresh and unused
+            fresh = [Var(a) for a in avals]
+            fresh[first : first + len(inner.constvars)] = inner.constvars
+            return inner.replace(constvars=(), invars=[*fresh, *inner.invars])
+
+        out.append(
+            ClosedJaxpr(derived(inner, (memo_keys.BRANCH_CONSTANTS, start, *avals), widened), ())
+        )
+        start += len(b.consts)
+    return tuple(out), consts
+
+
+def _bind(index: Any, branches: Sequence[ClosedJaxpr], operands: Sequence[Any]) -> list:
+    shared, consts = _shared(branches)
+    return cond_p.bind(index, *consts, *operands, branches=shared)
+
+
+@cond_p.jvp
+def _(primals: Sequence, tangents: Sequence, *, branches: tuple) -> tuple:
+    index, *ops = primals
+    nonzero = nonzero_marks(tangents[1:])
+    wanted = _in_any(jvp_jaxpr(b, nonzero)[1] for b in branches)
+    derived = [jvp_jaxpr(b, nonzero, wanted)[0] for b in branches]
+    outs = _bind(index, derived, [*ops, *nonzero_tangents(tangents[1:])])
+    n = len(branches[0].out_avals)
+    return outs[:n], spread_tangents(outs[n:], wanted, list(map(aval_of, outs[:n])))
+
+
+def _in_any(marks: Iterable[Sequence[bool]]) -> tuple[bool, ...]:
+    """Which results, or operands, any of the branches marks."""
+    return tuple(map(any, zip(*marks, strict=True)))
+
+
+@cond_p.linearize
+def _(primals: Sequence, tangents: Sequence, *, branches: tuple) -> tuple:
+    index, *ops = primals
+    nonzero = nonzero_marks(tangents[1:])
+    wanted = _in_any(linearize_jaxpr(b, nonzero).nonzero_out for b in branches)
+    splits = [linearize_jaxpr(b, nonzero, wanted) for b in branches]
+    n_out = len(branches[0].out_avals)
+    # Residuals that a branch computes go through slots; branches use the same slot for equal types.
+    slots: list[Any] = []
+    slots_of_type: dict[Any, list[int]] = {}
+    plans = []
+    for split in splits:
+        used: Counter[Any] = Counter()
+        plan = []
+        for where, k in split.residuals:
+            if where == "in":
+                plan.append(("in", k))
+                continue
+            aval = split.known.out_avals[k]
+            plain = intern_aval(aval.shape, aval.dtype)
+            alike = slots_of_type.setdefault(plain, [])
+            if used[plain] == len(alike):
+                alike.append(len(slots))
+                slots.append(aval)
+            plan.append(("slot", alike[used[plain]], k))
+            used[plain] += 1
+        plans.append(plan)
+    known = [
+        _with_slots(split.known, plan, slots, n_out)
+        for split, plan in zip(splits, plans, strict=True)
+    ]
+    outs = _bind(index, known, ops)
+    residuals = outs[n_out:]
+    given = nonzero_tangents(tangents[1:])
+    linear = [
+        _taking_slots(split.linear, plan, ops, slots)
+        for split, plan in zip(splits, plans, strict=True)
+    ]
+    pushed = _bind(index, linear, [*ops, *residuals, *given]) if any(wanted) else []
+    return outs[:n_out], spread_tangents(pushed, wanted, list(map(aval_of, outs[:n_out])))
+
+
+def _with_slots(known: ClosedJaxpr, plan: list, slots: list, n_out: int) -> ClosedJaxpr:
+    """A branch that also gives the residual slots, zeros in those it does not use."""
+    used = {p[1]: p[2] for p in plan if p[0] == "slot"}
+
+    def fun(*xs: Any) -> list:
+        outs = eval_jaxpr(known.jaxpr, known.consts, *xs)
+        return [
+            *outs[:n_out],
+            *(outs[used[i]] if i in used else zeros_of(a) for i, a in enumerate(slots)),
+        ]
+
+    key = (memo_keys.BRANCH_WITH_SLOTS, n_out, tuple(used.items()), *slots)
+    return derived_program(known.jaxpr, key, fun, known.in_avals)[0]
+
+
+def _taking_slots(linear: ClosedJaxpr, plan: list, ops: list, slots: list) -> ClosedJaxpr:
+    """A linear branch on (operands, residual slots, tangents)."""
+    n_ops = len(ops)
+
+    def fun(*xs: Any) -> list:
+        residuals = [xs[p[1]] if p[0] == "in" else xs[n_ops + p[1]] for p in plan]
+        return eval_jaxpr(linear.jaxpr, linear.consts, *residuals, *xs[n_ops + len(slots) :])
+
+    tangents = linear.in_avals[len(plan) :]
+    avals = [*(aval_of(o) for o in ops), *slots, *tangents]
+    return derived_program(
+        linear.jaxpr, (memo_keys.BRANCH_TAKING_SLOTS, tuple(plan), *avals), fun, avals
+    )[0]
+
+
+@cond_p.transpose
+def _(cts: Sequence, index: Any, *args: Any, branches: tuple) -> list:
+    linear, nonzero = linear_marks(args), nonzero_marks(cts)
+    pairs = [transpose_jaxpr(b, linear, nonzero) for b in branches]
+    wanted = _in_any(marks for _, marks in pairs)
+    linear_avals = [a.aval for a in args if type(a) is Linear]
+
+    def filled(closed: ClosedJaxpr, marks: Sequence[bool]) -> ClosedJaxpr:
+        def fun(*xs: Any) -> list:
+            found = iter(eval_jaxpr(closed.jaxpr, closed.consts, *xs))
+            return [
+                next(found) if m else zeros_of(a)
+                for m, w, a in zip(marks, wanted, linear_avals, strict=True)
+                if w
+            ]
+
+        return derived_program(
+            closed.jaxpr, (memo_keys.BRANCH_FILLED, *wanted), fun, closed.in_avals
+        )[0]
+
+    transposed = [filled(closed, marks) for closed, marks in pairs]
+    found = _bind(index, transposed, transposed_operands(args, cts)) if any(wanted) else []
+    return [None, *spread_cotangents(found, wanted, args)]
+
+
+@cond_p.batch
+def _(axis: Any, args: Sequence, in_dims: Sequence, *, branches: tuple) -> tuple:
+    index, *ops = args
+    d_index, *d_ops = in_dims
+    if d_index is None:
+        out_dims = [batch_jaxpr(b, axis, tuple(d_ops))[1] for b in branches]
+        force = _in_any([d is not None for d in of_one] for of_one in out_dims)
+        batched = [batch_jaxpr(b, axis, tuple(d_ops), force)[0] for b in branches]
+        return _bind(index, batched, ops), [0 if f else None for f in force]
+    # Examples choose differently: run every branch on all of them, and select.
+    index = moveaxis(index, d_index, 0)
+    ops = [place(x, d, 0, axis) for x, d in zip(ops, d_ops, strict=True)]
+    results = []
+    for i, b in enumerate(branches):
+        closed, _ = batch_jaxpr(b, axis, (0,) * len(ops), True)
+        # Going back, nothing may flow through a branch into an example that did not choose it: zero times an
+        # infinite derivative is NaN.
+        chosen = eq(index, np.int32(i))
+        own = [_where(chosen, x, stop_gradient(x)) if _flows(x) else x for x in ops]
+        results.append(eval_jaxpr(closed.jaxpr, closed.consts, *own))
+        if i == 0:  # of each example only one branch counts, so all may use the same keys
+            ops = [shared(x) for x in ops]
+    return [_select(index, list(case)) for case in zip(*results, strict=True)], [0] * len(
+        results[0]
+    )
+
+
+def _flows(x: Any) -> bool:
+    """Whether derivatives may flow through `x`."""
+    return isinstance(x, Tracer) and dtypes.is_inexact(x.aval.dtype)
+
+
+def _select(index: Any, choices: list) -> Any:
+    """Of each example the choice of its index."""
+    result = choices[-1]
+    for k in range(len(choices) - 2, -1, -1):
+        result = _where(eq(index, np.int32(k)), choices[k], result)
+    return result
+
+
+def _where(pred: Any, x: Any, y: Any) -> Any:
+    """Of each example `x` where `pred` holds, and `y` where it does not."""
+    shape = aval_of(x).shape
+    mask = broadcast_to(expand_dims(pred, tuple(range(1, len(shape)))), shape)
+    return selection.select_n(mask, y, x)
+
+
+@cond_p.prune
+def _(used: list[bool], *, branches: tuple) -> tuple:
+    read = [prune_program(b, used)[1] for b in branches]
+    operands = _in_any(read)
+    smaller = tuple([prune_program(b, used, operands)[0] for b in branches])
+    return {"branches": smaller}, [True, *operands], used
+
+
+@cond_p.lower
+def _(b: Any, index: Any, *xs: Any, branches: tuple) -> list:
+    if index.splat is not None:
+        return b.inline(branches[int(index.splat)].jaxpr, xs)
+    outs = list(b.outs)
+    regions = [b.region([], lambda c=c: b.inline(c.jaxpr, xs)) for c in branches]
+    return b.op("case", [index], outs, regions=regions)
+
+
+# public ------------------------------------------------------------------------------------------
+
+
+_NOT_GIVEN: Any = object()
+
+
+def cond(
+    pred: Any,
+    true_fun: Callable,
+    false_fun: Callable,
+    *operands: Any,
+    operand: Any = _NOT_GIVEN,
+) -> Any:
+    """`true_fun(*operands)` if `pred`, else `false_fun(*operands)`; both are traced, one is run.
+
+    Under `vmap` with a mapped `pred` both are run and each example selects.
+
+    Args:
+      pred: a boolean (or number) of shape ().
+      true_fun, false_fun: functions whose results have the same structure, shapes and dtypes.
+
+    Raises:
+      TypeError: `pred` is no scalar, or the results differ; the message names the leaf.
+
+    >>> import sagax
+    >>> int(sagax.lax.cond(True, lambda x: x + 1, lambda x: x - 1, 3))
+    4
+    """
+    operands = _with_operand("cond", operands, operand)
+    if len(operands) == 2 and not callable(true_fun) and callable(false_fun):
+        if callable(
+            operands[1]
+        ):  # an older form: cond(pred, true_operand, true_fun, false_operand, false_fun)
+            first, second = false_fun, operands[1]
+            return cond(pred, lambda x, _: first(x), lambda _, x: second(x), true_fun, operands[0])
+    for name, f in (("true_fun", true_fun), ("false_fun", false_fun)):
+        check_function(
+            f,
+            "lax.cond: true_fun and false_fun arguments should be callable.",
+            "cond",
+            name,
+            "pass lambda: value for a constant result" if is_operand(f) else None,
+        )
+    aval = _check_pred(pred)
+    if config.current().disable_jit and is_concrete(pred):
+        return (true_fun if bool(np.asarray(pred)) else false_fun)(*operands)
+    if not hasattr(pred, "aval"):
+        pred = sockets.concrete(pred)
+    if aval.dtype != np.bool_:
+        pred = ne(pred, scalar_like(0, aval.dtype))
+    index = convert(pred, dtypes.int32)
+    return switch_on("cond", index, [false_fun, true_fun], operands, ("false_fun", "true_fun"))
+
+
+def _with_operand(function: str, operands: tuple, operand: Any) -> tuple:
+    """The operands, of which one can be given by keyword."""
+    if operand is _NOT_GIVEN:
+        return operands
+    if operands:
+        raise ArgumentError(
+            "if `operand` keyword is passed then no positional operands can be passed",
+            function=function,
+            argument="operand",
+            got=f"{len(operands)} by position and operand={describe(operand)}",
+            fix="pass all operands by position",
+        )
+    return (operand,)
+
+
+def _check_pred(pred: Any) -> Any:
+    """The type of the predicate, a boolean or real number."""
+    aval = aval_of(pred) if is_operand(pred) else None
+    if aval is None or not (
+        aval.dtype == np.bool_
+        or dtype_predicates.is_integer(aval.dtype)
+        or dtype_predicates.is_floating(aval.dtype)
+    ):
+        raise ArgumentError(
+            "Pred type must be either boolean or number",
+            function="cond",
+            argument="pred",
+            got=kind_of(pred),
+            expected="a boolean or a real number, of shape ()",
+            fix="call the function and pass what it returns" if callable(pred) else None,
+        )
+    if aval.shape != ():
+        raise ShapeError(
+            f"Pred must be a scalar, got {pred!r:.60} of shape {aval.shape}.",
+            function="cond",
+            argument="pred",
+            got=pred,
+            expected="an array of shape ()",
+            fix="reduce it with .any() or .all(), or select element by element with numpy.where",
+        )
+    return aval
+
+
+def switch(
+    index: Any, branches: Sequence[Callable], *operands: Any, operand: Any = _NOT_GIVEN
+) -> Any:
+    """`branches[index](*operands)`; all are traced, one is run. `index` is clamped into range.
+
+    Raises:
+      TypeError: `index` is no integer of shape (), or the results differ; the message names the leaf.
+      ValueError: there are no branches.
+
+    >>> import sagax
+    >>> int(sagax.lax.switch(1, [lambda x: x, lambda x: x * 10], 4))
+    40
+    """
+    operands = _with_operand("switch", operands, operand)
+    branches = _check_branches(branches)
+    _check_index(index)
+    if len(branches) == 1:
+        return branches[0](*operands)
+    if config.current().disable_jit and is_concrete(index):
+        return branches[min(max(int(index), 0), len(branches) - 1)](*operands)
+    if not hasattr(index, "aval"):
+        index = sockets.concrete(index)
+    index = _clamped(index, len(branches) - 1)
+    return switch_on(
+        "switch", index, branches, operands, tuple(f"branches[{i}]" for i in range(len(branches)))
+    )
+
+
+def _clamped(index: Any, last: int) -> Any:
+    """`index` as int32, from 0 to `last`; clamped before a wide integer would wrap around."""
+    dtype = aval_of(index).dtype
+    if dtypes.itemsize(dtype) > 4 or dtype == dtypes.uint32:
+        index = selection.clamp(scalar_like(0, dtype), index, scalar_like(last, dtype))
+    index = convert(index, dtypes.int32)
+    return selection.clamp(np.int32(0), index, np.int32(last))
+
+
+def _check_branches(branches: Any) -> list:
+    what = "lax.switch: branches argument should be a sequence of callables."
+    if not isinstance(branches, Iterable):
+        raise ArgumentError(
+            what,
+            function="switch",
+            argument="branches",
+            got=kind_of(branches),
+            expected="a sequence of functions",
+            fix="put it in a list: [f]" if callable(branches) else None,
+        )
+    branches = list(branches)
+    if not branches:
+        raise ArgumentValueError(
+            "Empty branch sequence",
+            function="switch",
+            argument="branches",
+            got="no functions",
+            expected="at least one function",
+        )
+    for i, f in enumerate(branches):
+        check_function(f, what, "switch", f"branches[{i}]")
+    return branches
+
+
+def _check_index(index: Any) -> None:
+    if not is_operand(index):
+        raise unusable_leaf(index, "switch", "index", "choose by the number of a branch")
+    aval = aval_of(index)
+    if aval.shape != ():
+        raise ShapeError(
+            f"Branch index must be scalar, got {index!r:.60} of shape {aval.shape}.",
+            function="switch",
+            argument="index",
+            got=index,
+            expected="an integer of shape ()",
+            fix="to choose for each example use vmap of a function that switches",
+        )
+    if not dtype_predicates.is_integer(aval.dtype):
+        raise ArgumentError(
+            f"Index type must be an integer, got {dtypes.name(aval.dtype)}",
+            function="switch",
+            argument="index",
+            got=index,
+            expected="an integer of shape ()",
+            fix="convert it, with int(index) or .astype('int32')",
+        )
+
+
+def switch_on(function: str, index: Any, branches: list, operands: tuple, labels: tuple) -> Any:
+    """What `cond`, `switch` and their like do once `index` is an int32 in range; `labels` name the branches."""
+    leaves, tree = operand_leaves(function, "operands", operands)
+    avals = [aval_of(x) for x in leaves]
+
+    bodies = [
+        trace_body(
+            f,
+            tree,
+            avals,
+            transform=function,
+            paths=functools.partial(leaf_paths, f, tuple(operands), {}),
+        )
+        for f in branches
+    ]
+    # report as a reader of the call sees it: the true branch first
+    first = bodies[-1] if function == "cond" else bodies[0]
+    first_label = labels[-1] if function == "cond" else labels[0]
+    for body, label in zip(bodies, labels, strict=True):
+        if body is first:
+            continue
+        if body.out_tree != first.out_tree:
+            found = trees.structure_mismatch(first.out_tree, body.out_tree, first_label, label)
+            raise structure_error(
+                function,
+                f"{function} branch outputs must have the same pytree structure, but they differ",
+                found,
+                "return the same containers from all branches",
+            ).attach(returned_by=body.jaxpr.jaxpr.debug_info.code)
+        error = type_mismatch(
+            function,
+            f"{function} branches must have equal output types but they differ",
+            first.jaxpr.out_avals,
+            body.jaxpr.out_avals,
+            lambda: [
+                trees.argument_path("output", p)
+                for p in trees.key_paths(first.out_tree.unflatten(first.jaxpr.out_avals))
+            ],
+            (f"{first_label} ({first.name})", f"{label} ({body.name})"),
+            "make both return the same shape and dtype",
+        )
+        if error is not None:
+            raise error.attach(returned_by=body.jaxpr.jaxpr.debug_info.code)
+    outs = _bind(index, [b.closed() for b in bodies], leaves)
+    return first.out_tree.unflatten(outs)

@@ -1,0 +1,482 @@
+"""Implement reduce_window and select_and_scatter with the user's own computations.
+
+Both primitives hold programs on scalars. Compiled they are XLA's operations; every other rule comes
+from a composite in which those programs are mapped over arrays.
+"""
+
+from __future__ import annotations
+
+import functools
+import weakref
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from sagax._src import config, trees
+from sagax._src.core import dims, dtype_predicates, dtypes
+from sagax._src.core.avals import ShapedArray, intern_aval
+from sagax._src.core.jaxpr import ClosedJaxpr, eval_jaxpr
+from sagax._src.core.primitive import Primitive
+from sagax._src.core.staging import stage
+from sagax._src.core.trace import Tracer
+from sagax._src.core.value import aval_of, is_operand
+from sagax._src.diagnostics.errors import (
+    ArgumentError,
+    DtypeError,
+    NotAnArrayError,
+    ShapeError,
+    TreeError,
+)
+from sagax._src.primitives import reduce_window as w
+from sagax._src.primitives import window_geometry
+from sagax._src.primitives.arithmetic import add_p, max_p, min_p
+from sagax._src.primitives.bitwise import bitwise_and, bitwise_not, bitwise_or
+from sagax._src.primitives.makers import operands
+from sagax._src.primitives.selection import select_n
+from sagax._src.primitives.shaping import align_mapped, full
+from sagax._src.primitives.slicing import pad
+from sagax._src.primitives.structural import broadcast, reshape
+from sagax._src.transforms.batch import BatchAxis, batch_flat, place
+
+# Programs on scalars, mapped over arrays ----------------------------------------------------------
+
+
+def _mapped(fun: Callable[..., Sequence[Any]], arrays: Sequence[Any]) -> list:
+    """The function of scalars `fun`, applied to each element of arrays of one shape."""
+    shape = aval_of(arrays[0]).shape
+    axis = BatchAxis(dims.size(shape))
+    flat = [reshape(x, (axis.size,)) for x in arrays]
+    outs, out_dims = batch_flat(fun, axis, flat, [0] * len(flat))
+    return [reshape(place(x, d, 0, axis), shape) for x, d in zip(outs, out_dims)]
+
+
+def _program(jaxpr: ClosedJaxpr) -> Callable[..., Sequence[Any]]:
+    return functools.partial(eval_jaxpr, jaxpr.jaxpr, jaxpr.consts)
+
+
+# reduce_window ------------------------------------------------------------------------------------
+
+reduce_window_p = Primitive("reduce_window", multiple_results=True, holds_program=True)
+
+
+@reduce_window_p.abstract
+def _(*avals: Any, jaxpr: ClosedJaxpr, **params: Any) -> list:
+    n = len(avals) // 2
+    xs, inits = list(avals[:n]), list(avals[n:])
+    for i, (x, init) in enumerate(zip(xs, inits, strict=True)):
+        which = f"[{i}]" if len(xs) > 1 else ""
+        if init.shape:
+            raise ShapeError(
+                function="reduce_window",
+                argument="init_value" + which,
+                got=init,
+                expected="a scalar",
+            )
+        if init.dtype != x.dtype:
+            raise DtypeError(
+                function="reduce_window",
+                argument="init_value" + which,
+                got=init,
+                expected=f"dtype {dtypes.name(x.dtype)}, as the operand",
+            )
+        if not dims.same_shape(x.shape, xs[0].shape):
+            raise ShapeError(
+                function="reduce_window",
+                argument=f"operand[{i}]",
+                got=x,
+                expected=f"shape {xs[0].shape}, as the first operand",
+            )
+    window = window_geometry.window_of(**params)
+    window.check("reduce_window", xs[0].shape)
+    shape = window.result(xs[0].shape)
+    return [intern_aval(shape, x.dtype, x.weak_type, None) for x in xs]
+
+
+def _reduced(
+    fun: Callable[..., Sequence[Any]], args: Sequence[Any], window: window_geometry.Window
+) -> list:
+    """Windows of arrays folded by `fun`, in operations that have all their rules.
+
+    From the first element to the last, as XLA does, though `fun` should not need it.
+    """
+    n = len(args) // 2
+    xs, inits = list(args[:n]), list(args[n:])
+    shape = window.result(aval_of(xs[0]).shape)
+    total = [broadcast(init, shape) for init in inits]
+    each = [window_geometry.window_elements(x, window, init) for x, init in zip(xs, inits)]
+    for elements in zip(*each, strict=True):
+        total = _mapped(fun, [*total, *elements])
+    return total
+
+
+@reduce_window_p.composite
+def _(*args: Any, jaxpr: ClosedJaxpr, **params: Any) -> list:
+    return _reduced(_program(jaxpr), args, window_geometry.window_of(**params))
+
+
+@reduce_window_p.reference
+def _(*args: np.ndarray, jaxpr: ClosedJaxpr, **params: Any) -> list:
+    xs, inits = args[: len(args) // 2], args[len(args) // 2 :]
+    window = window_geometry.window_of(**params)
+    shape = window.result(xs[0].shape)
+    views = [
+        window_geometry.numpy_windows(x, window, init).reshape(*shape, -1)
+        for x, init in zip(xs, inits, strict=True)
+    ]
+    outs = [np.empty(shape, x.dtype) for x in xs]
+    for index in np.ndindex(*shape):
+        values: Sequence[Any] = inits
+        for k in range(views[0].shape[-1]):
+            values = eval_jaxpr(
+                jaxpr.jaxpr, jaxpr.consts, *values, *[v[(*index, k)] for v in views]
+            )
+        for out, value in zip(outs, values, strict=True):
+            out[index] = np.asarray(value)
+    return outs
+
+
+@reduce_window_p.batch
+def _(
+    axis: Any, args: Sequence[Any], in_dims: Sequence[Any], *, jaxpr: ClosedJaxpr, **params: Any
+) -> tuple:
+    n = len(args) // 2
+    window = window_geometry.window_of(**params)
+    if any(d is not None for d in in_dims[n:]):  # each example has initial values of its own
+        fun = _program(jaxpr)
+        return batch_flat(lambda *xs: _reduced(fun, xs, window), axis, args, in_dims)
+    xs, d = align_mapped(args[:n], in_dims[:n], axis.size)
+    outs = reduce_window_p.bind(*xs, *args[n:], jaxpr=jaxpr, **window.with_dimension(d).params())
+    return outs, [d] * n
+
+
+@reduce_window_p.lower
+def _(b: Any, *args: Any, jaxpr: ClosedJaxpr, **params: Any) -> list:
+    n = len(args) // 2
+    scalars = [intern_aval((), x.aval.dtype, False, None) for x in args[n:]]
+    window = window_geometry.window_of(**params)
+    body = functools.partial(_inlined, jaxpr)
+    return window_geometry.lower_windows(
+        b, args[:n], args[n:], window, [*scalars, *scalars], body, b.outs
+    )
+
+
+def _inlined(jaxpr: ClosedJaxpr, b: Any, *values: Any) -> list:
+    return b.inline(jaxpr.jaxpr, values, [b.constant(c) for c in jaxpr.consts])
+
+
+def _region(b: Any, jaxpr: ClosedJaxpr, avals: Sequence[Any]) -> str:
+    return b.region(avals, functools.partial(_inlined, jaxpr, b))
+
+
+_KNOWN: dict[Primitive, tuple[Primitive, Callable[[Any], Any]]] = {
+    add_p: (w.reduce_window_sum_p, lambda dtype: 0),
+    max_p: (w.reduce_window_max_p, lambda dtype: dtype_predicates.bounds(dtype)[0]),
+    min_p: (w.reduce_window_min_p, lambda dtype: dtype_predicates.bounds(dtype)[1]),
+}
+
+
+def _known(program: ClosedJaxpr, x: ShapedArray, init: Any) -> Primitive | None:
+    """The primitive of its own that a sum or an extremum has, if `init` is its neutral element."""
+    jaxpr = program.jaxpr
+    if len(jaxpr.invars) != 2 or len(jaxpr.eqns) != 1 or isinstance(init, Tracer):
+        return None
+    (eqn,) = jaxpr.eqns
+    if eqn.primitive not in _KNOWN or jaxpr.outvars != list(eqn.outvars):
+        return None
+    if list(eqn.invars) not in (jaxpr.invars, jaxpr.invars[::-1]):
+        return None
+    p, neutral = _KNOWN[eqn.primitive]
+    if p is not w.reduce_window_sum_p and dtype_predicates.is_complex(x.dtype):
+        return None
+    init = np.asarray(init)
+    return p if init.shape == () and init == np.asarray(neutral(x.dtype)) else None
+
+
+def reduce_window(
+    operand: Any,
+    init_value: Any,
+    computation: Callable,
+    window_dimensions: Sequence[int],
+    window_strides: Sequence[int] | None = None,
+    padding: str | Sequence[tuple[int, int]] = "VALID",
+    base_dilation: Sequence[int] | None = None,
+    window_dilation: Sequence[int] | None = None,
+) -> Any:
+    """All windows of `operand`, each combined by `computation` into one element.
+
+    Args:
+      operand: an array, or a pytree of arrays of one shape that are reduced together.
+      init_value: a scalar for each array, of its dtype: what a reduction starts with and what
+        padding is filled with; a neutral element of `computation`.
+      computation: an associative function of two scalars (two pytrees of scalars).
+      window_dimensions: the size of the windows in each dimension.
+      window_strides: the distance from one window to the next; 1 by default.
+      padding: 'VALID', 'SAME', 'SAME_LOWER', or a pair (low, high) for each dimension.
+      base_dilation: the distance at which the elements of the operand are put; 1 by default.
+      window_dilation: the distance between the elements of a window; 1 by default.
+
+    Dimension i has `(padded - reach) // stride + 1` windows, where `padded` is its size once
+    dilated and padded, and `reach` that of a dilated window. Sums, greatest and least elements with
+    their neutral elements become primitives of their own. All have derivatives.
+
+    Raises ShapeError where sizes, strides or dilations do not fit the operand, TreeError where the
+    trees of operand, initial values and results differ.
+
+    >>> from sagax import lax
+    >>> import numpy as np
+    >>> lax.reduce_window(np.array([1, 3, 2, 4]), 1, lax.mul, (2,))
+    Array([3, 6, 8], dtype=int32)
+    """
+    xs, tree = trees.flatten(operand)
+    inits, init_tree = trees.flatten(init_value)
+    if not xs:
+        raise ArgumentError(
+            function="reduce_window", argument="operand", got=operand, expected="at least one array"
+        )
+    if tree != init_tree:
+        raise TreeError(
+            "operand and init_value have different structures",
+            function="reduce_window",
+            got=f"{tree} and {init_tree}",
+            expected="a scalar for each array, in the same structure",
+        )
+    for x in (*xs, *inits):
+        if not is_operand(x):
+            raise NotAnArrayError(x)
+    inits = [operands(x, init)[1] for x, init in zip(xs, inits)]
+    avals = [aval_of(x) for x in xs]
+    params = window_geometry.window_params(
+        "reduce_window",
+        avals[0].shape,
+        window_dimensions,
+        window_strides,
+        padding,
+        base_dilation,
+        window_dilation,
+    )
+    scalars = [intern_aval((), a.dtype, False, None) for a in avals]
+    program = _staged("reduce_window", "computation", computation, tree, scalars, scalars)
+    known = _known(program, avals[0], inits[0])
+    if known is not None:
+        return trees.unflatten(tree, [known.bind(xs[0], **params)])
+    reduce_window_p.abstract_eval(
+        (*avals, *[aval_of(i) for i in inits]), {"jaxpr": program, **params}
+    )
+    if program.consts:  # arrays closed over, which no operand stands for
+        outs = _reduced(_program(program), [*xs, *inits], window_geometry.window_of(**params))
+    else:
+        outs = reduce_window_p.bind(*xs, *inits, jaxpr=program, **params)
+    return trees.unflatten(tree, outs)
+
+
+# A function that combines scalars is staged once, so that what is compiled with it is found again.
+_programs: weakref.WeakKeyDictionary[Any, dict] = weakref.WeakKeyDictionary()
+
+
+def _staged(
+    function: str, argument: str, fun: Callable, tree: Any, scalars: list, results: list
+) -> ClosedJaxpr:
+    """The program of `fun`, an argument that takes two pytrees of scalars."""
+    key = (function, argument, tree, *scalars, config.current())
+    try:
+        known = _programs.setdefault(fun, {})
+    except TypeError:  # not hashable, or without weak references
+        known = {}
+    found = known.get(key)
+    if found is None:
+        jaxpr, consts = stage(_on_leaves(function, argument, fun, tree), [*scalars, *scalars])
+        _check_results(function, argument, jaxpr.out_avals, results)
+        found = ClosedJaxpr(jaxpr, consts)
+        if not consts:  # what is closed over may be a tracer, or change
+            known[key] = found
+    return found
+
+
+def _on_leaves(function: str, argument: str, fun: Callable, tree: Any) -> Callable:
+    """A function of two pytrees as one of flat scalars."""
+    n = tree.num_leaves
+
+    def combine(*values: Any) -> list:
+        out = fun(trees.unflatten(tree, values[:n]), trees.unflatten(tree, values[n:]))
+        leaves, out_tree = trees.flatten(out)
+        if out_tree != tree:
+            raise TreeError(
+                f"the result of {argument} has another structure than operand",
+                function=function,
+                got=str(out_tree),
+                expected=str(tree),
+            )
+        return leaves
+
+    return combine
+
+
+def _check_results(function: str, argument: str, have: Sequence[Any], want: Sequence[Any]) -> None:
+    for i, (h, wanted) in enumerate(zip(have, want, strict=True)):
+        if h.shape != wanted.shape or h.dtype != wanted.dtype:
+            raise DtypeError(
+                f"{argument} does not return what it is given",
+                function=function,
+                argument=f"{argument} (result {i})",
+                got=h,
+                expected=f"a scalar of dtype {dtypes.name(wanted.dtype)}",
+            )
+
+
+# select_and_scatter -------------------------------------------------------------------------------
+
+select_and_scatter_p = Primitive("select_and_scatter", holds_program=True)
+
+
+def select_and_scatter(
+    operand: Any,
+    select: Callable,
+    window_dimensions: Sequence[int],
+    window_strides: Sequence[int],
+    padding: Sequence[tuple[int, int]],
+    source: Any,
+    init_value: Any,
+    scatter: Callable,
+) -> Any:
+    """From each window of `operand` one element is selected, whose place receives one of `source`.
+
+    An element stays selected as long as `select(it, later one)` is true; padding is never selected.
+    The result has the shape of `operand` and is `init_value` combined by `scatter` with whatever
+    arrives, in no particular order. `source` has an element for each window.
+    """
+    params = window_geometry.window_params(
+        "select_and_scatter", aval_of(operand).shape, window_dimensions, window_strides, padding
+    )
+    _, source = operands(operand, source)
+    _, init_value = operands(source, init_value)
+    kept = intern_aval((), aval_of(operand).dtype, False, None)
+    added = intern_aval((), aval_of(source).dtype, False, None)
+    function, leaf = "select_and_scatter", trees.structure(0)
+    flag = intern_aval((), dtypes.bool_, False, None)
+    programs = {
+        "select_jaxpr": _staged(function, "select", select, leaf, [kept], [flag]),
+        "scatter_jaxpr": _staged(function, "scatter", scatter, leaf, [added], [added]),
+    }
+    args = (operand, source, init_value)
+    params = {k: params[k] for k in window_geometry.REDUCTION_NAMES[:3]}
+    select_and_scatter_p.abstract_eval(tuple(map(aval_of, args)), {**programs, **params})
+    if any(program.consts for program in programs.values()):
+        funs = [_program(program) for program in programs.values()]
+        return _scattered(funs[0], funs[1], args, window_geometry.window_of(**params))
+    return select_and_scatter_p.bind(*args, **programs, **params)
+
+
+@select_and_scatter_p.abstract
+def _(
+    x: ShapedArray,
+    source: ShapedArray,
+    init: ShapedArray,
+    *,
+    select_jaxpr: ClosedJaxpr,
+    scatter_jaxpr: ClosedJaxpr,
+    **params: Any,
+) -> ShapedArray:
+    function = "select_and_scatter"
+    window = window_geometry.window_of(**params)
+    window.check(function, x.shape)
+    counts = window.result(x.shape)
+    if not dims.same_shape(source.shape, counts):
+        raise ShapeError(
+            function=function,
+            argument="source",
+            got=source,
+            expected=f"shape {counts}, the number of windows of an operand of shape {x.shape}",
+        )
+    if init.shape or init.dtype != source.dtype:
+        raise DtypeError(
+            function=function,
+            argument="init_value",
+            got=init,
+            expected=f"a scalar of dtype {dtypes.name(source.dtype)}, as source",
+        )
+    if source.dtype != x.dtype:
+        raise DtypeError(
+            function=function,
+            argument="source",
+            got=source,
+            expected=f"dtype {dtypes.name(x.dtype)}, as operand",
+        )
+    return intern_aval(x.shape, source.dtype, False, None)
+
+
+def _scattered(
+    select: Callable, scatter: Callable, args: Sequence[Any], window: window_geometry.Window
+) -> Any:
+    """One step for each place in a window: what is selected there goes to elements all different."""
+    x, source, init = args
+    shape = aval_of(x).shape
+    nothing = np.zeros((), aval_of(source).dtype)[()]
+    values = window_geometry.window_elements(x, window, np.zeros((), aval_of(x).dtype)[()])
+    inside = window_geometry.window_elements(full(shape, True), window, np.bool_(False))
+    best, found, selected = values[0], inside[0], [inside[0]]
+    for value, there in zip(values[1:], inside[1:], strict=True):
+        (stays,) = _mapped(select, [best, value])
+        wins = bitwise_and(there, bitwise_not(bitwise_and(found, stays)))
+        selected = [bitwise_and(s, bitwise_not(wins)) for s in selected] + [wins]
+        best, found = select_n(wins, best, value), bitwise_or(found, there)
+    total = broadcast(init, shape)
+    for which, element in zip(selected, np.ndindex(*window.sizes), strict=True):
+        config = window.placing(element, shape)
+        there = pad(pad(which, np.bool_(False), config), np.bool_(False), window.without_pad)
+        added = pad(pad(source, nothing, config), nothing, window.without_pad)
+        (changed,) = _mapped(scatter, [total, added])
+        total = select_n(there, total, changed)
+    return total
+
+
+@select_and_scatter_p.composite
+def _(*args: Any, select_jaxpr: ClosedJaxpr, scatter_jaxpr: ClosedJaxpr, **params: Any) -> Any:
+    window = window_geometry.window_of(**params)
+    return _scattered(_program(select_jaxpr), _program(scatter_jaxpr), args, window)
+
+
+@select_and_scatter_p.batch
+def _(axis: Any, args: Sequence[Any], in_dims: Sequence[Any], **params: Any) -> tuple:
+    *arrays, init = args
+    if in_dims[2] is not None:
+        composite = select_and_scatter_p.rule("composite")
+        (out,), (d,) = batch_flat(lambda *xs: [composite(*xs, **params)], axis, args, in_dims)
+        return out, d
+    arrays, d = align_mapped(arrays, in_dims[:2], axis.size)
+    names = window_geometry.REDUCTION_NAMES[:3]
+    window = window_geometry.window_of(**{k: params[k] for k in names}).with_dimension(d).params()
+    params = {**params, **{k: window[k] for k in names}}
+    return select_and_scatter_p.bind(*arrays, init, **params), d
+
+
+@select_and_scatter_p.lower
+def _(
+    b: Any,
+    x: Any,
+    source: Any,
+    init: Any,
+    *,
+    select_jaxpr: ClosedJaxpr,
+    scatter_jaxpr: ClosedJaxpr,
+    **params: Any,
+) -> Any:
+    if not x.aval.shape:  # for a scalar the engine's pass that expands the operation aborts
+        return b.inline(scatter_jaxpr.jaxpr, [init, source])[0]
+    window = window_geometry.window_of(**params)
+    kept, added = (intern_aval((), v.aval.dtype, False, None) for v in (x, source))
+    return b.op(
+        "select_and_scatter",
+        [x, source, init],
+        b.out,
+        regions=[
+            _region(b, select_jaxpr, [kept, kept]),
+            _region(b, scatter_jaxpr, [added, added]),
+        ],
+        window_dimensions=b.ints(window.sizes),
+        window_strides=b.ints(window.strides),
+        padding=b.dense_ints(np.reshape(window.padding, (-1, 2))),
+    )
+
+
+__all__ = ["reduce_window", "reduce_window_p", "select_and_scatter", "select_and_scatter_p"]

@@ -1,0 +1,721 @@
+"""Implement lazy masks: `x[mask]` of a traced mask, as a view that keeps the shape of `x`.
+
+The number of elements that a mask selects is known when the program runs, not when it is traced. With
+the option `masks='lazy'` the view has a size of its own, a symbolic one, and stands for all elements of
+`x` together with the mask; the trace here carries out on these what is asked of the view. Element by
+element operations are done on all elements, reductions put their neutral element where the mask is
+False, and the size of the view as a number is the count of the mask. What would need the selected
+elements side by side is refused.
+
+A program is traced under one such trace on top of the one that records it, so that what is recorded
+has static shapes only.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Generator, Sequence
+from typing import Any
+
+import numpy as np
+
+from sagax._src.core import dims, dtype_predicates
+from sagax._src.core.avals import ShapedArray, intern_aval
+from sagax._src.core.jaxpr import Literal
+from sagax._src.core.primitive import Primitive
+from sagax._src.core.staging import StagedTracer, StageTrace
+from sagax._src.core.trace import Trace, Tracer, current, state
+from sagax._src.core.value import aval_of
+from sagax._src.diagnostics.errors import (
+    InconclusiveDimensionOperation,
+    NonConcreteBooleanIndexError,
+    SagaxError,
+)
+from sagax._src.higher_order.call import jit_p
+from sagax._src.higher_order.custom_derivative_primitives import custom_jvp_p, custom_vjp_p
+from sagax._src.primitives.arithmetic import max_p, sub
+from sagax._src.primitives.bitwise import bitwise_and, bitwise_not
+from sagax._src.primitives.cumulative import cumsum
+from sagax._src.primitives.gathering import GatherDimensionNumbers, GatherScatterMode, gather
+from sagax._src.primitives.reductions import reduce_sum_p
+from sagax._src.primitives.selection import clamp, select_n_p
+from sagax._src.primitives.shaping import iota
+from sagax._src.primitives.slicing import dynamic_slice_in_dim
+from sagax._src.primitives.sorting import sort_p
+from sagax._src.primitives.structural import broadcast_in_dim, convert, full_of, reshape, zeros_of
+from sagax._src.transforms.derived import run_composite
+
+_INT32 = np.dtype(np.int32)
+_BOOL = np.dtype(bool)
+
+# The view, and its reverse ------------------------------------------------------------------------
+
+# `masked_view(x, mask)`: the elements of `x` that the mask selects from its dimensions at `axis`; there
+# are `size` of them. `masked_fill(v, mask)`: zeros with the elements of such a view in their places.
+masked_view_p = Primitive("masked_view", multilinear=True)
+masked_fill_p = Primitive("masked_fill", multilinear=True)
+
+
+@masked_view_p.abstract
+def _(x: ShapedArray, mask: ShapedArray, *, axis: int, size: Any) -> ShapedArray:
+    shape = (*x.shape[:axis], size, *x.shape[axis + mask.ndim :])
+    return intern_aval(shape, x.dtype, x.weak_type, None)
+
+
+@masked_fill_p.abstract
+def _(v: ShapedArray, mask: ShapedArray, *, axis: int) -> ShapedArray:
+    shape = (*v.shape[:axis], *mask.shape, *v.shape[axis + 1 :])
+    return intern_aval(shape, v.dtype, v.weak_type, None)
+
+
+@masked_view_p.reference
+def _(x: np.ndarray, mask: np.ndarray, *, axis: int, size: Any) -> np.ndarray:
+    return x[(slice(None),) * axis + (mask,)]
+
+
+@masked_fill_p.reference
+def _(v: np.ndarray, mask: np.ndarray, *, axis: int) -> np.ndarray:
+    out = np.zeros((*v.shape[:axis], *mask.shape, *v.shape[axis + 1 :]), v.dtype)
+    out[(slice(None),) * axis + (mask,)] = v
+    return out
+
+
+def _linear_in_first(p: Primitive) -> None:
+    @p.jvp
+    def _(primals: Sequence[Any], tangents: Sequence[Any], **params: Any) -> tuple:
+        return p.bind(*primals, **params), p.bind(tangents[0], primals[1], **params)
+
+
+_linear_in_first(masked_view_p)
+_linear_in_first(masked_fill_p)
+
+
+@masked_view_p.transpose
+def _(ct: Any, x: Any, mask: Any, *, axis: int, size: Any) -> tuple:
+    return masked_fill_p.bind(ct, mask, axis=axis), None
+
+
+@masked_fill_p.transpose
+def _(ct: Any, v: Any, mask: Any, *, axis: int) -> tuple:
+    return masked_view_p.bind(ct, mask, axis=axis, size=v.aval.shape[axis]), None
+
+
+# The trace ----------------------------------------------------------------------------------------
+
+
+class MaskTracer(Tracer):
+    """A value with sizes that masks decide: `padded` has the sizes of the masks in their place."""
+
+    __slots__ = ("padded",)
+
+    def __init__(self, trace: MaskTrace, aval: Any, padded: Any) -> None:
+        self._trace = trace
+        self.aval = aval
+        self.padded = padded
+
+    def __len__(self) -> int:
+        trace: Any = self._trace
+        raise trace.refusal(self.aval, "len() needs a number while the function is traced")
+
+    def __repr__(self) -> str:
+        return f"MaskedView({self._parts()})"
+
+
+class _Selection:
+    """A mask, flat: the size that its views have, all its elements, how often it was numbered."""
+
+    __slots__ = ("length", "mask", "size", "source")
+
+    def __init__(self, mask: Any, length: int, size: Any, source: Any) -> None:
+        self.mask, self.length, self.size, self.source = mask, length, size, source
+
+
+class MaskTrace(Trace):
+    """Carries out operations on views; all others go to the trace that records the program."""
+
+    __slots__ = ("_found", "_selections", "scope", "values")
+
+    def __init__(self, parent: StageTrace) -> None:
+        super().__init__(parent)
+        self.debug_info = parent.debug_info
+        self.scope = dims.SymbolicScope()
+        self._selections: dict[str, _Selection] = {}  # by the name of the size
+        self._found: dict[Any, _Selection] = {}  # by the mask
+        self.values = _Values(parent)
+
+    # -- views ---------------------------------------------------------------------------------------
+
+    def select(self, mask: Any) -> _Selection:
+        """The selection that a mask makes; masks that are computed in the same way make the same."""
+        within = None
+        key = mask
+        if type(mask) is MaskTracer:  # a mask of a view selects again among what was selected
+            within = self.selection_of(mask.aval.shape[0])
+            key = mask.padded
+        number = (self.values.number(key), within and within.size)
+        found = self._found.get(number)
+        if found is None:
+            with current(self.parent):
+                flat = reshape(key, (aval_of(key).size,))
+                if within is not None:
+                    flat = bitwise_and(flat, within.mask)
+            name = f"selected{len(self._selections) + 1}"
+            (size,) = dims.symbolic_shape(name, scope=self.scope)
+            found = _Selection(flat, aval_of(key).size, size, mask)
+            self._selections[name] = self._found[number] = found
+        return found
+
+    def selection_of(self, size: Any) -> _Selection:
+        """The selection that has this size."""
+        return self._selections[str(size)]
+
+    def is_ours(self, x: Any) -> bool:
+        """Whether a size is one that a mask of this trace decides."""
+        return dims.is_dim(x) and x.scope is self.scope
+
+    def static(self, x: Any) -> Any:
+        """Sizes with those of all elements in place of those of views; also inside of tuples."""
+        if dims.is_dim(x):
+            if x.scope is not self.scope:
+                return x
+            return dims.evaluate(x, {n: s.length for n, s in self._selections.items()})
+        if type(x) is tuple:
+            return tuple([self.static(v) for v in x])
+        return x
+
+    def wrap(self, aval: Any, padded: Any) -> Any:
+        """A result of this type."""
+        sized = [size for size in aval.shape if self.is_ours(size)]
+        if not sized:
+            return padded
+        if any(str(size) not in self._selections for size in sized):
+            raise self.refusal(
+                aval, f"an array of shape {dims.shape_text(aval.shape)} is no view of one"
+            )
+        return MaskTracer(self, aval, padded)
+
+    def padded(self, x: Any) -> Any:
+        return x.padded if type(x) is MaskTracer and x._trace is self else x
+
+    def refusal(self, aval: Any, why: str) -> NonConcreteBooleanIndexError:
+        """The error for what cannot be done with a view of this type."""
+        sized = [size for size in getattr(aval, "shape", ()) if self.is_ours(size)]
+        known = [self._selections[str(s)] for s in sized if str(s) in self._selections]
+        chosen = known[0] if known else next(iter(self._selections.values()))
+        view = f"a lazy view of shape {dims.shape_text(aval.shape)}" if sized else "a lazy view"
+        return NonConcreteBooleanIndexError(chosen.source).attach(
+            got=f"{view}: {why}",
+            expected="a use of the selected elements that needs no static size",
+        )
+
+    # -- operations ----------------------------------------------------------------------------------
+
+    def process(self, primitive: Any, args: tuple, params: dict) -> Any:
+        for a in args:
+            if type(a) is MaskTracer and a._trace is self:
+                return self.apply(primitive, args, params)
+        if primitive is masked_view_p or (self._selections and self._mentions(params)):
+            return self.apply(primitive, args, params)
+        with current(self.parent):
+            return primitive.bind(*args, **params)
+
+    def _mentions(self, value: Any) -> bool:
+        """Whether a size of a view occurs among the parameters."""
+        if type(value) is dict:
+            return any(self._mentions(v) for v in value.values())
+        if type(value) is tuple:
+            return any(self._mentions(v) for v in value)
+        return self.is_ours(value)
+
+    def apply(self, primitive: Any, args: tuple, params: dict) -> Any:
+        if primitive in _PROGRAMS:
+            with current(self):
+                out = primitive.rule("reference")(*args, **params)
+            return out
+        rule = _RULES.get(primitive.name)
+        if rule is None and primitive.elementwise:
+            rule = _as_it_is
+        if rule is None:
+            if primitive.composite_rule is not None:
+                return run_composite(self, primitive, args, params)
+            raise self.refused(primitive, args)
+        avals = tuple([aval_of(a) for a in args])
+        try:
+            out = primitive.abstract_eval(avals, params)
+        except SagaxError as error:
+            if not self._fits_all(primitive, args, params):
+                raise
+            raise self.refused(primitive, args) from error
+        with current(self.parent):
+            return rule(self, primitive, args, params, out)
+
+    def _fits_all(self, primitive: Any, args: Sequence[Any], params: dict) -> bool:
+        """Whether the operation could be done on all elements, so that sizes of views are in its way."""
+        avals = tuple([aval_of(self.padded(a)) for a in args])
+        try:
+            primitive.abstract_eval(avals, {k: self.static(v) for k, v in params.items()})
+        except SagaxError:
+            return False
+        return True
+
+    def refused(self, primitive: Any, args: Sequence[Any]) -> SagaxError:
+        views = [a for a in args if type(a) is MaskTracer]
+        aval = views[0].aval if views else aval_of(args[0])
+        return self.refusal(
+            aval,
+            f"{primitive.name} needs the selected elements side by side, however many there are",
+        )
+
+    def bind(self, primitive: Any, args: Sequence[Any], params: dict, out: Any) -> Any:
+        """The operation on all elements."""
+        found = primitive.bind(
+            *[self.padded(a) for a in args], **{k: self.static(v) for k, v in params.items()}
+        )
+        if primitive.multiple_results:
+            return [self.wrap(a, x) for a, x in zip(out, found, strict=True)]
+        return self.wrap(out, found)
+
+    def along(self, aval: Any, axis: int) -> _Selection | None:
+        """The selection along an axis of a value."""
+        size = aval.shape[axis]
+        return self.selection_of(size) if self.is_ours(size) else None
+
+    def filled(self, x: MaskTracer, axes: Sequence[int], value: Any) -> MaskTracer:
+        """The view with `value` for what is not selected along these axes."""
+        padded = x.padded
+        for axis in axes:
+            chosen = self.along(x.aval, axis)
+            if chosen is not None:
+                aval = aval_of(padded)
+                mask = broadcast_in_dim(chosen.mask, aval.shape, (axis,))
+                padded = select_n_p.bind(mask, full_of(aval, value), padded)
+        return MaskTracer(self, x.aval, padded)
+
+
+class _Values:
+    """Numbers for the values of a program being recorded: equal ones for what is computed alike."""
+
+    def __init__(self, trace: StageTrace) -> None:
+        self.trace = trace
+        self.done = 0
+        self.of: dict[Any, Any] = {}
+        self.known: dict[Any, int] = {}
+
+    def number(self, x: Any) -> Any:
+        while self.done < len(self.trace.equations):
+            eqn = self.trace.equations[self.done]
+            self.done += 1
+            try:
+                ins = tuple([self._atom(v) for v in eqn.invars])
+                key = (eqn.primitive, ins, *eqn.params.items())
+                first = self.known.setdefault(key, self.done)
+            except TypeError:
+                first = self.done
+            if eqn.effects:
+                first = self.done
+            for k, v in enumerate(eqn.outvars):
+                self.of[v] = (first, k)
+        return self._atom(self.trace.atom(x))
+
+    def _atom(self, v: Any) -> Any:
+        if type(v) is Literal:
+            return (v.aval, np.asarray(v.val).tobytes())
+        return self.of.get(v, v)
+
+
+# Rules: f(trace, primitive, args, params, out), run under the trace beneath ------------------------------
+
+
+def _as_it_is(t: MaskTrace, p: Primitive, args: tuple, params: dict, out: Any) -> Any:
+    return t.bind(p, args, params, out)
+
+
+def _view(t: MaskTrace, p: Primitive, args: tuple, params: dict, out: Any) -> Any:
+    x, mask = args
+    axis, aval = params["axis"], aval_of(x)
+    rank = aval_of(mask).ndim
+    chosen = t.selection_of(params["size"])
+    shape = (*aval.shape[:axis], chosen.length, *aval.shape[axis + rank :])
+    return t.wrap(out, reshape(t.padded(x), t.static(shape)))
+
+
+def _fill(t: MaskTrace, p: Primitive, args: tuple, params: dict, out: Any) -> Any:
+    v, mask = args
+    axis = params["axis"]
+    inside = t.filled(v, [axis], 0).padded
+    return t.wrap(out, reshape(inside, t.static(out.shape)))
+
+
+def _size(t: MaskTrace, p: Primitive, args: tuple, params: dict, out: Any) -> Any:
+    """A polynomial of sizes, as a number."""
+    dim = params["dim"]
+    counts = {
+        name: reduce_sum_p.bind(convert(s.mask, out.dtype), axes=(0,))
+        for name, s in t._selections.items()
+        if name in dims.variables(dim)
+    }
+    total = _polynomial(dim, counts)
+    if total is None:
+        raise t.refusal(out, f"the size {dim} is not a polynomial of sizes")
+    return convert(total, out.dtype, out.weak_type)
+
+
+def _polynomial(dim: Any, values: dict[str, Any]) -> Any:
+    """The value of a size; None if there is more in it than sums and products."""
+    total: Any = dim.const
+    for monomial, c in dim.terms:
+        term: Any = c
+        for atom, exponent in monomial.factors:
+            if atom.kind != "var":
+                return None
+            for _ in range(exponent):
+                term = values[atom.name] * term
+        total = term + total
+    return total
+
+
+def _reduction(neutral: Callable[[Any], Any]) -> Callable:
+    def rule(t: MaskTrace, p: Primitive, args: tuple, params: dict, out: Any) -> Any:
+        (x,) = args
+        return t.bind(p, [t.filled(x, params["axes"], neutral(x.dtype))], params, out)
+
+    return rule
+
+
+def _cumulative(neutral: Callable[[Any], Any]) -> Callable:
+    def rule(t: MaskTrace, p: Primitive, args: tuple, params: dict, out: Any) -> Any:
+        (x,) = args
+        return t.bind(p, [t.filled(x, [params["axis"]], neutral(x.dtype))], params, out)
+
+    return rule
+
+
+def _position(extreme: int) -> Callable:
+    def rule(t: MaskTrace, p: Primitive, args: tuple, params: dict, out: Any) -> Any:
+        (x,) = args
+        (axis,) = params["axes"]
+        chosen = t.along(x.aval, axis)
+        if chosen is None:
+            return t.bind(p, args, params, out)
+        filler = dtype_predicates.bounds(x.dtype)[extreme]
+        at = t.padded(t.bind(p, [t.filled(x, [axis], filler)], params, out))
+        # what is not selected wins only where all that is selected equals the filler: the first counts
+        rank = convert(_taken(_ranks(chosen.mask), at), out.dtype)
+        return t.wrap(out, select_n_p.bind(_taken(chosen.mask, at), zeros_of(aval_of(rank)), rank))
+
+    return rule
+
+
+def _ranks(mask: Any) -> Any:
+    """For each element of a mask how many selected ones come before it, where it is selected itself."""
+    before = sub(cumsum(convert(mask, _INT32), 0), np.int32(1))
+    return max_p.bind(before, np.int32(0))
+
+
+def _places(mask: Any) -> Any:
+    """The places of the selected elements of a mask, in order; those of the others after them."""
+    return sort_p.bind(
+        bitwise_not(mask),
+        iota(_INT32, aval_of(mask).shape[0]),
+        dimension=0,
+        is_stable=True,
+        num_keys=1,
+    )[1]
+
+
+def _taken(x: Any, places: Any, axis: int = 0) -> Any:
+    """The slices of `x` at an array of places along an axis, all of which are in bounds."""
+    shape, where = aval_of(x).shape, aval_of(places)
+    window = tuple([1 if d == axis else size for d, size in enumerate(shape)])
+    offset = [d if d < axis else d + where.ndim - 1 for d in range(len(shape)) if d != axis]
+    numbers = GatherDimensionNumbers(offset, (axis,), (axis,))
+    vectors = reshape(places, (*where.shape, 1))
+    return gather(x, vectors, numbers, window, mode=GatherScatterMode.PROMISE_IN_BOUNDS)
+
+
+def _sort(t: MaskTrace, p: Primitive, args: tuple, params: dict, out: Any) -> Any:
+    axis = params["dimension"]
+    chosen = t.along(aval_of(args[0]), axis)
+    if chosen is None:
+        return t.bind(p, args, params, out)
+    padded = [t.padded(a) for a in args]
+    last = broadcast_in_dim(bitwise_not(chosen.mask), aval_of(padded[0]).shape, (axis,))
+    changed = params | {"num_keys": params["num_keys"] + 1}
+    _, *ordered = p.bind(last, *padded, **changed)
+    ranks = _ranks(chosen.mask)  # the first in order goes where the first selected element was
+    return [t.wrap(a, _taken(x, ranks, axis)) for a, x in zip(out, ordered, strict=True)]
+
+
+def _iota(t: MaskTrace, p: Primitive, args: tuple, params: dict, out: Any) -> Any:
+    chosen = t.along(out, params["dimension"])
+    if chosen is None:
+        return t.bind(p, args, params, out)
+    ranks = convert(_ranks(chosen.mask), out.dtype)
+    return t.wrap(out, broadcast_in_dim(ranks, t.static(out.shape), (params["dimension"],)))
+
+
+def _reshape(t: MaskTrace, p: Primitive, args: tuple, params: dict, out: Any) -> Any:
+    """Dimensions beside those of views may change, as long as the same number comes before and after."""
+
+    def parts(shape: tuple) -> list:
+        found: list = [1]
+        for size in shape:
+            if t.is_ours(size):
+                found += [size, 1]
+            else:
+                found[-1] *= size
+        return found
+
+    if not dims.same_shape(parts(aval_of(args[0]).shape), parts(out.shape)):
+        raise t.refused(p, args)
+    return t.bind(p, args, params, out)
+
+
+def _whole(axes_of: Callable[[dict, Sequence[Any], Any], Sequence[int]]) -> Callable:
+    """A rule for operations that must leave the dimensions of views as they are."""
+
+    def rule(t: MaskTrace, p: Primitive, args: tuple, params: dict, out: Any) -> Any:
+        for axis in axes_of(params, args, out):
+            if any(t.along(aval_of(a), axis) for a in args if aval_of(a).ndim):
+                raise t.refused(p, args)
+        return t.bind(p, args, params, out)
+
+    return rule
+
+
+def _slice(t: MaskTrace, p: Primitive, args: tuple, params: dict, out: Any) -> Any:
+    (x,) = args
+    starts, limits = params["start_indices"], params["limit_indices"]
+    strides = params["strides"] or (1,) * len(starts)
+    single = {}
+    for axis, size in enumerate(x.aval.shape):
+        if not t.is_ours(size):
+            continue
+        if dims.same(starts[axis], 0) and dims.same(limits[axis], size) and strides[axis] == 1:
+            continue
+        if not dims.same(limits[axis] - starts[axis], 1):
+            raise t.refused(p, args)
+        single[axis] = starts[axis]
+    padded = x.padded
+    for axis, start in single.items():
+        chosen = t.selection_of(x.aval.shape[axis])
+        if dims.is_dim(start):
+            start = _size(t, p, (), {"dim": start}, intern_aval((), _INT32, False, None))
+        place = _taken(
+            _places(chosen.mask), np.asarray(start, _INT32) if type(start) is int else start
+        )
+        padded = dynamic_slice_in_dim(padded, place, 1, axis)
+    if single:
+        kept = [d not in single for d in range(len(starts))]
+        starts = tuple([s if k else 0 for s, k in zip(starts, kept, strict=True)])
+        limits = tuple([s if k else 1 for s, k in zip(limits, kept, strict=True)])
+    changed = {"start_indices": t.static(starts), "limit_indices": t.static(limits)}
+    return t.wrap(out, p.bind(padded, **(params | changed)))
+
+
+def _dynamic_slice(t: MaskTrace, p: Primitive, args: tuple, params: dict, out: Any) -> Any:
+    x, *starts = args
+    sizes = params["slice_sizes"]
+    starts = [t.padded(s) for s in starts]
+    for axis, size in enumerate(aval_of(x).shape):
+        if not t.is_ours(size) or dims.same(sizes[axis], size):
+            continue
+        if sizes[axis] != 1:
+            raise t.refused(p, args)
+        chosen = t.selection_of(size)
+        last = sub(reduce_sum_p.bind(convert(chosen.mask, _INT32), axes=(0,)), np.int32(1))
+        rank = clamp(np.int32(0), convert(starts[axis], _INT32), max_p.bind(last, np.int32(0)))
+        starts[axis] = convert(_taken(_places(chosen.mask), rank), aval_of(starts[axis]).dtype)
+    return t.bind(p, (x, *starts), params, out)
+
+
+def _dot_general(t: MaskTrace, p: Primitive, args: tuple, params: dict, out: Any) -> Any:
+    contracted, _ = params["dimension_numbers"]
+    filled = [
+        t.filled(a, axes, 0) if type(a) is MaskTracer else a
+        for a, axes in zip(args, contracted, strict=True)
+    ]
+    return t.bind(p, filled, params, out)
+
+
+def _gather(t: MaskTrace, p: Primitive, args: tuple, params: dict, out: Any) -> Any:
+    x, _ = args
+    indexed = params["dimension_numbers"].start_index_map
+    for axis, size in enumerate(aval_of(x).shape):
+        whole = dims.same(params["slice_sizes"][axis], size) and axis not in indexed
+        if t.is_ours(size) and not whole:
+            raise t.refused(p, args)
+    return t.bind(p, args, params, out)
+
+
+def _scatter(t: MaskTrace, p: Primitive, args: tuple, params: dict, out: Any) -> Any:
+    """What is not selected is written to no place at all."""
+    x, indices, _ = args
+    if type(x) is MaskTracer or type(indices) is not MaskTracer:
+        raise t.refused(p, args)
+    beyond = dtype_predicates.bounds(indices.dtype)[1]
+    outside = t.filled(indices, range(indices.ndim), beyond)
+    changed = {
+        "mode": GatherScatterMode.FILL_OR_DROP,
+        "indices_are_sorted": False,
+    }
+    return t.bind(p, (x, outside, args[2]), params | changed, out)
+
+
+def _generic_reduce(t: MaskTrace, p: Primitive, args: tuple, params: dict, out: Any) -> Any:
+    """`lax.reduce`: what a reduction starts from is its neutral element."""
+    xs, inits = args[: len(args) // 2], args[len(args) // 2 :]
+    filled = [
+        t.filled(x, params["dimensions"], init) if type(x) is MaskTracer else x
+        for x, init in zip(xs, inits, strict=True)
+    ]
+    return t.bind(p, (*filled, *inits), params, out)
+
+
+def _zero(dtype: Any) -> Any:
+    return 0
+
+
+def _one(dtype: Any) -> Any:
+    return 1
+
+
+def _least(dtype: Any) -> Any:
+    return dtype_predicates.bounds(dtype)[0]
+
+
+def _greatest(dtype: Any) -> Any:
+    return dtype_predicates.bounds(dtype)[1]
+
+
+def _all_ones(dtype: Any) -> Any:
+    return dtype == _BOOL or (
+        dtype_predicates.bounds(dtype)[1] if dtype_predicates.is_unsigned(dtype) else -1
+    )
+
+
+_PROGRAMS = frozenset((jit_p, custom_jvp_p, custom_vjp_p))
+
+_RULES: dict[str, Callable] = {
+    "masked_view": _view,
+    "masked_fill": _fill,
+    "dim_as_value": _size,
+    "reduce_sum": _reduction(_zero),
+    "reduce_prod": _reduction(_one),
+    "reduce_max": _reduction(_least),
+    "reduce_min": _reduction(_greatest),
+    "reduce_and": _reduction(_all_ones),
+    "reduce_or": _reduction(_zero),
+    "reduce_xor": _reduction(_zero),
+    "reduce": _generic_reduce,
+    "argmax": _position(0),
+    "argmin": _position(1),
+    "cumsum": _cumulative(_zero),
+    "cumprod": _cumulative(_one),
+    "cummax": _cumulative(_least),
+    "cummin": _cumulative(_greatest),
+    "cumlogsumexp": _cumulative(lambda dtype: -np.inf),
+    "sort": _sort,
+    "iota": _iota,
+    "reshape": _reshape,
+    "dot_general": _dot_general,
+    "gather": _gather,
+    "slice": _slice,
+    "dynamic_slice": _dynamic_slice,
+    "rev": _whole(lambda params, args, out: params["dimensions"]),
+    "concatenate": _whole(lambda params, args, out: [params["dimension"]]),
+    "split": _whole(lambda params, args, out: [params["axis"]]),
+    "unstack": _whole(lambda params, args, out: [params["axis"]]),
+    "pad": _whole(
+        lambda params, args, out: [
+            d for d, amounts in enumerate(params["padding_config"]) if tuple(amounts) != (0, 0, 0)
+        ]
+    ),
+    **dict.fromkeys(
+        ("scatter", "scatter-add", "scatter-sub", "scatter-mul", "scatter-min", "scatter-max"), _scatter
+    ),
+    **dict.fromkeys(
+        (
+            "broadcast_in_dim", "squeeze", "expand_dims", "transpose", "stack", "convert_element_type",
+            "stop_gradient", "copy", "optimization_barrier", "name", "real", "imag", "reduce_precision",
+        ),
+        _as_it_is,
+    ),
+}  # fmt: skip
+
+
+# Making views ---------------------------------------------------------------------------------------
+
+
+def nearest(trace: Trace | None) -> MaskTrace | None:
+    """The closest trace of masks at work."""
+    while trace is not None and type(trace) is not MaskTrace:
+        trace = trace.parent
+    return trace
+
+
+def lazy_view(x: Any, mask: Any, axis: int = 0) -> Any:
+    """`x[mask]` as a lazy view, the mask selecting from the dimensions of `x` from `axis` on.
+
+    None where there can be none: no trace of masks is at work, or the mask differs from example to
+    example of a vmap, or belongs to a program around.
+    """
+    trace = nearest(state.trace)
+    value = mask
+    while isinstance(value, Tracer) and value.inner is not None:
+        value = value.inner
+    if trace is None or not dims.is_static(aval_of(trace.padded(value)).shape):
+        return None
+    mine = type(value) is MaskTracer and value._trace is trace
+    if type(value) is StagedTracer and value._trace.alive and value._trace.encloses(trace.parent):
+        value = trace.parent.lift(value)  # maybe from a program around
+    elif not mine:
+        return None
+    if mine and (value.ndim != 1 or not trace.is_ours(value.aval.shape[0])):
+        return None
+    have = aval_of(x).shape[axis : axis + value.ndim]
+    if not dims.same_shape(have, value.aval.shape):
+        return None
+    return masked_view_p.bind(x, value, axis=axis, size=trace.select(value).size)
+
+
+def lazy_fill(view: Any, mask: Any, axis: int = 0) -> Any:
+    """Zeros of the shape of the array that a lazy view was taken of, with its elements in their places."""
+    return masked_fill_p.bind(view, mask, axis=axis)
+
+
+def _concerns(error: SagaxError, masks: MaskTrace) -> bool:
+    """Whether a question about sizes was one about the sizes of views."""
+    sides = [error.facts.get("lhs"), error.facts.get("rhs")]
+    known = [x for x in sides if dims.is_dim(x)]
+    return not known or any(masks.is_ours(x) for x in known)
+
+
+@contextlib.contextmanager
+def masks_over(trace: StageTrace) -> Generator[Callable[[Sequence[Any]], None], None, None]:
+    """A trace of masks on top of `trace`. Gives the check that what is returned holds no views."""
+    masks = MaskTrace(trace)
+
+    def check(outs: Sequence[Any]) -> None:
+        for x in outs:
+            value = x
+            while isinstance(value, Tracer) and value.inner is not None:
+                value = value.inner
+            if type(value) is MaskTracer and value._trace is masks:
+                raise masks.refusal(value.aval, "results of traced functions have static sizes")
+
+    try:
+        with current(masks), dims.no_assumptions_on(masks.scope):
+            yield check
+    except InconclusiveDimensionOperation as error:
+        if not (masks._selections and _concerns(error, masks)):
+            raise
+        (first, *_) = masks._selections.values()
+        refusal = masks.refusal(first.mask, "the program asks how many elements are selected")
+        refusal._stack = error._stack  # where it asked
+        raise refusal from error
+    finally:
+        masks.alive = False
+
+
+__all__ = ["MaskTrace", "lazy_fill", "lazy_view", "masks_over"]

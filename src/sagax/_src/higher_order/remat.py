@@ -1,0 +1,502 @@
+"""Implement `checkpoint`: trade time for memory, by recomputing residuals in the backward pass.
+
+The linear part of a checkpointed function is one application that holds both: from the function's inputs
+(and what its policy saves) it computes the residuals again, then applies the linear program to them.
+"""
+
+from __future__ import annotations
+
+import functools
+import operator
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+from sagax._src import trees
+from sagax._src.argument_checks.argument_names import leaf_paths, positional_names, signature
+from sagax._src.argument_checks.functions import check_function, kind_of, unusable_leaf
+from sagax._src.core import memo_keys
+from sagax._src.core.jaxpr import ClosedJaxpr, Eqn, Jaxpr, Var, eval_jaxpr
+from sagax._src.core.primitive import Primitive
+from sagax._src.core.samples import Sample, f32
+from sagax._src.core.staging import hoist_constants
+from sagax._src.core.tangents import (
+    linear_marks,
+    nonzero_marks,
+    nonzero_tangents,
+    spread_cotangents,
+    spread_tangents,
+    transposed_operands,
+)
+from sagax._src.core.value import aval_of, is_operand
+from sagax._src.diagnostics.boundary import function_name
+from sagax._src.diagnostics.errors import ArgumentError, ArgumentValueError, describe
+from sagax._src.higher_order.call import call
+from sagax._src.higher_order.custom_derivative_primitives import values_only
+from sagax._src.higher_order.trace_bodies import trace_body
+from sagax._src.primitives.structural import linear_rules
+from sagax._src.transforms.batch import batch_jaxpr
+from sagax._src.transforms.derived import derived
+from sagax._src.transforms.jvp import jvp_jaxpr
+from sagax._src.transforms.linearize import linearize_jaxpr
+from sagax._src.transforms.prune import prune_jaxpr, prune_program
+from sagax._src.transforms.transpose import transpose_jaxpr
+
+Policy = Callable[..., Any]
+
+remat_p = Primitive("checkpoint", multiple_results=True, holds_program=True)
+remat_p.is_call = True
+
+
+remat_p.tells_vma = True
+
+
+@remat_p.abstract
+def _(*avals: Any, jaxpr: ClosedJaxpr, **_: Any) -> list:
+    return jaxpr.out_avals
+
+
+@remat_p.effect
+def _(*, jaxpr: ClosedJaxpr, **_: Any) -> frozenset:
+    return jaxpr.effects
+
+
+@remat_p.reference
+def _(*xs: Any, jaxpr: ClosedJaxpr, **_: Any) -> list:
+    return eval_jaxpr(jaxpr.jaxpr, (), *xs)
+
+
+remat_p.impl = lambda *xs, jaxpr, name, **_: call(jaxpr, xs, name=name)
+
+
+def _bind(closed: ClosedJaxpr, args: Sequence[Any], **params: Any) -> list:
+    if closed.consts:
+        args = [*closed.consts, *args]
+        closed = ClosedJaxpr(hoist_constants(closed.jaxpr), ())
+    return remat_p.bind(*args, jaxpr=closed, **params)
+
+
+@remat_p.prune
+def _(used: list[bool], *, jaxpr: ClosedJaxpr, **params: Any) -> tuple:
+    small, operands = prune_program(jaxpr, used)
+    return {"jaxpr": small, **params}, operands, used
+
+
+@remat_p.lower
+def _(
+    b: Any,
+    *xs: Any,
+    jaxpr: ClosedJaxpr,
+    prevent_cse: bool,
+    differentiated: bool,
+    name: str,
+    **_: Any,
+) -> list:
+    if differentiated and prevent_cse and xs:
+        # else the compiler would find that all this was computed before, and keep it
+        xs = tuple(b.op("optimization_barrier", list(xs), [x.aval for x in xs]))
+    return b.call(jaxpr.jaxpr, xs, name)
+
+
+@remat_p.jvp
+def _(primals: Sequence, tangents: Sequence, *, jaxpr: ClosedJaxpr, **params: Any) -> tuple:
+    derived, marks = jvp_jaxpr(jaxpr, nonzero_marks(tangents))
+    outs = _bind(derived, [*primals, *nonzero_tangents(tangents)], **params)
+    n = len(jaxpr.out_avals)
+    return outs[:n], spread_tangents(outs[n:], marks, jaxpr.out_avals)
+
+
+@remat_p.linearize
+def _(
+    primals: Sequence,
+    tangents: Sequence,
+    *,
+    jaxpr: ClosedJaxpr,
+    policy: Policy | None,
+    differentiated: bool,
+    **params: Any,
+) -> tuple:
+    split = linearize_jaxpr(jaxpr, nonzero_marks(tangents))
+    known = split.known.jaxpr
+    n_out = len(jaxpr.out_avals)
+    saved = _saved(known, policy)
+    forward = derived(
+        known,
+        (memo_keys.REMAT_FORWARD, *saved),
+        lambda: values_only(prune_jaxpr(known.replace(outvars=[*known.outvars[:n_out], *saved]))),
+    )
+    outs = _bind(
+        ClosedJaxpr(forward, split.known.consts),
+        primals,
+        policy=policy,
+        differentiated=False,
+        **params,
+    )
+    again = derived(
+        known, (memo_keys.REMAT_BACKWARD, split, *saved), lambda: _recompute(split, saved)
+    )
+    pushed: list[Any] = []
+    if any(split.nonzero_out):
+        operands = [*primals, *outs[n_out:], *nonzero_tangents(tangents)]
+        pushed = _bind(again, operands, policy=policy, differentiated=True, **params)
+    return outs[:n_out], spread_tangents(pushed, split.nonzero_out, jaxpr.out_avals)
+
+
+def _saved(known: Jaxpr, policy: Policy | None) -> list[Var]:
+    """Variables of the forward program that the policy keeps."""
+    if policy is None:
+        return []
+    kept = []
+    for eqn in known.eqns:
+        answer = policy(eqn.primitive, *[v.aval for v in eqn.invars], **eqn.params)
+        if not isinstance(answer, (bool, Offload, _Answer)):
+            raise ArgumentError(
+                "Value returned by a remat policy should be a bool",
+                function="checkpoint",
+                argument="policy",
+                got=f"{kind_of(answer)}, for {eqn.primitive.name}",
+                expected="True or False: whether to keep the result of an operation",
+            )
+        if answer:
+            kept.extend(eqn.outvars)
+    return kept
+
+
+def _recompute(split: Any, saved: Sequence[Var]) -> ClosedJaxpr:
+    """(inputs, saved values, tangents) -> tangents out, computing what is not saved again."""
+    known, linear = split.known.jaxpr, split.linear.jaxpr
+    fresh = {v: Var(v.aval) for v in saved}
+
+    def sub(v: Any) -> Any:
+        return fresh.get(v, v) if type(v) is Var else v
+
+    residuals = [
+        known.invars[k] if where == "in" else known.outvars[k] for where, k in split.residuals
+    ]
+    eqns: list[Eqn] = []
+    for eqn in known.eqns:
+        if not all(v in fresh for v in eqn.outvars):
+            eqns.append(eqn.replace(invars=[sub(v) for v in eqn.invars]))
+    n = len(residuals)
+    renamed = dict(zip(linear.invars[:n], [sub(v) for v in residuals], strict=True))
+    # the linear program on the recomputed residuals: its other inputs are the tangents
+    for eqn in linear.eqns:
+        eqns.append(
+            eqn.replace(invars=[renamed.get(v, v) if type(v) is Var else v for v in eqn.invars])
+        )
+    outvars = [renamed.get(v, v) if type(v) is Var else v for v in linear.outvars]
+    whole = Jaxpr(
+        known.constvars,
+        [*known.invars, *(fresh[v] for v in saved), *linear.invars[n:]],
+        outvars,
+        eqns,
+        None,
+        known.debug_info,
+    )
+    return ClosedJaxpr(prune_jaxpr(whole), split.known.consts)
+
+
+@remat_p.transpose
+def _(cts: Sequence, *args: Any, jaxpr: ClosedJaxpr, **params: Any) -> list:
+    transposed, marks = transpose_jaxpr(jaxpr, linear_marks(args), nonzero_marks(cts))
+    found = _bind(transposed, transposed_operands(args, cts), **params)
+    return spread_cotangents(found, marks, args)
+
+
+@remat_p.batch
+def _(axis: Any, args: Sequence, in_dims: Sequence, *, jaxpr: ClosedJaxpr, **params: Any) -> tuple:
+    batched, out_dims = batch_jaxpr(jaxpr, axis, tuple(in_dims))
+    return _bind(batched, args, **params), list(out_dims)
+
+
+# names for policies ----------------------------------------------------------------------------------
+
+name_p = Primitive("name", multilinear=True, exact=True, samples=[Sample(f32(3), name="x")])
+name_p.abstract_rule = lambda x, *, name: x
+name_p.reference_rule = lambda x, *, name: x
+name_p.lower_rule = lambda b, x, *, name: x
+linear_rules(name_p)
+
+
+@name_p.transpose
+def _(ct: Any, x: Any, *, name: str) -> tuple:
+    return (ct,)
+
+
+@name_p.batch
+def _(axis: Any, args: Sequence, in_dims: Sequence, *, name: str) -> tuple:
+    return name_p.bind(args[0], name=name), in_dims[0]
+
+
+def checkpoint_name(x: Any, name: str) -> Any:
+    """`x` (a pytree), called `name` for the policies that save by name.
+
+    >>> from sagax.ad_checkpoint import checkpoint_name
+    >>> float(checkpoint_name(2.0, "activation"))
+    2.0
+    """
+    if not isinstance(name, str):
+        raise ArgumentError(
+            function="checkpoint_name", argument="name", got=name, expected="a string"
+        )
+    return trees.map(lambda leaf: name_p.bind(leaf, name=name), x)
+
+
+# policies --------------------------------------------------------------------------------------------
+
+
+class Offload:
+    """A policy's answer: keep the value, on the host where the platform has such memory (here: keep it)."""
+
+    def __init__(self, src: str = "device", dst: str = "pinned_host") -> None:
+        self.src, self.dst = src, dst
+
+
+class _Answer:
+    """A policy's answer by name."""
+
+    def __init__(self, name: str, keep: bool) -> None:
+        self.name, self.keep = name, keep
+
+    def __bool__(self) -> bool:
+        return self.keep
+
+    def __repr__(self) -> str:
+        return self.name
+
+
+Saveable = _Answer("Saveable", True)
+Recompute = _Answer("Recompute", False)
+
+
+def everything_saveable(*_: Any, **__: Any) -> bool:
+    """Save everything, as without checkpoint."""
+    return True
+
+
+def nothing_saveable(*_: Any, **__: Any) -> bool:
+    """Save nothing but the inputs (the default)."""
+    return False
+
+
+def dots_saveable(primitive: Any, *_: Any, **__: Any) -> bool:
+    """Save the results of matrix products and convolutions."""
+    return primitive.name in ("dot_general", "conv_general_dilated")
+
+
+def dots_with_no_batch_dims_saveable(primitive: Any, *_: Any, **params: Any) -> bool:
+    """Save the results of matrix products without batch dimensions."""
+    return primitive.name == "dot_general" and not params["dimension_numbers"][1][0]
+
+
+def save_anything_except_these_names(*names: str) -> Policy:
+    """Save everything but values of these names."""
+    return lambda primitive, *_, **params: (
+        not (primitive.name == "name" and params["name"] in names)
+    )
+
+
+def save_any_names_but_these(*names: str) -> Policy:
+    """Save every named value except those of these names, and nothing else."""
+    return lambda primitive, *_, **params: primitive.name == "name" and params["name"] not in names
+
+
+def save_only_these_names(*names: str) -> Policy:
+    """Save the values of these names, and nothing else."""
+    return lambda primitive, *_, **params: primitive.name == "name" and params["name"] in names
+
+
+def save_from_both_policies(first: Policy, second: Policy) -> Policy:
+    """Save what either policy saves."""
+    return lambda *args, **params: first(*args, **params) or second(*args, **params)
+
+
+def save_and_offload_only_these_names(
+    *,
+    names_which_can_be_saved: Sequence[str],
+    names_which_can_be_offloaded: Sequence[str],
+    offload_src: str,
+    offload_dst: str,
+) -> Policy:
+    """Save values of the first names where they are, move those of the second to the host."""
+
+    def policy(primitive: Any, *_: Any, **params: Any) -> Any:
+        if primitive.name != "name":
+            return False
+        if params["name"] in names_which_can_be_offloaded:
+            return Offload()
+        return params["name"] in names_which_can_be_saved
+
+    return policy
+
+
+def offload_dot_with_no_batch_dims(offload_src: str, offload_dst: str) -> Policy:
+    """Move the results of matrix products without batch dimensions to the host."""
+    return lambda primitive, *a, **p: (
+        Offload() if dots_with_no_batch_dims_saveable(primitive, *a, **p) else False
+    )
+
+
+class checkpoint_policies:
+    """What a checkpointed function keeps for its backward pass."""
+
+    everything_saveable = staticmethod(everything_saveable)
+    nothing_saveable = staticmethod(nothing_saveable)
+    dots_saveable = staticmethod(dots_saveable)
+    checkpoint_dots = staticmethod(dots_saveable)
+    dots_with_no_batch_dims_saveable = staticmethod(dots_with_no_batch_dims_saveable)
+    checkpoint_dots_with_no_batch_dims = staticmethod(dots_with_no_batch_dims_saveable)
+    offload_dot_with_no_batch_dims = staticmethod(offload_dot_with_no_batch_dims)
+    save_anything_except_these_names = staticmethod(save_anything_except_these_names)
+    save_any_names_but_these = staticmethod(save_any_names_but_these)
+    save_only_these_names = staticmethod(save_only_these_names)
+    save_from_both_policies = staticmethod(save_from_both_policies)
+    save_and_offload_only_these_names = staticmethod(save_and_offload_only_these_names)
+
+
+# public ------------------------------------------------------------------------------------------------
+
+
+def checkpoint(
+    fun: Callable | None = None,
+    *,
+    prevent_cse: Any = True,
+    policy: Policy | None = None,
+    concrete: bool = False,
+    static_argnums: int | Sequence[int] = (),
+    static_argnames: str | Iterable[str] = (),
+) -> Callable:
+    """`fun`, which under reverse mode keeps its inputs only and computes the rest again.
+
+    Args:
+      policy: which intermediate results to keep all the same (`sagax.checkpoint_policies`).
+      prevent_cse: keep the compiler from undoing it; False where a loop does so anyway. A pytree of bools, a prefix
+        of the arguments, counts as True where any of them is.
+      static_argnums, static_argnames: arguments that are Python constants.
+
+    >>> import sagax, sagax.numpy as np
+    >>> f = sagax.checkpoint(lambda x: np.sin(np.sin(x)))
+    >>> round(float(sagax.grad(f)(1.0)), 4)
+    0.36
+    """
+    if fun is None:
+        return functools.partial(
+            checkpoint,
+            prevent_cse=prevent_cse,
+            policy=policy,
+            concrete=concrete,
+            static_argnums=static_argnums,
+            static_argnames=static_argnames,
+        )
+    check_function(fun, f"Expected a callable value, got {describe(fun)}", "checkpoint", "fun")
+    if policy is not None:
+        check_function(
+            policy, "the policy is a function that says what to keep", "checkpoint", "policy"
+        )
+    if concrete:
+        raise ArgumentError(
+            "The 'concrete' option to checkpoint is no longer supported",
+            function="checkpoint",
+            argument="concrete",
+            got=True,
+            fix="use static_argnums for values that Python code looks at",
+        )
+    statics = _positions(static_argnums)
+    named_statics = _static_names(fun, static_argnames)
+    prevents = any(trees.leaves(prevent_cse))
+    name = function_name(fun)
+
+    @functools.wraps(fun, updated=())
+    def rematerialised(*args: Any, **kwargs: Any) -> Any:
+        fixed = _fixed_positions(statics, len(args), name)
+        if named_statics:
+            known = positional_names(fun, len(args))
+            fixed |= {i for i, known_as in enumerate(known) if known_as in named_statics}
+        dynamic = tuple(a for i, a in enumerate(args) if i not in fixed)
+        constants = {k: v for k, v in kwargs.items() if k in named_statics}
+        kwargs = {k: v for k, v in kwargs.items() if k not in named_statics}
+        leaves, tree = trees.flatten_argument("checkpoint", "arguments", (dynamic, kwargs))
+
+        def paths() -> list[str]:
+            # a static argument has no leaves
+            return leaf_paths(fun, [None if i in fixed else a for i, a in enumerate(args)], kwargs)
+
+        for k, x in enumerate(leaves):
+            if not is_operand(x):
+                path = paths()[k]
+                root = path.split("[")[0].split(".")[0]
+                raise unusable_leaf(
+                    x, f"checkpoint of {name}", path, f"mark {root} as static: static_argnums"
+                )
+
+        def whole(dyn: tuple, named: dict) -> Any:
+            rest = iter(dyn)
+            given = [args[i] if i in fixed else next(rest) for i in range(len(args))]
+            return fun(*given, **named, **constants)
+
+        functools.update_wrapper(whole, fun, updated=())
+        avals = [aval_of(x) for x in leaves]
+        static = ("checkpoint", fun, len(args), *((i, args[i]) for i in sorted(fixed)))
+        static = (*static, *sorted(constants.items()))
+        body = trace_body(whole, tree, avals, transform="checkpoint", paths=paths, same=static)
+        outs = remat_p.bind(
+            *body.consts,
+            *leaves,
+            jaxpr=body.jaxpr,
+            prevent_cse=prevents,
+            differentiated=False,
+            policy=policy,
+            name=name,
+        )
+        return body.out_tree.unflatten(outs)
+
+    return rematerialised
+
+
+def _positions(static_argnums: Any) -> tuple[int, ...]:
+    try:
+        single = hasattr(static_argnums, "__index__") and not hasattr(static_argnums, "__len__")
+        return tuple(operator.index(k) for k in ((static_argnums,) if single else static_argnums))
+    except TypeError:
+        raise ArgumentError(
+            function="checkpoint",
+            argument="static_argnums",
+            got=repr(static_argnums),
+            expected="an int or a sequence of ints: positions of arguments",
+        ) from None
+
+
+def _static_names(fun: Callable, names: Any) -> frozenset[str]:
+    names = (names,) if isinstance(names, str) else tuple(names)
+    for name in names:
+        if not isinstance(name, str):
+            raise ArgumentError(
+                function="checkpoint",
+                argument="static_argnames",
+                got=repr(name),
+                expected="names of arguments",
+            )
+    known = signature(fun)
+    if known is not None and not any(p.kind is p.VAR_KEYWORD for p in known.parameters.values()):
+        for name in names:
+            if name not in known.parameters:
+                raise ArgumentValueError(
+                    function="checkpoint",
+                    argument="static_argnames",
+                    got=repr(name),
+                    expected=f"names of parameters of {function_name(fun)}: {', '.join(known.parameters)}",
+                )
+    return frozenset(names)
+
+
+def _fixed_positions(statics: Sequence[int], n: int, name: str) -> set[int]:
+    for k in statics:
+        if not -n <= k < n:
+            raise ArgumentValueError(
+                "the `static_argnums` argument of checkpoint does not fit the call",
+                function=f"checkpoint of {name}",
+                argument="static_argnums",
+                got=k,
+                expected=f"a position of the {n} positional arguments that {name} was called with",
+                fix="pass static arguments by position",
+            )
+    return {k % n for k in statics}

@@ -1,0 +1,555 @@
+"""Define the primitive of `shard_map`: run a jaxpr on each device's own shards.
+
+Operands are whole arrays; `in_specs` tell how each is cut, and `out_specs` how the results of the devices are put
+together. Where `check_vma` is set, the types inside tell which values may differ between devices; elsewhere each device
+has values of its own, and a result that is not cut along an axis is taken to be the same along it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import math
+from collections.abc import Iterator, Sequence
+from itertools import compress
+from typing import Any
+
+from sagax._src.collectives.replica_groups import DeviceGroups
+from sagax._src.core import dtypes, memo_keys, meshes
+from sagax._src.core.avals import intern_aval
+from sagax._src.core.jaxpr import ClosedJaxpr, Jaxpr, eval_jaxpr
+from sagax._src.core.meshes import AxisType, Mesh, PartitionSpec
+from sagax._src.core.operands import partition
+from sagax._src.core.primitive import Primitive
+from sagax._src.core.shardings import NamedSharding, sdy_sharding
+from sagax._src.core.staging import hoist_constants
+from sagax._src.core.tangents import (
+    Linear,
+    Zero,
+    linear_marks,
+    nonzero_marks,
+    nonzero_tangents,
+    spread_cotangents,
+    spread_tangents,
+    transposed_operands,
+)
+from sagax._src.core.trace import AxisTrace, NamedAxis, current, state
+from sagax._src.core.value import aval_of
+from sagax._src.diagnostics.errors import ArgumentValueError
+from sagax._src.frozen_class import record
+from sagax._src.higher_order.call import call
+from sagax._src.primitives.arithmetic import mul
+from sagax._src.primitives.makers import scalar_like
+from sagax._src.primitives.mesh_axes import in_order, psum_p, vary_like
+from sagax._src.primitives.structural import reshape
+from sagax._src.primitives.unsupported import UnsupportedError
+from sagax._src.transforms.batch import BatchAxis, batch_jaxpr
+from sagax._src.transforms.derived import derived_program
+from sagax._src.transforms.jvp import jvp_jaxpr
+from sagax._src.transforms.linearize import linearize_jaxpr
+from sagax._src.transforms.transpose import backward, transpose_jaxpr
+
+shard_map_p = Primitive("shard_map", multiple_results=True, holds_program=True)
+shard_map_p.tells_vma = True
+
+Specs = tuple[PartitionSpec, ...]
+
+
+@record
+class Region:
+    """Where a program is written for one device: along these axes of a mesh."""
+
+    mesh: Any
+    manual_axes: frozenset
+    check_vma: bool
+
+    @contextlib.contextmanager
+    def inside(self) -> Iterator[None]:
+        """What is traced inside belongs to the program of one device."""
+        mesh = self.mesh
+        axes = [
+            NamedAxis(name, size, True, self.check_vma)
+            for name, size in mesh.shape_tuple
+            if name in self.manual_axes
+        ]
+        seen = mesh.abstract_mesh.update_axis_types(
+            dict.fromkeys(self.manual_axes, AxisType.Manual)
+        )
+        concrete = mesh if isinstance(mesh, Mesh) else meshes.concrete_mesh()
+        with (
+            current(AxisTrace(state.trace, axes)),
+            meshes.entered(mesh=concrete, abstract_mesh=seen),
+        ):
+            yield
+
+    def size(self, axes: Sequence[Any]) -> int:
+        """How many devices there are along the axes."""
+        return math.prod([self.mesh.shape[name] for name in axes])
+
+    def not_in(self, spec: PartitionSpec) -> tuple:
+        """The manual axes along which an array is not cut."""
+        used = spec.used_axes()
+        return tuple([n for n in self.mesh.axis_names if n in self.manual_axes and n not in used])
+
+    def own_axes(self, aval: Any) -> tuple:
+        """The manual axes along which devices have values of their own, of a value inside of this type."""
+        own = aval.vma if self.check_vma else self.manual_axes
+        return tuple([n for n in self.mesh.axis_names if n in self.manual_axes and n in own])
+
+    def part(self, aval: Any, spec: PartitionSpec) -> Any:
+        """The type of a device's part of an array."""
+        shape = list(aval.shape)
+        for i in range(len(spec)):
+            shape[i] = shape[i] // self.size(spec.axes(i))
+        vma = aval.vma | frozenset(spec.used_axes()) if self.check_vma else aval.vma
+        return intern_aval(tuple(shape), aval.dtype, aval.weak_type, None, vma)
+
+    def whole(self, aval: Any, spec: PartitionSpec) -> Any:
+        """The type of the array that the devices' parts, of type `aval`, make up."""
+        shape = list(aval.shape)
+        for i in range(len(spec)):
+            shape[i] = shape[i] * self.size(spec.axes(i))
+        vma = aval.vma - self.manual_axes
+        return intern_aval(tuple(shape), aval.dtype, aval.weak_type, None, vma)
+
+    def bind(
+        self,
+        closed: ClosedJaxpr,
+        args: Sequence[Any],
+        in_specs: Sequence[PartitionSpec],
+        out_specs: Sequence[PartitionSpec],
+        name: str,
+    ) -> list:
+        """Apply the program of one device to whole arrays. Its constants become operands that are not cut."""
+        if closed.consts:
+            args = [*closed.consts, *args]
+            in_specs = [*[PartitionSpec()] * len(closed.consts), *in_specs]
+            closed = ClosedJaxpr(hoist_constants(closed.jaxpr), ())
+        if self.check_vma:
+            closed = self._varied(closed, tuple(out_specs))
+        return shard_map_p.bind(
+            *args,
+            jaxpr=closed,
+            mesh=self.mesh,
+            manual_axes=self.manual_axes,
+            in_specs=tuple(in_specs),
+            out_specs=tuple(out_specs),
+            check_vma=self.check_vma,
+            name=name,
+        )
+
+    def _varied(self, closed: ClosedJaxpr, out_specs: Specs) -> ClosedJaxpr:
+        """The program whose results vary along the axes along which they are put together."""
+        wanted = tuple([frozenset(spec.used_axes()) for spec in out_specs])
+        if all(map(frozenset.issubset, wanted, [a.vma for a in closed.out_avals])):
+            return closed
+
+        def fun(*xs: Any) -> list:
+            return list(map(vary_like, eval_jaxpr(closed.jaxpr, (), *xs), wanted))
+
+        with self.inside():
+            return derived_program(
+                closed.jaxpr, (memo_keys.VARYING_OUTPUTS, wanted), fun, closed.in_avals
+            )[0]
+
+
+def _region(params: dict) -> Region:
+    return Region(params["mesh"], params["manual_axes"], params["check_vma"])
+
+
+@shard_map_p.abstract
+def _(*avals: Any, jaxpr: ClosedJaxpr, out_specs: Specs, **params: Any) -> list:
+    region = _region(params)
+    outs = list(map(region.whole, jaxpr.out_avals, out_specs))
+    for a in avals:
+        if a.sharding is not None:  # types tell how arrays are divided
+            return [_divided(o, s, a.sharding.mesh) for o, s in zip(outs, out_specs, strict=True)]
+    return outs
+
+
+def _divided(aval: Any, spec: PartitionSpec, mesh: Any) -> Any:
+    parts = [tuple([n for n in spec.axes(i) if n in mesh.explicit_axes]) for i in range(aval.ndim)]
+    return aval.update(sharding=NamedSharding(mesh, PartitionSpec(*parts)))
+
+
+@shard_map_p.effect
+def _(*, jaxpr: ClosedJaxpr, **_: Any) -> frozenset:
+    return jaxpr.effects
+
+
+@shard_map_p.show
+def _(
+    *,
+    jaxpr: ClosedJaxpr,
+    mesh: Any,
+    manual_axes: frozenset,
+    in_specs: Specs,
+    out_specs: Specs,
+    check_vma: bool,
+    name: str,
+) -> dict:
+    return {
+        "jaxpr": jaxpr,
+        "mesh": mesh,
+        "manual_axes": repr(in_order(manual_axes)),
+        "in_specs": in_specs,
+        "out_specs": out_specs,
+        "check_vma": check_vma,
+    }
+
+
+def inner_values(args: Sequence[Any], params: dict) -> dict[Any, Any]:
+    """What each operation inside gives: by variable, the results of all devices along a leading dimension.
+
+    Of those that have derivatives; for whoever looks for the operation at fault.
+    """
+    region, inner = _region(params), params["jaxpr"].jaxpr
+    wanted = [v for e in inner.eqns for v in e.outvars if dtypes.is_inexact(v.aval.dtype)]
+    names = tuple([n for n in region.mesh.axis_names if n in region.manual_axes])
+    full = inner.replace(outvars=wanted)
+
+    def fun(*xs: Any) -> list:
+        return [reshape(x, (1, *aval_of(x).shape)) for x in eval_jaxpr(full, (), *xs)]
+
+    with region.inside():
+        made = derived_program(inner, (memo_keys.INTERMEDIATE_VALUES, region), fun, inner.in_avals)[
+            0
+        ]
+    specs = [PartitionSpec(names)] * len(wanted)
+    outs = region.bind(made, args, params["in_specs"], specs, params["name"])
+    return dict(zip(wanted, outs, strict=True))
+
+
+def _at_once(*args: Any, name: str, **params: Any) -> list:
+    return call(_program(tuple(map(aval_of, args)), name, params), args, name=name)
+
+
+shard_map_p.impl = _at_once
+
+
+def _program(avals: tuple, name: str, params: dict) -> ClosedJaxpr:
+    """The program of one application, kept with the program that it applies."""
+    inner: Jaxpr = params["jaxpr"].jaxpr
+    key = (memo_keys.SHARD_MAP_CALL, avals, *[v for k, v in params.items() if k != "jaxpr"])
+    return derived_program(
+        inner, key, lambda *xs: shard_map_p.bind(*xs, name=name, **params), avals
+    )[0]
+
+
+# Derivatives ---------------------------------------------------------------------------------------------
+
+
+@shard_map_p.jvp
+def _(
+    primals: Sequence[Any],
+    tangents: Sequence[Any],
+    *,
+    jaxpr: ClosedJaxpr,
+    in_specs: Specs,
+    out_specs: Specs,
+    name: str,
+    **params: Any,
+) -> tuple:
+    region = _region(params)
+    nonzero = nonzero_marks(tangents)
+    with region.inside():
+        pushed, marks = jvp_jaxpr(jaxpr, nonzero)
+    args = [*primals, *nonzero_tangents(tangents)]
+    specs = [*in_specs, *compress(in_specs, nonzero)]
+    out = region.bind(pushed, args, specs, [*out_specs, *compress(out_specs, marks)], name)
+    n = len(out_specs)
+    return out[:n], spread_tangents(out[n:], marks, list(map(aval_of, out[:n])))
+
+
+@shard_map_p.linearize
+def _(
+    primals: Sequence[Any],
+    tangents: Sequence[Any],
+    *,
+    jaxpr: ClosedJaxpr,
+    in_specs: Specs,
+    out_specs: Specs,
+    name: str,
+    **params: Any,
+) -> tuple:
+    region = _region(params)
+    nonzero = nonzero_marks(tangents)
+    with region.inside():
+        split = linearize_jaxpr(jaxpr, nonzero)
+        n = len(out_specs)
+        # A residual that devices have each for themselves travels with one more dimension, along which it is cut.
+        axes = [region.own_axes(a) for a in split.known.out_avals[n:]]
+        known = _opened(split.known, n, axes)
+    own_specs = [PartitionSpec(a) if a else PartitionSpec() for a in axes]
+    specs = [*out_specs, *own_specs]
+    outs = region.bind(known, primals, in_specs, specs, name)
+    out_avals = list(map(aval_of, outs[:n]))
+    if not any(split.nonzero_out):
+        return outs[:n], spread_tangents((), split.nonzero_out, out_avals)
+    residuals, residual_specs, opened = [], [], []
+    for where, k in split.residuals:
+        residuals.append((primals if where == "in" else outs)[k])
+        residual_specs.append((in_specs if where == "in" else specs)[k])
+        opened.append(where == "out" and k >= n and bool(axes[k - n]))
+    operands = [*residuals, *nonzero_tangents(tangents)]
+    operand_specs = [*residual_specs, *compress(in_specs, nonzero)]
+    with region.inside():
+        avals = list(map(region.part, map(aval_of, operands), operand_specs))
+        linear = _closed_up(split.linear, opened, avals)
+    specs_of_tangents = list(compress(out_specs, split.nonzero_out))
+    pushed = region.bind(linear, operands, operand_specs, specs_of_tangents, name)
+    return outs[:n], spread_tangents(pushed, split.nonzero_out, out_avals)
+
+
+def _opened(known: ClosedJaxpr, n: int, axes: Sequence[tuple]) -> ClosedJaxpr:
+    """The program whose results from the nth on, where they have axes, have a leading dimension of size 1."""
+    if not any(axes):
+        return known
+    inner = known.jaxpr
+
+    def fun(*xs: Any) -> list:
+        outs = eval_jaxpr(inner, xs[: len(known.consts)], *xs[len(known.consts) :])
+        rest = [
+            reshape(x, (1, *aval_of(x).shape)) if a else x
+            for x, a in zip(outs[n:], axes, strict=True)
+        ]
+        return [*outs[:n], *rest]
+
+    hoisted = hoist_constants(inner)
+    made = derived_program(inner, (memo_keys.RESIDUALS_EXPANDED, n, *axes), fun, hoisted.in_avals)[
+        0
+    ]
+    return _with_constants(made, known.consts)
+
+
+def _with_constants(made: ClosedJaxpr, consts: Sequence[Any]) -> ClosedJaxpr:
+    """The program with its first inputs as constants."""
+    if not consts:
+        return made
+    inner, n = made.jaxpr, len(consts)
+    jaxpr = inner.replace(constvars=[*inner.constvars, *inner.invars[:n]], invars=inner.invars[n:])
+    return ClosedJaxpr(jaxpr, [*made.consts, *consts])
+
+
+def _closed_up(linear: ClosedJaxpr, opened: Sequence[bool], avals: Sequence[Any]) -> ClosedJaxpr:
+    """The program of inputs of which the marked ones have a leading dimension of size 1."""
+    inner, n = linear.jaxpr, len(opened)
+
+    def fun(*xs: Any) -> list:
+        given = [
+            reshape(x, aval_of(x).shape[1:]) if o else x for x, o in zip(xs, opened, strict=False)
+        ]
+        return eval_jaxpr(inner, linear.consts, *given, *xs[n:])
+
+    return derived_program(inner, (memo_keys.RESIDUALS_SQUEEZED, *opened, *avals), fun, avals)[0]
+
+
+@shard_map_p.transpose
+def _(
+    cts: Sequence[Any],
+    *args: Any,
+    jaxpr: ClosedJaxpr,
+    in_specs: Specs,
+    out_specs: Specs,
+    name: str,
+    **params: Any,
+) -> list:
+    region = _region(params)
+    linear, nonzero = linear_marks(args), nonzero_marks(cts)
+    with region.inside():
+        if region.check_vma:
+            transposed, marks = transpose_jaxpr(jaxpr, linear, nonzero)
+        else:
+            transposed, marks = _transposed_unchecked(
+                region, jaxpr, linear, nonzero, in_specs, out_specs
+            )
+    of_linear, of_known = partition(in_specs, linear)
+    specs = [*of_known, *compress(out_specs, nonzero)]
+    wanted = list(compress(of_linear, marks))
+    found = region.bind(transposed, transposed_operands(args, cts), specs, wanted, name)
+    return spread_cotangents(found, marks, args)
+
+
+def _transposed_unchecked(
+    region: Region,
+    jaxpr: ClosedJaxpr,
+    linear: tuple[bool, ...],
+    nonzero: tuple[bool, ...],
+    in_specs: Specs,
+    out_specs: Specs,
+) -> tuple:
+    """The transpose, where types do not tell which values are the same on all devices.
+
+    Devices that have the same result each get an equal share of its cotangent; the cotangent of an operand that
+    several devices have is the sum of theirs.
+    """
+    inner = jaxpr.jaxpr
+    n_known = linear.count(False)
+    marks: list[bool] = []
+
+    def shared(ct: Any, spec: PartitionSpec) -> Any:
+        n = region.size(region.not_in(spec))
+        return mul(ct, scalar_like(1 / n, aval_of(ct).dtype)) if n > 1 else ct
+
+    def summed(ct: Any, spec: PartitionSpec) -> Any:
+        axes = tuple([a for a in region.not_in(spec) if region.size((a,)) > 1])
+        return psum_p.bind(ct, axes=axes) if axes else ct
+
+    def fun(*xs: Any) -> list:
+        values, given = iter(xs[:n_known]), iter(xs[n_known:])
+        inputs = [
+            Linear(v.aval) if lin else next(values)
+            for v, lin in zip(inner.invars, linear, strict=True)
+        ]
+        cts = [
+            shared(next(given), spec) if nz else Zero(v.aval)
+            for v, spec, nz in zip(inner.outvars, out_specs, nonzero, strict=True)
+        ]
+        found = backward(inner, jaxpr.consts, inputs, cts)
+        pairs = [(c, s) for c, s, lin in zip(found, in_specs, linear, strict=True) if lin]
+        marks[:] = nonzero_marks([c for c, _ in pairs])
+        return [summed(c, s) for c, s in compress(pairs, marks)]
+
+    avals = [*partition(inner.in_avals, linear)[1], *compress(inner.out_avals, nonzero)]
+    key = (memo_keys.SHARD_MAP_TRANSPOSE, region, linear, nonzero, in_specs, out_specs)
+    return derived_program(inner, key, fun, avals, marks)
+
+
+# Batching ------------------------------------------------------------------------------------------------
+
+
+@shard_map_p.batch
+def _(
+    axis: Any,
+    args: Sequence[Any],
+    in_dims: Sequence[Any],
+    *,
+    jaxpr: ClosedJaxpr,
+    in_specs: Specs,
+    out_specs: Specs,
+    name: str,
+    **params: Any,
+) -> tuple:
+    region = _region(params)
+    along = axis.spmd_name if axis.spmd_name is not None else ()
+    along = along if isinstance(along, tuple) else (along,)
+    along = tuple([n for n in along if n in region.manual_axes])
+    local = BatchAxis(axis.size // region.size(along), axis.name) if along else axis
+    with region.inside():
+        if along and region.check_vma:
+            jaxpr = _varied_inputs(jaxpr, in_dims, along)
+        batched, out_dims = batch_jaxpr(jaxpr, local, tuple(in_dims))
+    specs = [_with_dimension(s, d, along) for s, d in zip(in_specs, in_dims, strict=True)]
+    outs = [_with_dimension(s, d, along) for s, d in zip(out_specs, out_dims, strict=True)]
+    return region.bind(batched, args, specs, outs, name), list(out_dims)
+
+
+def _varied_inputs(closed: ClosedJaxpr, in_dims: Sequence[Any], axes: tuple) -> ClosedJaxpr:
+    """The program for inputs that vary along the axes where they are mapped."""
+    marks = tuple([d is not None for d in in_dims])
+    avals = [
+        a.with_vma(a.vma | frozenset(axes)) if m else a
+        for a, m in zip(closed.in_avals, marks, strict=True)
+    ]
+
+    def fun(*xs: Any) -> list:
+        return eval_jaxpr(closed.jaxpr, (), *xs)
+
+    return derived_program(closed.jaxpr, (memo_keys.VARYING_INPUTS, marks, axes), fun, avals)[0]
+
+
+def _with_dimension(spec: PartitionSpec, d: int | None, axes: tuple) -> PartitionSpec:
+    """The specification with an entry for one more dimension."""
+    if d is None or (d >= len(spec) and not axes):
+        return spec
+    parts = [*tuple(spec), *[None] * (d - len(spec))]
+    parts.insert(d, axes or None)
+    return spec.update(partitions=tuple(parts))
+
+
+# Lowering ------------------------------------------------------------------------------------------------
+
+
+@shard_map_p.lower
+def _(
+    b: Any,
+    *xs: Any,
+    jaxpr: ClosedJaxpr,
+    in_specs: Specs,
+    out_specs: Specs,
+    name: str,
+    **params: Any,
+) -> list:
+    region = _region(params)
+    mesh, module = region.mesh, b.module
+    if any(e.ordered for e in jaxpr.effects):
+        raise UnsupportedError(
+            "effects cannot have an order among several devices",
+            function=f"shard_map of {name}",
+            fix="pass ordered=False to the callback",
+        )
+    outer = module.manual
+    manual = region.manual_axes | (outer.manual if outer is not None else frozenset())
+    symbol = module.mesh_name(mesh) if module.devices else ""
+    positions = _positions(mesh, module.devices)
+    groups = DeviceGroups(mesh.shape, manual, positions, module.channels, symbol)
+    if not module.devices:
+        if mesh.size > 1:
+            raise ArgumentValueError(
+                "the program has no devices: neither the mesh nor an argument tells them",
+                function=f"shard_map of {name}",
+                argument="mesh",
+                got=mesh,
+                expected="a Mesh of devices, or arguments that lie on such",
+            )
+        return _inlined(b, groups, jaxpr, xs)
+    partial = len(manual) < len(mesh.axis_names)
+    names = ", ".join([f'"{n}"' for n in mesh.axis_names if n in region.manual_axes])
+
+    def shardings(values: Sequence[Any], specs: Specs) -> str:
+        texts = []
+        for aval, spec in zip(values, specs, strict=True):
+            ndim = b.physical(aval).ndim
+            text = sdy_sharding(symbol, spec, ndim, open=partial)
+            rest = region.not_in(spec)
+            if rest:
+                text = f"{text[:-1]}, replicated={{{', '.join([f'{chr(34)}{n}{chr(34)}' for n in rest])}}}>"
+            texts.append(text)
+        return f"#sdy.sharding_per_value<[{', '.join(texts)}]>"
+
+    saved = b.constants, b.dim_values
+    module.manual, b.constants, b.dim_values = groups, {}, {}
+    outs = list(map(region.whole, jaxpr.out_avals, out_specs))
+    try:
+        with region.inside():
+            body = b.region(
+                jaxpr.in_avals, lambda *ys: b.inline(jaxpr.jaxpr, ys), terminator="sdy.return"
+            )
+    finally:
+        module.manual = outer
+        b.constants, b.dim_values = saved
+    return b.op(
+        "sdy.manual_computation",
+        xs,
+        outs,
+        regions=[body],
+        in_shardings=shardings([x.aval for x in xs], in_specs),
+        out_shardings=shardings(outs, out_specs),
+        manual_axes=f"#sdy<manual_axes{{{names}}}>",
+    )
+
+
+def _inlined(b: Any, groups: DeviceGroups, jaxpr: ClosedJaxpr, xs: Sequence[Any]) -> list:
+    module, outer = b.module, b.module.manual
+    module.manual = groups
+    try:
+        return b.inline(jaxpr.jaxpr, xs)
+    finally:
+        module.manual = outer
+
+
+def _positions(mesh: Any, devices: tuple) -> tuple[int, ...]:
+    """The place of each device of the mesh among the devices of the program."""
+    if not isinstance(mesh, Mesh) or not devices or mesh._flat == tuple(devices):
+        return tuple(range(mesh.size))
+    where = {d: i for i, d in enumerate(devices)}
+    return tuple([where[d] for d in mesh._flat])

@@ -1,0 +1,231 @@
+"""Trace the bodies of control flow: jaxprs, structures, and shared checks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from sagax._src import config, trees
+from sagax._src.argument_checks.functions import check_results, unusable_leaf
+from sagax._src.core import dims, dtypes, memo_keys
+from sagax._src.core.avals import same_type
+from sagax._src.core.jaxpr import ClosedJaxpr, DebugInfo
+from sagax._src.core.meshes import PartitionSpec
+from sagax._src.core.operands import LoopOperands, LoopResults, partition
+from sagax._src.core.shardings import divided_alike
+from sagax._src.core.staging import hoist_constants, stage
+from sagax._src.core.trace import Tracer
+from sagax._src.core.value import aval_of, is_operand, sockets
+from sagax._src.diagnostics.boundary import Boundary, function_code, function_name
+from sagax._src.diagnostics.errors import ArgumentError
+from sagax._src.higher_order import trace_cache
+from sagax._src.primitives.structural import convert
+from sagax._src.transforms.derived import derived
+
+
+class Body:
+    """A traced body: `jaxpr` takes its captured values (`consts`) first; `out_tree` is its result's."""
+
+    __slots__ = ("consts", "jaxpr", "name", "out_tree")
+
+    def __init__(self, jaxpr: ClosedJaxpr, consts: list, out_tree: Any, name: str) -> None:
+        self.jaxpr = jaxpr
+        self.consts = consts
+        self.out_tree = out_tree
+        self.name = name
+
+    def closed(self) -> ClosedJaxpr:
+        """The jaxpr with its captured values as constants."""
+        inner, n = self.jaxpr.jaxpr, len(self.consts)
+        if not n:
+            return self.jaxpr
+        split = derived(
+            inner,
+            (memo_keys.INPUTS_TO_CONSTANTS, n),
+            lambda: inner.replace(constvars=inner.invars[:n], invars=inner.invars[n:]),
+        )
+        return ClosedJaxpr(split, self.consts)
+
+
+def trace_body(
+    fun: Callable,
+    tree: Any,
+    avals: Sequence[Any],
+    *,
+    transform: str,
+    paths: Sequence[str] | Callable[[], Sequence[str]] = (),
+    same: tuple | None = None,
+) -> Body:
+    """Trace `fun`, called with the positional arguments of structure `tree`.
+
+    Args:
+      paths: the body's names of its flat inputs, or a function that gives them.
+      same: the functions and plain values that say what `fun` computes, where it is a wrapper of ours.
+    """
+
+    def traced() -> Body:
+        out_tree = None
+
+        def flat(*leaves: Any) -> list:
+            nonlocal out_tree
+            result = fun(*tree.unflatten(leaves))
+            outs, out_tree = trees.flatten_argument(transform, "result", result)
+            check_results(outs, result, transform, fun)
+            return outs
+
+        name = function_name(fun)
+        info = DebugInfo(
+            name, paths() if callable(paths) else paths, (), transform, function_code(fun)
+        )
+        with Boundary(f"tracing `{name}` in {transform}"), config.for_inner_program():
+            jaxpr, consts = stage(flat, avals, info)
+        inner = trace_cache.shared(hoist_constants(jaxpr), *(same or (fun,)))
+        return Body(ClosedJaxpr(inner, ()), consts, out_tree, name)
+
+    return trace_cache.traced(same or (fun,), (transform, tree, *avals), traced)
+
+
+def operand_leaves(function: str, name: str, tree: Any) -> tuple[list, Any]:
+    """The leaves of an argument as values, checked to be operands, and its structure."""
+    leaves, treedef = trees.flatten_argument(function, name, tree)
+    for i, x in enumerate(leaves):
+        if not is_operand(x):
+            path = trees.argument_path(name, trees.key_paths(tree)[i])
+            raise unusable_leaf(x, function, path, "let the function close over what is no array")
+    return leaves, treedef
+
+
+def weak_promote(values: list, outs: Sequence[Any]) -> list | None:
+    """`values` with weakly typed leaves given the dtypes that the body's `outs` have, or None if all agree.
+
+    A carry that starts as a Python number takes the dtype that the body gives it, as far as that loses
+    nothing: 1.5 does not become an integer.
+    """
+    changed = False
+    new = []
+    for x, out in zip(values, outs, strict=True):
+        have = aval_of(x)
+        if have.weak_type and have.dtype != out.dtype and dims.same_shape(have.shape, out.shape):
+            pair = ((have.dtype, True), (out.dtype, out.weak_type))
+            dtype, _ = dtypes.promote(pair, config.current().x64)
+            x = convert(x, dtype) if hasattr(x, "aval") else np.asarray(x, dtype)[()]
+            changed = changed or dtype != have.dtype
+        new.append(x)
+    return new if changed else None
+
+
+def type_mismatch(
+    function: str,
+    what: str,
+    expected: Sequence[Any],
+    got: Sequence[Any],
+    paths: Sequence[str] | Callable[[], Sequence[str]],
+    labels: tuple[str, str],
+    advice: str,
+) -> ArgumentError | None:
+    """The error for the first leaf whose type differs, or None."""
+    if all(map(_same, got, expected)):
+        return None
+    if callable(paths):
+        paths = paths()
+    for have, want, path in zip(got, expected, paths, strict=True):
+        if _same(have, want):
+            continue
+        shapes = have.shape != want.shape
+        dtypes_differ = have.dtype != want.dtype
+        which = (
+            "shapes and dtypes do not match"
+            if shapes and dtypes_differ
+            else ("shapes do not match" if shapes else "dtypes do not match")
+        )
+        fix = advice
+        if same_type(have, want):
+            which = "shardings do not match"
+            parts = [want.sharding.spec.axes(i) for i in range(want.ndim)] if want.sharding else []
+            wanted = PartitionSpec(*parts)
+            fix = f"reshard it in {labels[1]}: sagax.sharding.reshard(x, {wanted!r})"
+        if dtypes_differ and not shapes:
+            w, h = dtypes.name(want.dtype), dtypes.name(have.dtype)
+            fix = f"make both {w}, with .astype({w!r}) in {labels[1]}, or both {h}"
+        return ArgumentError(
+            f"{what}: {path} has type {want.str_short(short_dtypes=False)} in {labels[0]} but type "
+            f"{have.str_short(short_dtypes=False)} in {labels[1]}, so the {which}",
+            function=function,
+            argument=path,
+            expected=want,
+            got=have,
+            fix=fix,
+        )
+    return None
+
+
+def _same(a: Any, b: Any) -> bool:
+    return same_type(a, b) and divided_alike(a.sharding, b.sharding)
+
+
+def unchanged_carry(jaxpr: ClosedJaxpr, n_consts: int, n_carry: int) -> list[bool]:
+    """Mark the parts of the carry that a body hands on as they came, so that they are no part of a loop's state."""
+    inner = jaxpr.jaxpr
+    _, carry, _ = LoopOperands.split(inner.invars, n_consts, n_carry)
+    return [v is out for v, out in zip(carry, inner.outvars, strict=False)]
+
+
+def carry_to_consts(
+    jaxpr: ClosedJaxpr, n_consts: int, fixed: Sequence[bool], drop_outputs: bool
+) -> ClosedJaxpr:
+    """The same body with the marked parts of the carry as its last constants, and maybe without their outputs."""
+    inner = jaxpr.jaxpr
+
+    def made() -> Any:
+        consts, carry, slices = LoopOperands.split(inner.invars, n_consts, len(fixed))
+        moved, kept = partition(carry, fixed)
+        outs = inner.outvars
+        if drop_outputs:
+            carry_out, rows = LoopResults.split(outs, len(fixed))
+            outs = [*partition(carry_out, fixed)[1], *rows]
+        return inner.replace(invars=[*consts, *moved, *kept, *slices], outvars=outs)
+
+    key = (memo_keys.CARRY_TO_CONSTANTS, n_consts, drop_outputs, *fixed)
+    return ClosedJaxpr(derived(inner, key, made), jaxpr.consts)
+
+
+def permute_inputs(closed: ClosedJaxpr, order: Sequence[int]) -> ClosedJaxpr:
+    """The same program with its inputs in another order: new input i is old input order[i]."""
+    inner = closed.jaxpr
+    found = derived(
+        inner,
+        (memo_keys.PERMUTED_INPUTS, *order),
+        lambda: inner.replace(invars=[inner.invars[i] for i in order]),
+    )
+    return ClosedJaxpr(found, closed.consts)
+
+
+def with_tangents_grouped(pushed: ClosedJaxpr, moving: LoopOperands) -> ClosedJaxpr:
+    """The derivative of a body, of all inputs and then all tangents, with the tangents of each group behind it.
+
+    `moving` marks the inputs that have tangents.
+    """
+    n_in, n = len(moving.flat()), len(pushed.in_avals)
+    order = moving.like(range(n_in)) + moving.like_marked(range(n_in, n))
+    return permute_inputs(pushed, order.flat())
+
+
+def with_outputs(closed: ClosedJaxpr, outvars: Sequence[Any]) -> ClosedJaxpr:
+    """The same program with other outputs."""
+    inner = closed.jaxpr
+    found = derived(
+        inner, (memo_keys.OTHER_OUTPUTS, *outvars), lambda: inner.replace(outvars=list(outvars))
+    )
+    return ClosedJaxpr(found, closed.consts)
+
+
+def value_of(x: Any) -> Any:
+    """An operand as an array."""
+    return x if hasattr(x, "aval") else sockets.concrete(x)
+
+
+def is_concrete(x: Any) -> bool:
+    """Whether the value is known now."""
+    return not isinstance(x, Tracer)

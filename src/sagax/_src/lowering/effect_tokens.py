@@ -1,0 +1,154 @@
+"""Order effects: thread a token through calls, loops, branches and inner functions.
+
+The engine runs what does not depend on each other in any order, also calls with side effects. So
+every call takes a token and gives one to the next. Programs that hold programs carry it in and out.
+A call for its result only takes the token too, so that what was to be seen before it is seen if it fails.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from sagax._src.callbacks.callbacks import (
+    TOKEN,
+    debug_callback_p,
+    in_turn,
+    in_turn_p,
+    io_callback_p,
+    pure_callback_p,
+)
+from sagax._src.core import memo_keys
+from sagax._src.core.avals import same_type
+from sagax._src.core.jaxpr import Atom, ClosedJaxpr, Eqn, Jaxpr, Literal, Var, subjaxprs
+from sagax._src.higher_order.call import jit_p
+from sagax._src.higher_order.cond import cond_p
+from sagax._src.higher_order.scan import scan_p
+from sagax._src.higher_order.shard_map import shard_map_p
+from sagax._src.higher_order.while_loop import while_p
+from sagax._src.primitives.unsupported import UnsupportedError
+from sagax._src.transforms.derived import derived
+
+
+def in_order(jaxpr: Jaxpr) -> Jaxpr:
+    """`jaxpr` with its calls of Python functions tied together in the order in which they stand."""
+    if not any(_calls(e) for e in jaxpr.eqns):
+        return jaxpr
+    eqns, _ = _threaded(jaxpr.eqns, Literal(0, TOKEN))
+    return jaxpr.replace(eqns=eqns)
+
+
+def _calls(eqn: Eqn) -> bool:
+    """Whether an equation calls Python functions for their effects, itself or within."""
+    if not eqn.effects:
+        return False
+    if eqn.primitive in (io_callback_p, debug_callback_p):
+        return True
+    return any(_calls(e) for inner in subjaxprs(eqn.params) for e in inner.eqns)
+
+
+def _with_token(jaxpr: Jaxpr, position: int, *, out: bool = True) -> Jaxpr:
+    """`jaxpr` with a token as input number `position` and, with `out`, as first output."""
+
+    def build() -> Jaxpr:
+        token = Var(TOKEN)
+        invars = [*jaxpr.invars[:position], token, *jaxpr.invars[position:]]
+        eqns, last = _threaded(jaxpr.eqns, token) if out else (jaxpr.eqns, token)
+        outvars = [last, *jaxpr.outvars] if out else jaxpr.outvars
+        return jaxpr.replace(invars=invars, outvars=outvars, eqns=eqns)
+
+    return derived(jaxpr, (memo_keys.WITH_TOKEN, position, out), build)
+
+
+def _closed(closed: ClosedJaxpr, position: int, *, out: bool = True) -> ClosedJaxpr:
+    return ClosedJaxpr(_with_token(closed.jaxpr, position, out=out), closed.consts)
+
+
+def _threaded(eqns: Any, token: Atom) -> tuple[list[Eqn], Atom]:
+    """The equations with the token passed on, and the token after the last of them."""
+    out: list[Eqn] = []
+    for eqn in eqns:
+        if _calls(eqn):
+            passed, token = _passed_on(eqn, token)
+            out += passed
+        elif eqn.primitive is pure_callback_p and type(token) is Var:
+            out.append(_after(eqn, token))
+        else:
+            out.append(eqn)
+    return out, token
+
+
+def _after(eqn: Eqn, token: Atom) -> Eqn:
+    """A call for its result, after the call that the token comes from."""
+    return eqn.replace(
+        primitive=in_turn_p,
+        params=in_turn(eqn.params, eqn.effects),
+        invars=[token, *eqn.invars],
+        outvars=[Var(TOKEN), *eqn.outvars],
+    )
+
+
+def _passed_on(eqn: Eqn, token: Atom) -> tuple[list[Eqn], Atom]:
+    p, params = eqn.primitive, eqn.params
+    after = Var(TOKEN)
+    at = 0  # where the token stands among the operands; it is the first of the results
+    if p in (io_callback_p, debug_callback_p):
+        p, params = in_turn_p, in_turn(params, eqn.effects)
+    elif p is shard_map_p:  # each device keeps the order of its own calls
+        inner = params["jaxpr"]
+        ordered = ClosedJaxpr(in_order(inner.jaxpr), inner.consts)
+        return [eqn.replace(params={**params, "jaxpr": ordered})], token
+    elif p is jit_p:
+        params = {**params, "jaxpr": _closed(params["jaxpr"], 0)}
+    elif p is cond_p:
+        at = 1
+        params = {**params, "branches": tuple(_closed(b, 0) for b in params["branches"])}
+    elif p is scan_p:
+        at = params["num_consts"]
+        params = {
+            **params,
+            "jaxpr": _closed(params["jaxpr"], at),
+            "num_carry": params["num_carry"] + 1,
+        }
+    elif p is while_p:
+        condition, body = params["cond_jaxpr"], params["body_jaxpr"]
+        if any(_calls(e) for e in condition.jaxpr.eqns):
+            raise UnsupportedError(
+                "a side effect in the condition of a loop",
+                function="while_loop",
+                fix="call it in the body, or compute the condition there and carry it",
+            )
+        at = params["cond_nconsts"] + params["body_nconsts"]
+        params = {
+            **params,
+            "cond_jaxpr": _closed(condition, params["cond_nconsts"], out=False),
+            "body_jaxpr": _closed(body, params["body_nconsts"]),
+        }
+    else:  # no derivative is asked for any more: what is left is a program
+        p, params = jit_p, {"jaxpr": _closed(_program(eqn), 0), "name": eqn.primitive.name}
+    outvars = [after, *eqn.outvars]
+    invars = [*eqn.invars[:at], token, *eqn.invars[at:]]
+    return [eqn.replace(primitive=p, params=params, invars=invars, outvars=outvars)], after
+
+
+def _program(eqn: Eqn) -> ClosedJaxpr:
+    """The program that an equation stands for, of those that it holds."""
+    held = [v for v in eqn.params.values() if isinstance(v, (Jaxpr, ClosedJaxpr))]
+    closed = [v if isinstance(v, ClosedJaxpr) else ClosedJaxpr(v, ()) for v in held]
+    ins, outs = [v.aval for v in eqn.invars], [v.aval for v in eqn.outvars]
+    fitting = [
+        c
+        for c in closed
+        if not c.jaxpr.constvars and _fits(c.in_avals, ins) and _fits(c.out_avals, outs)
+    ]
+    if len(fitting) != 1:
+        raise UnsupportedError(
+            f"a side effect inside of {eqn.primitive.name}",
+            function=eqn.primitive.name,
+            fix="move the call out of it",
+        )
+    return fitting[0]
+
+
+def _fits(avals: Sequence[Any], others: Sequence[Any]) -> bool:
+    return len(avals) == len(others) and all(map(same_type, avals, others))

@@ -1,0 +1,24 @@
+"""Emit sharding constraints on values of the module."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sagax._src.core.meshes import AxisType
+from sagax._src.core.shardings import NamedSharding
+from sagax._src.lowering.text import physical
+
+
+def constrained(b: Any, x: Any, sharding: NamedSharding) -> Any:
+    """A value, divided among devices as the sharding says.
+
+    In a type (an abstract mesh), the axes that are not Explicit may divide it further. In a program
+    for one device there is nothing to say.
+    """
+    if not b.module.devices:
+        return x
+    mesh, spec = sharding.mesh, sharding.spec
+    parts = (*spec, *[None] * (physical(x.aval).ndim - len(spec)))
+    loose = AxisType.Auto in mesh.axis_types and AxisType.Explicit in mesh.axis_types
+    text = b.module.sharding_text(mesh, spec.update(partitions=parts), len(parts), loose)
+    return b.op("sdy.sharding_constraint", [x], x.aval, sharding=text)

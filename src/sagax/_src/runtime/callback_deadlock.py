@@ -1,0 +1,105 @@
+"""Wait for values inside callbacks, and raise where that would deadlock.
+
+Such a function may compute and wait as it likes, but for what waits for its own program: that would
+never come. Which values do is not recorded. It shows by everything standing still: the functions
+that programs call are all waiting, and no thread of the process runs. That is looked at while
+waiting in such a function, and nowhere else. Where several processes work together a value may come
+from another one: there it is waited for, however long.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+from collections.abc import Callable
+from typing import Any
+
+from sagax._src.callbacks import active_calls
+from sagax._src.diagnostics.errors import SagaxError
+from sagax._src.runtime.distributed import process
+
+__all__ = ["CallbackDeadlockError", "before_reading", "refuse", "until"]
+
+_STILL = 0.5  # seconds in which nothing happens
+_PAUSE = 0.02
+_TASKS = "/proc/self/task"
+_waiting: set[int] = set()
+
+
+class CallbackDeadlockError(SagaxError, RuntimeError):
+    """A function that a running program calls waits for that program."""
+
+    code = "SX0204"
+
+
+CallbackDeadlockError.__module__ = "sagax.errors"  # its public home
+
+
+def refuse(what: str) -> None:
+    """Raise if this thread is in a function that a running program calls."""
+    call = active_calls.innermost()
+    if call is not None:
+        raise _error(call, f"{what} waits for the programs that run, this one among them")
+
+
+def _error(call: Any, text: str) -> CallbackDeadlockError:
+    return CallbackDeadlockError(
+        f"{text}: it would wait forever",
+        function=f"{call.what} of {call}",
+        fix="pass what the function needs as arguments of the callback, and wait outside of it",
+    )
+
+
+def before_reading(buffer: Any) -> None:
+    """Wait until a buffer has its values, if this thread is in a function that a program calls."""
+    if threading.get_ident() in active_calls.active and not buffer.is_deleted():
+        until(buffer.is_ready)
+
+
+def until(done: Callable[[], bool]) -> None:
+    """Wait in a function that a program calls. Raises CallbackDeadlockError if that cannot end."""
+    if done():
+        return
+    me = threading.get_ident()
+    pause, still, worked = 0.0005, time.monotonic(), _work_of_others()
+    _waiting.add(me)
+    try:
+        while not done():
+            time.sleep(pause)
+            pause = min(2 * pause, _PAUSE)
+            work = _work_of_others()
+            if work - worked > 0.002 or not _waiting.issuperset(active_calls.active) or _any_runs():
+                still, worked = time.monotonic(), work
+            elif time.monotonic() - still > _STILL and process.session() is None:
+                raise _error(
+                    active_calls.innermost(),
+                    "the function waits for a value that needs its program",
+                )
+    finally:
+        _waiting.discard(me)
+
+
+def _work_of_others() -> float:
+    """Seconds of processor time that other threads have used."""
+    return time.process_time() - time.thread_time()
+
+
+def _any_runs() -> bool:
+    """Whether a thread runs, or could if there was a processor for it, besides those that wait here."""
+    here = threading.get_native_id()
+    try:
+        for task in os.listdir(_TASKS):
+            if int(task) != here and _state(task) in "RD":
+                return True
+    except (OSError, ValueError):  # a system without these files; the processor time tells
+        pass
+    return False
+
+
+def _state(task: str) -> str:
+    try:
+        with open(f"{_TASKS}/{task}/stat") as file:
+            return file.read().rpartition(") ")[2][:1]
+    except OSError:  # it has ended
+        return "X"

@@ -1,0 +1,243 @@
+"""Find the operation that made the first NaN or infinity: `debug_nans` and `debug_infs`.
+
+Single operations are looked at as they run. Of a compiled program only the results are; if one is
+bad, the program is run again operation by operation, and the first operation is blamed whose bad
+result goes into the bad result of the program. What a `where` leaves out is therefore not blamed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from sagax._src import config
+from sagax._src.core import dtypes
+from sagax._src.core.jaxpr import Jaxpr, Literal, Var, eval_jaxpr, subjaxprs
+from sagax._src.core.operands import LoopOperands, WhileOperands
+from sagax._src.diagnostics.errors import NonFiniteError
+from sagax._src.lazy_import import lazy_import
+from sagax._src.runtime.array import ConcreteArray, as_array
+from sagax._src.source_stacks import origin
+
+if TYPE_CHECKING:
+    import sagax._src.higher_order.shard_map as shard_map
+else:
+    shard_map = lazy_import("sagax._src.higher_order.shard_map", globals())
+
+_thread = config.thread
+_MOST_ROUNDS = 10_000  # of a loop that are looked through
+
+
+def wanted() -> bool:
+    """Whether results are looked at."""
+    return _thread.settings.debug_nans or _thread.settings.debug_infs
+
+
+def watched_operation(run: Callable, primitive: Any, params: dict) -> Callable:
+    """`run(arrays)`, which evaluates an operation, refusing bad results."""
+    several = primitive.multiple_results
+
+    def watched(arrays: Sequence[ConcreteArray]) -> Any:
+        result = run(arrays)
+        look_at(primitive, arrays, params, result if several else [result])
+        return result
+
+    return watched
+
+
+def look_at(primitive: Any, args: Sequence[Any], params: dict, outs: Sequence[Any]) -> None:
+    """Refuse bad results of an operation that has run."""
+    if any(map(_what, outs)):
+        ins = [as_array(a) for a in args]
+        if primitive.holds_program:
+            _look_inside(primitive, params, ins, ())
+        raise _error(primitive, ins, outs, origin())
+
+
+def watched_program(run: Callable, jaxpr: Jaxpr) -> Callable:
+    """`run(arrays)`, which applies a program, refusing bad results."""
+
+    def watched(arrays: Sequence[ConcreteArray]) -> Any:
+        result = run(arrays)
+        if any(map(_what, result if type(result) is list else [result])):
+            search(jaxpr, arrays)
+        return result
+
+    return watched
+
+
+def watched_call(
+    run: Callable, jaxpr: Jaxpr, consts: Sequence[Any], leaves: Callable[[Any], Sequence[Any]]
+) -> Callable:
+    """`run(buffers, arrays)`, which calls a compiled function, refusing bad results."""
+
+    def watched(buffers: list, arrays: Sequence[ConcreteArray]) -> Any:
+        given = list(arrays)
+        result = run(buffers, arrays)
+        if any(map(_what, leaves(result))) and not any(x.is_deleted() for x in given):
+            search(jaxpr, [*consts, *given])
+        return result
+
+    return watched
+
+
+def _what(x: Any) -> str:
+    """What is bad about an array: "nan", "inf", or "" for nothing."""
+    if not isinstance(x, ConcreteArray) or not dtypes.is_inexact(x.aval.dtype):
+        return ""
+    host, settings = x.host(), _thread.settings
+    if settings.debug_nans and np.isnan(host).any():
+        return "nan"
+    return "inf" if settings.debug_infs and np.isinf(host).any() else ""
+
+
+# --- the search ----------------------------------------------------------------------------------
+
+
+def search(jaxpr: Jaxpr, values: Sequence[Any], path: tuple[str, ...] = ()) -> None:
+    """Raise NonFiniteError for the operation that makes the results of a program bad.
+
+    Returns if there is none: what is compiled may differ from its parts in the last bit.
+    """
+    arrays = [as_array(x) for x in values]
+    env: dict[Any, Any] = dict(zip([*jaxpr.constvars, *jaxpr.invars], arrays, strict=True))
+    made_by: dict[Any, Any] = {}
+    for eqn in jaxpr.eqns:
+        outs = _evaluated(eqn, [_read(env, a) for a in eqn.invars])
+        for v, x in zip(eqn.outvars, outs, strict=True):
+            env[v], made_by[v] = x, eqn
+    todo = [v for v in jaxpr.outvars if type(v) is Var and _what(env[v])]
+    seen: set[Any] = set()
+    guilty: list[Any] = []
+    while todo:
+        v = todo.pop()
+        if v in seen or v not in made_by:
+            continue
+        seen.add(v)
+        bad = [a for a in made_by[v].invars if type(a) is Var and _what(env[a])]
+        todo.extend(bad)
+        if not bad:
+            guilty.append(made_by[v])
+    if not guilty:
+        return
+    eqn = next(e for e in jaxpr.eqns if e in guilty)
+    ins = [_read(env, a) for a in eqn.invars]
+    _look_inside(eqn.primitive, eqn.params, ins, path)
+    raise _error(eqn.primitive, ins, [env[v] for v in eqn.outvars], eqn.traceback, path)
+
+
+def _read(env: dict, atom: Any) -> ConcreteArray:
+    return as_array(np.asarray(atom.val, atom.aval.dtype)) if type(atom) is Literal else env[atom]
+
+
+def _evaluated(eqn: Any, ins: Sequence[Any]) -> list:
+    with config.context(debug_nans=False, debug_infs=False):
+        out = eqn.primitive.bind(*ins, **eqn.params)
+    return list(out) if eqn.primitive.multiple_results else [out]
+
+
+def _look_inside(primitive: Any, params: dict, ins: list, path: tuple[str, ...]) -> None:
+    """Search the program that an operation holds."""
+    name = primitive.name
+    if name == "scan":
+        _look_inside_scan(params, ins, path)
+    elif name == "while":
+        _look_inside_while(params, ins, path)
+    elif name == "shard_map":
+        _look_inside_devices(params, ins, path)
+    elif name == "cond":
+        index = int(np.clip(int(ins[0]), 0, len(params["branches"]) - 1))
+        branch = params["branches"][index]
+        search(branch.jaxpr, [*branch.consts, *ins[1:]], path)
+    else:
+        held = subjaxprs(params)
+        if len(held) == 1 and len(held[0].invars) == len(ins) and not held[0].constvars:
+            search(held[0], ins, path)
+
+
+def _look_inside_devices(params: dict, ins: list, path: tuple[str, ...]) -> None:
+    inner, mesh = params["jaxpr"].jaxpr, params["mesh"]
+    with config.context(debug_nans=False, debug_infs=False):
+        values = shard_map.inner_values(ins, params)
+    env = {**dict(zip(inner.invars, ins, strict=True)), **values}
+    for eqn in inner.eqns:
+        bad = [v for v in eqn.outvars if _what(env.get(v))]
+        given = [env[a] for a in eqn.invars if a in env]
+        if bad and not any(map(_what, given)):
+            rows = [k for k in range(mesh.size) if _what(as_array(env[bad[0]].host()[k]))]
+            place = np.unravel_index(rows[0], mesh.axis_sizes)
+            where = ", ".join([f"{n}={i}" for n, i in zip(mesh.axis_names, place)])
+            operands = [
+                as_array(env[a].host()[rows[0]]) if a in values else _read(env, a)
+                for a in eqn.invars
+                if type(a) is Literal or a in env
+            ]
+            outs = [as_array(env[v].host()[rows[0]]) for v in bad]
+            path = (*path, f"device {where} of shard_map")
+            raise _error(eqn.primitive, operands, outs, eqn.traceback, path)
+
+
+def _look_inside_scan(params: dict, ins: list, path: tuple[str, ...]) -> None:
+    body, length = params["jaxpr"], params["length"]
+    consts, carry, sequences = LoopOperands.of_scan(ins, params)
+    xs = [x.host() for x in sequences]
+    for k in range(min(length, _MOST_ROUNDS)):
+        i = length - 1 - k if params["reverse"] else k
+        operands = [*consts, *carry, *[as_array(x[i]) for x in xs]]
+        outs = _run(body, operands)
+        if any(map(_what, outs)):
+            search(body.jaxpr, [*body.consts, *operands], (*path, f"iteration {i} of scan"))
+            return
+        carry = outs[: len(carry)]
+
+
+def _look_inside_while(params: dict, ins: list, path: tuple[str, ...]) -> None:
+    cond, body = params["cond_jaxpr"], params["body_jaxpr"]
+    cond_consts, body_consts, carry = WhileOperands.of_while(ins, params)
+    for k in range(_MOST_ROUNDS):
+        if not bool(_run(cond, [*cond_consts, *carry])[0]):
+            return
+        outs = _run(body, [*body_consts, *carry])
+        if any(map(_what, outs)):
+            where = (*path, f"iteration {k} of while_loop")
+            search(body.jaxpr, [*body.consts, *body_consts, *carry], where)
+            return
+        carry = outs
+
+
+def _run(closed: Any, operands: Sequence[Any]) -> list:
+    with config.context(debug_nans=False, debug_infs=False):
+        return [as_array(x) for x in eval_jaxpr(closed.jaxpr, closed.consts, *operands)]
+
+
+# --- the error -----------------------------------------------------------------------------------
+
+
+def _error(
+    primitive: Any, ins: Sequence[Any], outs: Sequence[Any], traceback: Any, path: tuple = ()
+) -> NonFiniteError:
+    bad = next(x for x in outs if _what(x))
+    host = bad.host()
+    marks = np.isnan(host) if _what(bad) == "nan" else np.isinf(host)
+    at = tuple(int(i) for i in np.argwhere(marks)[0])
+    given = []
+    for x in ins:
+        if isinstance(x, ConcreteArray) and not dtypes.is_extended(x.aval.dtype):
+            if x.aval.shape == bad.aval.shape:
+                given.append(f"{x.host()[at]}")
+            elif x.aval.shape == ():
+                given.append(f"{x.host()[()]}")
+            else:
+                given.append(_range_of(x))
+    count = int(marks.sum())
+    return NonFiniteError.found(_what(bad), primitive.name, at, given, count, path, traceback)
+
+
+def _range_of(x: ConcreteArray) -> str:
+    host = x.host()
+    kind = f"{dtypes.name(x.aval.dtype)}{list(host.shape)}"
+    if host.size == 0 or host.dtype.kind == "c":
+        return kind
+    return f"{kind} from {host.min()} to {host.max()}"

@@ -1,0 +1,392 @@
+"""Implement `device_put`: transfer and reshard."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from sagax._src import config, xla
+from sagax._src.core import dtype_predicates, dtypes
+from sagax._src.core.avals import intern_aval
+from sagax._src.core.meshes import AbstractMesh, Mesh
+from sagax._src.core.shardings import (
+    NamedSharding,
+    Sharding,
+    ShardingError,
+    SingleDeviceSharding,
+    shown_in_type,
+)
+from sagax._src.core.staging import stage
+from sagax._src.core.value import numpy_aval
+from sagax._src.diagnostics.errors import ArgumentError, ArgumentValueError
+from sagax._src.lowering.text import physical
+from sagax._src.runtime import commit_sites, placements
+from sagax._src.runtime.array import ConcreteArray, as_array, settled
+from sagax._src.runtime.compile import Compiled, Lowered, execute, platform_of
+
+_thread = config.thread
+
+
+def put(x: Any, where: Any) -> ConcreteArray:
+    """An operand on a device or divided as a sharding says, and committed to it; None: as it is."""
+    if isinstance(where, Sharding):
+        if isinstance(where, SingleDeviceSharding) and where._memory_kind is None:
+            where = where._device
+        else:
+            return commit_sites.note(_divided(x, where))
+    array = as_array(x)
+    if where is None or array._device is where:
+        return settled(array)
+    buffer = array._buffer
+    if buffer is not None and xla.devices_of(buffer) == (where,):
+        return commit_sites.note(ConcreteArray(plain(array.aval), array._host, buffer, where))
+    if where.platform == "cpu":
+        return commit_sites.note(ConcreteArray(plain(array.aval), array.host(), None, where))
+    if buffer is not None and xla.device_of(buffer).client is where.client:
+        buffer = xla.copy_to_device(buffer, where)
+    else:
+        buffer = xla.put(array.host(), where, share=True)
+    return commit_sites.note(ConcreteArray(plain(array.aval), array._host, buffer, where))
+
+
+def plain(aval: Any) -> Any:
+    """The type of an array that lies on one device."""
+    return aval if aval.sharding is None else aval.update(sharding=None)
+
+
+def _divided(x: Any, sharding: Sharding) -> ConcreteArray:
+    if isinstance(sharding, NamedSharding) and isinstance(sharding.mesh, AbstractMesh):
+        sharding = _with_devices(sharding, x)
+    if type(x) is np.ndarray and x.dtype.kind not in "V":
+        aval = numpy_aval(x, _thread.settings.x64)
+        if aval.dtype != dtypes.float0:
+            sharding.check_shape(aval.shape)
+            host = x if x.dtype == aval.dtype else dtype_predicates.convert_numpy(x, aval.dtype)
+            buffer = placements.put(host, sharding, share=False)
+            return ConcreteArray(placements.typed(aval, sharding), None, buffer, sharding)
+    array = as_array(x)
+    aval = placements.typed(array.aval, sharding)
+    if array._device is sharding and array.aval is aval:
+        return array
+    sharding.check_shape(array.aval.shape)
+    have = array._device
+    if isinstance(have, Sharding) and array._buffer is not None:
+        if have.is_equivalent_to(sharding, array.ndim):
+            return ConcreteArray(aval, array._host, array._buffer, sharding)
+        if _moves_on_devices(have, sharding):
+            return _moved(array, aval, sharding)
+    return ConcreteArray(aval, None, placements.put(array.host(), sharding, share=True), sharding)
+
+
+def _with_devices(sharding: NamedSharding, x: Any) -> NamedSharding:
+    """The sharding over the devices of the operand's mesh, or of the mesh in force."""
+    mesh = _mesh_at(x, sharding)
+    if mesh is None:
+        raise ShardingError(
+            "the sharding is over an abstract mesh, and no mesh of devices of its form is known",
+            got=sharding,
+            fix="use NamedSharding(mesh, spec) with a mesh of devices, or `with sagax.set_mesh(mesh):`",
+        )
+    return NamedSharding(mesh, sharding.spec, memory_kind=sharding._memory_kind)
+
+
+def _mesh_at(x: Any, sharding: NamedSharding) -> Mesh | None:
+    """The mesh of devices that an abstract one stands for: the operand's, or the one in force."""
+    have = getattr(x, "_device", None)
+    mesh = have.mesh if isinstance(have, NamedSharding) else _thread.settings.mesh
+    if isinstance(mesh, Mesh) and mesh.shape_tuple == sharding.mesh.shape_tuple:
+        return mesh
+    return None
+
+
+def _moves_on_devices(have: Sharding, wanted: Sharding) -> bool:
+    """Whether the parts go from device to device: on CPUs all of them lie in the host's memory."""
+    assigned = have._device_assignment
+    if set(assigned) != set(wanted._device_assignment):
+        return False
+    return assigned[0].platform != "cpu" or not have.is_fully_addressable
+
+
+def _moved(array: ConcreteArray, aval: Any, sharding: Sharding) -> ConcreteArray:
+    have = placements.named(array._device, array.ndim)
+    compiled = _mover(plain(array.aval), have, placements.named(sharding, array.ndim))
+    (moved,) = execute(compiled, [array], compiled.device)
+    return ConcreteArray(aval, None, moved._buffer, sharding)
+
+
+@functools.lru_cache(maxsize=256)
+def _mover(aval: Any, have: NamedSharding, wanted: NamedSharding) -> Compiled:
+    jaxpr, _ = stage(lambda x: [x], [aval])
+    mesh = placements.mesh_of(have)
+    place = placements.interned(mesh._flat, mesh, (have,))
+    lowered = Lowered(jaxpr, platform_of(place), "move", place=place, results=[wanted])
+    return Compiled(lowered, place)
+
+
+def constrain(x: Any, *, sharding: NamedSharding) -> ConcreteArray:
+    """What the sharding primitives do with an array: it is put there.
+
+    With a sharding from a type, whose mesh has no devices, an array that lies on no mesh is left as it
+    is: it follows those that it meets.
+    """
+    if isinstance(sharding.mesh, AbstractMesh) and _mesh_at(x, sharding) is None:
+        return as_array(x)
+    return put(x, sharding)
+
+
+def forget(x: Any, *, mesh: Any) -> ConcreteArray:
+    """An array whose type shows only the Explicit axes of `mesh` any more."""
+    array = as_array(x)
+    if array.aval.sharding is None:
+        return array
+    shown = shown_in_type(NamedSharding(mesh, array.aval.sharding.spec), array.ndim)
+    return ConcreteArray(
+        array.aval.update(sharding=shown), array._host, array._buffer, array._device
+    )
+
+
+# --- arrays made of parts ---------------------------------------------------------------------------
+
+
+def _checked_sharding(sharding: Any, function: str) -> Sharding:
+    if isinstance(sharding, Sharding):
+        placements.check_abstract(sharding, function)
+        return sharding
+    if hasattr(sharding, "client"):
+        return placements.single(sharding)
+    raise ArgumentError(
+        function=function,
+        argument="sharding",
+        got=repr(sharding),
+        expected="a sharding, such as NamedSharding(mesh, PartitionSpec('x'))",
+    )
+
+
+def _assembled(aval: Any, sharding: Sharding, parts: Sequence[Any]) -> ConcreteArray:
+    """An array of the parts (NumPy arrays or buffers) for the devices of this process."""
+    stored = physical(aval)
+    if isinstance(sharding, SingleDeviceSharding) and sharding._memory_kind is None:
+        device = sharding._device
+        part = parts[0]
+        buffer = part if isinstance(part, xla.Buffer) else xla.put(part, device, share=True)
+        return ConcreteArray(aval, None, buffer, device)
+    buffer = xla.put_sharded(
+        parts,
+        sharding._device_assignment,
+        stored.shape,
+        stored.dtype,
+        sharding.engine_text(stored.ndim),
+        share=True,
+    )
+    return ConcreteArray(placements.typed(aval, sharding), None, buffer, sharding)
+
+
+def make_array_from_callback(
+    shape: Sequence[int], sharding: Any, data_callback: Callable[[Any], Any], dtype: Any = None
+) -> ConcreteArray:
+    """An array whose parts are what `data_callback(index)` returns.
+
+    Args:
+      shape: the shape of the whole array.
+      sharding: how it is divided; the callback is called once for each different part that lies on
+        devices of this process, with its index, a tuple of slices.
+      dtype: the dtype; that of the first part if left out.
+
+    Raises:
+      ValueError: the sharding does not fit the shape, or a part has another shape than its index says.
+
+    >>> import sagax, numpy as np
+    >>> from sagax.sharding import NamedSharding, PartitionSpec as P
+    >>> x = np.arange(8.0, dtype=np.float32)
+    >>> sharding = NamedSharding(sagax.make_mesh((1,), ("x",)), P("x"))
+    >>> sagax.make_array_from_callback(x.shape, sharding, lambda index: x[index])
+    Array([0., 1., 2., 3., 4., 5., 6., 7.], dtype=float32)
+    """
+    name = "make_array_from_callback"
+    sharding = _checked_sharding(sharding, name)
+    shape = tuple(int(n) for n in shape)
+    sharding.check_shape(shape, function=name)
+    here = sharding.addressable_devices
+    made: dict[tuple, ConcreteArray] = {}
+    parts = []
+    for device, index in sharding.devices_indices_map(shape).items():
+        if device not in here:
+            continue
+        key = tuple([(s.start, s.stop) for s in index])
+        if key not in made:
+            part = as_array(data_callback(index))
+            wanted = sharding.shard_shape(shape)
+            if part.shape != wanted:
+                raise ArgumentValueError(
+                    function=name,
+                    argument="data_callback",
+                    got=f"an array of shape {part.shape} for the index {index}",
+                    expected=f"an array of shape {wanted}",
+                )
+            if dtype is not None and part.dtype != dtypes.as_dtype(dtype):
+                part = as_array(dtype_predicates.convert_numpy(part.host(), dtypes.as_dtype(dtype)))
+            made[key] = part
+        parts.append(made[key])
+    if not parts:
+        if dtype is None:
+            raise ArgumentValueError(
+                "this process has no part of the array, so that the dtype cannot be known",
+                function=name,
+                argument="dtype",
+                expected="the dtype",
+                got=None,
+            )
+        found = dtypes.canonicalize(dtype, _thread.settings.x64)
+    else:
+        found = parts[0].dtype
+    aval = intern_aval(shape, found, False, None)
+    return _assembled(aval, sharding, [p.host() for p in parts])
+
+
+def make_array_from_single_device_arrays(
+    shape: Sequence[int], sharding: Any, arrays: Sequence[Any], *, dtype: Any = None
+) -> ConcreteArray:
+    """An array made of parts that lie on their devices already; nothing is copied.
+
+    Args:
+      shape: the shape of the whole array.
+      sharding: how it is divided.
+      arrays: one array for each device of this process, in any order.
+      dtype: the dtype, where this process has no part.
+
+    Raises:
+      ValueError: a part is missing, lies on another device or has another shape or dtype.
+
+    >>> import sagax, sagax.numpy as np
+    >>> from sagax.sharding import NamedSharding, PartitionSpec as P
+    >>> sharding = NamedSharding(sagax.make_mesh((1,), ("x",)), P("x"))
+    >>> part = sagax.device_put(np.ones(4), sagax.devices()[0])
+    >>> sagax.make_array_from_single_device_arrays((4,), sharding, [part])
+    Array([1., 1., 1., 1.], dtype=float32)
+    """
+    name = "make_array_from_single_device_arrays"
+    sharding = _checked_sharding(sharding, name)
+    shape = tuple(int(n) for n in shape)
+    sharding.check_shape(shape, function=name)
+    wanted = sharding.shard_shape(shape)
+    if not isinstance(arrays, (list, tuple)):
+        raise ArgumentError(
+            "`arrays` must be a list or tuple of single-device arrays",
+            function=name,
+            argument="arrays",
+            got=arrays,
+            expected="a list of arrays",
+        )
+    by_device: dict[Any, ConcreteArray] = {}
+    for i, x in enumerate(arrays):
+        if type(x) is not ConcreteArray or len(x.devices()) != 1:
+            raise ArgumentError(
+                function=name,
+                argument=f"arrays[{i}]",
+                got=x,
+                expected="an array on one device",
+            )
+        if x.shape != wanted:
+            raise ArgumentValueError(
+                function=name,
+                argument=f"arrays[{i}]",
+                got=x,
+                expected=f"a part of shape {wanted}: {sharding!r} divides shape {shape} so",
+            )
+        by_device[x._where()] = x
+    missing = [str(d) for d in sharding.local_devices if d not in by_device]
+    extra = [str(d) for d in by_device if d not in sharding.addressable_devices]
+    if missing or extra or len(arrays) != len(by_device):
+        raise ArgumentValueError(
+            "there must be one array on each device of the sharding that belongs to this process",
+            function=name,
+            argument="arrays",
+            expected=f"arrays on {', '.join(map(str, sharding.local_devices))}",
+            got=f"{len(arrays)} arrays"
+            + (f", none on {', '.join(missing)}" if missing else "")
+            + (f", some on {', '.join(extra)}" if extra else ""),
+        )
+    parts = [by_device[d] for d in sharding.local_devices]
+    kinds_found = {p.dtype for p in parts}
+    if len(kinds_found) > 1:
+        raise ArgumentValueError(
+            function=name,
+            argument="arrays",
+            got=f"arrays of {' and '.join(sorted(map(dtypes.name, kinds_found)))}",
+            expected="arrays of one dtype",
+        )
+    found = parts[0].dtype if parts else dtypes.canonicalize(dtype, _thread.settings.x64)
+    weak = bool(parts) and all(p.weak_type for p in parts)
+    aval = intern_aval(shape, found, weak, None)
+    return _assembled(aval, sharding, [p.buffer() for p in parts])
+
+
+def make_array_from_process_local_data(
+    sharding: Any, local_data: Any, global_shape: Sequence[int | None] | None = None
+) -> Any:
+    """An array made of what each process has: a NumPy array, the part that belongs to its devices.
+
+    Args:
+      sharding: how the whole array is divided.
+      local_data: the data of this process.
+      global_shape: the shape of the whole array. If left out, or where it has None, a dimension that
+        is divided among processes is as many times longer than `local_data`. Where it is equal to
+        the shape of `local_data`, each process has all of the data.
+
+    >>> import sagax, numpy as np
+    >>> from sagax.sharding import NamedSharding, PartitionSpec as P
+    >>> sharding = NamedSharding(sagax.make_mesh((1,), ("x",)), P("x"))
+    >>> sagax.make_array_from_process_local_data(sharding, np.ones(4, np.float32))
+    Array([1., 1., 1., 1.], dtype=float32)
+    """
+    name = "make_array_from_process_local_data"
+    sharding = _checked_sharding(sharding, name)
+    data = local_data if isinstance(local_data, np.ndarray) else as_array(local_data).host()
+    data = np.asarray(data, dtypes.canonicalize(data.dtype, _thread.settings.x64))
+    if global_shape is None:
+        shape: tuple = (None,) * data.ndim
+    else:
+        shape = tuple(global_shape) if not isinstance(global_shape, int) else (global_shape,)
+    if len(shape) != data.ndim:
+        raise ArgumentValueError(
+            function=name,
+            argument="global_shape",
+            got=shape,
+            expected=f"a shape of the rank of local_data, {data.ndim}",
+        )
+    tiles = sharding.tiles(data.ndim)
+    mine = [
+        tile
+        for device, tile in zip(sharding._device_assignment, tiles.of_device, strict=True)
+        if device in sharding.addressable_devices
+    ]
+    # the tiles of this process along each dimension, which must lie side by side
+    spans = [(min(t[i] for t in mine), max(t[i] for t in mine) + 1) for i in range(data.ndim)]
+    full = []
+    for i, (size, wanted, parts, (low, high)) in enumerate(
+        zip(data.shape, shape, tiles.parts, spans, strict=True)
+    ):
+        whole = size * parts // (high - low)
+        if wanted not in (None, whole, size):
+            raise ArgumentValueError(
+                function=name,
+                argument="global_shape",
+                got=f"{wanted} for dimension {i}",
+                expected=f"{whole}, or {size} if each process has all of the data",
+            )
+        full.append(whole if wanted is None else wanted)
+    offsets = [
+        0 if total == size else low * (total // parts)
+        for total, size, parts, (low, _) in zip(full, data.shape, tiles.parts, spans, strict=True)
+    ]
+
+    def part(index: Any) -> np.ndarray:
+        cut = []
+        for s, offset in zip(index, offsets, strict=True):
+            cut.append(s if s.start is None else slice(s.start - offset, s.stop - offset))
+        return data[tuple(cut)]
+
+    return make_array_from_callback(tuple(full), sharding, part, data.dtype)

@@ -1,0 +1,287 @@
+"""Store bytes by key in files that only this user can write: bounded, shared by processes.
+
+What lies here is run as machine code, so a file counts only if it is ours: the folder and each file
+in it belong to this user, nobody else may write them, and each file carries a code made with a
+secret that only this user can read (a keyed BLAKE2 of its name and contents). Anything else is as
+if it were not there, and is replaced by the next write.
+
+Files appear whole, by renaming, and are never changed, so that processes need no locks. When all of
+them take more than the bound, those that were used longest ago go.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+import os
+import stat
+import threading
+import time
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from sagax._src.lazy_import import lazy_import
+
+if TYPE_CHECKING:
+    import hashlib
+    import hmac
+    import json
+else:
+    hashlib, hmac = lazy_import("hashlib", globals()), lazy_import("hmac", globals())
+    json = lazy_import("json", globals())
+
+_MAGIC = b"sagax program 1\n"
+_CODE_BYTES = 32
+_SECRET = "secret"
+_SECRET_BYTES = 64
+_SUFFIX = ".program"
+_HOUR = 3600.0
+# Where a process was killed while it wrote, what it had written is left; nobody writes for so long.
+_ABANDONED = _HOUR
+# The part of the bound that is kept once it was passed, so that not every write has to look.
+_TRIMMED = 0.8
+_counter = itertools.count()
+
+
+class Refused(Exception):
+    """A file or folder that is there and cannot be trusted; says why."""
+
+
+class Entry(NamedTuple):
+    """What was stored: facts as JSON has them, and bytes."""
+
+    facts: dict[str, Any]
+    payload: bytes
+
+
+class Summary(NamedTuple):
+    """How many entries a store holds, and their size in bytes."""
+
+    count: int
+    size: int
+
+
+class Store:
+    """The entries in one folder. Methods raise OSError where the folder cannot be used, Refused where
+    it could be written by others."""
+
+    def __init__(self, folder: str) -> None:
+        self.folder = folder
+        self._lock = threading.Lock()
+        self._unseen = 0  # bytes written since the entries were last added up
+
+    # -- entries --------------------------------------------------------------------------------------
+
+    def read(self, key: str) -> Entry | None:
+        """The entry of that key, None if there is none. Raises Refused where one is there that is not ours."""
+        try:
+            with self._opened() as at:
+                return self._read(at, key)
+        except FileNotFoundError:
+            return None
+
+    def write(self, key: str, facts: dict[str, Any], payload: bytes, bound: int) -> None:
+        """Store an entry in place of what has its key; then, if all take more than `bound` bytes, drop some."""
+        os.makedirs(os.path.dirname(self.folder), exist_ok=True)
+        with contextlib.suppress(FileExistsError):
+            os.mkdir(self.folder, 0o700)
+        header = json.dumps(facts, separators=(",", ":")).encode()
+        body = len(header).to_bytes(4, "little") + header + payload
+        with self._opened() as at:
+            code = self._code(self._key_bytes(at, make=True), key, body)
+            _put(at, key + _SUFFIX, _MAGIC + code + body)
+            self._bounded(at, len(body), bound)
+
+    def remove(self, key: str) -> None:
+        """Drop the entry of that key, if there is one."""
+        with contextlib.suppress(FileNotFoundError), self._opened() as at:
+            os.unlink(key + _SUFFIX, dir_fd=at)
+
+    def clear(self) -> Summary:
+        """Drop all entries; how many there were."""
+        try:
+            with self._opened() as at:
+                found = _entries(at)
+                for _, name, _ in found:
+                    _unlink(at, name)
+                return Summary(len(found), sum(size for *_, size in found))
+        except FileNotFoundError:
+            return Summary(0, 0)
+
+    def summary(self) -> Summary:
+        """How much the store holds."""
+        try:
+            with self._opened() as at:
+                found = _entries(at)
+        except FileNotFoundError:
+            return Summary(0, 0)
+        return Summary(len(found), sum(size for *_, size in found))
+
+    def facts(self) -> Iterator[dict[str, Any]]:
+        """The facts of all entries, without a check of their payloads: for explanations only."""
+        try:
+            with self._opened() as at:
+                for _, name, _ in reversed(_entries(at)):
+                    with contextlib.suppress(Refused, FileNotFoundError):
+                        yield _facts(_contents(at, name, limit=1 << 16))
+        except FileNotFoundError:
+            return
+
+    # -- what is ours ---------------------------------------------------------------------------------
+
+    @contextlib.contextmanager
+    def _opened(self) -> Iterator[int]:
+        """The folder, opened: whoever moves it away afterwards changes nothing for us."""
+        flags = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW
+        at = os.open(self.folder, flags)
+        try:
+            _check_ours(os.fstat(at), self.folder)
+            yield at
+        finally:
+            os.close(at)
+
+    def _read(self, at: int, key: str) -> Entry | None:
+        name = key + _SUFFIX
+        raw = _contents(at, name, touch=True)
+        secret = self._key_bytes(at, make=False)
+        start = len(_MAGIC) + _CODE_BYTES
+        if len(raw) < start + 4 or not raw.startswith(_MAGIC):
+            raise Refused(f"{name} is not complete, or of another kind")
+        body = raw[start:]
+        if not hmac.compare_digest(raw[len(_MAGIC) : start], self._code(secret, key, body)):
+            raise Refused(f"{name} was damaged, or not written by this user")
+        return Entry(_facts(raw), body[4 + int.from_bytes(body[:4], "little") :])
+
+    @staticmethod
+    def _code(secret: bytes, key: str, body: bytes) -> bytes:
+        code = hashlib.blake2b(key=secret, digest_size=_CODE_BYTES)
+        code.update(key.encode())
+        code.update(body)
+        return code.digest()
+
+    @staticmethod
+    def _key_bytes(at: int, *, make: bool) -> bytes:
+        """The secret of this folder; with `make` a new one, where there is none that can be trusted."""
+        try:
+            found = _contents(at, _SECRET, private=True)
+            if len(found) == _SECRET_BYTES:
+                return found
+        except FileNotFoundError:
+            if make:  # of processes that come here together one makes it
+                with contextlib.suppress(FileExistsError):
+                    _put(at, _SECRET, os.urandom(_SECRET_BYTES), exclusive=True)
+                return Store._key_bytes(at, make=False)
+            raise
+        except Refused:
+            if not make:
+                raise
+        if not make:
+            raise Refused("the secret of the folder is not complete")
+        _put(at, _SECRET, os.urandom(_SECRET_BYTES))
+        return Store._key_bytes(at, make=False)
+
+    # -- the bound ------------------------------------------------------------------------------------
+
+    def _bounded(self, at: int, written: int, bound: int) -> None:
+        if bound < 0:
+            return
+        with self._lock:
+            # One process in eight looks at its first write: so do many that write little, together.
+            first = self._unseen == 0 and os.urandom(1)[0] < 32
+            self._unseen += written
+            if not first and self._unseen < bound // 16:
+                return
+            self._unseen = 1
+        entries = _entries(at)
+        total = sum(size for *_, size in entries)
+        if total <= bound:
+            return
+        entries.sort()
+        for _, name, size in entries:
+            if total <= bound * _TRIMMED:
+                break
+            _unlink(at, name)
+            total -= size
+
+
+def _check_ours(found: os.stat_result, name: str) -> None:
+    if found.st_uid != os.geteuid():
+        raise Refused(f"{name} belongs to another user")
+    if found.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
+        raise Refused(f"{name} can be written by other users")
+
+
+def _contents(
+    at: int, name: str, *, touch: bool = False, private: bool = False, limit: int = -1
+) -> bytes:
+    """The bytes of a file of ours."""
+    try:
+        handle = os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK, dir_fd=at)
+    except FileNotFoundError:
+        raise
+    except OSError as error:
+        raise Refused(f"{name} cannot be read: {error.strerror}") from None
+    with open(handle, "rb") as file:
+        found = os.fstat(handle)
+        if not stat.S_ISREG(found.st_mode):
+            raise Refused(f"{name} is no file")
+        _check_ours(found, name)
+        if private and found.st_mode & (stat.S_IRGRP | stat.S_IROTH):
+            raise Refused(f"{name} can be read by other users")
+        if touch and time.time() - found.st_mtime > _HOUR:
+            with contextlib.suppress(
+                OSError
+            ):  # on a read-only file system nothing is dropped either
+                os.utime(handle)
+        return file.read(limit)
+
+
+def _facts(raw: bytes) -> dict[str, Any]:
+    start = len(_MAGIC) + _CODE_BYTES
+    size = int.from_bytes(raw[start : start + 4], "little")
+    try:
+        return json.loads(raw[start + 4 : start + 4 + size])
+    except ValueError:
+        raise Refused("its header cannot be read") from None
+
+
+def _put(at: int, name: str, contents: bytes, *, exclusive: bool = False) -> None:
+    """A file that is there whole or not at all; with `exclusive` FileExistsError where one is there."""
+    passing = f".{os.getpid()}.{threading.get_ident()}.{next(_counter)}.{name[:16]}"
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW
+    try:
+        handle = os.open(passing, flags, 0o600, dir_fd=at)
+    except FileExistsError:  # of a process of this number that was killed
+        os.unlink(passing, dir_fd=at)
+        handle = os.open(passing, flags, 0o600, dir_fd=at)
+    try:
+        with open(handle, "wb") as file:
+            file.write(contents)
+        if exclusive:
+            os.link(passing, name, src_dir_fd=at, dst_dir_fd=at)
+            os.unlink(passing, dir_fd=at)
+        else:
+            os.replace(passing, name, src_dir_fd=at, dst_dir_fd=at)
+    except BaseException:
+        _unlink(at, passing)
+        raise
+
+
+def _unlink(at: int, name: str) -> None:
+    with contextlib.suppress(FileNotFoundError):  # another process was quicker
+        os.unlink(name, dir_fd=at)
+
+
+def _entries(at: int) -> list[tuple[float, str, int]]:
+    """When each entry was last used, its name and its size. What killed processes left goes."""
+    found, now = [], time.time()
+    with os.scandir(at) as files:
+        for file in files:
+            with contextlib.suppress(FileNotFoundError):
+                if file.name.endswith(_SUFFIX) and not file.name.startswith("."):
+                    about = file.stat(follow_symlinks=False)
+                    found.append((about.st_mtime, file.name, about.st_size))
+                elif file.name.startswith("."):
+                    if now - file.stat(follow_symlinks=False).st_mtime > _ABANDONED:
+                        _unlink(at, file.name)
+    return found

@@ -1,0 +1,92 @@
+"""Track executions with side effects that may still be running."""
+
+from __future__ import annotations
+
+import atexit
+import collections
+import threading
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from sagax._src import xla
+from sagax._src.callbacks import active_calls
+from sagax._src.runtime import callback_deadlock
+
+_LIMIT = 64  # programs that run ahead of the one that waits for the oldest of them
+_tokens: collections.deque[Any] = collections.deque()
+_lock = threading.Lock()
+
+
+def run(
+    executable: xla.executable.Executable, effects: frozenset
+) -> Callable[[Sequence[Any]], list]:
+    """How to run a program with side effects: `effects_barrier` waits for it.
+
+    Where effects are ordered, the program is waited for at once, so that the next one begins after it.
+    """
+    ordered = any(e.ordered for e in effects)
+    start = executable.run_with_token
+
+    def run_and_note(buffers: Sequence[Any]) -> list:
+        outs, token = start(buffers)
+        if ordered:
+            _wait(token)
+        else:
+            inside = (
+                active_calls.innermost() is not None
+            )  # the oldest may be the program that calls
+            with _lock:
+                _tokens.append(token)
+                oldest = _tokens.popleft() if len(_tokens) > _LIMIT and not inside else None
+            if oldest is not None:
+                _wait(oldest)
+        return outs
+
+    return run_and_note
+
+
+def _wait(token: Any) -> None:
+    if active_calls.innermost() is not None:
+        _wait_in_callback(token)
+    try:
+        token.block_until_ready()
+    except xla.EngineError as error:
+        failure = xla.original_error(error)
+        raise failure from failure.__cause__
+
+
+def _wait_in_callback(token: Any) -> None:
+    """Wait in a function that a program calls, but not for that program."""
+    ended = threading.Event()
+
+    def wait() -> None:
+        try:
+            token.block_until_ready()
+        except xla.EngineError:
+            pass  # who waits for the token raises it
+        ended.set()
+
+    threading.Thread(target=wait, daemon=True).start()
+    callback_deadlock.until(ended.is_set)
+
+
+def effects_barrier() -> None:
+    """Wait until the side effects of all programs started so far have happened.
+
+    Raises what a callback of one of them raised; CallbackDeadlockError inside of a callback.
+
+    >>> import sagax
+    >>> sagax.jit(lambda x: sagax.debug.print("x = {}", x))(1.5)
+    x = 1.5
+    >>> sagax.effects_barrier()
+    """
+    callback_deadlock.refuse("effects_barrier")
+    while True:
+        with _lock:
+            if not _tokens:
+                return
+            token = _tokens.popleft()
+        _wait(token)
+
+
+atexit.register(effects_barrier)
