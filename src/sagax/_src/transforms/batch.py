@@ -221,6 +221,11 @@ def place(x: Any, dim: int | None, wanted: int | None, axis: BatchAxis) -> Any:
     return moveaxis(x, dim, wanted)
 
 
+def in_front(args: Sequence[Any], in_dims: Sequence[Any], dim: int = 0) -> list:
+    """The operands, those that are mapped with their examples along `dim`."""
+    return [x if d is None else moveaxis(x, d, dim) for x, d in zip(args, in_dims, strict=True)]
+
+
 def _divided(x: Any, cut: Any) -> Any:
     """Equal examples along dimension 0, divided as those of the operands."""
     if cut is None:
