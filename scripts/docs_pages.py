@@ -28,8 +28,7 @@ MODULES = (
 
 def public(module: ModuleType) -> Iterator[tuple[str, Any]]:
     """The public names of a module that have a description of their own."""
-    names = [*getattr(module, "_LAZY_FUNCTIONS", ()), *vars(module)]
-    for name in sorted(set(getattr(module, "__all__", names)), key=str.lower):
+    for name in sorted(set(getattr(module, "__all__", dir(module))), key=str.lower):
         value = getattr(module, name)
         described = callable(value) and (inspect.getdoc(value) or "")
         if not name.startswith("_") and described and not inspect.ismodule(value):
