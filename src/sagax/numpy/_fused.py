@@ -136,7 +136,7 @@ def fused_function(
             if found is None:
                 rest = args[count:]
                 quick = None
-                if by_numpy is not None:
+                if by_numpy is not None and len(arrays) == count:
                     quick = by_numpy([x.aval for x in arrays], *rest, **kwargs)
                 program = functools.partial(_with_rest, fun, rest, kwargs)
                 found = _prepared(program, arrays, fun.__name__, quick)
