@@ -28,7 +28,6 @@ MODULES = (
 
 def public(module: ModuleType) -> Iterator[tuple[str, Any]]:
     """List the public names of a module that have a description of their own."""
-    # `dir` lists names that are imported lazily, too
     for name in sorted(set(getattr(module, "__all__", dir(module))), key=str.lower):
         value = getattr(module, name)
         described = callable(value) and (inspect.getdoc(value) or "")

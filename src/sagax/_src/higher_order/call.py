@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from sagax._src import config
 from sagax._src.core.jaxpr import ClosedJaxpr, eval_jaxpr
@@ -17,19 +17,18 @@ from sagax._src.core.tangents import (
     spread_tangents,
     transposed_operands,
 )
-from sagax._src.lazy_import import lazy_import
+from sagax._src.lazy_import import lazy_imports
 from sagax._src.transforms.prune import prune_program
 
-if TYPE_CHECKING:
-    import sagax._src.transforms.batch as batch_transform
-    import sagax._src.transforms.jvp as jvp_transform
-    import sagax._src.transforms.linearize as linearize_transform
-    import sagax._src.transforms.transpose as transpose_transform
-else:
-    jvp_transform = lazy_import("sagax._src.transforms.jvp", globals())
-    linearize_transform = lazy_import("sagax._src.transforms.linearize", globals())
-    transpose_transform = lazy_import("sagax._src.transforms.transpose", globals())
-    batch_transform = lazy_import("sagax._src.transforms.batch", globals())
+
+@lazy_imports
+def _() -> None:
+    global batch_transform, jvp_transform, linearize_transform, transpose_transform
+    from sagax._src.transforms import batch as batch_transform
+    from sagax._src.transforms import jvp as jvp_transform
+    from sagax._src.transforms import linearize as linearize_transform
+    from sagax._src.transforms import transpose as transpose_transform
+
 
 jit_p = Primitive("jit", multiple_results=True, holds_program=True)
 jit_p.is_call = True

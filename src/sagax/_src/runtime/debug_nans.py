@@ -8,7 +8,7 @@ result goes into the bad result of the program. What a `where` leaves out is the
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -17,14 +17,16 @@ from sagax._src.core import dtypes
 from sagax._src.core.jaxpr import Jaxpr, Literal, Var, eval_jaxpr, subjaxprs
 from sagax._src.core.operands import LoopOperands, WhileOperands
 from sagax._src.diagnostics.errors import NonFiniteError
-from sagax._src.lazy_import import lazy_import
+from sagax._src.lazy_import import lazy_imports
 from sagax._src.runtime.array import ConcreteArray, as_array
 from sagax._src.source_stacks import origin
 
-if TYPE_CHECKING:
-    import sagax._src.higher_order.shard_map as shard_map
-else:
-    shard_map = lazy_import("sagax._src.higher_order.shard_map", globals())
+
+@lazy_imports
+def _() -> None:
+    global shard_map
+    from sagax._src.higher_order import shard_map
+
 
 _thread = config.thread
 _MOST_ROUNDS = 10_000  # of a loop that are looked through

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from sagax._src.core import memo_keys
 from sagax._src.core.avals import intern_aval
@@ -21,15 +21,16 @@ from sagax._src.core.trace import (
 )
 from sagax._src.core.value import aval_of
 from sagax._src.frozen_class import record
-from sagax._src.lazy_import import lazy_import
+from sagax._src.lazy_import import lazy_imports
 from sagax._src.primitives.resharding import reshard_p
 from sagax._src.primitives.structural import broadcast, moveaxis
 from sagax._src.transforms.derived import derived_program, run_composite
 
-if TYPE_CHECKING:
-    import sagax._src.primitives.random_bits as random_bits
-else:
-    random_bits = lazy_import("sagax._src.primitives.random_bits", globals())
+
+@lazy_imports
+def _() -> None:
+    global random_bits
+    from sagax._src.primitives import random_bits
 
 
 @record(slots=True)
