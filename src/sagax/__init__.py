@@ -207,7 +207,7 @@ _LAZY_FUNCTIONS = {
 
 
 def __getattr__(name: str) -> Any:
-    """Public submodules and functions that are imported when first used."""
+    """Import public submodules and functions on first use."""
     if name in _LAZY:
         return importlib.import_module(f"sagax.{name}")
     if name in _LAZY_FUNCTIONS:

@@ -13,7 +13,7 @@ from types import ModuleType
 
 
 def __getattr__(name: str) -> ModuleType:
-    """The parts, which are imported when first used."""
+    """Import the submodules on first use."""
     full = f"{__name__}.{name}"
     if not name.startswith("_") and importlib.util.find_spec(full) is not None:
         return importlib.import_module(full)
