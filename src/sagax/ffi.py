@@ -30,7 +30,7 @@ __all__ = [
 
 
 def include_dir() -> str:
-    """The folder with the C++ headers of XLA's FFI that belong to the engine in use.
+    """Return the folder with the C++ headers of XLA's FFI that belong to the engine in use.
 
     >>> import os, sagax.ffi
     >>> os.path.isdir(os.path.join(sagax.ffi.include_dir(), "xla", "ffi", "api"))
@@ -40,7 +40,7 @@ def include_dir() -> str:
 
 
 def pycapsule(funcptr: Any) -> Any:
-    """A `PyCapsule` around the address of a native function, loaded with `ctypes`.
+    """Wrap the address of a native function, loaded with `ctypes`, in a `PyCapsule`.
 
     Raises ArgumentError for what is no pointer.
 
@@ -120,7 +120,7 @@ def register_ffi_type(name: str, type_registration: Any, platform: str = "cpu") 
 
 
 def register_ffi_type_id(name: str, obj: Any, platform: str = "cpu") -> None:
-    """As `register_ffi_type`, with nothing but the `PyCapsule` of the type's id."""
+    """Register a type as `register_ffi_type` does, with only the `PyCapsule` of the type's id."""
     _check_capsule("register_ffi_type_id", "obj", obj)
     xla.custom_calls.register_type(name, {"type_id": obj}, platform)
 
@@ -138,7 +138,8 @@ def build_ffi_lowering_function(
     backend_config: Mapping[str, Any] | None = None,
     **lowering_args: Any,
 ) -> Callable:
-    """A lower rule for a primitive of one's own that is computed by a registered native function.
+    """Build a lowering rule for a user-defined primitive that a registered native function
+    computes.
 
     The rule takes sagax's module builder and the operands: `my_p.lower(rule)`. Parameters of the
     primitive become attributes of the call, beside those in `backend_config`. Layouts are given as the

@@ -47,7 +47,7 @@ class ResizeMethod(enum.Enum):
 
     @staticmethod
     def from_string(s: str) -> ResizeMethod:
-        """The method of that name; "bilinear", "bicubic" and the like are names too.
+        """Return the method of that name; "bilinear", "bicubic" and the like are names too.
 
         >>> from sagax import image
         >>> image.ResizeMethod.from_string("lanczos3")
@@ -206,7 +206,7 @@ def scale_and_translate(
     antialias: bool = True,
     precision: Any = "highest",
 ) -> Array:
-    """An image of `shape`, made of `image` by scaling and moving it along some dimensions.
+    """Resample `image` to `shape`, scaled and translated along some dimensions.
 
     What is at place x (the centre of pixel i is at i + 1/2) goes to `x * scale + translation`. Output
     pixels that come from places outside of `image` are 0, except with CUBIC_PYTORCH, not antialiased.
@@ -324,7 +324,7 @@ def resize(
     antialias: bool = True,
     precision: Any = "highest",
 ) -> Array:
-    """The image in another size; its borders stay borders.
+    """Resize an image; its borders stay borders.
 
     Args:
       image: an array.

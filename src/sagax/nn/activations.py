@@ -106,7 +106,8 @@ def _relu(x: Any) -> Any:
 
 
 def relu(x: Any) -> Array:
-    """`x` where it is positive, else 0. The derivative at 0 is 0. Booleans become integers.
+    """Compute the rectified linear unit: max(x, 0). The derivative at 0 is 0. Booleans become
+    integers.
 
     >>> from sagax import nn
     >>> import sagax.numpy as snp
@@ -121,7 +122,7 @@ def relu(x: Any) -> Array:
 
 @activation(_lifted)
 def relu6(x: Any) -> Array:
-    """`x` moved into [0, 6]. The derivative is 0 at 0 and at 6.
+    """Clip `x` to [0, 6]. The derivative is 0 at 0 and at 6.
 
     >>> from sagax import nn
     >>> import sagax.numpy as snp
@@ -137,7 +138,8 @@ def _leaky_relu(x: Any, slope: Any) -> Any:
 
 
 def leaky_relu(x: Any, negative_slope: Any = 1e-2) -> Array:
-    """`x` where it is not negative, else `negative_slope` times `x`.
+    """Compute the leaky rectified linear unit: `x` where it is not negative, else `negative_slope`
+    times `x`.
 
     >>> from sagax import nn
     >>> import sagax.numpy as snp
@@ -155,7 +157,7 @@ def _elu(x: Any, alpha: Any) -> Any:
 
 
 def elu(x: Any, alpha: Any = 1.0) -> Array:
-    """`x` where it is positive, else alpha (exp(x) - 1): the exponential linear unit.
+    """Compute the exponential linear unit: `x` where it is positive, else alpha (exp(x) - 1).
 
     >>> from sagax import nn
     >>> import sagax.numpy as snp
@@ -173,7 +175,8 @@ def _celu(x: Any, alpha: Any) -> Any:
 
 
 def celu(x: Any, alpha: Any = 1.0) -> Array:
-    """`x` where it is positive, else alpha (exp(x / alpha) - 1): smooth at 0 for every alpha > 0.
+    """Compute `x` where it is positive, else alpha (exp(x / alpha) - 1): smooth at 0 for every
+    alpha > 0.
 
     >>> from sagax import nn
     >>> import sagax.numpy as snp
@@ -185,7 +188,8 @@ def celu(x: Any, alpha: Any = 1.0) -> Array:
 
 @activation(_lifted)
 def selu(x: Any) -> Array:
-    """The exponential linear unit, scaled so that normal numbers keep their mean and variance.
+    """Compute the exponential linear unit, scaled so that normal numbers keep their mean and
+    variance.
 
     The constants are those of Klambauer et al., Self-Normalizing Neural Networks (2017).
 
@@ -201,7 +205,7 @@ def selu(x: Any) -> Array:
 
 
 def sigmoid(x: Any) -> Array:
-    """1 / (1 + exp(-x)), between 0 and 1.
+    """Compute 1 / (1 + exp(-x)), between 0 and 1.
 
     >>> from sagax import nn
     >>> import sagax.numpy as snp
@@ -212,7 +216,7 @@ def sigmoid(x: Any) -> Array:
 
 
 def tanh(x: Any, /) -> Array:
-    """The hyperbolic tangent, between -1 and 1.
+    """Compute the hyperbolic tangent, between -1 and 1.
 
     >>> from sagax import nn
     >>> import sagax.numpy as snp
@@ -235,7 +239,7 @@ def _softplus_jvp(primals: tuple, tangents: tuple) -> tuple:
 
 @activation(_real)
 def softplus(x: Any) -> Array:
-    """log(1 + exp(x)) without overflow: a smooth `relu`, whose derivative is `sigmoid`.
+    """Compute log(1 + exp(x)) without overflow: a smooth `relu`, whose derivative is `sigmoid`.
 
     >>> from sagax import nn
     >>> import sagax.numpy as snp
@@ -247,7 +251,7 @@ def softplus(x: Any) -> Array:
 
 @activation(_real)
 def log_sigmoid(x: Any) -> Array:
-    """The logarithm of `sigmoid`, -log(1 + exp(-x)), exact also where that is near 0 or 1.
+    """Compute the logarithm of `sigmoid`, -log(1 + exp(-x)), exact also where that is near 0 or 1.
 
     >>> from sagax import nn
     >>> import sagax.numpy as snp
@@ -259,7 +263,7 @@ def log_sigmoid(x: Any) -> Array:
 
 @activation(_real)
 def silu(x: Any) -> Array:
-    """x sigmoid(x), which is 0 at -inf. Also called swish.
+    """Compute x sigmoid(x), which is 0 at -inf. Also called swish.
 
     >>> from sagax import nn
     >>> import sagax.numpy as snp
@@ -274,7 +278,7 @@ swish = silu
 
 @activation(_real)
 def mish(x: Any) -> Array:
-    """x tanh(softplus(x)), which is 0 at -inf.
+    """Compute x tanh(softplus(x)), which is 0 at -inf.
 
     >>> from sagax import nn
     >>> import sagax.numpy as snp
@@ -300,7 +304,7 @@ def _gelu(x: Any, *, approximate: bool) -> Any:
 
 
 def gelu(x: Any, approximate: bool = True) -> Array:
-    """x times the probability that a standard normal number is below x.
+    """Compute x times the probability that a standard normal number is below x.
 
     `approximate` computes the probability by a hyperbolic tangent, to about three digits; else it is
     exact. Formulas: Hendrycks and Gimpel, Gaussian Error Linear Units (2016).
@@ -315,7 +319,7 @@ def gelu(x: Any, approximate: bool = True) -> Array:
 
 @activation(_real)
 def soft_sign(x: Any) -> Array:
-    """x / (1 + abs(x)), between -1 and 1.
+    """Compute x / (1 + abs(x)), between -1 and 1.
 
     >>> from sagax import nn
     >>> import sagax.numpy as snp
@@ -335,7 +339,7 @@ def _squareplus(x: Any, b: Any) -> Any:
 
 
 def squareplus(x: Any, b: Any = 4) -> Array:
-    """(x + sqrt(x**2 + b)) / 2: a smooth `relu` without exponentials; `b` is not negative.
+    """Compute (x + sqrt(x**2 + b)) / 2: a smooth `relu` without exponentials; `b` is not negative.
 
     >>> from sagax import nn
     >>> import sagax.numpy as snp
@@ -362,7 +366,8 @@ def _log1mexp_jvp(primals: tuple, tangents: tuple) -> tuple:
 
 @activation(_real)
 def log1mexp(x: Any) -> Array:
-    """log(1 - exp(-x)) for positive `x`, exact for small and large ones; -inf at 0, NaN below.
+    """Compute log(1 - exp(-x)) for positive `x`, exact for small and large ones; -inf at 0, NaN
+    below.
 
     >>> from sagax import nn
     >>> import sagax.numpy as snp
@@ -377,7 +382,7 @@ def log1mexp(x: Any) -> Array:
 
 @activation(as_array)
 def hard_tanh(x: Any) -> Array:
-    """`x` moved into [-1, 1].
+    """Clip `x` to [-1, 1].
 
     >>> from sagax import nn
     >>> import sagax.numpy as snp
@@ -390,7 +395,7 @@ def hard_tanh(x: Any) -> Array:
 
 @activation(_lifted)
 def hard_sigmoid(x: Any) -> Array:
-    """(x + 3) / 6 moved into [0, 1].
+    """Clip (x + 3) / 6 to [0, 1].
 
     >>> from sagax import nn
     >>> import sagax.numpy as snp
@@ -402,7 +407,7 @@ def hard_sigmoid(x: Any) -> Array:
 
 @activation(_lifted)
 def hard_silu(x: Any) -> Array:
-    """x hard_sigmoid(x): 0 below -3, x above 3. Also called hard_swish.
+    """Compute x hard_sigmoid(x): 0 below -3, x above 3. Also called hard_swish.
 
     >>> from sagax import nn
     >>> import sagax.numpy as snp
@@ -417,7 +422,7 @@ hard_swish = hard_silu
 
 @activation(_lifted)
 def sparse_plus(x: Any) -> Array:
-    """0 below -1, x above 1, and the parabola (x + 1)**2 / 4 in between.
+    """Compute 0 below -1, x above 1, and the parabola (x + 1)**2 / 4 in between.
 
     >>> from sagax import nn
     >>> import sagax.numpy as snp
@@ -430,7 +435,7 @@ def sparse_plus(x: Any) -> Array:
 
 @activation(_lifted)
 def sparse_sigmoid(x: Any) -> Array:
-    """(x + 1) / 2 moved into [0, 1]: the derivative of `sparse_plus`.
+    """Clip (x + 1) / 2 to [0, 1]: the derivative of `sparse_plus`.
 
     >>> from sagax import nn
     >>> import sagax.numpy as snp
@@ -444,7 +449,7 @@ def sparse_sigmoid(x: Any) -> Array:
 
 
 def identity(x: Any) -> Array:
-    """`x` itself, as an array.
+    """Return `x` itself, as an array.
 
     >>> from sagax import nn
     >>> nn.identity(1.5)
@@ -461,7 +466,7 @@ def _glu(x: Any, *, axis: int) -> Any:
 
 
 def glu(x: Any, axis: int = -1) -> Array:
-    """One half of `x` times the sigmoid of the other: the gated linear unit.
+    """Multiply one half of `x` with the sigmoid of the other: the gated linear unit.
 
     The result is half as large along `axis`, whose size must be even (else ValueError).
 
@@ -491,7 +496,8 @@ def one_hot(
     axis: int = -1,
     out_sharding: Any = None,
 ) -> Array:
-    """1 at the index that each element of `x` is, else 0: one more axis, of size `num_classes`.
+    """Encode indices as one-hot vectors: 1 at the index that each element of `x` is, else 0, along
+    a new axis of size `num_classes`.
 
     An element outside of 0 ... num_classes - 1 gives zeros only. `dtype` is that of the result
     (default: the default float); `axis` is where the new axis stands in the result, `out_sharding` how it is divided among

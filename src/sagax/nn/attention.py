@@ -37,7 +37,8 @@ def dot_product_attention(
     implementation: str | None = None,
     return_residual: bool = False,
 ) -> Any:
-    """softmax(scale query key^T + bias) value: for each query a weighted mean of the values.
+    """Compute softmax(scale query key^T + bias) value: for each query a weighted mean of the
+    values.
 
     Args:
       query: of shape (B, T, N, H), or (T, N, H) if there are no examples, as for all that follow.

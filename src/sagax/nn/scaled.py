@@ -76,7 +76,7 @@ def get_scaled_dot_general_config(mode: str, global_scale: Any = None) -> BlockS
 def scaled_matmul(
     lhs: Any, rhs: Any, lhs_scales: Any, rhs_scales: Any, preferred_element_type: Any = np.float32
 ) -> Array:
-    """The product of scaled matrices: (B, M, K) and (B, N, K) give (B, M, N).
+    """Multiply scaled matrices: (B, M, K) and (B, N, K) give (B, M, N).
 
     `lhs_scales` has shape (B, M, K / block), `rhs_scales` (B, N, K / block): each holds for a block of
     elements in a row. Computed in float32.
@@ -152,7 +152,7 @@ def scaled_dot_general(
     configs: Sequence[BlockScaleConfig] | None = None,
     implementation: str | None = None,
 ) -> Array:
-    """`lax.dot_general` of operands quantized in blocks along the one contracted dimension.
+    """Compute `lax.dot_general` of operands quantized in blocks along the one contracted dimension.
 
     `configs` are for lhs, rhs and, in the backward pass, the gradient; without them nothing is
     quantized. Derivatives take quantization as the identity. `implementation` has no effect.

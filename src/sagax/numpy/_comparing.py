@@ -118,7 +118,7 @@ def _integers(function: str, x1: Any, x2: Any) -> tuple:
 
 
 def gcd(x1: Any, x2: Any, /) -> Array:
-    """The greatest common divisor of integers, element by element; gcd(0, 0) = 0.
+    """Compute the greatest common divisor of integers elementwise; gcd(0, 0) = 0.
 
     >>> import sagax.numpy as snp
     >>> snp.gcd(snp.array([12, -8]), 8)
@@ -147,7 +147,7 @@ def _gcd(x: Any, y: Any) -> Array:
 
 
 def lcm(x1: Any, x2: Any, /) -> Array:
-    """The least common multiple of integers, element by element; 0 where one is 0.
+    """Compute the least common multiple of integers elementwise; 0 where one is 0.
 
     >>> import sagax.numpy as snp
     >>> snp.lcm(snp.array([4, -6]), 6)

@@ -61,7 +61,7 @@ def _integers(function: str, x: Any, position: int) -> Any:
 
 
 def unravel_index(indices: Any, shape: Any) -> tuple[Array, ...]:
-    """The index along each dimension of the elements that have the given places in row-major order.
+    """Convert row-major flat indices to an index along each dimension.
 
     Negative places count from the end; what lies beyond the ends is moved to them.
 
@@ -101,7 +101,7 @@ def ravel_multi_index(
     *,
     dtype: Any = None,
 ) -> Array:
-    """The places, in the order of elements, of indices given for each dimension of shape `dims`.
+    """Convert indices along each dimension of shape `dims` to flat indices.
 
     `mode` says what an index out of bounds means: "raise" (which needs concrete indices), "wrap",
     "clip", or "ignore" (not looked for). `order` "F" counts with the first dimension fastest.

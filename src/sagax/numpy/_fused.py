@@ -34,7 +34,9 @@ _SCALARS = frozenset((bool, int, float, complex))
 
 
 def fused(fun: Callable[..., Any]) -> Callable[..., Any]:
-    """`fun`, which takes arrays by position and hashable parameters by keyword, as described above."""
+    """Wrap `fun`, which takes arrays by position and hashable parameters by keyword, as described
+    above.
+    """
     prepared = new_table()
     with_numbers = new_table()  # how to run it, and the operands that Python numbers become
 
@@ -91,7 +93,8 @@ _STRUCTURAL = frozenset((int, bool, str, type(None)))
 def fused_function(
     count: int, by_numpy: Callable[..., Callable | None] | None = None
 ) -> Callable[[F], F]:
-    """For a public function of `count` arrays, then arguments that tell shapes, axes, dtypes and modes.
+    """Wrap a public function of `count` arrays, then arguments that give shapes, axes, dtypes and
+    modes.
 
     Called on arrays, with arguments of simple types, it is one operation for each signature; any
     other call is as without this. `by_numpy`: from the types of the arrays and the other arguments to
@@ -151,7 +154,9 @@ def fused_function(
 
 
 def operation1(fun: F) -> F:
-    """A function of one operand, `fun(x)`, that is evaluated as one operation for each signature."""
+    """Wrap a function of one operand, `fun(x)`, that is evaluated as one operation for each
+    signature.
+    """
     prepared = new_table()
     # by the type alone: the settings of the last call, and the parts of what ran
     latest = new_table()
@@ -204,7 +209,7 @@ def operation1(fun: F) -> F:
 
 
 def operation2(fun: F) -> F:
-    """A function of two operands, one of which may be a number, evaluated as `operation1` does."""
+    """Wrap a function of two operands, one of which may be a number, as `operation1` does."""
     prepared = new_table()
     name = fun.__name__
 
@@ -244,7 +249,7 @@ def operation2(fun: F) -> F:
 
 
 def operation3(fun: F) -> F:
-    """A function of three operands, evaluated as `fused` does; arrays are what takes least."""
+    """Wrap a function of three operands, evaluated as `fused` does; arrays take the least overhead."""
     prepared = new_table()
 
     @functools.wraps(fun)

@@ -91,7 +91,7 @@ def bincount(
 
 
 def histogram_bin_edges(a: Any, bins: Any = 10, range: Any = None, weights: Any = None) -> Array:
-    """The edges of the bins of a histogram of `a`, floating point.
+    """Compute the edges of the bins of a histogram of `a`, in floating point.
 
     `bins` is their number, for bins of equal width from the least to the greatest element (or over
     `range`, a pair), or the edges themselves.

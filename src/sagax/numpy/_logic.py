@@ -119,7 +119,7 @@ def greater_equal(x: Any, y: Any, /) -> Array:
 
 
 def truth(x: Any) -> Any:
-    """The operand as booleans: whether each element differs from zero."""
+    """Convert the operand to booleans: True where an element differs from zero."""
     dtype = dtype_of(x)
     return x if dtype == _BOOL else ne_p.bind(x, _zero(x))
 
@@ -189,7 +189,7 @@ def logical_not(x: Any, /) -> Array:
 
 @operation2
 def bitwise_and(x: Any, y: Any, /) -> Array:
-    """The bits set in both x and y, integers or booleans.
+    """Compute the bitwise and of x and y, integers or booleans.
 
     >>> import sagax.numpy as snp
     >>> snp.bitwise_and(snp.array([12, 7]), 10)
@@ -200,7 +200,7 @@ def bitwise_and(x: Any, y: Any, /) -> Array:
 
 @operation2
 def bitwise_or(x: Any, y: Any, /) -> Array:
-    """The bits set in x or y or both, integers or booleans.
+    """Compute the bitwise or of x and y, integers or booleans.
 
     >>> import sagax.numpy as snp
     >>> snp.bitwise_or(snp.array([12, 7]), 10)
@@ -211,7 +211,7 @@ def bitwise_or(x: Any, y: Any, /) -> Array:
 
 @operation2
 def bitwise_xor(x: Any, y: Any, /) -> Array:
-    """The bits set in exactly one of x and y, integers or booleans.
+    """Compute the bitwise exclusive or of x and y, integers or booleans.
 
     >>> import sagax.numpy as snp
     >>> snp.bitwise_xor(snp.array([12, 7]), 10)
@@ -222,7 +222,7 @@ def bitwise_xor(x: Any, y: Any, /) -> Array:
 
 @operation1
 def invert(x: Any, /) -> Array:
-    """The inverse of every bit: -1 - x for signed integers, the negation of booleans.
+    """Invert every bit: -1 - x for signed integers, the negation of booleans.
 
     >>> import sagax.numpy as snp
     >>> snp.invert(snp.array([0, 5]))
@@ -236,7 +236,7 @@ bitwise_not = bitwise_invert = invert
 
 @operation1
 def bitwise_count(x: Any, /) -> Array:
-    """The number of bits set in the absolute value of each integer, as uint8.
+    """Count the bits set in the absolute value of each integer, as uint8.
 
     >>> import sagax.numpy as snp
     >>> snp.bitwise_count(snp.array([0, 7, -7]))
@@ -260,7 +260,7 @@ def _shift(function: str, x: Any, y: Any) -> tuple:
 
 @operation2
 def left_shift(x: Any, y: Any, /) -> Array:
-    """The bits of x moved up by y places: x * 2**y, modulo the width.
+    """Shift the bits of x up by y positions: x * 2**y, modulo the width.
 
     >>> import sagax.numpy as snp
     >>> snp.left_shift(1, snp.arange(4))
@@ -274,7 +274,7 @@ bitwise_left_shift = left_shift
 
 @operation2
 def right_shift(x1: Any, x2: Any, /) -> Array:
-    """The bits of x1 moved down by x2 places: floor(x1 / 2**x2).
+    """Shift the bits of x1 down by x2 positions: floor(x1 / 2**x2).
 
     >>> import sagax.numpy as snp
     >>> snp.right_shift(snp.array([16, -16]), 2)

@@ -78,7 +78,7 @@ def unique(
     fill_value: Any = None,
     sorted: bool = True,
 ) -> Any:
-    """The distinct elements of `ar` in ascending order; with `axis` the distinct slices along it.
+    """Find the distinct elements of `ar`, ascending; with `axis` the distinct slices along it.
 
     Args:
       return_index: also return where each element occurs first.
@@ -242,7 +242,7 @@ class UniqueInverseResult(NamedTuple):
 
 
 def unique_all(x: Any, /, *, size: int | None = None, fill_value: Any = None) -> UniqueAllResult:
-    """The distinct elements of `x`, where each occurs first, positions of all, and counts.
+    """Find the distinct elements of `x`, their first indices, the inverse indices, and counts.
 
     NaN are all distinct. `size` and `fill_value` as in `unique`.
 
@@ -258,7 +258,7 @@ def unique_all(x: Any, /, *, size: int | None = None, fill_value: Any = None) ->
 def unique_counts(
     x: Any, /, *, size: int | None = None, fill_value: Any = None
 ) -> UniqueCountsResult:
-    """The distinct elements of `x`, and how often each occurs. NaN are all distinct.
+    """Find the distinct elements of `x`, and count each. NaN are all distinct.
 
     >>> import sagax.numpy as np
     >>> np.unique_counts(np.array([3, 1, 3])).counts
@@ -272,7 +272,7 @@ def unique_counts(
 def unique_inverse(
     x: Any, /, *, size: int | None = None, fill_value: Any = None
 ) -> UniqueInverseResult:
-    """The distinct elements of `x`, and the positions of its elements among them; NaN all distinct.
+    """Find the distinct elements of `x`, and the inverse indices; NaN are all distinct.
 
     >>> import sagax.numpy as np
     >>> np.unique_inverse(np.array([3, 1, 3])).inverse_indices
@@ -284,7 +284,7 @@ def unique_inverse(
 
 
 def unique_values(x: Any, /, *, size: int | None = None, fill_value: Any = None) -> Array:
-    """The distinct elements of `x` in ascending order. NaN are all distinct.
+    """Find the distinct elements of `x` in ascending order. NaN are all distinct.
 
     >>> import sagax.numpy as np
     >>> np.unique_values(np.array([3, 1, 3]))
@@ -313,7 +313,7 @@ def _known(function: str, found: np.ndarray, dtype: Any, weak: bool) -> Array:
 
 
 def union1d(ar1: Any, ar2: Any, *, size: int | None = None, fill_value: Any = None) -> Array:
-    """The distinct elements of both arguments, in ascending order.
+    """Find the distinct elements of both arguments, in ascending order.
 
     `size` and `fill_value` as in `unique`.
 
@@ -362,7 +362,7 @@ def intersect1d(
     size: Any = None,
     fill_value: Any = None,
 ) -> Any:
-    """The distinct elements that occur in both arguments, in ascending order.
+    """Find the distinct elements that occur in both arguments, in ascending order.
 
     With `return_indices` also where each occurs first in either. With `size` the result has that many
     elements, filled up with `fill_value`, by default its least element (0 if it has none).
@@ -403,7 +403,7 @@ def setdiff1d(
     size: int | None = None,
     fill_value: Any = None,
 ) -> Array:
-    """The distinct elements of `ar1` that do not occur in `ar2`, in ascending order.
+    """Find the distinct elements of `ar1` that do not occur in `ar2`, in ascending order.
 
     With `assume_unique` they stay in the order of `ar1`. With `size` the result has that many
     elements, filled up with `fill_value`, by default 0.
@@ -443,7 +443,7 @@ def setxor1d(
     size: int | None = None,
     fill_value: Any = None,
 ) -> Array:
-    """The distinct elements that occur in just one of the arguments, in ascending order.
+    """Find the distinct elements that occur in just one of the arguments, in ascending order.
 
     With `size` the result has that many elements, filled up with `fill_value`, by default its least
     element (0 if it has none).

@@ -79,7 +79,7 @@ def sort(
     stable: bool = True,
     descending: bool = False,
 ) -> Array:
-    """`a` with its elements in ascending order along `axis`, None: flattened first. Same dtype.
+    """Sort `a` in ascending order along `axis`, None: flattened first. Same dtype.
 
     NaN comes last, with `descending` first.
 
@@ -104,7 +104,7 @@ def argsort(
     descending: bool = False,
     dtype: Any = None,
 ) -> Array:
-    """The positions of the elements of `a` in the order in which `sort` puts them; integers.
+    """Compute the indices that sort `a`; integers.
 
     Equal elements stay in their order if `stable`.
 
@@ -124,7 +124,8 @@ def argsort(
 
 
 def lexsort(keys: Any, axis: int = -1, *, batch_size: int = 16) -> Array:
-    """The positions that sort by several keys: the last of `keys` first, ties by the one before it.
+    """Compute the indices that sort by several keys: the last of `keys` first, ties by the one
+    before.
 
     `keys` is a sequence of arrays of one shape, or an array whose first dimension counts them.
 
@@ -155,7 +156,7 @@ def lexsort(keys: Any, axis: int = -1, *, batch_size: int = 16) -> Array:
 
 
 def sort_complex(a: Any) -> Array:
-    """The elements of `a` along its last axis as complex numbers in ascending order.
+    """Sort the elements of `a` along its last axis as complex numbers in ascending order.
 
     >>> import sagax.numpy as np
     >>> np.sort_complex(np.array([2 + 1j, 1, 2]))
@@ -191,7 +192,7 @@ def _refuse_complex(function: str, aval: Any) -> None:
 
 
 def partition(a: Any, kth: int, axis: int = -1) -> Array:
-    """`a` rearranged along `axis` so that the element at `kth` is the one that sorting puts there.
+    """Partition `a` along `axis` so that the element at `kth` is the one that sorting puts there.
 
     Those before it are the smaller ones, those after it the greater ones. NaN counts as greatest.
 
@@ -209,7 +210,7 @@ def partition(a: Any, kth: int, axis: int = -1) -> Array:
 
 
 def argpartition(a: Any, kth: int, axis: int = -1) -> Array:
-    """The positions of the elements of `a` in such an order as `partition` puts them; integers.
+    """Compute the indices that partition `a` as `partition` does; integers.
 
     >>> import sagax.numpy as np
     >>> np.argpartition(np.array([5, 3, 1, 4, 2]), 2)
@@ -227,7 +228,7 @@ def argpartition(a: Any, kth: int, axis: int = -1) -> Array:
 def top_k(
     a: Any, k: int, *, axis: int = -1, mode: str = "largest", sorted: bool = True
 ) -> tuple[Array, Array]:
-    """The `k` greatest elements of `a` along `axis`, greatest first, and their positions.
+    """Find the `k` greatest elements of `a` along `axis`, greatest first, and their indices.
 
     With `mode="smallest"` the least ones, least first. Of equal elements the first comes first, and
     NaN counts as greatest.
@@ -349,7 +350,7 @@ def _bisect(a: Any, v: Any, *, side: str) -> Array:
 
 
 def digitize(x: Any, bins: Any, right: bool = False, *, method: str | None = None) -> Array:
-    """The index of the bin that each element of `x` falls into; `bins` are the edges in order.
+    """Find the index of the bin that each element of `x` falls into; `bins` are the edges in order.
 
     With increasing edges, i means bins[i-1] <= x < bins[i], or with `right` bins[i-1] < x <= bins[i];
     with decreasing ones bins[i-1] > x >= bins[i], or with `right` bins[i-1] >= x > bins[i]. 0 and

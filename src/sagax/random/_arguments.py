@@ -101,7 +101,7 @@ def implementation_of(function: str, spec: Any) -> PRNGImpl:
 
 
 def typed_key(function: str, key: Any) -> Any:
-    """`key` as one typed key; raw uint32 data is a key of the default implementation.
+    """Convert `key` to one typed key; raw uint32 data is a key of the default implementation.
 
     Raises TypeError if it is no key, ValueError for an array of keys.
     """
@@ -167,7 +167,7 @@ def raw_numbers(function: str, data: Any, argument: str, impl: PRNGImpl) -> Any:
 
 
 def no_key(function: str, value: Any, argument: str = "key") -> ArgumentError:
-    """The error for a value that is no key: a seed, a shape, None."""
+    """Build the error for a value that is no key: a seed, a shape, None."""
     fix = "make a key with sagax.random.key(seed), and pass it as the first argument"
     if isinstance(value, int) and not isinstance(value, bool):
         fix = f"make a key of the seed: sagax.random.key({value})"
@@ -221,7 +221,9 @@ def size_of(function: str, argument: str, size: Any) -> int:
 
 
 def full_shape(function: str, shape: Any, *params: Any) -> tuple:
-    """The shape of a sample: `shape`, to which the parameters must broadcast, or their joint shape."""
+    """Return the shape of a sample: `shape`, to which the parameters must broadcast, or their joint
+    shape.
+    """
     shapes = [aval_of(p).shape for p in params]
     if shape is None or any(shapes):
         return batch_shape(function, shape, joint_shape(function, shapes))
@@ -229,7 +231,9 @@ def full_shape(function: str, shape: Any, *params: Any) -> tuple:
 
 
 def batch_shape(function: str, shape: Any, batch: tuple) -> tuple:
-    """The shape of a sample: `shape`, to which parameters of shape `batch` must broadcast, or `batch`."""
+    """Return the shape of a sample: `shape`, to which parameters of shape `batch` must broadcast,
+    or `batch`.
+    """
     if shape is None:
         return batch
     shape = shape_of(function, shape)
@@ -250,7 +254,7 @@ def batch_shape(function: str, shape: Any, batch: tuple) -> tuple:
 
 
 def joint_shape(function: str, shapes: Sequence[tuple]) -> tuple:
-    """The shape that all of `shapes` broadcast to."""
+    """Compute the shape that all of `shapes` broadcast to."""
     rank = max([len(s) for s in shapes], default=0)
     padded = [(1,) * (rank - len(s)) + tuple(s) for s in shapes]
     out = []
@@ -281,7 +285,7 @@ def float_dtype(function: str, dtype: Any) -> Any:
 
 
 def inexact_dtype(function: str, dtype: Any) -> Any:
-    """As `float_dtype`, and accept complex dtypes."""
+    """Check a dtype as `float_dtype` does, and accept complex dtypes."""
     if dtype is None:
         return _F64 if _thread.settings.x64 else _F32
     found = dtypes.requested_dtype(dtype, function)
@@ -307,7 +311,7 @@ def refused_dtype(
     expected: str | None = None,
     error: type[SagaxError] = ArgumentValueError,
 ) -> SagaxError:
-    """The error for a dtype of another kind than a sampler draws."""
+    """Build the error for a dtype of another kind than a sampler draws."""
     return error(
         f"dtype argument to `{function}` must be {kind}, got {dtypes.name(dtype)}",
         function=function,
@@ -318,7 +322,7 @@ def refused_dtype(
 
 
 def default_float_of(function: str, *params: Any) -> Any:
-    """The common float dtype of the parameters; the default one for integers."""
+    """Return the common float dtype of the parameters; the default one for integers."""
     x64 = _thread.settings.x64
     operands = tuple([(aval_of(p).dtype, aval_of(p).weak_type) for p in params])
     dtype, weak = dtypes.promote(operands, x64, _thread.settings.numpy_dtype_promotion)
@@ -331,7 +335,7 @@ def default_float_of(function: str, *params: Any) -> Any:
 
 
 def concrete(x: np.ndarray | Any) -> Any:
-    """A NumPy array or scalar as an array; arrays and tracers as they are.
+    """Convert a NumPy array or scalar to an array; arrays and tracers pass through.
 
     Under tracing, scalars stay as they are: they become literals of the jaxpr.
     """
@@ -343,7 +347,7 @@ def concrete(x: np.ndarray | Any) -> Any:
 
 
 def parameter(function: str, argument: str, x: Any, dtype: Any) -> Any:
-    """A numeric parameter as an array (or tracer) of `dtype`."""
+    """Convert a numeric parameter to an array (or tracer) of `dtype`."""
     if type(x) in _SCALARS:
         if type(x) is complex and dtypes.kind(dtype) != "c":
             raise ArgumentError(
@@ -379,7 +383,7 @@ def _number(x: Any, sign: float, dtype: Any) -> ConcreteArray:
 
 
 def checked_parameter(function: str, argument: str, x: Any, dtype: Any) -> Any:
-    """As `parameter`, but refuse a dtype with more range or precision than `dtype`."""
+    """Convert as `parameter` does, but refuse a dtype with more range or precision than `dtype`."""
     if type(x) not in _SCALARS:
         aval = operand_aval(function, argument, x)
         settings = _thread.settings
@@ -397,7 +401,9 @@ def checked_parameter(function: str, argument: str, x: Any, dtype: Any) -> Any:
 
 
 def operand_aval(function: str, argument: str, x: Any) -> Any:
-    """The aval of a parameter; raises an error that names it unless it is an array or a number."""
+    """Return the aval of a parameter; raises an error that names it unless it is an array or a
+    number.
+    """
     if isinstance(x, (list, tuple)) or not is_operand(x) or dtypes.is_extended(aval_of(x).dtype):
         raise ArgumentError(
             function=function,
@@ -412,12 +418,12 @@ def operand_aval(function: str, argument: str, x: Any) -> Any:
 
 
 def scalar(value: Any, dtype: Any) -> Any:
-    """A Python number as a scalar of `dtype`, for use in traced functions."""
+    """Convert a Python number to a scalar of `dtype`, for use in traced functions."""
     return np.asarray(value).astype(dtype)[()]
 
 
 def stretch(x: Any, shape: tuple) -> Any:
-    """`x` broadcast to `shape`, NumPy's way."""
+    """Broadcast `x` to `shape` by NumPy's rules."""
     aval = aval_of(x)
     if dims.same_shape(aval.shape, shape):
         return x
@@ -425,7 +431,7 @@ def stretch(x: Any, shape: tuple) -> Any:
 
 
 def lift(x: Any, rank: int) -> Any:
-    """`x` with leading dimensions of size 1 up to `rank`; scalars as they are."""
+    """Add leading dimensions of size 1 to `x`, up to `rank`; scalars pass through."""
     aval = aval_of(x)
     if not aval.ndim or aval.ndim == rank:
         return x

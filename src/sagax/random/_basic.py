@@ -56,7 +56,7 @@ _UNSIGNED = {
 
 
 def draw_bits(key: Any, shape: tuple, bit_width: int) -> Any:
-    """Random bits as unsigned integers of `bit_width`."""
+    """Draw random bits as unsigned integers of `bit_width`."""
     return random_bits_p.bind(key, bit_width=bit_width, shape=shape)
 
 
@@ -83,7 +83,7 @@ def _float_layout(dtype: Any) -> tuple[int, int, Any, Any]:
 
 
 def unit(key: Any, shape: tuple, dtype: Any) -> Any:
-    """Uniform variates in [0, 1): random mantissas give [1, 2), minus 1."""
+    """Draw uniform variates in [0, 1): random mantissas give [1, 2), minus 1."""
     width, cut, one, unsigned = _float_layout(dtype)
     bits = convert(draw_bits(key, shape, width), unsigned)
     if cut < width:
@@ -95,13 +95,15 @@ def unit(key: Any, shape: tuple, dtype: Any) -> Any:
 
 
 def between(key: Any, shape: tuple, dtype: Any, low: Any, high: Any) -> Any:
-    """Uniform variates in [low, high); bounds are scalars, or arrays that broadcast to `shape`."""
+    """Draw uniform variates in [low, high); bounds are scalars, or arrays that broadcast to
+    `shape`.
+    """
     low, high = lift(low, len(shape)), lift(high, len(shape))
     return max(low, add(mul(unit(key, shape, dtype), sub(high, low)), low))
 
 
 def standard_normal(key: Any, shape: tuple, dtype: Any) -> Any:
-    """Normal variates, by the inverse distribution function of uniform ones in (-1, 1)."""
+    """Draw normal variates, by the inverse distribution function of uniform ones in (-1, 1)."""
     if dtypes.kind(dtype) == "c":
         part = dtypes.real_part_dtype(dtype)
         re, im = [standard_normal(k, shape, part) for k in subkeys(key, 2)]
@@ -112,7 +114,7 @@ def standard_normal(key: Any, shape: tuple, dtype: Any) -> Any:
 
 
 def coin(key: Any, shape: tuple, p: Any) -> Any:
-    """True with probability `p`, which broadcasts to `shape`."""
+    """Draw True with probability `p`, which broadcasts to `shape`."""
     return lt(unit(key, shape, aval_of(p).dtype), lift(p, len(shape)))
 
 
@@ -262,7 +264,7 @@ def bernoulli(
 
 
 def signs(key: Any, shape: tuple, dtype: Any) -> Any:
-    """Random signs, 1 or -1, in a traced function."""
+    """Draw random signs, 1 or -1, in a traced function."""
     half = scalar(0.5, np.float64 if _thread.settings.x64 else np.float32)
     heads = convert(coin(key, shape, half), dtype)
     return sub(mul(scalar(2, dtype), heads), scalar(1, dtype))
@@ -303,7 +305,7 @@ def _randint(shape: tuple, dtype: Any) -> Callable[..., Any]:
 
 
 def integers(key: Any, shape: tuple, dtype: Any, low: Any, high: Any) -> Any:
-    """Uniform integers in [low, high), in a traced function; bounds are integers of any dtype.
+    """Draw uniform integers in [low, high), in a traced function; bounds are integers of any dtype.
 
     `high` may be one more than `dtype` can hold. Two draws of bits are the digits of one long
     number, whose remainder modulo the number of values is almost unbiased.
@@ -334,7 +336,7 @@ def _within(value: int, dtype: Any) -> int:
 
 
 def builtin_clip(value: int, low: int, high: int) -> int:
-    """A Python int clipped to [low, high]."""
+    """Clip a Python int to [low, high]."""
     return low if value < low else high if value > high else value
 
 

@@ -60,7 +60,7 @@ def _eps(dtype: Any) -> Any:
 
 
 def standard_exponential(key: Any, shape: tuple, dtype: Any) -> Any:
-    """Exponential variates of rate 1, in a traced function."""
+    """Draw exponential variates of rate 1, in a traced function."""
     return neg(log1p(neg(unit(key, shape, dtype))))
 
 
@@ -113,7 +113,7 @@ def cauchy(key: Any, shape: Any = (), dtype: Any = None, *, out_sharding: Any = 
 
 
 def draw_gumbel(key: Any, shape: tuple, dtype: Any, mode: str) -> Any:
-    """Gumbel variates, in a traced function."""
+    """Draw Gumbel variates, in a traced function."""
     if mode == "low":
         u = between(key, shape, dtype, scalar(_tiny(dtype), dtype), scalar(1, dtype))
         return neg(log(neg(log(u))))

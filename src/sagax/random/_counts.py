@@ -369,7 +369,7 @@ def _binomial_by_rejection(key: Any, count: Any, p: Any, most: Any) -> Any:
 
 
 def draw_binomial(key: Any, n: Any, p: Any, dtype: Any) -> Any:
-    """Binomial variates, in a traced function; `n` and `p` have the shape of the result."""
+    """Draw binomial variates, in a traced function; `n` and `p` have the shape of the result."""
     shape, real = aval_of(n).shape, aval_of(n).dtype
     c = _constants(real)
     most = scalar(ml_dtypes.finfo(dtype).max, dtype)

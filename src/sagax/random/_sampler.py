@@ -18,7 +18,7 @@ _within_sampler = Boundary()  # users need not know that a sampler is jitted
 
 
 def cached_jit(body: Callable[..., Any]) -> Callable[..., Any]:
-    """`body(*static)(*arrays)`, compiled once for each set of static arguments.
+    """Compile `body(*static)(*arrays)` once for each set of static arguments.
 
     `body(*static)` returns the function of arrays to be compiled. In a jaxpr it is one call of that
     function.

@@ -124,7 +124,7 @@ def _sort_keys(key: Any, n: int) -> list:
 
 
 def random_order(key: Any, n: int, dtype: Any) -> Any:
-    """The numbers below `n` in random order, in a traced function."""
+    """Draw a random order of the numbers below `n`, in a traced function."""
     found: list = []
     for keys in _sort_keys(key, n):
         positions = convert(sort(keys, 0, is_stable=False), np.dtype(np.uint32))

@@ -36,7 +36,7 @@ _thread = config.thread
 
 
 def array_getitem(x: Any, index: Any) -> Any:
-    """`x[index]`, the operator of arrays."""
+    """Index `x[index]`: the operator of arrays."""
     if type(x) is ConcreteArray and state.trace is evaluation:
         found = view_of(x, index)
         if found is not None:
@@ -55,7 +55,7 @@ def getitem(
     wrap_negative_indices: bool = True,
     strategy: str = "auto",
 ) -> Any:
-    """The elements of the array `x` that `index` names, by NumPy's rules of indexing.
+    """Index the array `x` by NumPy's rules.
 
     An index out of bounds means the closest one in bounds, or with `mode` 'fill' the number
     `fill_value`; slices are cut to the array, as in Python.

@@ -39,7 +39,7 @@ def is_concrete(x: Any) -> bool:
 
 
 def view_of(x: ConcreteArray, index: Any) -> Any:
-    """`x[index]`, where the index is static, in bounds and of the plainest kinds; None otherwise."""
+    """Return `x[index]` as a NumPy view, for static basic indices in bounds; None otherwise."""
     kind = type(index)
     if kind is int:
         key: Any = (index, ...)  # an array of shape () in place of a scalar
@@ -134,7 +134,7 @@ def read_known(x: ConcreteArray, index: Index) -> Any:
 
 
 def write_known(method: str, x: ConcreteArray, index: Index, values: Any) -> Any:
-    """`x` with its part changed, if all is known, in bounds and small; None otherwise.
+    """Update `x` on the host, if all is known, in bounds and small; None otherwise.
 
     The values have the dtype of `x` and broadcast to the part.
     """

@@ -46,7 +46,7 @@ def _split(index: Any) -> tuple[int, Any, tuple] | None:
 
 
 def lazy_read(x: Any, index: Any, read: Callable[[Any, Any], Any]) -> Any:
-    """`x[index]` as a lazy view, which `read` indexes further; None if the index is of another kind."""
+    """Return `x[index]` as a lazy view, which `read` indexes further; None for other indices."""
     found = _split(index)
     if found is None:
         return None
@@ -58,7 +58,7 @@ def lazy_read(x: Any, index: Any, read: Callable[[Any, Any], Any]) -> Any:
 
 
 def lazy_update(x: Any, index: Any, values: Any, update: Callable[[Any, Any], Any]) -> Any:
-    """`x` with its part `x[index]` changed as `update(x, values)` does; None as for `lazy_read`.
+    """Update the part `x[index]` of `x` to `update(x, values)`; None as for `lazy_read`.
 
     `values` broadcast to the shape of the view, so they are a view of the same mask, or have size 1
     along its dimension.
@@ -96,7 +96,7 @@ def lazy_update(x: Any, index: Any, values: Any, update: Callable[[Any, Any], An
 
 
 def lazy_places(condition: Any, dtype: Any) -> tuple | None:
-    """The indices where the traced array of booleans `condition` is True, as lazy views."""
+    """Return the indices where the traced boolean array `condition` is True, as lazy views."""
     shape = aval_of(condition).shape
     found = []
     for axis in range(len(shape)):

@@ -97,7 +97,7 @@ class Index(NamedTuple):
 
 
 def parse(shape: tuple, index: Any, wrap: bool = True) -> Index:
-    """The index, read for an array of this shape.
+    """Parse an index into an array of this shape.
 
     With `wrap` negative indices count from the end of their axis.
     """
@@ -268,7 +268,7 @@ def _items_of(entry: Any, axis: int, shape: tuple, position: int, wrap: bool) ->
 
 
 def empty_axis(axis: int) -> ArrayIndexError:
-    """The error for an element of an axis that has none."""
+    """Build the error for an element of an axis that has none."""
     return ArrayIndexError(
         f"index is out of bounds for axis {axis} with size 0",
         expected="an axis with elements, or an empty array of indices",
@@ -373,7 +373,7 @@ def _integer(argument: str, value: Any) -> Any:
 
 
 def wrapped(at: Any, size: Any) -> Any:
-    """Indices into an axis of that size, counted from its start; of at least 32 bits."""
+    """Wrap negative indices into an axis of that size; the result has at least 32 bits."""
     if not isinstance(at, np.ndarray):
         at = _wide(at)
         if dtype_predicates.is_unsigned(at.dtype):
@@ -414,5 +414,5 @@ def inside(at: Any, size: Any) -> bool:
 
 
 def clamped(at: Any, size: Any) -> Any:
-    """The static index, moved into bounds."""
+    """Clamp the static index into bounds."""
     return dims.clamp_dim(at, 0, size - 1)

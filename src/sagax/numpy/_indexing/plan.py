@@ -62,7 +62,7 @@ class Plan:
     is_empty: bool  # there are no elements to read or write
 
     def indices(self, items: list) -> Any:
-        """The index vectors: an array of shape (*batch_shape, entries)."""
+        """Compute the index vectors: an array of shape (*batch_shape, entries)."""
         values = [_value(items[entry.item]) for entry in self.entries]
         wide = any(getattr(v, "dtype", _INT32).itemsize > 4 for v in values)
         dtype = _INT64 if wide else _INT32
@@ -118,7 +118,7 @@ def _value(item: Any) -> Any:
 
 
 def traced(value: Any, dtype: Any) -> Any:
-    """The contribution of an item, as an operand of that dtype."""
+    """Return the contribution of an item, as an operand of that dtype."""
     if isinstance(value, int):
         return scalar_like(value, dtype)
     if type(value) is _Line:
@@ -131,7 +131,7 @@ def traced(value: Any, dtype: Any) -> Any:
 
 
 def plan_of(shape: tuple, index: Index) -> Plan:
-    """The plan for an index into an array of this shape."""
+    """Plan the gather of an index into an array of this shape."""
     kinds: list = []
     for item in index.items:
         kind = type(item)

@@ -84,7 +84,7 @@ def _update_method(method: str, doc: str, by_factors: Callable[[Any, Any], Any] 
 
 
 class IndexUpdateRef:
-    """The part `x[index]` of an array: methods read it, or make a copy of `x` with it changed.
+    """Refer to the part `x[index]` of an array: methods read it, or return an updated copy of `x`.
 
     The methods take `indices_are_sorted` and `unique_indices` (promises), `mode` (what an index out
     of bounds means: 'drop' or 'fill', 'clip', 'promise_in_bounds'; by default its update is
@@ -124,7 +124,7 @@ class IndexUpdateRef:
         wrap_negative_indices: bool = True,
         strategy: str = "auto",
     ) -> Array:
-        """`x[index]`, with a choice of what indices out of bounds mean.
+        """Read `x[index]`, with a choice of what indices out of bounds mean.
 
         Args:
           mode: 'clip' (and None) takes the closest element; 'fill' gives `fill_value`.
@@ -207,7 +207,7 @@ class IndexUpdateRef:
         out_sharding: Any = None,
         wrap_negative_indices: bool = True,
     ) -> Array:
-        """A copy of `x` in which each element of `x[index]` is replaced by `func` of it.
+        """Copy `x` with `func` applied to each element of `x[index]`.
 
         `func` takes and gives a scalar; it is applied once for each time that an index occurs.
 
@@ -318,7 +318,7 @@ def _write(x: Any, values: Any, items: list, plan: Plan) -> Any:
 
 
 def as_updates(function: str, values: Any, target: Any, widen: bool = False) -> Any:
-    """The values in the dtype of the array that is updated.
+    """Convert the values to the dtype of the array that is updated.
 
     With `widen`, those that this dtype cannot hold come in the common dtype of both.
     """

@@ -79,12 +79,12 @@ class Distribution:
 
 
 def exp_of(logarithm: Callable[_P, Array]) -> Callable[_P, Array]:
-    """The exponential of logpdf, logpmf, logcdf or logsf: the formula of that name without "log"."""
+    """Exponentiate logpdf, logpmf, logcdf or logsf: the formula of that name without "log"."""
     return _derived(snp.exp, logarithm, logarithm.__name__.removeprefix("log"))
 
 
 def log_of(probability: Callable[_P, Array]) -> Callable[_P, Array]:
-    """The logarithm of cdf or sf: the formula of that name with "log" before it."""
+    """Take the logarithm of cdf or sf: the formula of that name with "log" before it."""
     return _derived(snp.log, probability, "log" + probability.__name__)
 
 
@@ -102,10 +102,10 @@ def _derived(
 
 
 def inside(condition: Any, found: Any) -> Array:
-    """A log probability where `condition` holds, minus infinity elsewhere."""
+    """Select a log probability where `condition` holds, minus infinity elsewhere."""
     return snp.where(condition, found, -snp.inf)
 
 
 def log1mexp(x: Any) -> Array:
-    """log(1 - exp(-x)) for x > 0, exact for small and large x."""
+    """Compute log(1 - exp(-x)) for x > 0, exact for small and large x."""
     return snp.where(x < 0.7, snp.log(-snp.expm1(-x)), snp.log1p(-snp.exp(-x)))
