@@ -258,9 +258,9 @@ def test_complex_numbers_where_the_engine_has_no_complex_convolution():
     jaxpr, _ = stage(lambda x, y: [lax.conv(x, y, (1,), "SAME")], avals)
     text, _ = lower_jaxpr(jaxpr, platform="cuda", name="f")
     assert text.count("stablehlo.convolution") == 4
-    client = xla.cpu_client(1)
+    client = xla.client.make_cpu_client(1)
     device = client.local_devices()[0]
-    program = xla.compile(client, text, [device])
+    program = xla.compiler.compile(client, text, [device])
     (out,) = program.run([xla.put(v, device, share=False) for v in (x, y)])
     np.testing.assert_array_equal(xla.to_numpy(out), lax.conv(x, y, (1,), "SAME"))
 

@@ -92,7 +92,7 @@ def test_platforms_that_are_not_there(monkeypatch):
 
 def _without_plugin(monkeypatch):
     monkeypatch.setattr(runtime_devices, "_failures", {})
-    monkeypatch.setattr(runtime_devices.xla, "find_cuda_plugin", lambda: None)
+    monkeypatch.setattr(runtime_devices.xla.cuda_wheels, "find_plugin", lambda: None)
 
 
 def test_a_platform_that_was_left_out(run_python):
@@ -112,15 +112,15 @@ def test_a_platform_that_must_be_there(run_python):
 def test_the_cpu_stands_in_for_a_gpu_that_fails(monkeypatch, caplog):
     """A plugin without a GPU: a warning, and the CPU."""
     monkeypatch.setattr(runtime_devices, "_failures", {})
-    monkeypatch.setattr(runtime_devices.xla, "cuda_plugin_available", lambda: True)
+    monkeypatch.setattr(runtime_devices.xla.cuda_wheels, "plugin_available", lambda: True)
     monkeypatch.setattr(runtime_devices, "_wanted", lambda: (["cuda", "cpu"], ""))
 
     def no_gpu(options=None):
-        raise runtime_devices.xla.CudaUnavailable(
+        raise runtime_devices.xla.cuda.CudaUnavailable(
             "starting the client", "no GPU", "See nvidia-smi."
         )
 
-    monkeypatch.setattr(runtime_devices.xla, "cuda_client", no_gpu)
+    monkeypatch.setattr(runtime_devices.xla.cuda, "make_client", no_gpu)
     found = runtime_devices._first_that_starts()
     assert found.platform == "cpu"
     assert "starting the client: no GPU" in caplog.text
@@ -430,27 +430,31 @@ def test_memory_kinds():
 )
 def test_variables_of_the_gpu_client_are_honoured(monkeypatch, variables, option, value):
     given = {}
-    plugin = xla.CudaPlugin(13, None, "", "")
-    monkeypatch.setattr(xla, "check_cuda_plugin", lambda: plugin)
-    monkeypatch.setattr(xla, "load_cuda_libraries", lambda plugin: None)
-    monkeypatch.setattr(xla, "load_cuda_plugin", lambda plugin: None)
-    monkeypatch.setattr(xla._xc, "pjrt_plugin_initialized", lambda name: True)
+    plugin = xla.cuda_wheels.CudaPlugin(13, None, "", "")
+    monkeypatch.setattr(xla.cuda, "check_plugin", lambda: plugin)
+    monkeypatch.setattr(xla.cuda, "load_libraries", lambda plugin: None)
+    monkeypatch.setattr(xla.cuda, "load_plugin", lambda plugin: None)
+    monkeypatch.setattr(xla.engine.xla_client, "pjrt_plugin_initialized", lambda name: True)
     monkeypatch.setattr(
-        xla._xc, "make_c_api_client", lambda name, options, distributed: given.update(options)
+        xla.engine.xla_client,
+        "make_c_api_client",
+        lambda name, options, distributed: given.update(options),
     )
     for name, text in variables.items():
         monkeypatch.setenv(name, text)
-    xla.cuda_client({"visible_devices": [1]} if option == "visible_devices" else None)
+    xla.cuda.make_client({"visible_devices": [1]} if option == "visible_devices" else None)
     assert given[option] == value
 
 
 def test_a_bad_variable_of_the_gpu_client_is_told(monkeypatch):
     monkeypatch.setattr(runtime_devices, "_failures", {})
     monkeypatch.setenv("XLA_PYTHON_CLIENT_ALLOCATOR", "mine")
-    monkeypatch.setattr(xla, "check_cuda_plugin", lambda: xla.CudaPlugin(13, None, "", ""))
-    monkeypatch.setattr(xla, "load_cuda_libraries", lambda plugin: None)
-    monkeypatch.setattr(xla, "load_cuda_plugin", lambda plugin: None)
-    monkeypatch.setattr(xla._xc, "pjrt_plugin_initialized", lambda name: True)
+    monkeypatch.setattr(
+        xla.cuda, "check_plugin", lambda: xla.cuda_wheels.CudaPlugin(13, None, "", "")
+    )
+    monkeypatch.setattr(xla.cuda, "load_libraries", lambda plugin: None)
+    monkeypatch.setattr(xla.cuda, "load_plugin", lambda plugin: None)
+    monkeypatch.setattr(xla.engine.xla_client, "pjrt_plugin_initialized", lambda name: True)
     with pytest.raises(RuntimeError, match="XLA_PYTHON_CLIENT_ALLOCATOR.*mine"):
         sagax.devices("cuda")
 

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 import sagax
 import sagax.numpy as snp
+from sagax._src import tuning
 from sagax._src.runtime import eager
 
 DTYPES = ("bool", "int8", "uint8", "int32", "uint32", "float16", "bfloat16", "float32", "complex64")
@@ -82,12 +83,12 @@ def outcome(function, *args):
 
 def through_the_engine(function, *args):
     """`outcome` with NumPy out of the way."""
-    limit, eager.HOST_LIMIT = eager.HOST_LIMIT, -1
+    limit, tuning.NUMPY_MAX_ELEMENTS = tuning.NUMPY_MAX_ELEMENTS, -1
     eager.clear()
     try:
         return outcome(function, *args)
     finally:
-        eager.HOST_LIMIT = limit
+        tuning.NUMPY_MAX_ELEMENTS = limit
         eager.clear()
 
 
@@ -137,7 +138,7 @@ def test_functions_of_one_array(name, x):
 
 @pytest.mark.parametrize("name", ["remainder", "floor_divide", "divmod"])
 def test_what_is_called_often_is_compiled_and_stays_the_same(name, monkeypatch):
-    monkeypatch.setattr(eager, "_COMPILED_AFTER", 2)
+    monkeypatch.setattr(tuning, "COMPILE_AFTER_NUMPY_CALLS", 2)
     eager.clear()
     x, y = snp.array([7, -7, 0, 2**31 - 1, -(2**31)]), snp.array([2, 2, 0, -1, -1])
     first, *others = [outcome(BINARY[name], x, y) for _ in range(4)]

@@ -234,12 +234,16 @@ def test_values_stay(f):
 def test_fences_are_for_the_cpu():
     jaxpr = trace(lambda x: stack(x, 6, rectified), BIG)
     assert count(prepared(jaxpr, "cuda")) == 0
-    assert count(prepared(jaxpr, "cpu")) == (count(fenced(jaxpr)) if xla.keeps_barriers else 0)
+    assert count(prepared(jaxpr, "cpu")) == (
+        count(fenced(jaxpr)) if xla.barriers_last_until_fusion else 0
+    )
     with sagax.config.context(fusion_fences="off"):
         assert prepared(jaxpr, "cpu") is jaxpr
 
 
-@pytest.mark.skipif(not xla.keeps_barriers, reason="XLA before 0.11 drops barriers before it fuses")
+@pytest.mark.skipif(
+    not xla.barriers_last_until_fusion, reason="XLA before 0.11 drops barriers before it fuses"
+)
 def test_a_deep_stack_computes_its_stream_once():
     """Unfenced, the work of a deep stack of batch-normalised convolutions grows with the square of its depth."""
     kernel = (RNG.standard_normal((3, 3, 8, 8)) / 10).astype(np.float32)

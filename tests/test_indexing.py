@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 import sagax
 import sagax.numpy as jnp
-from sagax._src import config
+from sagax._src import config, tuning
 from sagax._src.core import dims
 from sagax._src.core.avals import intern_aval
 from sagax._src.core.jaxpr import eval_jaxpr
@@ -24,7 +24,6 @@ from sagax._src.core.staging import stage
 from sagax._src.diagnostics import errors
 from sagax._src.primitives.gathering import GatherScatterMode
 from sagax._src.primitives.structural import broadcast_in_dim
-from sagax._src.runtime.eager import HOST_LIMIT
 from sagax.numpy._indexing import Slice, ds, getitem
 
 RECORDED = json.loads((Path(__file__).parent / "data" / "indexing.json").read_text())
@@ -484,7 +483,7 @@ def test_weights_of_a_set_with_repeated_indices():
 
 @pytest.mark.parametrize("index", [3, slice(2, 9), (slice(None, None, 7), None), -1])
 def test_a_small_part_does_not_keep_a_large_array_in_memory(index):
-    host = np.arange(2.0 * HOST_LIMIT, dtype=np.float32).reshape(-1, 2)
+    host = np.arange(2.0 * tuning.NUMPY_MAX_ELEMENTS, dtype=np.float32).reshape(-1, 2)
     x = jnp.asarray(host)
     part = x[index]
     memory = weakref.ref(x.host())

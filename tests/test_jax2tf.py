@@ -42,7 +42,7 @@ def test_modules_find_their_sizes(size):
     exported = export.export(sagax.jit(lambda x: snp.tanh(x).sum(1)))(
         sagax.ShapeDtypeStruct(shape, "float32")
     )
-    text = xla.format_module(jax2tf._module(exported))
+    text = xla.mlir.format_module(jax2tf._module(exported))
     main = next(line for line in text.splitlines() if "@main(" in line)
     assert main.count("%arg") == 1
     assert "get_dimension_size" in text

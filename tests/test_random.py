@@ -382,7 +382,7 @@ def test_orders_by_comparing_and_by_counting_are_the_stable_one():
 def test_permutations_do_not_depend_on_how_the_host_sorts(pays, monkeypatch):
     n = 5_000
     compiled = sagax.jit(lambda k: random.permutation(k, n))(random.key(5))
-    monkeypatch.setattr(_selection, "_comparing_pays", lambda: pays)
+    monkeypatch.setattr(_selection, "_comparing_is_faster", lambda: pays)
     np.testing.assert_array_equal(random.permutation(random.key(5), n), compiled)
 
 

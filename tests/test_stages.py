@@ -232,7 +232,7 @@ from sagax._src import xla
 from sagax.experimental import serialize_executable
 def refused(*args, **kwargs):
     raise AssertionError("compiled")
-xla.compile = refused
+xla.compiler.compile = refused
 trees = [sagax.tree.structure(x) for x in (
     (({"a": 0, "unused": 0}, 0), {"k": 0}), {"inverse": 0, "y": 0}
 )]

@@ -19,6 +19,7 @@ PROGRAM = textwrap.dedent(
     import ctypes, json, resource, sys
     import numpy as np
     import sagax, sagax.numpy as snp
+    from sagax._src import tuning
     from sagax._src.runtime import working_memory
 
     Info = type("Info", (ctypes.Structure,), {"_fields_": [
@@ -101,7 +102,7 @@ def test_memory_is_not_kept_where_that_was_not_wanted(environment):
 
 @needs_glibc
 def test_memory_is_not_kept_for_programs_that_take_much_of_what_there_is():
-    part = "!working_memory._PART = 1 << 20"
+    part = "!tuning.WORKING_MEMORY_MAX_PART = 1 << 20"
     assert said(part + STEPS) == [True, True, True]
 
 
@@ -111,10 +112,10 @@ def test_a_program_that_takes_much_ends_the_keeping():
     steps = """
         !compiled(64)
         from_the_system()
-        !working_memory._PART = 1 << 20
+        !tuning.WORKING_MEMORY_MAX_PART = 1 << 20
         !compiled(128)
         from_the_system(1024)
-        !working_memory._PART = 64
+        !tuning.WORKING_MEMORY_MAX_PART = 64
         !compiled(256)
         from_the_system(1024)
     """

@@ -1,4 +1,4 @@
-"""The engine adapter. Expected values come from NumPy and from what the programs say."""
+"""The package that calls XLA. Expected values come from NumPy and from what the programs say."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def dtype_of(name: str) -> np.dtype:
 
 @pytest.fixture(scope="module")
 def client():
-    return xla.cpu_client(4)
+    return xla.client.make_cpu_client(4)
 
 
 @pytest.fixture(scope="module")
@@ -62,7 +62,7 @@ ADD = program(
 X = np.arange(4, dtype=np.float32)
 
 
-def run(executable: xla.Executable, *arrays: np.ndarray) -> list[np.ndarray]:
+def run(executable: xla.executable.Executable, *arrays: np.ndarray) -> list[np.ndarray]:
     buffers = [xla.put(x, executable.devices[0], share=False) for x in arrays]
     return [xla.to_numpy(b) for b in executable.run(buffers)]
 
@@ -108,19 +108,19 @@ def test_version_has_three_numbers():
 
 # --- jax stays out --------------------------------------------------------------------------------
 
-# Uses every function of the adapter during which jaxlib tries to import jax, in one version or
+# Uses every function of the package during which jaxlib tries to import jax, in one version or
 # another, or may do so in the next.
 TOUCH_EVERYTHING = """
     import numpy as np, ml_dtypes
     from sagax._src import xla
-    client = xla.cpu_client(2)
+    client = xla.client.make_cpu_client(2)
     devices = client.local_devices()
     x = np.arange(4, dtype=np.float32)
     text = '''module { func.func public @main(%a: tensor<4xf32>) -> tensor<4xf32> {
         %0 = stablehlo.add %a, %a : tensor<4xf32>
         return %0 : tensor<4xf32> } }'''
-    exe = xla.compile(client, text, devices[:1])
-    exe = xla.deserialize(client, exe.serialize(), devices[:1])
+    exe = xla.compiler.compile(client, text, devices[:1])
+    exe = xla.compiler.deserialize(client, exe.serialize(), devices[:1])
     [y] = exe.run([xla.put(x, devices[0], share=True)])
     exe.run_with_token([y])
     xla.block(y), xla.is_ready(y), xla.to_numpy(y), exe.check_arguments([y]), exe.cost_analysis()
@@ -129,7 +129,7 @@ TOUCH_EVERYTHING = """
     m = xla.put_sharded([x[:2], x[2:]], devices, (4,), 'f4', '{devices=[2]<=[2]}')
     assert (xla.to_numpy(m) == x).all()
     assert [xla.to_numpy(s).tolist() for s in xla.shards(m)] == [[0, 1], [2, 3]]
-    assert (xla.to_numpy(xla.from_dlpack(xla.to_dlpack(y), devices[0])) == 2 * x).all()
+    assert (xla.to_numpy(xla.dlpack.from_dlpack(xla.dlpack.to_dlpack(y), devices[0])) == 2 * x).all()
     try:
         exe.run([m])
     except ValueError:
@@ -174,7 +174,7 @@ def test_an_alias_called_jax_is_hidden_from_jaxlib_and_put_back():
     before = """
         names = ['jax', *xla_names]
         aliases = [alias_module(name) for name in names]
-    """.replace("xla_names", repr(list(xla._JAX_NAMES[1:])))
+    """.replace("xla_names", repr(list(xla.jax_guard.JAX_MODULES[1:])))
     after = """
         assert [sys.modules[name] for name in names] == aliases
         assert asked == [], asked
@@ -199,16 +199,16 @@ def test_no_jax_leaves_a_real_jax_alone(monkeypatch):
 
 
 def test_no_jax_hides_the_submodules_of_an_alias_too(monkeypatch):
-    for name in xla._JAX_NAMES:
+    for name in xla.jax_guard.JAX_MODULES:
         module = types.ModuleType(name)
         monkeypatch.setattr(module, "__sagax_alias__", True, raising=False)
         monkeypatch.setitem(sys.modules, name, module)
     with xla.no_jax():
-        for name in xla._JAX_NAMES:
+        for name in xla.jax_guard.JAX_MODULES:
             with pytest.raises(ImportError):
                 importlib.import_module(name)
-    assert {importlib.import_module(name).__name__ for name in xla._JAX_NAMES} == set(
-        xla._JAX_NAMES
+    assert {importlib.import_module(name).__name__ for name in xla.jax_guard.JAX_MODULES} == set(
+        xla.jax_guard.JAX_MODULES
     )
 
 
@@ -370,7 +370,7 @@ def test_deleted_buffers_are_named_as_such(device):
     assert not xla.is_deleted(buffer)
     xla.delete(buffer)
     assert xla.is_deleted(buffer)
-    uses = [xla.to_numpy, xla.block, xla.is_ready, xla.shards, xla.to_dlpack]
+    uses = [xla.to_numpy, xla.block, xla.is_ready, xla.shards, xla.dlpack.to_dlpack]
     for use in [*uses, lambda b: xla.copy_to_device(b, device)]:
         with pytest.raises(xla.DeletedBufferError, match=r"bfloat16\[4\]"):
             use(buffer)
@@ -386,7 +386,7 @@ def test_copy_to_another_device(client):
 
 def test_a_buffer_without_values_raises_its_error_everywhere(client, device):
     buffer = xla.make_error_buffer(client, (4,), "float32", device, "no values")
-    executable = xla.compile(client, ADD, [device])
+    executable = xla.compiler.compile(client, ADD, [device])
     for use in (xla.to_numpy, xla.block, lambda b: xla.block_all(executable.run([b, b]))):
         with pytest.raises(xla.EngineError, match="no values"):
             use(buffer)
@@ -475,12 +475,12 @@ def test_partitioned_program(client):
     devices = client.local_devices()
     text = "{devices=[4,1]<=[4]}"
     buffer = xla.put_sharded(CUTS[text], devices, GRID.shape, "f4", text)
-    executable = xla.compile(
+    executable = xla.compiler.compile(
         client, PARTITIONED, devices, num_partitions=4, shardy=True, out_avals=PARTITIONED_TYPES
     )
     assert executable.input_shardings == [text]
     assert executable.output_shardings == [text, "{replicated}"]
-    loaded = xla.deserialize(client, executable.serialize(), devices, PARTITIONED_TYPES)
+    loaded = xla.compiler.deserialize(client, executable.serialize(), devices, PARTITIONED_TYPES)
     for each in (executable, loaded):
         each.check_arguments([buffer])
         doubled, total = each.run([buffer])
@@ -506,11 +506,11 @@ def test_replicated_program_runs_on_each_devices_own_array(client):
            return %q, %i : tensor<8x4xf32>, tensor<ui32>""",
         "mhlo.num_replicas = 4 : i32",
     )
-    executable = xla.compile(client, text, devices, num_replicas=4)
+    executable = xla.compiler.compile(client, text, devices, num_replicas=4)
     each = [GRID * k for k in range(4)]
     buffer = xla.put_sharded(each, devices, GRID.shape, "f4")
     blob = executable.serialize()
-    loaded = xla.deserialize(client, blob, devices, executable.out_avals, num_replicas=4)
+    loaded = xla.compiler.deserialize(client, blob, devices, executable.out_avals, num_replicas=4)
     for run_it in (executable.run, loaded.run):
         reduced, ids = run_it([buffer])
         sums = [xla.to_numpy(p) for p in xla.shards(reduced)]
@@ -521,27 +521,31 @@ def test_replicated_program_runs_on_each_devices_own_array(client):
 def test_partitioned_programs_need_their_result_types_and_shardy(client):
     devices = client.local_devices()
     with pytest.raises(ValueError, match="out_avals are needed"):
-        xla.compile(client, PARTITIONED, devices, num_partitions=4, shardy=True)
+        xla.compiler.compile(client, PARTITIONED, devices, num_partitions=4, shardy=True)
     with pytest.raises(ValueError, match="needs shardy=True"):
-        xla.compile(client, PARTITIONED, devices, num_partitions=4, out_avals=PARTITIONED_TYPES)
+        xla.compiler.compile(
+            client, PARTITIONED, devices, num_partitions=4, out_avals=PARTITIONED_TYPES
+        )
     with pytest.raises(ValueError, match="needs shardy=True"):
-        artifact = xla.serialize_artifact(PARTITIONED)
-        xla.compile(client, artifact, devices, num_partitions=4, out_avals=PARTITIONED_TYPES)
+        artifact = xla.artifacts.serialize_artifact(PARTITIONED)
+        xla.compiler.compile(
+            client, artifact, devices, num_partitions=4, out_avals=PARTITIONED_TYPES
+        )
     with pytest.raises(ValueError, match="need 4 devices, got 2"):
-        xla.compile(client, PARTITIONED, devices[:2], num_partitions=4, shardy=True)
+        xla.compiler.compile(client, PARTITIONED, devices[:2], num_partitions=4, shardy=True)
 
 
 def test_a_source_file_called_sdy_is_no_sdy_dialect(client, device):
     text = ADD.replace("%0 = stablehlo.add %a, %b : tensor<4xf32>",
                        '%0 = stablehlo.add %a, %b : tensor<4xf32> loc("sdy.py":1:2)')  # fmt: skip
-    assert run(xla.compile(client, text, [device]), X, X)[0].tolist() == [0, 2, 4, 6]
+    assert run(xla.compiler.compile(client, text, [device]), X, X)[0].tolist() == [0, 2, 4, 6]
 
 
 # --- compiling and running ------------------------------------------------------------------------
 
 
 def test_run(client, device):
-    executable = xla.compile(client, ADD, [device])
+    executable = xla.compiler.compile(client, ADD, [device])
     assert executable.out_avals == [((4,), np.dtype("float32"))]
     [y] = run(executable, X, X + 1)
     assert y.dtype == np.float32
@@ -558,35 +562,35 @@ def test_results_of_all_kinds_and_none(client, device):
            return %b, %e, %t, %c : tensor<2xbf16>, tensor<0x3xf64>, tensor<i1>, tensor<3xi4>""",
     )
     arrays = X, np.array([1, 2], BFLOAT16), np.array([1, -2, 7], ml_dtypes.int4)
-    b, e, t, c = run(xla.compile(client, text, [device]), *arrays)
+    b, e, t, c = run(xla.compiler.compile(client, text, [device]), *arrays)
     assert (b.dtype, b.tolist()) == (BFLOAT16, [1, 2])
     assert (e.dtype, e.shape) == (np.float64, (0, 3))
     assert t.dtype == np.bool_ and t.item() is True
     assert (c.dtype, c.astype(int).tolist()) == (np.dtype(ml_dtypes.int4), [1, -2, 7])
     nothing = program("%a: tensor<4xf32>", "", "return")
-    assert run(xla.compile(client, nothing, [device]), X) == []
+    assert run(xla.compiler.compile(client, nothing, [device]), X) == []
 
 
 def test_programs_run_where_they_were_compiled_for(client):
     for device in client.local_devices()[:3]:
-        [y] = xla.compile(client, ADD, [device]).run([xla.put(X, device, share=False)] * 2)
+        [y] = xla.compiler.compile(client, ADD, [device]).run([xla.put(X, device, share=False)] * 2)
         assert xla.device_of(y) == device
 
 
 def test_serialised_programs_run_on_other_devices_too(client):
     first, second = client.local_devices()[:2]
-    executable = xla.compile(client, ADD, [first])
+    executable = xla.compiler.compile(client, ADD, [first])
     blob = executable.serialize()
     assert isinstance(blob, bytes)
     for out_avals in (None, executable.out_avals):
-        loaded = xla.deserialize(client, blob, [second], out_avals)
+        loaded = xla.compiler.deserialize(client, blob, [second], out_avals)
         assert run(loaded, X, X)[0].tolist() == [0, 2, 4, 6]
         assert loaded.fingerprint == executable.fingerprint
 
 
 def test_run_with_token(client, device):
     buffer = xla.put(X, device, share=False)
-    [y], token = xla.compile(client, ADD, [device]).run_with_token([buffer, buffer])
+    [y], token = xla.compiler.compile(client, ADD, [device]).run_with_token([buffer, buffer])
     token.block_until_ready()
     assert xla.is_ready(y)
     assert xla.to_numpy(y).tolist() == [0, 2, 4, 6]
@@ -594,7 +598,7 @@ def test_run_with_token(client, device):
 
 def test_donated_buffers_are_gone(client, device):
     text = ADD.replace("%a: tensor<4xf32>", "%a: tensor<4xf32> {tf.aliasing_output = 0 : i32}")
-    executable = xla.compile(client, text, [device])
+    executable = xla.compiler.compile(client, text, [device])
     a, b = (xla.put(X, device, share=False) for _ in range(2))
     [y] = executable.run([a, b])
     assert (xla.is_deleted(a), xla.is_deleted(b)) == (True, False)
@@ -604,7 +608,7 @@ def test_donated_buffers_are_gone(client, device):
 
 
 def test_failures_of_run_are_explained(client, device):
-    executable = xla.compile(client, ADD, [device])
+    executable = xla.compiler.compile(client, ADD, [device])
     good = xla.put(X, device, share=False)
     longer = xla.put(np.zeros(9, np.float32), device, share=False)
     elsewhere = xla.put(X, client.local_devices()[1], share=False)
@@ -623,7 +627,7 @@ def test_failures_of_run_are_explained(client, device):
 
 
 def test_check_arguments_sees_what_the_engine_does_not(client, device):
-    executable = xla.compile(client, ADD, [device])
+    executable = xla.compiler.compile(client, ADD, [device])
     good, integers = (xla.put(X.astype(t), device, share=False) for t in ("f4", "i4"))
     executable.check_arguments([good, good])
     with pytest.raises(ValueError, match=r"argument 1 must be float32\[4\].*got int32\[4\]"):
@@ -632,27 +636,27 @@ def test_check_arguments_sees_what_the_engine_does_not(client, device):
 
 def test_options_reach_xla(client, device):
     options = {"xla_cpu_enable_fast_math": "false", "optimization_level": 1}
-    assert run(xla.compile(client, ADD, [device], options=options), X, X)[0][1] == 2
+    assert run(xla.compiler.compile(client, ADD, [device], options=options), X, X)[0][1] == 2
     with pytest.raises(xla.EngineError, match="No such compile option: 'no_such_flag'"):
-        xla.compile(client, ADD, [device], options={"no_such_flag": 1})
+        xla.compiler.compile(client, ADD, [device], options={"no_such_flag": 1})
 
 
 def test_analyses(client, device):
-    executable = xla.compile(client, ADD, [device])
+    executable = xla.compiler.compile(client, ADD, [device])
     assert executable.cost_analysis()["flops"] == 4
-    assert xla.module_cost_analysis(client, ADD)["flops"] == 4
+    assert xla.mlir.cost_analysis(client, ADD)["flops"] == 4
     assert executable.memory_analysis().argument_size_in_bytes == 2 * 16
     assert "f32[4]" in executable.hlo_text()
-    assert "f32[4]{0} add(" in xla.module_to_hlo_text(ADD)
+    assert "f32[4]{0} add(" in xla.mlir.hlo_text(ADD)
 
 
 def test_programs_can_be_compiled_and_run_in_several_threads(client, device):
-    executable = xla.compile(client, ADD, [device])
+    executable = xla.compiler.compile(client, ADD, [device])
     failures = []
 
     def work(k: int) -> None:
         try:
-            mine = xla.compile(client, ADD.replace("add", "multiply"), [device])
+            mine = xla.compiler.compile(client, ADD.replace("add", "multiply"), [device])
             for i in range(100):
                 a, b = X + i, X + k
                 if not (run(executable, a, b)[0] == a + b).all():
@@ -671,8 +675,8 @@ def test_programs_can_be_compiled_and_run_in_several_threads(client, device):
 
 
 def test_platform_fingerprint_names_engine_and_processor(client):
-    text = xla.platform_fingerprint(client)
-    assert text == xla.platform_fingerprint(client)
+    text = xla.client.platform_fingerprint(client)
+    assert text == xla.client.platform_fingerprint(client)
     assert text.splitlines()[:2] == [xla.engine_version_text, "cpu"]
     if sys.platform == "linux":
         assert " sse2 " in text or "Features" in text or "asimd" in text
@@ -680,7 +684,7 @@ def test_platform_fingerprint_names_engine_and_processor(client):
 
 def test_clients_need_a_device():
     with pytest.raises(ValueError, match="num_devices must be at least 1, got 0"):
-        xla.cpu_client(0)
+        xla.client.make_cpu_client(0)
 
 
 # --- callbacks ------------------------------------------------------------------------------------
@@ -695,7 +699,7 @@ ONES = np.ones(2, BFLOAT16)
 
 
 def compile_calling(client, device, function, types=CALL_TYPES):
-    return xla.compile(client, CALLING, [device], callbacks=[(function, types)])
+    return xla.compiler.compile(client, CALLING, [device], callbacks=[(function, types)])
 
 
 def test_callback(client, device):
@@ -709,7 +713,7 @@ def test_callback(client, device):
     doubled, ones = run(executable, X)
     assert seen == [(np.ndarray, np.float32, False, [0, 1, 2, 3])]
     assert (doubled.tolist(), ones.tolist()) == ([0, 2, 4, 6], [1, 1])
-    loaded = xla.deserialize(
+    loaded = xla.compiler.deserialize(
         client, executable.serialize(), [device], callbacks=[(lambda a: (a - 1, ONES), CALL_TYPES)]
     )
     assert run(loaded, X)[0].tolist() == [-1, 0, 1, 2]
@@ -734,7 +738,9 @@ def test_wrong_results_of_a_callback_do_not_reach_xla(client, device, result, me
         return result
 
     executable = compile_calling(client, device, wrong)
-    with pytest.raises(xla.CallbackError, match=f"callback 'wrong' must return {message}"):
+    with pytest.raises(
+        xla.callbacks.CallbackError, match=f"callback 'wrong' must return {message}"
+    ):
         run(executable, X)
 
 
@@ -797,10 +803,12 @@ AFTER_SLOW = program(
 @pytest.mark.parametrize("read", [xla.to_numpy, xla.block], ids=["to_numpy", "block"])
 @pytest.mark.parametrize("result", [0, 1])
 def test_exceptions_of_a_callback_in_the_background_come_through(client, device, read, result):
-    slow = xla.compile(client, SLOW, [device])
+    slow = xla.compiler.compile(client, SLOW, [device])
     x = xla.put(np.full((1200, 1200), 0.5, np.float32), device, share=False)
     for function in (fail, lambda a: (a, ONES)):
-        after = xla.compile(client, AFTER_SLOW, [device], callbacks=[(function, CALL_TYPES)])
+        after = xla.compiler.compile(
+            client, AFTER_SLOW, [device], callbacks=[(function, CALL_TYPES)]
+        )
         if function is fail:
             with pytest.raises(UserError):
                 read(after.run(slow.run([x]))[result])
@@ -813,7 +821,7 @@ def test_failures_nobody_fetches_are_not_kept_for_ever(client, device):
     for _ in range(40):
         with pytest.raises(UserError):
             run(executable, X)
-    assert len(xla._failures) <= 16
+    assert len(xla.failures._callback_exceptions) <= 16
 
 
 def test_tokens_order_callbacks_that_never_see_them(client, device):
@@ -837,7 +845,7 @@ def test_tokens_order_callbacks_that_never_see_them(client, device):
         order.append(("second", a.tolist()))
         return (a + 1,)
 
-    executable = xla.compile(
+    executable = xla.compiler.compile(
         client,
         text,
         [device],
@@ -858,14 +866,14 @@ def test_callbacks_must_fit_the_module(client, device):
         return a, ONES
 
     with pytest.raises(ValueError, match="calls Python callbacks, but none are given"):
-        xla.compile(client, CALLING, [device])
+        xla.compiler.compile(client, CALLING, [device])
     with pytest.raises(ValueError, match="calls Python callbacks, but none are given"):
-        xla.compile(client, xla.serialize_artifact(CALLING), [device])
+        xla.compiler.compile(client, xla.artifacts.serialize_artifact(CALLING), [device])
     with pytest.raises(ValueError, match="calls Python callbacks, but none are given"):
-        xla.deserialize(client, compile_calling(client, device, f).serialize(), [device])
+        xla.compiler.deserialize(client, compile_calling(client, device, f).serialize(), [device])
     with pytest.raises(ValueError, match="calls callback 3 of 1"):
         text = CALLING.replace("index = 0", "index = 3")
-        xla.compile(client, text, [device], callbacks=[(f, CALL_TYPES)])
+        xla.compiler.compile(client, text, [device], callbacks=[(f, CALL_TYPES)])
     for types_ in (CALL_TYPES[:1], CALL_TYPES[::-1], [((4,), "f4"), ((2,), "f4")]):
         with pytest.raises(ValueError, match="callback 0 is declared to return"):
             compile_calling(client, device, f, types_)
@@ -874,8 +882,8 @@ def test_callbacks_must_fit_the_module(client, device):
 @pytest.mark.parametrize("name", NUMPY_TYPES + EXTRA_TYPES)
 def test_every_type_can_be_declared_for_a_callback(name):
     """The parser is the judge of the names that the declared types are compared under."""
-    from_numpy = xla._mlir_type(((2, 0), dtype_of(name)))
-    xla.verify_module(program(f"%a: {from_numpy}", "", "return"))
+    from_numpy = xla.callbacks.mlir_type(((2, 0), dtype_of(name)))
+    xla.mlir.verify_module(program(f"%a: {from_numpy}", "", "return"))
     assert from_numpy.startswith("tensor<2x0x")
 
 
@@ -890,13 +898,13 @@ def test_problems_of_a_module_have_their_places(client, device):
              : (tensor<4xf32>, tensor<4xf32>) -> tensor<7xf32> loc("user.py":7:3)
            return %a : tensor<4xf32>""",
     )
-    for use in (xla.verify_module, lambda t: xla.compile(client, t, [device])):
-        with pytest.raises(xla.ModuleError) as caught:
+    for use in (xla.mlir.verify_module, lambda t: xla.compiler.compile(client, t, [device])):
+        with pytest.raises(xla.mlir.ModuleError) as caught:
             use(text)
         [(place, message)] = caught.value.problems
         assert place == '"user.py":7:3'
         assert "tensor<7xf32>" in message
-    xla.verify_module(ADD)
+    xla.mlir.verify_module(ADD)
 
 
 def test_what_xla_cannot_compile_is_an_engine_error(client, device):
@@ -904,38 +912,45 @@ def test_what_xla_cannot_compile_is_an_engine_error(client, device):
         : (tensor<4xf32>) -> tensor<4xf32>
       return %0 : tensor<4xf32>"""
     text = program("%a: tensor<4xf32>", "tensor<4xf32>", body)
-    for module in (text, xla.serialize_artifact(text)):
+    for module in (text, xla.artifacts.serialize_artifact(text)):
         with pytest.raises(xla.EngineError, match="sagax_no_such_target"):
-            xla.compile(client, module, [device])
+            xla.compiler.compile(client, module, [device])
 
 
 @pytest.mark.parametrize("module", ["module {", b"ML\xefRxx", b"ML\xefR\rStableHLO_v1.0.0\0x"])
 def test_garbage_is_no_module(module, capfd):
-    with pytest.raises(xla.ModuleError):
-        xla.verify_module(module)
+    with pytest.raises(xla.mlir.ModuleError):
+        xla.mlir.verify_module(module)
     assert capfd.readouterr().err == ""
 
 
 def test_portable_artifacts(client, device):
     located = ADD.replace("%a, %b : tensor<4xf32>", '%a, %b : tensor<4xf32> loc("user.py":3:4)')
-    for target in (None, xla.stablehlo_version(), "1.0.0"):
-        artifact = xla.serialize_artifact(located, target)
-        version = target or xla.stablehlo_version(weeks_back=12)
+    for target in (None, xla.artifacts.stablehlo_version(), "1.0.0"):
+        artifact = xla.artifacts.serialize_artifact(located, target)
+        version = target or xla.artifacts.stablehlo_version(weeks_back=12)
         assert f"StableHLO_v{version}".encode() in artifact[:32]
-        assert "stablehlo.add %arg0, %arg1 : tensor<4xf32>" in xla.artifact_to_text(artifact)
-        assert '"user.py":3:4' in xla.artifact_to_text(artifact, locations=True)
-        assert run(xla.compile(client, artifact, [device]), X, X)[0].tolist() == [0, 2, 4, 6]
+        assert "stablehlo.add %arg0, %arg1 : tensor<4xf32>" in xla.artifacts.artifact_to_text(
+            artifact
+        )
+        assert '"user.py":3:4' in xla.artifacts.artifact_to_text(artifact, locations=True)
+        assert run(xla.compiler.compile(client, artifact, [device]), X, X)[0].tolist() == [
+            0,
+            2,
+            4,
+            6,
+        ]
     for target in ("0.8.0", "nonsense"):
-        with pytest.raises(xla.ModuleError):
-            xla.serialize_artifact(ADD, target)
-    with pytest.raises(xla.ModuleError, match="no portable artifact"):
-        xla.artifact_to_text(b"nonsense")
+        with pytest.raises(xla.mlir.ModuleError):
+            xla.artifacts.serialize_artifact(ADD, target)
+    with pytest.raises(xla.mlir.ModuleError, match="no portable artifact"):
+        xla.artifacts.artifact_to_text(b"nonsense")
 
 
 def test_artifacts_may_hold_callbacks(client, device):
-    artifact = xla.serialize_artifact(CALLING)
+    artifact = xla.artifacts.serialize_artifact(CALLING)
     callbacks = [(lambda a: (3 * a, ONES), CALL_TYPES)]
-    executable = xla.compile(client, artifact, [device], callbacks=callbacks)
+    executable = xla.compiler.compile(client, artifact, [device], callbacks=callbacks)
     assert run(executable, X)[0].tolist() == [0, 3, 6, 9]
 
 
@@ -947,7 +962,7 @@ def test_format_module_gives_the_pretty_form():
         "func.return"(%0) : (tensor<2xf32>) -> ()
       }) : () -> ()
     }) : () -> ()"""
-    assert "%0 = stablehlo.sine %arg0 : tensor<2xf32>" in xla.format_module(text)
+    assert "%0 = stablehlo.sine %arg0 : tensor<2xf32>" in xla.mlir.format_module(text)
 
 
 def dynamic(size: int, assertion: str = "size must be even, got {0}") -> str:
@@ -979,24 +994,24 @@ def dynamic(size: int, assertion: str = "size must be even, got {0}") -> str:
 
 def test_refine_shapes(client, device):
     with pytest.raises(xla.EngineError):
-        xla.compile(client, dynamic(4), [device])
-    for module in (dynamic(4), xla.serialize_artifact(dynamic(4))):
-        refined = xla.refine_shapes(module)
-        assert "?" not in xla.format_module(refined)
-        assert run(xla.compile(client, refined, [device]), X)[0].tolist() == [4, 5, 6, 7]
-    with pytest.raises(xla.ModuleError) as caught:
-        xla.refine_shapes(dynamic(5))
+        xla.compiler.compile(client, dynamic(4), [device])
+    for module in (dynamic(4), xla.artifacts.serialize_artifact(dynamic(4))):
+        refined = xla.mlir.refine_shapes(module)
+        assert "?" not in xla.mlir.format_module(refined)
+        assert run(xla.compiler.compile(client, refined, [device]), X)[0].tolist() == [4, 5, 6, 7]
+    with pytest.raises(xla.mlir.ModuleError) as caught:
+        xla.mlir.refine_shapes(dynamic(5))
     assert ["size must be even, got 5"] == [message for _, message in caught.value.problems]
-    unchecked = xla.refine_shapes(dynamic(5), check_assertions=False)
-    assert "tensor<5xf32>" in xla.format_module(unchecked)
+    unchecked = xla.mlir.refine_shapes(dynamic(5), check_assertions=False)
+    assert "tensor<5xf32>" in xla.mlir.format_module(unchecked)
 
 
 # --- native functions -----------------------------------------------------------------------------
 
 
 def test_lapack(client, device):
-    xla.register_cpu_kernels()
-    xla.register_cpu_kernels()
+    xla.custom_calls.register_cpu_kernels()
+    xla.custom_calls.register_cpu_kernels()
     text = program(
         "%a: tensor<3x3xf64>",
         "tensor<3x3xf64>, tensor<i32>",
@@ -1009,7 +1024,7 @@ def test_lapack(client, device):
     )
     m = np.random.default_rng(0).standard_normal((3, 3))
     a = m @ m.T + np.eye(3)
-    factor, info = run(xla.compile(client, text, [device]), a)
+    factor, info = run(xla.compiler.compile(client, text, [device]), a)
     assert info == 0
     np.testing.assert_allclose(np.tril(factor), np.linalg.cholesky(a), rtol=1e-12)
 
@@ -1022,7 +1037,7 @@ class Exporter:
         self.buffer = buffer
 
     def __dlpack__(self, *, stream=None, max_version=None, dl_device=None, copy=None):
-        return xla.to_dlpack(self.buffer, stream=stream, max_version=max_version)
+        return xla.dlpack.to_dlpack(self.buffer, stream=stream, max_version=max_version)
 
     def __dlpack_device__(self):
         return (1, 0)
@@ -1042,42 +1057,42 @@ FLOAT8 = [name for name in EXTRA_TYPES if name.startswith("float8")]
 def test_dlpack_there_and_back(device, name):
     for x in (np.arange(6).astype(dtype_of(name)).reshape(2, 3), np.zeros((), dtype_of(name))):
         buffer = xla.put(x, device, share=False)
-        for version in {None, xla.dlpack_max_version}:
-            capsule = xla.to_dlpack(buffer, max_version=version)
-            y = xla.to_numpy(xla.from_dlpack(capsule, device))
+        for version in {None, xla.dlpack.MAX_VERSION}:
+            capsule = xla.dlpack.to_dlpack(buffer, max_version=version)
+            y = xla.to_numpy(xla.dlpack.from_dlpack(capsule, device))
             assert (y.dtype, y.shape, y.tobytes()) == (x.dtype, x.shape, x.tobytes())
             with pytest.raises(ValueError, match="used before"):
-                xla.from_dlpack(capsule, device)
+                xla.dlpack.from_dlpack(capsule, device)
 
 
 def test_dlpack_in_shares_aligned_memory_and_copies_other(device):
     x = aligned((256,), "float32")
-    assert np.shares_memory(xla.to_numpy(xla.from_dlpack(x.__dlpack__(), device)), x)
-    copy = xla.from_dlpack(x[1:].__dlpack__(), device)
+    assert np.shares_memory(xla.to_numpy(xla.dlpack.from_dlpack(x.__dlpack__(), device)), x)
+    copy = xla.dlpack.from_dlpack(x[1:].__dlpack__(), device)
     assert not np.shares_memory(xla.to_numpy(copy), x)
 
 
 def test_dlpack_refusals(device):
     for x in (np.asfortranarray(GRID), GRID[::2]):
         with pytest.raises(BufferError, match="not contiguous"):
-            xla.from_dlpack(x.__dlpack__(), device)
+            xla.dlpack.from_dlpack(x.__dlpack__(), device)
     with pytest.raises(ValueError, match="not a DLPack capsule"):
-        xla.from_dlpack(GRID, device)
+        xla.dlpack.from_dlpack(GRID, device)
     for name in ("int4", "uint2"):
         buffer = xla.put(np.zeros(3, dtype_of(name)), device, share=False)
         with pytest.raises(BufferError, match="to_dlpack"):
-            xla.to_dlpack(buffer)
+            xla.dlpack.to_dlpack(buffer)
 
 
 # --- profiling and several processes --------------------------------------------------------------
 
 
 def test_profile_has_named_regions(client, device):
-    executable = xla.compile(client, ADD, [device])
-    session = xla.profiler_session()
-    with xla.trace_me("the region", step=3):
+    executable = xla.compiler.compile(client, ADD, [device])
+    session = xla.profiler.start_session()
+    with xla.profiler.trace_me("the region", step=3):
         run(executable, X, X)
-    events = xla.profile_events(session.stop())
+    events = xla.profiler.profile_events(session.stop())
     [(plane, _, _, duration)] = [e for e in events if e[1] == "the region"]
     assert plane == "/host:CPU"
     assert duration > 0
@@ -1088,17 +1103,17 @@ WORKER = """
     import numpy as np
     from sagax._src import xla
     me, port = int(sys.argv[1]), sys.argv[2]
-    service = xla.distributed_service(f'[::]:{port}', 2) if me == 0 else None
-    meeting = xla.distributed_client(f'127.0.0.1:{port}', me, init_timeout=60)
+    service = xla.distributed.start_service(f'[::]:{port}', 2) if me == 0 else None
+    meeting = xla.distributed.make_client(f'127.0.0.1:{port}', me, init_timeout=60)
     meeting.connect()
-    client = xla.cpu_client(2, distributed=meeting, node_id=me, num_nodes=2,
-                            collectives=xla.gloo_collectives(meeting, '127.0.0.1'))
+    client = xla.client.make_cpu_client(2, distributed=meeting, node_id=me, num_nodes=2,
+                            collectives=xla.distributed.gloo_collectives(meeting, '127.0.0.1'))
     devices, cut = client.devices(), '{devices=[4,1]<=[4]}'
     x = np.arange(32, dtype=np.float32).reshape(8, 4)
     indices = xla.shard_indices(cut, x.shape, 4)[2 * me:2 * me + 2]
     a = xla.put_sharded([x[i] for i in indices], devices, x.shape, 'f4', cut)
     types = [((8, 4), np.float32), ((), np.float32)]
-    exe = xla.compile(client, sys.argv[3], devices, num_partitions=4, shardy=True, out_avals=types)
+    exe = xla.compiler.compile(client, sys.argv[3], devices, num_partitions=4, shardy=True, out_avals=types)
     doubled, total = exe.run([a])
     for part, i in zip(xla.shards(doubled), indices, strict=True):
         assert (xla.to_numpy(part) == 2 * x[i]).all()
@@ -1134,18 +1149,18 @@ def test_two_processes_work_together():
 @pytest.fixture
 def no_cuda(monkeypatch):
     """Nothing of CUDA is installed, whatever is."""
-    real = xla._package_path
+    real = xla.cuda_wheels._package_path
     ours = ("jax_plugins", "nvidia")
     monkeypatch.setattr(
-        xla, "_package_path", lambda name: None if name.startswith(ours) else real(name)
+        xla.cuda_wheels, "_package_path", lambda name: None if name.startswith(ours) else real(name)
     )
 
 
 def test_without_the_plugin_cuda_client_says_what_to_install(no_cuda):
-    assert xla.find_cuda_plugin() is None
-    assert not xla.cuda_plugin_available()
-    with pytest.raises(xla.CudaUnavailable) as caught:
-        xla.cuda_client()
+    assert xla.cuda_wheels.find_plugin() is None
+    assert not xla.cuda_wheels.plugin_available()
+    with pytest.raises(xla.cuda.CudaUnavailable) as caught:
+        xla.cuda.make_client()
     assert caught.value.step == "finding the plugin"
     assert f"jax-cuda13-plugin[with-cuda]=={xla.engine_version_text}" in caught.value.advice
 
@@ -1170,32 +1185,32 @@ def fake_cuda(tmp_path, monkeypatch):
             "jax_plugins.xla_cuda13": tmp_path / "jax_plugins/xla_cuda13",
             "nvidia.cu13": tmp_path / "nvidia/cu13",
         }
-        monkeypatch.setattr(xla, "_package_path", folders.get)
+        monkeypatch.setattr(xla.cuda_wheels, "_package_path", folders.get)
 
     return install
 
 
 def test_a_plugin_of_another_version_is_refused(fake_cuda):
     fake_cuda("0.1.2")
-    assert xla.cuda_plugin_available()
-    with pytest.raises(xla.CudaUnavailable, match="0.1.2") as caught:
-        xla.cuda_client()
+    assert xla.cuda_wheels.plugin_available()
+    with pytest.raises(xla.cuda.CudaUnavailable, match="0.1.2") as caught:
+        xla.cuda.make_client()
     assert caught.value.step == "checking the plugin"
 
 
 def test_libraries_are_found_and_a_broken_one_is_named(fake_cuda):
     fake_cuda(xla.engine_version_text, "cu13/lib/libcublas.so.13")
-    plugin = xla.check_cuda_plugin()
+    plugin = xla.cuda.check_plugin()
     assert (plugin.cuda, plugin.support_package) == (13, "jax_cuda13_plugin")
-    found = {library.name: library.path for library in xla.cuda_libraries(plugin)}
+    found = {library.name: library.path for library in xla.cuda_wheels.find_libraries(plugin)}
     assert [name for name, path in found.items() if path] == ["libcublas.so.13"]
-    with pytest.raises(xla.CudaUnavailable, match="loading libcublas.so.13"):
-        xla.cuda_client()
+    with pytest.raises(xla.cuda.CudaUnavailable, match="loading libcublas.so.13"):
+        xla.cuda.make_client()
 
 
 def test_a_plugin_that_cannot_be_loaded_is_an_error_of_that_step(fake_cuda):
     fake_cuda(xla.engine_version_text)
-    with pytest.raises(xla.CudaUnavailable) as caught:
-        xla.cuda_client()
+    with pytest.raises(xla.cuda.CudaUnavailable) as caught:
+        xla.cuda.make_client()
     assert caught.value.step == "loading the plugin"
     assert isinstance(caught.value.__cause__, ImportError)

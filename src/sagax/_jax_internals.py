@@ -26,7 +26,7 @@ JAX_VERSION = ".".join(map(str, JAX_VERSION_INFO))
 
 
 def api_boundary(fun: Callable[..., Any], **_: Any) -> Callable[..., Any]:
-    """The function itself: sagax knows its own frames without being told where they begin."""
+    """Return the function itself: sagax knows its own frames without being told where they begin."""
     return fun
 
 
@@ -46,7 +46,7 @@ _exclude_paths = _Excluded()
 
 
 def include_frame(frame: FrameType) -> bool:
-    """Whether tracebacks show a frame."""
+    """Decide if tracebacks show a frame."""
     return not spans.is_hidden(frame.f_code.co_filename)
 
 
@@ -69,12 +69,12 @@ class _NodeTypes(Mapping[type, Any]):
 
 
 def trace_state_clean() -> bool:
-    """Whether no transformation is at work."""
+    """Check that no transformation is active."""
     return state.trace.parent is None
 
 
 def backend_compile_and_load(*_: Any, **__: Any) -> Any:
-    """Not there: libraries replace it, to have a say in what is compiled. (Replacing it is refused.)"""
+    """Raise: libraries replace it to intercept compilation. (Replacing it is refused.)"""
     raise NotImplementedError("sagax compiles by other ways: see sagax.jit(f).lower(...).compile()")
 
 
@@ -83,13 +83,15 @@ class ExtendedDType:
 
 
 def debug_info(traced_for: str, fun: Callable[..., Any], args: Any, kwargs: Any, **_: Any) -> None:
-    """None: what messages say of a function is found when they are written."""
+    """Return None: what messages say of a function is found when they are written."""
     return None
 
 
 @lu.transformation_with_aux2
 def flatten_fun(f: Callable[..., Any], store: Any, in_tree: Any, *leaves: Any) -> Any:
-    """A function of leaves in place of one of `(args, kwargs)`; and a thunk for the tree of its result."""
+    """Convert a function of `(args, kwargs)` to one of leaves; and a thunk for the tree of its
+    result.
+    """
     args, kwargs = tree_util.tree_unflatten(in_tree, leaves)
     out, tree = tree_util.tree_flatten(f(*args, **kwargs))
     store.store(tree)
@@ -98,25 +100,27 @@ def flatten_fun(f: Callable[..., Any], store: Any, in_tree: Any, *leaves: Any) -
 
 @lu.transformation_with_aux2
 def flatten_fun_nokwargs(f: Callable[..., Any], store: Any, in_tree: Any, *leaves: Any) -> Any:
-    """The same for a function that takes positional arguments only: `in_tree` is that of `args`."""
+    """Convert a function of positional arguments to one of leaves: `in_tree` is that of `args`."""
     out, tree = tree_util.tree_flatten(f(*tree_util.tree_unflatten(in_tree, leaves)))
     store.store(tree)
     return out
 
 
 def flatten_axes(name: str, treedef: Any, axis_tree: Any, **_: Any) -> list[Any]:
-    """The leaves of `axis_tree`, a prefix of a tree of this structure, one for each leaf of the tree."""
+    """Return the leaves of `axis_tree`, a prefix of a tree of this structure, one for each leaf of
+    the tree.
+    """
     whole = tree_util.tree_unflatten(treedef, [object()] * treedef.num_leaves)
     return trees.broadcast_prefix(axis_tree, whole, is_leaf=lambda x: x is None)
 
 
 def safe_map(fun: Callable[..., Any], *sequences: Iterable[Any]) -> list[Any]:
-    """The list of `fun` of the elements; the sequences have one length."""
+    """Map `fun` over sequences of one length; a list."""
     return [fun(*xs) for xs in zip(*sequences, strict=True)]
 
 
 def safe_zip(*sequences: Iterable[Any]) -> list[tuple[Any, ...]]:
-    """The list of tuples of elements; the sequences have one length."""
+    """Zip sequences of one length; a list of tuples."""
     return list(zip(*sequences, strict=True))
 
 

@@ -43,7 +43,7 @@ def initialize(
     mtls_peer_uri_prefix: str | None = None,
     verify_secure_credentials: bool | None = None,
 ) -> None:
-    """Joins the other processes of the program, and waits until all have come.
+    """Connect to the other processes of the program, and wait until all have connected.
 
     What is left out is taken from the environment: `SAGAX_COORDINATOR_ADDRESS`,
     `SAGAX_NUM_PROCESSES`, `SAGAX_PROCESS_ID`, `SAGAX_LOCAL_DEVICE_IDS`,
@@ -120,7 +120,7 @@ def initialize(
 
 
 def is_initialized() -> bool:
-    """Whether this process works together with others: between `initialize` and `shutdown`.
+    """Check if this process is connected to others: between `initialize` and `shutdown`.
 
     >>> import sagax
     >>> sagax.distributed.is_initialized()
@@ -130,7 +130,7 @@ def is_initialized() -> bool:
 
 
 def shutdown() -> None:
-    """Waits until all processes call it, and parts from them. Does nothing if there are none.
+    """Wait until all processes call it, and disconnect. Does nothing if there are none.
 
     It is called by itself at the end of the program; a program that ends with an exception does not
     wait, and tells the others. Raises DistributedError if some do not come in time.

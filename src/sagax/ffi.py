@@ -30,17 +30,17 @@ __all__ = [
 
 
 def include_dir() -> str:
-    """The folder with the C++ headers of XLA's FFI that belong to the engine in use.
+    """Return the folder with the C++ headers of XLA's FFI that belong to the engine in use.
 
     >>> import os, sagax.ffi
     >>> os.path.isdir(os.path.join(sagax.ffi.include_dir(), "xla", "ffi", "api"))
     True
     """
-    return xla.include_dir()
+    return xla.custom_calls.include_dir()
 
 
 def pycapsule(funcptr: Any) -> Any:
-    """A `PyCapsule` around the address of a native function, loaded with `ctypes`.
+    """Wrap the address of a native function, loaded with `ctypes`, in a `PyCapsule`.
 
     Raises ArgumentError for what is no pointer.
 
@@ -87,7 +87,7 @@ def register_ffi_target(
     capsules = fn.values() if isinstance(fn, Mapping) else [fn]
     for capsule in capsules:
         _check_capsule("register_ffi_target", "fn", capsule)
-    xla.register_target(name, fn, platform, api_version, **kwargs)
+    xla.custom_calls.register_target(name, fn, platform, api_version, **kwargs)
 
 
 def _check_capsule(function: str, argument: str, capsule: Any) -> None:
@@ -116,18 +116,18 @@ def register_ffi_type(name: str, type_registration: Any, platform: str = "cpu") 
         )
     for key, capsule in type_registration.items():
         _check_capsule("register_ffi_type", f"type_registration[{key!r}]", capsule)
-    xla.register_type(name, dict(type_registration), platform)
+    xla.custom_calls.register_type(name, dict(type_registration), platform)
 
 
 def register_ffi_type_id(name: str, obj: Any, platform: str = "cpu") -> None:
-    """As `register_ffi_type`, with nothing but the `PyCapsule` of the type's id."""
+    """Register a type as `register_ffi_type` does, with only the `PyCapsule` of the type's id."""
     _check_capsule("register_ffi_type_id", "obj", obj)
-    xla.register_type(name, {"type_id": obj}, platform)
+    xla.custom_calls.register_type(name, {"type_id": obj}, platform)
 
 
 def register_ffi_target_as_batch_partitionable(name: str) -> None:
     """Tell the engine that calls of `name` may be divided among devices along leading dimensions."""
-    xla.register_batch_partitionable(name)
+    xla.custom_calls.register_batch_partitionable(name)
 
 
 def build_ffi_lowering_function(
@@ -138,7 +138,8 @@ def build_ffi_lowering_function(
     backend_config: Mapping[str, Any] | None = None,
     **lowering_args: Any,
 ) -> Callable:
-    """A lower rule for a primitive of one's own that is computed by a registered native function.
+    """Build a lowering rule for a user-defined primitive that a registered native function
+    computes.
 
     The rule takes sagax's module builder and the operands: `my_p.lower(rule)`. Parameters of the
     primitive become attributes of the call, beside those in `backend_config`. Layouts are given as the

@@ -62,7 +62,7 @@ class _Unravel:
 
 
 def ravel_pytree(pytree: Any) -> tuple[Array, Callable[[Any], Any]]:
-    """All leaves of a pytree as one vector, and the function that makes such a pytree of a vector.
+    """Flatten a pytree to one vector, and return also the function that restores such a pytree.
 
     The vector has the dtype that the leaves promote to; the way back restores shapes and dtypes.
 

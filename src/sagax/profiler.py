@@ -13,7 +13,6 @@ import functools
 import gzip
 import json
 import socket
-import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -53,13 +52,11 @@ class ProfilerError(SagaxError, RuntimeError):
 
 
 def __getattr__(name: str) -> Any:
-    """The engine's classes of profiles, loaded when first asked for."""
+    """Load the engine's classes of profiles on first use."""
     if name == "ProfileOptions":
-        return xla.profile_options_class()
-    if name == "ProfileData":
-        return xla.profile_data_class()
-    if name in ("ProfileEvent", "ProfileLine", "ProfilePlane"):
-        return getattr(sys.modules[xla.profile_data_class().__module__], name)
+        return xla.profiler.ProfileOptions
+    if name in ("ProfileData", "ProfileEvent", "ProfileLine", "ProfilePlane"):
+        return getattr(xla.profiler.profile_data(), name)
     raise AttributeError(f"module 'sagax.profiler' has no attribute {name!r}")
 
 
@@ -67,7 +64,7 @@ def __getattr__(name: str) -> Any:
 
 
 class ProfileSession:
-    """A profile: begun by `start`, ended by `stop`, or as a context manager.
+    """Record a profile: begun by `start`, ended by `stop`, or as a context manager.
 
     After the end `profile_data` holds its planes, lines and events; with `log_dir` it is written
     into that folder too. One profile runs at a time.
@@ -96,11 +93,11 @@ class ProfileSession:
 
     @property
     def is_running(self) -> bool:
-        """Whether it was begun and is not ended."""
+        """Check if the profile was started and is not stopped."""
         return self._session is not None
 
     def start(self) -> ProfileSession:
-        """Begin. Raises RuntimeError if a profile is running already."""
+        """Start the profile. Raises RuntimeError if a profile is running already."""
         with _lock:
             if _running:
                 raise ProfilerError(
@@ -109,12 +106,12 @@ class ProfileSession:
                     fix="call stop_trace first",
                 )
             devices.default_device()  # a device that starts later would not be seen
-            self._session = xla.profiler_session(self._options)
+            self._session = xla.profiler.start_session(self._options)
             _running.append(self)
         return self
 
     def stop(self) -> ProfileSession:
-        """End, and write the profile where it was to be written."""
+        """Stop the profile, and write it if a folder was given."""
         with _lock:
             if self not in _running:
                 raise ProfilerError(
@@ -137,10 +134,10 @@ class ProfileSession:
 
     @property
     def profile_data(self) -> Any:
-        """What was recorded, as a `ProfileData`; None before the end."""
+        """Return the recorded data, as a `ProfileData`; None before the end."""
         if self._recorded is None:
             return None
-        return xla.profile_data_class().from_serialized_xspace(self._recorded)
+        return xla.profiler.profile_data().ProfileData.from_serialized_xspace(self._recorded)
 
     def export_profile_data(
         self,
@@ -206,7 +203,7 @@ def start_trace(
     create_perfetto_trace: bool = False,
     profiler_options: Any = None,
 ) -> ProfileSession:
-    """Begin a profile, which `stop_trace` writes into the folder `log_dir`.
+    """Start a profile, which `stop_trace` writes into the folder `log_dir`.
 
     Args:
       log_dir: the folder; None keeps the profile in the session that is returned.
@@ -243,7 +240,7 @@ def trace(
     create_perfetto_trace: bool = False,
     profiler_options: Any = None,
 ) -> Iterator[ProfileSession]:
-    """A profile of the block, written into the folder `log_dir`. See `start_trace`."""
+    """Profile the block, and write the profile into the folder `log_dir`. See `start_trace`."""
     session = ProfileSession(log_dir, create_perfetto_link, create_perfetto_trace, profiler_options)
     with session:
         yield session
@@ -253,7 +250,7 @@ def trace(
 
 
 class TraceAnnotation(contextlib.ContextDecorator):
-    """A block with a name in the profile; costs next to nothing where none is taken.
+    """Name a block in the profile; costs next to nothing where none is taken.
 
     >>> from sagax import profiler
     >>> with profiler.TraceAnnotation("load data", size=3):
@@ -265,7 +262,7 @@ class TraceAnnotation(contextlib.ContextDecorator):
         self._open: list[Any] = []
 
     def __enter__(self) -> TraceAnnotation:
-        self._open.append(xla.trace_me(self._name, **self._metadata))
+        self._open.append(xla.profiler.trace_me(self._name, **self._metadata))
         self._open[-1].__enter__()
         return self
 
@@ -274,7 +271,9 @@ class TraceAnnotation(contextlib.ContextDecorator):
 
 
 class StepTraceAnnotation(TraceAnnotation):
-    """A step of a training loop in the profile: `with StepTraceAnnotation("train", step_num=i):`."""
+    """Mark a step of a training loop in the profile: `with StepTraceAnnotation("train",
+    step_num=i):`.
+    """
 
     def __init__(self, name: str, **kwargs: Any) -> None:
         super().__init__(name, _r=1, **kwargs)
@@ -283,7 +282,7 @@ class StepTraceAnnotation(TraceAnnotation):
 def annotate_function(
     func: Callable | None = None, name: str | None = None, **decorator_kwargs: Any
 ) -> Callable:
-    """`func` with its calls named in the profile; a decorator, with or without arguments.
+    """Name the calls of `func` in the profile; a decorator, with or without arguments.
 
     >>> from sagax import profiler
     >>> @profiler.annotate_function
@@ -298,7 +297,7 @@ def annotate_function(
 
     @functools.wraps(func)
     def annotated(*args: Any, **kwargs: Any) -> Any:
-        with xla.trace_me(shown, **decorator_kwargs):
+        with xla.profiler.trace_me(shown, **decorator_kwargs):
             return func(*args, **kwargs)
 
     return annotated
@@ -308,10 +307,12 @@ def annotate_function(
 
 
 def start_server(port: int, requires_backend: bool = True) -> Any:
-    """A server on `port` from which profiles of this process can be fetched, as by TensorBoard."""
+    """Start a server on `port` from which profiles of this process can be fetched, as by
+    TensorBoard.
+    """
     if requires_backend:
         devices.default_device()
-    server = xla.profiler_server(port)
+    server = xla.profiler.start_server(port)
     _servers.append(server)  # it ends with the object
     return server
 
@@ -357,7 +358,7 @@ def register_subprocess(pid: int, port: int) -> Callable[[], None]:
                 expected="a number of a process" if most is None else "a number from 1 to 65535",
             )
     try:
-        return xla.profile_subprocess(pid, port)
+        return xla.profiler.register_subprocess(pid, port)
     except RuntimeError as error:
         raise ProfilerError(
             f"process {pid} cannot be profiled at port {port}: {error}",
@@ -367,7 +368,7 @@ def register_subprocess(pid: int, port: int) -> Callable[[], None]:
 
 
 def device_memory_profile(backend: str | None = None) -> bytes:
-    """What lies in the memory of the devices, as a (gzipped) profile that `pprof` reads.
+    """Return what occupies the memory of the devices, as a (gzipped) profile that `pprof` reads.
 
     >>> import sagax
     >>> isinstance(sagax.profiler.device_memory_profile(), bytes)

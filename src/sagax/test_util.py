@@ -30,7 +30,7 @@ def check_grads(
     rtol: float | None = None,
     eps: float | None = None,
 ) -> None:
-    """Compares the derivatives of `f` at `f(*args)` with differences, up to an order.
+    """Compare the derivatives of `f` at `f(*args)` with differences, up to an order.
 
     Each is tried in one random direction, the same in every run, so that the cost does not grow with
     the number of elements. A derivative of second order is that of the derivative: all combinations
@@ -118,7 +118,7 @@ def check_jvp(
     eps: float | None = None,
     err_msg: str = "",
 ) -> None:
-    """Compares `f_jvp(args, tangents)` with `f` and its difference in a random direction.
+    """Compare `f_jvp(args, tangents)` with `f` and its difference in a random direction.
 
     `f_jvp` gives the value and the tangent, as `functools.partial(sagax.jvp, f)` does. Tolerances and
     step are those of `check_grads`. Raises AssertionError, beginning with `err_msg`.
@@ -143,7 +143,7 @@ def check_vjp(
     eps: float | None = None,
     err_msg: str = "",
 ) -> None:
-    """Compares `f_vjp(*args)` with `f` and, through inner products, with its difference.
+    """Compare `f_vjp(*args)` with `f` and, through inner products, with its difference.
 
     `f_vjp` gives the value and the function of cotangents, as `functools.partial(sagax.vjp, f)` does.
     For random tangents v and cotangents c, the product of c with the difference along v must be that

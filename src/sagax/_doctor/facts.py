@@ -171,17 +171,17 @@ def _settings(environ: Mapping[str, str]) -> tuple[list[str], config.Settings, d
 
 
 def _plugins() -> Iterable[Plugin]:
-    for found in xla.find_cuda_plugins():
+    for found in xla.cuda_wheels.find_plugins():
         pjrt = _version(f"jax-cuda{found.cuda}-pjrt")
         yield Plugin(found.cuda, str(found.library), found.version, pjrt)
 
 
 def _libraries(environ: Mapping[str, str], mapped: Sequence[str]) -> Iterable[Library]:
     """Those that the plugin loads by name, and others of NVIDIA's that LD_LIBRARY_PATH has."""
-    plugin = xla.find_cuda_plugin()
+    plugin = xla.cuda_wheels.find_plugin()
     if plugin is None:
         return
-    wheels = {found.name: found.path for found in xla.cuda_libraries(plugin)}
+    wheels = {found.name: found.path for found in xla.cuda_wheels.find_libraries(plugin)}
     shadows = _on_path(environ.get("LD_LIBRARY_PATH", ""))
     cached = _loader_cache()
     loaded = {os.path.basename(path): path for path in mapped}

@@ -1,7 +1,7 @@
 """What is tried in a process of its own: `python probe.py cpu|cuda|driver NUM_CPU_DEVICES`.
 
 Each step that was reached is one line of JSON on standard output, so that a crash loses nothing. Of
-sagax it takes nothing but the engine adapter, which needs nothing of sagax: that starts quickest, and
+sagax it imports nothing but `_src/xla`, which needs little else of it: that starts quickest, and
 whatever else is wrong cannot matter.
 """
 
@@ -9,24 +9,25 @@ from __future__ import annotations
 
 import ctypes
 import functools
-import importlib.util
+import importlib
 import json
 import pathlib
 import sys
+import types
 from typing import Any
 
 __all__ = ["main"]
 
 
 @functools.cache
-def _adapter() -> Any:
-    path = pathlib.Path(__file__).resolve().parents[1] / "_src" / "xla.py"
-    spec = importlib.util.spec_from_file_location("engine_adapter", path)
-    assert spec is not None and spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = module
-    spec.loader.exec_module(module)
-    return module
+def _xla() -> Any:
+    """Import the package that calls XLA, without the rest of sagax."""
+    folder = pathlib.Path(__file__).resolve().parents[1]
+    for name, path in (("sagax", folder), ("sagax._src", folder / "_src")):
+        package = types.ModuleType(name)  # in its place: the package's own __init__ does not run
+        package.__path__ = [str(path)]
+        sys.modules[name] = package
+    return importlib.import_module("sagax._src.xla")
 
 
 def _tell(**facts: Any) -> None:
@@ -34,20 +35,20 @@ def _tell(**facts: Any) -> None:
 
 
 def _cpu(count: int) -> None:
-    client = _adapter().cpu_client(count if count > 0 else None)
+    client = _xla().client.make_cpu_client(count if count > 0 else None)
     _tell(devices=[repr(d) for d in client.local_devices()])
 
 
 def _cuda(_: int) -> None:
-    xla = _adapter()
-    plugin = xla.check_cuda_plugin()
+    xla = _xla()
+    plugin = xla.cuda.check_plugin()
     try:
-        xla.load_cuda_libraries(plugin)
+        xla.cuda.load_libraries(plugin)
     finally:
         _tell(mapped=_mapped())
-    xla.load_cuda_plugin(plugin)
+    xla.cuda.load_plugin(plugin)
     # without preallocation: whoever uses the GPU meanwhile shall not notice
-    client = xla.cuda_client({"preallocate": False})
+    client = xla.cuda.make_client({"preallocate": False})
     _tell(mapped=_mapped(), devices=[repr(d) for d in client.local_devices()])
 
 

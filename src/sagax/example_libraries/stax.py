@@ -1,4 +1,4 @@
-"""Networks as pairs of functions: `init(key, input_shape)` and `apply(params, inputs)`.
+"""Build networks of layers: pairs `init(key, input_shape)`, `apply(params, inputs)`.
 
 `init` gives the shape of the output and the parameters. Layers are combined by `serial` and `parallel`.
 
@@ -34,7 +34,7 @@ Layer = tuple[Callable[..., Any], Callable[..., Any]]
 
 
 def Dense(out_dim: int, W_init: Any = None, b_init: Any = None) -> Layer:
-    """A layer that multiplies by a matrix and adds a vector; parameters (W, b).
+    """Build a layer that multiplies by a matrix and adds a vector; parameters (W, b).
 
     >>> import sagax
     >>> from sagax.example_libraries import stax
@@ -66,7 +66,8 @@ def GeneralConv(
     W_init: Any = None,
     b_init: Any = None,
 ) -> Layer:
-    """A convolution; `dimension_numbers` names the layouts, such as ("NHWC", "HWIO", "NHWC").
+    """Build a convolution layer; `dimension_numbers` names the layouts, such as ("NHWC", "HWIO",
+    "NHWC").
 
     >>> import sagax
     >>> from sagax.example_libraries import stax
@@ -95,7 +96,7 @@ def GeneralConvTranspose(
     W_init: Any = None,
     b_init: Any = None,
 ) -> Layer:
-    """A transposed convolution, which makes arrays larger.
+    """Build a transposed convolution layer, which enlarges arrays.
 
     >>> import sagax
     >>> from sagax.example_libraries import stax
@@ -172,7 +173,8 @@ def BatchNorm(
     beta_init: Any = zeros,
     gamma_init: Any = ones,
 ) -> Layer:
-    """Subtracts the mean of the batch and divides by its deviation; then scales by gamma and adds beta.
+    """Build a layer that subtracts the batch mean and divides by its deviation; then scales by
+    gamma and adds beta.
 
     >>> import sagax, sagax.numpy as snp
     >>> from sagax.example_libraries import stax
@@ -210,7 +212,7 @@ def _same_shape(rng: Any, input_shape: Sequence[int]) -> tuple:
 
 
 def elementwise(fun: Callable[..., Any], **fun_kwargs: Any) -> Layer:
-    """A layer that applies a function element by element.
+    """Build a layer that applies a function elementwise.
 
     >>> import sagax.numpy as snp
     >>> from sagax.example_libraries import stax
@@ -276,7 +278,8 @@ def MaxPool(
     padding: Any = "VALID",
     spec: str | None = None,
 ) -> Layer:
-    """The largest of each window. `spec` names the dimensions, by default those of "NHWC".
+    """Build a layer of each window's maximum. `spec` names the dimensions, by default those of
+    "NHWC".
 
     >>> import sagax
     >>> from sagax.example_libraries import stax
@@ -292,7 +295,7 @@ def SumPool(
     padding: Any = "VALID",
     spec: str | None = None,
 ) -> Layer:
-    """The sum of each window.
+    """Build a layer of each window's sum.
 
     >>> import sagax
     >>> from sagax.example_libraries import stax
@@ -308,7 +311,7 @@ def AvgPool(
     padding: Any = "VALID",
     spec: str | None = None,
 ) -> Layer:
-    """The mean of each window, of what lies within the array.
+    """Build a layer of each window's mean, over what lies within the array.
 
     >>> import sagax
     >>> from sagax.example_libraries import stax
@@ -329,7 +332,8 @@ Flatten = _flatten()
 
 
 def Dropout(rate: float, mode: str = "train") -> Layer:
-    """Keeps each number with the probability `rate`, divided by it; with a `mode` other than "train" all as they are.
+    """Build a layer that keeps each number with the probability `rate`, divided by it; all numbers
+    if `mode` is not "train".
 
     `apply` takes a key: `apply(params, inputs, rng=key)`.
 
@@ -359,7 +363,7 @@ def Dropout(rate: float, mode: str = "train") -> Layer:
 
 
 def FanOut(num: int) -> Layer:
-    """The input `num` times.
+    """Build a layer that copies the input `num` times.
 
     >>> from sagax.example_libraries import stax
     >>> stax.FanOut(2)[1]((), 3.0)
@@ -382,7 +386,7 @@ FanInSum = _fan_in_sum()
 
 
 def FanInConcat(axis: int = -1) -> Layer:
-    """The inputs joined along `axis`.
+    """Build a layer that joins the inputs along `axis`.
 
     >>> import numpy as np
     >>> from sagax.example_libraries import stax
@@ -404,7 +408,7 @@ def _keys(rng: Any, n: int) -> Any:
 
 
 def serial(*layers: Layer) -> Layer:
-    """One layer after the other.
+    """Compose layers one after the other.
 
     >>> from sagax.example_libraries import stax
     >>> init, apply = stax.serial(stax.Identity, stax.Exp)
@@ -430,7 +434,7 @@ def serial(*layers: Layer) -> Layer:
 
 
 def parallel(*layers: Layer) -> Layer:
-    """Each layer on the input of its number.
+    """Compose layers side by side, each on the input of its index.
 
     >>> from sagax.example_libraries import stax
     >>> init, apply = stax.parallel(stax.Identity, stax.Exp)
@@ -452,7 +456,7 @@ def parallel(*layers: Layer) -> Layer:
 
 
 def shape_dependent(make_layer: Callable[[Any], Layer]) -> Layer:
-    """The layer that `make_layer` makes for the shape of the input.
+    """Build the layer that `make_layer` makes for the shape of the input.
 
     >>> import sagax
     >>> from sagax.example_libraries import stax

@@ -216,7 +216,7 @@ def _module(exported: export.Exported) -> bytes:
         )
     if not code.variables:
         return artifact
-    inner = xla.module_functions(artifact, "inner_")
+    inner = xla.mlir.module_functions(artifact, "inner_")
     types = inner.arg_types[len(code.variables) :]
     lines: list[str] = []
     values = [_size_of(code, variable, types, lines) for variable in code.variables]
@@ -231,7 +231,7 @@ def _module(exported: export.Exported) -> bytes:
     lines.append(f"return {', '.join(outs)} : {results}" if count else "return")
     head = ", ".join(f"%arg{i}: {t}" for i, t in enumerate(types))
     body, rest = "\n".join(lines), "\n".join(inner.texts)
-    return xla.serialize_artifact(
+    return xla.artifacts.serialize_artifact(
         f"module @{code.name.strip('<>') or 'f'} attributes {{jax.uses_shape_polymorphism = true}} {{\nfunc.func public @main({head}) -> ({results}) {{\n{body}\n}}\n{rest}\n}}\n"
     )
 

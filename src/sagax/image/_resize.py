@@ -1,4 +1,4 @@
-"""Resampling of images along each of their dimensions.
+"""Resample images along each of their dimensions.
 
 A pixel i covers the interval from i to i + 1, so its centre is at i + 1/2. An output pixel is a weighted
 mean of the input pixels around the place that it comes from; the weights are those of a kernel, or how
@@ -24,7 +24,7 @@ from sagax.numpy._fused import fused
 
 
 class ResizeMethod(enum.Enum):
-    """How an image is resampled.
+    """The interpolation method of a resampled image.
 
     NEAREST takes the pixel at the place that an output pixel comes from. LINEAR, CUBIC, LANCZOS3 and
     LANCZOS5 weigh the pixels around it by a kernel: a triangle, the cubic of Keys (1981) with a = -1/2,
@@ -47,7 +47,7 @@ class ResizeMethod(enum.Enum):
 
     @staticmethod
     def from_string(s: str) -> ResizeMethod:
-        """The method of that name; "bilinear", "bicubic" and the like are names too.
+        """Return the method of that name; "bilinear", "bicubic" and the like are names too.
 
         >>> from sagax import image
         >>> image.ResizeMethod.from_string("lanczos3")
@@ -158,7 +158,7 @@ def _normalised(weights: Array) -> Array:
 
 
 def _overlaps(size: Any, centres: Array, step: Array) -> Array:
-    """Which part of each output pixel, of those within the image, each input pixel covers."""
+    """The fraction of each output pixel within the image that each input pixel covers."""
     reach = step / 2
     first, last = centres - reach, centres + reach
     pixels = snp.arange(size, dtype=centres.dtype)[:, None]
@@ -206,7 +206,7 @@ def scale_and_translate(
     antialias: bool = True,
     precision: Any = "highest",
 ) -> Array:
-    """An image of `shape`, made of `image` by scaling and moving it along some dimensions.
+    """Resample `image` to `shape`, scaled and translated along some dimensions.
 
     What is at place x (the centre of pixel i is at i + 1/2) goes to `x * scale + translation`. Output
     pixels that come from places outside of `image` are 0, except with CUBIC_PYTORCH, not antialiased.
@@ -324,7 +324,7 @@ def resize(
     antialias: bool = True,
     precision: Any = "highest",
 ) -> Array:
-    """The image in another size; its borders stay borders.
+    """Resize an image; its borders stay borders.
 
     Args:
       image: an array.

@@ -1,4 +1,4 @@
-"""Activation functions, element by element or along one axis.
+"""Apply activation functions, elementwise or along one axis.
 
 They are written so that derivatives of every order are finite wherever they have a limit. Products
 such as x sigmoid(x) are the sore point: at infinite x a derivative multiplies infinity by zero. They
@@ -9,6 +9,7 @@ Integers become floating point, except in functions that only compare (relu and 
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Callable
 from typing import Any
@@ -76,6 +77,26 @@ def _gated(x: Any, reach: float, gate: Callable[[Any], Any]) -> Any:
     return select(x >= reach, x, inside * gate(inside))
 
 
+def activation(
+    prepare: Callable[[str, Any], Any],
+) -> Callable[[Callable[[Any], Array]], Callable[[Any], Array]]:
+    """Make an activation of a formula of one array, evaluated as one operation outside of jit.
+
+    `prepare(function, x)` converts what users pass to the array.
+    """
+
+    def decorate(formula: Callable[[Any], Array]) -> Callable[[Any], Array]:
+        run, name = fused(formula), formula.__name__
+
+        @functools.wraps(formula)
+        def call(x: Any) -> Array:
+            return run(prepare(name, x))
+
+        return call
+
+    return decorate
+
+
 # rectifiers ---------------------------------------------------------------------------------------
 
 
@@ -85,7 +106,8 @@ def _relu(x: Any) -> Any:
 
 
 def relu(x: Any) -> Array:
-    """`x` where it is positive, else 0. The derivative at 0 is 0. Booleans become integers.
+    """Compute the rectified linear unit: max(x, 0). The derivative at 0 is 0. Booleans become
+    integers.
 
     >>> from sagax import nn
     >>> import sagax.numpy as snp
@@ -98,20 +120,16 @@ def relu(x: Any) -> Array:
     return _relu(x)
 
 
-@fused
-def _relu6(x: Any) -> Any:
-    return _within(x, 0.0, 6.0)
-
-
+@activation(_lifted)
 def relu6(x: Any) -> Array:
-    """`x` moved into [0, 6]. The derivative is 0 at 0 and at 6.
+    """Clip `x` to [0, 6]. The derivative is 0 at 0 and at 6.
 
     >>> from sagax import nn
     >>> import sagax.numpy as snp
     >>> nn.relu6(snp.array([-2.0, 3.0, 8.0]))
     Array([0., 3., 6.], dtype=float32)
     """
-    return _relu6(_lifted("relu6", x))
+    return _within(x, 0.0, 6.0)
 
 
 @fused
@@ -120,7 +138,8 @@ def _leaky_relu(x: Any, slope: Any) -> Any:
 
 
 def leaky_relu(x: Any, negative_slope: Any = 1e-2) -> Array:
-    """`x` where it is not negative, else `negative_slope` times `x`.
+    """Compute the leaky rectified linear unit: `x` where it is not negative, else `negative_slope`
+    times `x`.
 
     >>> from sagax import nn
     >>> import sagax.numpy as snp
@@ -138,7 +157,7 @@ def _elu(x: Any, alpha: Any) -> Any:
 
 
 def elu(x: Any, alpha: Any = 1.0) -> Array:
-    """`x` where it is positive, else alpha (exp(x) - 1): the exponential linear unit.
+    """Compute the exponential linear unit: `x` where it is positive, else alpha (exp(x) - 1).
 
     >>> from sagax import nn
     >>> import sagax.numpy as snp
@@ -156,7 +175,8 @@ def _celu(x: Any, alpha: Any) -> Any:
 
 
 def celu(x: Any, alpha: Any = 1.0) -> Array:
-    """`x` where it is positive, else alpha (exp(x / alpha) - 1): smooth at 0 for every alpha > 0.
+    """Compute `x` where it is positive, else alpha (exp(x / alpha) - 1): smooth at 0 for every
+    alpha > 0.
 
     >>> from sagax import nn
     >>> import sagax.numpy as snp
@@ -166,8 +186,10 @@ def celu(x: Any, alpha: Any = 1.0) -> Array:
     return _celu(as_array("celu", x), alpha)
 
 
+@activation(_lifted)
 def selu(x: Any) -> Array:
-    """The exponential linear unit, scaled so that normal numbers keep their mean and variance.
+    """Compute the exponential linear unit, scaled so that normal numbers keep their mean and
+    variance.
 
     The constants are those of Klambauer et al., Self-Normalizing Neural Networks (2017).
 
@@ -176,11 +198,6 @@ def selu(x: Any) -> Array:
     >>> nn.selu(snp.array([-1.0, 1.0]))
     Array([-1.1113307,  1.050701 ], dtype=float32)
     """
-    return _selu(_lifted("selu", x))
-
-
-@fused
-def _selu(x: Any) -> Any:
     return _SELU_SCALE * _elu(x, number_beside(_SELU_ALPHA, x))
 
 
@@ -188,7 +205,7 @@ def _selu(x: Any) -> Any:
 
 
 def sigmoid(x: Any) -> Array:
-    """1 / (1 + exp(-x)), between 0 and 1.
+    """Compute 1 / (1 + exp(-x)), between 0 and 1.
 
     >>> from sagax import nn
     >>> import sagax.numpy as snp
@@ -199,7 +216,7 @@ def sigmoid(x: Any) -> Array:
 
 
 def tanh(x: Any, /) -> Array:
-    """The hyperbolic tangent, between -1 and 1.
+    """Compute the hyperbolic tangent, between -1 and 1.
 
     >>> from sagax import nn
     >>> import sagax.numpy as snp
@@ -220,69 +237,55 @@ def _softplus_jvp(primals: tuple, tangents: tuple) -> tuple:
     return _softplus(x), t * logistic(x)
 
 
-_softplus_now = fused(lambda x: _softplus(x))
-
-
+@activation(_real)
 def softplus(x: Any) -> Array:
-    """log(1 + exp(x)) without overflow: a smooth `relu`, whose derivative is `sigmoid`.
+    """Compute log(1 + exp(x)) without overflow: a smooth `relu`, whose derivative is `sigmoid`.
 
     >>> from sagax import nn
     >>> import sagax.numpy as snp
     >>> nn.softplus(snp.array([-snp.inf, 0.0, 100.0]))
     Array([  0.       ,   0.6931472, 100.       ], dtype=float32)
     """
-    return _softplus_now(_real("softplus", x))
+    return _softplus(x)
 
 
-@fused
-def _log_sigmoid(x: Any) -> Any:
-    return -_softplus(-x)
-
-
+@activation(_real)
 def log_sigmoid(x: Any) -> Array:
-    """The logarithm of `sigmoid`, -log(1 + exp(-x)), exact also where that is near 0 or 1.
+    """Compute the logarithm of `sigmoid`, -log(1 + exp(-x)), exact also where that is near 0 or 1.
 
     >>> from sagax import nn
     >>> import sagax.numpy as snp
     >>> nn.log_sigmoid(snp.array([-100.0, 0.0]))
     Array([-100.       ,   -0.6931472], dtype=float32)
     """
-    return _log_sigmoid(_real("log_sigmoid", x))
+    return -_softplus(-x)
 
 
-@fused
-def _silu(x: Any) -> Any:
-    return _gated(x, _GATE_RANGE, logistic)
-
-
+@activation(_real)
 def silu(x: Any) -> Array:
-    """x sigmoid(x), which is 0 at -inf. Also called swish.
+    """Compute x sigmoid(x), which is 0 at -inf. Also called swish.
 
     >>> from sagax import nn
     >>> import sagax.numpy as snp
     >>> nn.silu(snp.array([-1.0, 0.0, 100.0]))
     Array([ -0.26894143,   0.        , 100.        ], dtype=float32)
     """
-    return _silu(_real("silu", x))
+    return _gated(x, _GATE_RANGE, logistic)
 
 
 swish = silu
 
 
-@fused
-def _mish(x: Any) -> Any:
-    return _gated(x, _GATE_RANGE, lambda z: snp.tanh(_softplus(z)))
-
-
+@activation(_real)
 def mish(x: Any) -> Array:
-    """x tanh(softplus(x)), which is 0 at -inf.
+    """Compute x tanh(softplus(x)), which is 0 at -inf.
 
     >>> from sagax import nn
     >>> import sagax.numpy as snp
     >>> nn.mish(snp.array([0.0, 100.0]))
     Array([  0., 100.], dtype=float32)
     """
-    return _mish(_real("mish", x))
+    return _gated(x, _GATE_RANGE, lambda z: snp.tanh(_softplus(z)))
 
 
 def _normal_gate(x: Any) -> Any:
@@ -301,7 +304,7 @@ def _gelu(x: Any, *, approximate: bool) -> Any:
 
 
 def gelu(x: Any, approximate: bool = True) -> Array:
-    """x times the probability that a standard normal number is below x.
+    """Compute x times the probability that a standard normal number is below x.
 
     `approximate` computes the probability by a hyperbolic tangent, to about three digits; else it is
     exact. Formulas: Hendrycks and Gimpel, Gaussian Error Linear Units (2016).
@@ -314,21 +317,17 @@ def gelu(x: Any, approximate: bool = True) -> Array:
     return _gelu(strong(_real("gelu", x)), approximate=bool(approximate))
 
 
-@fused
-def _soft_sign(x: Any) -> Any:
-    inside = _within(x, -math.inf, math.inf)
-    return inside / (abs(inside) + 1)
-
-
+@activation(_real)
 def soft_sign(x: Any) -> Array:
-    """x / (1 + abs(x)), between -1 and 1.
+    """Compute x / (1 + abs(x)), between -1 and 1.
 
     >>> from sagax import nn
     >>> import sagax.numpy as snp
     >>> nn.soft_sign(snp.array([-1.0, snp.inf]))
     Array([-0.5,  1. ], dtype=float32)
     """
-    return _soft_sign(_real("soft_sign", x))
+    inside = _within(x, -math.inf, math.inf)
+    return inside / (abs(inside) + 1)
 
 
 @fused
@@ -340,7 +339,7 @@ def _squareplus(x: Any, b: Any) -> Any:
 
 
 def squareplus(x: Any, b: Any = 4) -> Array:
-    """(x + sqrt(x**2 + b)) / 2: a smooth `relu` without exponentials; `b` is not negative.
+    """Compute (x + sqrt(x**2 + b)) / 2: a smooth `relu` without exponentials; `b` is not negative.
 
     >>> from sagax import nn
     >>> import sagax.numpy as snp
@@ -365,113 +364,92 @@ def _log1mexp_jvp(primals: tuple, tangents: tuple) -> tuple:
     return _log1mexp(x), t * (snp.exp(-x) / -snp.expm1(-x))
 
 
-_log1mexp_now = fused(lambda x: _log1mexp(x))
-
-
+@activation(_real)
 def log1mexp(x: Any) -> Array:
-    """log(1 - exp(-x)) for positive `x`, exact for small and large ones; -inf at 0, NaN below.
+    """Compute log(1 - exp(-x)) for positive `x`, exact for small and large ones; -inf at 0, NaN
+    below.
 
     >>> from sagax import nn
     >>> import sagax.numpy as snp
     >>> nn.log1mexp(snp.array([0.0, 1.0, snp.inf]))
     Array([       -inf, -0.45867515, -0.        ], dtype=float32)
     """
-    return _log1mexp_now(_real("log1mexp", x))
+    return _log1mexp(x)
 
 
 # of straight pieces and parabolas -----------------------------------------------------------------
 
 
-@fused
-def _hard_tanh(x: Any) -> Any:
-    x = snp.where(x < -1, -1, x)
-    return snp.where(x > 1, 1, x)
-
-
+@activation(as_array)
 def hard_tanh(x: Any) -> Array:
-    """`x` moved into [-1, 1].
+    """Clip `x` to [-1, 1].
 
     >>> from sagax import nn
     >>> import sagax.numpy as snp
     >>> nn.hard_tanh(snp.array([-2.0, 0.5, 3.0]))
     Array([-1. ,  0.5,  1. ], dtype=float32)
     """
-    return _hard_tanh(as_array("hard_tanh", x))
+    x = snp.where(x < -1, -1, x)
+    return snp.where(x > 1, 1, x)
 
 
-@fused
-def _hard_sigmoid(x: Any) -> Any:
-    return _within(x + 3, 0.0, 6.0) / 6
-
-
+@activation(_lifted)
 def hard_sigmoid(x: Any) -> Array:
-    """(x + 3) / 6 moved into [0, 1].
+    """Clip (x + 3) / 6 to [0, 1].
 
     >>> from sagax import nn
     >>> import sagax.numpy as snp
     >>> nn.hard_sigmoid(snp.array([-4.0, 0.0, 4.0]))
     Array([0. , 0.5, 1. ], dtype=float32)
     """
-    return _hard_sigmoid(_lifted("hard_sigmoid", x))
+    return _within(x + 3, 0.0, 6.0) / 6
 
 
-@fused
-def _hard_silu(x: Any) -> Any:
-    return _gated(x, 3.0, lambda z: (z + 3) / 6)
-
-
+@activation(_lifted)
 def hard_silu(x: Any) -> Array:
-    """x hard_sigmoid(x): 0 below -3, x above 3. Also called hard_swish.
+    """Compute x hard_sigmoid(x): 0 below -3, x above 3. Also called hard_swish.
 
     >>> from sagax import nn
     >>> import sagax.numpy as snp
     >>> nn.hard_silu(snp.array([-3.0, 1.5, 4.0]))
     Array([-0.   ,  1.125,  4.   ], dtype=float32)
     """
-    return _hard_silu(_lifted("hard_silu", x))
+    return _gated(x, 3.0, lambda z: (z + 3) / 6)
 
 
 hard_swish = hard_silu
 
 
-@fused
-def _sparse_plus(x: Any) -> Any:
-    inside = _within(x, -1.0, 1.0)
-    return select(x >= 1, x, snp.square(inside + 1) / 4)
-
-
+@activation(_lifted)
 def sparse_plus(x: Any) -> Array:
-    """0 below -1, x above 1, and the parabola (x + 1)**2 / 4 in between.
+    """Compute 0 below -1, x above 1, and the parabola (x + 1)**2 / 4 in between.
 
     >>> from sagax import nn
     >>> import sagax.numpy as snp
     >>> nn.sparse_plus(snp.array([-2.0, 0.0, 2.0]))
     Array([0.  , 0.25, 2.  ], dtype=float32)
     """
-    return _sparse_plus(_lifted("sparse_plus", x))
+    inside = _within(x, -1.0, 1.0)
+    return select(x >= 1, x, snp.square(inside + 1) / 4)
 
 
-@fused
-def _sparse_sigmoid(x: Any) -> Any:
-    return 0.5 * snp.clip(x + 1, 0.0, 2.0)
-
-
+@activation(_lifted)
 def sparse_sigmoid(x: Any) -> Array:
-    """(x + 1) / 2 moved into [0, 1]: the derivative of `sparse_plus`.
+    """Clip (x + 1) / 2 to [0, 1]: the derivative of `sparse_plus`.
 
     >>> from sagax import nn
     >>> import sagax.numpy as snp
     >>> nn.sparse_sigmoid(snp.array([-2.0, 0.0, 2.0]))
     Array([0. , 0.5, 1. ], dtype=float32)
     """
-    return _sparse_sigmoid(_lifted("sparse_sigmoid", x))
+    return 0.5 * snp.clip(x + 1, 0.0, 2.0)
 
 
 # others -------------------------------------------------------------------------------------------
 
 
 def identity(x: Any) -> Array:
-    """`x` itself, as an array.
+    """Return `x` itself, as an array.
 
     >>> from sagax import nn
     >>> nn.identity(1.5)
@@ -488,7 +466,7 @@ def _glu(x: Any, *, axis: int) -> Any:
 
 
 def glu(x: Any, axis: int = -1) -> Array:
-    """One half of `x` times the sigmoid of the other: the gated linear unit.
+    """Multiply one half of `x` with the sigmoid of the other: the gated linear unit.
 
     The result is half as large along `axis`, whose size must be even (else ValueError).
 
@@ -518,7 +496,8 @@ def one_hot(
     axis: int = -1,
     out_sharding: Any = None,
 ) -> Array:
-    """1 at the index that each element of `x` is, else 0: one more axis, of size `num_classes`.
+    """Encode indices as one-hot vectors: 1 at the index that each element of `x` is, else 0, along
+    a new axis of size `num_classes`.
 
     An element outside of 0 ... num_classes - 1 gives zeros only. `dtype` is that of the result
     (default: the default float); `axis` is where the new axis stands in the result, `out_sharding` how it is divided among

@@ -1,4 +1,4 @@
-"""Attention: means of values, weighted by how well their keys match queries.
+"""Compute scaled dot-product attention.
 
 The names of sizes: B examples, T queries, S keys and values, K heads of keys and values, G heads of
 queries for each of these (N = K G in all), H numbers a head.
@@ -37,7 +37,8 @@ def dot_product_attention(
     implementation: str | None = None,
     return_residual: bool = False,
 ) -> Any:
-    """softmax(scale query key^T + bias) value: for each query a weighted mean of the values.
+    """Compute softmax(scale query key^T + bias) value: for each query a weighted mean of the
+    values.
 
     Args:
       query: of shape (B, T, N, H), or (T, N, H) if there are no examples, as for all that follow.
@@ -152,7 +153,7 @@ def _in_groups(x: Any, groups: int) -> Any:
 
 
 def _seen(t: Any, s: Any, given: dict, groups: int, is_causal: bool, window: tuple | None) -> Any:
-    """Which queries see which keys, or None if all do; it broadcasts to (B, K, G, T, S)."""
+    """The mask of keys that each query attends to, or None for all; broadcasts to (B, K, G, T, S)."""
     parts = []
     at = snp.arange(t)[:, None]
     keys = snp.arange(s)

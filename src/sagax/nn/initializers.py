@@ -1,4 +1,4 @@
-"""Initial weights: functions `init(key, shape, dtype)` of a random key, most of them made from parameters.
+"""Initialize weights: make functions `init(key, shape, dtype)`.
 
 The variance of weights is chosen so that signals keep their size from layer to layer: by the number
 of inputs of a unit (fan-in), of outputs (fan-out), or the mean of both.
@@ -67,7 +67,7 @@ def _placed(init: Initializer) -> Initializer:
 
 @_placed
 def zeros(key: Any, shape: Any, dtype: Any = None, out_sharding: Any = None) -> Array:
-    """Zeros of the given shape and dtype (default: the default float). The key is not used.
+    """Create zeros of the given shape and dtype (default: the default float). The key is not used.
 
     >>> from sagax import nn, random
     >>> nn.initializers.zeros(random.key(0), (2,))
@@ -78,7 +78,7 @@ def zeros(key: Any, shape: Any, dtype: Any = None, out_sharding: Any = None) -> 
 
 @_placed
 def ones(key: Any, shape: Any, dtype: Any = None, out_sharding: Any = None) -> Array:
-    """Ones of the given shape and dtype (default: the default float). The key is not used.
+    """Create ones of the given shape and dtype (default: the default float). The key is not used.
 
     >>> from sagax import nn, random
     >>> nn.initializers.ones(random.key(0), (2,))
@@ -88,7 +88,7 @@ def ones(key: Any, shape: Any, dtype: Any = None, out_sharding: Any = None) -> A
 
 
 def constant(value: Any, dtype: Any = None) -> Initializer:
-    """An initializer that gives `value`, which broadcasts to the shape.
+    """Build an initializer that gives `value`, which broadcasts to the shape.
 
     >>> from sagax import nn, random
     >>> nn.initializers.constant(0.5)(random.key(0), (2,))
@@ -107,7 +107,7 @@ def constant(value: Any, dtype: Any = None) -> Initializer:
 
 
 def uniform(scale: Any = 1e-2, dtype: Any = None) -> Initializer:
-    """An initializer that draws numbers uniform in [0, scale).
+    """Build an initializer that draws numbers uniform in [0, scale).
 
     >>> from sagax import nn, random
     >>> nn.initializers.uniform(10.0)(random.key(0), (2,))
@@ -124,7 +124,7 @@ def uniform(scale: Any = 1e-2, dtype: Any = None) -> Initializer:
 
 
 def normal(stddev: Any = 1e-2, dtype: Any = None) -> Initializer:
-    """An initializer that draws normal numbers with mean 0 and standard deviation `stddev`.
+    """Build an initializer that draws normal numbers with mean 0 and standard deviation `stddev`.
 
     >>> from sagax import nn, random
     >>> nn.initializers.normal(1.0)(random.key(0), (2,))
@@ -143,8 +143,8 @@ def normal(stddev: Any = 1e-2, dtype: Any = None) -> Initializer:
 def truncated_normal(
     stddev: Any = 1e-2, dtype: Any = None, lower: Any = -2.0, upper: Any = 2.0
 ) -> Initializer:
-    """An initializer that draws `stddev` times normal numbers under the condition that these lie in
-    (lower, upper).
+    """Build an initializer that draws `stddev` times normal numbers under the condition that these
+    lie in (lower, upper).
 
     >>> from sagax import nn, random
     >>> bool((nn.initializers.truncated_normal(1.0)(random.key(0), (100,)) < 2).all())
@@ -211,7 +211,7 @@ def variance_scaling(
     batch_axis: Axes = (),
     dtype: Any = None,
 ) -> Initializer:
-    """An initializer that draws numbers with mean 0 and variance scale / n.
+    """Build an initializer that draws numbers with mean 0 and variance scale / n.
 
     Args:
       scale: a positive number.
@@ -280,7 +280,8 @@ def variance_scaling(
 def glorot_uniform(
     in_axis: Axes = -2, out_axis: Axes = -1, batch_axis: Axes = (), dtype: Any = None
 ) -> Initializer:
-    """An initializer that draws uniform numbers with variance 1 / (mean of fan-in and fan-out).
+    """Build an initializer that draws uniform numbers with variance 1 / (mean of fan-in and
+    fan-out).
 
     Glorot and Bengio, Understanding the difficulty of training deep feedforward neural networks
     (2010). Arguments as in `variance_scaling`.
@@ -295,7 +296,8 @@ def glorot_uniform(
 def glorot_normal(
     in_axis: Axes = -2, out_axis: Axes = -1, batch_axis: Axes = (), dtype: Any = None
 ) -> Initializer:
-    """An initializer that draws truncated normal numbers with the variance of `glorot_uniform`.
+    """Build an initializer that draws truncated normal numbers with the variance of
+    `glorot_uniform`.
 
     >>> from sagax import nn, random
     >>> nn.initializers.glorot_normal()(random.key(0), (2, 3)).shape
@@ -309,7 +311,7 @@ def glorot_normal(
 def lecun_uniform(
     in_axis: Axes = -2, out_axis: Axes = -1, batch_axis: Axes = (), dtype: Any = None
 ) -> Initializer:
-    """An initializer that draws uniform numbers with variance 1 / fan-in.
+    """Build an initializer that draws uniform numbers with variance 1 / fan-in.
 
     LeCun et al., Efficient BackProp (1998). Arguments as in `variance_scaling`.
 
@@ -323,7 +325,7 @@ def lecun_uniform(
 def lecun_normal(
     in_axis: Axes = -2, out_axis: Axes = -1, batch_axis: Axes = (), dtype: Any = None
 ) -> Initializer:
-    """An initializer that draws truncated normal numbers with variance 1 / fan-in.
+    """Build an initializer that draws truncated normal numbers with variance 1 / fan-in.
 
     >>> from sagax import nn, random
     >>> nn.initializers.lecun_normal()(random.key(0), (2, 3)).shape
@@ -335,7 +337,8 @@ def lecun_normal(
 def he_uniform(
     in_axis: Axes = -2, out_axis: Axes = -1, batch_axis: Axes = (), dtype: Any = None
 ) -> Initializer:
-    """An initializer that draws uniform numbers with variance 2 / fan-in, for rectified units.
+    """Build an initializer that draws uniform numbers with variance 2 / fan-in, for rectified
+    units.
 
     He et al., Delving deep into rectifiers (2015). Arguments as in `variance_scaling`.
 
@@ -349,7 +352,7 @@ def he_uniform(
 def he_normal(
     in_axis: Axes = -2, out_axis: Axes = -1, batch_axis: Axes = (), dtype: Any = None
 ) -> Initializer:
-    """An initializer that draws truncated normal numbers with variance 2 / fan-in.
+    """Build an initializer that draws truncated normal numbers with variance 2 / fan-in.
 
     >>> from sagax import nn, random
     >>> nn.initializers.he_normal()(random.key(0), (2, 3)).shape
@@ -377,7 +380,7 @@ def _orthonormal(key: Any, rows: int, columns: int, dtype: Any) -> Array:
 
 
 def orthogonal(scale: Any = 1.0, column_axis: int = -1, dtype: Any = None) -> Initializer:
-    """An initializer that draws `scale` times orthogonal matrices, uniformly.
+    """Build an initializer that draws `scale` times uniformly distributed orthogonal matrices.
 
     The axis `column_axis` is for columns, all others together for rows; the fewer of both are
     orthonormal.
@@ -414,7 +417,8 @@ def orthogonal(scale: Any = 1.0, column_axis: int = -1, dtype: Any = None) -> In
 
 
 def delta_orthogonal(scale: Any = 1.0, column_axis: int = -1, dtype: Any = None) -> Initializer:
-    """An initializer for kernels of convolutions: an orthogonal matrix in the middle, zeros around it.
+    """Build an initializer for convolution kernels: an orthogonal matrix in the middle, zeros
+    around it.
 
     Shapes have 3, 4 or 5 axes, the last two for inputs and outputs, of which there are not more inputs
     (else ValueError). Xiao et al., Dynamical isometry and a mean field theory of CNNs (2018).

@@ -1,4 +1,4 @@
-"""Functions of all elements along an axis: softmax and its logarithm, log-sum-exp, standardization.
+"""Normalize along axes: softmax, log-softmax, log-sum-exp, standardization.
 
 Exponentials are taken of differences from the greatest element, so that none overflows. The greatest
 element itself differs from itself by nothing, even if it is infinite: so infinite elements have the
@@ -122,7 +122,7 @@ def _log_softmax(x: Any, *where: Any, axes: tuple) -> Any:
 
 
 def softmax(x: Any, axis: Axis = -1, where: Any = None) -> Array:
-    """exp(x) / sum(exp(x)), with the sum along `axis` (one, several, or None: all).
+    """Compute exp(x) / sum(exp(x)), summed along `axis` (one, several, or None: all).
 
     `where` chooses the elements that take part (booleans that broadcast to the shape of `x`); others
     become 0. Several elements that are +inf share the whole; if all are -inf the result is NaN.
@@ -138,7 +138,7 @@ def softmax(x: Any, axis: Axis = -1, where: Any = None) -> Array:
 
 
 def log_softmax(x: Any, axis: Axis = -1, where: Any = None) -> Array:
-    """The logarithm of `softmax`, exact also where that is near 0 or 1.
+    """Compute the logarithm of `softmax`, exact also where that is near 0 or 1.
 
     `where` chooses the elements that take part (booleans that broadcast to the shape of `x`); others
     become -inf.
@@ -197,7 +197,8 @@ def logsumexp(
     return_sign: bool = False,
     where: Any = None,
 ) -> Any:
-    """log(sum(b exp(a))), with the sum along `axis` (one, several, or None: all), without overflow.
+    """Compute log(sum(b exp(a))), summed along `axis` (one, several, or None: all), without
+    overflow.
 
     Args:
       a: an array; integers become floating point.
@@ -233,7 +234,8 @@ def logsumexp(
 
 
 def logmeanexp(x: Any, axis: Axis = None, where: Any = None, keepdims: bool = False) -> Array:
-    """log(mean(exp(x))), with the mean along `axis` (one, several, or None: all), without overflow.
+    """Compute log(mean(exp(x))), averaged along `axis` (one, several, or None: all), without
+    overflow.
 
     Only elements where `where` is true count (booleans that broadcast to the shape of `x`).
 
@@ -268,7 +270,7 @@ def standardize(
     *,
     algorithm: str = "fast",
 ) -> Array:
-    """(x - mean) / sqrt(variance + epsilon), with mean and variance along `axis`.
+    """Compute (x - mean) / sqrt(variance + epsilon), with mean and variance along `axis`.
 
     Args:
       x: an array; integers become floating point.

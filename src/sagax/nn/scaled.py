@@ -1,4 +1,4 @@
-"""Products of matrices of few bits, which carry a scale for each block of elements.
+"""Multiply block-scaled matrices of low precision.
 
 The formats are those of the Open Compute Project's "Microscaling Formats" (2023), in which a scale is
 a power of two, and a second one with scales of 8 bits and one more for the whole array.
@@ -27,7 +27,7 @@ _F32 = np.dtype(np.float32)
 
 @record
 class BlockScaleConfig:
-    """How an array is quantized: made by `get_scaled_dot_general_config`."""
+    """Describe the quantization of an array: made by `get_scaled_dot_general_config`."""
 
     mode: str
     block_size: int
@@ -44,7 +44,7 @@ _MODES = {
 
 
 def get_scaled_dot_general_config(mode: str, global_scale: Any = None) -> BlockScaleConfig:
-    """How `scaled_dot_general` quantizes an operand: 'mxfp8', 'mxfp4' or 'nvfp4'.
+    """Configure how `scaled_dot_general` quantizes an operand: 'mxfp8', 'mxfp4' or 'nvfp4'.
 
     `global_scale`, for 'nvfp4' only, is one number (default 1) that the scales of blocks are relative to.
 
@@ -76,7 +76,7 @@ def get_scaled_dot_general_config(mode: str, global_scale: Any = None) -> BlockS
 def scaled_matmul(
     lhs: Any, rhs: Any, lhs_scales: Any, rhs_scales: Any, preferred_element_type: Any = np.float32
 ) -> Array:
-    """The product of scaled matrices: (B, M, K) and (B, N, K) give (B, M, N).
+    """Multiply scaled matrices: (B, M, K) and (B, N, K) give (B, M, N).
 
     `lhs_scales` has shape (B, M, K / block), `rhs_scales` (B, N, K / block): each holds for a block of
     elements in a row. Computed in float32.
@@ -152,7 +152,7 @@ def scaled_dot_general(
     configs: Sequence[BlockScaleConfig] | None = None,
     implementation: str | None = None,
 ) -> Array:
-    """`lax.dot_general` of operands quantized in blocks along the one contracted dimension.
+    """Compute `lax.dot_general` of operands quantized in blocks along the one contracted dimension.
 
     `configs` are for lhs, rhs and, in the backward pass, the gradient; without them nothing is
     quantized. Derivatives take quantization as the identity. `implementation` has no effect.

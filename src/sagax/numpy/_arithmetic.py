@@ -1,4 +1,4 @@
-"""Arithmetic, element by element: sums, products, quotients, remainders, powers, extremes, signs.
+"""Compute elementwise arithmetic: sums, products, quotients, remainders, powers, extrema, signs.
 
 Operands are promoted to a common dtype and broadcast. `add` and its kind are plain functions here; the
 module `_ufunc` makes of some of them the objects of the public namespace that also reduce and accumulate.
@@ -6,7 +6,7 @@ module `_ufunc` makes of some of them the objects of the public namespace that a
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -14,7 +14,7 @@ import sagax.numpy._base as _base
 from sagax._src.core import dtypes
 from sagax._src.core.value import Array, aval_of
 from sagax._src.diagnostics.errors import DtypeError
-from sagax._src.lazy_import import lazy_import
+from sagax._src.lazy_import import lazy_imports
 from sagax._src.primitives.arithmetic import (
     abs_p,
     add_p,
@@ -46,12 +46,13 @@ from sagax.numpy._base import (
 )
 from sagax.numpy._fused import fused, operation1, operation2
 
-if TYPE_CHECKING:
-    import sagax._src.higher_order.while_loop as loops
-    import sagax._src.primitives.power as power_family
-else:
-    loops = lazy_import("sagax._src.higher_order.while_loop", globals())
-    power_family = lazy_import("sagax._src.primitives.power", globals())
+
+@lazy_imports
+def _() -> None:
+    global loops, power_family
+    from sagax._src.higher_order import while_loop as loops
+    from sagax._src.primitives import power as power_family
+
 
 _BOOL = dtypes.bool_
 _SCALARS = frozenset((bool, int, float, complex))
@@ -84,7 +85,7 @@ def _real_kind(function: str, x: Any) -> str:
 
 @operation2
 def add(x: Any, y: Any, /) -> Array:
-    """x + y, element by element; for booleans the logical or.
+    """Add x + y elementwise; for booleans, compute the logical or.
 
     >>> import sagax.numpy as snp
     >>> snp.add(snp.arange(3), 10)
@@ -101,7 +102,7 @@ def add(x: Any, y: Any, /) -> Array:
 
 @operation2
 def subtract(x: Any, y: Any, /) -> Array:
-    """x - y, element by element. Booleans are refused, as in NumPy.
+    """Subtract x - y elementwise. Booleans are refused, as in NumPy.
 
     >>> import sagax.numpy as snp
     >>> snp.subtract(snp.arange(3), 10)
@@ -113,7 +114,7 @@ def subtract(x: Any, y: Any, /) -> Array:
 
 @operation2
 def multiply(x: Any, y: Any, /) -> Array:
-    """x * y, element by element; for booleans the logical and.
+    """Multiply x * y elementwise; for booleans, compute the logical and.
 
     >>> import sagax.numpy as snp
     >>> snp.multiply(snp.arange(3), 0.5)
@@ -130,7 +131,7 @@ def multiply(x: Any, y: Any, /) -> Array:
 
 @operation1
 def negative(x: Any, /) -> Array:
-    """-x, element by element; modulo the width for unsigned integers. Booleans are refused.
+    """Negate each element; modulo the width for unsigned integers. Booleans are refused.
 
     >>> import sagax.numpy as snp
     >>> snp.negative(snp.array([1.0, -2.0]))
@@ -140,7 +141,7 @@ def negative(x: Any, /) -> Array:
 
 
 def positive(x: Any, /) -> Array:
-    """`x` unchanged.
+    """Return `x` unchanged.
 
     >>> import sagax.numpy as snp
     >>> snp.positive(snp.array([1.0, -2.0]))
@@ -151,7 +152,7 @@ def positive(x: Any, /) -> Array:
 
 @operation1
 def square(x: Any, /) -> Array:
-    """x * x, element by element; booleans become integers.
+    """Square each element; booleans become integers.
 
     >>> import sagax.numpy as snp
     >>> snp.square(snp.array([1.0, -2.0]))
@@ -166,7 +167,7 @@ def square(x: Any, /) -> Array:
 
 @operation2
 def true_divide(x1: Any, x2: Any, /) -> Array:
-    """x1 / x2, element by element, in floating point; integers are converted.
+    """Divide x1 / x2 elementwise, in floating point; integers are converted.
 
     Division by zero gives inf or NaN.
 
@@ -180,7 +181,7 @@ def true_divide(x1: Any, x2: Any, /) -> Array:
 
 @operation2
 def divide(x1: Any, x2: Any, /) -> Array:
-    """As `true_divide`.
+    """Divide x1 / x2 elementwise: another name of `true_divide`.
 
     >>> import sagax.numpy as snp
     >>> snp.divide(snp.arange(3), 2)
@@ -192,7 +193,7 @@ def divide(x1: Any, x2: Any, /) -> Array:
 
 @operation1
 def reciprocal(x: Any, /) -> Array:
-    """1 / x, element by element, in floating point.
+    """Compute 1 / x elementwise, in floating point.
 
     >>> import sagax.numpy as snp
     >>> snp.reciprocal(snp.array([2.0, -4.0]))
@@ -208,7 +209,7 @@ def _known_sign(x: Any) -> int:
 
 
 def _remainder(x: Any, y: Any, sign: int) -> tuple[Any, Any]:
-    """What `rem` gives, with the sign of x, and where that is not the sign of y.
+    """The result of `rem`, with the sign of x, and a mask of signs that differ from y's.
 
     `sign` is that of y if it is known. For integers y = 0 must have been dealt with.
     """
@@ -229,7 +230,7 @@ def _not_zero(y: Any, sign: int) -> Any:
 
 @operation2
 def floor_divide(x1: Any, x2: Any, /) -> Array:
-    """The floor of x1 / x2, element by element, in the common dtype; booleans become integers.
+    """Compute floor(x1 / x2) elementwise, in the common dtype; booleans become integers.
 
     Raises DtypeError for complex operands. An integer divided by zero gives a meaningless number.
 
@@ -255,7 +256,7 @@ def floor_divide(x1: Any, x2: Any, /) -> Array:
 
 @operation2
 def remainder(x1: Any, x2: Any, /) -> Array:
-    """x1 - x2 * floor(x1 / x2), element by element: the remainder with the sign of `x2`.
+    """Compute x1 - x2 * floor(x1 / x2) elementwise: the remainder with the sign of `x2`.
 
     For integers and x2 = 0 it is 0. Raises DtypeError for complex operands.
 
@@ -278,7 +279,7 @@ mod = remainder
 
 @operation2
 def fmod(x1: Any, x2: Any, /) -> Array:
-    """x1 - x2 * trunc(x1 / x2), element by element: the remainder with the sign of `x1`.
+    """Compute x1 - x2 * trunc(x1 / x2) elementwise: the remainder with the sign of `x1`.
 
     For integers and x2 = 0 it is 0. Raises DtypeError for complex operands.
 
@@ -293,7 +294,7 @@ def fmod(x1: Any, x2: Any, /) -> Array:
 
 @operation2
 def divmod(x1: Any, x2: Any, /) -> tuple[Array, Array]:
-    """The pair (floor_divide(x1, x2), remainder(x1, x2)).
+    """Return the pair (floor_divide(x1, x2), remainder(x1, x2)).
 
     >>> import sagax.numpy as snp
     >>> snp.divmod(snp.array([7, -7]), 4)
@@ -323,7 +324,7 @@ def _floor_divmod(x: Any, y: Any) -> tuple[Array, Array]:
 
 
 def power(x1: Any, x2: Any, /) -> Array:
-    """x1 ** x2, element by element, in the common dtype; booleans become integers.
+    """Compute x1 ** x2 elementwise, in the common dtype; booleans become integers.
 
     An exponent that is a Python int is a fixed one, computed by repeated multiplication. Integers have
     no negative powers: a fixed one raises TypeError, and an array of them gives numbers without
@@ -377,7 +378,7 @@ def _integer_power(x: Any, y: Any) -> Array:
 
 @operation2
 def float_power(x1: Any, x2: Any, /) -> Array:
-    """x1 ** x2, element by element, in floating point whatever the operands are.
+    """Compute x1 ** x2 elementwise, always in floating point.
 
     >>> import sagax.numpy as snp
     >>> snp.float_power(snp.arange(1, 4), -1)
@@ -392,7 +393,7 @@ def float_power(x1: Any, x2: Any, /) -> Array:
 
 @operation1
 def absolute(x: Any, /) -> Array:
-    """The absolute value of each element; of complex numbers the modulus, which is real.
+    """Compute the absolute value of each element; for complex numbers the modulus, which is real.
 
     >>> import sagax.numpy as snp
     >>> snp.absolute(snp.array([-1.5, 3 + 4j]))
@@ -409,7 +410,7 @@ abs = absolute
 
 @operation1
 def fabs(x: Any, /) -> Array:
-    """The absolute value of each element, in floating point. Real numbers only.
+    """Compute the absolute value of each element, in floating point. Real numbers only.
 
     >>> import sagax.numpy as snp
     >>> snp.fabs(snp.array([-1, 2]))
@@ -429,7 +430,7 @@ def fabs(x: Any, /) -> Array:
 
 @operation1
 def sign(x: Any, /) -> Array:
-    """-1, 0 or 1, as each element is negative, zero or positive; x / |x| for complex numbers.
+    """Compute the sign of each element: -1, 0 or 1; x / |x| for complex numbers.
 
     >>> import sagax.numpy as snp
     >>> snp.sign(snp.array([-1.5, 0.0, 2.0]))
@@ -443,7 +444,7 @@ def sign(x: Any, /) -> Array:
 
 @operation2
 def maximum(x: Any, y: Any, /) -> Array:
-    """The greater of x and y, element by element; NaN where either is NaN.
+    """Compute the elementwise maximum of x and y; NaN where either is NaN.
 
     Complex numbers are compared by their real parts, and by their imaginary parts where those agree.
 
@@ -457,7 +458,7 @@ def maximum(x: Any, y: Any, /) -> Array:
 
 @operation2
 def minimum(x: Any, y: Any, /) -> Array:
-    """The smaller of x and y, element by element; NaN where either is NaN.
+    """Compute the elementwise minimum of x and y; NaN where either is NaN.
 
     Complex numbers are compared by their real parts, and by their imaginary parts where those agree.
 
@@ -471,7 +472,7 @@ def minimum(x: Any, y: Any, /) -> Array:
 
 @operation2
 def fmax(x1: Any, x2: Any) -> Array:
-    """The greater of x1 and x2, element by element; where one of them is NaN, the other.
+    """Compute the elementwise maximum of x1 and x2; where one of them is NaN, the other.
 
     >>> import sagax.numpy as snp
     >>> snp.fmax(snp.array([1.0, snp.nan]), 0)
@@ -484,7 +485,7 @@ def fmax(x1: Any, x2: Any) -> Array:
 
 @operation2
 def fmin(x1: Any, x2: Any) -> Array:
-    """The smaller of x1 and x2, element by element; where one of them is NaN, the other.
+    """Compute the elementwise minimum of x1 and x2; where one of them is NaN, the other.
 
     >>> import sagax.numpy as snp
     >>> snp.fmin(snp.array([1.0, snp.nan]), 0)

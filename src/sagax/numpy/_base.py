@@ -1,4 +1,4 @@
-"""What all functions of the namespace do with their operands: check, promote, align.
+"""Check, promote and align the operands of sagax.numpy.
 
 Arrays of different dtypes are promoted by the lattice in core.dtypes; Python numbers are weak and
 become scalars of the array's dtype. Arrays of different rank get leading dimensions of size 1, which the
@@ -40,7 +40,7 @@ _NUMBERS_LIMIT = 4096
 
 
 def refused(function: str, x: Any, position: int) -> ArgumentError:
-    """The error for an argument that is no array: lists and tuples above all."""
+    """Build the error for an argument that is no array: lists and tuples above all."""
     if isinstance(x, (list, tuple)):
         fix = "make it an array first: numpy.asarray(...)"
     elif x is None:
@@ -58,7 +58,7 @@ def refused(function: str, x: Any, position: int) -> ArgumentError:
 
 
 def as_operand(function: str, x: Any, position: int = 0) -> Any:
-    """`x` as an array or tracer or scalar that primitives accept."""
+    """Convert `x` to an array, tracer or scalar that primitives accept."""
     if isinstance(x, Array) or type(x) in _SCALARS:
         return x
     if isinstance(x, (np.ndarray, np.generic)):
@@ -74,14 +74,14 @@ def as_operand(function: str, x: Any, position: int = 0) -> Any:
 
 
 def as_array(function: str, x: Any, position: int = 0) -> Any:
-    """`x` as an array or tracer, for functions that return an operand or look at its shape."""
+    """Convert `x` to an array or tracer, for functions that return an operand or read its shape."""
     if isinstance(x, Array):
         return x
     return sockets.concrete(as_operand(function, x, position))
 
 
 def x64() -> bool:
-    """Whether 64-bit dtypes are allowed."""
+    """Return whether 64-bit dtypes are allowed."""
     return _thread.settings.x64
 
 
@@ -93,12 +93,12 @@ _pairs: dict[tuple, tuple] = {}
 
 
 def kept(scalar: Any) -> Any:
-    """A NumPy scalar as an operand that keeps its dtype, of 64 bits too where x64 is off."""
+    """Convert a NumPy scalar to an operand of the same dtype, of 64 bits too where x64 is off."""
     return _both(scalar)[0]
 
 
 def number(value: Any, kind: type, dtype: Any) -> Any:
-    """A Python number of type `kind` as a scalar of `dtype`. Raises if an int does not fit.
+    """Convert a Python number of type `kind` to a scalar of `dtype`. Raises if an int does not fit.
 
     It is a NumPy scalar, which a traced program holds as a literal; where operations are evaluated at
     once it is an array, made once and kept.
@@ -156,7 +156,7 @@ def _new_beside(function: str, a: Any, value: Any, kind: type) -> tuple:
 
 
 def array_beside(function: str, a: Any, value: Any) -> Any:
-    """A Python number as an array that goes with the array `a`, in its dtype if that can hold it."""
+    """Convert a Python number to an array that combines with `a`, in its dtype if that can hold it."""
     _, found = _new_beside(function, a.aval, value, type(value))
     return sockets.concrete(value if found is None else found)
 
@@ -171,7 +171,7 @@ def _both(scalar: Any) -> tuple:
 
 
 def number_beside(value: Any, x: Any) -> Any:
-    """A Python number as a scalar that goes with the operand `x`: in its dtype, and weak if it is."""
+    """Convert a Python number to a scalar in the dtype of the operand `x`, weak if that is weak."""
     aval = aval_of(x)
     if not aval.weak_type:
         return number(value, type(value), aval.dtype)
@@ -212,7 +212,7 @@ def _typed(x: Any) -> tuple[Any, bool]:
 
 
 def cast(x: Any, dtype: Any, weak: bool) -> Any:
-    """An operand as `dtype`; a Python number becomes a scalar of it without any operation."""
+    """Cast an operand to `dtype`; a Python number becomes a scalar of it without any operation."""
     kind = type(x)
     if kind in _SCALARS:
         if weak:  # all operands are weak: a Python number of the right kind stays one
@@ -236,12 +236,12 @@ def _python_number(x: Any, dtype: Any) -> Any:
 
 
 def common_dtype(function: str, args: Sequence[Any]) -> tuple[Any, bool]:
-    """The (dtype, weak) that operands have in common."""
+    """Return the common (dtype, weak) of operands."""
     return common_of(function, tuple([_typed(x) for x in args]))
 
 
 def common_of(function: str, typed: tuple) -> tuple[Any, bool]:
-    """The (dtype, weak) that several (dtype, weak) have in common."""
+    """Return the common (dtype, weak) of several (dtype, weak)."""
     try:
         return _common(typed, _thread.settings)
     except dtypes.errors.TypePromotionError as error:
@@ -249,13 +249,13 @@ def common_of(function: str, typed: tuple) -> tuple[Any, bool]:
 
 
 def promote_dtypes(function: str, *args: Any) -> list:
-    """The operands with their common dtype."""
+    """Promote the operands to their common dtype."""
     dtype, weak = common_dtype(function, args)
     return [cast(x, dtype, weak) for x in args]
 
 
 def promote_inexact(function: str, *args: Any) -> list:
-    """The operands with their common dtype, made floating point if it is not."""
+    """Promote the operands to their common dtype, or to floating point if that is not inexact."""
     dtype, weak = common_dtype(function, args)
     if not dtypes.is_inexact(dtype):
         if not dtypes.is_numeric_dtype(dtype):
@@ -269,14 +269,14 @@ def promote_inexact(function: str, *args: Any) -> list:
 
 
 def inexact(dtype: Any) -> Any:
-    """The floating point dtype in which numbers of a dtype are computed with."""
+    """Return the floating point dtype in which numbers of a dtype are computed with."""
     if dtypes.is_inexact(dtype):
         return dtype
     return dtypes.canonicalize(dtypes.to_inexact(dtype), _thread.settings.x64)
 
 
 def number_type(x: Any, x64: bool) -> tuple[Any, bool]:
-    """The (dtype, weak) of a number: of Python's, of NumPy's, or a symbolic size."""
+    """Return the (dtype, weak) of a number: of Python's, of NumPy's, or a symbolic size."""
     if dims.is_dim(x):
         return dtypes.default_int(x64), True
     return dtypes.dtype_and_weak(x, x64)
@@ -286,7 +286,7 @@ def number_type(x: Any, x64: bool) -> tuple[Any, bool]:
 
 
 def rank_of(function: str, args: Sequence[Any]) -> int:
-    """The greatest rank of the operands; speaks up about different ones if the settings ask for that."""
+    """Return the greatest rank of the operands; report rank promotion if the settings ask for it."""
     ranks = {len(shape_of(x)) for x in args}
     ranks.discard(0)
     if len(ranks) > 1:
@@ -301,7 +301,7 @@ def check_ranks(function: str, args: Sequence[Any]) -> None:
 
 
 def align_ranks(function: str, args: Sequence[Any]) -> list:
-    """The operands with equal ranks (or rank 0): leading dimensions of size 1 are added."""
+    """Reshape the operands to equal ranks (or rank 0): leading dimensions of size 1 are added."""
     rank = rank_of(function, args)
     if not rank:
         return list(args)
@@ -363,7 +363,7 @@ def _check_rank_promotion(function: str, args: Sequence[Any]) -> None:
 
 
 def promoted2(function: str, x: Any, y: Any) -> tuple:
-    """Two operands with a common dtype."""
+    """Promote two operands to a common dtype."""
     if isinstance(x, Array):
         kind = type(y)
         if kind in _SCALARS:
@@ -390,7 +390,9 @@ def promoted2(function: str, x: Any, y: Any) -> tuple:
 
 
 def operands2(function: str, x: Any, y: Any) -> tuple:
-    """Two operands with a common dtype and equal ranks. The hot path of every binary operation."""
+    """Promote two operands to a common dtype and equal ranks. The hot path of every binary
+    operation.
+    """
     if isinstance(x, Array):
         kind = type(y)
         if kind in _SCALARS:
@@ -410,7 +412,7 @@ _INEXACT = frozenset("fc")
 
 
 def operands2_inexact(function: str, x: Any, y: Any) -> tuple:
-    """As `operands2`, promoted to a floating point (or complex) dtype."""
+    """Promote two operands as `operands2` does, to a floating point (or complex) dtype."""
     if isinstance(x, Array) and dtypes.kind(x.aval.dtype) in _INEXACT:
         return operands2(function, x, y)
     if isinstance(y, Array) and dtypes.kind(y.aval.dtype) in _INEXACT:
@@ -421,13 +423,13 @@ def operands2_inexact(function: str, x: Any, y: Any) -> tuple:
 
 
 def operands_aligned(function: str, *args: Any) -> list:
-    """Any number of operands with a common dtype and equal ranks."""
+    """Promote any number of operands to a common dtype and equal ranks."""
     args = tuple([as_operand(function, x, i) for i, x in enumerate(args)])
     return align_ranks(function, promote_dtypes(function, *args))
 
 
 def operand_inexact(function: str, x: Any) -> Any:
-    """One operand, as floating point if it is not inexact."""
+    """Promote one operand to floating point if it is not inexact."""
     if isinstance(x, Array) and dtypes.kind(x.aval.dtype) in _INEXACT:
         return x
     (x,) = promote_inexact(function, as_operand(function, x))
@@ -438,17 +440,17 @@ def operand_inexact(function: str, x: Any) -> Any:
 
 
 def dtype_of(x: Any) -> Any:
-    """The dtype of an operand: that of an array, or that of a Python number."""
+    """Return the dtype of an operand: that of an array, or that of a Python number."""
     return x.aval.dtype if isinstance(x, Array) else aval_of(x).dtype
 
 
 def shape_of(x: Any) -> tuple:
-    """The shape of an operand."""
+    """Return the shape of an operand."""
     return () if type(x) in _SCALARS else x.shape
 
 
 def broadcast_shapes(function: str, shapes: Sequence[tuple]) -> tuple:
-    """The shape that arrays of the given shapes broadcast to; an error that shows both otherwise."""
+    """Compute the shape that arrays of the given shapes broadcast to; errors show both shapes."""
     first = shapes[0] if shapes else ()
     if all(dims.same_shape(s, first) for s in shapes):
         return tuple(first)
@@ -472,7 +474,7 @@ def broadcast_shapes(function: str, shapes: Sequence[tuple]) -> tuple:
 
 
 def broadcast_to(x: Any, shape: tuple) -> Any:
-    """`x` broadcast to `shape`, NumPy's way."""
+    """Broadcast `x` to `shape` by NumPy's rules."""
     have = shape_of(x)
     if dims.same_shape(have, shape):
         return x
@@ -489,7 +491,9 @@ def broadcast_to(x: Any, shape: tuple) -> Any:
 
 
 def select(condition: Any, on_true: Any, on_false: Any) -> Any:
-    """`on_true` where the boolean `condition` holds, else `on_false`; cases of the same dtype, all broadcast."""
+    """Select `on_true` where the boolean `condition` holds, else `on_false`: of one dtype,
+    broadcast.
+    """
     which, true, false = shape_of(condition), shape_of(on_true), shape_of(on_false)
     if dims.same_shape(true, false) and (not which or dims.same_shape(which, true)):
         return select_n_p.bind(condition, on_false, on_true)
@@ -506,11 +510,11 @@ def select(condition: Any, on_true: Any, on_false: Any) -> Any:
 
 
 def strong(x: Any) -> Any:
-    """The array without weakness of its type."""
+    """Make the type of an array strong."""
     aval = x.aval
     return convert(x, aval.dtype, False) if aval.weak_type else x
 
 
 def strong_unless_scalars(x: Any, *operands: Any) -> Any:
-    """The result `x`, which is weakly typed, if at all, only where all the operands are of rank 0."""
+    """Make the type of the result `x` strong, unless all the operands are of rank 0."""
     return strong(x) if any(shape_of(y) for y in operands) else x

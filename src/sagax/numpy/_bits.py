@@ -1,4 +1,4 @@
-"""Bits packed into bytes, and unpacked."""
+"""Pack bits into bytes, and unpack them."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def _line(function: str, a: Any, axis: Any) -> tuple[Any, int]:
 
 
 def packbits(a: Any, axis: int | None = None, bitorder: str = "big") -> Array:
-    """Bytes of which each holds eight elements of `a` along `axis` as bits: 1 where not zero.
+    """Pack eight elements of `a` along `axis` into the bits of each byte: 1 where not zero.
 
     Without an axis `a` is flattened; zeros fill up the last byte. With `bitorder="big"` the first
     element is the highest bit. The dtype is uint8.
@@ -76,7 +76,7 @@ def _pack(x: Any, *, axis: int, big: bool) -> Array:
 def unpackbits(
     a: Any, axis: int | None = None, count: int | None = None, bitorder: str = "big"
 ) -> Array:
-    """The bits of the bytes in `a` (uint8) along `axis`, each 0 or 1 of dtype uint8.
+    """Unpack the bits of the bytes in `a` (uint8) along `axis`, each 0 or 1 of dtype uint8.
 
     `count` says how many: more than there are gives zeros, a negative one leaves some out at the end.
     With `bitorder="big"` the highest bit comes first.

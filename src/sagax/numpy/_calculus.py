@@ -1,4 +1,4 @@
-"""Differences, numerical derivatives and integrals, and phases without jumps."""
+"""Compute differences, gradients and trapezoidal integrals, and unwrap phases."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def _part(x: Any, start: int, stop: int | None, axis: int) -> Any:
 
 @fused_function(1)
 def diff(a: Any, n: int = 1, axis: int = -1, prepend: Any = None, append: Any = None) -> Array:
-    """The differences of neighbours in `a` along `axis`, `n` times over.
+    """Compute the differences of neighbors in `a` along `axis`, `n` times over.
 
     `prepend` and `append` are put before and after `a` first: arrays, or numbers for one element.
     Same dtype; of booleans, whether they differ.
@@ -81,7 +81,7 @@ def _differences(x: Any, *, n: int, axis: int) -> Array:
 
 
 def ediff1d(ary: Any, to_end: Any = None, to_begin: Any = None) -> Array:
-    """The differences of neighbours in the flattened `ary`, between `to_begin` and `to_end`.
+    """Compute the differences of neighbors in the flattened `ary`, between `to_begin` and `to_end`.
 
     >>> import sagax.numpy as np
     >>> np.ediff1d(np.array([1, 4, 9]), to_end=7)
@@ -101,7 +101,7 @@ def ediff1d(ary: Any, to_end: Any = None, to_begin: Any = None) -> Array:
 def gradient(
     f: Any, *varargs: Any, axis: int | Sequence[int] | None = None, edge_order: int | None = None
 ) -> Array | list[Array]:
-    """The derivative of `f` along each axis by central differences, one-sided at the ends.
+    """Compute the derivative of `f` along each axis by central differences, one-sided at the ends.
 
     Args:
       varargs: the distance between neighbours: one number for all axes, or for each axis a number or
@@ -182,7 +182,7 @@ def _uneven_derivative(x: Any, places: Any, *, axis: int) -> Array:
 
 
 def trapezoid(y: Any, x: Any = None, dx: Any = 1.0, axis: int = -1) -> Array:
-    """The integral of `y` along `axis` by the trapezoidal rule, floating point.
+    """Integrate `y` along `axis` by the trapezoidal rule, in floating point.
 
     The points lie at `x` (a vector, or of the shape of `y`) or `dx` apart.
 
@@ -218,7 +218,7 @@ def _trapezia(widths: Any, y: Any, *, axis: int) -> Array:
 
 
 def unwrap(p: Any, discont: Any = None, axis: int = -1, period: Any = 2 * math.pi) -> Array:
-    """`p` with multiples of `period` added along `axis`, so that neighbours are close.
+    """Add multiples of `period` to `p` along `axis`, so that neighbors are close.
 
     Where neighbours differ by more than `discont` (at least, and by default, half a period), the
     difference becomes at most half a period. Integers with an int as `period` stay integers.

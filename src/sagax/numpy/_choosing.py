@@ -1,4 +1,4 @@
-"""Elements chosen by masks and numbers: compress, extract, place, choose; and filled diagonals."""
+"""Choose elements by masks and indices: compress, extract, place, choose, fill_diagonal."""
 
 from __future__ import annotations
 
@@ -48,7 +48,8 @@ def compress(
     fill_value: Any = 0,
     out: None = None,
 ) -> Array:
-    """The slices of `a` along `axis` (without one: the elements) for which `condition` is not zero.
+    """Select the slices of `a` along `axis` (without one: the elements) where `condition` is
+    nonzero.
 
     `condition` is a vector, perhaps shorter than the axis. It must be concrete unless `size` says how
     many slices to return: the first ones, filled up with `fill_value`.
@@ -112,7 +113,7 @@ def _compress_to(condition: Any, x: Any, fill: Any, *, size: int, axis: int) -> 
 
 
 def extract(condition: Any, arr: Any, *, size: int | None = None, fill_value: Any = 0) -> Array:
-    """The elements of `arr` for which `condition`, of as many elements, is not zero; a vector.
+    """Extract the elements of `arr` where `condition`, of the same size, is nonzero; a vector.
 
     `condition` must be concrete unless `size` says how many elements to return: the first ones, filled
     up with `fill_value`.
@@ -125,7 +126,7 @@ def extract(condition: Any, arr: Any, *, size: int | None = None, fill_value: An
 
 
 def place(arr: Any, mask: Any, vals: Any, *, inplace: bool = True) -> Array:
-    """`arr` with the elements for which `mask` is not zero replaced by `vals`, in order, repeated.
+    """Replace the elements of `arr` where `mask` is nonzero by `vals`, in order, repeated.
 
     Arrays never change: pass `inplace=False`, and use the result.
 
@@ -169,7 +170,7 @@ def _place(arr: Any, mask: Any, vals: Any) -> Array:
 
 
 def choose(a: Any, choices: Any, out: None = None, mode: str = "raise") -> Array:
-    """Element by element the one of `choices` (a sequence of arrays) whose number `a` holds.
+    """Choose each element from one of `choices`, a sequence of arrays; `a` holds its index.
 
     All broadcast. Numbers out of range: 'raise' is an error, for which `a` must be concrete, 'clip'
     takes the first or last choice, 'wrap' counts around.
@@ -228,7 +229,8 @@ def choose(a: Any, choices: Any, out: None = None, mode: str = "raise") -> Array
 
 
 def fill_diagonal(a: Any, val: Any, wrap: bool = False, *, inplace: bool = True) -> Array:
-    """`a` with the elements whose indices are all equal replaced by `val`: a number, or one for each.
+    """Replace the diagonal of `a`, whose indices are all equal, by `val`: a number, or one for
+    each.
 
     `a` is a matrix, or has several dimensions of one size. Arrays never change: pass `inplace=False`,
     and use the result. `wrap` is not supported.

@@ -1,4 +1,4 @@
-"""Comparing whole arrays: within tolerances, and for equality; and common divisors of integers."""
+"""Compare arrays within tolerances and for equality; common divisors and multiples."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from sagax.numpy._reductions import any as reduce_any
 
 
 def isclose(a: Any, b: Any, rtol: Any = 1e-05, atol: Any = 1e-08, equal_nan: bool = False) -> Array:
-    """Whether |a - b| <= atol + rtol * |b|, element by element; equal infinities are close.
+    """Return elementwise whether |a - b| <= atol + rtol * |b|; equal infinities are close.
 
     NaN is close to nothing, or with `equal_nan` to NaN.
 
@@ -57,7 +57,7 @@ def _close(a: Any, b: Any, rtol: Any, atol: Any, *, equal_nan: bool) -> Array:
 def allclose(
     a: Any, b: Any, rtol: Any = 1e-05, atol: Any = 1e-08, equal_nan: bool = False
 ) -> Array:
-    """Whether `isclose` holds for all elements, as a boolean array of shape ().
+    """Return whether `isclose` holds for all elements, as a boolean array of shape ().
 
     >>> import sagax.numpy as snp
     >>> snp.allclose(snp.ones(3), 1.000001)
@@ -67,7 +67,7 @@ def allclose(
 
 
 def array_equal(a1: Any, a2: Any, equal_nan: bool = False) -> Array:
-    """Whether two arrays have the same shape and equal elements, as a boolean array of shape ().
+    """Return whether two arrays have the same shape and equal elements, as a boolean array of shape ().
 
     >>> import sagax.numpy as snp
     >>> snp.array_equal(snp.arange(2), snp.array([0, 1]))
@@ -88,7 +88,7 @@ def _equal(function: str, x: Any, y: Any, equal_nan: bool) -> Any:
 
 
 def array_equiv(a1: Any, a2: Any) -> Array:
-    """Whether two arrays have equal elements once they are broadcast, as a boolean array of shape ().
+    """Return whether two arrays have equal elements once they are broadcast, as a boolean array of shape ().
 
     >>> import sagax.numpy as snp
     >>> snp.array_equiv(snp.ones((2, 2)), 1)
@@ -118,7 +118,7 @@ def _integers(function: str, x1: Any, x2: Any) -> tuple:
 
 
 def gcd(x1: Any, x2: Any, /) -> Array:
-    """The greatest common divisor of integers, element by element; gcd(0, 0) = 0.
+    """Compute the greatest common divisor of integers elementwise; gcd(0, 0) = 0.
 
     >>> import sagax.numpy as snp
     >>> snp.gcd(snp.array([12, -8]), 8)
@@ -147,7 +147,7 @@ def _gcd(x: Any, y: Any) -> Array:
 
 
 def lcm(x1: Any, x2: Any, /) -> Array:
-    """The least common multiple of integers, element by element; 0 where one is 0.
+    """Compute the least common multiple of integers elementwise; 0 where one is 0.
 
     >>> import sagax.numpy as snp
     >>> snp.lcm(snp.array([4, -6]), 6)

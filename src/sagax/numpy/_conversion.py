@@ -1,4 +1,4 @@
-"""Arrays from what there is already: numbers, nested lists, other libraries' arrays; other dtypes."""
+"""Convert numbers, nested lists and foreign arrays to arrays, and arrays to other dtypes."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def requested(dtype: Any, function: str) -> Any:
 
 
 def placed(x: Any, device: Any) -> Any:
-    """`x`, on the device that was asked for."""
+    """Put `x` on the requested device, if there is one."""
     return x if device is None else device_put(x, device)
 
 
@@ -40,7 +40,7 @@ def array(
     device: Any = None,
     out_sharding: Any = None,
 ) -> Array:
-    """An array of `object`: a number, an array, or nested lists and tuples of these.
+    """Create an array from `object`: a number, an array, or nested lists and tuples of these.
 
     A Python number gives a weakly typed array. The elements of lists are promoted to a common dtype.
     `dtype` converts. `ndmin` adds leading dimensions of size 1. Raises ArgumentValueError, naming
@@ -64,7 +64,8 @@ def asarray(
     device: Any = None,
     out_sharding: Any = None,
 ) -> Array:
-    """`a` as an array: arrays as they are; numbers, NumPy arrays and nested lists as in `array`.
+    """Convert `a` to an array: arrays as they are; numbers, NumPy arrays and nested lists as in
+    `array`.
 
     >>> import sagax.numpy as snp
     >>> snp.asarray([1, 2, 3])
@@ -81,7 +82,7 @@ def asarray(
 
 
 def copied(x: Any) -> Any:
-    """An array of its own with the contents of `x`; in a program, where nothing is deleted, `x`."""
+    """Copy the buffer of `x`; in a traced function, where nothing is deleted, return `x`."""
     return x.copied() if type(x) is ConcreteArray else x
 
 
@@ -138,7 +139,7 @@ def _as_array(function: str, x: Any, dtype: Any) -> Array:
 
 
 def python_number(x: Any, kind: type, dtype: Any) -> Any:
-    """A Python number as a NumPy scalar of a dtype, which may be of another kind."""
+    """Convert a Python number to a NumPy scalar of a dtype, which may be of another kind."""
     if dtypes.kind(dtype) in "iu" and kind is not bool:
         dtypes.check_python_int(_whole(x), dtype)
     elif kind is int and abs(x) >= 1 << 63:
@@ -291,7 +292,7 @@ def _list_shape(function: str, x: Any, path: str, leaves: list) -> tuple:
 
 
 def copy(a: Any, order: str | None = None) -> Array:
-    """An array of its own with the elements of `a`: donating or deleting one leaves the other alone.
+    """Copy the elements of `a` into a new array: donating or deleting one leaves the other alone.
 
     >>> import sagax.numpy as snp
     >>> snp.copy(snp.arange(2))
@@ -301,7 +302,7 @@ def copy(a: Any, order: str | None = None) -> Array:
 
 
 def astype(x: Any, dtype: Any, /, *, copy: bool = False, device: Any = None) -> Array:
-    """`x` with its elements converted to `dtype`.
+    """Convert the elements of `x` to `dtype`.
 
     Floats lose their fraction when they become integers, and saturate; complex numbers lose their
     imaginary part; integers wrap around.

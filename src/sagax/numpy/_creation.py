@@ -1,11 +1,11 @@
-"""Making arrays: filled ones, ranges of numbers, matrices of zeros and ones."""
+"""Create arrays: filled, ranges, identity matrices."""
 
 from __future__ import annotations
 
 import math
 import operator
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -19,7 +19,7 @@ from sagax._src.diagnostics.errors import (
     ArgumentValueError,
     ConcretizationTypeError,
 )
-from sagax._src.lazy_import import lazy_import
+from sagax._src.lazy_import import lazy_imports
 from sagax._src.primitives.arithmetic import add_p, div_p, mul_p, sub_p
 from sagax._src.primitives.comparison import eq_p, ge_p, ne_p
 from sagax._src.primitives.resharding import with_out_sharding
@@ -47,14 +47,13 @@ from sagax.numpy._conversion import (
 )
 from sagax.numpy._fused import fused
 
-if TYPE_CHECKING:
-    import sagax._src.primitives.slicing as slicing
-    import sagax.numpy._elementary as _elementary
-    import sagax.numpy._floats as _floats
-else:
-    _elementary = lazy_import("sagax.numpy._elementary", globals())
-    _floats = lazy_import("sagax.numpy._floats", globals())
-    slicing = lazy_import("sagax._src.primitives.slicing", globals())
+
+@lazy_imports
+def _() -> None:
+    global _elementary, _floats, slicing
+    from sagax._src.primitives import slicing
+    from sagax.numpy import _elementary, _floats
+
 
 _SCALARS = frozenset((bool, int, float, complex))
 
@@ -83,7 +82,8 @@ def _number(value: int, dtype: Any) -> Any:
 
 
 def zeros(shape: Any, dtype: Any = None, *, device: Any = None, out_sharding: Any = None) -> Array:
-    """An array of `shape` (an int or a sequence of ints) full of zeros; of floats unless `dtype` is given.
+    """Create an array of `shape` (an int or a sequence of ints) full of zeros, floats unless
+    `dtype` is given.
 
     >>> import sagax.numpy as snp
     >>> snp.zeros((2, 2), int)
@@ -98,7 +98,8 @@ def zeros(shape: Any, dtype: Any = None, *, device: Any = None, out_sharding: An
 
 
 def ones(shape: Any, dtype: Any = None, *, device: Any = None, out_sharding: Any = None) -> Array:
-    """An array of `shape` (an int or a sequence of ints) full of ones; of floats unless `dtype` is given.
+    """Create an array of `shape` (an int or a sequence of ints) full of ones, floats unless `dtype`
+    is given.
 
     >>> import sagax.numpy as snp
     >>> snp.ones(3)
@@ -112,7 +113,8 @@ def ones(shape: Any, dtype: Any = None, *, device: Any = None, out_sharding: Any
 
 
 def empty(shape: Any, dtype: Any = None, *, device: Any = None, out_sharding: Any = None) -> Array:
-    """An array of `shape` whose contents do not matter: zeros, so that programs stay deterministic.
+    """Create an array of `shape` with arbitrary contents: zeros, so that results stay
+    deterministic.
 
     >>> import sagax.numpy as snp
     >>> snp.empty(2)
@@ -128,7 +130,8 @@ def empty(shape: Any, dtype: Any = None, *, device: Any = None, out_sharding: An
 def full(
     shape: Any, fill_value: Any, dtype: Any = None, *, device: Any = None, out_sharding: Any = None
 ) -> Array:
-    """An array of `shape` filled with `fill_value`, a number or an array that broadcasts to `shape`.
+    """Create an array of `shape` full of `fill_value`, a number or an array that broadcasts to
+    `shape`.
 
     >>> import sagax.numpy as snp
     >>> snp.full((2, 2), snp.arange(2))
@@ -196,7 +199,7 @@ def _filled_like(function: str, x: Any, value: Any, dtype: Any, shape: Any, devi
 
 
 def _place_like(x: Any, shape: Any, device: Any) -> Any:
-    """Where an array like `x` goes, unless it is said: to the devices that `x` is bound to."""
+    """The default device of an array like `x`: the devices that `x` is committed to."""
     if device is not None or shape is not None or not isinstance(x, Array):
         return device
     bound = getattr(x, "_device", None)
@@ -211,7 +214,7 @@ def zeros_like(
     device: Any = None,
     out_sharding: Any = None,
 ) -> Array:
-    """Zeros in the shape and dtype of `a`, except where `dtype` or `shape` say otherwise.
+    """Create zeros in the shape and dtype of `a`, except where `dtype` or `shape` say otherwise.
 
     >>> import sagax.numpy as snp
     >>> snp.zeros_like(snp.arange(3))
@@ -240,7 +243,7 @@ def ones_like(
     device: Any = None,
     out_sharding: Any = None,
 ) -> Array:
-    """Ones in the shape and dtype of `a`, except where `dtype` or `shape` say otherwise.
+    """Create ones in the shape and dtype of `a`, except where `dtype` or `shape` say otherwise.
 
     >>> import sagax.numpy as snp
     >>> snp.ones_like(snp.arange(3))
@@ -259,7 +262,7 @@ def ones_like(
 def empty_like(
     prototype: Any, dtype: Any = None, shape: Any = None, *, device: Any = None
 ) -> Array:
-    """An array like `prototype` whose contents do not matter: zeros.
+    """Create an array like `prototype` with arbitrary contents: zeros.
 
     >>> import sagax.numpy as snp
     >>> snp.empty_like(snp.arange(2))
@@ -278,7 +281,7 @@ def full_like(
     device: Any = None,
     out_sharding: Any = None,
 ) -> Array:
-    """An array like `a` in shape and dtype (unless given), filled with `fill_value`.
+    """Create an array like `a` in shape and dtype (unless given), filled with `fill_value`.
 
     >>> import sagax.numpy as snp
     >>> snp.full_like(snp.arange(3), 7)
@@ -329,7 +332,8 @@ def arange(
     device: Any = None,
     out_sharding: Any = None,
 ) -> Array:
-    """The numbers from `start` (0 if only one bound is given) up to but without `stop`, by `step`.
+    """Create the numbers from `start` (0 if only one bound is given) up to but without `stop`, by
+    `step`.
 
     The bounds must be known while tracing. With a fractional step prefer `linspace`, whose length
     does not hang on rounding.
@@ -395,7 +399,7 @@ def _scalar_of(x: Any, dtype: Any) -> Any:
 
 
 def _steps(start: Any, stop: Any, step: Any) -> Any:
-    """How many numbers there are from start by step up to stop."""
+    """Count the numbers from start by step up to stop."""
     if any(dims.is_dim(x) for x in (start, stop, step)):
         start, stop, step = (_whole(x) for x in (start, stop, step))
         return dims.non_negative(dims.ceil_div(stop - start, step))
@@ -438,7 +442,7 @@ def linspace(
     *,
     device: Any = None,
 ) -> Any:
-    """`num` numbers from `start` to `stop` in equal steps, `stop` included if `endpoint`.
+    """Create `num` numbers from `start` to `stop` in equal steps, `stop` included if `endpoint`.
 
     The bounds may be arrays: the numbers then run along the new dimension `axis`. With `retstep` the
     result is (numbers, step). Integer dtypes round down.
@@ -568,7 +572,7 @@ def logspace(
     dtype: Any = None,
     axis: int = 0,
 ) -> Array:
-    """`num` numbers from base**start to base**stop, in equal steps of the exponent.
+    """Create `num` numbers from base**start to base**stop, in equal steps of the exponent.
 
     >>> import sagax.numpy as snp
     >>> snp.logspace(0, 2, 3)
@@ -584,7 +588,7 @@ def logspace(
 def geomspace(
     start: Any, stop: Any, num: int = 50, endpoint: bool = True, dtype: Any = None, axis: int = 0
 ) -> Array:
-    """`num` numbers from `start` to `stop`, each the same multiple of the one before.
+    """Create `num` numbers from `start` to `stop`, each the same multiple of the one before.
 
     >>> import sagax.numpy as snp
     >>> snp.geomspace(1, 1000, 4)
@@ -630,7 +634,8 @@ def _end(x: Any, phase: Any, both: Any) -> Any:
 
 
 def eye(N: Any, M: Any = None, k: Any = 0, dtype: Any = None, *, device: Any = None) -> Array:
-    """The N by M matrix (M = N by default) with ones on the diagonal `k` places right of the main one.
+    """Create the N by M matrix (default M = N) with ones on the diagonal `k` columns right of the
+    main one.
 
     >>> import sagax.numpy as snp
     >>> snp.eye(2, 3, 1)
@@ -643,7 +648,7 @@ def eye(N: Any, M: Any = None, k: Any = 0, dtype: Any = None, *, device: Any = N
 
 
 def matrix_indices(function: str, n: Any, m: Any, k: Any) -> tuple:
-    """For each element of an n by m matrix its row number moved by k, and its column number."""
+    """Return, for each element of an n by m matrix, its row index plus k, and its column index."""
     n = static_int(function, "N", n)
     m = n if m is None else static_int(function, "M", m)
     shape = dims.canonical_shape((n, m), f"{function}: arguments N and M")
@@ -657,7 +662,7 @@ def matrix_indices(function: str, n: Any, m: Any, k: Any) -> tuple:
 
 
 def identity(n: Any, dtype: Any = None) -> Array:
-    """The n by n matrix with ones on the diagonal and zeros elsewhere.
+    """Create the n by n matrix with ones on the diagonal and zeros elsewhere.
 
     >>> import sagax.numpy as snp
     >>> snp.identity(2)
@@ -670,7 +675,8 @@ def identity(n: Any, dtype: Any = None) -> Array:
 
 
 def tri(N: Any, M: Any = None, k: Any = 0, dtype: Any = None) -> Array:
-    """The N by M matrix with ones on and below the diagonal `k` places right of the main one.
+    """Create the N by M matrix with ones on and below the diagonal `k` columns right of the main
+    one.
 
     >>> import sagax.numpy as snp
     >>> snp.tri(2, 3, 1)

@@ -1,4 +1,4 @@
-"""Sums of products in Einstein's notation."""
+"""Evaluate einsum expressions."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def einsum(
     _dot_general: Any = lax_dot_general,
     out_sharding: Any = None,
 ) -> Array:
-    """Products of the operands, summed over the indices that the result does not have.
+    """Multiply the operands, and sum over the indices that the result does not have.
 
     Args:
       subscripts: indices of each operand, separated by commas, and of the result, as in
@@ -304,7 +304,7 @@ def _sizes(inputs: Sequence[Labels], shapes: tuple) -> dict:
 
 
 def _path(plan: _Plan, optimize: Any) -> list[tuple[int, ...]]:
-    """Which terms to combine, step by step; a step removes its terms and appends its result."""
+    """The contraction path: each step removes its terms and appends its result."""
     n = len(plan.inputs)
     if n <= 2 or optimize is False:
         return [tuple(range(n))]
@@ -346,7 +346,7 @@ def _contract_path(plan: _Plan, optimize: Any) -> Any:
 
 
 def einsum_path(subscripts: Any, /, *operands: Any, optimize: Any = "auto") -> tuple[list, Any]:
-    """In what order `einsum` would combine the operands: a list of steps, and what that costs.
+    """Find the order in which `einsum` contracts the operands: a list of steps, and their cost.
 
     A step is a tuple of positions in the list of operands; these are removed, and their product is
     appended. The list can be given to `einsum` as `optimize`.

@@ -1,4 +1,4 @@
-"""Elementary functions, element by element: exponentials, logarithms, roots, angles, complex parts.
+"""Compute elementary functions: exponentials, logarithms, roots, trigonometry, complex parts.
 
 Integers and booleans become floating point first; Python numbers give weakly typed results.
 """
@@ -6,7 +6,7 @@ Integers and booleans become floating point first; Python numbers give weakly ty
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -14,7 +14,7 @@ import sagax.numpy._base as _base
 from sagax._src.core import dtypes
 from sagax._src.core.value import Array
 from sagax._src.diagnostics.errors import ArgumentValueError
-from sagax._src.lazy_import import lazy_import
+from sagax._src.lazy_import import lazy_imports
 from sagax._src.primitives import transcendental as t
 from sagax._src.primitives.arithmetic import (
     abs_p,
@@ -37,10 +37,12 @@ from sagax.numpy._arithmetic import remainder
 from sagax.numpy._base import dtype_of, operand_inexact, operands2_inexact, select
 from sagax.numpy._fused import fused, operation1, operation2
 
-if TYPE_CHECKING:
-    import sagax._src.primitives.special.bessel as bessel
-else:
-    bessel = lazy_import("sagax._src.primitives.special.bessel", globals())
+
+@lazy_imports
+def _() -> None:
+    global bessel
+    from sagax._src.primitives.special import bessel
+
 
 _abs, _neg = abs_p.bind, neg_p.bind
 
@@ -50,7 +52,7 @@ _abs, _neg = abs_p.bind, neg_p.bind
 
 @operation1
 def exp(x: Any, /) -> Array:
-    """e to the power of each element.
+    """Compute e to the power of each element.
 
     >>> import sagax.numpy as snp
     >>> snp.exp(snp.array([0.0, 1.0])).round(2)
@@ -61,7 +63,7 @@ def exp(x: Any, /) -> Array:
 
 @operation1
 def exp2(x: Any, /) -> Array:
-    """2 to the power of each element.
+    """Compute 2 to the power of each element.
 
     >>> import sagax.numpy as snp
     >>> snp.exp2(snp.array([0.0, 3.0])).round(4)
@@ -72,7 +74,7 @@ def exp2(x: Any, /) -> Array:
 
 @operation1
 def expm1(x: Any, /) -> Array:
-    """exp(x) - 1, precise also where x is small.
+    """Compute exp(x) - 1 elementwise, precise also where x is small.
 
     >>> import sagax.numpy as snp
     >>> snp.expm1(snp.array([0.0, 1e-9]))
@@ -83,7 +85,7 @@ def expm1(x: Any, /) -> Array:
 
 @operation1
 def log(x: Any, /) -> Array:
-    """The natural logarithm of each element; NaN for negative real numbers.
+    """Compute the natural logarithm of each element; NaN for negative real numbers.
 
     >>> import sagax.numpy as snp
     >>> snp.log(snp.array([1.0, snp.e])).round(4)
@@ -94,7 +96,7 @@ def log(x: Any, /) -> Array:
 
 @operation1
 def log1p(x: Any, /) -> Array:
-    """log(1 + x), precise also where x is small.
+    """Compute log(1 + x) elementwise, precise also where x is small.
 
     >>> import sagax.numpy as snp
     >>> snp.log1p(snp.array([0.0, 1e-9]))
@@ -105,7 +107,7 @@ def log1p(x: Any, /) -> Array:
 
 @operation1
 def log2(x: Any, /) -> Array:
-    """The logarithm to base 2 of each element.
+    """Compute the base-2 logarithm of each element.
 
     >>> import sagax.numpy as snp
     >>> snp.log2(snp.array([1.0, 8.0])).round(4)
@@ -117,7 +119,7 @@ def log2(x: Any, /) -> Array:
 
 @operation1
 def log10(x: Any, /) -> Array:
-    """The logarithm to base 10 of each element.
+    """Compute the base-10 logarithm of each element.
 
     >>> import sagax.numpy as snp
     >>> snp.log10(snp.array([1.0, 1000.0])).round(4)
@@ -138,7 +140,7 @@ def _over(x: Any, divisor: float) -> Array:
 
 @operation1
 def sqrt(x: Any, /) -> Array:
-    """The square root of each element; NaN for negative real numbers.
+    """Compute the square root of each element; NaN for negative real numbers.
 
     >>> import sagax.numpy as snp
     >>> snp.sqrt(snp.array([4, 9]))
@@ -149,7 +151,7 @@ def sqrt(x: Any, /) -> Array:
 
 @operation1
 def cbrt(x: Any, /) -> Array:
-    """The real cube root of each element.
+    """Compute the real cube root of each element.
 
     >>> import sagax.numpy as snp
     >>> snp.cbrt(snp.array([8, -27])).round(4)
@@ -160,7 +162,8 @@ def cbrt(x: Any, /) -> Array:
 
 @operation2
 def logaddexp(x: Any, y: Any, /) -> Array:
-    """log(exp(x) + exp(y)), without overflow; complex results have an imaginary part in [-pi, pi).
+    """Compute log(exp(x) + exp(y)) without overflow; complex results have an imaginary part in
+    [-pi, pi).
 
     >>> import sagax.numpy as snp
     >>> snp.logaddexp(1000.0, snp.array([1000.0, 0.0])).round(1)
@@ -173,7 +176,7 @@ def logaddexp(x: Any, y: Any, /) -> Array:
 
 @operation2
 def logaddexp2(x: Any, y: Any, /) -> Array:
-    """log2(2**x + 2**y), without overflow.
+    """Compute log2(2**x + 2**y) elementwise, without overflow.
 
     >>> import sagax.numpy as snp
     >>> snp.logaddexp2(1000.0, snp.array([1000.0, 0.0]))
@@ -213,7 +216,8 @@ def _log_of_sum(x: Any, y: Any, *, base: float) -> Array:
 
 @operation2
 def hypot(x1: Any, x2: Any, /) -> Array:
-    """sqrt(x1**2 + x2**2), without overflow or underflow on the way; inf where one is infinite.
+    """Compute sqrt(x1**2 + x2**2) elementwise, without overflow or underflow on the way; inf where
+    one is infinite.
 
     >>> import sagax.numpy as snp
     >>> snp.hypot(3e30, snp.array([4e30]))
@@ -261,7 +265,7 @@ def _hypotenuse(x: Any, y: Any) -> Array:
 
 @operation1
 def sin(x: Any, /) -> Array:
-    """The sine of each element, in radians.
+    """Compute the sine of each element, in radians.
 
     >>> import sagax.numpy as snp
     >>> snp.sin(snp.array([0.0, 1.0])).round(4)
@@ -272,7 +276,7 @@ def sin(x: Any, /) -> Array:
 
 @operation1
 def cos(x: Any, /) -> Array:
-    """The cosine of each element, in radians.
+    """Compute the cosine of each element, in radians.
 
     >>> import sagax.numpy as snp
     >>> snp.cos(snp.array([0.0, 1.0])).round(4)
@@ -283,7 +287,7 @@ def cos(x: Any, /) -> Array:
 
 @operation1
 def tan(x: Any, /) -> Array:
-    """The tangent of each element, in radians.
+    """Compute the tangent of each element, in radians.
 
     >>> import sagax.numpy as snp
     >>> snp.tan(snp.array([0.0, 1.0])).round(4)
@@ -294,7 +298,8 @@ def tan(x: Any, /) -> Array:
 
 @operation1
 def arcsin(x: Any, /) -> Array:
-    """The angle in [-pi/2, pi/2] whose sine is x; NaN for real x outside of [-1, 1].
+    """Compute the inverse sine of each element, in [-pi/2, pi/2]; NaN for real x outside of [-1,
+    1].
 
     >>> import sagax.numpy as snp
     >>> snp.arcsin(snp.array([0.0, 1.0])).round(4)
@@ -305,7 +310,7 @@ def arcsin(x: Any, /) -> Array:
 
 @operation1
 def arccos(x: Any, /) -> Array:
-    """The angle in [0, pi] whose cosine is x; NaN for real x outside of [-1, 1].
+    """Compute the inverse cosine of each element, in [0, pi]; NaN for real x outside of [-1, 1].
 
     >>> import sagax.numpy as snp
     >>> snp.arccos(snp.array([1.0, 0.0])).round(4)
@@ -316,7 +321,7 @@ def arccos(x: Any, /) -> Array:
 
 @operation1
 def arctan(x: Any, /) -> Array:
-    """The angle in [-pi/2, pi/2] whose tangent is x.
+    """Compute the inverse tangent of each element, in [-pi/2, pi/2].
 
     >>> import sagax.numpy as snp
     >>> snp.arctan(snp.array([0.0, 1.0])).round(4)
@@ -327,7 +332,7 @@ def arctan(x: Any, /) -> Array:
 
 @operation2
 def arctan2(x1: Any, x2: Any, /) -> Array:
-    """The angle in [-pi, pi] of the point with ordinate x1 and abscissa x2.
+    """Compute the angle in [-pi, pi] of the point with ordinate x1 and abscissa x2.
 
     >>> import sagax.numpy as snp
     >>> snp.arctan2(1.0, snp.array([1.0, -1.0])).round(4)
@@ -338,7 +343,7 @@ def arctan2(x1: Any, x2: Any, /) -> Array:
 
 @operation1
 def sinh(x: Any, /) -> Array:
-    """The hyperbolic sine of each element.
+    """Compute the hyperbolic sine of each element.
 
     >>> import sagax.numpy as snp
     >>> snp.sinh(snp.array([0.0, 1.0])).round(4)
@@ -349,7 +354,7 @@ def sinh(x: Any, /) -> Array:
 
 @operation1
 def cosh(x: Any, /) -> Array:
-    """The hyperbolic cosine of each element.
+    """Compute the hyperbolic cosine of each element.
 
     >>> import sagax.numpy as snp
     >>> snp.cosh(snp.array([0.0, 1.0])).round(4)
@@ -360,7 +365,7 @@ def cosh(x: Any, /) -> Array:
 
 @operation1
 def tanh(x: Any, /) -> Array:
-    """The hyperbolic tangent of each element.
+    """Compute the hyperbolic tangent of each element.
 
     >>> import sagax.numpy as snp
     >>> snp.tanh(snp.array([0.0, 1.0])).round(3)
@@ -371,7 +376,7 @@ def tanh(x: Any, /) -> Array:
 
 @operation1
 def arcsinh(x: Any, /) -> Array:
-    """The number whose hyperbolic sine is x.
+    """Compute the inverse hyperbolic sine of each element.
 
     >>> import sagax.numpy as snp
     >>> snp.arcsinh(snp.array([0.0, 1.0])).round(4)
@@ -382,7 +387,7 @@ def arcsinh(x: Any, /) -> Array:
 
 @operation1
 def arccosh(x: Any, /) -> Array:
-    """The number, not below 0, whose hyperbolic cosine is x; NaN for real x below 1.
+    """Compute the inverse hyperbolic cosine of each element, at least 0; NaN for real x below 1.
 
     >>> import sagax.numpy as snp
     >>> snp.arccosh(snp.array([1.0, 2.0])).round(3)
@@ -398,7 +403,7 @@ def arccosh(x: Any, /) -> Array:
 
 @operation1
 def arctanh(x: Any, /) -> Array:
-    """The number whose hyperbolic tangent is x; NaN for real x outside of [-1, 1].
+    """Compute the inverse hyperbolic tangent of each element; NaN for real x outside of [-1, 1].
 
     >>> import sagax.numpy as snp
     >>> snp.arctanh(snp.array([0.0, 0.5])).round(4)
@@ -413,7 +418,7 @@ asinh, acosh, atanh = arcsinh, arccosh, arctanh
 
 @operation1
 def deg2rad(x: Any, /) -> Array:
-    """Angles in radians, from degrees.
+    """Convert angles from degrees to radians.
 
     >>> import sagax.numpy as snp
     >>> snp.deg2rad(snp.array([0.0, 180.0])).round(4)
@@ -428,7 +433,7 @@ radians = deg2rad
 
 @operation1
 def rad2deg(x: Any, /) -> Array:
-    """Angles in degrees, from radians.
+    """Convert angles from radians to degrees.
 
     >>> import sagax.numpy as snp
     >>> snp.rad2deg(snp.array([0.0, snp.pi])).round(4)
@@ -443,7 +448,7 @@ degrees = rad2deg
 
 @operation1
 def i0(x: Any, /) -> Array:
-    """The modified Bessel function of the first kind, of order 0. Real numbers only.
+    """Compute the modified Bessel function of the first kind, of order 0. Real numbers only.
 
     >>> import sagax.numpy as snp
     >>> snp.i0(snp.array([0.0, 1.0])).round(3)
@@ -462,7 +467,7 @@ def i0(x: Any, /) -> Array:
 
 @operation1
 def sinc(x: Any, /) -> Array:
-    """sin(pi x) / (pi x), and 1 at x = 0.
+    """Compute sin(pi x) / (pi x) elementwise, and 1 at x = 0.
 
     >>> import sagax.numpy as snp
     >>> snp.sinc(snp.array([0.0, 0.5])).round(3)
@@ -518,7 +523,7 @@ def _complex_sinc(x: Any) -> Array:
 
 
 def real(val: Any, /) -> Array:
-    """The real part of each element; real numbers as they are.
+    """Return the real part of each element; real numbers as they are.
 
     >>> import sagax.numpy as snp
     >>> snp.real(snp.array([1 + 2j]))
@@ -531,7 +536,7 @@ def real(val: Any, /) -> Array:
 
 
 def imag(val: Any, /) -> Array:
-    """The imaginary part of each element; zeros for real numbers.
+    """Return the imaginary part of each element; zeros for real numbers.
 
     >>> import sagax.numpy as snp
     >>> snp.imag(snp.array([1 + 2j]))
@@ -544,7 +549,7 @@ def imag(val: Any, /) -> Array:
 
 
 def conjugate(x: Any, /) -> Array:
-    """The complex conjugate of each element; real numbers as they are.
+    """Compute the complex conjugate of each element; real numbers as they are.
 
     >>> import sagax.numpy as snp
     >>> snp.conjugate(snp.array([1 + 2j]))
@@ -561,7 +566,7 @@ conj = conjugate
 
 @operation1
 def iscomplex(x: Any, /) -> Array:
-    """Whether each element has an imaginary part that is not zero.
+    """Return whether each element has an imaginary part that is not zero.
 
     >>> import sagax.numpy as snp
     >>> snp.iscomplex(snp.array([1 + 0j, 1j]))
@@ -573,7 +578,7 @@ def iscomplex(x: Any, /) -> Array:
 
 @operation1
 def isreal(x: Any, /) -> Array:
-    """Whether the imaginary part of each element is zero.
+    """Return whether the imaginary part of each element is zero.
 
     >>> import sagax.numpy as snp
     >>> snp.isreal(snp.array([1 + 0j, 1j]))
@@ -584,7 +589,7 @@ def isreal(x: Any, /) -> Array:
 
 
 def angle(z: Any, deg: bool = False) -> Array:
-    """The angle of each complex number in the plane, in radians, or in degrees if `deg`.
+    """Compute the angle of each complex number in the plane, in radians, or in degrees if `deg`.
 
     >>> import sagax.numpy as snp
     >>> snp.angle(snp.array([1j, -1]), deg=True).round(4)

@@ -1,4 +1,4 @@
-"""Places in an array as one number, and as an index for each dimension."""
+"""Convert between flat indices and multi-dimensional indices."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def _size_as(size: dims.Size, dtype: Any, weak: bool = False) -> Any:
 
 
 def _too_large(size: dims.Size, dtype: Any) -> bool:
-    """Whether a dtype cannot hold a size; of symbolic ones it is supposed that 32 bits can."""
+    """Return whether a dtype cannot hold a size; 32 bits hold symbolic ones."""
     if dims.is_dim(size) and dtypes.iinfo(dtype).max >= dtypes.iinfo(dtypes.int32).max:
         return False
     return size > dtypes.iinfo(dtype).max
@@ -61,7 +61,7 @@ def _integers(function: str, x: Any, position: int) -> Any:
 
 
 def unravel_index(indices: Any, shape: Any) -> tuple[Array, ...]:
-    """The index along each dimension of the elements that have the given places in row-major order.
+    """Convert row-major flat indices to an index along each dimension.
 
     Negative places count from the end; what lies beyond the ends is moved to them.
 
@@ -101,7 +101,7 @@ def ravel_multi_index(
     *,
     dtype: Any = None,
 ) -> Array:
-    """The places, in the order of elements, of indices given for each dimension of shape `dims`.
+    """Convert indices along each dimension of shape `dims` to flat indices.
 
     `mode` says what an index out of bounds means: "raise" (which needs concrete indices), "wrap",
     "clip", or "ignore" (not looked for). `order` "F" counts with the first dimension fastest.
@@ -145,7 +145,7 @@ def ravel_multi_index(
 
 
 def _strides(sizes: dims.Shape, order: str) -> list[dims.Size]:
-    """How far apart in the order of elements the neighbours along each dimension are."""
+    """The stride of each dimension, in elements."""
     if order == "F":
         return [dims.size(sizes[:i]) for i in range(len(sizes))]
     return [dims.size(sizes[i + 1 :]) for i in range(len(sizes))]

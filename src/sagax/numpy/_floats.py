@@ -1,4 +1,4 @@
-"""Floating point numbers: rounding, their parts, their neighbours, and what kind of number each is."""
+"""Round, decompose and classify floating point numbers."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def _rounded(function: str, primitive: Any, x: Any, **params: Any) -> Array:
 
 @operation1
 def floor(x: Any, /) -> Array:
-    """The greatest integer not above each element, in the dtype of `x`.
+    """Round each element down to an integer, in the dtype of `x`.
 
     >>> import sagax.numpy as snp
     >>> snp.floor(snp.array([1.7, -1.7]))
@@ -71,7 +71,7 @@ def floor(x: Any, /) -> Array:
 
 @operation1
 def ceil(x: Any, /) -> Array:
-    """The least integer not below each element, in the dtype of `x`.
+    """Round each element up to an integer, in the dtype of `x`.
 
     >>> import sagax.numpy as snp
     >>> snp.ceil(snp.array([1.7, -1.7]))
@@ -82,7 +82,7 @@ def ceil(x: Any, /) -> Array:
 
 @operation1
 def trunc(x: Any, /) -> Array:
-    """Each element without its fraction, in the dtype of `x`.
+    """Round each element toward zero to an integer, in the dtype of `x`.
 
     >>> import sagax.numpy as snp
     >>> snp.trunc(snp.array([1.7, -1.7]))
@@ -100,7 +100,7 @@ def _truncated(x: Any) -> Array:
 
 @operation1
 def rint(x: Any, /) -> Array:
-    """The integer nearest to each element, halves to the even neighbour, in floating point.
+    """Round each element to the nearest integer, halves to the even neighbor, in floating point.
 
     >>> import sagax.numpy as snp
     >>> snp.rint(snp.array([1.7, 2.5, -2.5]))
@@ -120,7 +120,7 @@ def _round_parts(x: Any) -> Array:
 
 
 def round(a: Any, decimals: int = 0, out: None = None) -> Array:
-    """Each element rounded to the given number of decimals, halves to the even neighbour.
+    """Round each element to the given number of decimals, halves to the even neighbor.
 
     The dtype stays. A negative number of decimals rounds to tens, hundreds, ...
 
@@ -132,7 +132,7 @@ def round(a: Any, decimals: int = 0, out: None = None) -> Array:
 
 
 def around(a: Any, decimals: int = 0, out: None = None) -> Array:
-    """As `round`.
+    """Round each element to the given number of decimals: another name of `round`.
 
     >>> import sagax.numpy as snp
     >>> snp.around(snp.array([1.5, 2.5]))
@@ -213,7 +213,7 @@ def _zero(x: Any) -> Any:
 
 @operation1
 def isfinite(x: Any, /) -> Array:
-    """Whether each element is neither infinite nor NaN.
+    """Return whether each element is neither infinite nor NaN.
 
     >>> import sagax.numpy as snp
     >>> snp.isfinite(snp.array([1.0, snp.inf, snp.nan]))
@@ -235,7 +235,7 @@ def _in_both_parts(combine: Any, question: Any, x: Any) -> Array:
 
 @operation1
 def isinf(x: Any, /) -> Array:
-    """Whether each element is inf or -inf, in one of its parts if it is complex.
+    """Return whether each element is inf or -inf, in one of its parts if it is complex.
 
     >>> import sagax.numpy as snp
     >>> snp.isinf(snp.array([1.0, -snp.inf, snp.nan]))
@@ -253,7 +253,7 @@ def isinf(x: Any, /) -> Array:
 
 @operation1
 def isnan(x: Any, /) -> Array:
-    """Whether each element is NaN, in one of its parts if it is complex.
+    """Return whether each element is NaN, in one of its parts if it is complex.
 
     >>> import sagax.numpy as snp
     >>> snp.isnan(snp.array([1.0, snp.inf, snp.nan]))
@@ -281,7 +281,7 @@ def _is_infinity(function: str, x: Any, value: float, out: Any) -> Array:
 
 
 def isposinf(x: Any, /, out: None = None) -> Array:
-    """Whether each element is inf. Real numbers only.
+    """Return whether each element is inf. Real numbers only.
 
     >>> import sagax.numpy as snp
     >>> snp.isposinf(snp.array([snp.inf, -snp.inf]))
@@ -291,7 +291,7 @@ def isposinf(x: Any, /, out: None = None) -> Array:
 
 
 def isneginf(x: Any, /, out: None = None) -> Array:
-    """Whether each element is -inf. Real numbers only.
+    """Return whether each element is -inf. Real numbers only.
 
     >>> import sagax.numpy as snp
     >>> snp.isneginf(snp.array([snp.inf, -snp.inf]))
@@ -302,7 +302,7 @@ def isneginf(x: Any, /, out: None = None) -> Array:
 
 @operation1
 def signbit(x: Any, /) -> Array:
-    """Whether the sign bit of each element is set: for negative numbers, -0.0 and some NaNs.
+    """Return whether the sign bit of each element is set: for negative numbers, -0.0 and some NaNs.
 
     >>> import sagax.numpy as snp
     >>> snp.signbit(snp.array([1.0, -0.0]))
@@ -335,7 +335,7 @@ def _bits(x: Any) -> Any:
 
 @operation2
 def copysign(x1: Any, x2: Any, /) -> Array:
-    """The size of x1 with the sign of x2, in floating point.
+    """Combine the absolute value of x1 with the sign of x2, in floating point.
 
     >>> import sagax.numpy as snp
     >>> snp.copysign(3, snp.array([1.0, -0.0]))
@@ -362,7 +362,7 @@ def _refuse_complex(function: str, x: Any) -> None:
 
 @operation2
 def nextafter(x: Any, y: Any, /) -> Array:
-    """The floating point number next to x in the direction of y.
+    """Return the floating point number next to x in the direction of y.
 
     >>> import sagax.numpy as snp
     >>> snp.nextafter(snp.float32(1), 2) > 1
@@ -373,7 +373,8 @@ def nextafter(x: Any, y: Any, /) -> Array:
 
 @operation1
 def spacing(x: Any, /) -> Array:
-    """The distance from each element to the next one further from zero, with the sign of the element.
+    """Compute the distance from each element to the next one further from zero, with the element's
+    sign.
 
     >>> import sagax.numpy as snp
     >>> snp.spacing(snp.array([1.0, -4.0]))
@@ -390,7 +391,7 @@ def spacing(x: Any, /) -> Array:
 
 
 def modf(x: Any, /, out: None = None) -> tuple[Array, Array]:
-    """The pair of the fractional and the whole part of each element, both with its sign.
+    """Split each element into its fractional and its integral part, both with its sign.
 
     >>> import sagax.numpy as snp
     >>> snp.modf(snp.array([1.5, -2.25]))
@@ -404,7 +405,8 @@ def modf(x: Any, /, out: None = None) -> tuple[Array, Array]:
 
 
 def frexp(x: Any, /) -> tuple[Array, Array]:
-    """The pair (m, e) with x = m * 2**e and m in [0.5, 1); e = 0 for zero, infinities and NaN.
+    """Split each element into the pair (m, e) with x = m * 2**e and m in [0.5, 1); e = 0 for zero,
+    infinities and NaN.
 
     m has the sign and the dtype of x, e is an integer.
 
@@ -441,7 +443,7 @@ def _split(x: Any) -> tuple[Array, Array]:
 
 
 class _Layout:
-    """How numbers of a floating dtype of 32 or 64 bits are laid out."""
+    """The bit layout of a floating dtype of 32 or 64 bits."""
 
     def __init__(self, dtype: Any) -> None:
         info = dtypes.finfo(dtype)
@@ -455,7 +457,7 @@ class _Layout:
         return number(value, int, self.bits)
 
     def power(self, n: Any) -> Any:
-        """2**n for integers within the range of normal numbers."""
+        """Compute 2**n for integers within the range of normal numbers."""
         biased = shift_left_p.bind(
             add_p.bind(n, self.integer(self.bias)), self.integer(self.mantissa)
         )
@@ -475,7 +477,7 @@ def _times_power(x: Any, n: Any) -> Array:
 
 
 def ldexp(x1: Any, x2: Any, /) -> Array:
-    """x1 * 2**x2, element by element, in floating point; x2 are integers.
+    """Compute x1 * 2**x2 elementwise, in floating point; x2 are integers.
 
     >>> import sagax.numpy as snp
     >>> snp.ldexp(snp.array([1.0, 1.5]), snp.array([3, -1]))
@@ -505,7 +507,8 @@ def ldexp(x1: Any, x2: Any, /) -> Array:
 
 
 def heaviside(x1: Any, x2: Any, /) -> Array:
-    """0 where x1 < 0, x2 where x1 = 0, and 1 where x1 > 0; NaN stays.
+    """Compute the Heaviside step function: 0 where x1 < 0, x2 where x1 = 0, and 1 where x1 > 0; NaN
+    stays.
 
     >>> import sagax.numpy as snp
     >>> snp.heaviside(snp.array([-1.0, 0.0, 1.0]), 0.5)

@@ -1,4 +1,4 @@
-"""Functions made of several operations, evaluated as one where nothing is being traced.
+"""Evaluate composite functions as one operation outside of tracing.
 
 Inside a program that is being traced they are just their operations, so that jaxprs stay flat and
 the compiler sees everything. Called on arrays, what they do is found out once for each signature;
@@ -34,7 +34,9 @@ _SCALARS = frozenset((bool, int, float, complex))
 
 
 def fused(fun: Callable[..., Any]) -> Callable[..., Any]:
-    """`fun`, which takes arrays by position and hashable parameters by keyword, as described above."""
+    """Wrap `fun`, which takes arrays by position and hashable parameters by keyword, as described
+    above.
+    """
     prepared = new_table()
     with_numbers = new_table()  # how to run it, and the operands that Python numbers become
 
@@ -91,7 +93,8 @@ _STRUCTURAL = frozenset((int, bool, str, type(None)))
 def fused_function(
     count: int, by_numpy: Callable[..., Callable | None] | None = None
 ) -> Callable[[F], F]:
-    """For a public function of `count` arrays, then arguments that tell shapes, axes, dtypes and modes.
+    """Wrap a public function of `count` arrays, then arguments that give shapes, axes, dtypes and
+    modes.
 
     Called on arrays, with arguments of simple types, it is one operation for each signature; any
     other call is as without this. `by_numpy`: from the types of the arrays and the other arguments to
@@ -136,7 +139,7 @@ def fused_function(
             if found is None:
                 rest = args[count:]
                 quick = None
-                if by_numpy is not None:
+                if by_numpy is not None and len(arrays) == count:
                     quick = by_numpy([x.aval for x in arrays], *rest, **kwargs)
                 program = functools.partial(_with_rest, fun, rest, kwargs)
                 found = _prepared(program, arrays, fun.__name__, quick)
@@ -151,7 +154,9 @@ def fused_function(
 
 
 def operation1(fun: F) -> F:
-    """A function of one operand, `fun(x)`, that is evaluated as one operation for each signature."""
+    """Wrap a function of one operand, `fun(x)`, that is evaluated as one operation for each
+    signature.
+    """
     prepared = new_table()
     # by the type alone: the settings of the last call, and the parts of what ran
     latest = new_table()
@@ -204,7 +209,7 @@ def operation1(fun: F) -> F:
 
 
 def operation2(fun: F) -> F:
-    """A function of two operands, one of which may be a number, evaluated as `operation1` does."""
+    """Wrap a function of two operands, one of which may be a number, as `operation1` does."""
     prepared = new_table()
     name = fun.__name__
 
@@ -244,7 +249,7 @@ def operation2(fun: F) -> F:
 
 
 def operation3(fun: F) -> F:
-    """A function of three operands, evaluated as `fused` does; arrays are what takes least."""
+    """Wrap a function of three operands, evaluated as `fused` does; arrays take the least overhead."""
     prepared = new_table()
 
     @functools.wraps(fun)
@@ -273,7 +278,7 @@ def operation3(fun: F) -> F:
 
 
 def _traces(work: Any) -> bool:
-    """Whether what is at work traces something in this thread (as `state.trace` tells, sooner)."""
+    """Return whether this thread is tracing (as `state.trace` tells, sooner)."""
     return work.trace is not evaluation and work.thread == get_ident()
 
 
@@ -289,7 +294,7 @@ def _written_here(here: Any, fun: Callable, args: tuple, kwargs: dict) -> Any:
 
 
 def _kept_whole() -> bool:
-    """Whether the functions here are one operation each for the trace at work.
+    """Return whether fused functions are one operation each for the current trace.
 
     They are where a program is recorded that has to compute what is computed without a trace.
     """
@@ -333,7 +338,7 @@ def _two(name: str, x: Any, y: Any) -> tuple:
 
 
 def _simple(rest: tuple, kwargs: dict) -> bool:
-    """Whether all arguments besides arrays are of types that a signature may hold."""
+    """Return whether all arguments besides arrays are of types that a signature may hold."""
     for v in (*rest, *kwargs.values()):
         if type(v) is tuple:
             if not set(map(type, v)) <= {int}:
@@ -350,7 +355,7 @@ def _with_rest(fun: Callable, rest: tuple, kwargs: dict, *arrays: Any) -> Any:
 def _prepared(
     fun: Callable, arrays: tuple, name: str, by_numpy: Callable | None = None
 ) -> Callable | None:
-    """How to apply `fun` to such arrays; None if it must say something about them, at each call."""
+    """Compile `fun` for such arrays; None if it must raise or warn at each call."""
     settings = _own() or _process.settings
     if settings.disable_jit or settings.numpy_rank_promotion != "allow":
         return None

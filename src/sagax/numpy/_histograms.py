@@ -1,4 +1,4 @@
-"""Counting: how many elements have each value, or lie in each bin."""
+"""Count elements by value or by bin: bincount and histograms."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def bincount(
     length: int | None = None,
     out_sharding: Any = None,
 ) -> Array:
-    """How often each number 0, 1, ... occurs in the vector `x`, or the sums of their `weights`.
+    """Count each number 0, 1, ... in the vector `x`, or sum their `weights`.
 
     The result has `length` elements, greater numbers are left out; without it, at least `minlength`,
     and as many as `x` needs, which must be concrete then. Negative numbers count as 0.
@@ -91,7 +91,7 @@ def bincount(
 
 
 def histogram_bin_edges(a: Any, bins: Any = 10, range: Any = None, weights: Any = None) -> Array:
-    """The edges of the bins of a histogram of `a`, floating point.
+    """Compute the edges of the bins of a histogram of `a`, in floating point.
 
     `bins` is their number, for bins of equal width from the least to the greatest element (or over
     `range`, a pair), or the edges themselves.
@@ -162,7 +162,7 @@ def histogram(
     density: bool | None = None,
     out_sharding: Any = None,
 ) -> tuple[Array, Array]:
-    """How many elements of `a` lie in each bin, or the sums of their weights, and the bins' edges.
+    """Count the elements of `a` in each bin, or sum their weights; and return the edges of the bins.
 
     A bin holds its left edge, the last one both. `bins` and `range` as in `histogram_bin_edges`. With
     `density` the counts are divided by their sum and the widths of the bins. Floating point.
@@ -206,7 +206,7 @@ def _bins_of(edges: Array, x: Any) -> Array:
 def histogramdd(
     sample: Any, bins: Any = 10, range: Any = None, weights: Any = None, density: bool | None = None
 ) -> tuple[Array, list[Array]]:
-    """How many points lie in each cell of a grid, or the sums of their weights, and the edges.
+    """Count the points in each cell of a grid, or sum their weights; and return the edges.
 
     `sample` is a matrix with a row for each point; `bins` a number or edges for all coordinates, or a
     sequence with one of these for each; `range` a sequence with a pair, or None, for each. Counts are
@@ -283,7 +283,7 @@ def histogram2d(
     weights: Any = None,
     density: bool | None = None,
 ) -> tuple[Array, Array, Array]:
-    """How many points (x, y) lie in each cell of a grid, and the edges along x and along y.
+    """Count the points (x, y) in each cell of a grid; and return the edges along x and along y.
 
     `bins` is a number or edges for both, or a pair of these; everything else as in `histogramdd`.
 

@@ -1,4 +1,4 @@
-"""Piecewise linear interpolation."""
+"""Interpolate piecewise linearly."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from sagax.numpy._sorting import searchsorted
 def interp(
     x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None, period: Any = None
 ) -> Array:
-    """The values at `x` of the function that is linear between the points (xp, fp).
+    """Interpolate linearly between the points (xp, fp), at each element of `x`.
 
     Args:
       xp: a vector of increasing numbers.

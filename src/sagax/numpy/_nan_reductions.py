@@ -1,4 +1,4 @@
-"""Reductions that leave out NaN: as those of the same name, where NaN is not there."""
+"""Reduce arrays, ignoring NaN."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def nansum(
     initial: Any = None,
     where: Any = None,
 ) -> Array:
-    """As `sum`, with NaN counted as 0.
+    """Sum elements as `sum` does, with NaN counted as 0.
 
     >>> import sagax.numpy as np
     >>> float(np.nansum(np.array([1, np.nan, 2])))
@@ -65,7 +65,7 @@ def nanprod(
     initial: Any = None,
     where: Any = None,
 ) -> Array:
-    """As `prod`, with NaN counted as 1.
+    """Multiply elements as `prod` does, with NaN counted as 1.
 
     >>> import sagax.numpy as np
     >>> float(np.nanprod(np.array([3, np.nan, 2])))
@@ -87,7 +87,7 @@ def nanmax(
     initial: Any = None,
     where: Any = None,
 ) -> Array:
-    """As `max`, with NaN left out; NaN where there is nothing else.
+    """Compute the maximum as `max` does, with NaN left out; NaN where there is nothing else.
 
     >>> import sagax.numpy as np
     >>> float(np.nanmax(np.array([1, np.nan, 2])))
@@ -104,7 +104,7 @@ def nanmin(
     initial: Any = None,
     where: Any = None,
 ) -> Array:
-    """As `min`, with NaN left out; NaN where there is nothing else.
+    """Compute the minimum as `min` does, with NaN left out; NaN where there is nothing else.
 
     >>> import sagax.numpy as np
     >>> float(np.nanmin(np.array([1, np.nan, 2])))
@@ -148,7 +148,8 @@ def _extremum_of_numbers(a: Any, *, axes: tuple, greatest: bool, keepdims: bool)
 def nanargmax(
     a: Any, axis: int | None = None, out: None = None, keepdims: bool | None = None
 ) -> Array:
-    """As `argmax`, with NaN left out; -1 where there is nothing else.
+    """Find the index of the maximum as `argmax` does, with NaN left out; -1 where there is nothing
+    else.
 
     >>> import sagax.numpy as np
     >>> int(np.nanargmax(np.array([1, np.nan, 2])))
@@ -160,7 +161,8 @@ def nanargmax(
 def nanargmin(
     a: Any, axis: int | None = None, out: None = None, keepdims: bool | None = None
 ) -> Array:
-    """As `argmin`, with NaN left out; -1 where there is nothing else.
+    """Find the index of the minimum as `argmin` does, with NaN left out; -1 where there is nothing
+    else.
 
     >>> import sagax.numpy as np
     >>> int(np.nanargmin(np.array([1, np.nan, 2])))
@@ -202,7 +204,7 @@ def nanmean(
     keepdims: bool = False,
     where: Any = None,
 ) -> Array:
-    """As `mean`, with NaN left out; NaN where there is nothing else.
+    """Compute the mean as `mean` does, with NaN left out; NaN where there is nothing else.
 
     >>> import sagax.numpy as np
     >>> float(np.nanmean(np.array([1, np.nan, 2])))
@@ -223,7 +225,7 @@ def nanvar(
     where: Any = None,
     mean: Any = None,
 ) -> Array:
-    """As `var`, with NaN left out; NaN where too little else is left.
+    """Compute the variance as `var` does, with NaN left out; NaN where too little else is left.
 
     >>> import sagax.numpy as np
     >>> float(np.nanvar(np.array([1, np.nan, 3])))
@@ -244,7 +246,8 @@ def nanstd(
     where: Any = None,
     mean: Any = None,
 ) -> Array:
-    """As `std`, with NaN left out; NaN where too little else is left.
+    """Compute the standard deviation as `std` does, with NaN left out; NaN where too little else is
+    left.
 
     >>> import sagax.numpy as np
     >>> float(np.nanstd(np.array([1, np.nan, 3])))

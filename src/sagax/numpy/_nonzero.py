@@ -1,4 +1,4 @@
-"""The positions of the elements that are not zero."""
+"""Find the indices of nonzero elements."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _FIX = "give size=..., the number of positions that the result should have"
 
 
 def nonzero(a: Any, *, size: int | None = None, fill_value: Any = None) -> tuple[Array, ...]:
-    """The indices of the elements of `a` that are not zero: a vector of integers for each dimension.
+    """Find the indices of the nonzero elements of `a`: a vector of integers for each dimension.
 
     How many there are depends on the contents of `a`, which must be concrete therefore, unless `size`
     says how many to return: the first ones, filled up with `fill_value` (a number, or a tuple of one
@@ -44,7 +44,7 @@ def nonzero(a: Any, *, size: int | None = None, fill_value: Any = None) -> tuple
 
 
 def indices_of(function: str, a: Any, size: Any, fill_value: Any) -> tuple[Array, ...]:
-    """`nonzero`, for the function that is named in errors."""
+    """Compute `nonzero`, for the function that errors name."""
     a, aval = with_aval(function, a)
     if not aval.ndim:
         raise ArgumentValueError(
@@ -126,7 +126,7 @@ def _first_indices(a: Any, *fills: Any, size: Any, dtype: Any) -> list:
 
 
 def first_places(mask: Any, size: Any, dtype: Any) -> Array:
-    """The first `size` positions at which a vector is not zero, then its own size over and over."""
+    """Find the first `size` indices at which a vector is not zero, padded with its own size."""
     count = aval_of(mask).shape[0]
     places = shaping.broadcasted_iota(dtype, (count,), 0)
     beyond = structural.broadcast_in_dim(as_dtype(shaping.size_as_value(count), dtype), (count,))
@@ -144,7 +144,7 @@ def first_places(mask: Any, size: Any, dtype: Any) -> Array:
 
 
 def flatnonzero(a: Any, *, size: int | None = None, fill_value: Any = None) -> Array:
-    """The positions of the elements of `a`, flattened, that are not zero; see `nonzero`.
+    """Find the indices of the nonzero elements of `a`, flattened; see `nonzero`.
 
     >>> import sagax.numpy as np
     >>> np.flatnonzero(np.array([[0, 5], [7, 0]]))
@@ -154,7 +154,7 @@ def flatnonzero(a: Any, *, size: int | None = None, fill_value: Any = None) -> A
 
 
 def argwhere(a: Any, *, size: int | None = None, fill_value: Any = None) -> Array:
-    """The indices of the elements of `a` that are not zero, a row for each; see `nonzero`.
+    """Find the indices of the nonzero elements of `a`, a row for each; see `nonzero`.
 
     >>> import sagax.numpy as np
     >>> np.argwhere(np.array([[0, 5], [7, 0]]))

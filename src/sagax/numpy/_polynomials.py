@@ -1,4 +1,4 @@
-"""Polynomials, given by their coefficients, that of the highest power first."""
+"""Compute with polynomials, given by coefficients from the highest power down."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def _two(function: str, a1: Any, a2: Any) -> tuple[Array, Array]:
 
 
 def polyadd(a1: Any, a2: Any) -> Array:
-    """The sum of two polynomials.
+    """Add two polynomials.
 
     >>> import sagax.numpy as np
     >>> np.polyadd(np.array([1, 2, 3]), np.array([1, 1]))
@@ -63,7 +63,7 @@ def polyadd(a1: Any, a2: Any) -> Array:
 
 
 def polysub(a1: Any, a2: Any) -> Array:
-    """The difference of two polynomials.
+    """Subtract two polynomials.
 
     >>> import sagax.numpy as np
     >>> np.polysub(np.array([1, 2, 3]), np.array([1, 1]))
@@ -81,7 +81,7 @@ def _prolonged(p: Any, size: int) -> Any:
 
 
 def polymul(a1: Any, a2: Any, *, trim_leading_zeros: bool = False) -> Array:
-    """The product of two polynomials, floating point.
+    """Multiply two polynomials, in floating point.
 
     With `trim_leading_zeros` leading zeros of both are left out first, as NumPy does; they must be
     known while tracing.
@@ -99,7 +99,7 @@ def polymul(a1: Any, a2: Any, *, trim_leading_zeros: bool = False) -> Array:
 
 
 def polydiv(u: Any, v: Any, *, trim_leading_zeros: bool = False) -> tuple[Array, Array]:
-    """Quotient and remainder of two polynomials, floating point.
+    """Divide two polynomials, in floating point: quotient and remainder.
 
     The remainder has as many coefficients as `u`; with `trim_leading_zeros` leading ones that are zero
     are left out, which needs them to be known while tracing. The first coefficient of `v` must not be
@@ -141,7 +141,7 @@ def _divided(a: Any, b: Any, *, steps: int) -> tuple:
 
 
 def polyval(p: Any, x: Any, *, unroll: int | None = None) -> Array:
-    """The values of the polynomial `p` at `x`, by Horner's scheme; shape of `x`, common dtype.
+    """Evaluate the polynomial `p` at `x` by Horner's scheme; shape of `x`, common dtype.
 
     `p` may have more dimensions, which broadcast against `x`; the first counts the coefficients.
     `unroll` is accepted for compatibility.
@@ -175,7 +175,8 @@ def _horner(p: Any, x: Any) -> Array:
 
 
 def poly(seq_of_zeros: Any) -> Array:
-    """The coefficients of the polynomial with the given zeros, and the leading coefficient 1.
+    """Compute the coefficients of the polynomial with the given zeros, and the leading coefficient
+    1.
 
     For a square matrix its characteristic polynomial. Floating point, complex for complex zeros and
     for matrices.
@@ -211,7 +212,7 @@ def _from_zeros(zeros: Any) -> Array:
 
 
 def roots(p: Any, *, strip_zeros: bool = True) -> Array:
-    """The zeros of the polynomial `p`, complex, as the eigenvalues of its companion matrix.
+    """Compute the zeros of the polynomial `p`, complex, as the eigenvalues of its companion matrix.
 
     There are as many as its degree, so that leading zeros of `p` must be known while tracing; with
     `strip_zeros=False` they need not be: then there is a NaN for each of them at the end. In no
@@ -278,7 +279,7 @@ def polyfit(
     w: Any = None,
     cov: bool | str = False,
 ) -> Any:
-    """The coefficients of the polynomial of degree `deg` that is closest to the points (x, y).
+    """Fit a polynomial of degree `deg` to the points (x, y) by least squares; its coefficients.
 
     Args:
       y: a vector, or a matrix with several sets of values as columns.
@@ -350,7 +351,7 @@ def polyfit(
 
 
 def polyder(p: Any, m: int = 1) -> Array:
-    """The `m`-th derivative of a polynomial, floating point.
+    """Differentiate a polynomial `m` times, in floating point.
 
     >>> import sagax.numpy as np
     >>> np.polyder(np.array([1, 2, 3]))
@@ -371,7 +372,7 @@ def polyder(p: Any, m: int = 1) -> Array:
 
 
 def polyint(p: Any, m: int = 1, k: Any = None) -> Array:
-    """The `m`-th integral of a polynomial, floating point.
+    """Integrate a polynomial `m` times, in floating point.
 
     `k` holds the constants of integration, in the order of integration: a number (for all) or `m` of
     them; None is 0.

@@ -1,4 +1,4 @@
-"""Reductions: sums, products, extrema, logical ones, means, variances, positions of extrema.
+"""Reduce arrays: sums, products, extrema, any, all, means, variances, argmax.
 
 Sums and means of narrow floats are accumulated in float32. `where` chooses the elements that take
 part, `initial` takes part as one more element.
@@ -50,7 +50,7 @@ _BOOL = np.dtype(bool)
 
 @functools.lru_cache(maxsize=1024)
 def sum_dtypes(given: Any, promote_integers: bool, x64: bool) -> tuple[Any, Any]:
-    """The dtypes to sum numbers of dtype `given` in, and of the result.
+    """Return the dtypes to sum numbers of dtype `given` in, and of the result.
 
     Narrow floats are summed as float32; integers narrower than the default one become as wide.
     """
@@ -64,20 +64,20 @@ def sum_dtypes(given: Any, promote_integers: bool, x64: bool) -> tuple[Any, Any]
 
 @functools.lru_cache(maxsize=1024)
 def mean_dtypes(given: Any, x64: bool) -> tuple[Any, Any]:
-    """The dtypes to compute a mean of numbers of dtype `given` in, and of the result."""
+    """Return the dtypes to compute a mean of numbers of dtype `given` in, and of the result."""
     result = dtypes.canonicalize(dtypes.to_inexact(given), x64)
     return (dtypes.float32 if dtypes.is_narrow_float(result) else result), result
 
 
 def as_dtype(x: Any, dtype: Any) -> Any:
-    """`x` as a strongly typed array of `dtype`; a number without any operation."""
+    """Convert `x` to a strongly typed array of `dtype`; a number without any operation."""
     if isinstance(x, (bool, int, float, complex, np.generic)):
         return _base.kept(dtypes.convert_numpy(np.asarray(x), dtype)[()])
     return convert(x, dtype)
 
 
 def checked_where(function: str, where: Any, shape: tuple) -> Any:
-    """The mask of a reduction as booleans of the shape of its operand."""
+    """Convert the mask of a reduction to booleans of the shape of its operand."""
     where = _base.as_operand(function, where)
     aval = aval_of(where)
     if aval.dtype != _BOOL:
@@ -103,7 +103,7 @@ def checked_where(function: str, where: Any, shape: tuple) -> Any:
 
 
 def masked(x: Any, mask: Any, fill: Any) -> Array:
-    """`x` where `mask` (booleans of the same shape) is true, the scalar `fill` elsewhere."""
+    """Select `x` where `mask` (booleans of the same shape) is true, the scalar `fill` elsewhere."""
     aval = aval_of(x)
     filled = broadcast_in_dim_p.bind(
         as_dtype(fill, aval.dtype), shape=aval.shape, broadcast_dimensions=()
@@ -112,7 +112,7 @@ def masked(x: Any, mask: Any, fill: Any) -> Array:
 
 
 def checked_initial(function: str, initial: Any, dtype: Any) -> Any:
-    """The initial value of a reduction as a scalar of `dtype`."""
+    """Convert the initial value of a reduction to a scalar of `dtype`."""
     aval = aval_of(initial)
     if aval.ndim:
         raise ArgumentValueError(
@@ -125,7 +125,9 @@ def checked_initial(function: str, initial: Any, dtype: Any) -> Any:
 
 
 def keep(out: Any, aval: Any, axes: tuple) -> Array:
-    """`out`, reduced over `axes` from a value of type `aval`, with these as dimensions of size 1."""
+    """Restore the reduced `axes` of `out` as dimensions of size 1; `aval` is the type of the
+    operand.
+    """
     if not axes:
         return out
     shape = tuple([1 if i in axes else d for i, d in enumerate(aval.shape)])
@@ -143,7 +145,7 @@ def reduced(
     mask: Any = None,
     initial: Any = None,
 ) -> Array:
-    """The reduction `kind` of `a` over `axes`, computed in one dtype and converted to another."""
+    """Reduce `a` over `axes` by the reduction `kind`, in one dtype, and convert to another."""
     aval = aval_of(a)
     given = tuple([n for n, x in (("mask", mask), ("initial", initial)) if x is not None])
     plain = not given and not keepdims and working is result
@@ -237,7 +239,7 @@ def sum(
     where: Any = None,
     promote_integers: bool = True,
 ) -> Array:
-    """The sum of the elements of `a` along `axis` (one, several, or None: all).
+    """Sum the elements of `a` along `axis` (one, several, or None: all).
 
     Args:
       dtype: of the result, and to add in. By default that of `a`, where booleans are added as
@@ -267,7 +269,7 @@ def prod(
     where: Any = None,
     promote_integers: bool = True,
 ) -> Array:
-    """The product of the elements of `a` along `axis` (one, several, or None: all).
+    """Multiply the elements of `a` along `axis` (one, several, or None: all).
 
     Dtypes, `keepdims`, `initial` (a factor) and `where` as in `sum`. The product of nothing is one.
 
@@ -290,7 +292,7 @@ def max(
     initial: Any = None,
     where: Any = None,
 ) -> Array:
-    """The greatest element of `a` along `axis` (one, several, or None: all); NaN if there is one.
+    """Compute the maximum of `a` along `axis` (one, several, or None: all); NaN if there is one.
 
     Complex numbers are ordered by their real parts, equal ones by their imaginary parts. `initial`
     is one more element, needed where there may be none and with `where`, which chooses elements.
@@ -312,7 +314,7 @@ def min(
     initial: Any = None,
     where: Any = None,
 ) -> Array:
-    """The least element of `a` along `axis` (one, several, or None: all); NaN if there is one.
+    """Compute the minimum of `a` along `axis` (one, several, or None: all); NaN if there is one.
 
     Everything else as in `max`.
 
@@ -331,7 +333,7 @@ def amax(
     initial: Any = None,
     where: Any = None,
 ) -> Array:
-    """The greatest element of `a` along `axis`: another name of `max`.
+    """Compute the maximum of `a` along `axis`: another name of `max`.
 
     >>> import sagax.numpy as np
     >>> int(np.amax(np.array([1, 5, 3])))
@@ -348,7 +350,7 @@ def amin(
     initial: Any = None,
     where: Any = None,
 ) -> Array:
-    """The least element of `a` along `axis`: another name of `min`.
+    """Compute the minimum of `a` along `axis`: another name of `min`.
 
     >>> import sagax.numpy as np
     >>> int(np.amin(np.array([1, 5, 3])))
@@ -410,7 +412,7 @@ def _complex_extremum(x: Any, axes: tuple, greatest: bool) -> Array:
 def any(
     a: Any, axis: Axis = None, out: None = None, keepdims: bool = False, *, where: Any = None
 ) -> Array:
-    """Whether any element of `a` along `axis` (one, several, or None: all) is not zero.
+    """Return whether any element of `a` along `axis` (one, several, or None: all) is not zero.
 
     Boolean; False for nothing. `where` (booleans) chooses the elements to look at.
 
@@ -425,7 +427,7 @@ def any(
 def all(
     a: Any, axis: Axis = None, out: None = None, keepdims: bool = False, *, where: Any = None
 ) -> Array:
-    """Whether all elements of `a` along `axis` (one, several, or None: all) are not zero.
+    """Return whether all elements of `a` along `axis` (one, several, or None: all) are not zero.
 
     Boolean; True for nothing. `where` (booleans) chooses the elements to look at.
 
@@ -459,7 +461,7 @@ def mean(
     *,
     where: Any = None,
 ) -> Array:
-    """The arithmetic mean of the elements of `a` along `axis` (one, several, or None: all).
+    """Compute the arithmetic mean of `a` along `axis` (one, several, or None: all).
 
     Floating point (or complex) unless `dtype` says otherwise; narrow floats are added in float32.
     `where` (booleans) chooses the elements that count. The mean of nothing is NaN.
@@ -510,7 +512,7 @@ def _mean_dtypes(function: str, given: Any, requested: Any) -> tuple[Any, Any]:
 
 
 def counted(shape: tuple, axes: tuple, dtype: Any) -> Any:
-    """The number of elements along `axes` as a scalar of `dtype`."""
+    """Count the elements along `axes`, as a scalar of `dtype`."""
     size = dims.size([shape[i] for i in axes])
     return convert(size_as_value(size), dtype) if dims.is_dim(size) else _scalar(size, dtype)
 
@@ -534,7 +536,7 @@ def var(
     mean: Any = None,
     correction: Any = None,
 ) -> Array:
-    """The variance of the elements of `a` along `axis` (one, several, or None: all).
+    """Compute the variance of `a` along `axis` (one, several, or None: all).
 
     That is the mean squared distance from the mean, with the number of elements less `ddof` (or
     `correction`, which is the same) as divisor; NaN where that is not positive. For complex numbers
@@ -565,7 +567,7 @@ def std(
     mean: Any = None,
     correction: Any = None,
 ) -> Array:
-    """The standard deviation of the elements of `a` along `axis`: the root of the variance.
+    """Compute the standard deviation of `a` along `axis`: the root of the variance.
 
     All arguments as in `var`.
 
@@ -651,7 +653,7 @@ def _spread(
 
 
 def variance_dtypes(function: str, given: Any, requested: Any) -> tuple[Any, Any]:
-    """The dtypes to compute a variance in, and of the result."""
+    """Return the dtypes to compute a variance in, and of the result."""
     if requested is None:
         working, result = mean_dtypes(given, _thread.settings.x64)
         return working, dtypes.real_part_dtype(result)
@@ -691,19 +693,19 @@ def _fits(shape: tuple, kept: tuple) -> bool:
 
 
 def squared_distance(x: Any) -> Any:
-    """|x| squared, element by element; real."""
+    """Compute |x| squared elementwise; real."""
     if dtypes.is_complex(aval_of(x).dtype):
         return arithmetic.add(arithmetic.square(real(x)), arithmetic.square(imag(x)))
     return arithmetic.square(x)
 
 
 def convert_scalar(count: Any, dtype: Any) -> Any:
-    """A count as `dtype`."""
+    """Convert a count to `dtype`."""
     return count.astype(dtype) if isinstance(count, np.generic) else convert(count, dtype)
 
 
 def normalised(total: Any, count: Any, ddof: Any) -> Any:
-    """`total` divided by `count - ddof`; NaN where that is not positive."""
+    """Divide `total` by `count - ddof`; NaN where that is not positive."""
     aval = aval_of(total)
     known = type(ddof) in (int, float)
     if isinstance(count, np.generic) and known:
@@ -727,7 +729,7 @@ def normalised(total: Any, count: Any, ddof: Any) -> Any:
 def argmax(
     a: Any, axis: int | None = None, out: None = None, keepdims: bool | None = None
 ) -> Array:
-    """The position of the greatest element of `a` along `axis`, without one in the flattened array.
+    """Find the index of the maximum of `a` along `axis`, without one in the flattened array.
 
     The first of several; that of a NaN before all others. An integer array. Raises a ValueError for
     an empty axis.
@@ -743,7 +745,7 @@ def argmax(
 def argmin(
     a: Any, axis: int | None = None, out: None = None, keepdims: bool | None = None
 ) -> Array:
-    """The position of the least element of `a` along `axis`, without one in the flattened array.
+    """Find the index of the minimum of `a` along `axis`, without one in the flattened array.
 
     The first of several; that of a NaN before all others. An integer array. Raises a ValueError for
     an empty axis.
@@ -783,14 +785,14 @@ def _position(
 
 
 def _standing_out(x: Any, axis: int, greatest: bool) -> Array:
-    """Which complex elements are the extreme one along `axis`, or NaN."""
+    """Mask the complex elements that are the extremum along `axis`, or NaN."""
     best = keep(_complex_extremum(x, (axis,), greatest), aval_of(x), (axis,))
     return bitwise_or(comparison.eq(x, best), comparison.ne(x, x))
 
 
 @fused_function(1)
 def count_nonzero(a: Any, axis: Axis = None, keepdims: bool = False) -> Array:
-    """How many elements of `a` along `axis` (one, several, or None: all) are not zero; integers.
+    """Count the nonzero elements of `a` along `axis` (one, several, or None: all).
 
     >>> import sagax.numpy as np
     >>> np.count_nonzero(np.array([[0, 1], [2, 3]]), axis=1)
@@ -811,7 +813,7 @@ def _counts(a: Any, *, axes: tuple, dtype: Any, keepdims: bool) -> Array:
 
 @fused_function(1)
 def ptp(a: Any, axis: Axis = None, out: None = None, keepdims: bool = False) -> Array:
-    """The distance from the least to the greatest element of `a` along `axis`. Same dtype.
+    """Compute the range of `a` along `axis`: its maximum less its minimum. Same dtype.
 
     >>> import sagax.numpy as np
     >>> np.ptp(np.array([[1, 5], [4, 3]]), axis=1)

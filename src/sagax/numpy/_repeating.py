@@ -1,4 +1,4 @@
-"""Elements repeated, inserted and deleted."""
+"""Repeat, insert and delete elements."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def repeat(
     total_repeat_length: int | None = None,
     out_sharding: Any = None,
 ) -> Array:
-    """`a` with each element repeated along `axis`; without one, flattened.
+    """Repeat each element of `a` along `axis`; without one, flattened.
 
     `repeats` is a number, or one for each element. The size of the result is their sum, so that they
     must be known while tracing, unless `total_repeat_length` says the size: then what is more is cut
@@ -153,7 +153,7 @@ def _repeat_up_to(x: Any, repeats: Any, total: int, axis: int) -> Array:
 def delete(
     arr: Any, obj: Any, axis: int | None = None, *, assume_unique_indices: bool = False
 ) -> Array:
-    """`arr` without the elements at `obj` along `axis`; without one, flattened.
+    """Delete the elements at `obj` along `axis` of `arr`; without one, flattened.
 
     `obj` is an int, a slice, an array of ints or a boolean mask. How many elements are deleted must be
     known: an array of ints has to be concrete, unless `assume_unique_indices` promises that none
@@ -259,7 +259,7 @@ def _out_of_bounds(function: str, place: int, axis: int, size: dims.Size) -> Out
 
 
 def insert(arr: Any, obj: Any, values: Any, axis: int | None = None) -> Array:
-    """`arr` with `values` inserted along `axis` before the positions `obj`; without one, flattened.
+    """Insert `values` into `arr` along `axis` before the positions `obj`; without one, flattened.
 
     `obj` is an int, a slice or an array of ints, which count in `arr` as it is. `values` broadcasts to
     what is inserted and takes the dtype of `arr`.
@@ -301,7 +301,7 @@ def insert(arr: Any, obj: Any, values: Any, axis: int | None = None) -> Array:
 
 
 def trim_zeros(filt: Any, trim: str = "fb", axis: Any = None) -> Array:
-    """`filt` without the zeros at its front ('f') and its back ('b').
+    """Trim the zeros at the front ('f') and the back ('b') of `filt`.
 
     An array of several dimensions is cut to the smallest part that holds all its non-zero elements,
     along `axis` (None: all axes). Its contents must be known while tracing.

@@ -1,4 +1,4 @@
-"""Vectors as sets: their distinct elements, unions, intersections, differences, membership.
+"""Compute set operations on vectors: unique, union, intersection, difference, membership.
 
 How many elements such a set has depends on the contents of the arguments, which must be concrete
 therefore; with `size` the result has that many elements, and the functions can be traced.
@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import sagax.numpy._base as _base
-from sagax._src import config
+from sagax._src import config, tuning
 from sagax._src.core import dims, dtypes
 from sagax._src.core.trace import Tracer
 from sagax._src.core.value import Array, aval_of
@@ -31,7 +31,6 @@ from sagax.numpy._shaping import broadcast_to, moveaxis, ravel, reshape
 from sagax.numpy._sorting import searchsorted
 
 _thread = config.thread
-_COMPARE_ALL = 1 << 16  # membership is found by comparing everything up to so many comparisons
 
 
 def _host(function: str, *arrays: Any) -> list[np.ndarray]:
@@ -79,7 +78,7 @@ def unique(
     fill_value: Any = None,
     sorted: bool = True,
 ) -> Any:
-    """The distinct elements of `ar` in ascending order; with `axis` the distinct slices along it.
+    """Find the distinct elements of `ar`, ascending; with `axis` the distinct slices along it.
 
     Args:
       return_index: also return where each element occurs first.
@@ -208,7 +207,7 @@ def _distinct(rows: Any, equal_nan: bool) -> tuple[Any, Any]:
 
 
 def _differs(x: Any, equal_nan: bool) -> Any:
-    """Which elements of a sorted vector differ from the one before; the first one does."""
+    """Mask the elements of a sorted vector that differ from the one before; the first one does."""
     n = x.shape[0]
     left, right = slice_in_dim(x, 0, n - 1), slice_in_dim(x, 1, n)
     step = left != right
@@ -220,7 +219,7 @@ def _differs(x: Any, equal_nan: bool) -> Any:
 
 
 class UniqueAllResult(NamedTuple):
-    """What `unique_all` returns."""
+    """The result of `unique_all`."""
 
     values: Array
     indices: Array
@@ -229,21 +228,21 @@ class UniqueAllResult(NamedTuple):
 
 
 class UniqueCountsResult(NamedTuple):
-    """What `unique_counts` returns."""
+    """The result of `unique_counts`."""
 
     values: Array
     counts: Array
 
 
 class UniqueInverseResult(NamedTuple):
-    """What `unique_inverse` returns."""
+    """The result of `unique_inverse`."""
 
     values: Array
     inverse_indices: Array
 
 
 def unique_all(x: Any, /, *, size: int | None = None, fill_value: Any = None) -> UniqueAllResult:
-    """The distinct elements of `x`, where each occurs first, positions of all, and counts.
+    """Find the distinct elements of `x`, their first indices, the inverse indices, and counts.
 
     NaN are all distinct. `size` and `fill_value` as in `unique`.
 
@@ -259,7 +258,7 @@ def unique_all(x: Any, /, *, size: int | None = None, fill_value: Any = None) ->
 def unique_counts(
     x: Any, /, *, size: int | None = None, fill_value: Any = None
 ) -> UniqueCountsResult:
-    """The distinct elements of `x`, and how often each occurs. NaN are all distinct.
+    """Find the distinct elements of `x`, and count each. NaN are all distinct.
 
     >>> import sagax.numpy as np
     >>> np.unique_counts(np.array([3, 1, 3])).counts
@@ -273,7 +272,7 @@ def unique_counts(
 def unique_inverse(
     x: Any, /, *, size: int | None = None, fill_value: Any = None
 ) -> UniqueInverseResult:
-    """The distinct elements of `x`, and the positions of its elements among them; NaN all distinct.
+    """Find the distinct elements of `x`, and the inverse indices; NaN are all distinct.
 
     >>> import sagax.numpy as np
     >>> np.unique_inverse(np.array([3, 1, 3])).inverse_indices
@@ -285,7 +284,7 @@ def unique_inverse(
 
 
 def unique_values(x: Any, /, *, size: int | None = None, fill_value: Any = None) -> Array:
-    """The distinct elements of `x` in ascending order. NaN are all distinct.
+    """Find the distinct elements of `x` in ascending order. NaN are all distinct.
 
     >>> import sagax.numpy as np
     >>> np.unique_values(np.array([3, 1, 3]))
@@ -314,7 +313,7 @@ def _known(function: str, found: np.ndarray, dtype: Any, weak: bool) -> Array:
 
 
 def union1d(ar1: Any, ar2: Any, *, size: int | None = None, fill_value: Any = None) -> Array:
-    """The distinct elements of both arguments, in ascending order.
+    """Find the distinct elements of both arguments, in ascending order.
 
     `size` and `fill_value` as in `unique`.
 
@@ -363,7 +362,7 @@ def intersect1d(
     size: Any = None,
     fill_value: Any = None,
 ) -> Any:
-    """The distinct elements that occur in both arguments, in ascending order.
+    """Find the distinct elements that occur in both arguments, in ascending order.
 
     With `return_indices` also where each occurs first in either. With `size` the result has that many
     elements, filled up with `fill_value`, by default its least element (0 if it has none).
@@ -404,7 +403,7 @@ def setdiff1d(
     size: int | None = None,
     fill_value: Any = None,
 ) -> Array:
-    """The distinct elements of `ar1` that do not occur in `ar2`, in ascending order.
+    """Find the distinct elements of `ar1` that do not occur in `ar2`, in ascending order.
 
     With `assume_unique` they stay in the order of `ar1`. With `size` the result has that many
     elements, filled up with `fill_value`, by default 0.
@@ -444,7 +443,7 @@ def setxor1d(
     size: int | None = None,
     fill_value: Any = None,
 ) -> Array:
-    """The distinct elements that occur in just one of the arguments, in ascending order.
+    """Find the distinct elements that occur in just one of the arguments, in ascending order.
 
     With `size` the result has that many elements, filled up with `fill_value`, by default its least
     element (0 if it has none).
@@ -476,7 +475,7 @@ def isin(
     *,
     method: str = "auto",
 ) -> Array:
-    """Whether each of `element` occurs in `test_elements` (with `invert`: does not); boolean.
+    """Return whether each of `element` occurs in `test_elements` (with `invert`: does not); boolean.
 
     NaN occurs nowhere. `method` is one of 'auto', 'compare_all', 'binary_search', 'sort'; all give the
     same result.
@@ -498,7 +497,7 @@ def isin(
         found = structural.full_of(aval.update(dtype=np.dtype(bool), weak_type=False), False)
     else:
         amount = aval.size * test.shape[0]
-        few = dims.is_dim(amount) or amount <= _COMPARE_ALL
+        few = dims.is_dim(amount) or amount <= tuning.ISIN_MAX_COMPARISONS
         found = _compared(x, test) if method == "compare_all" or few else _searched(x, test)
     return logical_not(found) if invert else found
 

@@ -1,4 +1,4 @@
-"""Convolution and correlation of two sequences."""
+"""Convolve and correlate two sequences."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _MODES = ("full", "same", "valid")
 def convolve(
     a: Any, v: Any, mode: str = "full", *, precision: Any = None, preferred_element_type: Any = None
 ) -> Array:
-    """The convolution of two vectors: element k is the sum of all a[i] * v[k - i].
+    """Convolve two vectors: element k is the sum of all a[i] * v[k - i].
 
     `mode` says which of its elements: 'full' all of them, 'valid' those for which the shorter vector
     lies inside of the longer one, 'same' as many as the longer has, from the middle. Floating point.
@@ -43,7 +43,7 @@ def correlate(
     precision: Any = None,
     preferred_element_type: Any = None,
 ) -> Array:
-    """The correlation of two vectors: element k is the sum of all a[i + k] * conj(v[i]).
+    """Correlate two vectors: element k is the sum of all a[i + k] * conj(v[i]).
 
     `mode` says which of its elements, as in `convolve`. Floating point.
 

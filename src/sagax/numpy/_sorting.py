@@ -1,4 +1,4 @@
-"""Sorted arrays, orders, greatest elements, and places in a sorted array.
+"""Sort, rank and search: sort, argsort, partition, top elements, searchsorted.
 
 NaN comes after all numbers; complex numbers are ordered by real parts, equal ones by imaginary parts.
 """
@@ -12,7 +12,7 @@ import numpy as np
 
 import sagax.numpy._base as _base
 import sagax.numpy._logic as _logic
-from sagax._src import config
+from sagax._src import config, tuning
 from sagax._src.core import dims, dtype_predicates, dtypes
 from sagax._src.core.avals import intern_aval
 from sagax._src.core.value import Array, aval_of
@@ -31,7 +31,6 @@ from sagax.numpy._indexing import getitem
 from sagax.numpy._shaping import ravel
 
 _thread = config.thread
-_COMPARE_ALL = 1 << 14  # places are found by comparing everything up to so many comparisons
 
 
 def _integer() -> Any:
@@ -80,7 +79,7 @@ def sort(
     stable: bool = True,
     descending: bool = False,
 ) -> Array:
-    """`a` with its elements in ascending order along `axis`, None: flattened first. Same dtype.
+    """Sort `a` in ascending order along `axis`, None: flattened first. Same dtype.
 
     NaN comes last, with `descending` first.
 
@@ -105,7 +104,7 @@ def argsort(
     descending: bool = False,
     dtype: Any = None,
 ) -> Array:
-    """The positions of the elements of `a` in the order in which `sort` puts them; integers.
+    """Compute the indices that sort `a`; integers.
 
     Equal elements stay in their order if `stable`.
 
@@ -125,7 +124,8 @@ def argsort(
 
 
 def lexsort(keys: Any, axis: int = -1, *, batch_size: int = 16) -> Array:
-    """The positions that sort by several keys: the last of `keys` first, ties by the one before it.
+    """Compute the indices that sort by several keys: the last of `keys` first, ties by the one
+    before.
 
     `keys` is a sequence of arrays of one shape, or an array whose first dimension counts them.
 
@@ -156,7 +156,7 @@ def lexsort(keys: Any, axis: int = -1, *, batch_size: int = 16) -> Array:
 
 
 def sort_complex(a: Any) -> Array:
-    """The elements of `a` along its last axis as complex numbers in ascending order.
+    """Sort the elements of `a` along its last axis as complex numbers in ascending order.
 
     >>> import sagax.numpy as np
     >>> np.sort_complex(np.array([2 + 1j, 1, 2]))
@@ -192,7 +192,7 @@ def _refuse_complex(function: str, aval: Any) -> None:
 
 
 def partition(a: Any, kth: int, axis: int = -1) -> Array:
-    """`a` rearranged along `axis` so that the element at `kth` is the one that sorting puts there.
+    """Partition `a` along `axis` so that the element at `kth` is the one that sorting puts there.
 
     Those before it are the smaller ones, those after it the greater ones. NaN counts as greatest.
 
@@ -210,7 +210,7 @@ def partition(a: Any, kth: int, axis: int = -1) -> Array:
 
 
 def argpartition(a: Any, kth: int, axis: int = -1) -> Array:
-    """The positions of the elements of `a` in such an order as `partition` puts them; integers.
+    """Compute the indices that partition `a` as `partition` does; integers.
 
     >>> import sagax.numpy as np
     >>> np.argpartition(np.array([5, 3, 1, 4, 2]), 2)
@@ -228,7 +228,7 @@ def argpartition(a: Any, kth: int, axis: int = -1) -> Array:
 def top_k(
     a: Any, k: int, *, axis: int = -1, mode: str = "largest", sorted: bool = True
 ) -> tuple[Array, Array]:
-    """The `k` greatest elements of `a` along `axis`, greatest first, and their positions.
+    """Find the `k` greatest elements of `a` along `axis`, greatest first, and their indices.
 
     With `mode="smallest"` the least ones, least first. Of equal elements the first comes first, and
     NaN counts as greatest.
@@ -267,7 +267,7 @@ def top_k(
 def searchsorted(
     a: Any, v: Any, side: str = "left", sorter: Any = None, *, method: str = "scan"
 ) -> Array:
-    """Where the numbers `v` would have to be inserted into the sorted vector `a` to keep it sorted.
+    """Find the indices at which to insert `v` into the sorted vector `a` to keep it sorted.
 
     `side` tells on which side of equal elements. `sorter` are positions that sort `a`. The result is
     integer, of the shape of `v`. `method` is one of 'scan', 'scan_unrolled', 'sort', 'compare_all':
@@ -300,14 +300,16 @@ def searchsorted(
     size = x.shape[0]
     if dims.same(size, 0):
         return structural.full_of(intern_aval(y.shape, _place(size), False, None), 0)
-    few = dims.is_dim(size) or (not dims.is_dim(y.size) and size * y.size <= _COMPARE_ALL)
-    if method == "compare_all" or few or size <= 8:
+    few = dims.is_dim(size) or size <= tuning.SEARCHSORTED_MAX_ELEMENTS
+    if not few and not dims.is_dim(y.size):
+        few = size * y.size <= tuning.SEARCHSORTED_MAX_COMPARISONS
+    if method == "compare_all" or few:
         return _count_before(a, v, side=side)
     return _bisect(a, v, side=side)
 
 
 def before(x: Any, y: Any) -> Array:
-    """Whether `x` comes before `y` in sorted order, element by element, NaN last."""
+    """Return elementwise whether `x` comes before `y` in sorted order, NaN last."""
     dtype = aval_of(x).dtype
     if dtype_predicates.is_complex(dtype):
         re, im = (real(x), real(y)), (imag(x), imag(y))
@@ -321,7 +323,7 @@ def before(x: Any, y: Any) -> Array:
 
 @fused
 def _count_before(a: Any, v: Any, *, side: str) -> Array:
-    """How many elements of `a` come before each of `v` (or are equal to it)."""
+    """Count the elements of `a` before each of `v` (or equal to it)."""
     ndim = aval_of(v).ndim
     queries = structural.expand_dims(v, (ndim,)) if ndim else v
     if ndim:
@@ -348,7 +350,7 @@ def _bisect(a: Any, v: Any, *, side: str) -> Array:
 
 
 def digitize(x: Any, bins: Any, right: bool = False, *, method: str | None = None) -> Array:
-    """The index of the bin that each element of `x` falls into; `bins` are the edges in order.
+    """Find the index of the bin that each element of `x` falls into; `bins` are the edges in order.
 
     With increasing edges, i means bins[i-1] <= x < bins[i], or with `right` bins[i-1] < x <= bins[i];
     with decreasing ones bins[i-1] > x >= bins[i], or with `right` bins[i-1] >= x > bins[i]. 0 and

@@ -1,4 +1,4 @@
-"""Averages with weights, quantiles, covariances and correlations."""
+"""Compute weighted averages, quantiles, covariances and correlations."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ _thread = config.thread
 def average(
     a: Any, axis: Axis = None, weights: Any = None, returned: bool = False, keepdims: bool = False
 ) -> Any:
-    """The mean of `a` along `axis` (one, several, or None: all), in which elements have `weights`.
+    """Compute the mean of `a` along `axis` (one, several, or None: all), weighted by `weights`.
 
     `weights` has the shape of `a`, or of its axes `axis` in that order. With `returned` the result is
     a pair: the average, and the sum of the weights.
@@ -120,7 +120,8 @@ def quantile(
     *,
     weights: Any = None,
 ) -> Array:
-    """The quantiles `q` (numbers from 0 to 1) of `a` along `axis` (one, several, or None: all).
+    """Compute the quantiles `q` (numbers from 0 to 1) of `a` along `axis` (one, several, or None:
+    all).
 
     The result is floating point; for a vector `q` its first dimension goes along with `q`. NaN among
     the elements gives NaN.
@@ -151,7 +152,8 @@ def percentile(
     weights: Any = None,
     out_sharding: Any = None,
 ) -> Array:
-    """The percentiles `q` (numbers from 0 to 100) of `a` along `axis`; otherwise as `quantile`.
+    """Compute the percentiles `q` (numbers from 0 to 100) of `a` along `axis`; otherwise as
+    `quantile`.
 
     >>> import sagax.numpy as np
     >>> float(np.percentile(np.array([1.0, 2.0, 4.0]), 75))
@@ -172,7 +174,7 @@ def nanquantile(
     *,
     weights: Any = None,
 ) -> Array:
-    """As `quantile`, with NaN left out; NaN where there is nothing else.
+    """Compute quantiles as `quantile` does, with NaN left out; NaN where there is nothing else.
 
     >>> import sagax.numpy as np
     >>> float(np.nanquantile(np.array([1.0, 2.0, np.nan, 4.0]), 0.75))
@@ -193,7 +195,7 @@ def nanpercentile(
     *,
     weights: Any = None,
 ) -> Array:
-    """As `percentile`, with NaN left out; NaN where there is nothing else.
+    """Compute percentiles as `percentile` does, with NaN left out; NaN where there is nothing else.
 
     >>> import sagax.numpy as np
     >>> float(np.nanpercentile(np.array([1.0, 2.0, np.nan, 4.0]), 75))
@@ -212,7 +214,7 @@ def median(
     overwrite_input: bool = False,
     keepdims: bool = False,
 ) -> Array:
-    """The median of `a` along `axis` (one, several, or None: all), floating point.
+    """Compute the median of `a` along `axis` (one, several, or None: all), floating point.
 
     That is the element in the middle, or the mean of the two there; NaN if there is a NaN.
 
@@ -231,7 +233,7 @@ def nanmedian(
     overwrite_input: bool = False,
     keepdims: bool = False,
 ) -> Array:
-    """As `median`, with NaN left out; NaN where there is nothing else.
+    """Compute the median as `median` does, with NaN left out; NaN where there is nothing else.
 
     >>> import sagax.numpy as np
     >>> float(np.nanmedian(np.array([3, 1, np.nan, 2])))
@@ -537,7 +539,8 @@ def cov(
     aweights: Any = None,
     dtype: Any = None,
 ) -> Array:
-    """The covariance matrix of variables, each a row of `m` (with `rowvar=False`, a column).
+    """Compute the covariance matrix of variables, each a row of `m` (with `rowvar=False`, a
+    column).
 
     Args:
       y: more variables, in the same form.
@@ -624,7 +627,7 @@ def _sample_weights(name: str, weights: Any, samples: Any, position: int) -> Any
 
 
 def corrcoef(x: Any, y: Any = None, rowvar: bool = True, dtype: Any = None) -> Array:
-    """The correlation coefficients of variables, each a row of `x` (and `y`); see `cov`.
+    """Compute the correlation coefficients of variables, each a row of `x` (and `y`); see `cov`.
 
     >>> import sagax.numpy as np
     >>> np.corrcoef(np.array([[0.0, 1.0, 2.0], [2.0, 1.0, 0.0]]))

@@ -1,4 +1,4 @@
-"""Universal functions: elementwise functions that also reduce, accumulate, scatter and make tables."""
+"""Implement universal functions: elementwise functions with reduce, accumulate, at, outer."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ class ufunc:
         return f"<numpy.ufunc '{self.__name__}'>"
 
     def __call__(self, *args: Any, out: None = None, where: None = None) -> Any:
-        """The function, element by element."""
+        """Apply the function elementwise."""
         if out is not None or where is not None:
             self._refuse(out, where)
         return self._call(*args)
@@ -106,7 +106,7 @@ class ufunc:
         initial: Any = None,
         where: Any = None,
     ) -> Array:
-        """`a` folded along `axis` (one, several, or None: all) with the function.
+        """Reduce `a` along `axis` (one, several, or None: all) with the function.
 
         >>> import sagax.numpy as snp
         >>> snp.multiply.reduce(snp.array([2, 3, 4]))
@@ -174,7 +174,7 @@ class ufunc:
         return eval_shape(self._call, x, x).dtype
 
     def accumulate(self, a: Any, axis: Any = 0, dtype: Any = None, out: None = None) -> Array:
-        """The intermediate results of folding `a` along `axis`.
+        """Compute the intermediate results of reducing `a` along `axis`.
 
         >>> import sagax.numpy as snp
         >>> snp.multiply.accumulate(snp.array([2, 3, 4]))
@@ -201,7 +201,8 @@ class ufunc:
         return moveaxis(_join(first, later), 0, axis)
 
     def at(self, a: Any, indices: Any, b: Any = None, /, *, inplace: bool = True) -> Array:
-        """A copy of `a` with the function applied at `indices` (with second operands `b`), repeated ones too.
+        """Copy `a` with the function applied at `indices` (with second operands `b`), repeated ones
+        too.
 
         Arrays cannot be changed in place: pass inplace=False.
 
@@ -239,7 +240,8 @@ class ufunc:
         return flat.reshape(x.shape)
 
     def outer(self, A: Any, B: Any, /) -> Array:
-        """The function of every element of A with every element of B, in shape A.shape + B.shape.
+        """Apply the function to every element of A with every element of B; shape A.shape +
+        B.shape.
 
         >>> import sagax.numpy as snp
         >>> snp.maximum.outer(snp.arange(2), snp.arange(3))
@@ -253,7 +255,8 @@ class ufunc:
     def reduceat(
         self, a: Any, indices: Any, axis: Any = 0, dtype: Any = None, out: None = None
     ) -> Array:
-        """`a` folded over the parts of `axis` that begin at `indices`; of an empty part its first element.
+        """Reduce `a` over the segments of `axis` that begin at `indices`; an empty one gives its
+        first element.
 
         A part ends where the next begins, if that is further on.
 
@@ -304,7 +307,7 @@ def _join_last(x: Any, last: Any) -> Any:
 
 
 def frompyfunc(func: Callable[..., Any], /, nin: int, nout: int, *, identity: Any = None) -> ufunc:
-    """A `ufunc` of a function of `nin` scalars with `nout` results.
+    """Create a `ufunc` of a function of `nin` scalars with `nout` results.
 
     >>> import sagax.numpy as snp
     >>> f = snp.frompyfunc(lambda a, b: 2 * a + b, 2, 1, identity=0)

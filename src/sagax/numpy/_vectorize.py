@@ -1,4 +1,4 @@
-"""`vectorize`: a function of single items, mapped over the leading dimensions of arrays."""
+"""Vectorize a function over the leading dimensions of its arguments."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Signature(NamedTuple):
 
 
 def parse_signature(text: str) -> Signature:
-    """`"(n,m),(m)->(n)"` in its parts; raises for what is no such signature."""
+    """Parse a signature such as `"(n,m),(m)->(n)"`; raises for what is no such signature."""
     compact = re.sub(r"\s+", "", text) if isinstance(text, str) else ""
     if not _SIGNATURE.fullmatch(compact):
         raise ArgumentValueError(
@@ -50,7 +50,7 @@ def vectorize(
     excluded: Collection[int | str] = frozenset(),
     signature: str | None = None,
 ) -> Callable[..., Any]:
-    """`pyfunc`, made to work on arrays of what it takes: mapped over their leading dimensions.
+    """Vectorize `pyfunc` over the leading dimensions of its arguments.
 
     The leading dimensions of the arguments broadcast. `signature` names the core dimensions that
     `pyfunc` sees, such as "(n,m),(m)->(n)"; without it it sees scalars. Arguments in `excluded`, by

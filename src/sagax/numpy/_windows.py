@@ -1,4 +1,4 @@
-"""Window functions: weights that fade out towards both ends of a signal."""
+"""Compute window functions, which taper both ends of a signal."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def _window(
 
 
 def bartlett(M: int) -> Array:
-    """The triangular window of `M` points, with zeros at both ends.
+    """Compute the triangular window of `M` points, with zeros at both ends.
 
     >>> import sagax.numpy as np
     >>> np.bartlett(5)
@@ -50,7 +50,7 @@ def bartlett(M: int) -> Array:
 
 
 def blackman(M: int) -> Array:
-    """The Blackman window of `M` points: 0.42 - 0.5 cos x + 0.08 cos 2x, x from 0 to 2 pi.
+    """Compute the Blackman window of `M` points: 0.42 - 0.5 cos x + 0.08 cos 2x, x from 0 to 2 pi.
 
     >>> import sagax.numpy as np
     >>> float(np.blackman(5)[2])
@@ -65,7 +65,7 @@ def blackman(M: int) -> Array:
 
 
 def hamming(M: int) -> Array:
-    """The Hamming window of `M` points: 0.54 - 0.46 cos x, x from 0 to 2 pi.
+    """Compute the Hamming window of `M` points: 0.54 - 0.46 cos x, x from 0 to 2 pi.
 
     >>> import sagax.numpy as np
     >>> np.hamming(3)
@@ -75,7 +75,7 @@ def hamming(M: int) -> Array:
 
 
 def hanning(M: int) -> Array:
-    """The Hann window of `M` points: 0.5 - 0.5 cos x, x from 0 to 2 pi.
+    """Compute the Hann window of `M` points: 0.5 - 0.5 cos x, x from 0 to 2 pi.
 
     >>> import sagax.numpy as np
     >>> np.hanning(3)
@@ -85,7 +85,7 @@ def hanning(M: int) -> Array:
 
 
 def kaiser(M: int, beta: Any) -> Array:
-    """The Kaiser window of `M` points; the greater the number `beta`, the narrower it is.
+    """Compute the Kaiser window of `M` points; the greater the number `beta`, the narrower it is.
 
     >>> import sagax.numpy as np
     >>> float(np.kaiser(3, 14.0)[1])

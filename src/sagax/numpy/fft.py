@@ -1,4 +1,4 @@
-"""Discrete Fourier transforms, their frequencies, and shifts that bring frequency 0 to the middle.
+"""Compute discrete Fourier transforms, their frequencies and shifts.
 
 In all of them `n` (or `s`) is the number of elements to transform along an axis: the input is cut, or
 filled up with zeros, to it. `norm` says where the transform divides by the number n of elements:
@@ -151,7 +151,8 @@ def _along(function: str, kind: FftType, a: Any, n: Any, axis: Any, norm: Any) -
 
 
 def fft(a: Any, n: int | None = None, axis: int = -1, norm: str | None = None) -> Array:
-    """The discrete Fourier transform of `a` along `axis`: sums of a[j] exp(-2 pi i j k / n); complex.
+    """Compute the discrete Fourier transform of `a` along `axis`: sums of a[j] exp(-2 pi i j k /
+    n); complex.
 
     >>> import sagax.numpy as np
     >>> np.fft.fft(np.array([1.0, 0.0, 0.0]))
@@ -161,7 +162,7 @@ def fft(a: Any, n: int | None = None, axis: int = -1, norm: str | None = None) -
 
 
 def ifft(a: Any, n: int | None = None, axis: int = -1, norm: str | None = None) -> Array:
-    """The inverse of `fft` along `axis`; complex.
+    """Compute the inverse of `fft` along `axis`; complex.
 
     >>> import sagax.numpy as np
     >>> np.fft.ifft(np.array([3.0, 0.0, 0.0]))
@@ -171,7 +172,8 @@ def ifft(a: Any, n: int | None = None, axis: int = -1, norm: str | None = None) 
 
 
 def rfft(a: Any, n: int | None = None, axis: int = -1, norm: str | None = None) -> Array:
-    """The first n // 2 + 1 elements of the transform of real numbers: the others are their conjugates.
+    """Compute the first n // 2 + 1 elements of the transform of real numbers: the others are their
+    conjugates.
 
     >>> import sagax.numpy as np
     >>> np.fft.rfft(np.array([1.0, 2.0, 3.0, 4.0]))
@@ -181,7 +183,8 @@ def rfft(a: Any, n: int | None = None, axis: int = -1, norm: str | None = None) 
 
 
 def irfft(a: Any, n: int | None = None, axis: int = -1, norm: str | None = None) -> Array:
-    """The inverse of `rfft` along `axis`: `n` real numbers, by default 2 * (m - 1) from m elements.
+    """Compute the inverse of `rfft` along `axis`: `n` real numbers, by default 2 * (m - 1) from m
+    elements.
 
     >>> import sagax.numpy as np
     >>> np.fft.irfft(np.array([10, -2 + 2j, -2]))
@@ -198,7 +201,7 @@ def _swapped(norm: Any) -> Any:
 
 
 def hfft(a: Any, n: int | None = None, axis: int = -1, norm: str | None = None) -> Array:
-    """The transform of a signal with Hermitian symmetry, of which `a` is the first half; real.
+    """Transform a signal with Hermitian symmetry, whose first half is `a`; real.
 
     `n` is the size of the result, by default 2 * (m - 1) from m elements.
 
@@ -210,7 +213,7 @@ def hfft(a: Any, n: int | None = None, axis: int = -1, norm: str | None = None) 
 
 
 def ihfft(a: Any, n: int | None = None, axis: int = -1, norm: str | None = None) -> Array:
-    """The inverse of `hfft`: the first half of the signal with Hermitian symmetry; complex.
+    """Compute the inverse of `hfft`: the first half of the signal with Hermitian symmetry; complex.
 
     >>> import sagax.numpy as np
     >>> np.fft.ihfft(np.array([8.0, -2.0, 0.0, -2.0])).real
@@ -239,7 +242,7 @@ def fftn(
     axes: Sequence[int] | None = None,
     norm: str | None = None,
 ) -> Array:
-    """The transform of `a` over several `axes`: by default the last ones, as many as `s` has, or all.
+    """Transform `a` over several `axes`: by default the last ones, as many as `s` has, or all.
 
     >>> import sagax.numpy as np
     >>> np.fft.fftn(np.ones((2, 2)))
@@ -255,7 +258,7 @@ def ifftn(
     axes: Sequence[int] | None = None,
     norm: str | None = None,
 ) -> Array:
-    """The inverse of `fftn`.
+    """Compute the inverse of `fftn`.
 
     >>> import sagax.numpy as np
     >>> np.fft.ifftn(np.ones((2, 2)))
@@ -271,7 +274,7 @@ def rfftn(
     axes: Sequence[int] | None = None,
     norm: str | None = None,
 ) -> Array:
-    """The transform of real numbers over several `axes`, of which the last one is that of `rfft`.
+    """Transform real numbers over several `axes`, the last one as `rfft` does.
 
     >>> import sagax.numpy as np
     >>> np.fft.rfftn(np.ones((2, 2)))
@@ -287,7 +290,7 @@ def irfftn(
     axes: Sequence[int] | None = None,
     norm: str | None = None,
 ) -> Array:
-    """The inverse of `rfftn`; real.
+    """Compute the inverse of `rfftn`; real.
 
     >>> import sagax.numpy as np
     >>> np.fft.irfftn(np.fft.rfftn(np.ones((2, 2))))
@@ -303,7 +306,7 @@ def fft2(
     axes: Sequence[int] = (-2, -1),
     norm: str | None = None,
 ) -> Array:
-    """The transform of `a` over two axes.
+    """Transform `a` over two axes.
 
     >>> import sagax.numpy as np
     >>> np.fft.fft2(np.ones((2, 2)))
@@ -319,7 +322,7 @@ def ifft2(
     axes: Sequence[int] = (-2, -1),
     norm: str | None = None,
 ) -> Array:
-    """The inverse of `fft2`.
+    """Compute the inverse of `fft2`.
 
     >>> import sagax.numpy as np
     >>> np.fft.ifft2(np.ones((2, 2)))
@@ -335,7 +338,7 @@ def rfft2(
     axes: Sequence[int] = (-2, -1),
     norm: str | None = None,
 ) -> Array:
-    """The transform of real numbers over two axes, of which the second one is that of `rfft`.
+    """Transform real numbers over two axes, the second one as `rfft` does.
 
     >>> import sagax.numpy as np
     >>> np.fft.rfft2(np.ones((2, 2)))
@@ -351,7 +354,7 @@ def irfft2(
     axes: Sequence[int] = (-2, -1),
     norm: str | None = None,
 ) -> Array:
-    """The inverse of `rfft2`; real.
+    """Compute the inverse of `rfft2`; real.
 
     >>> import sagax.numpy as np
     >>> np.fft.irfft2(np.fft.rfft2(np.ones((2, 2))))
@@ -410,7 +413,7 @@ def _count(function: str, n: Any) -> Any:
 
 
 def fftfreq(n: int, d: Any = 1.0, *, dtype: Any = None, device: Any = None) -> Array:
-    """The frequencies of the elements of a transform of `n` samples that are `d` apart.
+    """Compute the frequencies of a transform of `n` samples at distances of `d`.
 
     First 0 and the positive ones, then the negative ones, in cycles per unit of `d`.
 
@@ -428,7 +431,7 @@ def fftfreq(n: int, d: Any = 1.0, *, dtype: Any = None, device: Any = None) -> A
 
 
 def rfftfreq(n: int, d: Any = 1.0, *, dtype: Any = None, device: Any = None) -> Array:
-    """The frequencies of the elements of a transform of `n` real samples that are `d` apart.
+    """Compute the frequencies of a transform of `n` real samples at distances of `d`.
 
     >>> import sagax.numpy as np
     >>> np.fft.rfftfreq(4, d=0.25)
@@ -443,7 +446,7 @@ def rfftfreq(n: int, d: Any = 1.0, *, dtype: Any = None, device: Any = None) -> 
 
 
 def fftshift(x: Any, axes: int | Sequence[int] | None = None) -> Array:
-    """`x` with the frequency 0 moved from the start to the middle of `axes` (None: all).
+    """Shift the frequency 0 from the start of `x` to the middle of `axes` (None: all).
 
     >>> import sagax.numpy as np
     >>> np.fft.fftshift(np.array([0, 1, 2, -2, -1]))
@@ -453,7 +456,7 @@ def fftshift(x: Any, axes: int | Sequence[int] | None = None) -> Array:
 
 
 def ifftshift(x: Any, axes: int | Sequence[int] | None = None) -> Array:
-    """`x` with the frequency 0 moved from the middle back to the start of `axes` (None: all).
+    """Shift the frequency 0 from the middle of `x` back to the start of `axes` (None: all).
 
     >>> import sagax.numpy as np
     >>> np.fft.ifftshift(np.array([-2, -1, 0, 1, 2]))

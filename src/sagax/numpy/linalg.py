@@ -1,4 +1,4 @@
-"""Linear algebra: products, norms, factorisations, eigenvalues, systems of equations.
+"""Compute linear algebra: products, norms, factorizations, eigenvalues, linear systems.
 
 A matrix is the last two dimensions of an array; the dimensions before them are a stack.
 

@@ -1,4 +1,4 @@
-"""Cosine transforms.
+"""Compute discrete cosine transforms and their inverses.
 
 >>> import sagax.numpy as snp
 >>> from sagax.scipy import fft
@@ -24,7 +24,8 @@ __all__ = ["dct", "dctn", "idct", "idctn"]
 def dct(
     x: Any, type: int = 2, n: int | None = None, axis: int = -1, norm: str | None = None
 ) -> Array:
-    """The cosine transform of type 2 along an axis: y[k] = 2 sum_i x[i] cos(pi k (2 i + 1) / (2 N)).
+    """Compute the type-2 cosine transform along an axis: y[k] = 2 sum_i x[i] cos(pi k (2 i + 1) /
+    (2 N)).
 
     Args:
       x: real numbers.
@@ -44,7 +45,7 @@ def dct(
 def idct(
     x: Any, type: int = 2, n: int | None = None, axis: int = -1, norm: str | None = None
 ) -> Array:
-    """The inverse of `dct`, with the same arguments.
+    """Compute the inverse of `dct`, with the same arguments.
 
     >>> import sagax.numpy as snp
     >>> from sagax.scipy import fft
@@ -62,7 +63,8 @@ def dctn(
     axes: Sequence[int] | None = None,
     norm: str | None = None,
 ) -> Array:
-    """The cosine transform along several axes, by default all (or the last ones, as many as `s` has).
+    """Compute the cosine transform along several axes, by default all (or the last ones, as many as
+    `s` has).
 
     >>> import sagax.numpy as snp
     >>> from sagax.scipy import fft
@@ -83,7 +85,7 @@ def idctn(
     axes: Sequence[int] | None = None,
     norm: str | None = None,
 ) -> Array:
-    """The inverse of `dctn`, with the same arguments.
+    """Compute the inverse of `dctn`, with the same arguments.
 
     >>> import sagax.numpy as snp
     >>> from sagax.scipy import fft
@@ -140,7 +142,7 @@ def _turns(n: int, dtype: Any) -> Any:
 
 
 def _orthogonal(n: int, dtype: Any) -> Any:
-    """What makes the transform orthogonal."""
+    """The factors that make the transform orthogonal."""
     factors = np.full(n, np.sqrt(0.5 / n))
     factors[0] = np.sqrt(0.25 / n)
     return factors.astype(dtype)

@@ -1,4 +1,4 @@
-"""Interpolation in arrays of any number of dimensions, as in `scipy.ndimage`."""
+"""Interpolate in arrays of any number of dimensions, as `scipy.ndimage` does."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ _MODES: dict[str, Callable[[Array, Any], Array]] = {
 def map_coordinates(
     input: Any, coordinates: Sequence[Any], order: int, mode: str = "constant", cval: Any = 0.0
 ) -> Array:
-    """The values of `input` at places between its elements, by interpolation.
+    """Interpolate `input` at coordinates between its elements.
 
     Args:
       input: an array of n dimensions.

@@ -296,7 +296,7 @@ def _(b: Any, *xs: Any, jaxpr: ClosedJaxpr, how: Partitioner) -> list:
     rule = _rule_for(how, mesh, [x.aval for x in xs], jaxpr.out_avals)
     with _lock:
         if not _registered:
-            xla.register_partitioner(_TARGET, _partitioned)
+            xla.custom_calls.register_partitioner(_TARGET, _partitioned)
             _registered.add(_TARGET)
         key = uuid.uuid4().hex  # programs with other partitioners must not be taken for this one
         _calls[key] = _Call(how, mesh, module.platform)

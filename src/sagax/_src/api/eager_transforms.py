@@ -14,11 +14,11 @@ import threading
 import types
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from sagax._src import config, trees
+from sagax._src import config, trees, tuning
 from sagax._src.api import arguments
 from sagax._src.api.jit import JitFunction, jit
 from sagax._src.core import dtypes
@@ -28,20 +28,18 @@ from sagax._src.core.value import numpy_aval
 from sagax._src.diagnostics.boundary import function_name
 from sagax._src.diagnostics.spans import is_sagax
 from sagax._src.function_analysis.identity import Same
-from sagax._src.lazy_import import lazy_import
+from sagax._src.lazy_import import lazy_imports
 from sagax._src.runtime.array import ConcreteArray, as_array
 
-if TYPE_CHECKING:
-    import sagax._src.function_analysis.purity as purity
-else:
-    purity = lazy_import("sagax._src.function_analysis.purity", globals())
+
+@lazy_imports
+def _() -> None:
+    global purity
+    from sagax._src.function_analysis import purity
+
 
 __all__ = ["applied", "clear", "derivative", "jitted_inside", "transformed"]
 
-_FIRST = 3  # the call of a signature from which on it may be compiled
-# Compiling an operation takes about as long as running it so many times alone. Counting, not timing,
-# keeps runs alike.
-_CALLS_PER_EQUATION = 0.05
 _MOST_UNITS = 256
 _MOST_CHANGES = 5
 _MOST_SIGNATURES = 256
@@ -271,7 +269,7 @@ class _Unit:
             if found is _Never:
                 return None
             count = 1 if found is None else found + 1
-            if count < _FIRST:
+            if count < tuning.EAGER_TRANSFORM_COMPILE_FROM_CALL:
                 self._count(signature, count)
                 return None
             found = self._prepare(what, signature, count, (args, kwargs), leaves, statics)
@@ -446,7 +444,8 @@ def _traced(
     source.clear()
     if closed.effects or any(a.dtype == dtypes.float0 for a in closed.out_avals):
         raise purity.Impure("it has effects")
-    return _Program(call, reads, int(_CALLS_PER_EQUATION * _size(closed.jaxpr)))
+    calls = tuning.EAGER_TRANSFORM_CALLS_PER_EQUATION * _size(closed.jaxpr)
+    return _Program(call, reads, int(calls))
 
 
 def _size(jaxpr: Jaxpr) -> int:

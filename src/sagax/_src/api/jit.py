@@ -12,11 +12,11 @@ import weakref
 from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
 from operator import itemgetter
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from sagax._src import config, trees
+from sagax._src import config, trees, tuning
 from sagax._src.api import arguments
 from sagax._src.api.shape_dtype_struct import ShapeDtypeStruct, is_shaped, shaped
 from sagax._src.argument_checks.functions import check_results, kind_of
@@ -39,7 +39,7 @@ from sagax._src.diagnostics.errors import (
 from sagax._src.function_analysis import identity
 from sagax._src.higher_order.call import call
 from sagax._src.higher_order.float0_outputs import without_no_tangents
-from sagax._src.lazy_import import lazy_import
+from sagax._src.lazy_import import lazy_imports
 from sagax._src.runtime import call_paths, devices, working_memory
 from sagax._src.runtime.array import ConcreteArray, as_array
 from sagax._src.runtime.compile import (
@@ -52,24 +52,16 @@ from sagax._src.runtime.compile import (
 from sagax._src.runtime.placements import Placement, in_context
 from sagax._src.xla import Device
 
-if TYPE_CHECKING:
-    import sagax._src.api.compile_log as compile_log
-    import sagax._src.api.donation as donation
-    import sagax._src.api.guards as guards
-    import sagax._src.api.jit_shardings as jit_shardings
-    import sagax._src.api.stages as stages
-    import sagax._src.function_analysis.free_variables as free_variables
-    import sagax._src.runtime.debug_nans as debug_nans
-    import sagax._src.runtime.key_reuse.watch as watch
-else:
-    watch = lazy_import("sagax._src.runtime.key_reuse.watch", globals())
-    jit_shardings = lazy_import("sagax._src.api.jit_shardings", globals())
-    donation = lazy_import("sagax._src.api.donation", globals())
-    guards = lazy_import("sagax._src.api.guards", globals())
-    free_variables = lazy_import("sagax._src.function_analysis.free_variables", globals())
-    compile_log = lazy_import("sagax._src.api.compile_log", globals())
-    stages = lazy_import("sagax._src.api.stages", globals())
-    debug_nans = lazy_import("sagax._src.runtime.debug_nans", globals())
+
+@lazy_imports
+def _() -> None:
+    global compile_log, debug_nans, donation, free_variables, guards, jit_shardings, stages
+    global watch
+    from sagax._src.api import compile_log, donation, guards, jit_shardings, stages
+    from sagax._src.function_analysis import free_variables
+    from sagax._src.runtime import debug_nans
+    from sagax._src.runtime.key_reuse import watch
+
 
 _flatten = trees.flatten
 _thread = config.thread
@@ -202,7 +194,6 @@ def clear_caches() -> None:
 # -- large dicts of arrays as arguments ------------------------------------------------------------
 
 _MOST_DICTS = 64
-_FEWEST_KEYS = 8  # of dicts that are smaller, the engine finds the leaves as quickly
 
 
 def _leaves_of_dicts(args: tuple, known: dict[tuple, tuple]) -> tuple[list, Any] | None:
@@ -225,7 +216,7 @@ def _leaves_of_dicts(args: tuple, known: dict[tuple, tuple]) -> tuple[list, Any]
 
 def _note_dicts(args: tuple, leaves: list, tree: Any, known: dict[tuple, tuple]) -> None:
     """Note how to find the leaves of such arguments, if dicts among them are large."""
-    if not any(type(x) is dict and len(x) >= _FEWEST_KEYS for x in args):
+    if not any(type(x) is dict and len(x) >= tuning.NOTED_DICT_MIN_KEYS for x in args):
         return
     if not all(type(x) is ConcreteArray or (type(x) is dict and len(x) > 1) for x in args):
         return

@@ -32,7 +32,7 @@ _LOAD: Final = "serialize_executable.deserialize_and_load"
 class _Program(NamedTuple):
     """A program that was loaded: what `Compiled` tells of one that was compiled."""
 
-    executable: xla.Executable
+    executable: xla.executable.Executable
     code: bytes  # what it was loaded from
     device: Any
     kept: tuple[int, ...] | None
@@ -173,8 +173,8 @@ def load(
                 expected=f"the structure that serialize returned, of {leaves} leaves",
             )
     if device.platform == "cpu":
-        xla.register_cpu_kernels()  # the program may call some
-    executable = xla.deserialize(device.client, found["code"], [device], found["types"])
+        xla.custom_calls.register_cpu_kernels()  # the program may call some
+    executable = xla.compiler.deserialize(device.client, found["code"], [device], found["types"])
     signature = signature._replace(tree=in_tree, out_tree=out_tree)
     program = _Program(executable, found["code"], device, found["kept"], signature.out_avals)
     named = types.SimpleNamespace(__name__=signature.name)
@@ -184,7 +184,7 @@ def load(
 
 def _place(client: Any) -> bytes:
     """What the machine code depends on, as a digest."""
-    return hashlib.sha256(xla.platform_fingerprint(client).encode()).digest()
+    return hashlib.sha256(xla.client.platform_fingerprint(client).encode()).digest()
 
 
 def _device(backend: str | None, chosen: Sequence[Any] | None) -> Any:

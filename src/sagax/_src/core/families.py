@@ -7,7 +7,7 @@ slot; a primitive of it says what differs. Where there is no rule, a `Default` g
     latency         operations in a row that an element of the result takes
     recomputes      whether an operand that is merged into it is computed again, or at a condition
     cost            floating point operations: for each element of the result, or f(operands, results, params)
-    host_cost       how many steps of an eager function it counts for, where NumPy does it
+    host_cost       weight in an eager function that NumPy does (tuning.NUMPY_MAX_PRIMITIVES); rows: eager-take, kernel-sort
     rounds          whether results may be rounded: they are neither exact nor among the operands' numbers
     creates_nan     whether a NaN in a result may be a new one
     cotangent_mask  what becomes, in its transpose, of the mask of a cotangent that is partly zero

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from sagax._src import config
+from sagax._src.core import memo_keys
 from sagax._src.core.jaxpr import ClosedJaxpr, Jaxpr, Literal
 from sagax._src.core.staging import StageTrace
 from sagax._src.core.trace import Trace, axis_environment, state
@@ -115,12 +116,12 @@ def _is_staging(trace: Trace | None) -> bool:
 
 def structure(jaxpr: Jaxpr) -> tuple | None:
     """A key that jaxprs share which differ in the names of variables only; None where parameters have no key."""
-    if "structure" not in jaxpr.memo:
+    if memo_keys.STRUCTURE not in jaxpr.memo:
         try:
-            jaxpr.memo["structure"] = _structure(jaxpr)
+            jaxpr.memo[memo_keys.STRUCTURE] = _structure(jaxpr)
         except TypeError:  # a parameter that cannot be hashed
-            jaxpr.memo["structure"] = None
-    return jaxpr.memo["structure"]
+            jaxpr.memo[memo_keys.STRUCTURE] = None
+    return jaxpr.memo[memo_keys.STRUCTURE]
 
 
 def _structure(jaxpr: Jaxpr) -> tuple:

@@ -31,22 +31,24 @@ import functools
 import math
 from collections import Counter
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
-from sagax._src.core import dims, dtypes
+from sagax._src.core import dims, dtypes, memo_keys
 from sagax._src.core.families import Fusion, Recompute
 from sagax._src.core.jaxpr import ClosedJaxpr, Eqn, Jaxpr, Var
-from sagax._src.lazy_import import lazy_import
+from sagax._src.lazy_import import lazy_imports
 from sagax._src.lowering.map_subjaxprs import within
 from sagax._src.primitives.arithmetic import div_p
 from sagax._src.primitives.identities import optimization_barrier_p
 from sagax._src.primitives.structural import broadcast_in_dim_p
 from sagax._src.transforms.derived import derived
 
-if TYPE_CHECKING:
-    import sagax._src.primitives.slicing as slicing
-else:
-    slicing = lazy_import("sagax._src.primitives.slicing", globals())
+
+@lazy_imports
+def _() -> None:
+    global slicing
+    from sagax._src.primitives import slicing
+
 
 LEAST_ELEMENTS = 1024  # below, a loop of its own costs more than computing again
 ONLY_LONG = math.inf
@@ -90,7 +92,7 @@ def fenced(jaxpr: Jaxpr, least_elements: float = LEAST_ELEMENTS) -> Jaxpr:
 
 
 def _fenced(jaxpr: Jaxpr, least_elements: float) -> _Fenced:
-    key = ("fusion fences", least_elements)
+    key = (memo_keys.FUSION_FENCES, least_elements)
     return derived(jaxpr, key, lambda: _with_fences(jaxpr, least_elements))
 
 

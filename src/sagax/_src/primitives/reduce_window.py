@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from sagax._src import tuning
 from sagax._src.core import dims, dtype_predicates, dtypes
 from sagax._src.core.avals import ShapedArray, intern_aval
 from sagax._src.core.families import REDUCTION, WHOLE, shard_resized
@@ -284,7 +285,7 @@ def _(
 def _(b: Any, t: Any, x: Any, *, select_prim: Primitive, **params: Any) -> Any:
     window = window_of(**params)
     in_steps = b.module.platform == "cpu" and dims.is_static(window.sizes)
-    if in_steps and math.prod(window.sizes) <= _STEPS:
+    if in_steps and math.prod(window.sizes) <= tuning.WINDOW_MAX_SLICES:
         return _inlined(b, lambda t, x: _gather_in_steps(t, x, select_prim, window), [t, x])
     direction, _, worst = _SELECTIONS[select_prim]
     x_dtype, t_dtype = x.aval.dtype, t.aval.dtype
@@ -392,7 +393,7 @@ def _(b: Any, source: Any, x: Any, *, select_prim: Primitive, **params: Any) -> 
             got=window,
             expected="no symbolic sizes among them; the operand and the padding may have them",
         )
-    if b.module.platform == "cpu" and math.prod(window.sizes) <= _STEPS:
+    if b.module.platform == "cpu" and math.prod(window.sizes) <= tuning.WINDOW_MAX_SLICES:
         return _inlined(b, lambda s, x: _scatter_in_steps(s, x, select_prim, window), [source, x])
     direction, _, worst = _SELECTIONS[select_prim]
     dtype = x.aval.dtype
@@ -420,9 +421,8 @@ def _(b: Any, source: Any, x: Any, *, select_prim: Primitive, **params: Any) -> 
 
 # In steps, one for each element of a window -------------------------------------------------------
 
-# On the CPU XLA makes slow loops of both operations. For windows with no more elements than this,
-# a selection from arrays that are slices of the operand is several times faster.
-_STEPS = 16
+# On the CPU XLA makes slow loops of both operations. For small windows, a selection from arrays that are
+# slices of the operand is several times faster.
 
 
 def _gather_in_steps(t: Any, x: Any, select_prim: Primitive, window: Window) -> Any:

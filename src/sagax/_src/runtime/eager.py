@@ -12,16 +12,16 @@ import functools
 import operator
 import weakref
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from sagax._src import config, trees
+from sagax._src import config, trees, tuning
 from sagax._src.core import dims, dtypes
 from sagax._src.core.jaxpr import Jaxpr, Literal
 from sagax._src.core.staging import hoist_constants, stage
 from sagax._src.diagnostics.errors import SagaxError
-from sagax._src.lazy_import import lazy_import
+from sagax._src.lazy_import import lazy_imports
 from sagax._src.primitives.arithmetic import div_p, mul_p
 from sagax._src.primitives.selection import select_n_p
 from sagax._src.primitives.structural import reduce_sum_p
@@ -38,14 +38,14 @@ from sagax._src.runtime.compile import execute as run_compiled
 from sagax._src.runtime.placements import Placement, in_context, replicated
 from sagax._src.transforms.prune import prune_jaxpr
 
-if TYPE_CHECKING:
-    import sagax._src.runtime.debug_nans as debug_nans
-    import sagax._src.runtime.key_reuse.watch as watch
-else:
-    watch = lazy_import("sagax._src.runtime.key_reuse.watch", globals())
-    debug_nans = lazy_import("sagax._src.runtime.debug_nans", globals())
 
-HOST_LIMIT = 1 << 14  # elements, of operands and results each; beyond it the engine's threads pay
+@lazy_imports
+def _() -> None:
+    global debug_nans, watch
+    from sagax._src.runtime import debug_nans
+    from sagax._src.runtime.key_reuse import watch
+
+
 _thread = config.thread
 _own, _process = config.own, config.process
 _ndarray = np.ndarray
@@ -149,7 +149,7 @@ def _way_to_run(
     on_host, bound = _on_host(device, committed)
     if exact and on_host:
         avals = (*in_avals, *(out if primitive.multiple_results else (out,)))
-        small = max(a.size for a in avals) <= HOST_LIMIT
+        small = max(a.size for a in avals) <= tuning.NUMPY_MAX_ELEMENTS
         if small and not any(dtypes.is_extended(a.dtype) for a in avals):
             return _staying(_host_entry(primitive, params, out, bound, len(in_avals)), bound)
     return _device_entry(primitive, in_avals, params, device, committed)
@@ -398,7 +398,7 @@ def prepare(
         run = _staying(run, bound)
     elif on_host and _same_through_numpy(jaxpr):
         run = _host_program(jaxpr, bound)
-        if sum([e.primitive.host_cost for e in jaxpr.eqns]) > _FEW_STEPS:
+        if sum([e.primitive.host_cost for e in jaxpr.eqns]) > tuning.NUMPY_MAX_PRIMITIVES:
             run = _replaced_later(run, lambda: _device_program(jaxpr, device, committed, name))
         run = _staying(run, bound)
     else:
@@ -417,14 +417,9 @@ def prepare(
     return lambda xs: unflatten(run((*held, *xs)))
 
 
-# A compiled program takes about as long as so many steps through NumPy; compiling it, as so many runs.
-_FEW_STEPS = 6
-_COMPILED_AFTER = 1000
-
-
 def _replaced_later(first: Callable, build: Callable[[], Callable]) -> Callable:
     """`first`, and after many calls what `build` gives, which does the same in less time."""
-    run, left = first, _COMPILED_AFTER
+    run, left = first, tuning.COMPILE_AFTER_NUMPY_CALLS
 
     def call(arrays: Sequence) -> Any:
         nonlocal run, left
@@ -437,15 +432,12 @@ def _replaced_later(first: Callable, build: Callable[[], Callable]) -> Callable:
     return call
 
 
-_MISSES = 8
-
-
 def _first_by_numpy(
     function: Callable, aval: Any, committed: Any, build: Callable[[], Callable]
 ) -> Callable:
     """By NumPy; what it cannot do (IndexError) is done by what `build` gives, and often so, all is."""
     run: Callable | None = None
-    left, dtype = _MISSES, aval.dtype
+    left, dtype = tuning.NUMPY_MAX_REFUSALS, aval.dtype
 
     def call(arrays: Sequence) -> Any:
         nonlocal run, left
@@ -472,7 +464,7 @@ def _is_small(jaxpr: Jaxpr) -> bool:
     return all(
         not dtypes.is_extended(v.aval.dtype)
         and not dims.is_dim(v.aval.size)
-        and v.aval.size <= HOST_LIMIT
+        and v.aval.size <= tuning.NUMPY_MAX_ELEMENTS
         for v in atoms
     )
 
@@ -499,7 +491,11 @@ def _same_through_numpy(jaxpr: Jaxpr) -> bool:
         if not (p.exact if isinstance(p.exact, bool) else p.exact(avals)):
             return False
         for aval in (*avals, *[v.aval for v in eqn.outvars]):
-            if dtypes.is_extended(aval.dtype) or dims.is_dim(aval.size) or aval.size > HOST_LIMIT:
+            if (
+                dtypes.is_extended(aval.dtype)
+                or dims.is_dim(aval.size)
+                or aval.size > tuning.NUMPY_MAX_ELEMENTS
+            ):
                 return False
             narrow = narrow or dtypes.is_narrow_float(aval.dtype)
         if p.rounds and any(dtypes.is_inexact(v.aval.dtype) for v in eqn.outvars):

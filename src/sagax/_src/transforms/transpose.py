@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from sagax._src.core import memo_keys
 from sagax._src.core.families import CotangentMask
 from sagax._src.core.jaxpr import ClosedJaxpr, Jaxpr, Literal, Var, eval_jaxpr
 from sagax._src.core.staging import stage
@@ -221,7 +222,7 @@ def transposed_from(closed: ClosedJaxpr, n: int) -> ClosedJaxpr:
         return [instantiate(c) for c in checked_backward(inner, (), inputs, list(xs[n:]))[n:]]
 
     avals = [*inner.in_avals[:n], *inner.out_avals]
-    key = ("transposed from", n, masked_cotangents.wanted())
+    key = (memo_keys.TRANSPOSE_FROM, n, masked_cotangents.wanted())
     return derived_program(inner, key, fun, avals)[0]
 
 
@@ -235,7 +236,7 @@ def transpose_jaxpr(
     the marks of the linear inputs that have one.
     """
     inner = jaxpr.jaxpr
-    key = ("transpose", linear, nonzero, masked_cotangents.wanted())
+    key = (memo_keys.TRANSPOSE, linear, nonzero, masked_cotangents.wanted())
     found = inner.memo.get(key)
     if found is None:
         n_known = linear.count(False)

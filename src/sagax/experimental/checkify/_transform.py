@@ -16,10 +16,11 @@ import numpy as np
 import sagax.lax as lax
 import sagax.numpy as snp
 from sagax._src import config
-from sagax._src.core import dims, dtypes
+from sagax._src.core import dims, dtypes, memo_keys
 from sagax._src.core.families import Default, Indices
 from sagax._src.core.jaxpr import ClosedJaxpr, Eqn, Jaxpr, Literal, eval_jaxpr
 from sagax._src.core.meshes import PartitionSpec
+from sagax._src.core.operands import LoopOperands, LoopResults, WhileOperands
 from sagax._src.core.staging import hoist_constants, stage
 from sagax._src.core.value import aval_of
 from sagax._src.higher_order.call import call, jit_p
@@ -123,7 +124,7 @@ class Program:
 
 def checked(jaxpr: Jaxpr, kinds: frozenset[ErrorCategory]) -> Program:
     """The rewritten form of a jaxpr whose constants, if any, become leading inputs."""
-    known = jaxpr.memo.get(("checked", kinds))
+    known = jaxpr.memo.get((memo_keys.CHECKED, kinds))
     if known is None:
         whole = hoist_constants(jaxpr)
         outcome = Outcome()
@@ -139,7 +140,7 @@ def checked(jaxpr: Jaxpr, kinds: frozenset[ErrorCategory]) -> Program:
             len(whole.outvars),
             bool(CHECKS & jaxpr.effects),
         )
-        jaxpr.memo["checked", kinds] = known
+        jaxpr.memo[memo_keys.CHECKED, kinds] = known
     return known
 
 
@@ -313,7 +314,7 @@ def _silent(jaxpr: Jaxpr) -> Jaxpr:
         eqns = within([e for e in jaxpr.eqns if e.outvars or not e.effects - CHECKS], _silent)
         return jaxpr.replace(eqns=eqns)
 
-    return derived(jaxpr, ("silent",), made) if jaxpr.effects - CHECKS else jaxpr
+    return derived(jaxpr, (memo_keys.CHECKED_SILENT,), made) if jaxpr.effects - CHECKS else jaxpr
 
 
 def _with_inner(params: dict, closed: ClosedJaxpr) -> dict:
@@ -347,7 +348,9 @@ def _shard_map(eqn: Eqn, ins: Sequence[Any], kinds: frozenset, outcome: Outcome)
     with region.inside():
         program = checked(inner, kinds)
         if not program.plain:
-            (made,) = derived_program(inner, ("checked", kinds, "each"), each, inner.in_avals)
+            (made,) = derived_program(
+                inner, (memo_keys.CHECKED_SHARD_MAP, kinds), each, inner.in_avals
+            )
     if program.plain:
         return _apply(eqn, ins)
     names = tuple([n for n in region.mesh.axis_names if n in region.manual_axes])
@@ -403,19 +406,19 @@ def _scan(eqn: Eqn, ins: Sequence[Any], kinds: frozenset, outcome: Outcome) -> l
     program = checked(closed.jaxpr, kinds)
     if program.plain:
         return _apply(eqn, ins)
-    first, rest = p["num_consts"], p["num_consts"] + p["num_carry"]
-    consts = [*closed.consts, *ins[:first]]
+    constants, start, sequences = LoopOperands.of_scan(ins, p)
+    consts = [*closed.consts, *constants]
 
     def body(carry: tuple, xs: Sequence[Any]) -> tuple:
         values, before = carry
         outs, code, payload = program(*consts, *values, *xs)
-        n = p["num_carry"]
-        return (outs[:n], _later(before, code, payload)), outs[n:]
+        values, ys = LoopResults.split(outs, len(values))
+        return (values, _later(before, code, payload)), ys
 
     (carry, found), ys = lax.scan(
         body,
-        (list(ins[first:rest]), _blank(program)),
-        list(ins[rest:]),
+        (start, _blank(program)),
+        sequences,
         p["length"],
         p["reverse"],
         p["unroll"],
@@ -430,10 +433,9 @@ def _while(eqn: Eqn, ins: Sequence[Any], kinds: frozenset, outcome: Outcome) -> 
     test, body = checked(p["cond_jaxpr"].jaxpr, kinds), checked(p["body_jaxpr"].jaxpr, kinds)
     if test.plain and body.plain:
         return _apply(eqn, ins)
-    n, m = p["cond_nconsts"], p["cond_nconsts"] + p["body_nconsts"]
-    of_test = [*p["cond_jaxpr"].consts, *ins[:n]]
-    of_body = [*p["body_jaxpr"].consts, *ins[n:m]]
-    start = list(ins[m:])
+    for_test, for_body, start = WhileOperands.of_while(ins, p)
+    of_test = [*p["cond_jaxpr"].consts, *for_test]
+    of_body = [*p["body_jaxpr"].consts, *for_body]
     (holds,), code, payload = test(*of_test, *start)
     outcome.add(code, payload, test.sites)
 

@@ -1,4 +1,4 @@
-"""Reading: `x[index]` and `x.at[index].get(...)`."""
+"""Read by index: `x[index]` and `x.at[index].get(...)`."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _thread = config.thread
 
 
 def array_getitem(x: Any, index: Any) -> Any:
-    """`x[index]`, the operator of arrays."""
+    """Index `x[index]`: the operator of arrays."""
     if type(x) is ConcreteArray and state.trace is evaluation:
         found = view_of(x, index)
         if found is not None:
@@ -55,7 +55,7 @@ def getitem(
     wrap_negative_indices: bool = True,
     strategy: str = "auto",
 ) -> Any:
-    """The elements of the array `x` that `index` names, by NumPy's rules of indexing.
+    """Index the array `x` by NumPy's rules.
 
     An index out of bounds means the closest one in bounds, or with `mode` 'fill' the number
     `fill_value`; slices are cut to the array, as in Python.
@@ -115,12 +115,12 @@ def getitem(
 
 
 def _missing(at: Any, size: Any) -> bool:
-    """Whether an index that is not in bounds is known to be out of them, in a program that is recorded."""
+    """Return whether an index that is not in bounds is known to be out of bounds, under tracing."""
     return type(at) is int and type(size) is int and state.trace is not evaluation
 
 
 def _strategy(strategy: Any, several: bool, moves: bool) -> bool:
-    """Whether to gather, for an index that needs it (`several`) or has parts that move."""
+    """Return whether to gather, for an index that needs it (`several`) or has traced parts."""
     if strategy not in ("gather", "static_slice", "dynamic_slice"):
         raise ArgumentValueError(
             function="ndarray.at[...].get",
@@ -173,7 +173,7 @@ def _out_of_bounds(
 
 
 def _static(x: Any, items: list) -> Any:
-    """What the items take, if all is known: slice, reverse, drop dimensions, add new ones."""
+    """Read by static items: slice, reverse, drop dimensions, add new ones."""
     shape = aval_of(x).shape
     starts, limits, strides = [0] * len(shape), list(shape), [1] * len(shape)
     reversed_dims, dropped, new = [], [], []

@@ -1,4 +1,4 @@
-"""NumPy's objects that make things of what stands in their brackets, and `ix_`."""
+"""Implement NumPy's index objects: mgrid, ogrid, r_, c_, s_, and `ix_`."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from sagax.numpy._joining import concatenate
 
 
 class IndexExpression:
-    """Gives back what stands in its brackets: an index to keep and use later."""
+    """Return the index in its brackets, to store and use later."""
 
     __slots__ = ("_as_tuple",)
 
@@ -83,7 +83,7 @@ def _axes(name: str, index: Any) -> list:
 
 
 class MeshGrid:
-    """Coordinates of all points of a grid: `mgrid[0:2, 0:3]` has shape (2, 2, 3).
+    """Create the coordinates of all points of a grid: `mgrid[0:2, 0:3]` has shape (2, 2, 3).
 
     Entry i holds coordinate i of each point. A slice start:stop:step is a range as of `arange`;
     with an imaginary step, such as 5j, it is that many numbers from start to stop, both included.
@@ -108,7 +108,7 @@ class MeshGrid:
 
 
 class OpenGrid:
-    """Coordinates of a grid, one array an axis, which broadcast to the grid; see `mgrid`.
+    """Create coordinates of a grid, one array an axis, which broadcast to the grid; see `mgrid`.
 
     >>> import sagax.numpy as np
     >>> np.ogrid[0:2, 0:3]
@@ -136,7 +136,7 @@ ogrid = OpenGrid()
 
 
 class Joining:
-    """Joins what stands in its brackets: arrays, lists, numbers, and slices that stand for ranges.
+    """Join what stands in its brackets: arrays, lists, numbers, and slices that stand for ranges.
 
     A first entry 'axis,ndim,place' tells along which axis, how many dimensions each part gets at
     least, and at which place a one-dimensional part has its own dimension. The text 'r' or 'c' (of

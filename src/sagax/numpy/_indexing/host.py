@@ -1,28 +1,29 @@
-"""Arrays on the host, while nothing is traced: NumPy reads and writes them, bit for bit as the engine.
+"""Index arrays on the host with NumPy outside of tracing, bit for bit as XLA.
 
 No program is compiled for it, and none is looked up: an index costs about what it costs in NumPy.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from sagax._src import config
+from sagax._src import config, tuning
 from sagax._src.core import dtypes
 from sagax._src.core.avals import intern_aval
 from sagax._src.core.shardings import Sharding
 from sagax._src.core.trace import evaluation, state
-from sagax._src.lazy_import import lazy_import
+from sagax._src.lazy_import import lazy_imports
 from sagax._src.runtime.array import ConcreteArray
-from sagax._src.runtime.eager import HOST_LIMIT
 from sagax.numpy._indexing.parse import Index, Places, Point, inside
 
-if TYPE_CHECKING:
-    import sagax._src.runtime.key_reuse.watch as watch
-else:
-    watch = lazy_import("sagax._src.runtime.key_reuse.watch", globals())
+
+@lazy_imports
+def _() -> None:
+    global watch
+    from sagax._src.runtime.key_reuse import watch
+
 
 _thread = config.thread
 _U32 = np.dtype(np.uint32)
@@ -33,12 +34,12 @@ _WRITES = {"set": None, "add": np.add, "subtract": np.subtract}
 
 
 def is_concrete(x: Any) -> bool:
-    """Whether `x` is an array with contents, and nothing is traced."""
+    """Return whether `x` is an array with contents, and nothing is traced."""
     return type(x) is ConcreteArray and state.trace is evaluation
 
 
 def view_of(x: ConcreteArray, index: Any) -> Any:
-    """`x[index]`, where the index is static, in bounds and of the plainest kinds; None otherwise."""
+    """Return `x[index]` as a NumPy view, for static basic indices in bounds; None otherwise."""
     kind = type(index)
     if kind is int:
         key: Any = (index, ...)  # an array of shape () in place of a scalar
@@ -66,7 +67,7 @@ def view_of(x: ConcreteArray, index: Any) -> Any:
         part = host[key]
     except (IndexError, TypeError, ValueError):  # wrong indices are explained elsewhere
         return None
-    if host.size > HOST_LIMIT or host.ndim != aval.ndim:
+    if host.size > tuning.NUMPY_MAX_ELEMENTS or host.ndim != aval.ndim:
         found = _part_of(x, host, part)
         return watch.share_part(x, found, key) if watched else found
     if watched:
@@ -94,7 +95,7 @@ def _host_of(x: ConcreteArray) -> np.ndarray | None:
 def _part_of(x: ConcreteArray, host: np.ndarray, part: np.ndarray) -> ConcreteArray:
     """A part of the contents of `x` as an array."""
     aval = x.aval
-    if host.size > HOST_LIMIT and part.size < host.size // 2:
+    if host.size > tuning.NUMPY_MAX_ELEMENTS and part.size < host.size // 2:
         part = part.copy()  # a small part must not keep a large array in memory
         part.flags.writeable = False
     inner = host.ndim - aval.ndim  # dimensions inside of each element, such as those of a key
@@ -104,7 +105,7 @@ def _part_of(x: ConcreteArray, host: np.ndarray, part: np.ndarray) -> ConcreteAr
 
 
 def read_known(x: ConcreteArray, index: Index) -> Any:
-    """What the index takes, if all of it is known; None if that is not so, or no gain.
+    """Read by an index that is all concrete; None if it is not, or if that is no faster.
 
     It is none for index arrays into large arrays, which the engine gathers faster. Places out of
     bounds are moved into bounds.
@@ -115,7 +116,7 @@ def read_known(x: ConcreteArray, index: Index) -> Any:
     if host is None:
         return None
     arrays = [item.at for item in index.items if type(item) is Places]
-    if arrays and (host.size > HOST_LIMIT or not _all_small(arrays)):
+    if arrays and (host.size > tuning.NUMPY_MAX_ELEMENTS or not _all_small(arrays)):
         return None
     key = _key(index, host.shape)
     if key is None:
@@ -125,7 +126,7 @@ def read_known(x: ConcreteArray, index: Index) -> Any:
     except IndexError:  # arrays that do not broadcast are explained elsewhere
         return None
     if arrays:
-        if part.size > HOST_LIMIT:
+        if part.size > tuning.NUMPY_MAX_ELEMENTS:
             return None
         part = np.ascontiguousarray(part)
         part.flags.writeable = False
@@ -133,11 +134,15 @@ def read_known(x: ConcreteArray, index: Index) -> Any:
 
 
 def write_known(method: str, x: ConcreteArray, index: Index, values: Any) -> Any:
-    """`x` with its part changed, if all is known, in bounds and small; None otherwise.
+    """Update `x` on the host, if all is known, in bounds and small; None otherwise.
 
     The values have the dtype of `x` and broadcast to the part.
     """
-    if method not in _WRITES or dtypes.is_extended(x.aval.dtype) or x.aval.size > HOST_LIMIT:
+    if (
+        method not in _WRITES
+        or dtypes.is_extended(x.aval.dtype)
+        or x.aval.size > tuning.NUMPY_MAX_ELEMENTS
+    ):
         return None
     host = _host_of(x)
     if host is None:
@@ -148,7 +153,7 @@ def write_known(method: str, x: ConcreteArray, index: Index, values: Any) -> Any
         values = values._host
     elif not isinstance(values, (np.ndarray, np.generic)) or values.dtype != host.dtype:
         return None
-    if values.size > HOST_LIMIT or not all_inside(index.items, host.shape):
+    if values.size > tuning.NUMPY_MAX_ELEMENTS or not all_inside(index.items, host.shape):
         return None
     key = _key(index, host.shape)
     if key is None:
@@ -170,7 +175,7 @@ def write_known(method: str, x: ConcreteArray, index: Index, values: Any) -> Any
 
 
 def _all_small(arrays: list) -> bool:
-    return all(isinstance(at, np.ndarray) and at.size <= HOST_LIMIT for at in arrays)
+    return all(isinstance(at, np.ndarray) and at.size <= tuning.NUMPY_MAX_ELEMENTS for at in arrays)
 
 
 def _key(index: Index, shape: tuple) -> tuple | None:
@@ -198,13 +203,13 @@ def _key(index: Index, shape: tuple) -> tuple | None:
 
 
 def _looks_adjacent(index: Index) -> bool:
-    """Whether an ellipsis of no axes keeps the index arrays apart, which the items do not show."""
+    """Return whether an ellipsis of no axes keeps the index arrays apart, which the items do not show."""
     together = [k for k, item in enumerate(index.items) if type(item) in (Point, Places)]
     return together[-1] - together[0] < len(together)
 
 
 def all_inside(items: list, shape: tuple) -> bool:
-    """Whether all elements are known to be in bounds."""
+    """Return whether all elements are known to be in bounds."""
     for item in items:
         if type(item) is Point and not inside(item.at, shape[item.axis]):
             return False

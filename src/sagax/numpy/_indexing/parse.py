@@ -1,4 +1,4 @@
-"""What stands between the brackets of `x[...]`, read into items that say what they take of `x`.
+"""Parse the index of `x[...]` into items.
 
 Everything that can be decided while tracing is decided here: the ellipsis, masks, indices that
 count from the end, errors. What comes after knows three kinds of items, and None for a new axis.
@@ -57,7 +57,7 @@ class Part(NamedTuple):
 
     @property
     def moves(self) -> bool:
-        """Whether the start is known only when the program runs."""
+        """Return whether the start is traced."""
         return type(self.start) is not int and not dims.is_dim(self.start)
 
 
@@ -97,7 +97,7 @@ class Index(NamedTuple):
 
 
 def parse(shape: tuple, index: Any, wrap: bool = True) -> Index:
-    """The index, read for an array of this shape.
+    """Parse an index into an array of this shape.
 
     With `wrap` negative indices count from the end of their axis.
     """
@@ -239,7 +239,7 @@ def _array_entry(x: Array) -> Any:
 
 
 def _axes_of(entry: Any) -> int:
-    """How many axes an entry other than None and Ellipsis takes."""
+    """Count the axes of an entry other than None and Ellipsis."""
     return entry.ndim if isinstance(entry, np.ndarray) and entry.dtype == bool else 1
 
 
@@ -268,7 +268,7 @@ def _items_of(entry: Any, axis: int, shape: tuple, position: int, wrap: bool) ->
 
 
 def empty_axis(axis: int) -> ArrayIndexError:
-    """The error for an element of an axis that has none."""
+    """Build the error for an element of an axis that has none."""
     return ArrayIndexError(
         f"index is out of bounds for axis {axis} with size 0",
         expected="an axis with elements, or an empty array of indices",
@@ -373,7 +373,7 @@ def _integer(argument: str, value: Any) -> Any:
 
 
 def wrapped(at: Any, size: Any) -> Any:
-    """Indices into an axis of that size, counted from its start; of at least 32 bits."""
+    """Wrap negative indices into an axis of that size; the result has at least 32 bits."""
     if not isinstance(at, np.ndarray):
         at = _wide(at)
         if dtype_predicates.is_unsigned(at.dtype):
@@ -407,12 +407,12 @@ def _wide(at: Any) -> Any:
 
 
 def inside(at: Any, size: Any) -> bool:
-    """Whether a static index is known to be in bounds."""
+    """Return whether a static index is known to be in bounds."""
     if type(at) is int and type(size) is int:
         return 0 <= at < size
     return dims.same(clamped(at, size), at)
 
 
 def clamped(at: Any, size: Any) -> Any:
-    """The static index, moved into bounds."""
+    """Clamp the static index into bounds."""
     return dims.clamp_dim(at, 0, size - 1)

@@ -1,4 +1,4 @@
-"""From the items of an index to one gather or scatter.
+"""Plan one gather or scatter for a parsed index.
 
 The window of the gather (or scatter) runs over what a slice takes with step 1 or -1; every other
 item contributes one number to the index vectors. Both share the plan: a scatter writes where the
@@ -42,7 +42,7 @@ class Entry(NamedTuple):
 
 @record(slots=True)
 class Plan:
-    """How to read or write `x[index]` with one gather or scatter: all but the indices themselves.
+    """Plan one gather or scatter of `x[index]`: all but the indices themselves.
 
     `out_shape` is the shape of `x[index]`. The gather gives `core_shape`: without the `new_axes`,
     and with the dimensions `reversed_dims` in the other direction.
@@ -62,7 +62,7 @@ class Plan:
     is_empty: bool  # there are no elements to read or write
 
     def indices(self, items: list) -> Any:
-        """The index vectors: an array of shape (*batch_shape, entries)."""
+        """Compute the index vectors: an array of shape (*batch_shape, entries)."""
         values = [_value(items[entry.item]) for entry in self.entries]
         wide = any(getattr(v, "dtype", _INT32).itemsize > 4 for v in values)
         dtype = _INT64 if wide else _INT32
@@ -108,7 +108,7 @@ class _Line(NamedTuple):
 
 
 def _value(item: Any) -> Any:
-    """What an item contributes to the index vectors."""
+    """The contribution of an item to the index vectors."""
     if type(item) is not Part:
         return item.at
     _, start, size, step = item
@@ -118,7 +118,7 @@ def _value(item: Any) -> Any:
 
 
 def traced(value: Any, dtype: Any) -> Any:
-    """What an item contributes, as an operand of that dtype."""
+    """Return the contribution of an item, as an operand of that dtype."""
     if isinstance(value, int):
         return scalar_like(value, dtype)
     if type(value) is _Line:
@@ -131,7 +131,7 @@ def traced(value: Any, dtype: Any) -> Any:
 
 
 def plan_of(shape: tuple, index: Index) -> Plan:
-    """The plan for an index into an array of this shape."""
+    """Plan the gather of an index into an array of this shape."""
     kinds: list = []
     for item in index.items:
         kind = type(item)

@@ -1,4 +1,4 @@
-"""NumPy's functions that take elements at indices, or put them there."""
+"""Take and put elements at indices: take, take_along_axis, put and relatives."""
 
 from __future__ import annotations
 
@@ -54,7 +54,8 @@ def take(
     indices_are_sorted: bool = False,
     fill_value: Any = None,
 ) -> Array:
-    """The elements of `a` at `indices` along `axis`, which the dimensions of `indices` replace.
+    """Take the elements of `a` at `indices` along `axis`, which the dimensions of `indices`
+    replace.
 
     Args:
       axis: an int, or None to take from `a` with all its elements in one row.
@@ -156,7 +157,7 @@ def take_along_axis(
     *,
     wrap_negative_indices: bool = True,
 ) -> Array:
-    """The elements of `arr` at `indices` along `axis`, matching up in all other dimensions.
+    """Take the elements of `arr` at `indices` along `axis`, matching up in all other dimensions.
 
     `arr` and `indices` have the same number of dimensions and broadcast against each other in all
     but `axis`. What an index out of bounds means is told by `mode`: 'fill' (and None) puts
@@ -274,7 +275,7 @@ def _same_rank(function: str, a: Any, b: Any) -> None:
 
 
 def put(a: Any, ind: Any, v: Any, mode: str | None = None, *, inplace: bool = True) -> Array:
-    """A copy of `a` with the values `v` at the places `ind`, counted in row-major order.
+    """Copy `a` with the values `v` at the flat (row-major) indices `ind`.
 
     `v` is repeated as often as needed. Arrays are immutable: `inplace=False` has to be passed.
 
@@ -340,7 +341,7 @@ def put_along_axis(
     *,
     mode: Any = None,
 ) -> Array:
-    """A copy of `arr` with `values` at `indices` along `axis`, matching up in all other dimensions.
+    """Copy `arr` with `values` at `indices` along `axis`, matching up in all other dimensions.
 
     `arr` and `indices` are as in `take_along_axis`; the values broadcast to the places. Updates at
     indices out of bounds are dropped (`mode` 'drop', the default) or go to the closest index

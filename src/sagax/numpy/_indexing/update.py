@@ -1,4 +1,4 @@
-"""Writing: `x.at[index].set(values)` and its relatives."""
+"""Update by index: `x.at[index].set(values)` and its relatives."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _SCALARS = (bool, int, float, complex)
 
 
 class IndexUpdateHelper:
-    """What `x.at` is: `x.at[index]` names a part of `x`, to read it or to make a changed copy.
+    """Make `x.at[index]`: a reference to a part of `x`, to read or to update it.
 
     >>> import sagax.numpy as np
     >>> np.arange(4).at[1:3].set(7)
@@ -52,8 +52,39 @@ class IndexUpdateHelper:
         return f"IndexUpdateHelper({self.array!r})"
 
 
+def _update_method(method: str, doc: str, by_factors: Callable[[Any, Any], Any] | None = None):
+    """Make a method of `x.at[index]`.
+
+    `by_factors(x, factors)` updates all of `x`: the factors are 1 outside of `x[index]`, and the
+    products of `values` in it.
+    """
+
+    def update(
+        self: IndexUpdateRef,
+        values: Any,
+        *,
+        indices_are_sorted: bool = False,
+        unique_indices: bool = False,
+        mode: Any = None,
+        out_sharding: Any = None,
+        wrap_negative_indices: bool = True,
+    ) -> Array:
+        if out_sharding is not None:
+            return self._sharded(method, values, mode, wrap_negative_indices, out_sharding)
+        flags = (indices_are_sorted, unique_indices, mode, wrap_negative_indices)
+        if by_factors is None:
+            return _update(method, self.array, self.index, values, flags)
+        factors = _update("multiply", full_like(self.array, 1), self.index, values, flags)
+        return by_factors(self.array, factors)
+
+    update.__name__ = method
+    update.__qualname__ = f"IndexUpdateRef.{method}"
+    update.__doc__ = doc
+    return update
+
+
 class IndexUpdateRef:
-    """The part `x[index]` of an array: methods read it, or make a copy of `x` with it changed.
+    """Refer to the part `x[index]` of an array: methods read it, or return an updated copy of `x`.
 
     The methods take `indices_are_sorted` and `unique_indices` (promises), `mode` (what an index out
     of bounds means: 'drop' or 'fill', 'clip', 'promise_in_bounds'; by default its update is
@@ -71,10 +102,10 @@ class IndexUpdateRef:
     def __repr__(self) -> str:
         return f"IndexUpdateRef({self.array!r}, {self.index!r})"
 
-    def _divided(
+    def _sharded(
         self, method: str, values: Any, mode: Any, wrap_negative_indices: bool, out_sharding: Any
     ) -> Array:
-        """What a method gives, divided among devices as `out_sharding` says."""
+        """Apply a method, and shard its result as `out_sharding`."""
 
         def within(x: Any, values: Any) -> Array:
             changed = getattr(IndexUpdateRef(x, self.index), method)
@@ -93,7 +124,7 @@ class IndexUpdateRef:
         wrap_negative_indices: bool = True,
         strategy: str = "auto",
     ) -> Array:
-        """`x[index]`, with a choice of what indices out of bounds mean.
+        """Read `x[index]`, with a choice of what indices out of bounds mean.
 
         Args:
           mode: 'clip' (and None) takes the closest element; 'fill' gives `fill_value`.
@@ -125,147 +156,46 @@ class IndexUpdateRef:
             strategy=strategy,
         )
 
-    def set(
-        self,
-        values: Any,
-        *,
-        indices_are_sorted: bool = False,
-        unique_indices: bool = False,
-        mode: Any = None,
-        out_sharding: Any = None,
-        wrap_negative_indices: bool = True,
-    ) -> Array:
-        """A copy of `x` in which `x[index]` is `values`.
+    set = _update_method(
+        "set",
+        """Return a copy of `x` in which `x[index]` is `values`.
 
         >>> import sagax.numpy as np
         >>> np.zeros(3).at[-1].set(5)
         Array([0., 0., 5.], dtype=float32)
-        """
-        if out_sharding is not None:
-            return self._divided("set", values, mode, wrap_negative_indices, out_sharding)
-        flags = (indices_are_sorted, unique_indices, mode, wrap_negative_indices)
-        return _update("set", self.array, self.index, values, flags)
-
-    def add(
-        self,
-        values: Any,
-        *,
-        indices_are_sorted: bool = False,
-        unique_indices: bool = False,
-        mode: Any = None,
-        out_sharding: Any = None,
-        wrap_negative_indices: bool = True,
-    ) -> Array:
-        """A copy of `x` in which `values` are added to `x[index]`.
+        """,
+    )
+    add = _update_method(
+        "add",
+        """Return a copy of `x` in which `values` are added to `x[index]`.
 
         >>> import sagax.numpy as np
         >>> np.zeros(3).at[np.array([0, 0, 2])].add(1)
         Array([2., 0., 1.], dtype=float32)
-        """
-        if out_sharding is not None:
-            return self._divided("add", values, mode, wrap_negative_indices, out_sharding)
-        flags = (indices_are_sorted, unique_indices, mode, wrap_negative_indices)
-        return _update("add", self.array, self.index, values, flags)
-
-    def subtract(
-        self,
-        values: Any,
-        *,
-        indices_are_sorted: bool = False,
-        unique_indices: bool = False,
-        mode: Any = None,
-        out_sharding: Any = None,
-        wrap_negative_indices: bool = True,
-    ) -> Array:
-        """A copy of `x` in which `values` are subtracted from `x[index]`."""
-        if out_sharding is not None:
-            return self._divided("subtract", values, mode, wrap_negative_indices, out_sharding)
-        flags = (indices_are_sorted, unique_indices, mode, wrap_negative_indices)
-        return _update("subtract", self.array, self.index, values, flags)
-
-    def multiply(
-        self,
-        values: Any,
-        *,
-        indices_are_sorted: bool = False,
-        unique_indices: bool = False,
-        mode: Any = None,
-        out_sharding: Any = None,
-        wrap_negative_indices: bool = True,
-    ) -> Array:
-        """A copy of `x` in which `x[index]` is multiplied by `values`."""
-        if out_sharding is not None:
-            return self._divided("multiply", values, mode, wrap_negative_indices, out_sharding)
-        flags = (indices_are_sorted, unique_indices, mode, wrap_negative_indices)
-        return _update("multiply", self.array, self.index, values, flags)
-
-    mul = multiply
-
-    def divide(
-        self,
-        values: Any,
-        *,
-        indices_are_sorted: bool = False,
-        unique_indices: bool = False,
-        mode: Any = None,
-        out_sharding: Any = None,
-        wrap_negative_indices: bool = True,
-    ) -> Array:
-        """A copy of `x` in which `x[index]` is divided by `values`, of the dtype of `x / x`."""
-        if out_sharding is not None:
-            return self._divided("divide", values, mode, wrap_negative_indices, out_sharding)
-        flags = (indices_are_sorted, unique_indices, mode, wrap_negative_indices)
-        factors = _update("multiply", full_like(self.array, 1), self.index, values, flags)
-        return true_divide(self.array, factors)
-
-    def power(
-        self,
-        values: Any,
-        *,
-        indices_are_sorted: bool = False,
-        unique_indices: bool = False,
-        mode: Any = None,
-        out_sharding: Any = None,
-        wrap_negative_indices: bool = True,
-    ) -> Array:
-        """A copy of `x` in which `x[index]` is raised to the power `values`."""
-        if out_sharding is not None:
-            return self._divided("power", values, mode, wrap_negative_indices, out_sharding)
-        flags = (indices_are_sorted, unique_indices, mode, wrap_negative_indices)
-        exponents = _update("multiply", full_like(self.array, 1), self.index, values, flags)
-        return power(self.array, exponents)
-
-    def min(
-        self,
-        values: Any,
-        *,
-        indices_are_sorted: bool = False,
-        unique_indices: bool = False,
-        mode: Any = None,
-        out_sharding: Any = None,
-        wrap_negative_indices: bool = True,
-    ) -> Array:
-        """A copy of `x` in which `x[index]` is the lesser of itself and `values`."""
-        if out_sharding is not None:
-            return self._divided("min", values, mode, wrap_negative_indices, out_sharding)
-        flags = (indices_are_sorted, unique_indices, mode, wrap_negative_indices)
-        return _update("min", self.array, self.index, values, flags)
-
-    def max(
-        self,
-        values: Any,
-        *,
-        indices_are_sorted: bool = False,
-        unique_indices: bool = False,
-        mode: Any = None,
-        out_sharding: Any = None,
-        wrap_negative_indices: bool = True,
-    ) -> Array:
-        """A copy of `x` in which `x[index]` is the greater of itself and `values`."""
-        if out_sharding is not None:
-            return self._divided("max", values, mode, wrap_negative_indices, out_sharding)
-        flags = (indices_are_sorted, unique_indices, mode, wrap_negative_indices)
-        return _update("max", self.array, self.index, values, flags)
+        """,
+    )
+    subtract = _update_method(
+        "subtract", "Return a copy of `x` in which `values` are subtracted from `x[index]`."
+    )
+    multiply = mul = _update_method(
+        "multiply", "Return a copy of `x` in which `x[index]` is multiplied by `values`."
+    )
+    divide = _update_method(
+        "divide",
+        "Return a copy of `x` in which `x[index]` is divided by `values`, of the dtype of `x / x`.",
+        by_factors=true_divide,
+    )
+    power = _update_method(
+        "power",
+        "Return a copy of `x` in which `x[index]` is raised to the power `values`.",
+        by_factors=power,
+    )
+    min = _update_method(
+        "min", "Return a copy of `x` in which `x[index]` is the lesser of itself and `values`."
+    )
+    max = _update_method(
+        "max", "Return a copy of `x` in which `x[index]` is the greater of itself and `values`."
+    )
 
     def apply(
         self,
@@ -277,7 +207,7 @@ class IndexUpdateRef:
         out_sharding: Any = None,
         wrap_negative_indices: bool = True,
     ) -> Array:
-        """A copy of `x` in which each element of `x[index]` is replaced by `func` of it.
+        """Copy `x` with `func` applied to each element of `x[index]`.
 
         `func` takes and gives a scalar; it is applied once for each time that an index occurs.
 
@@ -286,7 +216,7 @@ class IndexUpdateRef:
         Array([ 0,  1,  2, 81], dtype=int32)
         """
         if out_sharding is not None:
-            return self._divided("apply", func, mode, wrap_negative_indices, out_sharding)
+            return self._sharded("apply", func, mode, wrap_negative_indices, out_sharding)
         flags = (indices_are_sorted, unique_indices, mode, wrap_negative_indices)
         return _update("apply", self.array, self.index, func, flags)
 
@@ -355,7 +285,7 @@ def _clipped(item: Any, shape: tuple) -> Any:
 
 
 def _in_place(item: Any, shape: tuple) -> bool:
-    """Whether an item is a static window that lies inside of the array."""
+    """Return whether an item is a static window that lies inside of the array."""
     if type(item) is Point:
         return inside(item.at, shape[item.axis])
     return item is None or (type(item) is Part and not item.moves and abs(item.step) == 1)
@@ -388,7 +318,7 @@ def _write(x: Any, values: Any, items: list, plan: Plan) -> Any:
 
 
 def as_updates(function: str, values: Any, target: Any, widen: bool = False) -> Any:
-    """The values in the dtype of the array that is updated.
+    """Convert the values to the dtype of the array that is updated.
 
     With `widen`, those that this dtype cannot hold come in the common dtype of both.
     """

@@ -1,4 +1,4 @@
-"""Norms of vectors and matrices, and what is known from them."""
+"""Compute norms of vectors and matrices, and condition numbers."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from sagax.numpy._shaping import moveaxis
 def norm(
     x: Any, ord: Any = None, axis: int | Sequence[int] | None = None, keepdims: bool = False
 ) -> Array:
-    """The norm of vectors along an axis of `x`, or of matrices along two; floating point.
+    """Compute the norm of vectors along an axis of `x`, or of matrices along two; floating point.
 
     Args:
       ord: for vectors any number p: the p-th root of the sum of |x|^p; infinity is the greatest |x|,
@@ -67,7 +67,8 @@ def norm(
 def vector_norm(
     x: Any, /, *, axis: int | Sequence[int] | None = None, keepdims: bool = False, ord: Any = 2
 ) -> Array:
-    """The norm of order `ord` over `axis` (one, several, or None: all), taken as one vector.
+    """Compute the norm of order `ord` over `axis` (one, several, or None: all), taken as one
+    vector.
 
     `ord` as in `norm`.
 
@@ -80,7 +81,8 @@ def vector_norm(
 
 
 def matrix_norm(x: Any, /, *, keepdims: bool = False, ord: Any = "fro") -> Array:
-    """The norms of order `ord` of the matrices in the last two dimensions of `x`; see `norm`.
+    """Compute the norms of order `ord` of the matrices in the last two dimensions of `x`; see
+    `norm`.
 
     >>> import sagax.numpy as np
     >>> float(np.linalg.matrix_norm(np.array([[1.0, -2.0], [3.0, 4.0]]), ord=1))
@@ -161,7 +163,8 @@ def _norm_of_sums(x: Any, *, rows: int, columns: int, order: float, keepdims: bo
 
 
 def cond(x: Any, p: Any = None) -> Array:
-    """The condition number of matrices in the norm `p`: norm(x) * norm(inv(x)); infinite if singular.
+    """Compute the condition number of matrices in the norm `p`: norm(x) * norm(inv(x)); infinite if
+    singular.
 
     `p` is None or 2, the greatest singular value divided by the least, -2 the inverse of that, or
     another order of `norm`, for square matrices.

@@ -1,4 +1,4 @@
-"""Systems of linear equations, inverses, determinants, least squares.
+"""Solve linear systems; compute inverses, determinants and least squares.
 
 A matrix is the last two dimensions of an array; the dimensions before them are a stack. Integers are
 computed with as floating point numbers.
@@ -39,7 +39,7 @@ from sagax.numpy._shaping import broadcast_to, expand_dims, moveaxis, reshape, s
 
 
 def solve(a: Any, b: Any) -> Array:
-    """The solution x of a x = b for square matrices `a`; leading dimensions broadcast.
+    """Solve a x = b for square matrices `a`; leading dimensions broadcast.
 
     `b` holds a right side in each column, or is a vector. Where `a` is singular the result is infinite
     or NaN.
@@ -95,7 +95,7 @@ def _(primals: tuple, tangents: tuple) -> tuple:
 
 
 def inv(a: Any) -> Array:
-    """The inverse of square matrices; infinite or NaN where they are singular.
+    """Invert square matrices; infinite or NaN where they are singular.
 
     >>> import sagax.numpy as np
     >>> np.linalg.inv(np.array([[2.0, 0.0], [0.0, 4.0]]))
@@ -107,7 +107,7 @@ def inv(a: Any) -> Array:
 
 
 def matrix_power(a: Any, n: int) -> Array:
-    """The product of `n` copies of a square matrix; of its inverse where `n` is negative.
+    """Multiply `n` copies of a square matrix; of its inverse where `n` is negative.
 
     >>> import sagax.numpy as np
     >>> np.linalg.matrix_power(np.array([[1, 1], [0, 1]]), 5)
@@ -145,7 +145,7 @@ def _power_by_squaring(a: Any, *, n: int) -> Any:
 
 
 def det(a: Any) -> Array:
-    """The determinant of square matrices.
+    """Compute the determinant of square matrices.
 
     >>> import sagax.numpy as np
     >>> float(np.linalg.det(np.array([[2.0, 1.0], [1.0, 3.0]])))
@@ -209,14 +209,15 @@ def _(primals: tuple, tangents: tuple) -> tuple:
 
 
 class SlogdetResult(NamedTuple):
-    """What `slogdet` returns."""
+    """The result of `slogdet`."""
 
     sign: Array
     logabsdet: Array
 
 
 def slogdet(a: Any, *, method: str | None = None) -> SlogdetResult:
-    """Sign (for complex matrices a number of size 1) and logarithm of the size of determinants.
+    """Compute the sign (for complex matrices a number of modulus 1) and the log of the modulus of
+    determinants.
 
     Sign 0 and minus infinity for singular matrices. `method` is 'lu' (also None) or 'qr'.
 
@@ -278,7 +279,8 @@ def _slogdet_qr(a: Any) -> tuple:
 
 
 def lstsq(a: Any, b: Any, rcond: Any = None, *, numpy_resid: bool = False) -> tuple:
-    """The x of least norm that minimises the norm of b - a x, for one matrix `a`, and more.
+    """Solve the least-squares problem min |b - a x| for one matrix `a`: the x of least norm, and
+    more.
 
     Args:
       b: a vector, or a matrix with a right side in each column.
@@ -346,7 +348,7 @@ def lstsq(a: Any, b: Any, rcond: Any = None, *, numpy_resid: bool = False) -> tu
 
 
 def pinv(a: Any, rtol: Any = None, hermitian: bool = False, *, rcond: Any = None) -> Array:
-    """The Moore-Penrose pseudo-inverse of matrices.
+    """Compute the Moore-Penrose pseudo-inverse of matrices.
 
     Singular values up to `rtol` (or `rcond`, the same) times the greatest one count as zero; by
     default ten times the precision of the dtype times the greater dimension. `hermitian` promises
@@ -392,7 +394,8 @@ def _(hermitian: bool, primals: tuple, tangents: tuple) -> tuple:
 
 
 def matrix_rank(M: Any, rtol: Any = None, *, hermitian: bool = False, tol: Any = None) -> Array:
-    """The rank of matrices: how many singular values are greater than `rtol` times the greatest one.
+    """Compute the rank of matrices: the count of singular values above `rtol` times the greatest
+    one.
 
     `rtol` (or `tol`, the same) is by default the precision of the dtype times the greater dimension.
     `hermitian` promises that `M` is Hermitian. A vector has rank 1 unless it is zero.
@@ -421,7 +424,7 @@ def matrix_rank(M: Any, rtol: Any = None, *, hermitian: bool = False, tol: Any =
 
 
 def tensorinv(a: Any, ind: int = 2) -> Array:
-    """The inverse of `a` as a map from its last dimensions to its first `ind` ones, for `tensordot`.
+    """Invert `a` as a map from its last dimensions to its first `ind` ones, for `tensordot`.
 
     >>> import sagax.numpy as np
     >>> np.linalg.tensorinv(np.eye(4).reshape(2, 2, 4)).shape
@@ -444,7 +447,7 @@ def tensorinv(a: Any, ind: int = 2) -> Array:
 
 
 def tensorsolve(a: Any, b: Any, axes: Any = None) -> Array:
-    """The x with tensordot(a, x, x.ndim) = b; `axes` of `a` are moved to its end first.
+    """Solve tensordot(a, x, x.ndim) = b for x; `axes` of `a` are moved to its end first.
 
     >>> import sagax.numpy as np
     >>> np.linalg.tensorsolve(np.eye(6).reshape(2, 3, 6), np.ones((2, 3))).shape

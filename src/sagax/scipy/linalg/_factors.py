@@ -1,4 +1,4 @@
-"""Matrices as products: triangles, orthogonal matrices, eigenvalues, singular values."""
+"""Factor matrices: LU, QR, singular values, eigenvalues, Schur, Hessenberg, polar."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from sagax.scipy.linalg._systems import _cholesky, _triangular
 def lu(
     a: Any, permute_l: bool = False, overwrite_a: bool = False, check_finite: bool = True
 ) -> tuple[Array, ...]:
-    """The matrices P, L, U with a = P L U: a permutation, lower and upper triangular.
+    """Factor matrices into P, L, U with a = P L U: a permutation, lower and upper triangular.
 
     With `permute_l` the product P L, and U. `a` has the shape (..., m, n).
 
@@ -48,7 +48,7 @@ def qr(
     pivoting: bool = False,
     check_finite: bool = True,
 ) -> tuple[Array, ...]:
-    """Q with orthonormal columns and R upper triangular, with a = Q R.
+    """Factor matrices into Q with orthonormal columns and R upper triangular, with a = Q R.
 
     Args:
       a: matrices of shape (..., m, n).
@@ -78,7 +78,7 @@ def qr_multiply(
     overwrite_a: bool = False,
     overwrite_c: bool = False,
 ) -> tuple[Array, ...]:
-    """The product of Q (of a = Q R) and `c`, and R, and with `pivoting` the order of columns.
+    """Multiply Q (of a = Q R) with `c`; return also R, and with `pivoting` the order of columns.
 
     `mode` "left" gives Q c, "right" c Q (for a vector: Q^T c). Q has as many columns as the economic
     form. `conjugate` takes the complex conjugate of Q.
@@ -112,7 +112,8 @@ def svd(
     check_finite: bool = True,
     lapack_driver: str = "gesdd",
 ) -> Any:
-    """U, s and V^H with a = U diag(s) V^H; or with `compute_uv=False` the singular values s alone.
+    """Decompose matrices into U, s and V^H with a = U diag(s) V^H; or with `compute_uv=False`
+    compute s alone.
 
     `lapack_driver` is "gesdd" or "gesvd".
 
@@ -139,7 +140,7 @@ def eigh(
     type: int = 1,
     check_finite: bool = True,
 ) -> Any:
-    """The eigenvalues, ascending, and eigenvectors (as columns) of Hermitian matrices.
+    """Compute the eigenvalues, ascending, and eigenvectors (as columns) of Hermitian matrices.
 
     Args:
       a: matrices of shape (..., n, n), of which the `lower` or the upper triangle is read.
@@ -194,7 +195,7 @@ def eigh_tridiagonal(
     tol: Any = None,
     key: Any = None,
 ) -> Any:
-    """The eigenvalues, ascending, and eigenvectors of a Hermitian tridiagonal matrix.
+    """Compute the eigenvalues, ascending, and eigenvectors of a Hermitian tridiagonal matrix.
 
     Args:
       d: the diagonal, shape (n,).
@@ -234,7 +235,7 @@ def eigh_tridiagonal(
 
 
 def schur(a: Any, output: str = "real") -> tuple[Array, Array]:
-    """The Schur form T and the unitary Z with a = Z T Z^H.
+    """Compute the Schur form T and the unitary Z with a = Z T Z^H.
 
     T is upper triangular for complex matrices; for real ones it has blocks of 2 x 2 for pairs of complex
     eigenvalues, unless `output` is "complex".
@@ -256,12 +257,12 @@ def schur(a: Any, output: str = "real") -> tuple[Array, Array]:
 
 
 def complex_form(a: Any) -> Any:
-    """The array with the complex dtype of its precision."""
+    """Convert an array to the complex dtype of its precision."""
     return a.astype(snp.result_type(a.dtype, snp.complex64))
 
 
 def rsf2csf(T: Any, Z: Any, check_finite: bool = True) -> tuple[Array, Array]:
-    """The complex Schur form of what has the real Schur form T, Z.
+    """Convert the real Schur form T, Z to the complex one.
 
     >>> import sagax.numpy as snp
     >>> from sagax.scipy import linalg
@@ -277,7 +278,7 @@ def rsf2csf(T: Any, Z: Any, check_finite: bool = True) -> tuple[Array, Array]:
 def hessenberg(
     a: Any, *, calc_q: bool = False, overwrite_a: bool = False, check_finite: bool = True
 ) -> Any:
-    """H, zero below its first subdiagonal, and with `calc_q` the unitary Q with a = Q H Q^H.
+    """Compute the Hessenberg form H, and with `calc_q` the unitary Q with a = Q H Q^H.
 
     >>> import sagax.numpy as snp
     >>> from sagax.scipy import linalg
@@ -309,7 +310,8 @@ def polar(
     eps: float | None = None,
     max_iterations: int | None = None,
 ) -> tuple[Array, Array]:
-    """The unitary U and the positive semidefinite P with a = U P, or with `side="left"` a = P U.
+    """Factor matrices into unitary U and positive semidefinite P with a = U P, or with
+    `side="left"` a = P U.
 
     `method` is "qdwh" (with `eps` and `max_iterations`) or "svd". Matrices with more columns than rows
     need "svd" for the right side, those with more rows than columns for the left one.

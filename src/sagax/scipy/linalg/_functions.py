@@ -1,4 +1,4 @@
-"""Functions of matrices, and the equation of Sylvester."""
+"""Compute matrix functions (expm, sqrtm, funm), and solve Sylvester's equation."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ _LARGEST = {7: 3.925724783138660, 13: 5.371920351148152}
 
 
 def expm(A: Any, *, upper_triangular: bool = False, max_squarings: int = 16) -> Array:
-    """The exponential of square matrices.
+    """Compute the exponential of square matrices.
 
     Args:
       A: matrices of shape (..., n, n).
@@ -101,7 +101,7 @@ def _expm(a: Any, upper_triangular: bool, max_squarings: int) -> Any:
 
 
 def expm_frechet(A: Any, E: Any, *, method: str | None = None, compute_expm: bool = True) -> Any:
-    """The exponential of A, and its derivative in the direction E; or the derivative alone.
+    """Compute the exponential of A, and its derivative in the direction E; or the derivative alone.
 
     `method` is accepted and not looked at.
 
@@ -117,7 +117,7 @@ def expm_frechet(A: Any, E: Any, *, method: str | None = None, compute_expm: boo
 
 
 def sqrtm(A: Any, blocksize: int = 1) -> Array:
-    """The principal square root of square matrices, complex.
+    """Compute the principal square root of square matrices, complex.
 
     Source: Björck and Hammarling, "A Schur method for the square root of a matrix", Linear Algebra and
     its Applications 52/53, 1983. `blocksize` is accepted and not looked at.
@@ -150,7 +150,7 @@ def _sqrtm(a: Any) -> Any:
 
 
 def funm(A: Any, func: Callable[[Any], Any], disp: bool = True) -> Any:
-    """A function of a square matrix, complex; `func` maps arrays element by element.
+    """Evaluate a function of a square matrix, complex; `func` maps arrays elementwise.
 
     With `disp=False` the estimated error comes second; else one above 1000 eps is logged.
 
@@ -191,7 +191,7 @@ def funm(A: Any, func: Callable[[Any], Any], disp: bool = True) -> Any:
 
 
 def solve_sylvester(A: Any, B: Any, C: Any, *, method: str = "schur", tol: float = 1e-8) -> Array:
-    """The solution X of A X + X B = C.
+    """Solve A X + X B = C for X.
 
     Args:
       A, B: square matrices of shape (m, m) and (n, n).

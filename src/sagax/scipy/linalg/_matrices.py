@@ -1,4 +1,4 @@
-"""Matrices of special forms. Those that only a size determines come from SciPy."""
+"""Construct special matrices; those that depend on a size alone come from SciPy."""
 
 from __future__ import annotations
 
@@ -34,7 +34,8 @@ def _from_diagonals(values: Any, rows: int, columns: int, step: int) -> Any:
 
 
 def toeplitz(c: Any, r: Any = None) -> Array:
-    """The matrices with first column `c` and first row `r` (default: the conjugate of c), constant along diagonals.
+    """Create the matrices with first column `c` and first row `r` (default: the conjugate of c),
+    constant along diagonals.
 
     Leading dimensions are a stack. The first element of `r` is not used.
 
@@ -56,7 +57,8 @@ def toeplitz(c: Any, r: Any = None) -> Array:
 
 
 def hankel(c: Any, r: Any = None) -> Array:
-    """The matrix with first column `c` and last row `r` (default: zeros), constant along antidiagonals.
+    """Create the matrix with first column `c` and last row `r` (default: zeros), constant along
+    antidiagonals.
 
     The first element of `r` is not used.
 
@@ -78,7 +80,7 @@ def hankel(c: Any, r: Any = None) -> Array:
 
 
 def circulant(c: Any) -> Array:
-    """The matrices with first column `c`, each further column turned by one.
+    """Create the matrices with first column `c`, each further column rotated by one.
 
     >>> import sagax.numpy as snp
     >>> from sagax.scipy import linalg
@@ -93,7 +95,7 @@ def circulant(c: Any) -> Array:
 
 
 def convolution_matrix(a: Any, n: int, mode: str = "full") -> Array:
-    """The matrix A with A @ v = convolve(a, v, mode), for vectors v of `n`.
+    """Create the matrix A with A @ v = convolve(a, v, mode), for vectors v of size `n`.
 
     >>> import sagax.numpy as snp
     >>> from sagax.scipy import linalg
@@ -120,7 +122,8 @@ def convolution_matrix(a: Any, n: int, mode: str = "full") -> Array:
 
 
 def companion(a: Any) -> Array:
-    """The matrices whose characteristic polynomials have the coefficients `a`, highest power first.
+    """Create the matrices whose characteristic polynomials have the coefficients `a`, highest power
+    first.
 
     >>> import sagax.numpy as snp
     >>> from sagax.scipy import linalg
@@ -142,7 +145,7 @@ def companion(a: Any) -> Array:
 
 
 def fiedler(a: Any) -> Array:
-    """The matrices of the distances |a[i] - a[j]|.
+    """Create the matrices of the distances |a[i] - a[j]|.
 
     >>> import sagax.numpy as snp
     >>> from sagax.scipy import linalg
@@ -157,7 +160,7 @@ def fiedler(a: Any) -> Array:
 
 
 def fiedler_companion(a: Any) -> Array:
-    """The matrices of five diagonals with the eigenvalues of `companion(a)`.
+    """Create the matrices of five diagonals with the eigenvalues of `companion(a)`.
 
     Source: Fiedler, "A note on companion matrices", Linear Algebra and its Applications 372, 2003.
 
@@ -193,7 +196,7 @@ def fiedler_companion(a: Any) -> Array:
 
 
 def leslie(f: Any, s: Any) -> Array:
-    """The matrices with `f` as first row and `s` below the diagonal: how a population ages.
+    """Create the matrices with `f` as first row and `s` below the diagonal: how a population ages.
 
     >>> import sagax.numpy as snp
     >>> from sagax.scipy import linalg
@@ -216,7 +219,7 @@ def leslie(f: Any, s: Any) -> Array:
 
 
 def block_diag(*arrs: Any) -> Array:
-    """One matrix with the given ones along its diagonal, and zeros elsewhere.
+    """Create one matrix with the given ones along its diagonal, and zeros elsewhere.
 
     Numbers and vectors are matrices of one row.
 
@@ -262,7 +265,7 @@ def _sized(function: str, make: Callable[..., Any], n: int, *args: Any) -> Array
 
 
 def dft(n: int, scale: str | None = None, *, dtype: Any = None) -> Array:
-    """The matrix of the discrete Fourier transform of `n` numbers.
+    """Create the matrix of the discrete Fourier transform of `n` numbers.
 
     `scale` "sqrtn" makes it unitary, "n" divides by n.
 
@@ -276,7 +279,7 @@ def dft(n: int, scale: str | None = None, *, dtype: Any = None) -> Array:
 
 
 def hadamard(n: int, dtype: Any = int) -> Array:
-    """The matrix of orthogonal rows of 1 and -1; `n` is a power of 2.
+    """Create the matrix of orthogonal rows of 1 and -1; `n` is a power of 2.
 
     >>> from sagax.scipy import linalg
     >>> linalg.hadamard(2)
@@ -287,7 +290,7 @@ def hadamard(n: int, dtype: Any = int) -> Array:
 
 
 def helmert(n: int, full: bool = False) -> Array:
-    """The orthogonal matrix of Helmert, without its first row unless `full`.
+    """Create the orthogonal matrix of Helmert, without its first row unless `full`.
 
     >>> from sagax.scipy import linalg
     >>> linalg.helmert(2).round(4)
@@ -297,7 +300,7 @@ def helmert(n: int, full: bool = False) -> Array:
 
 
 def hilbert(n: int) -> Array:
-    """The matrix of 1 / (i + j + 1).
+    """Create the matrix of 1 / (i + j + 1).
 
     >>> from sagax.scipy import linalg
     >>> linalg.hilbert(2).round(4)
@@ -308,7 +311,7 @@ def hilbert(n: int) -> Array:
 
 
 def invhilbert(n: int) -> Array:
-    """The inverse of `hilbert(n)`.
+    """Create the inverse of `hilbert(n)`.
 
     >>> from sagax.scipy import linalg
     >>> linalg.invhilbert(2)
@@ -319,7 +322,8 @@ def invhilbert(n: int) -> Array:
 
 
 def pascal(n: int, kind: str | None = None) -> Array:
-    """The matrix of binomial coefficients: "symmetric" (the default), "lower" or "upper" triangular.
+    """Create the matrix of binomial coefficients: "symmetric" (the default), "lower" or "upper"
+    triangular.
 
     >>> from sagax.scipy import linalg
     >>> linalg.pascal(3)
@@ -333,7 +337,7 @@ def pascal(n: int, kind: str | None = None) -> Array:
 
 
 def invpascal(n: int, kind: str | None = None) -> Array:
-    """The inverse of `pascal(n, kind)`.
+    """Create the inverse of `pascal(n, kind)`.
 
     >>> from sagax.scipy import linalg
     >>> linalg.invpascal(2)

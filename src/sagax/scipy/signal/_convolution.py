@@ -1,4 +1,4 @@
-"""Convolutions and correlations of arrays of any number of dimensions."""
+"""Convolve and correlate arrays of any number of dimensions."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def _larger_first(function: str, in1: Any, in2: Any, axes: Sequence[int]) -> tup
 def convolve(
     in1: Any, in2: Any, mode: str = "full", method: str = "auto", precision: Any = None
 ) -> Array:
-    """The convolution of two arrays: element k is the sum of all in1[i] * in2[k - i].
+    """Convolve two arrays: element k is the sum of all in1[i] * in2[k - i].
 
     Args:
       in1, in2: arrays with the same number of dimensions.
@@ -91,7 +91,7 @@ def _direct(function: str, in1: Any, in2: Any, mode: str, precision: Any) -> Any
 def correlate(
     in1: Any, in2: Any, mode: str = "full", method: str = "auto", precision: Any = None
 ) -> Array:
-    """The correlation of two arrays: element k is the sum of all in1[i + k] * conj(in2[i]).
+    """Correlate two arrays: element k is the sum of all in1[i + k] * conj(in2[i]).
 
     The arguments are those of `convolve`.
 
@@ -125,7 +125,7 @@ def convolve2d(
     fillvalue: float = 0,
     precision: Any = None,
 ) -> Array:
-    """The convolution of two matrices, with zeros around.
+    """Convolve two matrices, padded by zeros.
 
     >>> import sagax.numpy as snp
     >>> from sagax.scipy import signal
@@ -144,7 +144,7 @@ def correlate2d(
     fillvalue: float = 0,
     precision: Any = None,
 ) -> Array:
-    """The correlation of two matrices, with zeros around.
+    """Correlate two matrices, padded by zeros.
 
     >>> import sagax.numpy as snp
     >>> from sagax.scipy import signal
@@ -161,7 +161,7 @@ def correlate2d(
 def fftconvolve(
     in1: Any, in2: Any, mode: str = "full", axes: int | Sequence[int] | None = None
 ) -> Array:
-    """The convolution of two arrays by Fourier transforms, along `axes` (by default all).
+    """Convolve two arrays by Fourier transforms, along `axes` (by default all).
 
     Along the other axes the sizes must be equal, or 1.
 

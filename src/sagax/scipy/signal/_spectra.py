@@ -1,4 +1,4 @@
-"""Trends, and spectra of signals cut into overlapping windows."""
+"""Remove trends, and estimate spectra from overlapping windows."""
 
 from __future__ import annotations
 
@@ -21,7 +21,8 @@ def detrend(
     bp: int | Sequence[int] = 0,
     overwrite_data: None = None,
 ) -> Array:
-    """The data without their trend along an axis: without the straight line ("linear") or the mean ("constant").
+    """Remove the trend of data along an axis: the straight line ("linear") or the mean
+    ("constant").
 
     `bp` are indices at which a line ends and another begins.
 
@@ -142,7 +143,8 @@ def stft(
     padded: bool = True,
     axis: int = -1,
 ) -> tuple[Array, Array, Array]:
-    """The short-time Fourier transform: frequencies, times, and the spectra of overlapping windows.
+    """Compute the short-time Fourier transform: frequencies, times, and the spectra of overlapping
+    windows.
 
     Args:
       x: a signal.
@@ -197,7 +199,7 @@ def istft(
     time_axis: int = -1,
     freq_axis: int = -2,
 ) -> tuple[Array, Array]:
-    """The signal whose short-time Fourier transform is nearest to `Zxx`: times and samples.
+    """Find the signal whose short-time Fourier transform is nearest to `Zxx`: times and samples.
 
     The arguments are those that `stft` was called with. Source: Griffin and Lim, IEEE Trans. ASSP 32, 1984.
 
@@ -259,7 +261,7 @@ def csd(
     axis: int = -1,
     average: str = "mean",
 ) -> tuple[Array, Array]:
-    """Frequencies and the cross power spectrum of two signals, by Welch's method.
+    """Estimate the cross power spectrum of two signals by Welch's method: frequencies and spectrum.
 
     Args:
       x, y: signals; y of None means x. The shorter one is filled with zeros.
@@ -334,7 +336,8 @@ def welch(
     axis: int = -1,
     average: str = "mean",
 ) -> tuple[Array, Array]:
-    """Frequencies and the power spectrum of a signal, by Welch's method. The arguments are those of `csd`.
+    """Estimate the power spectrum of a signal by Welch's method: frequencies and spectrum. The
+    arguments are those of `csd`.
 
     >>> import sagax.numpy as snp
     >>> from sagax.scipy import signal

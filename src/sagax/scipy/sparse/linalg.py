@@ -1,4 +1,4 @@
-"""Iterative solvers of linear systems, for operators that are only known by what they do to a vector.
+"""Solve linear systems iteratively, with operators given by their matrix-vector product.
 
 The operator `A` is a function of a pytree of arrays, or a matrix. Solutions are differentiated by solving
 once more, not through the iterations; so only `A` and `b` have derivatives, and any number of rounds costs
@@ -39,7 +39,7 @@ def cg(
     maxiter: int | None = None,
     M: Any = None,
 ) -> tuple[Any, None]:
-    """The solution x of A x = b by conjugate gradients, for a Hermitian positive definite `A`; and None.
+    """Solve A x = b by conjugate gradients, for a Hermitian positive definite `A`: x and None.
 
     Args:
       A: a matrix, or a linear function of a pytree like `b`.
@@ -70,7 +70,7 @@ def bicgstab(
     maxiter: int | None = None,
     M: Any = None,
 ) -> tuple[Any, None]:
-    """The solution x of A x = b by stabilised biconjugate gradients, for any invertible `A`; and None.
+    """Solve A x = b by stabilized biconjugate gradients, for any invertible `A`: x and None.
 
     The arguments are those of `cg`.
 
@@ -97,7 +97,7 @@ def gmres(
     M: Any = None,
     solve_method: str = "batched",
 ) -> tuple[Any, None]:
-    """The solution x of A x = b by minimal residuals, for any invertible `A`; and None.
+    """Solve A x = b by minimal residuals, for any invertible `A`: x and None.
 
     Args:
       A, b, x0, tol, atol, M: as in `cg`. M is applied from the left, and the residual is that of M A x = M b.

@@ -1,4 +1,4 @@
-"""Associated Legendre functions and spherical harmonics, by their recurrences."""
+"""Evaluate associated Legendre functions and spherical harmonics, by recurrences."""
 
 from __future__ import annotations
 
@@ -68,7 +68,8 @@ def _points(function: str, z: Any) -> Any:
 
 
 def lpmn_values(m: int, n: int, z: Any, is_normalized: bool) -> Array:
-    """Associated Legendre functions of orders up to m and degrees up to n at the points z (1-D).
+    """Compute the associated Legendre functions of orders up to m and degrees up to n at the points
+    z (1-D).
 
     The result has shape (m + 1, n + 1, len(z)). With `is_normalized` they carry the factor of the
     spherical harmonics, so that these are exp(i m theta) times them.
@@ -85,7 +86,8 @@ def lpmn_values(m: int, n: int, z: Any, is_normalized: bool) -> Array:
 
 
 def lpmn(m: int, n: int, z: Any) -> tuple[Array, Array]:
-    """Associated Legendre functions as `lpmn_values`, not normalized, and their derivatives in z.
+    """Compute the associated Legendre functions as `lpmn_values`, not normalized, and their
+    derivatives in z.
 
     >>> from sagax.scipy import special
     >>> import numpy as np
@@ -114,7 +116,8 @@ def sph_harm_y(
     diff_n: int | None = None,
     n_max: int | None = None,
 ) -> Array:
-    """Spherical harmonics of degree n and order m at polar angle theta and azimuth phi: complex.
+    """Compute the spherical harmonics of degree n and order m at polar angle theta and azimuth phi:
+    complex.
 
     n, m, theta and phi broadcast. Under `jit`, where n is not known, `n_max` says how large it can be.
     Entries with |m| > n are 0. `diff_n` must be None.

@@ -1,4 +1,4 @@
-"""Hypergeometric functions, by their series and the transformations that make these converge."""
+"""Evaluate hypergeometric functions, by series and transformations that make them converge."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def _kummer_slope(out: Any, a: Any, b: Any, x: Any) -> Any:
 
 @special(None, None, _kummer_slope)
 def hyp1f1(a: Any, b: Any, x: Any) -> Array:
-    """Kummer's function M(a, b, x), the sum of (a)_k x**k / ((b)_k k!).
+    """Compute Kummer's function M(a, b, x), the sum of (a)_k x**k / ((b)_k k!).
 
     Differentiable in x. Digits are lost where the terms cancel: for large a of the other sign than x.
 
@@ -107,7 +107,7 @@ def _gauss_slope(out: Any, a: Any, b: Any, c: Any, x: Any) -> Any:
 
 @special(None, None, None, _gauss_slope)
 def hyp2f1(a: Any, b: Any, c: Any, x: Any) -> Array:
-    """Gauss' function F(a, b; c; x), the sum of (a)_k (b)_k x**k / ((c)_k k!), for x <= 1.
+    """Compute Gauss' function F(a, b; c; x), the sum of (a)_k (b)_k x**k / ((c)_k k!), for x <= 1.
 
     Differentiable in x. Digits are lost where terms cancel, and, for x between 0.8 and 1, where
     c - a - b is close to an integer. DLMF 15.8.1, 15.8.4.
@@ -140,7 +140,7 @@ def hyp2f1(a: Any, b: Any, c: Any, x: Any) -> Array:
 
 
 def _stops(a: Any) -> Any:
-    """Whether the series ends: a is 0, -1, -2, ..."""
+    """Return whether the series ends: a is 0, -1, -2, ..."""
     return (a <= 0) & (a == snp.floor(a))
 
 

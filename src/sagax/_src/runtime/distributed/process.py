@@ -20,19 +20,20 @@ from typing import TYPE_CHECKING, Any
 
 from sagax._src import config, xla
 from sagax._src.diagnostics.errors import ArgumentValueError, SagaxError
-from sagax._src.lazy_import import lazy_import
+from sagax._src.lazy_import import lazy_imports
 
 if TYPE_CHECKING:
+    from sagax._src.runtime.distributed.coordination import Host, Loop, Member
+
+
+@lazy_imports
+def _() -> None:
+    global coordination, queue, secrets, socket
     import queue
     import secrets
     import socket
 
-    import sagax._src.runtime.distributed.coordination as coordination
-    from sagax._src.runtime.distributed.coordination import Host, Loop, Member
-else:
-    queue, secrets = lazy_import("queue", globals()), lazy_import("secrets", globals())
-    socket = lazy_import("socket", globals())
-    coordination = lazy_import("sagax._src.runtime.distributed.coordination", globals())
+    from sagax._src.runtime.distributed import coordination
 
 
 class DistributedError(SagaxError, RuntimeError):
@@ -182,9 +183,9 @@ class Session:
         """The engine's client of this machine's CPU, together with the other processes'."""
         collectives = None
         if self.num_processes > 1 and config.current().cpu_collectives_implementation == "gloo":
-            collectives = xla.gloo_collectives(self.client, self.member.local_address)
+            collectives = xla.distributed.gloo_collectives(self.client, self.member.local_address)
         return self._start(
-            lambda: xla.cpu_client(
+            lambda: xla.client.make_cpu_client(
                 num_devices,
                 distributed=self.client,
                 node_id=self.process_id,
@@ -198,12 +199,12 @@ class Session:
         options = {**options, "node_id": self.process_id, "num_nodes": self.num_processes}
         if self.visible_devices is not None:
             options["visible_devices"] = self.visible_devices
-        return self._start(lambda: xla.cuda_client(options, distributed=self.client))
+        return self._start(lambda: xla.cuda.make_client(options, distributed=self.client))
 
     def _start(self, make: Callable[[], Any]) -> Any:
         client = self.call(make)
         # To be freed, it would wait for programs that a lost process keeps from ending.
-        xla.keep_for_ever(client)
+        xla.distributed.never_free(client)
         return client
 
     # -- meeting ----------------------------------------------------------------------------------
@@ -316,7 +317,7 @@ def _quiet_at_first(run: Callable[..., Any]) -> Callable[..., Any]:
         nonlocal begun
         if begun:
             return run(buffers)
-        with xla.quiet_standard_output():
+        with xla.distributed.mute_cpp_stdout():
             outs = run(buffers)
             for b in outs:
                 if isinstance(b, xla.Buffer):
@@ -347,7 +348,7 @@ def watched(run: Callable[..., Any], devices: Sequence[Any]) -> Callable[..., An
             return here.call(run, buffers) if inline else run(buffers)
         # The first time connections are made, of which gloo tells on standard output.
         known = here.begin()
-        with xla.quiet_standard_output():
+        with xla.distributed.mute_cpp_stdout():
             outs = here.call(run, buffers) if inline else run(buffers)
             here.wait([b for b in outs if isinstance(b, xla.Buffer)])
         here.end(known)
@@ -403,7 +404,7 @@ def join(
                 _split(bind_address, "coordinator_bind_address") if bind_address else (None, port)
             )
             everywhere = bound[0] in (None, "0.0.0.0", "::")
-            service = xla.distributed_service(
+            service = xla.distributed.start_service(
                 f"unix-abstract:{path}", num_processes, heartbeat_timeout=_NEVER
             )
             listening = coordination.Host(terms, f"\0{path}")
@@ -422,19 +423,20 @@ def join(
             fix=error.fix,
             function="distributed.initialize",
         ) from None
-    client = xla.distributed_client(
+    client = xla.distributed.make_client(
         f"unix-abstract:{path}",
         process_id,
         init_timeout=max(1, int(arrival)),
         heartbeat_timeout=_NEVER,
         shutdown_on_destruction=False,
     )
-    xla.keep_for_ever(service, client)
+    xla.distributed.never_free(service, client)
     made = Session(member, loop, listening, (service, client))
     made.visible_devices = visible_devices
     made.call(client.connect)
     _session = made
-    xla.work_together(made.wait, made.explain)
+    xla.set_wait(made.wait)
+    xla.set_explain(made.explain)
 
 
 def _listen(loop: Loop, listening: Host, host: str | None, port: int) -> None:
