@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from sagax._src.argument_checks.checks import canonical_axis
 from sagax._src.core import dims, dtype_predicates, dtypes
 from sagax._src.core.avals import ShapedArray, intern_aval
 from sagax._src.core.primitive import Primitive
@@ -21,7 +22,6 @@ from sagax._src.primitives import structural as s
 from sagax._src.primitives.arithmetic import neg
 from sagax._src.primitives.shaping import broadcasted_iota, rev
 from sagax._src.primitives.slicing import slice_in_dim
-from sagax._src.primitives.structural import canonical_axis
 
 sort_p = Primitive(
     "sort", multiple_results=True, exact=True,
