@@ -18,6 +18,7 @@ import numpy as np
 
 from sagax._src import config, trees, tuning
 from sagax._src.core import dims, dtypes
+from sagax._src.core.dispatch_keys import call_key
 from sagax._src.core.jaxpr import Jaxpr, Literal
 from sagax._src.core.staging import hoist_constants, stage
 from sagax._src.diagnostics.errors import SagaxError
@@ -85,9 +86,7 @@ def _evaluate_any(primitive: Any, args: tuple, params: dict) -> Any:
         committed = placement(arrays)
     except SagaxError as error:
         raise error.attach(function=primitive.name) from None
-    key = (_thread.settings, committed, *[a.aval for a in arrays], *params.items())
-    if committed is None:
-        key = (key[0], *key[2:])
+    key = call_key([a.aval for a in arrays], committed, params.items())
     try:
         entry = primitive.entries.get(key)
     except TypeError:
