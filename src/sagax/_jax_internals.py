@@ -110,8 +110,8 @@ def flatten_axes(name: str, treedef: Any, axis_tree: Any, **_: Any) -> list[Any]
     """Return the leaves of `axis_tree`, a prefix of a tree of this structure, one for each leaf of
     the tree.
     """
-    whole = tree_util.tree_unflatten(treedef, [object()] * treedef.num_leaves)
-    return trees.broadcast_prefix(axis_tree, whole, is_leaf=lambda x: x is None)
+    template = tree_util.tree_unflatten(treedef, [object()] * treedef.num_leaves)
+    return trees.broadcast_prefix(axis_tree, template, is_leaf=lambda x: x is None)
 
 
 def safe_map(fun: Callable[..., Any], *sequences: Iterable[Any]) -> list[Any]:

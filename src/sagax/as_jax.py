@@ -1,7 +1,7 @@
 """`import sagax.as_jax`: from then on `import jax`, `jax.numpy`, `from jax import lax` mean sagax.
 
 Programs and libraries written for jax then run on sagax unchanged. Real jax, if installed, is not
-imported. What asks for jax's version, by attribute or through `importlib.metadata`, is told the
+imported. Code that queries jax's version, by attribute or through `importlib.metadata`, gets the
 version whose names and semantics sagax has.
 
 >>> import sagax.as_jax
@@ -82,7 +82,7 @@ class _Internal(ModuleType):
             return importlib.import_module(f"{self.__name__}.{name}")
         raise AttributeError(
             f"{self.__name__}.{name} is internal to jax: `jax` means sagax in this process, which has of it only "
-            f"{', '.join(_parts(self.__name__))}"
+            f"{', '.join(_available_names(self.__name__))}"
         )
 
     def __setattr__(self, name: str, value: Any) -> None:
@@ -93,7 +93,7 @@ class _Internal(ModuleType):
         super().__setattr__(name, value)
 
 
-def _parts(module: str) -> list[str]:
+def _available_names(module: str) -> list[str]:
     """What there is in an internal module."""
     below = module[4:] + "."
     return [*INTERNALS[module[4:]], *(m[len(below) :] for m in INTERNALS if m.startswith(below))]
@@ -124,7 +124,7 @@ class _Finder(importlib.abc.MetaPathFinder):
         if fullname.startswith("jax._src."):
             raise ModuleNotFoundError(
                 f"No module named {fullname!r}: it is internal to jax, and `jax` means sagax in this process, which has of "
-                f"jax._src only {', '.join(_parts('jax._src'))}",
+                f"jax._src only {', '.join(_available_names('jax._src'))}",
                 name=fullname,
             )
         real = "sagax" + fullname[3:]
@@ -164,8 +164,8 @@ class _Metadata(importlib.metadata.DistributionFinder):
 
 def install() -> None:
     """Make `jax` mean sagax in this process; does nothing the second time."""
-    known = sys.modules.get("jax")
-    if known is not None and not getattr(known, "__sagax_alias__", False):
+    existing = sys.modules.get("jax")
+    if existing is not None and not getattr(existing, "__sagax_alias__", False):
         raise ImportError(
             "sagax.as_jax must be imported before jax: the real jax is already imported in this process. Put `import sagax.as_jax` "
             "first, or start the program with `python -m sagax run`"

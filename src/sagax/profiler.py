@@ -170,11 +170,11 @@ def _perfetto_events(data: Any) -> Iterator[dict[str, Any]]:
     for process, plane in enumerate(data.planes, 1):
         yield {"ph": "M", "name": "process_name", "pid": process, "args": {"name": plane.name}}
         for thread, line in enumerate(plane.lines, 1):
-            place = {"pid": process, "tid": thread}
-            yield {"ph": "M", "name": "thread_name", **place, "args": {"name": line.name}}
+            track = {"pid": process, "tid": thread}
+            yield {"ph": "M", "name": "thread_name", **track, "args": {"name": line.name}}
             for event in line.events:
                 times = {"ts": event.start_ns / 1e3, "dur": event.duration_ns / 1e3}
-                yield {"ph": "X", "name": event.name, **place, **times}
+                yield {"ph": "X", "name": event.name, **track, **times}
 
 
 def export_profile_data(

@@ -248,8 +248,8 @@ def _product(xs: Any, ys: Any) -> float:
 
 
 def _norm(xs: Any) -> float:
-    kept = [_wide(x) for x in trees.leaves(xs) if np.asarray(x).dtype != dtypes.float0]
-    return float(np.sqrt(sum([np.sum(np.abs(x) ** 2) for x in kept])))
+    inexact_leaves = [_wide(x) for x in trees.leaves(xs) if np.asarray(x).dtype != dtypes.float0]
+    return float(np.sqrt(sum([np.sum(np.abs(x) ** 2) for x in inexact_leaves])))
 
 
 def _compare(have: Any, want: Any, atol: float | None, rtol: float | None, what: str) -> None:

@@ -131,10 +131,10 @@ def _quantized(x: Any, config: BlockScaleConfig) -> Any:
     most = float(ml_dtypes.finfo(config.data_type).max)
     greatest = snp.max(snp.abs(wide), axis=-1, keepdims=True)
     if config.mode == "nvfp4":
-        whole = 1.0 if config.global_scale is None else convert(config.global_scale, _F32)
+        outer_scale = 1.0 if config.global_scale is None else convert(config.global_scale, _F32)
         largest = float(ml_dtypes.finfo(config.scale_type).max)
-        scales = snp.clip(greatest / (most * whole), 0.0, largest)
-        scales = convert(convert(scales, config.scale_type), _F32) * whole
+        scales = snp.clip(greatest / (most * outer_scale), 0.0, largest)
+        scales = convert(convert(scales, config.scale_type), _F32) * outer_scale
     else:
         # the least power of two with which the greatest element does not overflow
         nonzero = snp.where(greatest > 0, greatest, 1.0)
@@ -219,8 +219,8 @@ def _product(configs: tuple, a: Any, b: Any) -> Any:
     def forward(a: Any, b: Any) -> tuple:
         return product(a, b), (a, b)
 
-    def backward(kept: tuple, g: Any) -> tuple:
-        a, b = kept
+    def backward(residuals: tuple, g: Any) -> tuple:
+        a, b = residuals
         turned = snp.swapaxes(g, 1, 2)
 
         def fits(x: Any) -> Any:

@@ -15,8 +15,7 @@ from sagax._src.primitives.resharding import with_out_sharding
 from sagax._src.primitives.shaping import stack
 from sagax._src.primitives.structural import convert, expand_dims
 from sagax._src.runtime.array import ConcreteArray
-from sagax.numpy._arguments import refuse_sharding
-from sagax.numpy._base import as_operand, number
+from sagax.numpy._base import as_operand
 
 _SCALARS = frozenset((bool, int, float, complex))
 
@@ -25,7 +24,7 @@ def requested(dtype: Any, function: str) -> Any:
     return None if dtype is None else dtypes.requested_dtype(dtype, function)
 
 
-def placed(x: Any, device: Any) -> Any:
+def on_device(x: Any, device: Any) -> Any:
     """Put `x` on the requested device, if there is one."""
     return x if device is None else device_put(x, device)
 
@@ -44,7 +43,7 @@ def array(
 
     A Python number gives a weakly typed array. The elements of lists are promoted to a common dtype.
     `dtype` converts. `ndmin` adds leading dimensions of size 1. Raises ArgumentValueError, naming
-    the place, for lists whose parts differ in shape.
+    the position, for lists whose parts differ in shape.
 
     >>> import sagax.numpy as snp
     >>> snp.array([[1, 2], [3, 4.5]])
@@ -106,7 +105,7 @@ def _array(
     out = _as_array(function, x, dtype)
     if ndmin and out.ndim < ndmin:
         out = expand_dims(out, tuple(range(ndmin - out.ndim)))
-    return placed(out, device)
+    return on_device(out, device)
 
 
 def _as_array(function: str, x: Any, dtype: Any) -> Array:
@@ -141,13 +140,13 @@ def _as_array(function: str, x: Any, dtype: Any) -> Array:
 def python_number(x: Any, kind: type, dtype: Any) -> Any:
     """Convert a Python number to a NumPy scalar of a dtype, which may be of another kind."""
     if dtypes.kind(dtype) in "iu" and kind is not bool:
-        dtypes.check_python_int(_whole(x), dtype)
+        dtypes.check_python_int(_integral(x), dtype)
     elif kind is int and abs(x) >= 1 << 63:
         x = float(x)
     return dtypes.convert_numpy(np.asarray(x), dtype)[()]
 
 
-def _whole(x: Any) -> int:
+def _integral(x: Any) -> int:
     """A Python number without its fraction; raises for NaN and infinities."""
     if isinstance(x, complex):
         x = x.real
@@ -216,18 +215,18 @@ def _host(x: Any, dtype: Any) -> np.ndarray:
 
 def _numbers(leaves: list, dtype: Any) -> np.ndarray:
     """Python numbers as a NumPy array; ints must fit."""
-    kinds_found = {type(leaf) for leaf in leaves}
+    number_types = {type(leaf) for leaf in leaves}
     x64 = _base.x64()
     if dtype is None:
         for kind in (complex, float, int, bool):
-            if kind in kinds_found:
+            if kind in number_types:
                 dtype = dtypes.canonicalize(kind, x64)
                 break
         else:
             dtype = dtypes.default_float(x64)
     if dtypes.kind(dtype) in "iu" and leaves:
-        wholes = leaves if kinds_found == {int} else [_whole(leaf) for leaf in leaves]
-        for extreme in (min(wholes), max(wholes)):
+        integers = leaves if number_types == {int} else [_integral(leaf) for leaf in leaves]
+        for extreme in (min(integers), max(integers)):
             dtypes.check_python_int(extreme, dtype)
     try:
         host = np.array(leaves)
@@ -236,7 +235,7 @@ def _numbers(leaves: list, dtype: Any) -> np.ndarray:
     if host.dtype == object or not leaves:  # ints beyond 64 bits; or none at all
         host = np.array(
             [complex(leaf) for leaf in leaves]
-            if complex in kinds_found
+            if complex in number_types
             else [float(leaf) for leaf in leaves]
         )
     return host if host.dtype == dtype else dtypes.convert_numpy(host, dtype)
@@ -314,5 +313,5 @@ def astype(x: Any, dtype: Any, /, *, copy: bool = False, device: Any = None) -> 
     given = x
     x = _base.as_array("astype", x)
     dtype = dtypes.default_float(_base.x64()) if dtype is None else requested(dtype, "astype")
-    out = placed(convert(x, dtype), device)
+    out = on_device(convert(x, dtype), device)
     return copied(out) if copy and out is given else out

@@ -17,7 +17,7 @@ from sagax._src.primitives.dot_general import canonical_precision
 from sagax._src.primitives.dot_general import dot_general as lax_dot_general
 from sagax._src.primitives.reductions import reduce_or_p, reduce_sum_p
 from sagax._src.primitives.resharding import with_out_sharding
-from sagax.numpy._arguments import refuse_out, refuse_sharding, with_aval
+from sagax.numpy._arguments import refuse_out, with_aval
 from sagax.numpy._contraction import contract, diagonal_of
 from sagax.numpy._shaping import moveaxis
 
@@ -55,8 +55,8 @@ def einsum(
     if out is not None:
         refuse_out("einsum", out)
     if out_sharding is not None:
-        keep = {"precision": precision, "preferred_element_type": preferred_element_type}
-        within = functools.partial(einsum, optimize=optimize, _dot_general=_dot_general, **keep)
+        options = {"precision": precision, "preferred_element_type": preferred_element_type}
+        within = functools.partial(einsum, optimize=optimize, _dot_general=_dot_general, **options)
         return with_out_sharding("einsum", within, (subscripts, *operands), out_sharding)
     inputs, given, result = _read(subscripts, operands)
     arrays = [with_aval("einsum", x, i)[0] for i, x in enumerate(given)]
@@ -77,9 +77,9 @@ def einsum(
             left = needed | _labels(chosen[k:])
             x, names = _summed(x, names, left | set(combined[1]))
             combined = _summed(*combined, left | set(names))
-            wanted = plan.result if last and k == len(chosen) else None
+            target = plan.result if last and k == len(chosen) else None
             combined = _product(
-                combined, (x, names), left, wanted, precision, preferred_element_type, dot
+                combined, (x, names), left, target, precision, preferred_element_type, dot
             )
         terms.append(combined)
     ((x, names),) = terms
@@ -118,13 +118,13 @@ def _is_one(size: Any) -> bool:
     return dims.same(size, 1)
 
 
-def _summed(x: Any, names: Labels, keep: set) -> tuple[Any, Labels]:
-    """`x` summed over the labels that are not in `keep`."""
-    axes = tuple([i for i, n in enumerate(names) if n not in keep])
+def _summed(x: Any, names: Labels, labels: set) -> tuple[Any, Labels]:
+    """`x` summed over the labels that are not in `labels`."""
+    axes = tuple([i for i, n in enumerate(names) if n not in labels])
     if not axes:
         return x, names
     primitive = reduce_or_p if aval_of(x).dtype == np.bool_ else reduce_sum_p
-    return primitive.bind(x, axes=axes), tuple([n for n in names if n in keep])
+    return primitive.bind(x, axes=axes), tuple([n for n in names if n in labels])
 
 
 def _product(
@@ -282,15 +282,15 @@ def _sizes(inputs: Sequence[Labels], shapes: tuple) -> dict:
     owner: dict = {}
     for i, (names, shape) in enumerate(zip(inputs, shapes)):
         for n, d in zip(names, shape):
-            have = sizes.get(n, d)
-            if dims.same(have, d) or dims.same(d, 1):
-                sizes[n] = have
-            elif dims.same(have, 1):
+            old_size = sizes.get(n, d)
+            if dims.same(old_size, d) or dims.same(d, 1):
+                sizes[n] = old_size
+            elif dims.same(old_size, 1):
                 sizes[n] = d
                 owner[n] = i
             else:
                 raise ArgumentValueError(
-                    f"the label {n!r} has size {have} in operand {owner[n]} and size {d} in operand"
+                    f"the label {n!r} has size {old_size} in operand {owner[n]} and size {d} in operand"
                     f" {i}",
                     function="einsum",
                     got=f"shapes {', '.join(map(str, shapes))}",
@@ -315,13 +315,13 @@ def _path(plan: _Plan, optimize: Any) -> list[tuple[int, ...]]:
     try:
         found = plan.path_cache.get(optimize)
     except TypeError:
-        return _found_path(plan, optimize)
+        return _search_path(plan, optimize)
     if found is None:
-        found = plan.path_cache[optimize] = _found_path(plan, optimize)
+        found = plan.path_cache[optimize] = _search_path(plan, optimize)
     return found
 
 
-def _found_path(plan: _Plan, optimize: Any) -> list[tuple[int, ...]]:
+def _search_path(plan: _Plan, optimize: Any) -> list[tuple[int, ...]]:
     path, _ = _contract_path(plan, optimize)
     return [tuple(step) for step in path]
 

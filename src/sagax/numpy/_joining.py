@@ -24,14 +24,7 @@ from sagax.numpy._arguments import (
     with_aval,
 )
 from sagax.numpy._fused import fused_function
-from sagax.numpy._shaping import (
-    _at_least_1,
-    _at_least_2,
-    _at_least_3,
-    _to_array,
-    moveaxis,
-    ravel,
-)
+from sagax.numpy._shaping import _at_least_1, _at_least_2, _at_least_3, _to_array, moveaxis, ravel
 
 Arrays = Sequence[Any] | Array
 
@@ -159,9 +152,9 @@ def stack(arrays: Arrays, axis: int = 0, out: None = None, dtype: Any = None) ->
     if out is not None:
         refuse_out("stack", out)
     if isinstance(arrays, Array) and arrays.ndim:
-        place = one_axis("stack", axis, arrays.ndim)
+        new_axis = one_axis("stack", axis, arrays.ndim)
         (x,) = _one_dtype("stack", [arrays], dtype)
-        return moveaxis(x, 0, place)
+        return moveaxis(x, 0, new_axis)
     given = _one_dtype("stack", _operands("stack", arrays), dtype)
     return stack_p.bind(*given, axis=one_axis("stack", axis, aval_of(given[0]).ndim + 1))
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-import sagax.numpy._creation as _creation
+import sagax.numpy._conversion as _conversion
 import sagax.numpy._logic as _logic
 import sagax.numpy._operators as _operators
 import sagax.numpy._reductions as _reductions
@@ -93,7 +93,7 @@ def _astype(self: Any, dtype: Any, copy: bool = False, device: Any = None) -> Ar
     >>> snp.array([1.7, -1.7]).astype(int)
     Array([ 1, -1], dtype=int32)
     """
-    return _creation.astype(self, dtype, copy=copy, device=device)
+    return _conversion.astype(self, dtype, copy=copy, device=device)
 
 
 def _clip(self: Any, min: Any = None, max: Any = None) -> Array:
@@ -131,7 +131,7 @@ def _copy(self: Any) -> Array:
     >>> snp.arange(2).copy()
     Array([0, 1], dtype=int32)
     """
-    return _creation.copy(self)
+    return _conversion.copy(self)
 
 
 def _round_method(self: Any, decimals: int = 0, out: None = None) -> Array:
@@ -166,24 +166,24 @@ def _view(self: Any, dtype: Any = None, type: None = None) -> Array:
     """
     if type is not None:
         raise ArgumentError(function="view", argument="type", got=type, expected="None")
-    have = self.dtype
-    want = dtypes.requested_dtype(float if dtype is None else dtype, "view")
-    if want == have:
+    old_dtype = self.dtype
+    new_dtype = dtypes.requested_dtype(float if dtype is None else dtype, "view")
+    if new_dtype == old_dtype:
         return self
-    if dtypes.bool_ in (have, want):
-        stored = self.astype(np.uint8) if have == dtypes.bool_ else self
-        out = _view(stored, np.uint8 if want == dtypes.bool_ else want)
-        return out.astype(bool) if want == dtypes.bool_ else out
-    if dtypes.is_complex(have):
-        part = dtypes.real_part_dtype(have)
+    if dtypes.bool_ in (old_dtype, new_dtype):
+        stored = self.astype(np.uint8) if old_dtype == dtypes.bool_ else self
+        out = _view(stored, np.uint8 if new_dtype == dtypes.bool_ else new_dtype)
+        return out.astype(bool) if new_dtype == dtypes.bool_ else out
+    if dtypes.is_complex(old_dtype):
+        part = dtypes.real_part_dtype(old_dtype)
         parts = _join_last(self.real, self.imag)
-        return parts if want == part else _view(parts, want)
-    if dtypes.is_complex(want):
-        parts = _view(self, dtypes.real_part_dtype(want))
+        return parts if new_dtype == part else _view(parts, new_dtype)
+    if dtypes.is_complex(new_dtype):
+        parts = _view(self, dtypes.real_part_dtype(new_dtype))
         return _complex_of_pairs(parts)
-    old, new = dtypes.itemsize_bits(have), dtypes.itemsize_bits(want)
+    old, new = dtypes.itemsize_bits(old_dtype), dtypes.itemsize_bits(new_dtype)
     if old == new:
-        return casting.bitcast_convert_type(self, want)
+        return casting.bitcast_convert_type(self, new_dtype)
     if not self.ndim:
         raise ArgumentValueError(
             "the dtype of an array of shape () can only be replaced by one of the same width",
@@ -192,7 +192,7 @@ def _view(self: Any, dtype: Any = None, type: None = None) -> Array:
             fix="give it a dimension first, with x[None]",
         )
     if old > new:
-        out = casting.bitcast_convert_type(self, want)  # one more dimension
+        out = casting.bitcast_convert_type(self, new_dtype)  # one more dimension
         return out.reshape(*self.shape[:-1], self.shape[-1] * (old // new))
     ratio = new // old
     if self.shape[-1] % ratio:
@@ -203,7 +203,7 @@ def _view(self: Any, dtype: Any = None, type: None = None) -> Array:
             expected=f"a last dimension that is a multiple of {ratio}",
         )
     grouped = self.reshape(*self.shape[:-1], self.shape[-1] // ratio, ratio)
-    return casting.bitcast_convert_type(grouped, want)
+    return casting.bitcast_convert_type(grouped, new_dtype)
 
 
 def _join_last(re: Any, im: Any) -> Any:

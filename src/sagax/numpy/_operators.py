@@ -13,7 +13,7 @@ import sagax.numpy._logic as _logic
 from sagax._src.core.value import Array
 from sagax._src.diagnostics.errors import ArgumentError
 from sagax._src.lazy_import import LateMethod, lazy_import
-from sagax.numpy._creation import astype
+from sagax.numpy._conversion import astype
 
 if TYPE_CHECKING:
     import sagax.numpy._contraction as _contraction

@@ -23,7 +23,6 @@ from sagax.numpy._arguments import (
     axis_tuple,
     checked_shape,
     one_axis,
-    refuse_sharding,
     renamed,
     static_int,
     with_aval,
@@ -223,8 +222,8 @@ def resize(a: Any, new_shape: Any) -> Array:
 
 
 def _first(flat: Any, count: dims.Size) -> Any:
-    have = aval_of(flat).shape[0]
-    return flat if have == count else shaping.split(flat, (count, have - count))[0]
+    length = aval_of(flat).shape[0]
+    return flat if length == count else shaping.split(flat, (count, length - count))[0]
 
 
 # order of dimensions ------------------------------------------------------------------------------
@@ -372,9 +371,9 @@ def expand_dims(a: Any, axis: int | Sequence[int]) -> Array:
                 shape=(*shape[:d], 1, *shape[d:]),
                 broadcast_dimensions=(*range(d), *range(d + 1, n + 1)),
             )
-    places = axis if isinstance(axis, (tuple, list)) else (axis,)
-    rank = aval.ndim + len(places)
-    found = axes_in_order("expand_dims", places, rank, "axis")
+    new_axes = axis if isinstance(axis, (tuple, list)) else (axis,)
+    rank = aval.ndim + len(new_axes)
+    found = axes_in_order("expand_dims", new_axes, rank, "axis")
     return structural.expand_dims(a, found)
 
 
@@ -490,16 +489,16 @@ def broadcast_to(array: Any, shape: Any, *, out_sharding: Any = None) -> Array:
 
 
 def _broadcast_to(x: Any, aval: Any, shape: tuple) -> Array:
-    have = aval.shape
-    if hasattr(x, "aval") and dims.same_shape(have, shape):
+    length = aval.shape
+    if hasattr(x, "aval") and dims.same_shape(length, shape):
         return x
-    new = len(shape) - len(have)
+    new = len(shape) - len(length)
     fits = new >= 0
-    for k, d in enumerate(have if fits else ()):
+    for k, d in enumerate(length if fits else ()):
         fits = fits and (dims.same(d, shape[new + k]) or dims.same(d, 1))
     if not fits:
         raise ArgumentValueError(
-            f"Incompatible shapes for broadcasting: {have} and requested shape {shape}",
+            f"Incompatible shapes for broadcasting: {length} and requested shape {shape}",
             function="broadcast_to",
             expected=f"an array whose shape broadcasts to {shape}: equal sizes counted from the "
             "last dimension, or size 1",

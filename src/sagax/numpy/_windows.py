@@ -16,7 +16,8 @@ from sagax._src.diagnostics.errors import ArgumentValueError
 from sagax._src.primitives.shaping import size_as_value
 from sagax.numpy._arguments import static_int, with_aval
 from sagax.numpy._arithmetic import absolute
-from sagax.numpy._creation import arange, asarray
+from sagax.numpy._conversion import asarray
+from sagax.numpy._creation import arange
 from sagax.numpy._elementary import cos, i0, sqrt
 from sagax.numpy._logic import equal
 from sagax.numpy._selection import clip, where

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import math
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -48,19 +48,19 @@ _SCALARS = frozenset((bool, int, float, complex))
 # keys -----------------------------------------------------------------------------------------------
 
 
-def _relabelled(x: Any, aval: Any) -> ConcreteArray:
+def _relabeled(x: Any, aval: Any) -> ConcreteArray:
     """Reinterpret the buffer of an array as an array of another type with the same layout."""
     return ConcreteArray(aval, x._host, x._buffer, x._device)
 
 
 def _wrap_now(data: Any, *, impl: PRNGImpl) -> ConcreteArray:
     data = concrete(data)
-    keys = _relabelled(data, random_wrap_p.abstract_eval((data.aval,), {"impl": impl}))
+    keys = _relabeled(data, random_wrap_p.abstract_eval((data.aval,), {"impl": impl}))
     return watch.wrap_keys(data, keys) if _thread.settings.debug_key_reuse else keys
 
 
 def _unwrap_now(keys: Any) -> ConcreteArray:
-    data = _relabelled(keys, random_unwrap_p.abstract_eval((keys.aval,), {}))
+    data = _relabeled(keys, random_unwrap_p.abstract_eval((keys.aval,), {}))
     return watch.unwrap_keys(keys, data) if _thread.settings.debug_key_reuse else data
 
 

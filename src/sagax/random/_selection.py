@@ -287,10 +287,10 @@ def count_below(ascending: Any, x: Any) -> Any:
     # `found` elements lie below; try to go on by ever smaller powers of two
     count, bits = _count(n, aval_of(x).shape), 31 if dims.is_dim(n) else n.bit_length()
     for bit in reversed(range(bits)):
-        wanted = add(found, np.int32(1 << bit))
-        place = sub(min(wanted, count), np.int32(1))
-        below = bitwise_and(le(wanted, count), lt(take(ascending, place, 0), x))
-        found = select_n(below, found, wanted)
+        target_rank = add(found, np.int32(1 << bit))
+        last_index = sub(min(target_rank, count), np.int32(1))
+        below = bitwise_and(le(target_rank, count), lt(take(ascending, last_index, 0), x))
+        found = select_n(below, found, target_rank)
     return found
 
 
@@ -300,9 +300,9 @@ def _weighted(shape: tuple, dtype: Any) -> Callable[..., Any]:
         # the inverse of the distribution function at uniform numbers
         weights, n = aval_of(p).dtype, aval_of(p).shape[0]
         sums = cumsum(p, 0)
-        whole = reshape(slice_in_dim(sums, n - 1, n), ())
+        total = reshape(slice_in_dim(sums, n - 1, n), ())
         u = sub(scalar(1, weights), unit(key, shape, weights))
-        return convert(count_below(sums, mul(whole, u)), dtype)
+        return convert(count_below(sums, mul(total, u)), dtype)
 
     return draw
 
@@ -519,6 +519,3 @@ def categorical(
             fix="pass replace=True",
         )
     return _distinct_categories(shape, count, axis, mode)(typed, logits)
-
-
-__all__ = ["categorical", "choice", "permutation"]

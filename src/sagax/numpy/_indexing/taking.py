@@ -17,13 +17,14 @@ from sagax._src.primitives.scattering import ScatterDimensionNumbers, scatter
 from sagax._src.primitives.selection import select_n
 from sagax._src.primitives.shaping import concatenate, size_as_value
 from sagax._src.primitives.slicing import slice as static_slice
-from sagax._src.primitives.structural import (
-    broadcast_in_dim,
-    convert,
-    reshape,
-    zeros_of,
+from sagax._src.primitives.structural import broadcast_in_dim, convert, reshape, zeros_of
+from sagax.numpy._arguments import (
+    UnsupportedArgumentError,
+    check_choice,
+    one_axis,
+    refuse_out,
+    with_aval,
 )
-from sagax.numpy._arguments import UnsupportedArgumentError, one_axis, refuse_out, with_aval
 from sagax.numpy._base import as_array
 from sagax.numpy._fused import fused_function
 from sagax.numpy._indexing.get import getitem
@@ -66,7 +67,7 @@ def take(
       unique_indices, indices_are_sorted: promises about the indices.
 
     Raises:
-      IndexError: an element of an empty axis is asked for.
+      IndexError: an element of an empty axis is requested.
 
     >>> import sagax.numpy as np
     >>> np.take(np.array([5., 6., 7.]), np.array([0, -1, 9]))
@@ -77,10 +78,7 @@ def take(
         raise _no_raise("take")
     if mode not in (None, "fill", "clip", "wrap"):
         raise ArgumentValueError(
-            function="take",
-            argument="mode",
-            got=repr(mode),
-            expected="'fill', 'clip' or 'wrap'",
+            function="take", argument="mode", got=repr(mode), expected="'fill', 'clip' or 'wrap'"
         )
     a, aval = with_aval("take", a, 0)
     indices = _integers("take", indices, 1)
@@ -160,7 +158,7 @@ def take_along_axis(
     """Take the elements of `arr` at `indices` along `axis`, matching up in all other dimensions.
 
     `arr` and `indices` have the same number of dimensions and broadcast against each other in all
-    but `axis`. What an index out of bounds means is told by `mode`: 'fill' (and None) puts
+    but `axis`. `mode` defines what an index out of bounds means: 'fill' (and None) puts
     `fill_value`, by default NaN (see `take`), 'clip' takes the closest index.
 
     Args:
@@ -178,10 +176,7 @@ def take_along_axis(
     indices, index_aval = with_aval(function, indices, 1)
     if dtypes.is_extended(index_aval.dtype) or not dtype_predicates.is_integer(index_aval.dtype):
         raise DtypeError(
-            function=function,
-            argument="indices",
-            got=indices,
-            expected="an array of integers",
+            function=function, argument="indices", got=indices, expected="an array of integers"
         )
     if axis is None:
         if index_aval.ndim != 1:
@@ -234,7 +229,7 @@ def _along(shape: tuple, index_shape: tuple, axis: int) -> GatherDimensionNumber
     """Numbers for indices along an axis.
 
     Dimensions of equal size go along with one another. A dimension in which the indices have size 1
-    is left out of the index vectors, and taken whole; one in which the array has size 1 is at 0.
+    is left out of the index vectors, and taken in full; one in which the array has size 1 is at 0.
     """
     others = [d for d in range(len(shape)) if d != axis]
     both = [d for d in others if dims.same(shape[d], index_shape[d])]
@@ -290,10 +285,7 @@ def put(a: Any, ind: Any, v: Any, mode: str | None = None, *, inplace: bool = Tr
     _refuse_inplace("put", inplace, "x.at[...].set(values)")
     if mode == "raise":
         raise _no_raise("put")
-    if mode not in (None, "clip", "wrap"):
-        raise ArgumentValueError(
-            function="put", argument="mode", got=repr(mode), expected="'wrap' or 'clip'"
-        )
+    check_choice("put", "mode", mode, (None, "clip", "wrap"), "'wrap' or 'clip'")
     a, aval = with_aval("put", a, 0)
     ind, ind_aval = with_aval("put", ind, 1)
     v, v_aval = with_aval("put", v, 2)
@@ -323,23 +315,17 @@ def _refuse_inplace(function: str, inplace: bool, instead: str) -> None:
         )
 
 
-def _repeated(v: Any, have: int, want: int) -> Any:
-    """The first `want` elements of `v` repeated for ever."""
-    if have == 1:
+def _repeated(v: Any, length: int, count: int) -> Any:
+    """The first `count` elements of `v` repeated for ever."""
+    if length == 1:
         return reshape(v, ())
-    if have < want:
-        v = concatenate([v] * -(-want // have), 0)
-    return static_slice(v, (0,), (want,))
+    if length < count:
+        v = concatenate([v] * -(-count // length), 0)
+    return static_slice(v, (0,), (count,))
 
 
 def put_along_axis(
-    arr: Any,
-    indices: Any,
-    values: Any,
-    axis: int | None,
-    inplace: bool = True,
-    *,
-    mode: Any = None,
+    arr: Any, indices: Any, values: Any, axis: int | None, inplace: bool = True, *, mode: Any = None
 ) -> Array:
     """Copy `arr` with `values` at `indices` along `axis`, matching up in all other dimensions.
 
@@ -357,7 +343,7 @@ def put_along_axis(
     original = arr
     arr, aval = with_aval(function, arr, 0)
     indices, index_aval = with_aval(function, indices, 1)
-    whole = aval.shape
+    full_shape = aval.shape
     if axis is None:
         arr, k = reshape(arr, (aval.size,)), 0
         aval = aval_of(arr)
@@ -377,4 +363,4 @@ def put_along_axis(
         ScatterDimensionNumbers(*numbers),
         mode=mode,
     )
-    return reshape(out, whole)
+    return reshape(out, full_shape)
