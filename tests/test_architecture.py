@@ -44,7 +44,7 @@ LAYERS = (
     "public",  # everything outside _src: the namespaces that users import
     "top",  # what puts the parts together, and the entrances
 )
-TOP = {"", "_assemble", "__main__", "_jax_internals", "as_jax"}
+TOP = {"", "_lazy_names", "_assemble", "__main__", "_jax_internals", "as_jax"}
 ENGINE_PACKAGE = f"{PACKAGE}._src.xla"
 
 
@@ -56,6 +56,7 @@ class Import:
     line: int
     in_function: bool
     typing_only: bool
+    lazy: bool
 
 
 @functools.cache
@@ -63,30 +64,31 @@ def imports_of(module: str, source: str, is_package: bool) -> tuple[Import, ...]
     """Every import in `source`, wherever it stands, relative ones made absolute."""
     package = module if is_package else module.rpartition(".")[0]
 
-    def visit(node: ast.AST, in_function: bool, typing_only: bool) -> Iterator[Import]:
+    def visit(node: ast.AST, in_function: bool, typing_only: bool, lazy: bool) -> Iterator[Import]:
         for child in ast.iter_child_nodes(node):
             if isinstance(child, ast.Import):
                 names = tuple(alias.name for alias in child.names)
-                yield Import(names, child.lineno, in_function, typing_only)
+                yield Import(names, child.lineno, in_function, typing_only, lazy)
             elif isinstance(child, ast.ImportFrom):
                 names = _from_names(child, package)
-                yield Import(names, child.lineno, in_function, typing_only)
+                yield Import(names, child.lineno, in_function, typing_only, lazy)
+            elif _holds_lazy_imports(child):
+                yield from visit(child, in_function, typing_only, True)
             else:
-                if (lazy := _lazy_name(child)) is not None:
-                    yield Import((lazy,), child.lineno, in_function, typing_only)
                 function = isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda)
                 typed = isinstance(child, ast.If) and "TYPE_CHECKING" in ast.dump(child.test)
-                yield from visit(child, in_function or function, typing_only or typed)
+                yield from visit(child, in_function or function, typing_only or typed, lazy)
 
-    return tuple(visit(ast.parse(source), False, False))
+    lazy_module = module.endswith("._lazy_names")  # it is read, and never run
+    return tuple(visit(ast.parse(source), False, False, lazy_module))
 
 
-def _lazy_name(node: ast.AST) -> str | None:
-    """The module of `lazy_import("name", globals())`, which imports it when it is first used."""
+def _holds_lazy_imports(node: ast.AST) -> bool:
+    """Whether a node is a function under `lazy_imports`: what it imports is loaded on first use."""
     match node:
-        case ast.Call(func=ast.Name(id="lazy_import"), args=[ast.Constant(value=str(name)), *_]):
-            return name
-    return None
+        case ast.FunctionDef(decorator_list=[ast.Name(id="lazy_imports")]):
+            return True
+    return False
 
 
 def _from_names(node: ast.ImportFrom, package: str) -> tuple[str, ...]:
@@ -123,7 +125,7 @@ class House:
         """Which modules a module needs in order to be imported itself."""
         needs: dict[str, set[str]] = {module: set() for module in self.modules}
         for module, found in self.imports():
-            if not found.typing_only and not found.in_function:
+            if not (found.typing_only or found.in_function or found.lazy):
                 needs[module].update(n for n in found.names if n in self.modules and n != module)
         return needs
 
@@ -276,7 +278,7 @@ def small_house(**sources: str) -> House:
         "from .. import api",
         "try:\n    import sagax._src.api\nexcept ImportError:\n    pass",
         "def f():\n    import sagax._src.api",
-        "api = lazy_import('sagax._src.api', globals())",
+        "@lazy_imports\ndef _():\n    global api\n    from sagax._src import api",
     ],
 )
 def test_an_upward_import_is_found(source):
@@ -298,6 +300,13 @@ def test_public_code_stands_above_src_and_below_the_entrances():
     assert [layer_of(m) for m in ("sagax", "sagax._assemble", "sagax.as_jax")] == ["top"] * 3
     house = small_house(numpy="from sagax import _assemble", _assemble="import sagax.numpy")
     assert upward_imports(house) == ["sagax.numpy:1 imports sagax._assemble (top)"]
+
+
+def test_a_lazy_import_is_no_import_of_a_call_and_closes_no_cycle():
+    source = "@lazy_imports\ndef _():\n    global b\n    from sagax._src.core import b"
+    house = small_house(_src__core__a=source, _src__core__b="from sagax._src.core import a")
+    assert imports_in_functions(house) == []
+    assert cycles(house) == []
 
 
 def test_a_module_without_a_layer_is_found():

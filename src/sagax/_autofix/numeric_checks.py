@@ -7,6 +7,7 @@ operation, with the NumPy references.
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import time
 from collections.abc import Callable, Sequence
 from types import ModuleType
@@ -24,6 +25,7 @@ from sagax._src.api.jit import JitFunction
 from sagax._src.api.tracing_utils import make_jaxpr
 from sagax._src.core import dtypes
 from sagax._src.core.jaxpr import Literal, subjaxprs
+from sagax._src.core.operands import LoopOperands, LoopResults, WhileOperands
 from sagax._src.core.trace import Tracer, evaluation, state
 from sagax._src.diagnostics import cautions
 from sagax._src.diagnostics.base import SagaxError
@@ -299,21 +301,20 @@ class _Stepper:
             which = int(np.clip(int(ins[0]), 0, len(params["branches"]) - 1))
             return run(params["branches"][which], ins[1:])
         if eqn.primitive.name == "while":
-            n, m = params["cond_nconsts"], params["body_nconsts"]
-            consts, carry = ins[n : n + m], ins[n + m :]
-            while bool(run(params["cond_jaxpr"], [*ins[:n], *carry])[0]):
-                carry = run(params["body_jaxpr"], [*consts, *carry])
-            return carry
+            operands = WhileOperands.of_while(ins, params)
+            while bool(run(params["cond_jaxpr"], operands.condition.flat())[0]):
+                carry = run(params["body_jaxpr"], operands.body.flat())
+                operands = dataclasses.replace(operands, carry=carry)
+            return operands.carry
         if eqn.primitive.name == "scan" and isinstance(params["length"], int):
-            n, end = params["num_consts"], params["num_consts"] + params["num_carry"]
-            consts, carry, rounds = ins[:n], ins[n:end], []
+            consts, carry, sequences = LoopOperands.of_scan(ins, params)
+            rounds = []
             order = range(params["length"])
             for i in reversed(order) if params["reverse"] else order:
-                outs = run(
-                    params["jaxpr"], [*consts, *carry, *[np.asarray(x[i]) for x in ins[end:]]]
-                )
-                carry = outs[: len(carry)]
-                rounds.append(outs[len(carry) :])
+                slices = [np.asarray(x[i]) for x in sequences]
+                outs = run(params["jaxpr"], [*consts, *carry, *slices])
+                carry, ys = LoopResults.split(outs, len(carry))
+                rounds.append(ys)
             if not rounds:
                 return None
             stacked = [np.stack(ys) for ys in zip(*rounds, strict=True)]

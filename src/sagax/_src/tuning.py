@@ -126,3 +126,13 @@ MAPS_EVICT_PART = 8
 MAPS_MIN_LEFT = 512
 # The maps that are left are counted again after one executable for so many of them. Row: new-shapes.
 MAPS_PER_COUNT = 64
+
+# --- random draws -------------------------------------------------------------------------------------
+
+# Sizes of the last dimension below which a draw is computed along another one: LLVM does not vectorize so
+# short a loop around a cipher. Multiples of 8 are well as they are. Rows: draws-keys, draws-integral, draws-elbo.
+FLAT_DRAW_MAX_LAST_DIM = 16
+# Elements from which on that pays for the pass that brings them into shape. Rows: draws-elbo, draws-hmc.
+FLAT_DRAW_MIN_ELEMENTS = 64
+# Keys from which on a draw for each of them runs along the keys. Rows: draws-keys, draws-hmc.
+FLAT_DRAW_MIN_KEYS = 16

@@ -6,7 +6,7 @@ module `_ufunc` makes of some of them the objects of the public namespace that a
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -14,7 +14,7 @@ import sagax.numpy._base as _base
 from sagax._src.core import dtypes
 from sagax._src.core.value import Array, aval_of
 from sagax._src.diagnostics.errors import DtypeError
-from sagax._src.lazy_import import lazy_import
+from sagax._src.lazy_import import lazy_imports
 from sagax._src.primitives.arithmetic import (
     abs_p,
     add_p,
@@ -46,12 +46,13 @@ from sagax.numpy._base import (
 )
 from sagax.numpy._fused import fused, operation1, operation2
 
-if TYPE_CHECKING:
-    import sagax._src.higher_order.while_loop as loops
-    import sagax._src.primitives.power as power_family
-else:
-    loops = lazy_import("sagax._src.higher_order.while_loop", globals())
-    power_family = lazy_import("sagax._src.primitives.power", globals())
+
+@lazy_imports
+def _() -> None:
+    global loops, power_family
+    from sagax._src.higher_order import while_loop as loops
+    from sagax._src.primitives import power as power_family
+
 
 _BOOL = dtypes.bool_
 _SCALARS = frozenset((bool, int, float, complex))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import math
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -18,7 +18,7 @@ from sagax._src.diagnostics.errors import (
     ArgumentValueError,
     ConcretizationTypeError,
 )
-from sagax._src.lazy_import import lazy_import
+from sagax._src.lazy_import import lazy_imports
 from sagax._src.primitives.arithmetic import add_p, div_p, mul_p, sub_p
 from sagax._src.primitives.comparison import eq_p, ge_p, ne_p
 from sagax._src.primitives.resharding import with_out_sharding
@@ -42,14 +42,13 @@ from sagax.numpy._conversion import (
 )
 from sagax.numpy._fused import fused
 
-if TYPE_CHECKING:
-    import sagax._src.primitives.slicing as slicing
-    import sagax.numpy._elementary as _elementary
-    import sagax.numpy._floats as _floats
-else:
-    _elementary = lazy_import("sagax.numpy._elementary", globals())
-    _floats = lazy_import("sagax.numpy._floats", globals())
-    slicing = lazy_import("sagax._src.primitives.slicing", globals())
+
+@lazy_imports
+def _() -> None:
+    global _elementary, _floats, slicing
+    from sagax._src.primitives import slicing
+    from sagax.numpy import _elementary, _floats
+
 
 _SCALARS = frozenset((bool, int, float, complex))
 

@@ -6,13 +6,13 @@ Integers and booleans become floating point first; Python numbers give weakly ty
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import sagax.numpy._base as _base
 from sagax._src.core import dtypes
 from sagax._src.core.value import Array
 from sagax._src.diagnostics.errors import ArgumentValueError
-from sagax._src.lazy_import import lazy_import
+from sagax._src.lazy_import import lazy_imports
 from sagax._src.primitives import transcendental as t
 from sagax._src.primitives.arithmetic import (
     abs_p,
@@ -35,10 +35,12 @@ from sagax.numpy._arithmetic import remainder
 from sagax.numpy._base import dtype_of, operand_inexact, operands2_inexact, select
 from sagax.numpy._fused import fused, operation1, operation2
 
-if TYPE_CHECKING:
-    import sagax._src.primitives.special.bessel as bessel
-else:
-    bessel = lazy_import("sagax._src.primitives.special.bessel", globals())
+
+@lazy_imports
+def _() -> None:
+    global bessel
+    from sagax._src.primitives.special import bessel
+
 
 _abs, _neg = abs_p.bind, neg_p.bind
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -12,7 +12,7 @@ from sagax._src.api.vmap import vmap
 from sagax._src.core import dims, dtypes
 from sagax._src.core.value import Array
 from sagax._src.diagnostics.errors import ArgumentError, ArgumentValueError
-from sagax._src.lazy_import import lazy_import
+from sagax._src.lazy_import import lazy_imports
 from sagax._src.primitives.comparison import eq_p, ge_p
 from sagax._src.primitives.shaping import iota_p, rev
 from sagax._src.primitives.slicing import pad
@@ -26,10 +26,12 @@ from sagax.numpy._creation import matrix_indices, ones
 from sagax.numpy._fused import fused_function
 from sagax.numpy._joining import stack
 
-if TYPE_CHECKING:
-    import sagax.numpy._nonzero as _nonzero
-else:
-    _nonzero = lazy_import("sagax.numpy._nonzero", globals())
+
+@lazy_imports
+def _() -> None:
+    global _nonzero
+    from sagax.numpy import _nonzero
+
 
 # --- triangles and diagonals ---------------------------------------------------------------------
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -18,35 +18,29 @@ from sagax._src.api.tracing_utils import device_put
 from sagax._src.core import dtypes
 from sagax._src.core.value import Array
 from sagax._src.diagnostics.errors import ArgumentError, ArgumentValueError
-from sagax._src.lazy_import import LateMethod, lazy_import
+from sagax._src.lazy_import import LazyMethod, lazy_imports
 from sagax._src.primitives.shaping import unstack
 from sagax.numpy._arguments import UnsupportedArgumentError
 from sagax.numpy._array_api import __array_api_version__
 
-if TYPE_CHECKING:
-    import sagax._src.primitives.casting as casting
-    import sagax.numpy._choosing as _choosing
-    import sagax.numpy._contraction as _contraction
-    import sagax.numpy._cumulative as _cumulative
-    import sagax.numpy._elementary as _elementary
-    import sagax.numpy._floats as _floats
-    import sagax.numpy._indexing as _indexing
-    import sagax.numpy._joining as _joining
-    import sagax.numpy._nonzero as _nonzero
-    import sagax.numpy._repeating as _repeating
-    import sagax.numpy._sorting as _sorting
-else:
-    _choosing = lazy_import("sagax.numpy._choosing", globals())
-    _contraction = lazy_import("sagax.numpy._contraction", globals())
-    _cumulative = lazy_import("sagax.numpy._cumulative", globals())
-    _elementary = lazy_import("sagax.numpy._elementary", globals())
-    _floats = lazy_import("sagax.numpy._floats", globals())
-    _indexing = lazy_import("sagax.numpy._indexing", globals())
-    _joining = lazy_import("sagax.numpy._joining", globals())
-    _nonzero = lazy_import("sagax.numpy._nonzero", globals())
-    _repeating = lazy_import("sagax.numpy._repeating", globals())
-    _sorting = lazy_import("sagax.numpy._sorting", globals())
-    casting = lazy_import("sagax._src.primitives.casting", globals())
+
+@lazy_imports
+def _() -> None:
+    global _choosing, _contraction, _cumulative, _elementary, _floats, _indexing, _joining
+    global _nonzero, _repeating, _sorting, casting
+    from sagax._src.primitives import casting
+    from sagax.numpy import (
+        _choosing,
+        _contraction,
+        _cumulative,
+        _elementary,
+        _floats,
+        _indexing,
+        _joining,
+        _nonzero,
+        _repeating,
+        _sorting,
+    )
 
 
 def _reshape(self: Any, *args: Any, order: str = "C", out_sharding: Any = None) -> Array:
@@ -275,9 +269,9 @@ def _flat(self: Any) -> Any:
     )
 
 
-METHODS: dict[str, Callable[..., Any] | LateMethod] = {
+METHODS: dict[str, Callable[..., Any] | LazyMethod] = {
     "__array_namespace__": _namespace,
-    "__getitem__": LateMethod(_indexing, "array_getitem"),
+    "__getitem__": LazyMethod(_indexing, "array_getitem"),
     "__iter__": _iterate,
     "__reversed__": _reversed,
     "__contains__": _contains,
@@ -285,52 +279,52 @@ METHODS: dict[str, Callable[..., Any] | LateMethod] = {
     "any": _reductions.any,
     "argmax": _reductions.argmax,
     "argmin": _reductions.argmin,
-    "argpartition": LateMethod(_sorting, "argpartition"),
-    "argsort": LateMethod(_sorting, "argsort"),
+    "argpartition": LazyMethod(_sorting, "argpartition"),
+    "argsort": LazyMethod(_sorting, "argsort"),
     "astype": _astype,
     "byteswap": _byteswap,
-    "choose": LateMethod(_choosing, "choose"),
+    "choose": LazyMethod(_choosing, "choose"),
     "clip": _clip,
     "compress": _compress,
-    "conj": LateMethod(_elementary, "conjugate"),
-    "conjugate": LateMethod(_elementary, "conjugate"),
+    "conj": LazyMethod(_elementary, "conjugate"),
+    "conjugate": LazyMethod(_elementary, "conjugate"),
     "copy": _copy,
-    "cumprod": LateMethod(_cumulative, "cumprod"),
-    "cumsum": LateMethod(_cumulative, "cumsum"),
-    "diagonal": LateMethod(_contraction, "diagonal"),
-    "dot": LateMethod(_contraction, "dot"),
+    "cumprod": LazyMethod(_cumulative, "cumprod"),
+    "cumsum": LazyMethod(_cumulative, "cumsum"),
+    "diagonal": LazyMethod(_contraction, "diagonal"),
+    "dot": LazyMethod(_contraction, "dot"),
     "flatten": _flatten,
     "max": _reductions.max,
     "mean": _reductions.mean,
     "min": _reductions.min,
-    "nonzero": LateMethod(_nonzero, "nonzero"),
+    "nonzero": LazyMethod(_nonzero, "nonzero"),
     "prod": _reductions.prod,
     "ptp": _reductions.ptp,
     "ravel": _shaping.ravel,
-    "repeat": LateMethod(_repeating, "repeat"),
+    "repeat": LazyMethod(_repeating, "repeat"),
     "reshape": _reshape,
     "round": _round_method,
-    "searchsorted": LateMethod(_sorting, "searchsorted"),
-    "sort": LateMethod(_sorting, "sort"),
+    "searchsorted": LazyMethod(_sorting, "searchsorted"),
+    "sort": LazyMethod(_sorting, "sort"),
     "squeeze": _shaping.squeeze,
     "std": _reductions.std,
     "sum": _reductions.sum,
     "swapaxes": _shaping.swapaxes,
-    "take": LateMethod(_indexing, "take"),
+    "take": LazyMethod(_indexing, "take"),
     "to_device": _to_device,
-    "trace": LateMethod(_contraction, "trace"),
+    "trace": LazyMethod(_contraction, "trace"),
     "transpose": _transpose,
     "var": _reductions.var,
     "view": _view,
 }
 
-PROPERTIES: dict[str, property | LateMethod] = {
+PROPERTIES: dict[str, property | LazyMethod] = {
     "T": property(_shaping.transpose),
-    "at": LateMethod(_indexing, "IndexUpdateHelper", property),
+    "at": LazyMethod(_indexing, "IndexUpdateHelper", property),
     "flat": property(_flat),
-    "imag": LateMethod(_elementary, "imag", property),
+    "imag": LazyMethod(_elementary, "imag", property),
     "mT": property(_shaping.matrix_transpose),
-    "real": LateMethod(_elementary, "real", property),
+    "real": LazyMethod(_elementary, "real", property),
 }
 
 

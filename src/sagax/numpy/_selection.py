@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import sagax.numpy._base as _base
 from sagax._src.core import dims, dtype_predicates, dtypes
 from sagax._src.core.value import Array, aval_of
 from sagax._src.diagnostics.errors import ArgumentError, ArgumentValueError
-from sagax._src.lazy_import import lazy_import
+from sagax._src.lazy_import import lazy_imports
 from sagax._src.primitives.arithmetic import max_p, min_p
 from sagax._src.primitives.comparison import eq_p, ne_p
 from sagax._src.primitives.complex_numbers import complex_p, imag_p
@@ -19,10 +19,11 @@ from sagax.numpy._base import as_operand, dtype_of, operands2, promoted2
 from sagax.numpy._fused import fused, operation2, operation3
 from sagax.numpy._logic import truth
 
-if TYPE_CHECKING:
-    import sagax.numpy._nonzero as _nonzero
-else:
-    _nonzero = lazy_import("sagax.numpy._nonzero", globals())
+
+@lazy_imports
+def _() -> None:
+    global _nonzero
+    from sagax.numpy import _nonzero
 
 
 def where3(condition: Any, x: Any, y: Any) -> Array:

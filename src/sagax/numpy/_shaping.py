@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -12,7 +12,7 @@ from sagax._src.core import dims, dtypes
 from sagax._src.core.trace import Tracer
 from sagax._src.core.value import Array, aval_of
 from sagax._src.diagnostics.errors import ArgumentError, ArgumentValueError, ShapeError
-from sagax._src.lazy_import import lazy_import
+from sagax._src.lazy_import import lazy_imports
 from sagax._src.primitives import arithmetic, comparison, identities, shaping, structural
 from sagax._src.primitives.resharding import with_out_sharding
 from sagax._src.primitives.selection import select_n
@@ -29,12 +29,12 @@ from sagax.numpy._arguments import (
 )
 from sagax.numpy._fused import fused_function
 
-if TYPE_CHECKING:
-    import sagax._src.primitives.gathering as gathering
-    import sagax._src.primitives.slicing as slicing
-else:
-    gathering = lazy_import("sagax._src.primitives.gathering", globals())
-    slicing = lazy_import("sagax._src.primitives.slicing", globals())
+
+@lazy_imports
+def _() -> None:
+    global gathering, slicing
+    from sagax._src.primitives import gathering, slicing
+
 
 Axes = int | Sequence[int] | None
 

@@ -6,7 +6,7 @@ import functools
 import math
 import warnings
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -22,7 +22,7 @@ from sagax._src.diagnostics.errors import (
     SagaxError,
     TypePromotionError,
 )
-from sagax._src.lazy_import import lazy_import
+from sagax._src.lazy_import import lazy_imports
 from sagax._src.primitives.random_bits import (
     KeyDType,
     PRNGImpl,
@@ -33,10 +33,12 @@ from sagax._src.primitives.random_implementations import implementation, impleme
 from sagax._src.primitives.structural import broadcast_in_dim, convert, reduce_sum, reshape
 from sagax._src.runtime.array import ConcreteArray
 
-if TYPE_CHECKING:
-    import sagax._src.runtime.key_reuse.watch as watch
-else:
-    watch = lazy_import("sagax._src.runtime.key_reuse.watch", globals())
+
+@lazy_imports
+def _() -> None:
+    global watch
+    from sagax._src.runtime.key_reuse import watch
+
 
 _thread = config.thread
 _U32 = np.dtype(np.uint32)

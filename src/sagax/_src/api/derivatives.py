@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -35,20 +35,19 @@ from sagax._src.diagnostics.errors import (
     ShapeError,
     TreeError,
 )
-from sagax._src.lazy_import import lazy_import
+from sagax._src.lazy_import import lazy_imports
 from sagax._src.primitives.makers import scalar_like
 from sagax._src.primitives.structural import instantiate
 
-if TYPE_CHECKING:
-    import sagax._src.api.eager_transforms as eager_transforms
-    import sagax._src.transforms.jvp as jvp_transform
-    import sagax._src.transforms.linearize as linearize_transform
-    import sagax._src.transforms.transpose as transpose_transform
-else:
-    jvp_transform = lazy_import("sagax._src.transforms.jvp", globals())
-    linearize_transform = lazy_import("sagax._src.transforms.linearize", globals())
-    transpose_transform = lazy_import("sagax._src.transforms.transpose", globals())
-    eager_transforms = lazy_import("sagax._src.api.eager_transforms", globals())
+
+@lazy_imports
+def _() -> None:
+    global eager_transforms, jvp_transform, linearize_transform, transpose_transform
+    from sagax._src.api import eager_transforms
+    from sagax._src.transforms import jvp as jvp_transform
+    from sagax._src.transforms import linearize as linearize_transform
+    from sagax._src.transforms import transpose as transpose_transform
+
 
 __all__ = [
     "grad",

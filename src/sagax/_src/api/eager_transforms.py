@@ -14,7 +14,7 @@ import threading
 import types
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -28,13 +28,15 @@ from sagax._src.core.value import numpy_aval
 from sagax._src.diagnostics.boundary import function_name
 from sagax._src.diagnostics.spans import is_sagax
 from sagax._src.function_analysis.identity import Same
-from sagax._src.lazy_import import lazy_import
+from sagax._src.lazy_import import lazy_imports
 from sagax._src.runtime.array import ConcreteArray, as_array
 
-if TYPE_CHECKING:
-    import sagax._src.function_analysis.purity as purity
-else:
-    purity = lazy_import("sagax._src.function_analysis.purity", globals())
+
+@lazy_imports
+def _() -> None:
+    global purity
+    from sagax._src.function_analysis import purity
+
 
 __all__ = ["applied", "clear", "derivative", "jitted_inside", "transformed"]
 

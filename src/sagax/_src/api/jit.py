@@ -12,7 +12,7 @@ import weakref
 from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
 from operator import itemgetter
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -39,7 +39,7 @@ from sagax._src.diagnostics.errors import (
 from sagax._src.function_analysis import identity
 from sagax._src.higher_order.call import call
 from sagax._src.higher_order.float0_outputs import without_no_tangents
-from sagax._src.lazy_import import lazy_import
+from sagax._src.lazy_import import lazy_imports
 from sagax._src.runtime import call_paths, devices, working_memory
 from sagax._src.runtime.array import ConcreteArray, as_array
 from sagax._src.runtime.compile import (
@@ -52,24 +52,16 @@ from sagax._src.runtime.compile import (
 from sagax._src.runtime.placements import Placement, in_context
 from sagax._src.xla import Device
 
-if TYPE_CHECKING:
-    import sagax._src.api.compile_log as compile_log
-    import sagax._src.api.donation as donation
-    import sagax._src.api.guards as guards
-    import sagax._src.api.jit_shardings as jit_shardings
-    import sagax._src.api.stages as stages
-    import sagax._src.function_analysis.free_variables as free_variables
-    import sagax._src.runtime.debug_nans as debug_nans
-    import sagax._src.runtime.key_reuse.watch as watch
-else:
-    watch = lazy_import("sagax._src.runtime.key_reuse.watch", globals())
-    jit_shardings = lazy_import("sagax._src.api.jit_shardings", globals())
-    donation = lazy_import("sagax._src.api.donation", globals())
-    guards = lazy_import("sagax._src.api.guards", globals())
-    free_variables = lazy_import("sagax._src.function_analysis.free_variables", globals())
-    compile_log = lazy_import("sagax._src.api.compile_log", globals())
-    stages = lazy_import("sagax._src.api.stages", globals())
-    debug_nans = lazy_import("sagax._src.runtime.debug_nans", globals())
+
+@lazy_imports
+def _() -> None:
+    global compile_log, debug_nans, donation, free_variables, guards, jit_shardings, stages
+    global watch
+    from sagax._src.api import compile_log, donation, guards, jit_shardings, stages
+    from sagax._src.function_analysis import free_variables
+    from sagax._src.runtime import debug_nans
+    from sagax._src.runtime.key_reuse import watch
+
 
 _flatten = trees.flatten
 _thread = config.thread

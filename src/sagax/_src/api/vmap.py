@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import operator
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from sagax._src import trees
 from sagax._src.api import arguments
@@ -16,14 +16,14 @@ from sagax._src.core.value import aval_of, is_operand, sockets
 from sagax._src.diagnostics.boundary import function_name, tracing
 from sagax._src.diagnostics.errors import ArgumentError, ArgumentValueError
 from sagax._src.higher_order.float0_outputs import is_no_tangent, without_no_tangents
-from sagax._src.lazy_import import lazy_import
+from sagax._src.lazy_import import lazy_imports
 
-if TYPE_CHECKING:
-    import sagax._src.api.eager_transforms as eager_transforms
-    import sagax._src.transforms.batch as batch_transform
-else:
-    batch_transform = lazy_import("sagax._src.transforms.batch", globals())
-    eager_transforms = lazy_import("sagax._src.api.eager_transforms", globals())
+
+@lazy_imports
+def _() -> None:
+    global batch_transform, eager_transforms
+    from sagax._src.api import eager_transforms
+    from sagax._src.transforms import batch as batch_transform
 
 
 def _is_axis(x: Any) -> bool:

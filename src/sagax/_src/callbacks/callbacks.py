@@ -25,9 +25,10 @@ from sagax._src.diagnostics.errors import (
     ShapeError,
     TreeError,
 )
-from sagax._src.higher_order.loops import in_front, one_by_one
+from sagax._src.higher_order.loops import one_by_one
 from sagax._src.primitives.random_bits import random_wrap_p
 from sagax._src.primitives.unsupported import UnsupportedError
+from sagax._src.transforms.batch import in_front
 
 _io = frozenset({Effect("io")})
 _ordered_io = frozenset({Effect("ordered io", ordered=True)})

@@ -16,8 +16,9 @@ from sagax._src.core.tangents import Zero, is_zero
 from sagax._src.core.value import aval_of, is_operand, not_an_array
 from sagax._src.diagnostics.errors import ArgumentValueError
 from sagax._src.higher_order.compiler_attributes import Attributes
-from sagax._src.higher_order.loops import in_front, one_by_one
+from sagax._src.higher_order.loops import one_by_one
 from sagax._src.primitives.unsupported import UnsupportedError
+from sagax._src.transforms.batch import in_front
 
 _FUNCTION = "ffi_call"
 _effect = frozenset({Effect("ffi")})

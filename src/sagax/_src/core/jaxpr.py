@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from sagax._src.core import memo_keys
 from sagax._src.core.effects import no_effects
 from sagax._src.core.value import aval_of
-from sagax._src.lazy_import import lazy_import
+from sagax._src.lazy_import import lazy_imports
 from sagax._src.source_stacks import joined, written
 
-if TYPE_CHECKING:
-    import sagax._src.core.pretty_print as pretty_print
-else:
-    pretty_print = lazy_import("sagax._src.core.pretty_print", globals())
+
+@lazy_imports
+def _() -> None:
+    global pretty_print
+    from sagax._src.core import pretty_print
 
 
 class Var:

@@ -78,7 +78,7 @@ BRANCH_TAKING_SLOTS = "branch taking slots"
 BRANCH_FILLED = "branch filled"
 # (length, reverse, constants, carry) One iteration of a scan on whole sequences.
 SCAN_STEP = "scan step"
-# (constants, carry, masked, linear inputs, cotangents, avals) One iteration of a transposed scan.
+# (masked, linear inputs, nonzero cotangents, summed constants, avals) One iteration of a transposed scan.
 SCAN_TRANSPOSE = "scan transpose"
 # (avals) A while loop's condition that takes the tangents of the carry too.
 WHILE_TANGENT_CONDITION = "while tangent condition"

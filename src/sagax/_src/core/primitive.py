@@ -23,20 +23,22 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from threading import get_ident
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from sagax._src.core import avals
 from sagax._src.core.effects import no_effects
 from sagax._src.core.jaxpr import subjaxprs
 from sagax._src.core.trace import at_work, evaluation
 from sagax._src.diagnostics import errors
-from sagax._src.lazy_import import lazy_import
+from sagax._src.lazy_import import lazy_imports
 from sagax._src.source_stacks import capture
 
-if TYPE_CHECKING:
-    import sagax._src.core.sharding_rules as sharding_rules
-else:
-    sharding_rules = lazy_import("sagax._src.core.sharding_rules", globals())
+
+@lazy_imports
+def _() -> None:
+    global sharding_rules
+    from sagax._src.core import sharding_rules
+
 
 _CACHE_LIMIT = 8192
 

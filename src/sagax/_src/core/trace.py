@@ -11,7 +11,7 @@ import sys
 import threading
 from collections.abc import Sequence
 from contextvars import ContextVar
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -19,13 +19,14 @@ from sagax._src import config
 from sagax._src.core import meshes
 from sagax._src.core.value import Array, aval_of
 from sagax._src.diagnostics import errors
-from sagax._src.lazy_import import lazy_import
+from sagax._src.lazy_import import lazy_imports
 from sagax._src.source_stacks import written
 
-if TYPE_CHECKING:
-    import sagax._src.diagnostics.leaks as leaks
-else:
-    leaks = lazy_import("sagax._src.diagnostics.leaks", globals())
+
+@lazy_imports
+def _() -> None:
+    global leaks
+    from sagax._src.diagnostics import leaks
 
 
 class NamedAxis(NamedTuple):

@@ -13,9 +13,10 @@ from sagax._src.core.primitive import Primitive
 from sagax._src.core.tangents import Zero, is_zero
 from sagax._src.core.value import aval_of
 from sagax._src.diagnostics.errors import ArgumentValueError, InconclusiveDimensionOperation
-from sagax._src.higher_order.loops import in_front, one_by_one
+from sagax._src.higher_order.loops import one_by_one
 from sagax._src.primitives.fourier import SYMBOLIC_FFT, with_known_lengths
 from sagax._src.primitives.structural import instantiate, zeros_of
+from sagax._src.transforms.batch import in_front
 
 Known = tuple[tuple[str, Any], ...]
 """Values given directly: (name of the dimension argument, size) in the order of the export."""

@@ -209,11 +209,6 @@ def _common_axis(leaves: list, paths: list[str], axis: Any) -> int:
     return axis
 
 
-def in_front(args: Sequence[Any], in_dims: Sequence[Any]) -> list:
-    """The operands with their mapped dimension first."""
-    return [x if d is None else moveaxis(x, d, 0) for x, d in zip(args, in_dims, strict=True)]
-
-
 def one_by_one(
     call: Callable[..., Sequence[Any]],
     size: Any,

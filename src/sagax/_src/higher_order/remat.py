@@ -19,7 +19,14 @@ from sagax._src.core.jaxpr import ClosedJaxpr, Eqn, Jaxpr, Var, eval_jaxpr
 from sagax._src.core.primitive import Primitive
 from sagax._src.core.samples import Sample, f32
 from sagax._src.core.staging import hoist_constants
-from sagax._src.core.tangents import Linear, Zero
+from sagax._src.core.tangents import (
+    linear_marks,
+    nonzero_marks,
+    nonzero_tangents,
+    spread_cotangents,
+    spread_tangents,
+    transposed_operands,
+)
 from sagax._src.core.value import aval_of, is_operand
 from sagax._src.diagnostics.boundary import function_name
 from sagax._src.diagnostics.errors import ArgumentError, ArgumentValueError, describe
@@ -92,14 +99,10 @@ def _(
 
 @remat_p.jvp
 def _(primals: Sequence, tangents: Sequence, *, jaxpr: ClosedJaxpr, **params: Any) -> tuple:
-    nonzero = tuple(type(t) is not Zero for t in tangents)
-    derived, marks = jvp_jaxpr(jaxpr, nonzero)
-    outs = _bind(derived, [*primals, *(t for t in tangents if type(t) is not Zero)], **params)
+    derived, marks = jvp_jaxpr(jaxpr, nonzero_marks(tangents))
+    outs = _bind(derived, [*primals, *nonzero_tangents(tangents)], **params)
     n = len(jaxpr.out_avals)
-    given = iter(outs[n:])
-    return outs[:n], [
-        next(given) if m else Zero.like(a) for m, a in zip(marks, jaxpr.out_avals, strict=True)
-    ]
+    return outs[:n], spread_tangents(outs[n:], marks, jaxpr.out_avals)
 
 
 @remat_p.linearize
@@ -112,8 +115,7 @@ def _(
     differentiated: bool,
     **params: Any,
 ) -> tuple:
-    nonzero = tuple(type(t) is not Zero for t in tangents)
-    split = linearize_jaxpr(jaxpr, nonzero)
+    split = linearize_jaxpr(jaxpr, nonzero_marks(tangents))
     known = split.known.jaxpr
     n_out = len(jaxpr.out_avals)
     saved = _saved(known, policy)
@@ -132,18 +134,11 @@ def _(
     again = derived(
         known, (memo_keys.REMAT_BACKWARD, split, *saved), lambda: _recompute(split, saved)
     )
-    given = [t for t in tangents if type(t) is not Zero]
-    pushed = iter(
-        _bind(
-            again, [*primals, *outs[n_out:], *given], policy=policy, differentiated=True, **params
-        )
-        if any(split.nonzero_out)
-        else []
-    )
-    return outs[:n_out], [
-        next(pushed) if m else Zero.like(a)
-        for m, a in zip(split.nonzero_out, jaxpr.out_avals, strict=True)
-    ]
+    pushed: list[Any] = []
+    if any(split.nonzero_out):
+        operands = [*primals, *outs[n_out:], *nonzero_tangents(tangents)]
+        pushed = _bind(again, operands, policy=policy, differentiated=True, **params)
+    return outs[:n_out], spread_tangents(pushed, split.nonzero_out, jaxpr.out_avals)
 
 
 def _saved(known: Jaxpr, policy: Policy | None) -> list[Var]:
@@ -202,16 +197,9 @@ def _recompute(split: Any, saved: Sequence[Var]) -> ClosedJaxpr:
 
 @remat_p.transpose
 def _(cts: Sequence, *args: Any, jaxpr: ClosedJaxpr, **params: Any) -> list:
-    linear = tuple(type(a) is Linear for a in args)
-    nonzero = tuple(type(c) is not Zero for c in cts)
-    transposed, marks = transpose_jaxpr(jaxpr, linear, nonzero)
-    operands = [a for a in args if type(a) is not Linear] + [c for c in cts if type(c) is not Zero]
-    found = iter(_bind(transposed, operands, **params))
-    flags = iter(marks)
-    return [
-        (next(found) if next(flags) else Zero(a.aval)) if lin else None
-        for a, lin in zip(args, linear, strict=True)
-    ]
+    transposed, marks = transpose_jaxpr(jaxpr, linear_marks(args), nonzero_marks(cts))
+    found = _bind(transposed, transposed_operands(args, cts), **params)
+    return spread_cotangents(found, marks, args)
 
 
 @remat_p.batch

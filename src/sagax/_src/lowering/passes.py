@@ -2,23 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from sagax._src import config, tuning, xla
 from sagax._src.core import memo_keys
 from sagax._src.core.jaxpr import Jaxpr
-from sagax._src.lazy_import import lazy_import
+from sagax._src.lazy_import import lazy_imports
 from sagax._src.lowering.fusion_fences import LEAST_ELEMENTS, ONLY_LONG, fenced
 from sagax._src.lowering.map_subjaxprs import holds
 
-if TYPE_CHECKING:
-    import sagax._src.lowering.canonicalize_dots as canonicalize_dots
-    import sagax._src.lowering.flat_draws as flat_draws
-    import sagax._src.lowering.reroll as reroll
-else:
-    canonicalize_dots = lazy_import("sagax._src.lowering.canonicalize_dots", globals())
-    flat_draws = lazy_import("sagax._src.lowering.flat_draws", globals())
-    reroll = lazy_import("sagax._src.lowering.reroll", globals())
+
+@lazy_imports
+def _() -> None:
+    global canonicalize_dots, flat_draws, reroll
+    from sagax._src.lowering import canonicalize_dots, flat_draws, reroll
 
 
 def prepared(jaxpr: Jaxpr, platform: str, several_devices: bool = False) -> Jaxpr:

@@ -16,7 +16,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -25,7 +25,7 @@ from sagax._src.core import dims, dtypes, memo_keys
 from sagax._src.core.avals import intern_aval
 from sagax._src.core.jaxpr import ClosedJaxpr, Eqn, Jaxpr, Literal, Var
 from sagax._src.higher_order.trace_cache import parameter_key
-from sagax._src.lazy_import import lazy_import
+from sagax._src.lazy_import import lazy_imports
 from sagax._src.lowering.map_subjaxprs import within
 from sagax._src.primitives.dot_general import dot_general_p
 from sagax._src.primitives.shaping import rev_p, stack_p, unstack_p
@@ -39,12 +39,13 @@ from sagax._src.primitives.structural import (
 from sagax._src.transforms.derived import derived
 from sagax._src.transforms.prune import prune_jaxpr
 
-if TYPE_CHECKING:
-    import sagax._src.higher_order.scan as scanning
-    import sagax._src.primitives.convolution as convolution
-else:
-    scanning = lazy_import("sagax._src.higher_order.scan", globals())
-    convolution = lazy_import("sagax._src.primitives.convolution", globals())
+
+@lazy_imports
+def _() -> None:
+    global convolution, scanning
+    from sagax._src.higher_order import scan as scanning
+    from sagax._src.primitives import convolution
+
 
 _VIEWS = frozenset((slice_p, squeeze_p, reshape_p))
 

@@ -11,10 +11,9 @@ from sagax._src import trees
 from sagax._src.core import dtypes
 from sagax._src.core.primitive import Primitive
 from sagax._src.core.samples import Sample, boolean, c64, f32, i32
-from sagax._src.core.tangents import Zero, is_zero
+from sagax._src.core.tangents import Zero, is_zero, nonzero_tangents
 from sagax._src.core.value import aval_of
 from sagax._src.primitives.makers import anything, elementwise
-from sagax._src.primitives.structural import instantiate
 
 # stop_gradient ------------------------------------------------------------------------------------
 
@@ -96,7 +95,9 @@ def _(primals: Sequence[Any], tangents: Sequence[Any]) -> tuple:
 
 @optimization_barrier_p.transpose
 def _(cts: Sequence[Any], *args: Any) -> list:
-    return optimization_barrier_p.bind(*[instantiate(c) for c in cts])
+    live = nonzero_tangents(cts)
+    fenced = iter(optimization_barrier_p.bind(*live) if live else [])
+    return [ct if is_zero(ct) else next(fenced) for ct in cts]
 
 
 @optimization_barrier_p.batch

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -16,7 +16,7 @@ from sagax._src.core.staging import stage
 from sagax._src.core.tangents import Zero, is_zero
 from sagax._src.core.value import aval_of, is_operand
 from sagax._src.diagnostics.errors import ArgumentError, ArgumentValueError, DtypeError, ShapeError
-from sagax._src.lazy_import import lazy_import
+from sagax._src.lazy_import import lazy_imports
 from sagax._src.primitives import arithmetic as ar
 from sagax._src.primitives import comparison
 from sagax._src.primitives import structural as s
@@ -30,10 +30,12 @@ from sagax._src.primitives.structural import (
     reduce_sum_p,
 )
 
-if TYPE_CHECKING:
-    import sagax._src.primitives.slicing as slicing
-else:
-    slicing = lazy_import("sagax._src.primitives.slicing", globals())
+
+@lazy_imports
+def _() -> None:
+    global slicing
+    from sagax._src.primitives import slicing
+
 
 reduce_sum_p.samples = [
     Sample(f32(3, 4), axes=(0,)),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import builtins
 import functools
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -16,7 +16,7 @@ from sagax._src.core.samples import Sample, boolean, c64, f32, i32
 from sagax._src.core.tangents import Zero, is_linear, is_zero
 from sagax._src.core.value import aval_of
 from sagax._src.diagnostics.errors import ArgumentError, ArgumentValueError, DtypeError, ShapeError
-from sagax._src.lazy_import import lazy_import
+from sagax._src.lazy_import import lazy_imports
 from sagax._src.primitives.arithmetic import add, sub
 from sagax._src.primitives.comparison import lt
 from sagax._src.primitives.makers import scalar_like
@@ -44,12 +44,12 @@ from sagax._src.primitives.structural import (
     zeros_of,
 )
 
-if TYPE_CHECKING:
-    import sagax._src.primitives.gathering as gathering
-    import sagax._src.primitives.scattering as scattering
-else:
-    gathering = lazy_import("sagax._src.primitives.gathering", globals())
-    scattering = lazy_import("sagax._src.primitives.scattering", globals())
+
+@lazy_imports
+def _() -> None:
+    global gathering, scattering
+    from sagax._src.primitives import gathering, scattering
+
 
 _WIDE = np.dtype(np.int32)
 

@@ -18,18 +18,20 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from sagax._src import config, tuning, xla
-from sagax._src.lazy_import import lazy_import
+from sagax._src.lazy_import import lazy_imports
 from sagax._src.runtime import map_limit
 from sagax._src.runtime.compile_threads import aside
 from sagax._src.runtime.disk_store import Entry, Refused, Store, Summary
 
-if TYPE_CHECKING:
+
+@lazy_imports
+def _() -> None:
+    global hashlib
     import hashlib
-else:
-    hashlib = lazy_import("hashlib", globals())
+
 
 _FORMAT = "1"
 _NONE: Final[Mapping[str, Any]] = MappingProxyType({})

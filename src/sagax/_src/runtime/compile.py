@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from sagax._src import config, trees, xla
 from sagax._src.core import memo_keys
@@ -13,7 +13,7 @@ from sagax._src.core.jaxpr import ClosedJaxpr, Jaxpr
 from sagax._src.core.meshes import UNCONSTRAINED, PartitionSpec
 from sagax._src.core.shardings import NamedSharding, Sharding, Tiles
 from sagax._src.diagnostics import events
-from sagax._src.lazy_import import lazy_import
+from sagax._src.lazy_import import lazy_imports
 from sagax._src.lowering.text import physical
 from sagax._src.primitives.resharding import INSPECTED
 from sagax._src.runtime import commit_sites, devices, effect_tokens, progress, working_memory
@@ -34,18 +34,16 @@ from sagax._src.runtime.placements import (
 )
 from sagax._src.transforms.prune import prune_jaxpr, used_inputs
 
-if TYPE_CHECKING:
-    import sagax._src.lowering.effect_tokens as token_lowering
-    import sagax._src.lowering.module as lowering
-    import sagax._src.lowering.passes as passes
-    import sagax._src.runtime.compilation_cache as compilation_cache
-    import sagax._src.runtime.key_reuse.watch as watch
-else:
-    lowering = lazy_import("sagax._src.lowering.module", globals())
-    token_lowering = lazy_import("sagax._src.lowering.effect_tokens", globals())
-    passes = lazy_import("sagax._src.lowering.passes", globals())
-    compilation_cache = lazy_import("sagax._src.runtime.compilation_cache", globals())
-    watch = lazy_import("sagax._src.runtime.key_reuse.watch", globals())
+
+@lazy_imports
+def _() -> None:
+    global compilation_cache, lowering, passes, token_lowering, watch
+    from sagax._src.lowering import effect_tokens as token_lowering
+    from sagax._src.lowering import module as lowering
+    from sagax._src.lowering import passes
+    from sagax._src.runtime import compilation_cache
+    from sagax._src.runtime.key_reuse import watch
+
 
 _NONE: Final[Mapping] = MappingProxyType({})
 _LOWERING: Final = "/jax/core/compile/jaxpr_to_mlir_module_duration"

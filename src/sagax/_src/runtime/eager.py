@@ -12,7 +12,7 @@ import functools
 import operator
 import weakref
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -21,7 +21,7 @@ from sagax._src.core import dims, dtypes
 from sagax._src.core.jaxpr import Jaxpr, Literal
 from sagax._src.core.staging import hoist_constants, stage
 from sagax._src.diagnostics.errors import SagaxError
-from sagax._src.lazy_import import lazy_import
+from sagax._src.lazy_import import lazy_imports
 from sagax._src.runtime import call_paths, commit_sites, devices
 from sagax._src.runtime.array import ConcreteArray, as_array, settled
 from sagax._src.runtime.compile import (
@@ -35,12 +35,13 @@ from sagax._src.runtime.compile import execute as run_compiled
 from sagax._src.runtime.placements import Placement, in_context, replicated
 from sagax._src.transforms.prune import prune_jaxpr
 
-if TYPE_CHECKING:
-    import sagax._src.runtime.debug_nans as debug_nans
-    import sagax._src.runtime.key_reuse.watch as watch
-else:
-    watch = lazy_import("sagax._src.runtime.key_reuse.watch", globals())
-    debug_nans = lazy_import("sagax._src.runtime.debug_nans", globals())
+
+@lazy_imports
+def _() -> None:
+    global debug_nans, watch
+    from sagax._src.runtime import debug_nans
+    from sagax._src.runtime.key_reuse import watch
+
 
 _thread = config.thread
 _own, _process = config.own, config.process

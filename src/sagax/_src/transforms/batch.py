@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from sagax._src.core import memo_keys
 from sagax._src.core.avals import intern_aval
@@ -21,15 +21,16 @@ from sagax._src.core.trace import (
 )
 from sagax._src.core.value import aval_of
 from sagax._src.frozen_class import record
-from sagax._src.lazy_import import lazy_import
+from sagax._src.lazy_import import lazy_imports
 from sagax._src.primitives.resharding import reshard_p
 from sagax._src.primitives.structural import broadcast, moveaxis
 from sagax._src.transforms.derived import derived_program, run_composite
 
-if TYPE_CHECKING:
-    import sagax._src.primitives.random_bits as random_bits
-else:
-    random_bits = lazy_import("sagax._src.primitives.random_bits", globals())
+
+@lazy_imports
+def _() -> None:
+    global random_bits
+    from sagax._src.primitives import random_bits
 
 
 @record(slots=True)
@@ -219,6 +220,11 @@ def place(x: Any, dim: int | None, wanted: int | None, axis: BatchAxis) -> Any:
     if dim is None:
         x, dim = _divided(random_bits.shared(broadcast(x, (axis.size,))), axis.cut), 0
     return moveaxis(x, dim, wanted)
+
+
+def in_front(args: Sequence[Any], in_dims: Sequence[Any], dim: int = 0) -> list:
+    """The operands, those that are mapped with their examples along `dim`."""
+    return [x if d is None else moveaxis(x, d, dim) for x, d in zip(args, in_dims, strict=True)]
 
 
 def _divided(x: Any, cut: Any) -> Any:

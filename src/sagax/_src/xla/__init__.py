@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from sagax._src.lazy_import import late_names
+from sagax._src.lazy_import import lazy_names as _lazy_names
 from sagax._src.xla.buffers import (
     block,
     block_all,
@@ -64,24 +64,6 @@ from sagax._src.xla.tracebacks import (
 )
 
 if TYPE_CHECKING:
-    from sagax._src.xla import (
-        artifacts,
-        callbacks,
-        client,
-        compile_options,
-        compiler,
-        cuda,
-        cuda_wheels,
-        custom_calls,
-        distributed,
-        dlpack,
-        executable,
-        mlir,
-        profiler,
-    )
-
-_LAZY_MODULES = (
-    "artifacts callbacks client compile_options compiler cuda cuda_wheels custom_calls distributed "
-    "dlpack executable mlir profiler"
-).split()
-__getattr__, __dir__ = late_names(globals(), parts=_LAZY_MODULES)
+    from sagax._src.xla._lazy_names import *
+else:
+    __getattr__, __dir__ = _lazy_names(__name__)

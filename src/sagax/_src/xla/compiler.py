@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 import types
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from sagax._src.lazy_import import lazy_import
+from sagax._src.lazy_import import lazy_imports
 from sagax._src.xla.callbacks import (
     CALLS_PYTHON,
     Callback,
@@ -19,12 +19,12 @@ from sagax._src.xla.compile_options import compile_options, with_barriers_until_
 from sagax._src.xla.engine import EngineError, xla_client
 from sagax._src.xla.executable import Executable
 
-if TYPE_CHECKING:
-    import sagax._src.xla.custom_calls as custom_calls
-    import sagax._src.xla.mlir as mlir
-else:
-    custom_calls = lazy_import("sagax._src.xla.custom_calls", globals())
-    mlir = lazy_import("sagax._src.xla.mlir", globals())
+
+@lazy_imports
+def _() -> None:
+    global custom_calls, mlir
+    from sagax._src.xla import custom_calls, mlir
+
 
 # The sdy dialect. A source file called sdy.py is no such thing. The search for a word is quick if the
 # pattern begins with it.

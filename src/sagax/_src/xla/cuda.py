@@ -6,19 +6,20 @@ import ctypes
 import functools
 import importlib
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import sagax._src.xla.cuda_wheels as cuda_wheels
-from sagax._src.lazy_import import lazy_import
+from sagax._src.lazy_import import lazy_imports
 from sagax._src.xla.client import prepare_process
 from sagax._src.xla.cuda_wheels import CudaPlugin
 from sagax._src.xla.custom_calls import register_kernel_module, register_target
 from sagax._src.xla.engine import EngineError, engine_version_text, xla_client
 
-if TYPE_CHECKING:
-    import sagax._src.xla.profiler as profiler
-else:
-    profiler = lazy_import("sagax._src.xla.profiler", globals())
+
+@lazy_imports
+def _() -> None:
+    global profiler
+    from sagax._src.xla import profiler
 
 
 class CudaUnavailable(RuntimeError):

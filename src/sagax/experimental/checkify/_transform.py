@@ -19,6 +19,7 @@ from sagax._src import config
 from sagax._src.core import dims, dtypes, memo_keys
 from sagax._src.core.jaxpr import ClosedJaxpr, Eqn, Jaxpr, Literal, eval_jaxpr
 from sagax._src.core.meshes import PartitionSpec
+from sagax._src.core.operands import LoopOperands, LoopResults, WhileOperands
 from sagax._src.core.staging import hoist_constants, stage
 from sagax._src.core.value import aval_of
 from sagax._src.higher_order.call import call, jit_p
@@ -421,19 +422,19 @@ def _scan(eqn: Eqn, ins: Sequence[Any], kinds: frozenset, outcome: Outcome) -> l
     program = checked(closed.jaxpr, kinds)
     if program.plain:
         return _apply(eqn, ins)
-    first, rest = p["num_consts"], p["num_consts"] + p["num_carry"]
-    consts = [*closed.consts, *ins[:first]]
+    constants, start, sequences = LoopOperands.of_scan(ins, p)
+    consts = [*closed.consts, *constants]
 
     def body(carry: tuple, xs: Sequence[Any]) -> tuple:
         values, before = carry
         outs, code, payload = program(*consts, *values, *xs)
-        n = p["num_carry"]
-        return (outs[:n], _later(before, code, payload)), outs[n:]
+        values, ys = LoopResults.split(outs, len(values))
+        return (values, _later(before, code, payload)), ys
 
     (carry, found), ys = lax.scan(
         body,
-        (list(ins[first:rest]), _blank(program)),
-        list(ins[rest:]),
+        (start, _blank(program)),
+        sequences,
         p["length"],
         p["reverse"],
         p["unroll"],
@@ -447,10 +448,9 @@ def _while(eqn: Eqn, ins: Sequence[Any], kinds: frozenset, outcome: Outcome) -> 
     test, body = checked(p["cond_jaxpr"].jaxpr, kinds), checked(p["body_jaxpr"].jaxpr, kinds)
     if test.plain and body.plain:
         return _apply(eqn, ins)
-    n, m = p["cond_nconsts"], p["cond_nconsts"] + p["body_nconsts"]
-    of_test = [*p["cond_jaxpr"].consts, *ins[:n]]
-    of_body = [*p["body_jaxpr"].consts, *ins[n:m]]
-    start = list(ins[m:])
+    for_test, for_body, start = WhileOperands.of_while(ins, p)
+    of_test = [*p["cond_jaxpr"].consts, *for_test]
+    of_body = [*p["body_jaxpr"].consts, *for_body]
     (holds,), code, payload = test(*of_test, *start)
     outcome.add(code, payload, test.sites)
 

@@ -5,7 +5,7 @@ No program is compiled for it, and none is looked up: an index costs about what 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -14,14 +14,16 @@ from sagax._src.core import dtypes
 from sagax._src.core.avals import intern_aval
 from sagax._src.core.shardings import Sharding
 from sagax._src.core.trace import evaluation, state
-from sagax._src.lazy_import import lazy_import
+from sagax._src.lazy_import import lazy_imports
 from sagax._src.runtime.array import ConcreteArray
 from sagax.numpy._indexing.parse import Index, IndexArray, Point, inside
 
-if TYPE_CHECKING:
-    import sagax._src.runtime.key_reuse.watch as watch
-else:
-    watch = lazy_import("sagax._src.runtime.key_reuse.watch", globals())
+
+@lazy_imports
+def _() -> None:
+    global watch
+    from sagax._src.runtime.key_reuse import watch
+
 
 _thread = config.thread
 _U32 = np.dtype(np.uint32)

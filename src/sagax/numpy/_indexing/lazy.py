@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from sagax._src import config
 from sagax._src.core import dims, dtypes
 from sagax._src.core.trace import Tracer
 from sagax._src.core.value import Array, aval_of
-from sagax._src.lazy_import import lazy_import
+from sagax._src.lazy_import import lazy_imports
 from sagax._src.primitives.selection import select_n_p
 from sagax._src.primitives.shaping import broadcasted_iota
 from sagax._src.primitives.structural import broadcast_in_dim, reshape
 
-if TYPE_CHECKING:
-    import sagax._src.higher_order.lazy_masks as lazy_masks
-else:
-    lazy_masks = lazy_import("sagax._src.higher_order.lazy_masks", globals())
+
+@lazy_imports
+def _() -> None:
+    global lazy_masks
+    from sagax._src.higher_order import lazy_masks
+
 
 _thread = config.thread
 

@@ -12,8 +12,7 @@ What only programs with symbolic sizes need is loaded when it is first asked for
 
 from __future__ import annotations
 
-import importlib
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from sagax._src.core.dims.assume import (
     Assumption,
@@ -56,10 +55,12 @@ from sagax._src.core.dims.shapes import (
     slice_size,
     stride_dim,
 )
+from sagax._src.lazy_import import lazy_names as _lazy_names
 
 if TYPE_CHECKING:
-    from sagax._src.core.dims.scope import SymbolicScope, bounds, symbolic_shape
-    from sagax._src.core.dims.solve import Solution, solve_dims, unsolvable
+    from sagax._src.core.dims._lazy_names import *
+else:
+    __getattr__, __dir__ = _lazy_names(__name__)
 
 __all__ = [
     "Assumption",
@@ -104,20 +105,3 @@ __all__ = [
     "unsolvable",
     "variables",
 ]
-
-_LATER = {
-    "Solution": "solve",
-    "SymbolicScope": "scope",
-    "bounds": "scope",
-    "solve_dims": "solve",
-    "symbolic_shape": "scope",
-    "unsolvable": "solve",
-}
-
-
-def __getattr__(name: str) -> Any:
-    if name in _LATER:
-        module = importlib.import_module(f"sagax._src.core.dims.{_LATER[name]}")
-        globals()[name] = found = getattr(module, name)
-        return found
-    raise AttributeError(f"module 'sagax._src.core.dims' has no attribute {name!r}")

@@ -20,19 +20,20 @@ from typing import TYPE_CHECKING, Any
 
 from sagax._src import config, xla
 from sagax._src.diagnostics.errors import ArgumentValueError, SagaxError
-from sagax._src.lazy_import import lazy_import
+from sagax._src.lazy_import import lazy_imports
 
 if TYPE_CHECKING:
+    from sagax._src.runtime.distributed.coordination import Host, Loop, Member
+
+
+@lazy_imports
+def _() -> None:
+    global coordination, queue, secrets, socket
     import queue
     import secrets
     import socket
 
-    import sagax._src.runtime.distributed.coordination as coordination
-    from sagax._src.runtime.distributed.coordination import Host, Loop, Member
-else:
-    queue, secrets = lazy_import("queue", globals()), lazy_import("secrets", globals())
-    socket = lazy_import("socket", globals())
-    coordination = lazy_import("sagax._src.runtime.distributed.coordination", globals())
+    from sagax._src.runtime.distributed import coordination
 
 
 class DistributedError(SagaxError, RuntimeError):

@@ -16,6 +16,7 @@ import numpy as np
 from sagax._src import config
 from sagax._src.core import dims, memo_keys
 from sagax._src.core.jaxpr import Jaxpr, Literal, subjaxprs
+from sagax._src.core.operands import LoopOperands, WhileOperands
 from sagax._src.higher_order.call import jit_p
 from sagax._src.higher_order.cond import cond_p
 from sagax._src.higher_order.custom_derivative_primitives import custom_jvp_p, custom_vjp_p
@@ -492,10 +493,10 @@ def _scan(self: Interpreter, params: dict, ins: list, avals: Sequence, traceback
     found = signature(params["jaxpr"].jaxpr)
     if found is None:
         return [_no_cells(a) for a in avals]
-    n, m, length = params["num_consts"], params["num_carry"], params["length"]
-    length = length if type(length) is int else 2
+    length = params["length"] if type(params["length"]) is int else 2
     body = params["jaxpr"].out_avals
-    consts, carry, xs = list(ins[:n]), list(ins[n : n + m]), list(ins[n + m :])
+    consts, carry, xs = LoopOperands.of_scan(ins, params)
+    n, m = len(consts), len(carry)
     if length == 0:
         return [*carry, *(_no_cells(a) for a in avals[m:])]
 
@@ -563,8 +564,8 @@ def _while(self: Interpreter, params: dict, ins: list, avals: Sequence, tracebac
     test, body = signature(params["cond_jaxpr"].jaxpr), signature(params["body_jaxpr"].jaxpr)
     if test is None and body is None:
         return [_no_cells(a) for a in avals]
-    n, m = params["cond_nconsts"], params["body_nconsts"]
-    for_test, for_body, carry = ins[:n], ins[n : n + m], list(ins[n + m :])
+    for_test, for_body, carry = WhileOperands.of_while(ins, params)
+    n, m = len(for_test), len(for_body)
     # the numbers that a loop counts are not known after the first round
     carry = [x if isinstance(x, Cells) else None for x in carry]
     scalar = params["cond_jaxpr"].out_avals
