@@ -31,7 +31,7 @@ def api_boundary(fun: Callable[..., Any], **_: Any) -> Callable[..., Any]:
 
 
 class _Excluded(list[str]):
-    """Files whose frames tracebacks leave out."""
+    """List files whose frames tracebacks leave out."""
 
     def append(self, path: str) -> None:
         spans.hide(path)
@@ -51,7 +51,7 @@ def include_frame(frame: FrameType) -> bool:
 
 
 class _NodeTypes(Mapping[type, Any]):
-    """Which types are nodes of pytrees; they cannot be listed."""
+    """Test which types are nodes of pytrees; they cannot be listed."""
 
     def __contains__(self, typ: object) -> bool:
         return isinstance(typ, type) and trees.is_tree_node(typ)

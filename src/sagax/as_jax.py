@@ -50,7 +50,7 @@ class _Alias(ModuleType):
 
 
 class _Loader(importlib.abc.Loader):
-    """Gives a module of sagax under its name in jax."""
+    """Load a module of sagax under its name in jax."""
 
     def __init__(self, real: str) -> None:
         self.real = real
@@ -75,7 +75,7 @@ class _Loader(importlib.abc.Loader):
 
 
 class _Internal(ModuleType):
-    """A module that is internal to jax: what libraries import from there and sagax has."""
+    """Stand for a module internal to jax, with the names that libraries import and sagax has."""
 
     def __getattr__(self, name: str) -> Any:
         if f"{self.__name__}.{name}"[4:] in INTERNALS:
@@ -94,13 +94,13 @@ class _Internal(ModuleType):
 
 
 def _available_names(module: str) -> list[str]:
-    """What there is in an internal module."""
+    """List the names of an internal module."""
     below = module[4:] + "."
     return [*INTERNALS[module[4:]], *(m[len(below) :] for m in INTERNALS if m.startswith(below))]
 
 
 class _InternalLoader(importlib.abc.Loader):
-    """Makes an internal module from the table of what there is."""
+    """Create an internal module from the table of its names."""
 
     def create_module(self, spec: importlib.machinery.ModuleSpec) -> ModuleType:
         return _Internal(spec.name)
@@ -110,7 +110,7 @@ class _InternalLoader(importlib.abc.Loader):
 
 
 class _Finder(importlib.abc.MetaPathFinder):
-    """Answers for `jax` and everything below it."""
+    """Find `jax` and everything below it."""
 
     def find_spec(
         self, fullname: str, path: Sequence[str] | None = None, target: ModuleType | None = None
@@ -142,7 +142,7 @@ class _Finder(importlib.abc.MetaPathFinder):
 
 
 class _Distribution(importlib.metadata.Distribution):
-    """What `importlib.metadata.version("jax")` finds."""
+    """Answer `importlib.metadata.version("jax")`."""
 
     def read_text(self, filename: str) -> str | None:
         if filename == "METADATA":

@@ -160,7 +160,7 @@ def _process_layout(
     device_ids: int | Sequence[int] | None,
     method: str | None,
 ) -> tuple[cluster_env.Place, list[int] | None]:
-    """Where this process stands, and the GPUs that it may use."""
+    """Return coordinator address, process count and index, and the GPUs that this process may use."""
     address = address or _variable("COORDINATOR_ADDRESS")
     count = _number("NUM_PROCESSES", count)
     number = _number("PROCESS_ID", number)

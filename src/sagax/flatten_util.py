@@ -15,7 +15,7 @@ from sagax._src.diagnostics.errors import DtypeError, ShapeError
 
 
 class _Unravel:
-    """The way back from a vector to a pytree. Equal for pytrees of the same structure and types."""
+    """Restore a pytree from a vector. Equal for pytrees of the same structure and types."""
 
     __slots__ = ("dtype", "dtypes", "shapes", "tree")
 

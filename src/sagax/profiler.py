@@ -46,7 +46,7 @@ _servers: list[Any] = []
 
 
 class ProfilerError(SagaxError, RuntimeError):
-    """A profile is begun while one runs, or ended while none does."""
+    """Report a profile that is started while one runs, or stopped while none does."""
 
     code = "SX0206"
 
@@ -166,7 +166,7 @@ class ProfileSession:
 
 
 def _perfetto_events(data: Any) -> Iterator[dict[str, Any]]:
-    """The events in the form of Chrome's trace viewer, which Perfetto reads; times in microseconds."""
+    """Convert the events to Chrome's trace format, which Perfetto reads; times in microseconds."""
     for process, plane in enumerate(data.planes, 1):
         yield {"ph": "M", "name": "process_name", "pid": process, "args": {"name": plane.name}}
         for thread, line in enumerate(plane.lines, 1):

@@ -44,7 +44,7 @@ _SELU_SCALE = 1.0507009873554804934193349852946
 
 
 def _real(function: str, x: Any) -> Any:
-    """`x` as an array of real floating point numbers."""
+    """Convert `x` to an array of real floating point numbers."""
     x = operand_inexact(function, x)
     if dtypes.is_complex(dtype_of(x)):
         raise ArgumentValueError(
@@ -58,7 +58,7 @@ def _real(function: str, x: Any) -> Any:
 
 
 def _lifted(function: str, x: Any) -> Any:
-    """`x` as an array that is floating point as beside a Python float: weakly typed if it was not."""
+    """Convert `x` to floating point as a Python float operand would: weakly typed if it was not."""
     x = as_array(function, x)
     if dtypes.is_inexact(x.dtype):
         return x
@@ -66,13 +66,13 @@ def _lifted(function: str, x: Any) -> Any:
 
 
 def _within(x: Any, low: float, high: float) -> Any:
-    """`x` moved into [low, high]; NaN stays, in derivatives too, which are 0 at the ends and beyond."""
+    """Clip `x` to [low, high]; NaN stays, in derivatives too, which are 0 at the ends and beyond."""
     most = float(dtypes.finfo(dtype_of(x)).max)
     return saturate(x, max(low, -most), min(high, most))
 
 
 def _gated(x: Any, reach: float, gate: Callable[[Any], Any]) -> Any:
-    """x gate(x) for a gate that is exactly 0 below -reach and 1 above reach."""
+    """Compute x gate(x) for a gate that is exactly 0 below -reach and 1 above reach."""
     inside = _within(x, -reach, reach)
     return select(x >= reach, x, inside * gate(inside))
 
@@ -289,12 +289,12 @@ def mish(x: Any) -> Array:
 
 
 def _normal_gate(x: Any) -> Any:
-    """The normal distribution function."""
+    """Compute the normal distribution function."""
     return 0.5 * erfc(-x * number_like(math.sqrt(0.5), x))
 
 
 def _normal_gate_near(x: Any) -> Any:
-    """The normal distribution function by a hyperbolic tangent, to three digits."""
+    """Approximate the normal distribution function by a hyperbolic tangent, to three digits."""
     return 0.5 * (1 + snp.tanh(math.sqrt(2 / math.pi) * (x + 0.044715 * (x * x * x))))
 
 

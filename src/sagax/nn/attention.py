@@ -146,13 +146,15 @@ def _attention(
 
 
 def _in_groups(x: Any, groups: int) -> Any:
-    """An array that broadcasts to (B, N, T, S) as one that broadcasts to (B, K, G, T, S)."""
+    """Reshape an array that broadcasts to (B, N, T, S) to one that broadcasts to (B, K, G, T, S)."""
     b, heads, t, s = x.shape
     return x.reshape(b, 1, 1, t, s) if heads == 1 else x.reshape(b, groups, heads // groups, t, s)
 
 
 def _seen(t: Any, s: Any, given: dict, groups: int, is_causal: bool, window: tuple | None) -> Any:
-    """The mask of keys that each query attends to, or None for all; broadcasts to (B, K, G, T, S)."""
+    """Build the mask of keys that each query attends to, or None for all; broadcasts to (B, K, G,
+    T, S).
+    """
     masks = []
     at = snp.arange(t)[:, None]
     keys = snp.arange(s)
@@ -235,7 +237,7 @@ def _check_shapes(query: Any, key: Any, value: Any) -> None:
 
 
 def _over_logits(argument: str, x: Any, shape: tuple) -> Any:
-    """A bias or mask with 4 axes."""
+    """Check a bias or mask with 4 axes."""
     x = as_array(_NAME, x, 3 if argument == "bias" else 4)
     if x.ndim < 4:
         x = x.reshape((1,) * (4 - x.ndim) + x.shape)

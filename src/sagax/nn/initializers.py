@@ -49,7 +49,7 @@ class Initializer(Protocol):
 
 
 def _sharded_output(init: Initializer) -> Initializer:
-    """The initializer, whose weights are divided among devices as `out_sharding` says."""
+    """Wrap an initializer, so that its weights are sharded as `out_sharding` says."""
     name = getattr(init, "__qualname__", "").partition(".")[0]
 
     @functools.wraps(init)
@@ -164,7 +164,7 @@ def truncated_normal(
 
 
 def _fans(shape: tuple, in_axis: Axes, out_axis: Axes, batch_axis: Axes) -> tuple[float, float]:
-    """The numbers of inputs and outputs that one unit is connected with."""
+    """Compute the numbers of inputs and outputs that one unit is connected with."""
     if len(shape) <= 1:
         raise ArgumentValueError(
             f"Can't compute input and output sizes of a {len(shape)}-dimensional weights tensor with"
@@ -183,7 +183,7 @@ def _fans(shape: tuple, in_axis: Axes, out_axis: Axes, batch_axis: Axes) -> tupl
 
 
 def _uniform_disc(key: Any, shape: tuple, dtype: Any) -> Array:
-    """Complex numbers uniform in the disc of radius 1."""
+    """Draw complex numbers uniform in the disc of radius 1."""
     part = dtypes.real_part_dtype(dtype)
     radius_key, angle_key = random.split(key)
     radius = snp.sqrt(2 * random.uniform(radius_key, shape, part)).astype(dtype)
@@ -192,7 +192,7 @@ def _uniform_disc(key: Any, shape: tuple, dtype: Any) -> Array:
 
 
 def _cut_complex_normal(key: Any, shape: tuple, dtype: Any) -> Array:
-    """Complex normal numbers under the condition that their absolute values are below 2."""
+    """Draw complex normal numbers under the condition that their absolute values are below 2."""
     part = dtypes.real_part_dtype(dtype)
     radius_key, angle_key = random.split(key)
     most = 1 - snp.exp(snp.asarray(-4.0, dtype))
@@ -371,7 +371,7 @@ kaiming_normal = he_normal
 
 
 def _orthonormal(key: Any, rows: int, columns: int, dtype: Any) -> Array:
-    """A random matrix with orthonormal columns, or rows if these are fewer."""
+    """Draw a random matrix with orthonormal columns, or rows if these are fewer."""
     tall = max(rows, columns), min(rows, columns)
     q, r = qr(random.normal(key, tall, dtype), full_matrices=False)
     # of the two signs that a column may have, one makes the distribution uniform

@@ -41,7 +41,7 @@ Axis = int | Sequence[int] | None
 
 
 def _mask(function: str, where: Any, shape: tuple) -> tuple:
-    """The mask, if there is one, checked, as operands for a fused function."""
+    """Check the mask, if there is one; return it as operands for a fused function."""
     if where is None:
         return ()
     where = as_array(function, where)
@@ -64,12 +64,12 @@ def _mask(function: str, where: Any, shape: tuple) -> tuple:
 
 
 def _masked(x: Any, where: tuple, fill: float) -> Any:
-    """`x` where the mask, if there is one, is true, else `fill`."""
+    """Select `x` where the mask, if there is one, is true, else `fill`."""
     return select(where[0], x, number_like(fill, x)) if where else x
 
 
 def _maximum(x: Any, axes: tuple, empty_value: float = -np.inf) -> Any:
-    """The greatest elements, along axes that stay; -inf is replaced by `empty_value`.
+    """Compute the maximum along axes that stay; -inf is replaced by `empty_value`.
 
     Derivatives do not pass, since they cancel in all that follows.
     """
@@ -81,7 +81,7 @@ def _maximum(x: Any, axes: tuple, empty_value: float = -np.inf) -> Any:
 
 @custom_jvp
 def _less(x: Any, shift: Any) -> Any:
-    """x - shift, which is 0 where they are equal, be it infinities. `shift` has no derivative."""
+    """Subtract x - shift: 0 where they are equal, infinities too. `shift` has no derivative."""
     return select(x == shift, number_like(0.0, x), x - shift)
 
 
@@ -94,7 +94,7 @@ def _less_jvp(primals: tuple, tangents: tuple) -> tuple:
 
 
 def _exponentials(x: Any, where: tuple, axes: tuple) -> tuple:
-    """Differences from the greatest element, exponentials of them, and sums of these."""
+    """Compute differences from the maximum, their exponentials, and sums of these."""
     x = _masked(x, where, -np.inf)
     differences = _less(x, _maximum(x, axes, empty_value=np.nan))
     exponentials = snp.exp(differences)
@@ -342,7 +342,7 @@ def _standardize(
 
 
 def _in_range(x: Any, mean: Any, epsilon: Any, where: tuple, axes: tuple) -> tuple:
-    """The arguments, scaled if squares of elements would overflow: the result does not depend on it.
+    """Scale the arguments if squares of elements would overflow: the result does not depend on it.
 
     An infinite element, beside which finite ones vanish, becomes 1 or -1, and these become 0.
     """

@@ -119,7 +119,7 @@ def _unscaled(name: str, argument: str, x: Any, scales: Any) -> Any:
 
 
 def _quantized(x: Any, config: BlockScaleConfig) -> Any:
-    """`x` (B, M, K) rounded to what the format can hold, as float32."""
+    """Round `x` (B, M, K) to the values of the format, as float32."""
     block = config.block_size
     if x.shape[2] % block:
         raise ShapeError(
@@ -194,7 +194,7 @@ def scaled_dot_general(
 
 
 def _as_matrices(x: Any, contract: int, batch: Sequence[int]) -> tuple[Any, tuple, tuple]:
-    """`x` as (B, M, K), and the shapes that B and M stand for."""
+    """Reshape `x` to (B, M, K); return also the shapes that B and M stand for."""
     contract = contract % x.ndim
     batch = [d % x.ndim for d in batch]
     free = [d for d in range(x.ndim) if d != contract and d not in batch]

@@ -59,7 +59,7 @@ _SCALARS = frozenset((bool, int, float, complex))
 
 
 def _numeric(*operands: Any) -> tuple:
-    """Promoted operands, as integers where they are booleans."""
+    """Promote booleans among the operands to integers."""
     if dtype_of(operands[0]) == _BOOL:
         dtype = dtypes.to_numeric(_BOOL)
         return tuple([_base.cast(x, dtype, False) for x in operands])
@@ -67,7 +67,7 @@ def _numeric(*operands: Any) -> tuple:
 
 
 def _real_kind(function: str, x: Any) -> str:
-    """The kind of a dtype that is not complex; raises for a complex one."""
+    """Return the kind of a dtype that is not complex; raise for a complex one."""
     kind = dtypes.kind(dtype_of(x))
     if kind == "c":
         raise DtypeError(
@@ -203,13 +203,13 @@ def reciprocal(x: Any, /) -> Array:
 
 
 def _known_sign(x: Any) -> int:
-    """1 or -1 for a number that is known to be positive or negative, else 0."""
+    """Return 1 or -1 for a number that is known to be positive or negative, else 0."""
     known: Any = x if type(x) in _SCALARS or isinstance(x, np.generic) else 0
     return 1 if known > 0 else -1 if known < 0 else 0
 
 
 def _remainder(x: Any, y: Any, sign: int) -> tuple[Any, Any]:
-    """The result of `rem`, with the sign of x, and a mask of signs that differ from y's.
+    """Return the result of `rem`, with the sign of x, and a mask of signs that differ from y's.
 
     `sign` is that of y if it is known. For integers y = 0 must have been dealt with.
     """
@@ -222,7 +222,7 @@ def _remainder(x: Any, y: Any, sign: int) -> tuple[Any, Any]:
 
 
 def _not_zero(y: Any, sign: int) -> Any:
-    """A divisor of integers with 1 in place of 0, for which the remainder is defined to be 0."""
+    """Replace 0 by 1 in an integer divisor; the remainder is then defined to be 0."""
     if sign or dtypes.is_inexact(dtype_of(y)):
         return y
     return select(eq_p.bind(y, zero_like(y)), number_like(1, y), y)
@@ -310,7 +310,7 @@ def divmod(x1: Any, x2: Any, /) -> tuple[Array, Array]:
 
 @fused
 def _floor_divmod(x: Any, y: Any) -> tuple[Array, Array]:
-    """The floor of x / y, and the remainder that goes with it, in floating point."""
+    """Compute the floor of x / y and the matching remainder, in floating point."""
     r, below = _remainder(x, y, 0)
     # x - r is a multiple of y, up to rounding that the last step takes away
     multiple = select(eq_p.bind(y, zero_like(y)), x, sub_p.bind(x, r))
@@ -358,7 +358,7 @@ pow = power
 
 @fused
 def _integer_power(x: Any, y: Any) -> Array:
-    """Integers to integer powers by squaring: one round for each bit of the greatest exponent."""
+    """Raise integers to integer powers by squaring: one step for each bit of the greatest exponent."""
     shape = _base.broadcast_shapes("power", [_base.shape_of(x), _base.shape_of(y)])
     x, y = _base.broadcast_to(x, shape), _base.broadcast_to(y, shape)
     one, zero = number_like(1, y), zero_like(y)
@@ -497,7 +497,7 @@ def fmin(x1: Any, x2: Any) -> Array:
 
 
 def _lexicographic(compare: Any, x: Any, y: Any) -> Array:
-    """A comparison that orders complex numbers by real parts, then by imaginary parts."""
+    """Compare complex numbers by real parts, then by imaginary parts."""
     if not dtypes.is_complex(dtype_of(x)):
         return compare.bind(x, y)
     (rx, ix), (ry, iy) = _parts(x), _parts(y)

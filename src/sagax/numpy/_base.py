@@ -130,7 +130,9 @@ def _new_number(value: Any, kind: type, dtype: Any) -> Any:
 
 
 def _scalar_like(function: str, a: Any, value: Any, kind: type) -> Any:
-    """A Python number as an operand beside an array, or None if the array must be converted too."""
+    """Convert a Python number to an operand that combines with an array, or return None if the
+    array must be converted too.
+    """
     if value or kind is int:
         key = (a, kind, value, _thread.settings)
     else:
@@ -162,7 +164,7 @@ def array_like(function: str, a: Any, value: Any) -> Any:
 
 
 def _scalar_and_array(scalar: Any) -> tuple:
-    """A scalar for programs that are traced, and the same as an array, for evaluation."""
+    """Return a scalar for traced functions, and the same as an array, for evaluation."""
     if isinstance(scalar, np.generic) and dtypes.canonicalize(scalar.dtype, x64()) != scalar.dtype:
         # Beside an array that was made while x64 was on. As a scalar it would be cut to 32 bits.
         wide = from_host(np.asarray(scalar))
@@ -187,7 +189,7 @@ def zero_like(x: Any) -> Any:
 
 
 def _common_pair(function: str, a: Any, b: Any, settings: Any) -> tuple:
-    """The common (dtype, weak) of two arrays."""
+    """Return the common (dtype, weak) of two arrays."""
     key = (a, b, settings)
     found = _pairs.get(key)
     if found is None:
@@ -228,7 +230,7 @@ _PYTHON: dict[str, Any] = {"b": bool, "i": int, "u": int, "f": float, "c": compl
 
 
 def _python_number(x: Any, dtype: Any) -> Any:
-    """A Python number as one of the kind of `dtype`, which it must fit."""
+    """Convert a Python number to the kind of `dtype`, which it must fit."""
     kind = dtypes.kind(dtype)
     if kind == "i" and type(x) is int:
         dtypes.check_python_int(x, dtype)
@@ -337,7 +339,9 @@ def _check_aligned(function: str, args: Sequence[Any], rank: int) -> None:
 
 
 def _differing(shapes: Sequence[tuple]) -> tuple[int, list] | None:
-    """The last axis, a negative number, along which shapes do not broadcast, and the sizes there."""
+    """Find the last axis, a negative number, along which shapes do not broadcast, and the sizes
+    there.
+    """
     for axis in range(-1, -max(map(len, shapes)) - 1, -1):
         sizes = [s[axis] for s in shapes if len(s) >= -axis]
         joint: Any = 1

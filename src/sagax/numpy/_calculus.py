@@ -31,7 +31,7 @@ from sagax.numpy._shaping import broadcast_to, ravel, reshape
 
 
 def _slice(x: Any, start: int, stop: int | None, axis: int) -> Any:
-    """x[start:stop] along `axis`, by Python's rules."""
+    """Slice x[start:stop] along `axis`, by Python's rules."""
     return slice_in_dim(x, start, stop, 1, axis)
 
 
@@ -169,7 +169,7 @@ def _even_derivative(x: Any, h: Any, *, axis: int) -> Array:
 
 
 def _uneven_derivative(x: Any, points: Any, *, axis: int) -> Array:
-    """Second order in the distances to both neighbors, from the parabola through three points."""
+    """Differentiate to second order in both distances, by the parabola through three points."""
     n = x.shape[axis]
     shape = [1] * x.ndim
     shape[axis] = -1
@@ -214,7 +214,7 @@ def trapezoid(y: Any, x: Any = None, dx: Any = 1.0, axis: int = -1) -> Array:
 
 @fused
 def _trapezia(widths: Any, y: Any, *, axis: int) -> Array:
-    """Areas of trapezia of these widths, whose sides are neighbors in `y`, added up."""
+    """Sum the areas of trapezia of these widths, whose sides are neighbors in `y`."""
     pairs = _slice(y, 1, None, axis) + _slice(y, 0, y.shape[axis] - 1, axis)
     return 0.5 * sum_along(widths * pairs, axis)
 

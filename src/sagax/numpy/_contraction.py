@@ -65,7 +65,7 @@ def product(function: str, x: Any, y: Any, preferred: Any = None) -> Array:
 
 
 def _typed(function: str, out: Array, x: Any, y: Any, preferred: Any) -> Array:
-    """A sum of products, weak where the common type of the operands, of these avals, is that.
+    """Make a sum of products weak where the common type of the operands, of these avals, is weak.
 
     A preferred dtype is not. `dot_general` itself goes by whether both operands are weak.
     """
@@ -125,7 +125,7 @@ def contract(
 
 
 def _aligned(x: Any, current: Sequence[Hashable], labels: Sequence[Hashable]) -> Any:
-    """`x` with its dimensions in the order of `labels`, and sizes 1 for those it lacks."""
+    """Transpose `x` to the order of `labels`, with sizes 1 for those it lacks."""
     order = [name for name in labels if name in current]
     x = structural.transpose(x, [list(current).index(name) for name in order])
     new = tuple([i for i, name in enumerate(labels) if name not in current])
@@ -239,7 +239,7 @@ def _along_batches(
     precision: Any,
     preferred: Any,
 ) -> Array:
-    """`contract`, where shared labels that are not summed over broadcast."""
+    """Contract as `contract` does, where shared labels that are not summed over broadcast."""
     x, y = aval_of(a), aval_of(b)
     sizes = dict(zip(left, x.shape))
     stretched: tuple[list, list] = ([], [])
@@ -266,7 +266,7 @@ def _along_batches(
 
 
 def _without(x: Any, labels: list, names: list) -> tuple[Any, list]:
-    """`x` without the dimensions `names`, of size 1, and the labels of the others."""
+    """Remove the dimensions `names`, of size 1, from `x`; return also the other labels."""
     if not names:
         return x, labels
     x = structural.squeeze(x, [labels.index(name) for name in names])

@@ -109,7 +109,7 @@ def _array(
 
 
 def _as_array(function: str, x: Any, dtype: Any) -> Array:
-    """Any value as an array, of the canonical dtype `dtype` if that is not None."""
+    """Convert any value to an array, of the canonical dtype `dtype` if that is not None."""
     if isinstance(x, Array):
         return x if dtype is None else convert(x, dtype)
     kind = type(x)
@@ -147,7 +147,7 @@ def python_number(x: Any, kind: type, dtype: Any) -> Any:
 
 
 def _integral(x: Any) -> int:
-    """A Python number without its fraction; raises for NaN and infinities."""
+    """Truncate a Python number to an int; raise for NaN and infinities."""
     if isinstance(x, complex):
         x = x.real
     try:
@@ -160,7 +160,7 @@ def _integral(x: Any) -> int:
 
 
 def _from_buffer(function: str, x: Any, dtype: Any) -> Array:
-    """An array of what shares its memory (bytearray, memoryview) or is a sequence of numbers."""
+    """Create an array from a buffer (bytearray, memoryview) or another sequence of numbers."""
     if not isinstance(x, (str, bytes, dict)):
         try:
             found = np.asarray(memoryview(x))
@@ -183,7 +183,9 @@ def _shown(x: Any) -> str:
 
 
 def _from_list(function: str, x: Any, dtype: Any) -> Array:
-    """An array of nested lists: through NumPy where all parts are numbers, else by stacking."""
+    """Create an array from nested lists: through NumPy where all items are numbers, else by
+    stacking.
+    """
     leaves: list[Any] = []
     shape = _list_shape(function, x, "", leaves)
     if all(type(leaf) in _SCALARS for leaf in leaves):
@@ -196,7 +198,7 @@ def _from_list(function: str, x: Any, dtype: Any) -> Array:
 
 
 def _stacked(function: str, x: Any, dtype: Any) -> Array:
-    """Nested lists some of whose parts are arrays or tracers, level by level."""
+    """Stack nested lists that contain arrays or tracers, level by level."""
     if not isinstance(x, (list, tuple, range)):
         return _as_array(function, x, dtype)
     if all(type(part) in _SCALARS for part in x):
@@ -205,7 +207,7 @@ def _stacked(function: str, x: Any, dtype: Any) -> Array:
 
 
 def _host(x: Any, dtype: Any) -> np.ndarray:
-    """Nested lists of numbers and NumPy arrays, as one NumPy array."""
+    """Convert nested lists of numbers and NumPy arrays to one NumPy array."""
     if isinstance(x, (list, tuple, range)):
         return np.stack([_host(part, dtype) for part in x]) if len(x) else np.zeros(0, dtype)
     if type(x) in _SCALARS:
@@ -214,7 +216,7 @@ def _host(x: Any, dtype: Any) -> np.ndarray:
 
 
 def _numbers(leaves: list, dtype: Any) -> np.ndarray:
-    """Python numbers as a NumPy array; ints must fit."""
+    """Convert Python numbers to a NumPy array; ints must fit."""
     number_types = {type(leaf) for leaf in leaves}
     x64 = _base.x64()
     if dtype is None:
@@ -248,7 +250,7 @@ def _leaf(function: str, x: Any) -> Any:
 
 
 def _list_shape(function: str, x: Any, path: str, leaves: list) -> tuple:
-    """The shape of nested lists, whose leaves are appended in order; raises where parts differ."""
+    """Return the shape of nested lists, and append their leaves in order; raise for ragged lists."""
     if not isinstance(x, (list, tuple)):
         if x is None:
             raise ArgumentValueError(

@@ -57,7 +57,7 @@ _SCALARS = frozenset((bool, int, float, complex))
 
 
 def _fill(function: str, shape: Any, value: Any, device: Any = None) -> Array:
-    """An array of `shape` filled with a scalar that has its dtype already."""
+    """Create an array of `shape` filled with a scalar that has its dtype already."""
     if type(shape) is int and shape >= 0:
         shape = (shape,)
     else:
@@ -75,7 +75,7 @@ def _filling_dtype(function: str, dtype: Any) -> Any:
 def _constant(
     function: str, shape: Any, value: int, dtype: Any, device: Any, out_sharding: Any
 ) -> Array:
-    """An array of `shape` filled with the number `value`, of floats unless `dtype` is given."""
+    """Create an array of `shape` filled with the number `value`, of floats unless `dtype` is given."""
     if out_sharding is not None:
         fill = functools.partial(_constant, function, shape, value, dtype, device, None)
         return with_out_sharding(function, fill, (), out_sharding)
@@ -166,7 +166,7 @@ def _full(function: str, shape: Any, value: Any, dtype: Any, weak: bool, device:
 
 
 def _like(function: str, x: Any, dtype: Any, shape: Any) -> tuple:
-    """Dtype, weakness and shape for an array that is like `x` but for what is given."""
+    """Return dtype, weakness and shape for an array like `x`, except for what is given."""
     if isinstance(x, Array):
         aval = x.aval
     elif (
@@ -190,7 +190,7 @@ def _filled_like(function: str, x: Any, value: Any, dtype: Any, shape: Any, devi
 
 
 def _device_like(x: Any, shape: Any, device: Any) -> Any:
-    """The default device of an array like `x`: the devices that `x` is committed to."""
+    """Return the default device of an array like `x`: the devices that `x` is committed to."""
     if device is not None or shape is not None or not isinstance(x, Array):
         return device
     bound = getattr(x, "_device", None)
@@ -291,7 +291,7 @@ def full_like(
 
 
 def _concrete_number(function: str, argument: str, x: Any) -> Any:
-    """A bound of a range as a number (or symbolic size) that is known now."""
+    """Convert a bound of a range to a concrete number (or symbolic size)."""
     if type(x) in _SCALARS or dims.is_dim(x):
         return x
     if isinstance(x, Tracer):
@@ -400,7 +400,7 @@ def _steps(start: Any, stop: Any, step: Any) -> Any:
 
 
 def _integer_bound(x: Any) -> dims.Size:
-    """A bound beside symbolic ones."""
+    """Convert a bound of a range to an integer, where another bound is symbolic."""
     if dims.is_dim(x):
         return x
     value = x if type(x) in _SCALARS else x.item()
@@ -456,7 +456,7 @@ def _linspace(
     axis: int,
     with_step: bool = False,
 ) -> Any:
-    """The numbers; with the step, if asked for."""
+    """Create the numbers; return also the step, if requested."""
     num = static_int(function, "num", num)
     if not dims.is_dim(num) and num < 0:
         raise ArgumentValueError(
@@ -515,7 +515,7 @@ def _spaced(
 
 
 def _between(start: Any, stop: Any, *, num: Any, endpoint: bool) -> tuple:
-    """`num` numbers from start to stop along a new first dimension, and the step."""
+    """Create `num` numbers from start to stop along a new first dimension, and the step."""
     computed, bounds = start.dtype, start.shape
     count = num - 1 if endpoint else num
     if dims.is_dim(count) or count > 0:
@@ -614,7 +614,9 @@ def geomspace(
 
 
 def _end(x: Any, phase: Any, both: Any) -> Any:
-    """An end of a geometric range, as its first or last item; NaN where the sum of the logarithms is."""
+    """Return an end of a geometric range, as its first or last item; NaN where the sum of the
+    logarithms is.
+    """
     value = _base.select(ne_p.bind(both, both), both, div_p.bind(x, phase))
     return expand_dims(value, (0,))
 

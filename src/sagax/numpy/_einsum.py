@@ -97,7 +97,7 @@ def _labels(terms: Sequence[tuple]) -> set:
 
 
 def _simplified(x: Any, names: Labels, sizes: dict) -> tuple[Any, Labels]:
-    """An operand with each label once, and without dimensions of size 1 that others stretch."""
+    """Reduce an operand to one dimension for each label, without size 1 where others stretch."""
     shape = aval_of(x).shape
     stretched = [
         i for i, (n, d) in enumerate(zip(names, shape)) if dims.same(d, 1) and not _is_one(sizes[n])
@@ -119,7 +119,7 @@ def _is_one(size: Any) -> bool:
 
 
 def _summed(x: Any, names: Labels, labels: set) -> tuple[Any, Labels]:
-    """`x` summed over the labels that are not in `labels`."""
+    """Sum `x` over the labels that are not in `labels`."""
     axes = tuple([i for i, n in enumerate(names) if n not in labels])
     if not axes:
         return x, names
@@ -136,7 +136,7 @@ def _product(
     preferred: Any,
     dot_general: Any,
 ) -> tuple[Any, Labels]:
-    """Two terms combined; labels that are not `needed` are summed over."""
+    """Combine two terms; labels that are not `needed` are summed over."""
     (x, x_names), (y, y_names) = first, second
     if result is None:
         shared = [n for n in x_names if n in y_names]
@@ -163,7 +163,9 @@ class _Plan:
 
 
 def _read(subscripts: Any, operands: tuple) -> tuple[tuple, tuple, Any]:
-    """Labels of the operands, the operands, labels of the result (None: implicit); `...` remain."""
+    """Parse the labels of the operands, the operands, labels of the result (None: implicit); `...`
+    remain.
+    """
     if not isinstance(subscripts, str):
         return _read_lists((subscripts, *operands))
     inputs, arrow, result = subscripts.replace(" ", "").partition("->")
@@ -180,7 +182,7 @@ def _read(subscripts: Any, operands: tuple) -> tuple[tuple, tuple, Any]:
 
 @functools.lru_cache(maxsize=1024)
 def _letters(term: str) -> Labels:
-    """The labels of one operand: letters, and Ellipsis for three dots."""
+    """Parse the labels of one operand: letters, and Ellipsis for three dots."""
     head, dots, tail = term.partition("...")
     for c in head + tail:
         if not c.isalpha():
@@ -210,7 +212,7 @@ def _read_lists(arguments: tuple) -> tuple[tuple, tuple, Any]:
 
 @functools.lru_cache(maxsize=1024)
 def _plan(inputs: tuple, result: Labels | None, shapes: tuple) -> _Plan:
-    """The labels with those that `...` stands for, checked against the shapes."""
+    """Expand `...` into labels, checked against the shapes."""
     extra = 0
     full = []
     for i, (names, shape) in enumerate(zip(inputs, shapes)):
@@ -277,7 +279,7 @@ def _shown(names: Labels) -> str:
 
 
 def _sizes(inputs: Sequence[Labels], shapes: tuple) -> dict:
-    """The size of each label; where operands differ, one of them must be 1."""
+    """Return the size of each label; where operands differ, one of them must be 1."""
     sizes: dict = {}
     owner: dict = {}
     for i, (names, shape) in enumerate(zip(inputs, shapes)):
@@ -304,7 +306,7 @@ def _sizes(inputs: Sequence[Labels], shapes: tuple) -> dict:
 
 
 def _path(plan: _Plan, optimize: Any) -> list[tuple[int, ...]]:
-    """The contraction path: each step removes its terms and appends its result."""
+    """Build the contraction path: each step removes its terms and appends its result."""
     n = len(plan.inputs)
     if n <= 2 or optimize is False:
         return [tuple(range(n))]

@@ -128,7 +128,9 @@ def log10(x: Any, /) -> Array:
 
 
 def _over(x: Any, divisor: float) -> Array:
-    """x divided by a real number; a complex x part by part, so that infinities stay where they are."""
+    """Divide x by a real number; complex x by its two components, so that infinities stay where
+    they are.
+    """
     if not dtypes.is_complex(dtype_of(x)):
         return div_p.bind(x, _base.number_like(divisor, x))
     re, im = real_p.bind(x), imag_p.bind(x)
@@ -186,7 +188,7 @@ def logaddexp2(x: Any, y: Any, /) -> Array:
 
 @fused
 def _log_of_sum(x: Any, y: Any, *, base: float) -> Array:
-    """The logarithm of a sum to base e or 2, as the greater logarithm and a correction to it."""
+    """Compute the logarithm of a sum to base e or 2, as the greater logarithm and a correction."""
     per_nat = 1 / math.log(base)
     half_turn = math.pi * per_nat
     greater = max_p.bind(x, y)
@@ -492,7 +494,7 @@ def _real_sinc(x: Any) -> Array:
 
 
 def _sinc_series(x: Any) -> Array:
-    """sin(x) / x by its power series, for |x| <= pi / 2: smooth at 0 to any order that is asked for."""
+    """Compute sin(x) / x by its power series, for |x| <= pi / 2: smooth at 0 to any order."""
     minus_square = _neg(square_p.bind(x))
     highest = 15 if dtype_of(x).itemsize <= 4 or dtype_of(x) == dtypes.complex64 else 23
     out = _base.number_like(1.0 / math.factorial(highest), x)

@@ -25,7 +25,7 @@ _MODES = ("raise", "wrap", "clip", "ignore")
 
 
 def _as_operand_like(size: dims.Size, x: Any) -> Any:
-    """A size as a scalar that goes with the operand `x`."""
+    """Convert a size to a scalar that combines with the operand `x`."""
     if not dims.is_dim(size):
         return number_like(size, x)
     aval = aval_of(x)
@@ -132,7 +132,7 @@ def ravel_multi_index(
 
 
 def _strides(sizes: dims.Shape, order: str) -> list[dims.Size]:
-    """The stride of each dimension, in elements."""
+    """Return the stride of each dimension, in elements."""
     if order == "F":
         return [dims.size(sizes[:i]) for i in range(len(sizes))]
     return [dims.size(sizes[i + 1 :]) for i in range(len(sizes))]
@@ -160,7 +160,7 @@ def _result_dtype(name: str, given: list, sizes: dims.Shape, dtype: Any) -> Any:
 
 
 def _within(name: str, x: Any, size: dims.Size, mode: str, position: int) -> Any:
-    """An index along a dimension, dealt with as `mode` says where it is out of bounds."""
+    """Bring an index along a dimension into bounds, as `mode` says."""
     if mode == "wrap":
         return remainder(x, _as_operand_like(size, x))
     if mode == "clip":

@@ -34,7 +34,7 @@ _TO_EVEN = RoundingMethod.TO_NEAREST_EVEN
 
 
 def _all(x: Any, value: bool) -> Array:
-    """An array like `x` in shape, whose elements are all True or all False."""
+    """Create an array like `x` in shape, whose elements are all True or all False."""
     return broadcast_in_dim_p.bind(np.bool_(value), shape=shape_of(x), broadcast_dimensions=())
 
 
@@ -42,7 +42,7 @@ def _all(x: Any, value: bool) -> Array:
 
 
 def _rounded(function: str, primitive: Any, x: Any, **params: Any) -> Array:
-    """An operand rounded by a primitive; integers are whole already."""
+    """Round an operand by a primitive; integers pass through."""
     x = as_operand(function, x)
     if dtypes.kind(dtype_of(x)) in "biu":
         return _base.as_array(function, x)
@@ -152,7 +152,7 @@ def _round(function: str, x: Any, decimals: Any, out: Any) -> Array:
 
 @fused
 def _to_decimals(x: Any, *, decimals: int) -> Array:
-    """Floating point numbers rounded: of one program, so that a quotient is what XLA makes of it."""
+    """Round floating point numbers, compiled as one, so that XLA decides how to form quotients."""
     if decimals == 0:
         return _round_parts(x)
     dtype = dtype_of(x)
@@ -176,7 +176,7 @@ def _static_integer(function: str, argument: str, value: Any) -> int:
 
 
 def _round_integers(x: Any, digits: int) -> Array:
-    """Integers rounded to a multiple of 10**digits, halves to the even one."""
+    """Round integers to a multiple of 10**digits, halves to the even one."""
     dtype = dtype_of(x)
     unit = 10**digits
     if unit > dtypes.iinfo(dtype).max // 2:
@@ -217,11 +217,11 @@ def isfinite(x: Any, /) -> Array:
     return _any_part(and_p, is_finite_p.bind, x)
 
 
-def _any_part(combine: Any, question: Any, x: Any) -> Array:
-    """A question about real numbers, asked about both parts of complex ones."""
+def _any_part(combine: Any, predicate: Any, x: Any) -> Array:
+    """Apply a predicate on real numbers to both components of complex ones."""
     if not dtype_predicates.is_complex(dtype_of(x)):
-        return question(x)
-    return combine.bind(question(real_p.bind(x)), question(imag_p.bind(x)))
+        return predicate(x)
+    return combine.bind(predicate(real_p.bind(x)), predicate(imag_p.bind(x)))
 
 
 @operation1
@@ -317,7 +317,7 @@ def signbit(x: Any, /) -> Array:
 
 
 def _bits(x: Any) -> Any:
-    """The bits of floating point numbers, as signed integers of their width."""
+    """Reinterpret the bits of floating point numbers as signed integers of their width."""
     return bitcast_convert_type_p.bind(x, new_dtype=np.dtype(f"int{8 * x.dtype.itemsize}"))
 
 
@@ -417,7 +417,7 @@ def frexp(x: Any, /) -> tuple[Array, Array]:
 
 @fused
 def _split(x: Any) -> tuple[Array, Array]:
-    """Mantissa and exponent of numbers of 32 or 64 bits."""
+    """Split numbers of 32 or 64 bits into mantissa and exponent."""
     layout = _Layout(x.dtype)
     field = and_p.bind(
         shift_right_logical_p.bind(_bits(x), layout.integer(layout.mantissa)),
@@ -457,7 +457,7 @@ class _Layout:
 
 @fused
 def _times_power(x: Any, n: Any) -> Array:
-    """x * 2**n in three factors, none of which overflows; the last one that matters alone rounds."""
+    """Multiply x * 2**n in three factors that do not overflow; only the last effective one rounds."""
     layout = _Layout(x.dtype)
     low, high = layout.integer(layout.mantissa + 1 - layout.bias), layout.integer(layout.bias)
     for _ in range(2):

@@ -283,7 +283,7 @@ def _traces(work: Any) -> bool:
 
 
 def _with_origin(here: Any, fun: Callable, args: tuple, kwargs: dict) -> Any:
-    """`fun`, whose operations were all written where it is called."""
+    """Call `fun`, and attribute all its operations to the line of the call."""
     if here.origin is not None:
         return fun(*args, **kwargs)
     here.origin, here.around = capture(), here.outer
@@ -307,7 +307,7 @@ def _records_calls() -> bool:
 
 
 def _as_call(fun: Callable, operands: tuple, name: str) -> Any:
-    """`fun` as one operation of the program being recorded."""
+    """Record `fun` as one call in the jaxpr being traced."""
     arrays = [x if hasattr(x, "aval") else _operand(x) for x in operands]
     if any(x is None for x in arrays):
         return fun(*operands)
@@ -327,7 +327,7 @@ def _as_call(fun: Callable, operands: tuple, name: str) -> Any:
 
 
 def _two(name: str, x: Any, y: Any) -> tuple:
-    """Two operands, where a number is taken beside the array that the other is."""
+    """Convert a number among two operands to one that combines with the other, an array."""
     if hasattr(x, "aval") and type(y) in _SCALARS:
         converted = _operand_like(name, x, y)
         return x, y if converted is None else converted
@@ -369,16 +369,20 @@ _numbers = new_table()
 
 
 def _distinct_key(x: Any) -> Any:
-    """The number `x` as part of a key: 0.0 and -0.0 are equal, 1 + 0j and 1 - 0j too, but not the same."""
+    """Return a cache key of a number: 0.0 and -0.0 are equal, 1 + 0j and 1 - 0j too, but not the
+    same.
+    """
     return x if x and type(x) is not complex else repr(x)
 
 
 def _operand(x: Any) -> ConcreteArray | None:
-    """An operand that is no array, as one; None for what is none or has something to say."""
+    """Convert a number or NumPy array to an array; None for other values, and where a warning is
+    due.
+    """
     kind = type(x)
     if kind not in _SCALARS:
-        cached = isinstance(x, (np.ndarray, np.generic)) and x.dtype.kind in "biufc"
-        return as_array(x) if cached else None
+        supported = isinstance(x, (np.ndarray, np.generic)) and x.dtype.kind in "biufc"
+        return as_array(x) if supported else None
     key = (kind, _distinct_key(x), _own() or _process.settings)
     found = _numbers.get(key)
     if found is None:
@@ -391,7 +395,7 @@ def _operand(x: Any) -> ConcreteArray | None:
 
 
 def _operand_like(function: str, a: ConcreteArray, value: Any) -> ConcreteArray | None:
-    """An operand that is no array, as one that goes with the array `a`; None for what is no operand."""
+    """Convert an operand that is no array to one that combines with `a`; None if it is no operand."""
     kind = type(value)
     if kind not in _SCALARS:
         return _operand(value)

@@ -37,7 +37,7 @@ def _() -> None:
 
 
 def _triangle(function: str, m: Any, k: Any) -> tuple:
-    """A matrix, and where its elements are on or below the diagonal k."""
+    """Return a matrix, and where its elements are on or below the diagonal k."""
     x = _base.as_array(function, m)
     if x.ndim < 2:
         raise ArgumentValueError(
@@ -150,7 +150,7 @@ def vander(x: Any, N: int | None = None, increasing: bool = False) -> Array:
 
 
 def _counting(size: Any) -> Array:
-    """0, 1, ..., size - 1."""
+    """Create 0, 1, ..., size - 1."""
     return iota_p.bind(dtype=dtypes.default_int(_base.x64()), shape=(size,), dimension=0)
 
 

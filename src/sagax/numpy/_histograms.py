@@ -197,7 +197,7 @@ def histogram(
 
 
 def _bins_of(edges: Array, x: Any) -> Array:
-    """The number, from 1, of the bin that each of `x` lies in; 0 or too great where there is none."""
+    """Return the number, from 1, of the bin of each of `x`; 0 or too great where there is none."""
     count = edges.shape[0]
     bin_indices = searchsorted(edges, x, side="right")
     last = structural.reshape(edges[-1:], ())

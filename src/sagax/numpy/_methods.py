@@ -44,7 +44,7 @@ def _() -> None:
 
 
 def _reshape(self: Any, *args: Any, order: str = "C", out_sharding: Any = None) -> Array:
-    """The elements in a new shape, given as one tuple or as several sizes; one may be -1.
+    """Reshape the array to a shape, given as one tuple or as several sizes; one may be -1.
 
     >>> import sagax.numpy as snp
     >>> snp.arange(6).reshape(2, -1)
@@ -59,7 +59,7 @@ def _reshape(self: Any, *args: Any, order: str = "C", out_sharding: Any = None) 
 
 
 def _transpose(self: Any, *args: Any) -> Array:
-    """The array with its dimensions in the given order; reversed if none is given.
+    """Permute the dimensions of the array to the given order; reversed if none is given.
 
     >>> import sagax.numpy as snp
     >>> snp.zeros((2, 3, 4)).transpose(0, 2, 1).shape
@@ -71,7 +71,7 @@ def _transpose(self: Any, *args: Any) -> Array:
 
 
 def _flatten(self: Any, order: str = "C", *, out_sharding: Any = None) -> Array:
-    """The elements in one dimension.
+    """Flatten the array to one dimension.
 
     >>> import sagax.numpy as snp
     >>> snp.ones((2, 2)).flatten()
@@ -81,7 +81,7 @@ def _flatten(self: Any, order: str = "C", *, out_sharding: Any = None) -> Array:
 
 
 def _astype(self: Any, dtype: Any, copy: bool = False, device: Any = None) -> Array:
-    """The array with its elements converted to `dtype`; see `numpy.astype`.
+    """Convert the elements of the array to `dtype`; see `numpy.astype`.
 
     >>> import sagax.numpy as snp
     >>> snp.array([1.7, -1.7]).astype(int)
@@ -91,7 +91,7 @@ def _astype(self: Any, dtype: Any, copy: bool = False, device: Any = None) -> Ar
 
 
 def _clip(self: Any, min: Any = None, max: Any = None) -> Array:
-    """Each element moved into the interval from `min` to `max`; see `numpy.clip`.
+    """Clip each element to the interval from `min` to `max`; see `numpy.clip`.
 
     >>> import sagax.numpy as snp
     >>> snp.arange(5).clip(1, 3)
@@ -109,7 +109,7 @@ def _compress(
     size: int | None = None,
     fill_value: Any = 0,
 ) -> Array:
-    """The parts of the array along `axis` where `condition` holds; see `numpy.compress`.
+    """Select the slices of the array along `axis` where `condition` holds; see `numpy.compress`.
 
     >>> import sagax.numpy as snp
     >>> snp.arange(3).compress(snp.array([True, False, True]))
@@ -119,7 +119,7 @@ def _compress(
 
 
 def _copy(self: Any) -> Array:
-    """An array with the same elements.
+    """Copy the array.
 
     >>> import sagax.numpy as snp
     >>> snp.arange(2).copy()
@@ -129,7 +129,7 @@ def _copy(self: Any) -> Array:
 
 
 def _round_method(self: Any, decimals: int = 0, out: None = None) -> Array:
-    """Each element rounded to `decimals`; see `numpy.round`.
+    """Round each element to `decimals`; see `numpy.round`.
 
     >>> import sagax.numpy as snp
     >>> snp.array([1.25, 2.5]).round()
@@ -139,7 +139,7 @@ def _round_method(self: Any, decimals: int = 0, out: None = None) -> Array:
 
 
 def _to_device(self: Any, device: Any, *, stream: Any = None) -> Array:
-    """The array on another device.
+    """Copy the array to another device.
 
     >>> import sagax
     >>> import sagax.numpy as snp
@@ -152,7 +152,7 @@ def _to_device(self: Any, device: Any, *, stream: Any = None) -> Array:
 
 
 def _view(self: Any, dtype: Any = None, type: None = None) -> Array:
-    """The memory of the elements read as another dtype; the last dimension changes with its width.
+    """Reinterpret the elements as another dtype; the last dimension changes with its width.
 
     >>> import sagax.numpy as snp
     >>> snp.array([1.0]).view(int)
@@ -217,7 +217,7 @@ def _complex_of_pairs(parts: Any) -> Any:
 
 
 def _byteswap(self: Any) -> Array:
-    """The elements with their bytes in reverse order.
+    """Reverse the bytes of each element.
 
     >>> import sagax.numpy as snp
     >>> snp.array([1, 256], dtype=snp.int16).byteswap()
@@ -232,7 +232,7 @@ def _byteswap(self: Any) -> Array:
 
 
 def _namespace(self: Any, *, api_version: str | None = None) -> Any:
-    """The module `sagax.numpy`, for code that is written by the array API standard.
+    """Return the module `sagax.numpy`, for code that is written by the array API standard.
 
     >>> import sagax.numpy as snp
     >>> snp.arange(2).__array_namespace__() is snp

@@ -23,7 +23,7 @@ _thread = config.thread
 
 
 def _there(function: str, a: Any, where: Any) -> tuple[Any, Any]:
-    """`a`, and which of its elements count (None: all)."""
+    """Return `a` and the mask of the elements that count (None: all)."""
     a, aval = with_aval(function, a)
     if where is not None:
         where = checked_where(function, where, aval.shape)

@@ -76,7 +76,7 @@ def _zero_of(aval: Any) -> Any:
 
 
 def _fills(function: str, fill_value: Any, ndim: int) -> list:
-    """The fill value for each dimension."""
+    """Return the fill value for each dimension."""
     if fill_value is None:
         return [0] * ndim
     if isinstance(fill_value, (tuple, list)):

@@ -104,7 +104,7 @@ def pad(array: Any, pad_width: Any, mode: str | Callable = "constant", **kwargs:
 
 
 def _pairs(value: Any, ndim: int, argument: str) -> list[tuple]:
-    """A number, a pair, or pairs, as a pair for each axis."""
+    """Normalize a number, a pair, or pairs, to a pair for each axis."""
     shape = _nested_shape(value)
     if shape == ():
         return [(value, value)] * ndim
@@ -207,7 +207,7 @@ def _pad_edge(x: Any, axis: int, before: Any, after: Any, *_: Any) -> Array:
 
 
 def _take_static(x: Any, positions: np.ndarray, axis: int) -> Array:
-    """x[positions] along `axis`, put together from slices where positions run up or down."""
+    """Take x[positions] along `axis`, joined from slices where positions run up or down."""
     cuts = np.flatnonzero(np.diff(np.diff(positions))) + 1
     pieces, start = [], 0
     while start < len(positions):
@@ -256,7 +256,7 @@ def _pad_mirrored(
 
 
 def _pad_mirrored_later(x: Any, axis: int, before: Any, after: Any, mode: str, kind: str) -> Array:
-    """The same with places that are computed when the program runs."""
+    """Pad by mirroring with indices that are computed at run time."""
     size = x.shape[axis]
     length = before + size + after
     count = structural.convert(shaping.size_as_value(size), dtypes.int32)

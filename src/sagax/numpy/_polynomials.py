@@ -32,7 +32,7 @@ from sagax.numpy._sorting import argsort
 
 
 def _coefficients(function: str, p: Any, argument: str) -> Array:
-    """A polynomial as a vector; a number is a constant one."""
+    """Convert a polynomial to a vector; a number is a constant one."""
     x, aval = with_aval(function, p)
     if aval.ndim > 1:
         raise ArgumentValueError(
@@ -73,7 +73,7 @@ def polysub(a1: Any, a2: Any) -> Array:
 
 
 def _of_one_degree(function: str, a1: Any, a2: Any) -> list[Any]:
-    """Both polynomials, with as many coefficients: the highest ones of the shorter are zeros."""
+    """Pad the shorter of two polynomials with zeros as its highest coefficients."""
     found = _promoted(function, a1, a2)
     size = max(p.shape[0] for p in found)
     return [
@@ -250,7 +250,7 @@ def _no_roots(x: Any) -> Any:
 
 
 def _companion(p: Any) -> Any:
-    """The matrix whose characteristic polynomial is `p`, divided by its first coefficient."""
+    """Create the matrix whose characteristic polynomial is `p`, divided by its first coefficient."""
     n = p.shape[0] - 1
     below = np.eye(n, k=-1, dtype=p.dtype)
     first = np.zeros((n, 1), p.dtype)

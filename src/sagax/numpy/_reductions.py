@@ -167,7 +167,7 @@ def _reduced(
     result: Any,
     keepdims: bool,
 ) -> Array:
-    """As `reduced`; `given` names the `arrays`."""
+    """Reduce as `reduced` does; `given` names the `arrays`."""
     more = dict(zip(given, arrays))
     primitive, combine, neutral = _KINDS[kind]
     aval = aval_of(a)
@@ -393,7 +393,7 @@ def check_not_empty(function: str, aval: Any, axes: tuple) -> None:
 
 
 def _complex_extremum(x: Any, axes: tuple, greatest: bool) -> Array:
-    """By real parts, and of those with the extreme real part by imaginary parts."""
+    """Reduce by real parts, then by the imaginary parts of those with the extreme real part."""
     primitive = reduce_max_p if greatest else reduce_min_p
     re, im = real(x), imag(x)
     aval = aval_of(re)
@@ -628,7 +628,7 @@ def _spread(
     result: Any,
     keepdims: bool,
 ) -> Array:
-    """The variance, or its root; `given` names the `arrays`."""
+    """Compute the variance, or its root; `given` names the `arrays`."""
     more = dict(zip(given, arrays))
     mask, mean = more.get("mask"), more.get("mean")
     aval = aval_of(a)

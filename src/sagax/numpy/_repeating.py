@@ -42,7 +42,7 @@ class OutOfBoundsError(SagaxError, IndexError):
 
 
 def _line(function: str, a: Any, axis: Any) -> tuple[Any, int]:
-    """`a` and the axis to work along: flattened, and its only one, where that is None or `a` a scalar."""
+    """Return `a` and the axis to work along: flattened where that is None or `a` a scalar."""
     x, aval = with_aval(function, a)
     if axis is None or not aval.ndim:
         return ravel(x), 0
@@ -116,7 +116,7 @@ def _fits(count: Any, size: Any) -> bool:
 
 
 def _repeat_all(x: Any, times: Any, axis: int) -> Array:
-    """Each element `times` times."""
+    """Repeat each element `times` times."""
     shape = x.aval.shape
     wide = (*shape[: axis + 1], times, *shape[axis + 1 :])
     remaining = tuple([i for i in range(len(wide)) if i != axis + 1])
@@ -216,7 +216,7 @@ def _at(x: Any, positions: Any, axis: int) -> Array:
 
 
 def _outside_slice(obj: slice, size: dims.Size) -> Any:
-    """The positions on an axis of symbolic size that a slice leaves out."""
+    """Return the positions on an axis of symbolic size that a slice leaves out."""
     start, count, step = dims.canonical_slice(obj, size)
     if step < 0:
         start, step = start + (count - 1) * step, -step
@@ -227,7 +227,7 @@ def _outside_slice(obj: slice, size: dims.Size) -> Any:
 
 
 def _wrapped_indices(positions: Sequence[int], size: dims.Size, axis: int) -> Any:
-    """Different positions on an axis of symbolic size, counted from the front."""
+    """Normalize distinct positions on an axis of symbolic size to nonnegative ones."""
     found: list = []
     for position in positions:
         if not -size <= position < size:

@@ -34,7 +34,7 @@ _thread = config.thread
 
 
 def _host(function: str, *arrays: Any) -> list[np.ndarray]:
-    """The contents of concrete arrays of one dtype."""
+    """Return the contents of concrete arrays of one dtype."""
     for x in arrays:
         if isinstance(x, Tracer) and x.concrete() is None:
             error = ConcretizationTypeError(
@@ -59,7 +59,7 @@ def _integers(x: np.ndarray) -> Array:
 
 
 def _strong_if_complex(x: Array) -> Array:
-    """The elements of sets of complex numbers are not weakly typed."""
+    """Make the elements of sets of complex numbers strongly typed."""
     return _base.strong(x) if dtypes.is_complex(x.dtype) else x
 
 
@@ -108,7 +108,7 @@ def unique(
 
 
 def _unique_here(x: np.ndarray, axis: int | None, equal_nan: bool, weak: bool) -> tuple:
-    """Values, first positions, inverse and counts, by NumPy."""
+    """Compute values, first positions, inverse and counts, by NumPy."""
     dtype = x.dtype
     if dtypes.is_narrow_float(dtype) or dtype.type.__module__ == "ml_dtypes":
         # exact, and in the same order
@@ -138,7 +138,7 @@ def _unique_sized(
     fill_value: Any,
     flags: tuple = (False, False, False),
 ) -> tuple:
-    """As `_unique_here` for a result of known size; what `flags` do not ask for is None."""
+    """Compute `unique` for a result of known size; results that `flags` do not request are None."""
     size = _size(function, size)
     if dims.same(aval.size, 0):
         if fill_value is None and not dims.same(size, 0):
@@ -196,7 +196,9 @@ def _unique_traced(
 
 
 def _distinct(rows: Any, equal_nan: bool) -> tuple[Any, Any]:
-    """The order that sorts a vector, or the rows of a matrix; and which differ from the one before."""
+    """Sort a vector, or the rows of a matrix; return the order, and which differ from the one
+    before.
+    """
     count = rows.shape[0]
     integer = dtypes.default_int(_thread.settings.x64)
     positions = shaping.broadcasted_iota(integer, (count,), 0)
@@ -302,7 +304,7 @@ def unique_values(x: Any, /, *, size: int | None = None, fill_value: Any = None)
 
 
 def _promoted_vectors(function: str, ar1: Any, ar2: Any) -> tuple[tuple[Array, Array], bool]:
-    """Both arguments as vectors of a common dtype; and whether that is a weak one."""
+    """Promote both arguments to vectors of a common dtype; return also if that is weak."""
     a, b = with_aval(function, ar1, 0)[0], with_aval(function, ar2, 1)[0]
     weak = _base.common_dtype(function, (a, b))[1]
     a, b = (_base.as_array(function, x) for x in _base.promote_dtypes(function, a, b))
@@ -311,7 +313,7 @@ def _promoted_vectors(function: str, ar1: Any, ar2: Any) -> tuple[tuple[Array, A
 
 
 def _from_host(function: str, found: np.ndarray, dtype: Any, weak: bool) -> Array:
-    """An array of what NumPy found."""
+    """Convert a result of NumPy to an array."""
     if not dtypes.is_complex(dtype):
         found = np.real(found)
     return structural.convert(_base.as_array(function, found.astype(dtype)), dtype, weak)
@@ -334,7 +336,9 @@ def union1d(ar1: Any, ar2: Any, *, size: int | None = None, fill_value: Any = No
 
 
 def _compressed(values: Any, mask: Any, size: Any, fill: Any) -> tuple[Any, Any, Any]:
-    """The first `size` of `values` at which `mask` holds, padded; their positions, and which are valid."""
+    """Select the first `size` of `values` where `mask` holds, padded; and their positions and
+    validity.
+    """
     count = values.shape[0]
     positions = first_indices(mask, size, dtypes.default_int(_thread.settings.x64))
     valid = positions < count
@@ -346,7 +350,7 @@ def _compressed(values: Any, mask: Any, size: Any, fill: Any) -> tuple[Any, Any,
 
 
 def _argsort(x: Any) -> tuple[Any, Any]:
-    """A vector sorted, and the positions that sort it."""
+    """Sort a vector; return also the positions that sort it."""
     positions = shaping.broadcasted_iota(dtypes.default_int(_thread.settings.x64), x.shape, 0)
     ordered, order = sort_p.bind(x, positions, dimension=0, is_stable=True, num_keys=1)
     return ordered, order
@@ -431,7 +435,7 @@ def setdiff1d(
 
 
 def _not_in(a: Array, b: Array, assume_unique: bool, size: Any, fill_value: Any) -> Array:
-    """`setdiff1d` of two vectors of one dtype, filled up to a size."""
+    """Compute `setdiff1d` of two vectors of one dtype, padded to a size."""
     fill = _fill_value_as("setdiff1d", 0 if fill_value is None else fill_value, a.dtype)
     if not a.shape[0]:
         return broadcast_to(fill, (size,))

@@ -121,7 +121,7 @@ def _reshape(a: Any, aval: Any, shape: Any) -> Array:
 
 
 def _new_shape(aval: Any, shape: Any) -> tuple:
-    """`shape` with -1 replaced by the size that is left."""
+    """Replace -1 in `shape` by the size that is left."""
     if type(shape) is not tuple:
         shape = tuple(shape) if isinstance(shape, (list, range)) else _sizes(shape)
     rest = None
@@ -159,7 +159,7 @@ def _new_shape(aval: Any, shape: Any) -> tuple:
 
 
 def _sizes(shape: Any) -> tuple:
-    """An argument that is no tuple or list as one."""
+    """Convert an argument that is no tuple or list to one."""
     if isinstance(shape, (np.ndarray, Array)) and shape.ndim == 1:
         return tuple(shape)
     if isinstance(shape, Sequence) and not isinstance(shape, str):
@@ -435,7 +435,7 @@ def _each(function: str, arrays: tuple, change: Any) -> Any:
 
 
 def _to_array(x: Any, aval: Any) -> Array:
-    """`x` as one of our arrays, unchanged."""
+    """Convert `x` to an array of sagax, unchanged."""
     if hasattr(x, "aval"):
         return x
     return structural.broadcast_in_dim(x, aval.shape, tuple(range(aval.ndim)))
@@ -631,7 +631,7 @@ def roll(a: Any, shift: Any, axis: Axes = None) -> Array:
 
 
 def _shifts(shift: Any) -> list:
-    """The shifts as a list; ints where they are known."""
+    """Convert the shifts to a list; ints where they are known."""
     if isinstance(shift, (tuple, list)):
         return [s for one in shift for s in _shifts(one)]
     if type(shift) is int or dims.is_dim(shift):
@@ -668,7 +668,7 @@ def _roll_one(x: Any, shift: Any, axis: int) -> Any:
 
 
 def _roll_traced(x: Any, shift: Any, axis: int) -> Any:
-    """As `_roll_one` for a shift that is not known: a window onto two copies in a row."""
+    """Roll as `_roll_one` does by a traced shift: a window onto two copies in a row."""
     size = x.aval.shape[axis]
     shift = structural.convert(shift, np.dtype(np.int32))
     rest = arithmetic.rem(shift, size)  # has the sign of the shift

@@ -61,7 +61,9 @@ def correlate(
 
 
 def _sequences(function: str, a: Any, v: Any, mode: str) -> tuple[Any, Any, bool]:
-    """Both vectors with a common floating point dtype, the longer one first; whether that swapped them."""
+    """Promote both vectors to a common floating point dtype, the longer one first; return also if
+    they swapped.
+    """
     check_choice(function, "mode", mode, _MODES, f"one of {_MODES}")
     a, x = with_aval(function, a, 0)
     v, y = with_aval(function, v, 1)
@@ -84,7 +86,7 @@ def _sequences(function: str, a: Any, v: Any, mode: str) -> tuple[Any, Any, bool
 
 
 def _slide(function: str, x: Any, kernel: Any, mode: str, precision: Any, preferred: Any) -> Array:
-    """Inner products of `kernel` with the places of `x` that it slides over."""
+    """Compute inner products of `kernel` with each window of `x`."""
     m = kernel.aval.shape[0]
     before, after = {"full": (m - 1, m - 1), "same": (m // 2, (m - 1) // 2), "valid": (0, 0)}[mode]
     if preferred is not None:

@@ -33,18 +33,20 @@ _thread = config.thread
 
 
 def _integer() -> Any:
-    """The dtype of positions."""
+    """Return the dtype of indices."""
     return dtypes.default_int(_thread.settings.x64)
 
 
 def _index_dtype_for(size: Any) -> Any:
-    """The dtype of a place among `size` elements: of 32 bits if that is enough, with x64 on too."""
+    """Return the dtype of an index among `size` elements: of 32 bits if that is enough, with x64 on
+    too.
+    """
     few = dims.is_dim(size) or size <= np.iinfo(np.int32).max
     return dtypes.int32 if few else _integer()
 
 
 def _along(function: str, a: Any, axis: Any) -> tuple[Any, int]:
-    """`a` and the axis to work along: flattened, and its only one, where that is None."""
+    """Return `a` and the axis to work along: flattened where that is None."""
     a, aval = with_aval(function, a)
     if axis is None:
         return ravel(a), 0

@@ -330,7 +330,9 @@ def _quantiles_of(
     skip_nan: bool,
     keepdims: bool,
 ) -> Array:
-    """Quantiles by sorting. `arrays` are q, unless it is `known`, and the weights if there are any."""
+    """Compute quantiles by sorting. `arrays` are q, unless it is `known`, and the weights if there
+    are any.
+    """
     aval = aval_of(a)
     working, result = mean_dtypes(aval.dtype, _thread.settings.x64)
     x = _last(convert(a, working), aval, axes)
@@ -359,7 +361,7 @@ def _quantiles_of(
 
 
 def _last(x: Any, aval: Any, axes: tuple) -> Any:
-    """`x` with the dimensions `axes` merged into one, the last."""
+    """Merge the dimensions `axes` of `x` into one, the last."""
     other_axes = [i for i in range(aval.ndim) if i not in axes]
     x = transpose(x, (*other_axes, *axes))
     size = dims.size([aval.shape[i] for i in axes])
@@ -371,7 +373,7 @@ def _sorted(x: Any) -> Any:
 
 
 def _known_quantile(x: Any, q: float, method: str) -> Any:
-    """The quantile `q` along the last dimension, for a number that is known while tracing."""
+    """Compute the quantile `q` along the last dimension, for a number that is known while tracing."""
     n = x.aval.shape[-1]
     if dims.is_dim(n):
         return _quantile_along(x, convert(_base.as_array("quantile", q), x.aval.dtype), method)
@@ -393,7 +395,9 @@ def _known_quantile(x: Any, q: float, method: str) -> Any:
 
 
 def _quantile_along(x: Any, q: Any, method: str) -> Any:
-    """The quantiles `q`, a scalar or a vector, along the last dimension: the first of the result."""
+    """Compute the quantiles `q`, a scalar or a vector, along the last dimension: the first of the
+    result.
+    """
     n = x.aval.shape[-1]
     x = _sorted(x)
     low, high, weight = _neighbors(q, size_as_value(n), method, _traced)
@@ -406,13 +410,13 @@ def _quantile_along(x: Any, q: Any, method: str) -> Any:
 
 
 def _at_all(x: Any, indices: Any) -> Any:
-    """x[..., places]: the same places, which are in bounds, in every row."""
+    """Index x[..., indices]: the same indices, which are in bounds, in every row."""
     indices = convert(indices, dtypes.int32)
     return getitem(x, (..., indices), mode="promise_in_bounds", wrap_negative_indices=False)
 
 
 def _quantile_of_numbers(x: Any, q: Any, method: str) -> Any:
-    """As `_quantile_along`, with NaN left out: each row has its own number of elements."""
+    """Compute quantiles as `_quantile_along` does, with NaN left out: each row has its own count."""
     count = sum_along(x == x, -1)
     x = _sorted(x)
     q = _grid(q, x)
@@ -423,12 +427,14 @@ def _quantile_of_numbers(x: Any, q: Any, method: str) -> Any:
 
 
 def _grid(q: Any, x: Any) -> Any:
-    """`q` with dimensions that broadcast against the rows of `x`, its own one first."""
+    """Reshape `q` to broadcast against the rows of `x`, its own dimension first."""
     return reshape(q, (*q.shape, *[1] * (x.aval.ndim - 1))) if q.ndim else q
 
 
 def _at_each(x: Any, indices: Any) -> Any:
-    """x[..., places], each row with its own places; these have the first dimension of the result."""
+    """Index x[..., indices], each row with its own indices; these have the first dimension of the
+    result.
+    """
     indices = convert(indices, dtypes.int32)
     inner = x.aval.shape[:-1]
     if indices.ndim == len(inner):
@@ -456,7 +462,9 @@ _traced = _Arithmetic(floor, ceil, where, lambda x, high: clip(x, 0, high))
 
 
 def _neighbors(q: Any, n: Any, method: str, m: _Arithmetic) -> tuple[Any, Any, Any]:
-    """Positions of the elements below and above the quantile, and the share of the one above."""
+    """Return the positions of the elements below and above the quantile, and the weight of the one
+    above.
+    """
     if method in _STEPS:
         low, high, weight = _steps(q, n, method, m)
         return m.clamp(low, n - 1), m.clamp(high, n - 1), weight
@@ -481,7 +489,9 @@ def _neighbors(q: Any, n: Any, method: str, m: _Arithmetic) -> tuple[Any, Any, A
 
 
 def _steps(q: Any, n: Any, method: str, m: _Arithmetic) -> tuple[Any, Any, Any]:
-    """As `_neighbors` for the methods by which the quantile is a step function of q."""
+    """Return the same as `_neighbors` for the methods by which the quantile is a step function of
+    q.
+    """
     if method == "closest_observation":
         position = n * q - 1.5
         low = m.floor(position)
@@ -498,7 +508,7 @@ def _steps(q: Any, n: Any, method: str, m: _Arithmetic) -> tuple[Any, Any, Any]:
 
 
 def _weighted_quantile(x: Any, q: Any, weights: Any, skip_nan: bool) -> Any:
-    """The least element at which the share of the weights of those up to it reaches `q`."""
+    """Find the least element at which the cumulative share of the weights reaches `q`."""
     weights = convert(weights, x.aval.dtype)
     numbers = x == x
     if skip_nan:
@@ -598,7 +608,7 @@ def cov(
 
 
 def _variables(x: Any, rowvar: bool) -> Any:
-    """Observations as a matrix with a row for each variable."""
+    """Convert observations to a matrix with a row for each variable."""
     x = _base.as_array("cov", x)
     if x.ndim < 2:
         return reshape(x, (1, -1))

@@ -127,7 +127,7 @@ class ufunc:
     def _fold(
         self, x: Any, axis: tuple, dtype: Any, keepdims: bool, initial: Any, where: Any
     ) -> Array:
-        """reduce, one element after the other."""
+        """Reduce one element after the other."""
         shape = x.shape
         reduced_shape = tuple([1 if i in axis else s for i, s in enumerate(shape)])
         rest = tuple([s for i, s in enumerate(shape) if i not in axis])
@@ -162,7 +162,7 @@ class ufunc:
 
     @staticmethod
     def _items(x: Any, axes: tuple) -> Any:
-        """`x` with the axes in front, as one, in the order of their elements."""
+        """Move the axes of `x` to the front, as one, in the order of their elements."""
         rest = [i for i in range(x.ndim) if i not in axes]
         x = x.transpose(*axes, *rest) if x.ndim else x
         return x.reshape(math.prod(x.shape[: len(axes)]), *x.shape[len(axes) :])
@@ -342,7 +342,7 @@ def _scattered(method: str) -> Callable[..., Any]:
 
 
 def _bits(primitive: Any, identity: int) -> Callable[..., Any]:
-    """reduce for an operation on bits, whose identity has no bit set (0) or all (-1)."""
+    """Reduce an operation on bits, whose identity has no bit set (0) or all (-1)."""
 
     def reduce(x: Any, axis: tuple, dtype: Any, keepdims: bool, initial: Any, where: Any) -> Array:
         if dtype is not None:
@@ -370,7 +370,7 @@ def _reduced_shape(x: Any, axes: tuple) -> tuple:
 
 
 def _truth(reduction: Callable[..., Any], combine: Callable[..., Any]) -> Callable[..., Any]:
-    """reduce for a logical operation; the result is boolean."""
+    """Reduce a logical operation; the result is boolean."""
 
     def reduce(x: Any, axis: tuple, dtype: Any, keepdims: bool, initial: Any, where: Any) -> Array:
         out = reduction(x, axis=axis, keepdims=keepdims, where=where)
@@ -390,7 +390,9 @@ def _extreme(reduction: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _log_of_sum(combine: Callable[..., Any], power: Any, logarithm: Any) -> Callable[..., Any]:
-    """reduce for the logarithm of a sum of powers: from the greatest element, so that nothing overflows."""
+    """Reduce the logarithm of a sum of powers: from the greatest element, so that nothing
+    overflows.
+    """
 
     def reduce(x: Any, axis: tuple, dtype: Any, keepdims: bool, initial: Any, where: Any) -> Array:
         (x,) = _base.promote_inexact("logaddexp.reduce", x if dtype is None else x.astype(dtype))

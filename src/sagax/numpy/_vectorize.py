@@ -190,7 +190,7 @@ def _read_core(name: str, x: Any, core: tuple, label: Any, sizes: dict) -> None:
 
 
 def _checking(name: str, call: Any, parsed: Signature, signature: Any, sizes: dict) -> Any:
-    """`call`, with a look at the number and core dimensions of what it returns."""
+    """Wrap `call` to check the number and core dimensions of its results."""
 
     @functools.wraps(call)
     def checked(*items: Any) -> Any:

@@ -47,7 +47,7 @@ _AT_ONCE = 3  # dimensions that the engine transforms in one operation
 def _transform(
     function: str, kind: FftType, a: Any, s: Any, axes: Sequence[int], norm: str | None
 ) -> Array:
-    """The transform over `axes`, none of them twice; `s` are the sizes of them, or None."""
+    """Transform over distinct `axes`; `s` are their sizes, or None."""
     if norm not in (None, "backward", "ortho", "forward"):
         raise ArgumentValueError(
             f'Invalid norm value {norm}; should be "backward", "ortho" or "forward".',
@@ -101,7 +101,7 @@ def _input_sizes(kind: FftType, sizes: tuple) -> tuple:
 
 
 def _resized(x: Any, axis: int, size: Any) -> Any:
-    """The first `size` elements along `axis`, with zeros after them where there are fewer."""
+    """Cut or zero-pad `axis` to `size` elements."""
     have = x.shape[axis]
     if dims.same(have, size):
         return x
@@ -115,7 +115,7 @@ def _resized(x: Any, axis: int, size: Any) -> Any:
 
 
 def _in_parts(kind: FftType, x: Any, sizes: tuple) -> Any:
-    """The transform over the last dimensions, a few at a time.
+    """Transform over the last dimensions, at most three at a time.
 
     A transform of real numbers begins with the last dimensions, an inverse one to real numbers ends
     with them; what goes on before or after is complex.
@@ -133,7 +133,7 @@ def _in_parts(kind: FftType, x: Any, sizes: tuple) -> Any:
 
 
 def _scaled(x: Any, kind: FftType, sizes: tuple, norm: str | None) -> Any:
-    """The transform, which divides in the inverse direction, brought to the norm asked for."""
+    """Scale the transform, which divides in the inverse direction, to the requested norm."""
     if norm in (None, "backward"):
         return x
     inverse = kind in (FftType.IFFT, FftType.IRFFT)
@@ -341,7 +341,7 @@ def _pair(function: str, axes: Axes) -> Sequence[int]:
 
 
 def _frequencies(function: str, numbers: Any, n: Any, d: Any, dtype: Any, device: Any) -> Array:
-    """numbers / (n * d) as `dtype`."""
+    """Compute numbers / (n * d) as `dtype`."""
     if dtype is None:
         dtype = dtypes.default_float(_thread.settings.x64)
     else:

@@ -132,7 +132,7 @@ def is_raw(key: Any) -> bool:
 
 
 def _wrapped(function: str, key: Any, argument: str) -> Any:
-    """Raw key data as (an array of) typed keys of the default implementation."""
+    """Wrap raw key data as (an array of) typed keys of the default implementation."""
     setting = _thread.settings.legacy_prng_key
     impl = implementation_of(function, None)
     data = raw_numbers(function, key, argument, impl)

@@ -48,7 +48,7 @@ _SQRT2 = float(np.sqrt(2))
 
 
 def _tiny(dtype: Any) -> Any:
-    """The least positive normal number of a dtype."""
+    """Return the least positive normal number of a dtype."""
     return ml_dtypes.finfo(dtype).smallest_normal
 
 
@@ -293,7 +293,7 @@ def wald(
 
 
 def _shape_of_draws(function: str, shape: Any, *params: Any) -> tuple:
-    """`shape`, which need not be that of the parameters: those of more dimensions share the draws."""
+    """Return the shape of the draws, which parameters of more dimensions share."""
     shape = shape_of(function, shape)
     joint_shape(function, [shape, *[p.shape for p in params]])
     return shape

@@ -77,7 +77,7 @@ def take(x: Any, indices: Any, axis: int) -> Any:
 
 
 def _sort_count(size: Any) -> int:
-    """The number of sorts by random 32-bit keys after which ties do not matter.
+    """Return the number of sorts by random 32-bit keys after which ties do not matter.
 
     For a symbolic size, that of its upper bound.
     """
@@ -101,7 +101,7 @@ def _after_sorts(found: list, size: Any) -> Any:
 
 @functools.cache
 def _least_size(sorts: int) -> int:
-    """The least size that takes this many sorts."""
+    """Return the least size that takes this many sorts."""
     low, high = 0, 2**31 - 1
     while low < high:
         middle = (low + high) // 2
@@ -146,7 +146,7 @@ def _permuted_range(n: int, dtype: Any) -> Callable[..., Any]:
 
 
 def _order(key: Any, n: int, dtype: Any) -> Any:
-    """The numbers below `n` in random order."""
+    """Draw the numbers below `n` in random order."""
     concrete = state.trace is evaluation and isinstance(key, ConcreteArray)
     if concrete and n >= tuning.PERMUTATION_MIN_ELEMENTS_ON_HOST:
         if key._where().platform == "cpu":
@@ -251,14 +251,14 @@ def permutation(
 
 
 def _population_aval(function: str, argument: str, x: Any) -> Any:
-    """The aval of a population: an int, or an array of any dtype."""
+    """Return the aval of a population: an int, or an array of any dtype."""
     if isinstance(x, Array):  # keys are allowed, too
         return x.aval
     return operand_aval(function, argument, x)
 
 
 def _size(function: str, argument: str, x: Any) -> int:
-    """A scalar as the size of a population."""
+    """Convert a scalar to the size of a population."""
     if dtypes.kind(aval_of(x).dtype) not in "iu":
         raise ArgumentError(
             f"{argument} must be an integer or at least 1-dimensional",
@@ -274,7 +274,7 @@ def _size(function: str, argument: str, x: Any) -> int:
 
 
 def _count(n: Any, shape: tuple) -> Any:
-    """A size as int32, for arithmetic with arrays of this shape."""
+    """Convert a size to int32, for arithmetic with arrays of this shape."""
     if dims.is_dim(n):
         return stretch(convert(size_as_value(n), _I32), shape)
     return np.int32(n)

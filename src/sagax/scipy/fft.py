@@ -122,12 +122,12 @@ def _along(transform: Any, x: Any, n: int | None, axis: int, norm: str | None) -
 
 
 def _turns(n: int, dtype: Any) -> Any:
-    """exp(-i pi k / (2 n))."""
+    """Compute exp(-i pi k / (2 n))."""
     return np.exp(-0.5j * np.pi * np.arange(n) / n).astype(np.result_type(dtype, np.complex64))
 
 
 def _orthogonal(n: int, dtype: Any) -> Any:
-    """The factors that make the transform orthogonal."""
+    """Return the factors that make the transform orthogonal."""
     factors = np.full(n, np.sqrt(0.5 / n))
     factors[0] = np.sqrt(0.25 / n)
     return factors.astype(dtype)

@@ -19,7 +19,7 @@ __all__ = ["map_coordinates"]
 
 
 def _mirrored(index: Array, size: Any) -> Array:
-    """Back and forth between the centres of the first and the last element."""
+    """Mirror indices at the centers of the first and the last element."""
     last = size - 1 if type(size) is not int or size > 1 else 1
     distance = snp.mod(index, 2 * last)
     inside = snp.minimum(distance, 2 * last - distance)
@@ -27,7 +27,7 @@ def _mirrored(index: Array, size: Any) -> Array:
 
 
 def _reflected(index: Array, size: Any) -> Array:
-    """Back and forth between the outer edges of the first and the last element."""
+    """Reflect indices at the outer edges of the first and the last element."""
     coordinate = snp.mod(index, 2 * size)
     return snp.minimum(coordinate, 2 * size - 1 - coordinate)
 

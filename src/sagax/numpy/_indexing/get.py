@@ -218,7 +218,7 @@ def _static(x: Any, items: list) -> Any:
 
 
 def _dynamic(x: Any, items: list) -> Any:
-    """One window whose place is known when the program runs, then what is static in it."""
+    """Slice one window whose position is traced, then apply the static parts of the index."""
     shape = aval_of(x).shape
     starts: list[Any] = [0] * len(shape)
     sizes = list(shape)

@@ -39,7 +39,7 @@ index_exp = IndexExpression(True)
 
 
 def _range(name: str, s: slice) -> Array:
-    """The numbers that a slice stands for; an imaginary step is their count, with the stop."""
+    """Create the numbers that a slice stands for; an imaginary step is their count, with the stop."""
     start, stop, step = [
         None if bound is None else _number(f"slice {what} of numpy.{name}", bound)
         for what, bound in (("start", s.start), ("stop", s.stop), ("step", s.step))
@@ -70,7 +70,7 @@ def _number(what: str, x: Any) -> Any:
 
 
 def _axes(name: str, index: Any) -> list:
-    """The ranges of a tuple of slices, in one dtype."""
+    """Create the ranges of a tuple of slices, in one dtype."""
     for s in index:
         if not isinstance(s, slice):
             raise ArgumentError(
@@ -121,7 +121,7 @@ class OpenGrid:
 
 
 def _along(line: Any, axis: int, ndim: int) -> Any:
-    """A one-dimensional array with its dimension at `axis` of an array of that rank."""
+    """Reshape a one-dimensional array to a given rank, with its dimension at `axis`."""
     return expand_dims(line, [d for d in range(ndim) if d != axis])
 
 

@@ -79,12 +79,12 @@ def view_of(x: ConcreteArray, index: Any) -> Any:
 
 
 def _may_hold_keys(dtype: Any) -> bool:
-    """Parts of keys, typed or raw, are taken by operations that know which keys have been used."""
+    """Decide if arrays of a dtype may hold keys, which only operations that track their use read."""
     return dtype is _U32 or dtypes.is_extended(dtype)
 
 
 def _host_of(x: ConcreteArray) -> np.ndarray | None:
-    """The contents of `x`, if they are in the memory of the host."""
+    """Return the contents of `x`, if they are in the memory of the host."""
     if isinstance(x._device, Sharding):
         return None
     if x._host is None and x.device.platform != "cpu":
@@ -93,7 +93,7 @@ def _host_of(x: ConcreteArray) -> np.ndarray | None:
 
 
 def _array_of_view(x: ConcreteArray, host: np.ndarray, view: np.ndarray) -> ConcreteArray:
-    """A part of the contents of `x` as an array."""
+    """Create an array from a view of the contents of `x`."""
     aval = x.aval
     if host.size > tuning.NUMPY_MAX_ELEMENTS and view.size < host.size // 2:
         view = view.copy()  # a small part must not keep a large array in memory
@@ -179,7 +179,7 @@ def _all_small(arrays: list) -> bool:
 
 
 def _key(index: Index, shape: tuple) -> tuple | None:
-    """The index for NumPy, with all places in bounds; None if something is not known."""
+    """Convert the index for NumPy, with all positions in bounds; None if an item is traced."""
     key: list = []
     for item in index.items:
         kind = type(item)

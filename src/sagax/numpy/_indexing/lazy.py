@@ -35,7 +35,7 @@ def is_traced_mask(x: Any) -> bool:
 
 
 def _split(index: Any) -> tuple[int, Any, tuple] | None:
-    """The axis, the mask and what comes after it, of an index that is one mask after full slices."""
+    """Split an index that is one mask after full slices: the axis, the mask and the rest."""
     entries = index if isinstance(index, tuple) else (index,)
     for k, entry in enumerate(entries):
         if isinstance(entry, Array) and is_traced_mask(entry):

@@ -167,7 +167,7 @@ def _no_text(index: Any) -> ArgumentError:
 
 
 def _entry(e: Any, position: int) -> Any:
-    """An entry of the index as one of few types.
+    """Convert an entry of the index to one of few types.
 
     None, Ellipsis, slice, Slice, int, Dim, NumPy array of integers or booleans, Array of integers.
     """
@@ -356,7 +356,7 @@ def _window(axis: int, s: Slice, size: Any, position: int) -> AxisSlice:
 
 
 def _integer(argument: str, value: Any) -> Any:
-    """An int or a symbolic size."""
+    """Convert an entry to an int or a symbolic size."""
     if dims.is_dim(value):
         return value
     if isinstance(value, Tracer) and value.concrete() is None:
@@ -389,7 +389,7 @@ def wrapped(at: Any, size: Any) -> Any:
 
 
 def _narrow(at: np.ndarray, size: Any) -> np.ndarray:
-    """Known indices in 32 bits; those that do not fit are out of bounds, and stay so."""
+    """Convert static indices to 32 bits; those that do not fit are out of bounds, and stay so."""
     if at.dtype == _INT32:
         return at
     low, high = np.iinfo(_INT32).min, np.iinfo(_INT32).max
@@ -401,7 +401,7 @@ def _narrow(at: np.ndarray, size: Any) -> np.ndarray:
 
 
 def _wide(at: Any) -> Any:
-    """Traced indices in a type that holds the sizes of arrays."""
+    """Convert traced indices to a type that holds the sizes of arrays."""
     dtype = aval_of(at).dtype
     return at if dtype.itemsize >= 4 and dtype.kind in "iu" else convert(at, _INT32)
 

@@ -108,7 +108,7 @@ class _Line(NamedTuple):
 
 
 def _value(item: Any) -> Any:
-    """The contribution of an item to the index vectors."""
+    """Return the contribution of an item to the index vectors."""
     if type(item) is not AxisSlice:
         return item.at
     _, start, size, step = item
@@ -151,7 +151,7 @@ _POINTS = [Point(axis, None) for axis in range(32)]
 
 @functools.lru_cache(maxsize=4096)
 def _plan(shape: tuple, items: tuple, separated: bool) -> Plan:
-    """The plan for items without values: points at None, shapes in place of arrays of places."""
+    """Plan for items without values: points at None, shapes in place of index arrays."""
     common = _broadcast([item.at for item in items if type(item) is IndexArray])
     together = [k for k, item in enumerate(items) if type(item) in (Point, IndexArray)]
     # the item whose position the broadcast dimensions take in the result
@@ -223,7 +223,7 @@ def _plan(shape: tuple, items: tuple, separated: bool) -> Plan:
 
 
 def _broadcast(shapes: list) -> tuple:
-    """The shape that the arrays of the index broadcast to."""
+    """Compute the shape that the arrays of the index broadcast to."""
     out: list[Any] = []
     for k in range(-max(map(len, shapes), default=0), 0):
         size: Any = 1

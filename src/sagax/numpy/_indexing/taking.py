@@ -37,7 +37,7 @@ _INT32 = np.dtype(np.int32)
 def _take_by_numpy(
     avals: list, axis: Any = None, out: Any = None, mode: Any = None, *_: Any, **__: Any
 ) -> Any:
-    """`take` of small arrays without a program; IndexError for an index out of bounds."""
+    """Take from small arrays by NumPy, without compiling; IndexError for an index out of bounds."""
     indices = avals[1].dtype
     if mode in (None, "fill") and dtypes.kind(indices) == "i" and indices.itemsize >= 4:
         return lambda a, i: a.take(i, axis)
@@ -114,7 +114,7 @@ def _no_raise(function: str) -> UnsupportedArgumentError:
 
 
 def _integers(function: str, x: Any, position: int) -> Any:
-    """`x` as an array of integers; booleans count as 0 and 1."""
+    """Convert `x` to an array of integers; booleans count as 0 and 1."""
     x, aval = with_aval(function, x, position)
     if dtypes.is_extended(aval.dtype) or not (
         dtype_predicates.is_integer(aval.dtype) or aval.dtype == np.bool_
@@ -132,7 +132,7 @@ def _integers(function: str, x: Any, position: int) -> Any:
 
 
 def _modulo(indices: Any, size: Any) -> Any:
-    """Indices into an axis of that size, counted around it."""
+    """Wrap indices into an axis of that size, modulo the size."""
     if isinstance(indices, (int, np.integer, np.ndarray)) and not dims.is_dim(size):
         return np.asarray(indices, np.int64) % size
     dtype = aval_of(indices).dtype
@@ -208,7 +208,7 @@ def take_along_axis(
 
 
 def _common_shape(function: str, shape: tuple, index_shape: tuple, axis: int) -> tuple:
-    """The shape of the result: that of the indices along the axis, the broadcast one elsewhere."""
+    """Compute the shape of the result: that of the indices along the axis, broadcast elsewhere."""
     sizes = [
         index_shape[d] if d == axis else dims.broadcast_dim(shape[d], index_shape[d])
         for d in range(len(shape))
@@ -226,7 +226,7 @@ def _common_shape(function: str, shape: tuple, index_shape: tuple, axis: int) ->
 
 
 def _along(shape: tuple, index_shape: tuple, axis: int) -> GatherDimensionNumbers:
-    """Numbers for indices along an axis.
+    """Return dimension numbers for indices along an axis.
 
     Dimensions of equal size go along with one another. A dimension in which the indices have size 1
     is left out of the index vectors, and taken in full; one in which the array has size 1 is at 0.
@@ -246,7 +246,7 @@ def _along(shape: tuple, index_shape: tuple, axis: int) -> GatherDimensionNumber
 
 
 def _vectors(indices: Any, shape: tuple, axis: int, numbers: Any, wrap: bool) -> Any:
-    """The indices along an axis as index vectors for these numbers."""
+    """Build index vectors for these dimension numbers from the indices along an axis."""
     if isinstance(indices, (int, np.generic)):
         indices = np.asarray(indices)
     if wrap:
@@ -316,7 +316,7 @@ def _refuse_inplace(function: str, inplace: bool, instead: str) -> None:
 
 
 def _repeated(v: Any, length: int, count: int) -> Any:
-    """The first `count` elements of `v` repeated for ever."""
+    """Return the first `count` elements of `v`, repeated cyclically."""
     if length == 1:
         return reshape(v, ())
     if length < count:

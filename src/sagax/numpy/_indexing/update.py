@@ -231,7 +231,7 @@ _SCATTERS = {
 
 
 def _update(method: str, x: Any, index: Any, values: Any, flags: tuple) -> Any:
-    """`x` with its part `index` changed; `values` is a function for the method 'apply'."""
+    """Update the part `index` of `x`; `values` is a function for the method 'apply'."""
     is_sorted, is_unique, mode, wrap = flags
     aval = aval_of(x)
     function = f"ndarray.at[...].{method}"
@@ -291,7 +291,7 @@ def _in_place(item: Any, shape: tuple) -> bool:
 
 
 def _write(x: Any, values: Any, items: list, plan: Plan) -> Any:
-    """`x` with `values` written over a static window."""
+    """Overwrite a static window of `x` with `values`."""
     shape = aval_of(x).shape
     starts: list[Any] = [0] * len(shape)
     single = []
@@ -363,7 +363,7 @@ def as_updates(function: str, values: Any, target: Any, widen: bool = False) -> 
 
 @functools.lru_cache(maxsize=1024)
 def _common(x: tuple, y: tuple, settings: Any) -> Any:
-    """The common dtype of two operands, each given as (dtype, weak)."""
+    """Return the common dtype of two operands, each given as (dtype, weak)."""
     return dtypes.promote((x, y), settings.x64, settings.numpy_dtype_promotion)[0]
 
 
@@ -385,7 +385,7 @@ def check_shape(function: str, values: Any, shape: tuple) -> None:
 
 
 def _spread(values: Any, plan: Plan) -> Any:
-    """The values in the shape that the scatter of the plan takes."""
+    """Broadcast the values to the shape that the scatter of the plan takes."""
     shape = plan.out_shape
     values_shape = aval_of(values).shape
     if not values_shape:

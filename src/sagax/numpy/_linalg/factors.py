@@ -45,7 +45,7 @@ def matrices(function: str, x: Any, *, square: bool = False, position: int = 0) 
 
 
 def _called(function: str, fun: Any, *args: Any, **options: Any) -> Any:
-    """`fun(*args, **options)`, with errors that name `function`."""
+    """Call `fun(*args, **options)`, with errors that name `function`."""
     try:
         return fun(*args, **options)
     except SagaxError as error:
@@ -146,7 +146,9 @@ def svd(
 
 
 def _hermitian_svd(x: Array, compute_uv: bool) -> Any:
-    """From eigenvalues: their absolute values are the singular ones, signs go to one side."""
+    """Compute the SVD from eigenvalues: their absolute values are singular values, signs go to one
+    side.
+    """
     vectors, values = _called("linalg.svd", lax_eigh, x)
     sizes = absolute(values)
     order = flip(argsort(sizes, -1), -1)

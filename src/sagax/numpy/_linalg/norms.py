@@ -155,7 +155,9 @@ def _matrix_norm(x: Any, order: Any, axes: tuple, keepdims: bool) -> Array:
 
 @fused
 def _norm_of_sums(x: Any, *, rows: int, columns: int, order: float, keepdims: bool) -> Array:
-    """The extreme of the sums of absolute values down the columns (order 1) or along the rows."""
+    """Compute the extreme of the sums of absolute values down the columns (order 1) or along the
+    rows.
+    """
     over, other = (rows, columns) if abs(order) == 1 else (columns, rows)
     sums = sum_along(absolute(x), over)
     found = (max_along if order > 0 else min_along)(sums, other - (over < other))

@@ -71,7 +71,7 @@ def solve(a: Any, b: Any) -> Array:
 
 
 def _solved(factors: tuple, b: Any) -> Any:
-    """a^-1 b from the LU factors of a."""
+    """Solve a x = b from the LU factors of a."""
     packed, _, order = factors
     low = triangular_solve(
         packed, take_rows(b, order), left_side=True, lower=True, unit_diagonal=True
@@ -171,7 +171,7 @@ def _det3(a: Any) -> Array:
 
 
 def _parity(pivots: Any) -> Any:
-    """1 or -1 for the rows that a factorization swapped."""
+    """Return 1 or -1 for the rows that a factorization swapped."""
     positions = broadcasted_iota(np.int32, pivots.shape, len(pivots.shape) - 1)
     swaps = sum_along(pivots != positions, -1)
     return 1 - 2 * (swaps % 2)
@@ -231,7 +231,7 @@ def slogdet(a: Any, *, method: str | None = None) -> SlogdetResult:
 
 
 def _sign_and_log(entries: Any, parity: Any) -> tuple[Any, Any]:
-    """Of the product of `entries` along the last axis."""
+    """Compute sign and log of the product of `entries` along the last axis."""
     sizes = absolute(entries)
     zero = (sizes == 0).any(-1)
     units = entries / where(sizes == 0, 1, sizes).astype(entries.dtype)

@@ -28,7 +28,9 @@ def _vectors(function: str, argument: str, x: Any) -> Any:
 
 
 def _from_diagonals(values: Any, rows: int, columns: int, step: int) -> Any:
-    """The matrices whose element (i, j) is `values[i * step + j]`, counted from where that is at least 0."""
+    """Create the matrices whose element (i, j) is `values[i * step + j]`, counted from where that
+    is at least 0.
+    """
     i, j = np.arange(rows)[:, None], np.arange(columns)
     index = i * step + j
     return values[..., index - index.min()]
@@ -71,7 +73,7 @@ def hankel(c: Any, r: Any = None) -> Array:
 
 
 def _column_and_row(function: str, c: Any, r: Any, default: Callable[[Any], Any]) -> tuple:
-    """A column and a row (by default `default(column)`) with equal stacks of leading dimensions."""
+    """Broadcast the stacks of a column and a row (by default `default(column)`)."""
     c = _vectors(f"scipy.linalg.{function}", "c", c)
     r = default(c) if r is None else _vectors(f"scipy.linalg.{function}", "r", r)
     stack = snp.broadcast_shapes(c.shape[:-1], r.shape[:-1])

@@ -60,7 +60,7 @@ def detrend(
 
 
 def _window(function: str, window: Any, nperseg: int | None, length: int) -> tuple[np.ndarray, int]:
-    """The window's numbers, and how many there are."""
+    """Return the values of the window, and how many there are."""
     if isinstance(window, str | tuple):
         size = min(256 if nperseg is None else int(nperseg), length)
         if size < 1:
@@ -103,7 +103,7 @@ def _without_trend(kind: Any) -> Callable[[Any], Any]:
 def _transformed(
     x: Any, window: np.ndarray, hop: int, nfft: int, trend: Callable[[Any], Any], one_sided: bool
 ) -> Any:
-    """The spectra of all windows: (..., windows, frequencies)."""
+    """Compute the spectra of all windows: (..., windows, frequencies)."""
     size = window.shape[0]
     starts = np.arange((x.shape[-1] - size) // hop + 1) * hop
     pieces = trend(x[..., starts[:, None] + np.arange(size)]) * window.astype(
@@ -321,7 +321,7 @@ def csd(
 
 
 def _median_bias(n: int) -> float:
-    """The median of n exponential variables of mean 1, on average."""
+    """Compute the mean of the median of n exponential variables of mean 1."""
     k = 2 * np.arange(1, (n - 1) // 2 + 1)
     return float(1 + np.sum(1.0 / (k + 1) - 1.0 / k))
 

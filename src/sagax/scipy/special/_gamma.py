@@ -33,14 +33,14 @@ _STIRLING = (
 
 
 def _sin_pi(x: Any) -> Any:
-    """sin(pi x), which is 0 at integers."""
+    """Compute sin(pi x), which is 0 at integers."""
     rest = x - 2 * snp.round(x / 2)  # in [-1, 1]
     rest = snp.where(snp.abs(rest) > 0.5, snp.copysign(1.0, rest) - rest, rest)
     return snp.sin(math.pi * rest)
 
 
 def _gamma_positive(x: Any) -> Any:
-    """gamma(x) for x >= 1/2: Stirling's series, DLMF 5.11.3, for numbers moved up to 10."""
+    """Compute gamma(x) for x >= 1/2: Stirling's series, DLMF 5.11.3, for numbers moved up to 10."""
     up, product = x, 0 * x + 1
     for _ in range(10):
         low = up < 10
@@ -197,7 +197,7 @@ def gammaincc(a: Any, x: Any) -> Array:
 
 
 def _rest(x: Any) -> Any:
-    """log gamma(x) less the first terms of Stirling's series, for x >= 10."""
+    """Compute log gamma(x) less the first terms of Stirling's series, for x >= 10."""
     r = 1 / x
     return r * horner(r * r, _STIRLING)
 

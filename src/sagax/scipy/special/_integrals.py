@@ -153,7 +153,7 @@ def expn(n: Any, x: Any) -> Array:
 
 
 def _expn_series(n: Any, x: Any) -> Any:
-    """DLMF 8.19.8, without the term k = n - 1, which is the one with the logarithm."""
+    """Evaluate DLMF 8.19.8, without the logarithmic term k = n - 1."""
     terms = 22
 
     def body(k: Any, state: tuple) -> tuple:
@@ -234,7 +234,7 @@ def sici(x: Any) -> tuple[Array, Array]:
 
 
 def _turn(x: Any) -> Any:
-    """pi x**2 / 2, less whole turns; the rounding error of the square is made good."""
+    """Compute pi x**2 / 2 modulo 2 pi; corrected for the rounding error of the square."""
     square, rest = split_square(x)
     return (math.pi / 2) * ((square - 4 * snp.round(square / 4)) + rest)
 
