@@ -152,8 +152,5 @@ INTERNALS: dict[str, dict[str, Any]] = {
         "include_frame": include_frame,
         "register_exclusion": _exclude_paths.append,
     },
-    "_src.tree_util": {
-        "_registry": _NodeTypes(),
-        "flatten_one_level": trees.flatten_one_level,
-    },
+    "_src.tree_util": {"_registry": _NodeTypes(), "flatten_one_level": trees.flatten_one_level},
 }

@@ -25,11 +25,7 @@ from typing import Any
 import sagax
 from sagax._jax_internals import INTERNALS, JAX_VERSION, JAX_VERSION_INFO
 
-_OWN = {
-    "__version__": JAX_VERSION,
-    "__version_info__": JAX_VERSION_INFO,
-    "__sagax_alias__": True,
-}
+_OWN = {"__version__": JAX_VERSION, "__version_info__": JAX_VERSION_INFO, "__sagax_alias__": True}
 
 
 class _Alias(ModuleType):

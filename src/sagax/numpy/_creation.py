@@ -13,11 +13,7 @@ from sagax._src.api.tracing_utils import device_put
 from sagax._src.core import dims, dtype_predicates, dtypes
 from sagax._src.core.trace import Tracer
 from sagax._src.core.value import Array, aval_of, sockets
-from sagax._src.diagnostics.errors import (
-    ArgumentError,
-    ArgumentValueError,
-    ConcretizationTypeError,
-)
+from sagax._src.diagnostics.errors import ArgumentError, ArgumentValueError, ConcretizationTypeError
 from sagax._src.lazy_import import lazy_imports
 from sagax._src.primitives.arithmetic import add_p, div_p, mul_p, sub_p
 from sagax._src.primitives.comparison import eq_p, ge_p, ne_p
@@ -35,11 +31,7 @@ from sagax._src.primitives.structural import (
 from sagax.numpy._arguments import static_int
 from sagax.numpy._arithmetic import power, sign
 from sagax.numpy._base import as_operand, number
-from sagax.numpy._conversion import (
-    on_device,
-    python_number,
-    requested,
-)
+from sagax.numpy._conversion import on_device, python_number, requested
 from sagax.numpy._fused import fused
 
 
@@ -198,12 +190,7 @@ def _device_like(x: Any, shape: Any, device: Any) -> Any:
 
 
 def zeros_like(
-    a: Any,
-    dtype: Any = None,
-    shape: Any = None,
-    *,
-    device: Any = None,
-    out_sharding: Any = None,
+    a: Any, dtype: Any = None, shape: Any = None, *, device: Any = None, out_sharding: Any = None
 ) -> Array:
     """Create zeros in the shape and dtype of `a`, except where `dtype` or `shape` say otherwise.
 
@@ -225,12 +212,7 @@ def zeros_like(
 
 
 def ones_like(
-    a: Any,
-    dtype: Any = None,
-    shape: Any = None,
-    *,
-    device: Any = None,
-    out_sharding: Any = None,
+    a: Any, dtype: Any = None, shape: Any = None, *, device: Any = None, out_sharding: Any = None
 ) -> Array:
     """Create ones in the shape and dtype of `a`, except where `dtype` or `shape` say otherwise.
 

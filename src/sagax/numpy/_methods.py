@@ -263,9 +263,7 @@ def _contains(self: Any, item: Any) -> bool:
 
 def _flat(self: Any) -> Any:
     raise UnsupportedArgumentError(
-        "arrays have no `flat`, since they cannot be written to",
-        got=self,
-        fix="use x.ravel()",
+        "arrays have no `flat`, since they cannot be written to", got=self, fix="use x.ravel()"
     )
 
 

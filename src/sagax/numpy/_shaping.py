@@ -130,8 +130,7 @@ def _new_shape(aval: Any, shape: Any) -> tuple:
             if dims.is_dim(d):
                 continue
             return _new_shape(
-                aval,
-                tuple([static_int("reshape", f"shape[{k}]", s) for k, s in enumerate(shape)]),
+                aval, tuple([static_int("reshape", f"shape[{k}]", s) for k, s in enumerate(shape)])
             )
         if d == -1:
             if rest is not None:

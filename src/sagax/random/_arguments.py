@@ -23,12 +23,7 @@ from sagax._src.diagnostics.errors import (
     TypePromotionError,
 )
 from sagax._src.lazy_import import lazy_imports
-from sagax._src.primitives.random_bits import (
-    KeyDType,
-    PRNGImpl,
-    random_unwrap_p,
-    random_wrap_p,
-)
+from sagax._src.primitives.random_bits import KeyDType, PRNGImpl, random_unwrap_p, random_wrap_p
 from sagax._src.primitives.random_implementations import implementation, implementation_names
 from sagax._src.primitives.structural import broadcast_in_dim, convert, reduce_sum, reshape
 from sagax._src.runtime.array import ConcreteArray
