@@ -143,7 +143,7 @@ def build_ffi_lowering_function(
     computes.
 
     The rule takes sagax's module builder and the operands: `my_p.lower(rule)`. Parameters of the
-    primitive become attributes of the call, beside those in `backend_config`. Layouts are given as the
+    primitive become attributes of the call, in addition to those in `backend_config`. Layouts are given as the
     engine has them, minor dimensions first; without them arrays are row-major.
 
     >>> import numpy as np, sagax

@@ -47,7 +47,7 @@ _servers: list[Any] = []
 
 
 class ProfilerError(SagaxError, RuntimeError):
-    """A profile is begun while one runs, or ended while none does."""
+    """Report a profile that is started while one runs, or stopped while none does."""
 
     code = "SX0206"
 
@@ -167,15 +167,15 @@ class ProfileSession:
 
 
 def _perfetto_events(data: Any) -> Iterator[dict[str, Any]]:
-    """The events in the form of Chrome's trace viewer, which Perfetto reads; times in microseconds."""
+    """Convert the events to Chrome's trace format, which Perfetto reads; times in microseconds."""
     for process, plane in enumerate(data.planes, 1):
         yield {"ph": "M", "name": "process_name", "pid": process, "args": {"name": plane.name}}
         for thread, line in enumerate(plane.lines, 1):
-            place = {"pid": process, "tid": thread}
-            yield {"ph": "M", "name": "thread_name", **place, "args": {"name": line.name}}
+            track = {"pid": process, "tid": thread}
+            yield {"ph": "M", "name": "thread_name", **track, "args": {"name": line.name}}
             for event in line.events:
                 times = {"ts": event.start_ns / 1e3, "dur": event.duration_ns / 1e3}
-                yield {"ph": "X", "name": event.name, **place, **times}
+                yield {"ph": "X", "name": event.name, **track, **times}
 
 
 def export_profile_data(

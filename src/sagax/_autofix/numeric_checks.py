@@ -86,7 +86,7 @@ def install(package: ModuleType, add: Add, busy: Callable[[], bool]) -> None:
 
 def _watch_known_indices(add: Add, busy: Callable[[], bool]) -> None:
     """Look at indices that are known where they are read: they are put right before any operation."""
-    clamped, read_known = indexing.clamped, indexing.read_known
+    clamped, read_on_host = indexing.clamped, indexing.read_on_host
 
     def told(index: int, size: int) -> None:
         stack = source_stacks.stack()
@@ -105,9 +105,9 @@ def _watch_known_indices(add: Add, busy: Callable[[], bool]) -> None:
                 bad = (at < 0) | (at >= size)
                 if bad.any():
                     told(int(at[bad][0]), size)
-        return read_known(x, index)
+        return read_on_host(x, index)
 
-    indexing.clamped, indexing.read_known = watched_point, watched_read
+    indexing.clamped, indexing.read_on_host = watched_point, watched_read
 
 
 def _watch_gradient(package: ModuleType, name: str, add: Add, busy: Callable[[], bool]) -> None:

@@ -55,7 +55,7 @@ trees.register_pytree_node(
 
 
 class JoinPoint:
-    """In what `unpack_optimizer_state` gives: the state of one array, not to be looked into by tree functions."""
+    """Hold the state of one array in `unpack_optimizer_state`, opaque to tree functions."""
 
     def __init__(self, subtree: Any) -> None:
         self.subtree = subtree
@@ -170,7 +170,7 @@ def sgd(step_size: float | Schedule) -> tuple:
 
 
 def _with_zeros(count: int, update: Callable[..., tuple]) -> tuple:
-    """An optimizer whose state is the parameter, then `count` arrays that start as zeros."""
+    """Build an optimizer whose state is the parameter, then `count` arrays that start as zeros."""
 
     def init(x: Any) -> tuple:
         return (x, *[snp.zeros_like(x) for _ in range(count)])
@@ -217,7 +217,7 @@ def nesterov(step_size: float | Schedule, mass: float) -> tuple:
 
 
 def _inverse_root(squares: Any) -> Any:
-    """1 / sqrt of what is positive, else 0."""
+    """Compute 1 / sqrt of positive numbers, 0 elsewhere."""
     return snp.where(squares > 0, 1.0 / snp.sqrt(snp.where(squares > 0, squares, 1.0)), 0.0)
 
 

@@ -29,7 +29,7 @@ from sagax._src.primitives.special.erf import erfc
 from sagax._src.primitives.structural import convert
 from sagax._src.primitives.transcendental import logistic
 from sagax.numpy._arguments import one_axis
-from sagax.numpy._base import as_array, dtype_of, number_beside, operand_inexact, select, strong
+from sagax.numpy._base import as_array, dtype_of, number_like, operand_inexact, select, strong
 from sagax.numpy._fused import fused
 
 # e^-x is zero, and 1 + e^-x is 1, long before here, in every dtype
@@ -44,7 +44,7 @@ _SELU_SCALE = 1.0507009873554804934193349852946
 
 
 def _real(function: str, x: Any) -> Any:
-    """`x` as an array of real floating point numbers."""
+    """Convert `x` to an array of real floating point numbers."""
     x = operand_inexact(function, x)
     if dtypes.is_complex(dtype_of(x)):
         raise ArgumentValueError(
@@ -58,7 +58,7 @@ def _real(function: str, x: Any) -> Any:
 
 
 def _lifted(function: str, x: Any) -> Any:
-    """`x` as an array that is floating point as beside a Python float: weakly typed if it was not."""
+    """Convert `x` to floating point as a Python float operand would: weakly typed if it was not."""
     x = as_array(function, x)
     if dtypes.is_inexact(x.dtype):
         return x
@@ -66,13 +66,13 @@ def _lifted(function: str, x: Any) -> Any:
 
 
 def _within(x: Any, low: float, high: float) -> Any:
-    """`x` moved into [low, high]; NaN stays, in derivatives too, which are 0 at the ends and beyond."""
+    """Clip `x` to [low, high]; NaN stays, in derivatives too, which are 0 at the ends and beyond."""
     most = float(dtypes.finfo(dtype_of(x)).max)
     return saturate(x, max(low, -most), min(high, most))
 
 
 def _gated(x: Any, reach: float, gate: Callable[[Any], Any]) -> Any:
-    """x gate(x) for a gate that is exactly 0 below -reach and 1 above reach."""
+    """Compute x gate(x) for a gate that is exactly 0 below -reach and 1 above reach."""
     inside = _within(x, -reach, reach)
     return select(x >= reach, x, inside * gate(inside))
 
@@ -102,7 +102,7 @@ def activation(
 
 @fused
 def _relu(x: Any) -> Any:
-    return select(x <= 0, number_beside(0, x), x)
+    return select(x <= 0, number_like(0, x), x)
 
 
 def relu(x: Any) -> Array:
@@ -152,7 +152,7 @@ def leaky_relu(x: Any, negative_slope: Any = 1e-2) -> Array:
 @fused
 def _elu(x: Any, alpha: Any) -> Any:
     positive = x > 0
-    below = select(positive, number_beside(0, x), x)
+    below = select(positive, number_like(0, x), x)
     return snp.where(positive, x, alpha * snp.expm1(below))
 
 
@@ -170,7 +170,7 @@ def elu(x: Any, alpha: Any = 1.0) -> Array:
 @fused
 def _celu(x: Any, alpha: Any) -> Any:
     positive = x > 0
-    below = select(positive, number_beside(0, x), x)
+    below = select(positive, number_like(0, x), x)
     return snp.where(positive, x, alpha * snp.expm1(below / alpha))
 
 
@@ -198,7 +198,7 @@ def selu(x: Any) -> Array:
     >>> nn.selu(snp.array([-1.0, 1.0]))
     Array([-1.1113307,  1.050701 ], dtype=float32)
     """
-    return _SELU_SCALE * _elu(x, number_beside(_SELU_ALPHA, x))
+    return _SELU_SCALE * _elu(x, number_like(_SELU_ALPHA, x))
 
 
 # smooth ones --------------------------------------------------------------------------------------
@@ -289,12 +289,12 @@ def mish(x: Any) -> Array:
 
 
 def _normal_gate(x: Any) -> Any:
-    """The normal distribution function."""
-    return 0.5 * erfc(-x * number_beside(math.sqrt(0.5), x))
+    """Compute the normal distribution function."""
+    return 0.5 * erfc(-x * number_like(math.sqrt(0.5), x))
 
 
 def _normal_gate_near(x: Any) -> Any:
-    """The normal distribution function by a hyperbolic tangent, to three digits."""
+    """Approximate the normal distribution function by a hyperbolic tangent, to three digits."""
     return 0.5 * (1 + snp.tanh(math.sqrt(2 / math.pi) * (x + 0.044715 * (x * x * x))))
 
 
@@ -489,12 +489,7 @@ def glu(x: Any, axis: int = -1) -> Array:
 
 @takes_out_sharding
 def one_hot(
-    x: Any,
-    num_classes: Any,
-    *,
-    dtype: Any = None,
-    axis: int = -1,
-    out_sharding: Any = None,
+    x: Any, num_classes: Any, *, dtype: Any = None, axis: int = -1, out_sharding: Any = None
 ) -> Array:
     """Encode indices as one-hot vectors: 1 at the index that each element of `x` is, else 0, along
     a new axis of size `num_classes`.
@@ -534,8 +529,10 @@ def _classes(num_classes: Any) -> Any:
 
 @fused
 def _one_hot(x: Any, *, classes: Any, dtype: Any, axis: int) -> Any:
-    whole = aval_of(x).dtype
+    index_dtype = aval_of(x).dtype
     shape = [1] * (x.ndim + 1)
     shape[axis] = classes
-    indices = snp.arange(classes, dtype=None if whole == np.bool_ else whole).reshape(shape)
+    indices = snp.arange(classes, dtype=None if index_dtype == np.bool_ else index_dtype).reshape(
+        shape
+    )
     return (snp.expand_dims(x, axis) == indices).astype(dtype)

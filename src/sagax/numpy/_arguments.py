@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Sequence
+from collections.abc import Collection
 from typing import Any
 
 import numpy as np
@@ -22,7 +22,7 @@ from sagax.numpy._base import as_operand
 
 
 class UnsupportedArgumentError(SagaxError, NotImplementedError):
-    """An argument that NumPy's function has and that cannot be honoured here."""
+    """An argument that NumPy's function has and that cannot be honored here."""
 
     code = "SX0125"
 
@@ -49,6 +49,19 @@ def refuse_sharding(function: str, out_sharding: Any) -> None:
             f"The 'out_sharding' argument to numpy.{function} is not supported.",
             fix="place the result with sagax.device_put(x, sharding), "
             "or inside jit with lax.with_sharding_constraint",
+        )
+
+
+def check_choice(
+    function: str, argument: str, value: Any, choices: Collection[Any], expected: str | None = None
+) -> None:
+    """Raise unless `value` is one of `choices`; `expected` words them, by default as a list."""
+    if value not in choices:
+        raise ArgumentValueError(
+            function=function,
+            argument=argument,
+            got=repr(value),
+            expected=expected or f"one of {', '.join(map(repr, choices))}",
         )
 
 

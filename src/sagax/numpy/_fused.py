@@ -44,9 +44,9 @@ def fused(fun: Callable[..., Any]) -> Callable[..., Any]:
     @functools.wraps(fun)
     def call(*arrays: Any, **static: Any) -> Any:
         if (work := at_work()) is not None and _traces(work):
-            if (_own() or _process.settings).exact and _kept_whole():
-                return _whole(functools.partial(fun, **static), arrays, fun.__name__.strip("_"))
-            return _written_here(work.here, fun, arrays, static)
+            if (_own() or _process.settings).exact and _records_calls():
+                return _as_call(functools.partial(fun, **static), arrays, fun.__name__.strip("_"))
+            return _with_origin(work.here, fun, arrays, static)
         settings = _own() or _process.settings
         key: list = [settings]
         for x in arrays:
@@ -61,11 +61,11 @@ def fused(fun: Callable[..., Any]) -> Callable[..., Any]:
                 return found(arrays)
         numbers = None
         if arrays and _SCALARS.issuperset(map(type, arrays)):
-            of_each = [y for x in arrays for y in (type(x), _told_apart(x))]
+            of_each = [y for x in arrays for y in (type(x), _distinct_key(x))]
             numbers = (settings, *of_each, *static.items())
-            known = with_numbers.get(numbers)
-            if known is not None:
-                return known[0](known[1])
+            cached = with_numbers.get(numbers)
+            if cached is not None:
+                return cached[0](cached[1])
         found = [x if type(x) is ConcreteArray else _operand(x) for x in arrays]
         operands = tuple([x for x in found if x is not None])
         if len(operands) < len(arrays):
@@ -108,13 +108,13 @@ def fused_function(
             if (work := at_work()) is not None and _traces(work):
                 if (
                     (_own() or _process.settings).exact
-                    and _kept_whole()
+                    and _records_calls()
                     and _simple(args[count:], kwargs)
                 ):
                     rest = args[count:]
                     program = functools.partial(_with_rest, fun, rest, kwargs)
-                    return _whole(program, args[:count], fun.__name__)
-                return _written_here(work.here, fun, args, kwargs)
+                    return _as_call(program, args[:count], fun.__name__)
+                return _with_origin(work.here, fun, args, kwargs)
             key: list = [_own() or _process.settings]
             arrays = args[:count]
             for x in arrays:
@@ -163,8 +163,8 @@ def operation1(fun: F) -> F:
     @functools.wraps(fun)
     def call(x: Any, /) -> Any:
         if (work := at_work()) is not None and _traces(work):
-            if (_own() or _process.settings).exact and _kept_whole():
-                return _whole(fun, (x,), fun.__name__)
+            if (_own() or _process.settings).exact and _records_calls():
+                return _as_call(fun, (x,), fun.__name__)
             here = work.here
             if here.origin is not None:
                 return fun(x)
@@ -215,8 +215,8 @@ def operation2(fun: F) -> F:
     @functools.wraps(fun)
     def call(x: Any, y: Any, /) -> Any:
         if (found := at_work()) is not None and _traces(found):
-            if (_own() or _process.settings).exact and _kept_whole():
-                return _whole(fun, _two(name, x, y), name)
+            if (_own() or _process.settings).exact and _records_calls():
+                return _as_call(fun, _two(name, x, y), name)
             here = found.here
             if here.origin is not None:
                 return fun(x, y)
@@ -228,9 +228,9 @@ def operation2(fun: F) -> F:
         a, b = x, y
         if type(x) is ConcreteArray:
             if type(y) is not ConcreteArray:
-                b = _beside(name, x, y)
+                b = _operand_like(name, x, y)
         elif type(y) is ConcreteArray:
-            a = _beside(name, y, x)
+            a = _operand_like(name, y, x)
         else:
             return fun(x, y)
         if a is None or b is None or a._device is not None or b._device is not None:
@@ -281,8 +281,8 @@ def _traces(work: Any) -> bool:
     return work.trace is not evaluation and work.thread == get_ident()
 
 
-def _written_here(here: Any, fun: Callable, args: tuple, kwargs: dict) -> Any:
-    """`fun`, whose operations were all written where it is called."""
+def _with_origin(here: Any, fun: Callable, args: tuple, kwargs: dict) -> Any:
+    """Call `fun`, and attribute all its operations to the line of the call."""
     if here.origin is not None:
         return fun(*args, **kwargs)
     here.origin, here.around = capture(), here.outer
@@ -292,7 +292,7 @@ def _written_here(here: Any, fun: Callable, args: tuple, kwargs: dict) -> Any:
         here.origin = None
 
 
-def _kept_whole() -> bool:
+def _records_calls() -> bool:
     """Return whether fused functions are one operation each for the current trace.
 
     They are where a program is recorded that has to compute what is computed without a trace.
@@ -305,8 +305,8 @@ def _kept_whole() -> bool:
     )
 
 
-def _whole(fun: Callable, operands: tuple, name: str) -> Any:
-    """`fun` as one operation of the program being recorded."""
+def _as_call(fun: Callable, operands: tuple, name: str) -> Any:
+    """Record `fun` as one call in the jaxpr being traced."""
     arrays = [x if hasattr(x, "aval") else _operand(x) for x in operands]
     if any(x is None for x in arrays):
         return fun(*operands)
@@ -326,13 +326,13 @@ def _whole(fun: Callable, operands: tuple, name: str) -> Any:
 
 
 def _two(name: str, x: Any, y: Any) -> tuple:
-    """Two operands, where a number is taken beside the array that the other is."""
+    """Convert a number among two operands to one that combines with the other, an array."""
     if hasattr(x, "aval") and type(y) in _SCALARS:
-        beside = _beside(name, x, y)
-        return x, y if beside is None else beside
+        converted = _operand_like(name, x, y)
+        return x, y if converted is None else converted
     if hasattr(y, "aval") and type(x) in _SCALARS:
-        beside = _beside(name, y, x)
-        return x if beside is None else beside, y
+        converted = _operand_like(name, y, x)
+        return x if converted is None else converted, y
     return x, y
 
 
@@ -367,18 +367,22 @@ def _prepared(
 _numbers = new_table()
 
 
-def _told_apart(x: Any) -> Any:
-    """The number `x` as part of a key: 0.0 and -0.0 are equal, 1 + 0j and 1 - 0j too, but not the same."""
+def _distinct_key(x: Any) -> Any:
+    """Return a cache key of a number: 0.0 and -0.0 are equal, 1 + 0j and 1 - 0j too, but not the
+    same.
+    """
     return x if x and type(x) is not complex else repr(x)
 
 
 def _operand(x: Any) -> ConcreteArray | None:
-    """An operand that is no array, as one; None for what is none or has something to say."""
+    """Convert a number or NumPy array to an array; None for other values, and where a warning is
+    due.
+    """
     kind = type(x)
     if kind not in _SCALARS:
-        known = isinstance(x, (np.ndarray, np.generic)) and x.dtype.kind in "biufc"
-        return as_array(x) if known else None
-    key = (kind, _told_apart(x), _own() or _process.settings)
+        supported = isinstance(x, (np.ndarray, np.generic)) and x.dtype.kind in "biufc"
+        return as_array(x) if supported else None
+    key = (kind, _distinct_key(x), _own() or _process.settings)
     found = _numbers.get(key)
     if found is None:
         try:
@@ -389,16 +393,16 @@ def _operand(x: Any) -> ConcreteArray | None:
     return found  # type: ignore[return-value]
 
 
-def _beside(function: str, a: ConcreteArray, value: Any) -> ConcreteArray | None:
-    """An operand that is no array, as one that goes with the array `a`; None for what is no operand."""
+def _operand_like(function: str, a: ConcreteArray, value: Any) -> ConcreteArray | None:
+    """Convert an operand that is no array to one that combines with `a`; None if it is no operand."""
     kind = type(value)
     if kind not in _SCALARS:
         return _operand(value)
-    key = (a.aval, kind, _told_apart(value), _own() or _process.settings)
+    key = (a.aval, kind, _distinct_key(value), _own() or _process.settings)
     found = _numbers.get(key)
     if found is None:
         try:
-            found = _base.array_beside(function, a, value)
+            found = _base.array_like(function, a, value)
         except Exception:  # the function itself raises it again
             return None
         remember(_numbers, key, found)  # type: ignore[arg-type]

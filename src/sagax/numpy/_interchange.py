@@ -16,9 +16,9 @@ from sagax._src.diagnostics.errors import ArgumentError, DtypeError
 from sagax._src.runtime import devices
 from sagax._src.runtime.array import ConcreteArray
 from sagax.numpy._arguments import UnsupportedArgumentError
-from sagax.numpy._creation import asarray, placed
+from sagax.numpy._conversion import asarray, on_device
 
-_PLATFORMS = {1: "cpu", 2: "cuda"}  # DLPack's numbers for kinds of devices
+_PLATFORMS = {1: "cpu", 2: "cuda"}  # DLPack's device type codes
 
 
 def from_dlpack(x: Any, /, *, device: Any = None, copy: bool | None = None) -> Array:
@@ -34,7 +34,7 @@ def from_dlpack(x: Any, /, *, device: Any = None, copy: bool | None = None) -> A
     Array([0, 1, 2], dtype=int32)
     """
     if isinstance(x, Array):
-        return placed(x, device)
+        return on_device(x, device)
     if not (hasattr(x, "__dlpack__") and hasattr(x, "__dlpack_device__")):
         raise ArgumentError(
             "The array passed to from_dlpack must have __dlpack__ and __dlpack_device__ methods.",
@@ -56,13 +56,13 @@ def from_dlpack(x: Any, /, *, device: Any = None, copy: bool | None = None) -> A
     except BufferError:  # not contiguous: NumPy can copy it
         if platform != "cpu":
             raise
-        return placed(asarray(np.from_dlpack(x)), device)
+        return on_device(asarray(np.from_dlpack(x)), device)
     aval = intern_aval(tuple(buffer.aval.shape), dtypes.as_dtype(buffer.aval.dtype), False, None)
     array = ConcreteArray(aval, None, buffer)
     if copy:
         array = asarray(np.array(array.host()))
     narrow = dtypes.canonicalize(array.dtype, _base.x64())
-    return placed(array if narrow == array.dtype else array.astype(narrow), device)
+    return on_device(array if narrow == array.dtype else array.astype(narrow), device)
 
 
 def frombuffer(buffer: Any, dtype: Any = float, count: int = -1, offset: int = 0) -> Array:

@@ -11,7 +11,7 @@ from sagax._src import config
 from sagax._src.core import dtypes
 from sagax._src.core.value import Array, aval_of
 from sagax._src.diagnostics.errors import ArgumentValueError
-from sagax._src.primitives import arithmetic, structural
+from sagax._src.primitives import structural
 from sagax._src.primitives.bitwise import bitwise_and
 from sagax._src.primitives.comparison import eq
 from sagax._src.primitives.selection import select_n_p
@@ -23,7 +23,7 @@ _thread = config.thread
 
 
 def _there(function: str, a: Any, where: Any) -> tuple[Any, Any]:
-    """`a`, and which of its elements count (None: all)."""
+    """Return `a` and the mask of the elements that count (None: all)."""
     a, aval = with_aval(function, a)
     if where is not None:
         where = checked_where(function, where, aval.shape)

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -28,9 +28,14 @@ from sagax._src.primitives.fourier import fft as lax_fft
 from sagax._src.primitives.shaping import size_as_value
 from sagax._src.primitives.slicing import pad, slice_in_dim
 from sagax.numpy._arguments import axes_in_order, one_axis, static_int, with_aval
-from sagax.numpy._creation import arange, asarray
+from sagax.numpy._conversion import asarray
+from sagax.numpy._creation import arange
 from sagax.numpy._elementary import conj, sqrt
 from sagax.numpy._shaping import moveaxis, roll
+
+Sizes: TypeAlias = Sequence[int] | None
+Axes: TypeAlias = Sequence[int] | None
+Norm: TypeAlias = str | None
 
 _thread = config.thread
 _AT_ONCE = 3  # dimensions that the engine transforms in one operation
@@ -42,7 +47,7 @@ _AT_ONCE = 3  # dimensions that the engine transforms in one operation
 def _transform(
     function: str, kind: FftType, a: Any, s: Any, axes: Sequence[int], norm: str | None
 ) -> Array:
-    """The transform over `axes`, none of them twice; `s` are the sizes of them, or None."""
+    """Transform over distinct `axes`; `s` are their sizes, or None."""
     if norm not in (None, "backward", "ortho", "forward"):
         raise ArgumentValueError(
             f'Invalid norm value {norm}; should be "backward", "ortho" or "forward".',
@@ -96,7 +101,7 @@ def _input_sizes(kind: FftType, sizes: tuple) -> tuple:
 
 
 def _resized(x: Any, axis: int, size: Any) -> Any:
-    """The first `size` elements along `axis`, with zeros after them where there are fewer."""
+    """Cut or zero-pad `axis` to `size` elements."""
     have = x.shape[axis]
     if dims.same(have, size):
         return x
@@ -110,7 +115,7 @@ def _resized(x: Any, axis: int, size: Any) -> Any:
 
 
 def _in_parts(kind: FftType, x: Any, sizes: tuple) -> Any:
-    """The transform over the last dimensions, a few at a time.
+    """Transform over the last dimensions, at most three at a time.
 
     A transform of real numbers begins with the last dimensions, an inverse one to real numbers ends
     with them; what goes on before or after is complex.
@@ -128,7 +133,7 @@ def _in_parts(kind: FftType, x: Any, sizes: tuple) -> Any:
 
 
 def _scaled(x: Any, kind: FftType, sizes: tuple, norm: str | None) -> Any:
-    """The transform, which divides in the inverse direction, brought to the norm asked for."""
+    """Scale the transform, which divides in the inverse direction, to the requested norm."""
     if norm in (None, "backward"):
         return x
     inverse = kind in (FftType.IFFT, FftType.IRFFT)
@@ -150,7 +155,7 @@ def _along(function: str, kind: FftType, a: Any, n: Any, axis: Any, norm: Any) -
     return _transform(name, kind, a, None if n is None else (n,), (d,), norm)
 
 
-def fft(a: Any, n: int | None = None, axis: int = -1, norm: str | None = None) -> Array:
+def fft(a: Any, n: int | None = None, axis: int = -1, norm: Norm = None) -> Array:
     """Compute the discrete Fourier transform of `a` along `axis`: sums of a[j] exp(-2 pi i j k /
     n); complex.
 
@@ -161,7 +166,7 @@ def fft(a: Any, n: int | None = None, axis: int = -1, norm: str | None = None) -
     return _along("fft", FftType.FFT, a, n, axis, norm)
 
 
-def ifft(a: Any, n: int | None = None, axis: int = -1, norm: str | None = None) -> Array:
+def ifft(a: Any, n: int | None = None, axis: int = -1, norm: Norm = None) -> Array:
     """Compute the inverse of `fft` along `axis`; complex.
 
     >>> import sagax.numpy as np
@@ -171,7 +176,7 @@ def ifft(a: Any, n: int | None = None, axis: int = -1, norm: str | None = None) 
     return _along("ifft", FftType.IFFT, a, n, axis, norm)
 
 
-def rfft(a: Any, n: int | None = None, axis: int = -1, norm: str | None = None) -> Array:
+def rfft(a: Any, n: int | None = None, axis: int = -1, norm: Norm = None) -> Array:
     """Compute the first n // 2 + 1 elements of the transform of real numbers: the others are their
     conjugates.
 
@@ -182,7 +187,7 @@ def rfft(a: Any, n: int | None = None, axis: int = -1, norm: str | None = None) 
     return _along("rfft", FftType.RFFT, a, n, axis, norm)
 
 
-def irfft(a: Any, n: int | None = None, axis: int = -1, norm: str | None = None) -> Array:
+def irfft(a: Any, n: int | None = None, axis: int = -1, norm: Norm = None) -> Array:
     """Compute the inverse of `rfft` along `axis`: `n` real numbers, by default 2 * (m - 1) from m
     elements.
 
@@ -200,7 +205,7 @@ def _swapped(norm: Any) -> Any:
     return _SWAPPED.get(norm, norm) if isinstance(norm, (str, type(None))) else norm
 
 
-def hfft(a: Any, n: int | None = None, axis: int = -1, norm: str | None = None) -> Array:
+def hfft(a: Any, n: int | None = None, axis: int = -1, norm: Norm = None) -> Array:
     """Transform a signal with Hermitian symmetry, whose first half is `a`; real.
 
     `n` is the size of the result, by default 2 * (m - 1) from m elements.
@@ -212,7 +217,7 @@ def hfft(a: Any, n: int | None = None, axis: int = -1, norm: str | None = None) 
     return _along("hfft", FftType.IRFFT, conj(a), n, axis, _swapped(norm))
 
 
-def ihfft(a: Any, n: int | None = None, axis: int = -1, norm: str | None = None) -> Array:
+def ihfft(a: Any, n: int | None = None, axis: int = -1, norm: Norm = None) -> Array:
     """Compute the inverse of `hfft`: the first half of the signal with Hermitian symmetry; complex.
 
     >>> import sagax.numpy as np
@@ -236,12 +241,7 @@ def _over(function: str, kind: FftType, a: Any, s: Any, axes: Any, norm: Any) ->
     return _transform(name, kind, a, s, found, norm)
 
 
-def fftn(
-    a: Any,
-    s: Sequence[int] | None = None,
-    axes: Sequence[int] | None = None,
-    norm: str | None = None,
-) -> Array:
+def fftn(a: Any, s: Sizes = None, axes: Axes = None, norm: Norm = None) -> Array:
     """Transform `a` over several `axes`: by default the last ones, as many as `s` has, or all.
 
     >>> import sagax.numpy as np
@@ -252,12 +252,7 @@ def fftn(
     return _over("fftn", FftType.FFT, a, s, axes, norm)
 
 
-def ifftn(
-    a: Any,
-    s: Sequence[int] | None = None,
-    axes: Sequence[int] | None = None,
-    norm: str | None = None,
-) -> Array:
+def ifftn(a: Any, s: Sizes = None, axes: Axes = None, norm: Norm = None) -> Array:
     """Compute the inverse of `fftn`.
 
     >>> import sagax.numpy as np
@@ -268,12 +263,7 @@ def ifftn(
     return _over("ifftn", FftType.IFFT, a, s, axes, norm)
 
 
-def rfftn(
-    a: Any,
-    s: Sequence[int] | None = None,
-    axes: Sequence[int] | None = None,
-    norm: str | None = None,
-) -> Array:
+def rfftn(a: Any, s: Sizes = None, axes: Axes = None, norm: Norm = None) -> Array:
     """Transform real numbers over several `axes`, the last one as `rfft` does.
 
     >>> import sagax.numpy as np
@@ -284,12 +274,7 @@ def rfftn(
     return _over("rfftn", FftType.RFFT, a, s, axes, norm)
 
 
-def irfftn(
-    a: Any,
-    s: Sequence[int] | None = None,
-    axes: Sequence[int] | None = None,
-    norm: str | None = None,
-) -> Array:
+def irfftn(a: Any, s: Sizes = None, axes: Axes = None, norm: Norm = None) -> Array:
     """Compute the inverse of `rfftn`; real.
 
     >>> import sagax.numpy as np
@@ -300,12 +285,7 @@ def irfftn(
     return _over("irfftn", FftType.IRFFT, a, s, axes, norm)
 
 
-def fft2(
-    a: Any,
-    s: Sequence[int] | None = None,
-    axes: Sequence[int] = (-2, -1),
-    norm: str | None = None,
-) -> Array:
+def fft2(a: Any, s: Sizes = None, axes: Axes = (-2, -1), norm: Norm = None) -> Array:
     """Transform `a` over two axes.
 
     >>> import sagax.numpy as np
@@ -316,12 +296,7 @@ def fft2(
     return _over("fft2", FftType.FFT, a, s, _pair("fft2", axes), norm)
 
 
-def ifft2(
-    a: Any,
-    s: Sequence[int] | None = None,
-    axes: Sequence[int] = (-2, -1),
-    norm: str | None = None,
-) -> Array:
+def ifft2(a: Any, s: Sizes = None, axes: Axes = (-2, -1), norm: Norm = None) -> Array:
     """Compute the inverse of `fft2`.
 
     >>> import sagax.numpy as np
@@ -332,12 +307,7 @@ def ifft2(
     return _over("ifft2", FftType.IFFT, a, s, _pair("ifft2", axes), norm)
 
 
-def rfft2(
-    a: Any,
-    s: Sequence[int] | None = None,
-    axes: Sequence[int] = (-2, -1),
-    norm: str | None = None,
-) -> Array:
+def rfft2(a: Any, s: Sizes = None, axes: Axes = (-2, -1), norm: Norm = None) -> Array:
     """Transform real numbers over two axes, the second one as `rfft` does.
 
     >>> import sagax.numpy as np
@@ -348,12 +318,7 @@ def rfft2(
     return _over("rfft2", FftType.RFFT, a, s, _pair("rfft2", axes), norm)
 
 
-def irfft2(
-    a: Any,
-    s: Sequence[int] | None = None,
-    axes: Sequence[int] = (-2, -1),
-    norm: str | None = None,
-) -> Array:
+def irfft2(a: Any, s: Sizes = None, axes: Axes = (-2, -1), norm: Norm = None) -> Array:
     """Compute the inverse of `rfft2`; real.
 
     >>> import sagax.numpy as np
@@ -364,7 +329,7 @@ def irfft2(
     return _over("irfft2", FftType.IRFFT, a, s, _pair("irfft2", axes), norm)
 
 
-def _pair(function: str, axes: Sequence[int]) -> Sequence[int]:
+def _pair(function: str, axes: Axes) -> Sequence[int]:
     if axes is None or len(axes) != 2:
         raise ArgumentValueError(
             function=f"fft.{function}", argument="axes", got=axes, expected="two axes"
@@ -376,7 +341,7 @@ def _pair(function: str, axes: Sequence[int]) -> Sequence[int]:
 
 
 def _frequencies(function: str, numbers: Any, n: Any, d: Any, dtype: Any, device: Any) -> Array:
-    """numbers / (n * d) as `dtype`."""
+    """Compute numbers / (n * d) as `dtype`."""
     if dtype is None:
         dtype = dtypes.default_float(_thread.settings.x64)
     else:

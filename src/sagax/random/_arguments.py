@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import math
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -23,12 +23,7 @@ from sagax._src.diagnostics.errors import (
     TypePromotionError,
 )
 from sagax._src.lazy_import import lazy_imports
-from sagax._src.primitives.random_bits import (
-    KeyDType,
-    PRNGImpl,
-    random_unwrap_p,
-    random_wrap_p,
-)
+from sagax._src.primitives.random_bits import KeyDType, PRNGImpl, random_unwrap_p, random_wrap_p
 from sagax._src.primitives.random_implementations import implementation, implementation_names
 from sagax._src.primitives.structural import broadcast_in_dim, convert, reduce_sum, reshape
 from sagax._src.runtime.array import ConcreteArray
@@ -50,19 +45,19 @@ _SCALARS = frozenset((bool, int, float, complex))
 # keys -----------------------------------------------------------------------------------------------
 
 
-def _relabelled(x: Any, aval: Any) -> ConcreteArray:
+def _relabeled(x: Any, aval: Any) -> ConcreteArray:
     """Reinterpret the buffer of an array as an array of another type with the same layout."""
     return ConcreteArray(aval, x._host, x._buffer, x._device)
 
 
 def _wrap_now(data: Any, *, impl: PRNGImpl) -> ConcreteArray:
     data = concrete(data)
-    keys = _relabelled(data, random_wrap_p.abstract_eval((data.aval,), {"impl": impl}))
+    keys = _relabeled(data, random_wrap_p.abstract_eval((data.aval,), {"impl": impl}))
     return watch.wrap_keys(data, keys) if _thread.settings.debug_key_reuse else keys
 
 
 def _unwrap_now(keys: Any) -> ConcreteArray:
-    data = _relabelled(keys, random_unwrap_p.abstract_eval((keys.aval,), {}))
+    data = _relabeled(keys, random_unwrap_p.abstract_eval((keys.aval,), {}))
     return watch.unwrap_keys(keys, data) if _thread.settings.debug_key_reuse else data
 
 
@@ -132,7 +127,7 @@ def is_raw(key: Any) -> bool:
 
 
 def _wrapped(function: str, key: Any, argument: str) -> Any:
-    """Raw key data as (an array of) typed keys of the default implementation."""
+    """Wrap raw key data as (an array of) typed keys of the default implementation."""
     setting = _thread.settings.legacy_prng_key
     impl = implementation_of(function, None)
     data = raw_numbers(function, key, argument, impl)

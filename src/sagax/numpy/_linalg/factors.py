@@ -21,7 +21,7 @@ from sagax._src.primitives.linalg.eigen import eigh as lax_eigh
 from sagax._src.primitives.linalg.qr import geqrf
 from sagax._src.primitives.linalg.qr import qr as lax_qr
 from sagax._src.primitives.linalg.svd import svd as lax_svd
-from sagax.numpy._arguments import renamed
+from sagax.numpy._arguments import check_choice, renamed
 from sagax.numpy._arithmetic import absolute
 from sagax.numpy._indexing import take_along_axis
 from sagax.numpy._selection import where
@@ -45,7 +45,7 @@ def matrices(function: str, x: Any, *, square: bool = False, position: int = 0) 
 
 
 def _called(function: str, fun: Any, *args: Any, **options: Any) -> Any:
-    """`fun(*args, **options)`, with errors that name `function`."""
+    """Call `fun(*args, **options)`, with errors that name `function`."""
     try:
         return fun(*args, **options)
     except SagaxError as error:
@@ -92,13 +92,13 @@ def qr(a: Any, mode: str = "reduced") -> Any:
     >>> bool(np.allclose(q @ r, np.array([[3.0, 1.0], [4.0, 2.0]]), atol=1e-5))
     True
     """
-    if mode not in ("reduced", "complete", "r", "raw", "full"):
-        raise ArgumentValueError(
-            function="linalg.qr",
-            argument="mode",
-            got=repr(mode),
-            expected="'reduced', 'complete', 'r' or 'raw'",
-        )
+    check_choice(
+        "linalg.qr",
+        "mode",
+        mode,
+        ("reduced", "complete", "r", "raw", "full"),
+        "'reduced', 'complete', 'r' or 'raw'",
+    )
     x = matrices("linalg.qr", a)
     if mode == "raw":
         vectors, factors = _called("linalg.qr", geqrf, x)
@@ -146,7 +146,9 @@ def svd(
 
 
 def _hermitian_svd(x: Array, compute_uv: bool) -> Any:
-    """From eigenvalues: their absolute values are the singular ones, signs go to one side."""
+    """Compute the SVD from eigenvalues: their absolute values are singular values, signs go to one
+    side.
+    """
     vectors, values = _called("linalg.svd", lax_eigh, x)
     sizes = absolute(values)
     order = flip(argsort(sizes, -1), -1)

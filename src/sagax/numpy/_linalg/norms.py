@@ -19,8 +19,8 @@ from sagax.numpy._arithmetic import absolute, power
 from sagax.numpy._fused import fused
 from sagax.numpy._linalg.factors import matrices, svdvals
 from sagax.numpy._linalg.systems import inv
-from sagax.numpy._reductions import keep, mean_dtypes, squared_distance
 from sagax.numpy._reductions import max as max_along
+from sagax.numpy._reductions import mean_dtypes, restore_dims, squared_distance
 from sagax.numpy._reductions import min as min_along
 from sagax.numpy._reductions import sum as sum_along
 from sagax.numpy._selection import where
@@ -120,7 +120,7 @@ def _norm_of_order(x: Any, *, order: float, axes: tuple, keepdims: bool) -> Arra
         working, result = mean_dtypes(aval.dtype, True)
         total = reduce_sum_p.bind(squared_distance(convert(x, working)), axes=axes)
         found = convert(arithmetic.sqrt(total), dtypes.real_part_dtype(result))
-        return keep(found, aval, axes) if keepdims else found
+        return restore_dims(found, aval, axes) if keepdims else found
     sizes = absolute(x)
     if order == np.inf:
         return max_along(sizes, axes, keepdims=keepdims, initial=0)
@@ -141,7 +141,7 @@ def _matrix_norm(x: Any, order: Any, axes: tuple, keepdims: bool) -> Array:
         values = svdvals(moveaxis(x, axes, (-2, -1)))
         reduce = {2: max_along, -2: min_along, "nuc": sum_along}[order]
         found = reduce(values, -1)
-        return keep(found, aval_of(x), axes) if keepdims else found
+        return restore_dims(found, aval_of(x), axes) if keepdims else found
     if isinstance(order, (int, float)) and abs(order) in (1, np.inf):
         return _norm_of_sums(
             x, rows=rows, columns=columns, order=float(order), keepdims=bool(keepdims)
@@ -155,11 +155,13 @@ def _matrix_norm(x: Any, order: Any, axes: tuple, keepdims: bool) -> Array:
 
 @fused
 def _norm_of_sums(x: Any, *, rows: int, columns: int, order: float, keepdims: bool) -> Array:
-    """The extreme of the sums of absolute values down the columns (order 1) or along the rows."""
+    """Compute the extreme of the sums of absolute values down the columns (order 1) or along the
+    rows.
+    """
     over, other = (rows, columns) if abs(order) == 1 else (columns, rows)
     sums = sum_along(absolute(x), over)
     found = (max_along if order > 0 else min_along)(sums, other - (over < other))
-    return keep(found, aval_of(x), (rows, columns)) if keepdims else found
+    return restore_dims(found, aval_of(x), (rows, columns)) if keepdims else found
 
 
 def cond(x: Any, p: Any = None) -> Array:
@@ -183,5 +185,5 @@ def cond(x: Any, p: Any = None) -> Array:
                 f"for p={p} matrices must be square", function="linalg.cond", got=x
             )
         found = norm(x, p, axis=(-2, -1)) * norm(inv(x), p, axis=(-2, -1))
-    known = sum_along(x != x, (-2, -1)) == 0
-    return where((found != found) & known, np.inf, found)
+    has_no_nan = sum_along(x != x, (-2, -1)) == 0
+    return where((found != found) & has_no_nan, np.inf, found)

@@ -50,14 +50,3 @@ def system(function: str, a: Any, b: Any) -> tuple[Any, Any, bool]:
 def adjoint(a: Any) -> Any:
     """Compute the conjugate transpose of matrices."""
     return snp.conj(snp.matrix_transpose(a))
-
-
-def choice(function: str, argument: str, got: Any, accepted: tuple) -> None:
-    """Check that the argument is one of a few values, or raise ArgumentValueError."""
-    if got not in accepted:
-        raise ArgumentValueError(
-            function=function,
-            argument=argument,
-            expected=f"one of {', '.join(map(repr, accepted))}",
-            got=repr(got),
-        )

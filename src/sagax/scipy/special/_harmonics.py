@@ -109,12 +109,7 @@ def lpmn(m: int, n: int, z: Any) -> tuple[Array, Array]:
 
 
 def sph_harm_y(
-    n: Any,
-    m: Any,
-    theta: Any,
-    phi: Any,
-    diff_n: int | None = None,
-    n_max: int | None = None,
+    n: Any, m: Any, theta: Any, phi: Any, diff_n: int | None = None, n_max: int | None = None
 ) -> Array:
     """Compute the spherical harmonics of degree n and order m at polar angle theta and azimuth phi:
     complex.
@@ -157,6 +152,3 @@ def sph_harm_y(
     angle = m.astype(phi.dtype) * phi
     out = (sign * chosen) * (snp.cos(angle) + 1j * snp.sin(angle))
     return out.reshape(shape)
-
-
-__all__ = ["lpmn", "lpmn_values", "sph_harm_y"]

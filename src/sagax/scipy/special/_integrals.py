@@ -10,7 +10,7 @@ from sagax._src.core.value import Array
 from sagax._src.higher_order.while_loop import fori_loop
 from sagax._src.primitives.special import gamma as _gamma
 from sagax.scipy.special._elementwise import double, horner, special
-from sagax.scipy.special._normal import square_parts
+from sagax.scipy.special._normal import split_square
 
 _EULER = 0.5772156649015329
 
@@ -153,7 +153,7 @@ def expn(n: Any, x: Any) -> Array:
 
 
 def _expn_series(n: Any, x: Any) -> Any:
-    """DLMF 8.19.8, without the term k = n - 1, which is the one with the logarithm."""
+    """Evaluate DLMF 8.19.8, without the logarithmic term k = n - 1."""
     terms = 22
 
     def body(k: Any, state: tuple) -> tuple:
@@ -234,8 +234,8 @@ def sici(x: Any) -> tuple[Array, Array]:
 
 
 def _turn(x: Any) -> Any:
-    """pi x**2 / 2, less whole turns; the rounding error of the square is made good."""
-    square, rest = square_parts(x)
+    """Compute pi x**2 / 2 modulo 2 pi; corrected for the rounding error of the square."""
+    square, rest = split_square(x)
     return (math.pi / 2) * ((square - 4 * snp.round(square / 4)) + rest)
 
 
@@ -354,6 +354,3 @@ def spence(x: Any) -> Array:
 def _spence_slope(x: Any) -> Any:
     one = x == 1
     return snp.where(one, -1.0, -snp.log(x) / snp.where(one, 1.0, x - 1))
-
-
-__all__ = ["exp1", "expi", "expn", "fresnel", "sici", "spence"]
