@@ -21,6 +21,7 @@ from sagax._src.core.jaxpr import ClosedJaxpr
 from sagax._src.core.staging import StageTrace, stage
 from sagax._src.core.trace import at_work, evaluation, state
 from sagax._src.core.value import aval_of
+from sagax._src.diagnostics import events
 from sagax._src.higher_order.call import call as call_program
 from sagax._src.runtime.array import ConcreteArray, as_array
 from sagax._src.runtime.call_paths import FAILURES
@@ -353,6 +354,8 @@ def _prepared(
     settings = _own() or _process.settings
     if settings.disable_jit or settings.numpy_rank_promotion != "allow":
         return None
+    if events.operations_seen.function is not None:
+        return None  # each operation is run by itself, to be seen
     try:
         return prepare(fun, arrays, name, by_numpy)
     except Exception:  # the function itself raises it again, about the arrays that it was given

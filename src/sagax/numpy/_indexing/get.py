@@ -10,6 +10,7 @@ from sagax._src import config
 from sagax._src.core import dims
 from sagax._src.core.trace import evaluation, state
 from sagax._src.core.value import aval_of
+from sagax._src.diagnostics import events
 from sagax._src.diagnostics.errors import ArgumentError, ArgumentValueError
 from sagax._src.primitives.gathering import GatherScatterMode, gather
 from sagax._src.primitives.shaping import rev
@@ -91,6 +92,8 @@ def getitem(
                     # the window is moved into bounds when it is read, and `checkify` sees where it was
                     item, moves = Point(item.axis, max(-(2**31), min(item.at, 2**31 - 1))), True
                 elif not fills:
+                    if events.index_clamped.function is not None:
+                        events.index_clamped.function(item.at, shape[item.axis])
                     item = Point(item.axis, clamped(item.at, shape[item.axis]))
         elif kind is Places:
             _check_not_empty(item, shape)
@@ -104,6 +107,8 @@ def getitem(
         several = _strategy(strategy, several or (moves and fills), moves)
         moves = moves or strategy == "dynamic_slice"
     elif is_concrete(x) and (not (fills and several) or all_inside(items, shape)):
+        if events.known_indices_read.function is not None:
+            events.known_indices_read.function(x, items)
         found = read_known(x, Index(items, read.apart))
         if found is not None:
             return found
