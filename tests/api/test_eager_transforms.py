@@ -703,3 +703,43 @@ def test_the_bits_stay_the_same(name, transform):
         np.testing.assert_array_equal(np.asarray(a), np.asarray(b))
     if name != "scan" and transform != "jvp":
         assert is_compiled(f, lambda: call(x))
+
+
+@pytest.fixture
+def told():
+    """The events told while a test runs: (name, metadata) of each."""
+    found = []
+
+    def note(event, **metadata):
+        found.append((event, metadata))
+
+    sagax.monitoring.register_event_listener(note)
+    yield found
+    sagax.monitoring.unregister_event_listener(note)
+
+
+def test_an_event_says_what_is_not_compiled_and_why(told):
+    def looks(x):
+        return x if x > 0 else -x
+
+    for _ in range(40):
+        sagax.grad(looks)(snp.float32(2.0))
+    ((event, metadata),) = told
+    assert event == "/sagax/eager_transforms/not_compiled"
+    assert metadata["fun_name"].endswith("looks")
+    assert metadata["error"].startswith("TracerBoolConversionError: ")
+
+
+def test_an_event_says_which_composite_function_is_not_compiled_and_why(told):
+    with pytest.raises(TypeError):
+        snp.add(snp.ones(3), snp.ones(4))
+    assert ("/sagax/composite/not_compiled", "add") in [(e, m["fun_name"]) for e, m in told]
+
+
+def test_a_mistake_of_sagax_itself_is_not_taken_for_a_refusal(monkeypatch):
+    def broken(*_):
+        raise KeyError("a bug")
+
+    monkeypatch.setattr("sagax.numpy._fused.prepare", broken)
+    with pytest.raises(KeyError, match="a bug"):
+        snp.hypot(snp.ones(3), snp.full(3, 2.0))

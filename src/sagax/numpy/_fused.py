@@ -21,6 +21,8 @@ from sagax._src.core.jaxpr import ClosedJaxpr
 from sagax._src.core.staging import StageTrace, stage
 from sagax._src.core.trace import at_work, evaluation, state
 from sagax._src.core.value import aval_of
+from sagax._src.diagnostics import events
+from sagax._src.diagnostics.errors import SagaxError
 from sagax._src.higher_order.call import call as call_program
 from sagax._src.runtime.array import ConcreteArray, as_array
 from sagax._src.runtime.call_paths import FAILURES
@@ -32,6 +34,8 @@ F = TypeVar("F", bound=Callable[..., Any])
 _own, _process = config.own, config.process
 _new = object.__new__
 _SCALARS = frozenset((bool, int, float, complex))
+# What composite functions raise of operands that do not fit; a warning may be an error too.
+_REFUSED = (SagaxError, *FAILURES, ArithmeticError, Warning)
 
 
 def fused(fun: Callable[..., Any]) -> Callable[..., Any]:
@@ -320,7 +324,10 @@ def _as_call(fun: Callable, operands: tuple, name: str) -> Any:
     try:
         with config.context(exact=False):
             jaxpr, consts = stage(flat, [aval_of(x) for x in arrays])
-    except Exception:  # the function itself raises it again, about the operands that it was given
+    except (
+        _REFUSED
+    ) as error:  # the function itself raises it again, about the operands that it was given
+        _tell(name, error)
         return fun(*operands)
     return tree.unflatten(call_program(ClosedJaxpr(jaxpr, consts), arrays, name=name))
 
@@ -358,10 +365,22 @@ def _prepared(
     settings = _own() or _process.settings
     if settings.disable_jit or settings.numpy_rank_promotion != "allow":
         return None
+    if events.operations_seen.function is not None:
+        return None  # each operation is run by itself, to be seen
     try:
         return prepare(fun, arrays, name, by_numpy)
-    except Exception:  # the function itself raises it again, about the arrays that it was given
+    except (
+        _REFUSED
+    ) as error:  # the function itself raises it again, about the arrays that it was given
+        _tell(name, error)
         return None
+
+
+def _tell(name: str, error: Exception) -> None:
+    """Tell listeners that the operations of a composite function run one by one, and why."""
+    if events.events:
+        text = f"{type(error).__name__}: {error}"
+        events.events.tell("/sagax/composite/not_compiled", fun_name=name, error=text)
 
 
 _numbers = new_table()
@@ -403,7 +422,7 @@ def _operand_like(function: str, a: ConcreteArray, value: Any) -> ConcreteArray 
     if found is None:
         try:
             found = _base.array_like(function, a, value)
-        except Exception:  # the function itself raises it again
+        except _REFUSED:  # the function itself raises it again
             return None
         remember(_numbers, key, found)  # type: ignore[arg-type]
     return found

@@ -192,6 +192,13 @@ def clear_caches() -> None:
     working_memory.release()
 
 
+def watch_calls(function: Callable[[JitFunction, tuple, dict], Any]) -> None:
+    """Have `function(jitted, args, kwargs)` make each call, by `jitted._general(args, kwargs)`."""
+    events.jit_called.function = function
+    for jitted in list(_all):
+        jitted._quick = False
+
+
 # -- large dicts of arrays as arguments ------------------------------------------------------------
 
 _MOST_DICTS = 64
@@ -279,6 +286,7 @@ class JitFunction:
             name = function_name(fun)
             self._divisions = jit_shardings.Divisions(name, in_shardings, out_shardings)
         self._plain = not (self._static_nums or self._static_names)
+        self._quick = self._plain and events.jit_called.function is None  # may take the short paths
         self._donates = bool(self._donate_nums or self._donate_names)
         options = (
             self._static_nums,
@@ -303,6 +311,8 @@ class JitFunction:
         self._boundary = tracing(fun, "jit")
         self._running = running(fun, "jit")
         functools.update_wrapper(self, fun, updated=())
+        if events.jit_made.function is not None:
+            events.jit_made.function(self)
 
     def _check_overlap(self) -> None:
         both = set(self._static_nums) & set(self._donate_nums)
@@ -333,7 +343,7 @@ class JitFunction:
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         try:
-            if self._plain and (at_work() is None or state.trace is evaluation):
+            if self._quick and (at_work() is None or state.trace is evaluation):
                 # Arrays as they are, the commonest call, need no flattening. `place`: what they are bound to.
                 settings = _own() or _process.settings
                 place = None
@@ -393,6 +403,8 @@ class JitFunction:
                 entry = self._calls.get(tuple(key))
                 if entry is not None:
                     return entry(bufs, leaves)
+            elif events.jit_called.function is not None:
+                return events.jit_called.function(self, args, kwargs)
             return self._general(args, kwargs)
         except Exception as error:
             ran = isinstance(error, NonFiniteError) or call_paths.ran(error)
@@ -624,6 +636,8 @@ class JitFunction:
             jaxpr, consts = stage(flat, avals, info)
         found = Traced(ClosedJaxpr(jaxpr, consts), out_tree, self._name)
         found.seconds = time.perf_counter() - start
+        if events.jit_traced.function is not None:
+            events.jit_traced.function(self, found.closed)
         return found
 
     def _apply(self, traced: Traced, leaves: Sequence[Any]) -> Any:
@@ -703,6 +717,14 @@ class JitFunction:
         self, traced: Traced, committed: Any, tree: Any, statics: tuple, args: tuple, kwargs: dict
     ) -> Callable:
         """A function from buffers (and their arrays) to the result, with all decisions taken."""
+        made = self._compiled(traced, committed, tree, args, kwargs, statics)
+        if events.jit_compiled.function is not None:
+            events.jit_compiled.function(self, traced, tree, statics, args, kwargs)
+        return made
+
+    def _compiled(
+        self, traced: Traced, committed: Any, tree: Any, args: tuple, kwargs: dict, statics: tuple
+    ) -> Callable:
         device, results = self._program_place(traced, committed)
         donated = self._donated(tree, args, kwargs)
         aliases: Mapping[int, int] = {}
@@ -902,4 +924,12 @@ def jit(
     return JitFunction(fun, **options)
 
 
-__all__ = ["JitFunction", "ShapeDtypeStruct", "clear_caches", "is_shaped", "jit", "shaped"]
+__all__ = [
+    "JitFunction",
+    "ShapeDtypeStruct",
+    "clear_caches",
+    "is_shaped",
+    "jit",
+    "shaped",
+    "watch_calls",
+]

@@ -7,6 +7,7 @@ The linear part of a checkpointed function is one application that holds both: f
 from __future__ import annotations
 
 import functools
+import threading
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
@@ -66,7 +67,24 @@ def _(*xs: Any, jaxpr: ClosedJaxpr, **_: Any) -> list:
     return eval_jaxpr(jaxpr.jaxpr, (), *xs)
 
 
-remat_p.impl = lambda *xs, jaxpr, name, **_: call(jaxpr, xs, name=name)
+class _Recomputing(threading.local):
+    """Whether this thread computes residuals again, from the same random keys, in a backward pass."""
+
+    active = False
+
+
+recomputing = _Recomputing()
+
+
+def _evaluate(*xs: Any, jaxpr: ClosedJaxpr, name: str, differentiated: bool, **_: Any) -> list:
+    before, recomputing.active = recomputing.active, recomputing.active or differentiated
+    try:
+        return call(jaxpr, xs, name=name)
+    finally:
+        recomputing.active = before
+
+
+remat_p.impl = _evaluate
 
 
 def _bind(closed: ClosedJaxpr, args: Sequence[Any], **params: Any) -> list:

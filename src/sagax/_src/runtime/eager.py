@@ -27,6 +27,7 @@ from sagax._src.primitives.arithmetic import div_p, mul_p
 from sagax._src.primitives.selection import select_n_p
 from sagax._src.primitives.structural import reduce_sum_p
 from sagax._src.runtime import call_paths, commit_sites, devices
+from sagax._src.runtime.arity_template import filled_in
 from sagax._src.runtime.array import ConcreteArray, as_array, settled
 from sagax._src.runtime.compile import (
     Compiled,
@@ -214,61 +215,40 @@ def _host_entry(primitive: Any, params: dict, out: Any, committed: Any, operands
             return [_array(r, a, committed) for r, a in zip(results, out, strict=True)]
 
         return run_several
-    dtype, quietly = out.dtype, _run_quietly
+    if not 1 <= operands <= _MOST_NAMED:
 
-    def run(arrays: Sequence) -> ConcreteArray:
-        operands = [a.host() if a._host is None else a._host for a in arrays]
-        try:
-            result = quietly(reference, *operands)
-        except RuntimeError:
-            result = _quietly(reference, *operands)
-        if type(result) is not _ndarray or result.dtype is not dtype:
-            result = _as_numpy(result, dtype)
-        result.setflags(write=False)
-        return ConcreteArray(out, result, None, committed)
+        def run(arrays: Sequence) -> ConcreteArray:
+            result = _quietly(reference, *[a.host() for a in arrays])
+            return _array(result, out, committed)
 
-    def run_one(arrays: Sequence) -> ConcreteArray:  # as `run`, for what is called most
-        (x,) = arrays
-        x = x.host() if x._host is None else x._host
-        try:
-            result = quietly(reference, x)
-        except RuntimeError:
-            result = _quietly(reference, x)
-        if type(result) is not _ndarray or result.dtype is not dtype:
-            result = _as_numpy(result, dtype)
-        result.setflags(write=False)
-        return ConcreteArray(out, result, None, committed)
-
-    def run_two(arrays: Sequence) -> ConcreteArray:
-        x, y = arrays
-        x = x.host() if x._host is None else x._host
-        y = y.host() if y._host is None else y._host
-        try:
-            result = quietly(reference, x, y)
-        except RuntimeError:
-            result = _quietly(reference, x, y)
-        if type(result) is not _ndarray or result.dtype is not dtype:
-            result = _as_numpy(result, dtype)
-        result.setflags(write=False)
-        return ConcreteArray(out, result, None, committed)
-
-    def run_three(arrays: Sequence) -> ConcreteArray:
-        x, y, z = arrays
-        x = x.host() if x._host is None else x._host
-        y = y.host() if y._host is None else y._host
-        z = z.host() if z._host is None else z._host
-        try:
-            result = quietly(reference, x, y, z)
-        except RuntimeError:
-            result = _quietly(reference, x, y, z)
-        if type(result) is not _ndarray or result.dtype is not dtype:
-            result = _as_numpy(result, dtype)
-        result.setflags(write=False)
-        return ConcreteArray(out, result, None, committed)
-
+        return run
     if operands == 3 and primitive is select_n_p:
         return _choosing(reference, out, committed, 1, 2)
-    return {1: run_one, 2: run_two, 3: run_three}.get(operands, run)
+    return _maker(operands)(reference, out, out.dtype, committed)
+
+
+_MOST_NAMED = 8
+_RUN = """
+def make(reference, out, dtype, committed):
+    def run(arrays):
+        {operands}, = arrays
+        {x} = {x}.host() if {x}._host is None else {x}._host
+        try:
+            result = _run_quietly(reference, {operands})
+        except RuntimeError:
+            result = _quietly(reference, {operands})
+        if type(result) is not _ndarray or result.dtype is not dtype:
+            result = _as_numpy(result, dtype)
+        result.setflags(write=False)
+        return ConcreteArray(out, result, None, committed)
+
+    return run
+"""
+
+
+@functools.cache
+def _maker(operands: int) -> Callable:
+    return filled_in(_RUN, operands, globals())
 
 
 def _choosing(reference: Callable, out: Any, committed: Any, no: int, yes: int) -> Callable:

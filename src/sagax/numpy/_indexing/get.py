@@ -10,6 +10,7 @@ from sagax._src import config
 from sagax._src.core import dims
 from sagax._src.core.trace import evaluation, state
 from sagax._src.core.value import aval_of
+from sagax._src.diagnostics import events
 from sagax._src.diagnostics.errors import ArgumentError, ArgumentValueError
 from sagax._src.primitives.gathering import GatherScatterMode, gather
 from sagax._src.primitives.shaping import rev
@@ -94,6 +95,8 @@ def getitem(
                         True,
                     )
                 elif not fills:
+                    if events.index_clamped.function is not None:
+                        events.index_clamped.function(item.at, shape[item.axis])
                     item = Point(item.axis, clamped(item.at, shape[item.axis]))
         elif kind is IndexArray:
             _check_not_empty(item, shape)
@@ -107,6 +110,8 @@ def getitem(
         needs_gather = _strategy(strategy, needs_gather or (is_dynamic and fills), is_dynamic)
         is_dynamic = is_dynamic or strategy == "dynamic_slice"
     elif is_concrete(x) and (not (fills and needs_gather) or all_inside(items, shape)):
+        if events.known_indices_read.function is not None:
+            events.known_indices_read.function(x, items)
         found = read_on_host(x, Index(items, read.separated))
         if found is not None:
             return found
