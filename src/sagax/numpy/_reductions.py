@@ -605,13 +605,13 @@ def _variance(
         mean = _given_mean(function, mean, working, aval, axes)
     if type(ddof) not in (int, float):
         ddof = as_dtype(_base.as_operand(function, ddof), dtypes.real_part_dtype(working))
-        valid = None
+        static_ddof = None
     else:
-        ddof, valid = None, ddof
+        ddof, static_ddof = None, ddof
     given = {"mask": mask, "mean": mean, "ddof": ddof}
     given = {name: x for name, x in given.items() if x is not None}
     return _spread(
-        a, *given.values(), given=tuple(given), ddof=valid, root=function == "std", axes=axes,
+        a, *given.values(), given=tuple(given), ddof=static_ddof, root=function == "std", axes=axes,
         working=working, result=result, keepdims=bool(keepdims),
     )  # fmt: skip
 
@@ -706,13 +706,13 @@ def convert_scalar(count: Any, dtype: Any) -> Any:
 def divide_by_count(total: Any, count: Any, ddof: Any) -> Any:
     """Divide `total` by `count - ddof`; NaN where that is not positive."""
     aval = aval_of(total)
-    valid = type(ddof) in (int, float)
-    if isinstance(count, np.generic) and valid:
+    is_static = type(ddof) in (int, float)
+    if isinstance(count, np.generic) and is_static:
         freedom = count - np.asarray(ddof, aval.dtype)
         if freedom > 0:
             return arithmetic.div(total, freedom)
         return structural.full_of(aval, np.nan)
-    freedom = arithmetic.sub(count, as_dtype(ddof, aval.dtype)) if not valid or ddof else count
+    freedom = arithmetic.sub(count, as_dtype(ddof, aval.dtype)) if not is_static or ddof else count
     quotient = arithmetic.div(*_base.align_ranks("var", (total, freedom)))
     aval = aval_of(quotient)
     positive = comparison.gt(freedom, as_dtype(0, aval.dtype))
