@@ -197,8 +197,7 @@ def logsumexp(
     return_sign: bool = False,
     where: Any = None,
 ) -> Any:
-    """Compute log(sum(b exp(a))), summed along `axis` (one, several, or None: all), without
-    overflow.
+    """Compute log(sum(b exp(a))) along `axis` (one, several, or None: all), without overflow.
 
     Args:
       a: an array; integers become floating point.
@@ -234,8 +233,7 @@ def logsumexp(
 
 
 def logmeanexp(x: Any, axis: Axis = None, where: Any = None, keepdims: bool = False) -> Array:
-    """Compute log(mean(exp(x))), averaged along `axis` (one, several, or None: all), without
-    overflow.
+    """Compute log(mean(exp(x))) along `axis` (one, several, or None: all), without overflow.
 
     Only elements where `where` is true count (booleans that broadcast to the shape of `x`).
 

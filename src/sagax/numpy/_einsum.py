@@ -163,8 +163,9 @@ class _Plan:
 
 
 def _read(subscripts: Any, operands: tuple) -> tuple[tuple, tuple, Any]:
-    """Parse the labels of the operands, the operands, labels of the result (None: implicit); `...`
-    remain.
+    """Parse labels of the operands, operands, and labels of the result (None: implicit).
+
+    `...` remain.
     """
     if not isinstance(subscripts, str):
         return _read_lists((subscripts, *operands))

@@ -148,8 +148,7 @@ def _extremum_of_numbers(a: Any, *, axes: tuple, greatest: bool, keepdims: bool)
 def nanargmax(
     a: Any, axis: int | None = None, out: None = None, keepdims: bool | None = None
 ) -> Array:
-    """Find the index of the maximum as `argmax` does, with NaN left out; -1 where there is nothing
-    else.
+    """Find the index of the maximum as `argmax` does, with NaN left out; -1 where all are NaN.
 
     >>> import sagax.numpy as np
     >>> int(np.nanargmax(np.array([1, np.nan, 2])))
@@ -161,8 +160,7 @@ def nanargmax(
 def nanargmin(
     a: Any, axis: int | None = None, out: None = None, keepdims: bool | None = None
 ) -> Array:
-    """Find the index of the minimum as `argmin` does, with NaN left out; -1 where there is nothing
-    else.
+    """Find the index of the minimum as `argmin` does, with NaN left out; -1 where all are NaN.
 
     >>> import sagax.numpy as np
     >>> int(np.nanargmin(np.array([1, np.nan, 2])))
@@ -225,7 +223,7 @@ def nanvar(
     where: Any = None,
     mean: Any = None,
 ) -> Array:
-    """Compute the variance as `var` does, with NaN left out; NaN where too little else is left.
+    """Compute the variance as `var` does, with NaN left out; NaN where too few are left.
 
     >>> import sagax.numpy as np
     >>> float(np.nanvar(np.array([1, np.nan, 3])))
@@ -246,8 +244,7 @@ def nanstd(
     where: Any = None,
     mean: Any = None,
 ) -> Array:
-    """Compute the standard deviation as `std` does, with NaN left out; NaN where too little else is
-    left.
+    """Compute the standard deviation as `std` does, with NaN left out; NaN where too few are left.
 
     >>> import sagax.numpy as np
     >>> float(np.nanstd(np.array([1, np.nan, 3])))

@@ -124,9 +124,7 @@ def checked_initial(function: str, initial: Any, dtype: Any) -> Any:
 
 
 def restore_dims(out: Any, aval: Any, axes: tuple) -> Array:
-    """Restore the reduced `axes` of `out` as dimensions of size 1; `aval` is the type of the
-    operand.
-    """
+    """Restore the reduced `axes` of `out` with size 1; `aval` is the type of the operand."""
     if not axes:
         return out
     shape = tuple([1 if i in axes else d for i, d in enumerate(aval.shape)])

@@ -156,8 +156,9 @@ def _along(function: str, kind: FftType, a: Any, n: Any, axis: Any, norm: Any) -
 
 
 def fft(a: Any, n: int | None = None, axis: int = -1, norm: Norm = None) -> Array:
-    """Compute the discrete Fourier transform of `a` along `axis`: sums of a[j] exp(-2 pi i j k /
-    n); complex.
+    """Compute the discrete Fourier transform of `a` along `axis`; complex.
+
+    Element k is the sum of all a[j] exp(-2 pi i j k / n).
 
     >>> import sagax.numpy as np
     >>> np.fft.fft(np.array([1.0, 0.0, 0.0]))
@@ -177,8 +178,9 @@ def ifft(a: Any, n: int | None = None, axis: int = -1, norm: Norm = None) -> Arr
 
 
 def rfft(a: Any, n: int | None = None, axis: int = -1, norm: Norm = None) -> Array:
-    """Compute the first n // 2 + 1 elements of the transform of real numbers: the others are their
-    conjugates.
+    """Compute the first n // 2 + 1 elements of the transform of real numbers.
+
+    The other elements are their conjugates.
 
     >>> import sagax.numpy as np
     >>> np.fft.rfft(np.array([1.0, 2.0, 3.0, 4.0]))
@@ -188,8 +190,9 @@ def rfft(a: Any, n: int | None = None, axis: int = -1, norm: Norm = None) -> Arr
 
 
 def irfft(a: Any, n: int | None = None, axis: int = -1, norm: Norm = None) -> Array:
-    """Compute the inverse of `rfft` along `axis`: `n` real numbers, by default 2 * (m - 1) from m
-    elements.
+    """Compute the inverse of `rfft` along `axis`: `n` real numbers.
+
+    By default n is 2 * (m - 1) for m elements.
 
     >>> import sagax.numpy as np
     >>> np.fft.irfft(np.array([10, -2 + 2j, -2]))
