@@ -420,12 +420,6 @@ def operands2_inexact(function: str, x: Any, y: Any) -> tuple:
     return x, y
 
 
-def operands_aligned(function: str, *args: Any) -> list:
-    """Promote any number of operands to a common dtype and equal ranks."""
-    args = tuple([as_operand(function, x, i) for i, x in enumerate(args)])
-    return align_ranks(function, promote_dtypes(function, *args))
-
-
 def operand_inexact(function: str, x: Any) -> Any:
     """Promote one operand to floating point if it is not inexact."""
     if isinstance(x, Array) and dtypes.kind(x.aval.dtype) in _INEXACT:

@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 
 import sagax.numpy._base as _base
-from sagax._src import config
 from sagax._src.core import dims, dtypes
 from sagax._src.core.trace import Tracer
 from sagax._src.core.value import Array, aval_of
@@ -32,7 +31,6 @@ from sagax.numpy._reductions import as_dtype
 from sagax.numpy._selection import clip, where
 from sagax.numpy._shaping import broadcast_to, ravel
 
-_thread = config.thread
 _BOOL = np.dtype(bool)
 
 

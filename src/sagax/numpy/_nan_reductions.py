@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 
 import sagax.numpy._reductions as _reductions
-from sagax._src import config
 from sagax._src.core import dtypes
 from sagax._src.core.value import Array, aval_of
 from sagax._src.diagnostics.errors import ArgumentValueError
@@ -18,8 +17,6 @@ from sagax._src.primitives.selection import select_n_p
 from sagax.numpy._arguments import one_axis, refuse_out, with_aval
 from sagax.numpy._fused import fused
 from sagax.numpy._reductions import Axis, checked_where, masked
-
-_thread = config.thread
 
 
 def _there(function: str, a: Any, where: Any) -> tuple[Any, Any]:
