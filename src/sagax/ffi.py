@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from sagax._src import xla
+from sagax._src.argument_checks import checks
 from sagax._src.callbacks.ffi_call import ffi_call
 from sagax._src.core.avals import abstract_token
 from sagax._src.diagnostics.errors import ArgumentError
@@ -107,13 +108,13 @@ def register_ffi_type(name: str, type_registration: Any, platform: str = "cpu") 
     `type_registration` is a dict of `PyCapsule`s: 'type_id' and, optionally, 'type_info'. The name
     must be unique in the process.
     """
-    if not isinstance(type_registration, Mapping):
-        raise ArgumentError(
-            function="register_ffi_type",
-            argument="type_registration",
-            got=type_registration,
-            expected="a dict with a PyCapsule under 'type_id', and maybe one under 'type_info'",
-        )
+    checks.instance(
+        "register_ffi_type",
+        "type_registration",
+        type_registration,
+        Mapping,
+        "a dict with a PyCapsule under 'type_id', and maybe one under 'type_info'",
+    )
     for key, capsule in type_registration.items():
         _check_capsule("register_ffi_type", f"type_registration[{key!r}]", capsule)
     xla.custom_calls.register_type(name, dict(type_registration), platform)

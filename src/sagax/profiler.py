@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from sagax._src import xla
+from sagax._src.argument_checks import checks
 from sagax._src.diagnostics.errors import ArgumentValueError, SagaxError
 from sagax._src.runtime import devices
 
@@ -185,13 +186,14 @@ def export_profile_data(
     session_id: str | None = None,
 ) -> None:
     """Write the profile of an ended `ProfileSession` into a folder. See its method."""
-    if not isinstance(profile_data, ProfileSession):
-        raise ArgumentValueError(
-            function="profiler.export_profile_data",
-            argument="profile_data",
-            got=profile_data,
-            expected="a ProfileSession that has ended",
-        )
+    checks.instance(
+        "profiler.export_profile_data",
+        "profile_data",
+        profile_data,
+        ProfileSession,
+        "a ProfileSession that has ended",
+        error=ArgumentValueError,
+    )
     profile_data.export_profile_data(
         log_dir, create_perfetto_link, create_perfetto_trace, session_id
     )

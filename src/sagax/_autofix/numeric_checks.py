@@ -24,28 +24,25 @@ from sagax._src.api import arguments
 from sagax._src.api.jit import JitFunction
 from sagax._src.api.tracing_utils import make_jaxpr
 from sagax._src.core import dtypes
+from sagax._src.core.families import Indices
 from sagax._src.core.jaxpr import Literal, subjaxprs
 from sagax._src.core.operands import LoopOperands, LoopResults, WhileOperands
 from sagax._src.core.trace import Tracer, evaluation, state
 from sagax._src.diagnostics import cautions
 from sagax._src.diagnostics.base import SagaxError
 from sagax._src.diagnostics.spans import user_span
+from sagax._src.higher_order.call import jit_p
+from sagax._src.higher_order.cond import cond_p
+from sagax._src.higher_order.remat import remat_p
+from sagax._src.higher_order.scan import scan_p
+from sagax._src.higher_order.while_loop import while_p
+from sagax._src.primitives.bitwise import shift_left_p
 
 __all__ = ["check_call", "held", "install"]
 
 Add = Callable[..., None]
 _SECONDS = 2.0  # of looking at calls once more, in all
 _spent = [0.0]
-_INDEXED = (
-    "gather",
-    "scatter",
-    "scatter_add",
-    "scatter-add",
-    "dynamic_slice",
-    "dynamic_update_slice",
-)
-_ARITHMETIC = ("add", "sub", "mul", "neg", "integer_pow", "dot_general", "reduce_sum", "reduce_prod",
-               "cumsum", "cumprod", "pow", "abs", "square", "shift_left")  # fmt: skip
 _graded: set[int] = set()
 
 
@@ -70,11 +67,11 @@ def install(package: ModuleType, add: Add, busy: Callable[[], bool]) -> None:
 
     def watched(primitive: Any, args: tuple[Any, ...], params: dict[str, Any]) -> Any:
         result = evaluate(primitive, args, params)
-        if not busy() and primitive.name in (*_INDEXED, *_ARITHMETIC) and state.trace is evaluation:
+        if not busy() and _watched(primitive) and state.trace is evaluation:
             operands = [_numpy(a) for a in args]
             if all(isinstance(x, np.ndarray) for x in operands):
                 stack = source_stacks.stack()
-                problem = _problem(primitive.name, operands, params, _numpy(result), stack)
+                problem = _problem(primitive, operands, params, _numpy(result), stack)
                 if problem is not None:
                     add(*problem, stack)
         return result
@@ -211,10 +208,10 @@ def check_call(
 
 def _may_go_wrong(jaxpr: Any) -> bool:
     for eqn in jaxpr.eqns:
-        name = eqn.primitive.name
-        if name in _INDEXED:
-            return True
-        if name in _ARITHMETIC and _counts(name, eqn.outvars[0].aval.dtype):
+        p = eqn.primitive
+        if callable(p.index_rule) or (
+            callable(p.wide_rule) and _counts(p, eqn.outvars[0].aval.dtype)
+        ):
             return True
         if any(map(_may_go_wrong, subjaxprs(eqn.params))):
             return True
@@ -224,13 +221,17 @@ def _may_go_wrong(jaxpr: Any) -> bool:
 _NARROW = ("int8", "uint8", "int16", "uint16")
 
 
-def _counts(name: str, dtype: Any) -> bool:
+def _watched(primitive: Any) -> bool:
+    return callable(primitive.index_rule) or callable(primitive.wide_rule)
+
+
+def _counts(primitive: Any, dtype: Any) -> bool:
     """Whether results of a dtype stand for numbers, so that wrapping around is a mistake.
 
     Unsigned numbers of 32 bits and more, and shifts of wide ones, are what hashes and random numbers
     are made of.
     """
-    wide = ("int32", "int64") if name != "shift_left" else ()
+    wide = ("int32", "int64") if primitive is not shift_left_p else ()
     return str(dtype) in (*_NARROW, *wide)
 
 
@@ -270,7 +271,7 @@ class _Stepper:
             everything = set[str]().union(*came)
             inner = eqn.params.get("jaxpr")
             held = self.held(eqn, ins, everything)
-            if eqn.primitive.name in ("jit", "pjit", "checkpoint", "remat") and inner is not None:
+            if eqn.primitive in (jit_p, remat_p):
                 hoisted = [*inner.consts]
                 outs, outs_from = self.run(inner.jaxpr, hoisted, ins, came)
             elif held is not None:
@@ -278,8 +279,11 @@ class _Stepper:
             else:
                 outs = self.step(eqn, ins)
                 outs_from = [everything] * len(eqn.outvars)
-                which = _index_operands(eqn.primitive.name)
-                asked = set[str]().union(*came[which]) if which is not None else everything
+                asked = everything
+                if callable(eqn.primitive.index_rule):
+                    shapes = [v.aval.shape for v in eqn.invars]
+                    which = eqn.primitive.index_rule(shapes, eqn.params).operands
+                    asked = set[str]().union(*came[which])
                 self.look(eqn, ins, outs, asked)
             for v, x, o in zip(eqn.outvars, outs, outs_from, strict=True):
                 env[v], origin[v] = x, o
@@ -297,16 +301,16 @@ class _Stepper:
         def run(closed: Any, operands: Sequence[Any]) -> list[Any]:
             return self.run(closed.jaxpr, closed.consts, operands, [origins] * len(operands))[0]
 
-        if eqn.primitive.name == "cond":
+        if eqn.primitive is cond_p:
             which = int(np.clip(int(ins[0]), 0, len(params["branches"]) - 1))
             return run(params["branches"][which], ins[1:])
-        if eqn.primitive.name == "while":
+        if eqn.primitive is while_p:
             operands = WhileOperands.of_while(ins, params)
             while bool(run(params["cond_jaxpr"], operands.condition.flat())[0]):
                 carry = run(params["body_jaxpr"], operands.body.flat())
                 operands = dataclasses.replace(operands, carry=carry)
             return operands.carry
-        if eqn.primitive.name == "scan" and isinstance(params["length"], int):
+        if eqn.primitive is scan_p and isinstance(params["length"], int):
             consts, carry, sequences = LoopOperands.of_scan(ins, params)
             rounds = []
             order = range(params["length"])
@@ -352,7 +356,7 @@ class _Stepper:
                 )
                 raise _Stop
             return
-        problem = _problem(eqn.primitive.name, ins, eqn.params, outs[0], eqn.traceback)
+        problem = _problem(eqn.primitive, ins, eqn.params, outs[0], eqn.traceback)
         if problem is not None:
             category, message = problem
             self.add(category, message, eqn.traceback, depends=depends)
@@ -365,103 +369,44 @@ def _blame(closed: Any, inputs: list[Any], names: list[str], add: Add) -> None:
         stepper.run(closed.jaxpr, closed.consts, inputs, [{n} for n in names])
 
 
-def _index_operands(name: str) -> slice | None:
-    """Where an operation's indices stand among its operands; None if it has none."""
-    if name == "dynamic_slice":
-        return slice(1, None)
-    if name == "dynamic_update_slice":
-        return slice(2, None)
-    return slice(1, 2) if name in _INDEXED else None
-
-
 # --- single operations ---------------------------------------------------------------------------
 
 
 def _problem(
-    name: str, ins: list[Any], params: dict[str, Any], out: Any, stack: Any
+    primitive: Any, ins: list[Any], params: dict[str, Any], out: Any, stack: Any
 ) -> tuple[type[Warning], str] | None:
     """What an operation did that nobody asked for."""
-    if name in _INDEXED:
-        return _outside(name, ins, params, stack)
-    if isinstance(out, np.ndarray) and name in _ARITHMETIC and _counts(name, out.dtype):
-        return _overflow(name, ins, params, out)
+    if callable(primitive.index_rule):
+        return _outside(primitive.index_rule([x.shape for x in ins], params), ins, stack)
+    wide = primitive.wide_rule
+    if isinstance(out, np.ndarray) and callable(wide) and _counts(primitive, out.dtype):
+        return _overflow(wide(*[np.asarray(x, np.float64) for x in ins], **params), out.dtype)
     return None
 
 
-def _overflow(
-    name: str, ins: list[Any], params: dict[str, Any], out: Any
-) -> tuple[type[Warning], str] | None:
-    a = [np.asarray(x, np.float64) for x in ins]
-    if name == "add":
-        exact = a[0] + a[1]
-    elif name == "sub":
-        exact = a[0] - a[1]
-    elif name == "mul":
-        exact = a[0] * a[1]
-    elif name == "neg":
-        exact = -a[0]
-    elif name == "abs":
-        exact = np.abs(a[0])
-    elif name == "integer_pow":
-        exact = a[0] ** params["y"]
-    elif name == "pow":
-        exact = a[0] ** a[1]
-    elif name == "reduce_sum":
-        exact = a[0].sum(axis=tuple(params["axes"]))
-    elif name == "reduce_prod":
-        exact = a[0].prod(axis=tuple(params["axes"]))
-    elif name in ("cumsum", "cumprod"):
-        backward = np.flip(a[0], params["axis"]) if params.get("reverse") else a[0]
-        exact = getattr(np, name)(backward, axis=params["axis"])
-    elif name == "square":
-        exact = a[0] ** 2
-    elif name == "shift_left":
-        exact = a[0] * 2.0 ** a[1]
-    elif name == "dot_general":
-        bound = np.abs(a[0]).sum() * (np.abs(a[1]).max() if a[1].size else 0)
-        contract, (batch, _) = params["dimension_numbers"]
-        if bound < np.iinfo(out.dtype).max or batch:
-            return None
-        exact = np.tensordot(a[0], a[1], contract)
-    else:
+def _overflow(exact: Any, dtype: Any) -> tuple[type[Warning], str] | None:
+    """Of an exact result, if it is known, that does not fit."""
+    if exact is None:
         return None
-    limits = np.iinfo(out.dtype)
+    limits = np.iinfo(dtype)
     low, high = (exact.min(), exact.max()) if exact.size else (0.0, 0.0)
     if low >= limits.min and high <= limits.max:
         return None
     worst = high if high - limits.max > limits.min - low else low
     return (
         cautions.IntegerOverflowWarning,
-        f"{worst:.6g} does not fit {out.dtype}: the result wrapped around",
+        f"{worst:.6g} does not fit {dtype}: the result wrapped around",
     )
 
 
-def _outside(
-    name: str, ins: list[Any], params: dict[str, Any], stack: Any
-) -> tuple[type[Warning], str] | None:
+def _outside(indices: Indices, ins: list[Any], stack: Any) -> tuple[type[Warning], str] | None:
     if _says_mode(stack):
         return None
-    shape = ins[0].shape
-    if name in ("dynamic_slice", "dynamic_update_slice"):
-        first = 1 if name == "dynamic_slice" else 2
-        sizes = params.get("slice_sizes") or ins[1].shape
-        starts = [int(x) for x in ins[first:]]
-        for axis, (start, size) in enumerate(zip(starts, sizes, strict=True)):
-            if start < 0 or start + size > shape[axis]:
-                return _told(start, f"axis {axis} with size {shape[axis]}")
-        return None
-    numbers = params["dimension_numbers"]
-    axes = getattr(numbers, "start_index_map", None) or getattr(
-        numbers, "scatter_dims_to_operand_dims", ()
-    )
-    indices = ins[1]
-    if not axes or not indices.size:
-        return None
-    sizes = params.get("slice_sizes")
+    shape, (operands, axes, window) = ins[0].shape, indices
+    starts = ins[operands]
     for i, axis in enumerate(axes):
-        at = indices[..., i]
-        most = shape[axis] - (sizes[axis] if sizes is not None else 1)
-        bad = (at < 0) | (at > most)
+        at = starts[0][..., i] if len(starts) == 1 and starts[0].ndim else starts[i]
+        bad = (at < 0) | (at > shape[axis] - window[axis])
         if bad.any():
             return _told(int(at[bad][0]), f"axis {axis} with size {shape[axis]}")
     return None

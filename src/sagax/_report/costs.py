@@ -12,16 +12,10 @@ from typing import Any, NamedTuple
 
 from sagax._src.core import dims, dtypes
 from sagax._src.core.jaxpr import ClosedJaxpr, Eqn, Jaxpr, Literal, Var
+from sagax._src.higher_order.cond import cond_p
+from sagax._src.higher_order.scan import scan_p
 
 __all__ = ["Cost", "Step", "cost_of", "size_in_bytes", "steps"]
-
-# What only moves or renames elements.
-_MOVES = frozenset(
-    """reshape transpose broadcast_in_dim squeeze expand_dims slice dynamic_slice dynamic_update_slice gather
-    concatenate pad rev iota copy convert_element_type bitcast_convert_type stack unstack split tile
-    stop_gradient optimization_barrier device_put sharding_constraint""".split()
-)
-_REDUCTIONS = ("reduce", "arg", "cum")
 
 
 class Cost(NamedTuple):
@@ -60,31 +54,22 @@ def cost_of(eqn: Eqn) -> Cost:
     """What one run of an operation that holds no program costs."""
     ins, outs = [v.aval for v in eqn.invars], [v.aval for v in eqn.outvars]
     moved = sum(map(size_in_bytes, ins)) + sum(map(size_in_bytes, outs))
-    return Cost(_flops(eqn.primitive.name, eqn.params, ins, outs), moved)
+    return Cost(_flops(eqn, ins, outs), moved)
 
 
-def _flops(name: str, params: dict, ins: list, outs: list) -> float:
-    out = max(map(_size, outs), default=0)
-    if name in _MOVES:
-        return 0
-    if name == "dot_general":
-        contracted = params["dimension_numbers"][0][0]
-        return 2 * out * math.prod([_extent(ins[0].shape[i]) for i in contracted])
-    if name == "conv_general_dilated":
-        spec = params["dimension_numbers"].rhs_spec
-        kernel = [_extent(ins[1].shape[i]) for i in spec[1:]]  # input channels, then places
-        return 2 * out * math.prod(kernel)
-    if name.startswith(_REDUCTIONS):
-        return max(map(_size, ins), default=0)
-    if name == "sort":
-        return out * max(math.log2(max(out, 2)), 1)
-    if name in ("cholesky", "lu", "eigh", "svd", "qr", "triangular_solve", "eig", "schur"):
-        n = _extent(ins[0].shape[-1])
-        return out * n
-    return out
+def _flops(eqn: Eqn, ins: list, outs: list) -> float:
+    cost = eqn.primitive.cost
+    if callable(cost):
+        return cost([_static(a) for a in ins], [_static(a) for a in outs], eqn.params)
+    return cost * max(map(_size, outs), default=0)
 
 
-def _extent(size: Any) -> float:
+def _static(aval: Any) -> Any:
+    """A type with symbolic sizes counted as 1."""
+    return aval.update(shape=tuple(map(_extent, aval.shape))) if hasattr(aval, "shape") else aval
+
+
+def _extent(size: Any) -> int:
     return 1 if dims.is_dim(size) else size
 
 
@@ -117,9 +102,9 @@ def steps(jaxpr: Jaxpr, times: float = 1, beside: float = 0) -> Iterator[Step]:
 def _programs(eqn: Eqn) -> list[tuple[Jaxpr, float]]:
     """The programs that an operation runs, with how often."""
     params = eqn.params
-    if eqn.primitive.name == "scan":
+    if eqn.primitive is scan_p:
         return [(params["jaxpr"].jaxpr, _extent(params["length"]))]
-    if eqn.primitive.name == "cond":  # one of them runs: the costliest
+    if eqn.primitive is cond_p:  # one of them runs: the costliest
         branches = [b.jaxpr for b in params["branches"]]
         return [(max(branches, key=_total), 1)]
     if not eqn.primitive.holds_program:

@@ -14,11 +14,9 @@ from __future__ import annotations
 # Rows: eager, split, normal-10.
 NUMPY_MAX_ELEMENTS = 1 << 14
 
-# Primitives, weighted, up to which an eager function of several stays with NumPy for good. A compiled
+# Primitives, weighted by `host_cost`, up to which an eager function of several stays with NumPy for good. A compiled
 # call takes about as long as so many primitives through NumPy. Rows: eager-linspace, eager-take, eager-clip.
 NUMPY_MAX_PRIMITIVES = 6
-# The weights of primitives that take NumPy longer than one. Rows: eager-take, kernel-sort.
-NUMPY_PRIMITIVE_WEIGHTS = {"gather": 6, "scatter": 6, "sort": 4}
 
 # Calls through NumPy after which an eager function of more primitives is compiled. Compiling takes about
 # as long as so many calls. Rows: eager-linspace, new-shapes.
@@ -121,7 +119,7 @@ WORKING_MEMORY_MAX_PART = 64
 
 # Memory maps that a process may have (`vm.max_map_count`): executables are evicted when one in so many is
 # left, and none is compiled when fewer than the least are left. An executable takes about six, one with
-# many kernels some hundred. No row: tests/test_room.py shows it.
+# many kernels some hundred. No row: tests/runtime/test_map_limit.py shows it.
 MAPS_EVICT_PART = 8
 MAPS_MIN_LEFT = 512
 # The maps that are left are counted again after one executable for so many of them. Row: new-shapes.

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from sagax._src.argument_checks.checks import canonical_axis
 from sagax._src.core import dims
 from sagax._src.core.trace import Tracer
 from sagax._src.core.value import Array, aval_of
@@ -17,7 +18,6 @@ from sagax._src.diagnostics.errors import (
     ConcretizationTypeError,
     SagaxError,
 )
-from sagax._src.primitives.structural import canonical_axis
 from sagax.numpy._base import as_operand
 
 

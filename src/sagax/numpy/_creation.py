@@ -10,6 +10,7 @@ import numpy as np
 
 import sagax.numpy._base as _base
 from sagax._src.api.tracing_utils import device_put
+from sagax._src.argument_checks.checks import canonical_axis
 from sagax._src.core import dims, dtype_predicates, dtypes
 from sagax._src.core.trace import Tracer
 from sagax._src.core.value import Array, aval_of, sockets
@@ -22,7 +23,6 @@ from sagax._src.primitives.selection import select_n_p
 from sagax._src.primitives.shaping import concatenate, iota_p, size_as_value
 from sagax._src.primitives.structural import (
     broadcast_in_dim_p,
-    canonical_axis,
     convert,
     expand_dims,
     moveaxis,

@@ -16,6 +16,7 @@ import numpy as np
 
 import sagax.numpy._base as _base
 from sagax._src import config, trees
+from sagax._src.core.dispatch_keys import call_key
 from sagax._src.core.jaxpr import ClosedJaxpr
 from sagax._src.core.staging import StageTrace, stage
 from sagax._src.core.trace import at_work, evaluation, state
@@ -67,9 +68,7 @@ def fused(fun: Callable[..., Any]) -> Callable[..., Any]:
         operands = tuple([x for x in found if x is not None])
         if len(operands) < len(arrays):
             return fun(*arrays, **static)
-        signature = (settings, placement(operands), *[x.aval for x in operands], *static.items())
-        if signature[1] is None:
-            signature = (settings, *signature[2:])
+        signature = call_key([x.aval for x in operands], placement(operands), static.items())
         found = prepared.get(signature)
         if found is None:
             program = functools.partial(fun, **static) if static else fun

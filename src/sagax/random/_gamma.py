@@ -9,6 +9,7 @@ import ml_dtypes
 import numpy as np
 
 from sagax._src.core.avals import ShapedArray, intern_aval
+from sagax._src.core.families import KEYS, Fusion
 from sagax._src.core.primitive import Primitive
 from sagax._src.core.tangents import Zero
 from sagax._src.core.value import Array, aval_of
@@ -19,7 +20,7 @@ from sagax._src.primitives.bitwise import bitwise_and, bitwise_not, bitwise_or
 from sagax._src.primitives.comparison import eq, ge, gt
 from sagax._src.primitives.identities import stop_gradient
 from sagax._src.primitives.power import pow
-from sagax._src.primitives.random_bits import draws, is_key_dtype, random_split_p
+from sagax._src.primitives.random_bits import is_key_dtype, random_split_p
 from sagax._src.primitives.reductions import reduce_max, reduce_or
 from sagax._src.primitives.resharding import takes_out_sharding
 from sagax._src.primitives.selection import select_n
@@ -49,8 +50,7 @@ from sagax.random._sampler import cached_jit, sampler
 
 # As one operation, so that its derivative is the implicit one: that of the inverse of the
 # distribution function. The loop below has no useful derivative of its own.
-random_gamma_p = Primitive("random_gamma")
-draws.add(random_gamma_p)
+random_gamma_p = Primitive("random_gamma", family=KEYS, fusion=Fusion.SEPARATE)
 
 
 @random_gamma_p.abstract

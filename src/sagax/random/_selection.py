@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from sagax._src import config, tuning
+from sagax._src.argument_checks.checks import canonical_axis
 from sagax._src.core import dims, dtypes
 from sagax._src.core.trace import evaluation, state
 from sagax._src.core.value import Array, aval_of
@@ -28,7 +29,12 @@ from sagax._src.primitives.selection import select_n
 from sagax._src.primitives.shaping import iota_p, size_as_value, stack
 from sagax._src.primitives.slicing import slice_in_dim
 from sagax._src.primitives.sorting import sort, top_k
-from sagax._src.primitives.structural import canonical_axis, convert, expand_dims, moveaxis, reshape
+from sagax._src.primitives.structural import (
+    convert,
+    expand_dims,
+    moveaxis,
+    reshape,
+)
 from sagax._src.primitives.transcendental import log
 from sagax._src.runtime.array import ConcreteArray, from_host
 from sagax.random._arguments import (

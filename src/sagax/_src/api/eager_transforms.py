@@ -21,6 +21,7 @@ import numpy as np
 from sagax._src import config, trees, tuning
 from sagax._src.api import arguments
 from sagax._src.api.jit import JitFunction, jit
+from sagax._src.argument_checks import checks
 from sagax._src.core import dtypes
 from sagax._src.core.jaxpr import Jaxpr, subjaxprs
 from sagax._src.core.trace import evaluation, state
@@ -121,8 +122,8 @@ def derivative(name: str, fun: Any, make: Make, options: tuple) -> Callable[...,
     `options` are those of the transformation called `name`: argnums, then flags.
     """
     arguments.check_callable(fun, name)
-    nums = arguments.check_argnums(options[0], name, "argnums")
-    key = (name, nums, arguments.is_index(options[0]), *options[1:])
+    nums = checks.positions(name, "argnums", options[0])
+    key = (name, nums, checks.is_index(options[0]), *options[1:])
     return transformed(fun, key, make, moving=arguments.places_of(nums))
 
 

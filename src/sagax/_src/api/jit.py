@@ -20,9 +20,10 @@ from sagax._src import config, trees, tuning
 from sagax._src.api import arguments
 from sagax._src.api.shape_dtype_struct import ShapeDtypeStruct, is_shaped, shaped
 from sagax._src.argument_checks.functions import check_results, kind_of
+from sagax._src.core.dispatch_keys import call_key, trace_key
 from sagax._src.core.jaxpr import ClosedJaxpr, DebugInfo, eval_jaxpr
 from sagax._src.core.staging import stage
-from sagax._src.core.trace import Tracer, at_work, axis_environment, evaluation, state
+from sagax._src.core.trace import Tracer, at_work, evaluation, state
 from sagax._src.core.value import aval_of, is_operand
 from sagax._src.diagnostics import events
 from sagax._src.diagnostics.boundary import (
@@ -418,11 +419,8 @@ class JitFunction:
         arrays = [as_array(x) for x in leaves]
         committed = self._bound_to(arrays, tree, args, kwargs)
         # plain calls on arrays that are bound to one device, or to none, use the keys of the quick ways above
-        marks = [] if committed is None else [committed]
-        if statics:
-            marks.append(statics)
         flat = not statics and not kwargs and all(type(x) is ConcreteArray for x in args)
-        key = (*(() if flat else (tree,)), _thread.settings, *[a.aval for a in arrays], *marks)
+        key = call_key([a.aval for a in arrays], committed, statics, None if flat else tree)
         entry = self._calls.get(key)
         if entry is None:
             caches = self._shared_caches()
@@ -517,7 +515,7 @@ class JitFunction:
         """The function traced for this signature, from the cache or afresh."""
         mode = self._stale or _thread.settings.stale
         watched = mode != "ignore"
-        key = (statics, tree, tuple(avals), _thread.settings.key, axis_environment(), watched)
+        key = trace_key(statics, tree, tuple(avals), watched)
         found = self._traced.get(key)
         caches = None
         if found is None:

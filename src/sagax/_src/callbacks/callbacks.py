@@ -8,10 +8,12 @@ from typing import Any
 import numpy as np
 
 from sagax._src import config, source_stacks, trees
+from sagax._src.argument_checks import checks
 from sagax._src.callbacks import active_calls, vmap_methods
 from sagax._src.core import dims, dtypes
 from sagax._src.core.avals import ShapedArray, intern_aval
 from sagax._src.core.effects import Effect
+from sagax._src.core.families import OPAQUE
 from sagax._src.core.primitive import Primitive
 from sagax._src.core.tangents import Zero, is_zero
 from sagax._src.core.trace import current, evaluation, state
@@ -175,7 +177,9 @@ def _lowered(
 
 # for the results ----------------------------------------------------------------------------------------
 
-pure_callback_p = Primitive("pure_callback", multiple_results=True, holds_program=True)
+pure_callback_p = Primitive(
+    "pure_callback", family=OPAQUE, multiple_results=True, holds_program=True
+)
 
 
 @pure_callback_p.abstract
@@ -266,13 +270,13 @@ def pure_callback(
     >>> f(snp.array([3.0, 1.0, 2.0]))
     Array([1., 2., 3.], dtype=float32)
     """
-    if vmap_method is not None and vmap_method not in vmap_methods.METHODS:
-        raise ArgumentValueError(
-            function="pure_callback",
-            argument="vmap_method",
-            got=vmap_method,
-            expected=f"None or one of {', '.join(vmap_methods.METHODS)}",
-        )
+    checks.one_of(
+        "pure_callback",
+        "vmap_method",
+        vmap_method,
+        (None, *vmap_methods.METHODS),
+        f"None or one of {', '.join(vmap_methods.METHODS)}",
+    )
     leaves, call, avals, tree = _prepared(
         "pure_callback", callback, args, kwargs, result_shape_dtypes
     )
@@ -286,10 +290,7 @@ def _prepared(
     what: str, function: Any, args: tuple, kwargs: dict, results: Any
 ) -> tuple[list, Callback, tuple, Any]:
     """The operands of a call, flat, and what is called; types and structure of its results."""
-    if not callable(function):
-        raise ArgumentError(
-            function=what, argument="callback", got=function, expected="a function of arrays"
-        )
+    checks.callable(what, "callback", function, "a function of arrays")
     leaves, in_tree = trees.flatten((args, kwargs))
     for i, x in enumerate(leaves):
         if not is_operand(x):
@@ -323,7 +324,7 @@ def _result_aval(what: str, result: Any) -> ShapedArray:
 
 # for results and effects --------------------------------------------------------------------------------
 
-io_callback_p = Primitive("io_callback", multiple_results=True, holds_program=True)
+io_callback_p = Primitive("io_callback", family=OPAQUE, multiple_results=True, holds_program=True)
 
 
 @io_callback_p.abstract
@@ -412,7 +413,9 @@ def io_callback(
 
 # to look at values --------------------------------------------------------------------------------------
 
-debug_callback_p = Primitive("debug_callback", multiple_results=True, holds_program=True)
+debug_callback_p = Primitive(
+    "debug_callback", family=OPAQUE, multiple_results=True, holds_program=True
+)
 
 
 @debug_callback_p.abstract
@@ -478,7 +481,7 @@ def debug_callback(
 
 # A call with a token, a number that only calls pass on: the data flow keeps them in their order. Lowering
 # puts these in place of the others.
-in_turn_p = Primitive("callback_in_turn", multiple_results=True, holds_program=True)
+in_turn_p = Primitive("callback_in_turn", family=OPAQUE, multiple_results=True, holds_program=True)
 TOKEN = intern_aval((), np.dtype(np.uint32), False, None)
 
 

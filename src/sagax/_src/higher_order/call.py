@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from sagax._src import config
+from sagax._src.core.families import HIGHER_ORDER, CotangentMask
 from sagax._src.core.jaxpr import ClosedJaxpr, eval_jaxpr
 from sagax._src.core.primitive import Primitive
 from sagax._src.core.staging import hoist_constants
@@ -30,7 +31,13 @@ def _() -> None:
     from sagax._src.transforms import transpose as transpose_transform
 
 
-jit_p = Primitive("jit", multiple_results=True, holds_program=True)
+jit_p = Primitive(
+    "jit",
+    family=HIGHER_ORDER,
+    cotangent_mask=CotangentMask.INSIDE,
+    multiple_results=True,
+    holds_program=True,
+)
 jit_p.is_call = True
 
 

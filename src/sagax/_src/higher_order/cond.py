@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from sagax._src import config, trees
+from sagax._src.argument_checks import checks
 from sagax._src.argument_checks.argument_names import leaf_paths
 from sagax._src.argument_checks.functions import (
     check_function,
@@ -20,6 +21,7 @@ from sagax._src.argument_checks.functions import (
 from sagax._src.core import dtype_predicates, dtypes, memo_keys
 from sagax._src.core.avals import intern_aval
 from sagax._src.core.effects import join
+from sagax._src.core.families import HIGHER_ORDER
 from sagax._src.core.jaxpr import ClosedJaxpr, Jaxpr, Var, eval_jaxpr
 from sagax._src.core.primitive import Primitive
 from sagax._src.core.tangents import (
@@ -60,7 +62,7 @@ from sagax._src.transforms.linearize import linearize_jaxpr
 from sagax._src.transforms.prune import prune_program
 from sagax._src.transforms.transpose import transpose_jaxpr
 
-cond_p = Primitive("cond", multiple_results=True, holds_program=True)
+cond_p = Primitive("cond", family=HIGHER_ORDER, multiple_results=True, holds_program=True)
 cond_p.is_control = True
 
 # Operands: the index of the branch (int32, in range), then the operands of every branch.
@@ -442,15 +444,16 @@ def _clamped(index: Any, last: int) -> Any:
 
 def _check_branches(branches: Any) -> list:
     what = "lax.switch: branches argument should be a sequence of callables."
-    if not isinstance(branches, Iterable):
-        raise ArgumentError(
-            what,
-            function="switch",
-            argument="branches",
-            got=kind_of(branches),
-            expected="a sequence of functions",
-            fix="put it in a list: [f]" if callable(branches) else None,
-        )
+    branches = checks.instance(
+        "switch",
+        "branches",
+        branches,
+        Iterable,
+        "a sequence of functions",
+        message=what,
+        show=kind_of,
+        fix="put it in a list: [f]" if callable(branches) else None,
+    )
     branches = list(branches)
     if not branches:
         raise ArgumentValueError(

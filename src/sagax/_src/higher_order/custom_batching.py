@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from sagax._src import trees
+from sagax._src.argument_checks import checks
 from sagax._src.argument_checks.functions import (
     check_function,
     check_results,
@@ -16,6 +17,7 @@ from sagax._src.argument_checks.functions import (
     structure_error,
 )
 from sagax._src.core import dims
+from sagax._src.core.families import HIGHER_ORDER, UNTRACKED
 from sagax._src.core.jaxpr import ClosedJaxpr, eval_jaxpr
 from sagax._src.core.operands import CallOperands
 from sagax._src.core.primitive import Primitive
@@ -32,7 +34,13 @@ from sagax._src.source_stacks import apart
 from sagax._src.transforms.batch import BatchAxis, in_front, place
 from sagax._src.transforms.jvp import jvp_flat, jvp_jaxpr
 
-custom_vmap_p = Primitive("custom_vmap_call", multiple_results=True, holds_program=True)
+custom_vmap_p = Primitive(
+    "custom_vmap_call",
+    family=HIGHER_ORDER,
+    key_rule=UNTRACKED,
+    multiple_results=True,
+    holds_program=True,
+)
 
 # Operands: what the function closes over, then its arguments. `rule(size, which, *args)`, on flat values mapped
 # along 0 where marked in `which`, gives flat outputs and marks.
@@ -259,14 +267,15 @@ def _run_rule(
     paths = trees.key_paths(result[0])
     for i, (out, mark, want) in enumerate(zip(outs, marks, jaxpr.out_avals, strict=True)):
         path = trees.argument_path("out", paths[i])
-        if not isinstance(mark, (bool, np.bool_)):
-            raise ArgumentError(
-                "which outputs are mapped must be said by bools",
-                function=of,
-                argument=trees.argument_path("out_batched", paths[i]),
-                got=kind_of(mark),
-                expected="True or False",
-            )
+        checks.instance(
+            of,
+            trees.argument_path("out_batched", paths[i]),
+            mark,
+            (bool, np.bool_),
+            "True or False",
+            message="which outputs are mapped must be said by bools",
+            show=kind_of,
+        )
         shape = (size, *want.shape) if mark else want.shape
         aval = aval_of(out)
         if not dims.same_shape(aval.shape, shape) or aval.dtype != want.dtype:

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 from sagax._src import trees
 from sagax._src.core import dims, dtypes
+from sagax._src.core.families import HIGHER_ORDER, UNTRACKED, Default
 from sagax._src.core.jaxpr import ClosedJaxpr, DebugInfo, Jaxpr, Var, eval_jaxpr
 from sagax._src.core.operands import CallOperands
 from sagax._src.core.primitive import Primitive
@@ -200,7 +201,9 @@ def _bound(rules: Any, consts: list, values: Sequence[Any]) -> Any:
 
 # custom_jvp -----------------------------------------------------------------------------------------
 
-custom_jvp_p = Primitive("custom_jvp_call", multiple_results=True, holds_program=True)
+custom_jvp_p = Primitive(
+    "custom_jvp_call", family=HIGHER_ORDER, multiple_results=True, holds_program=True
+)
 custom_jvp_p.is_call = True
 
 
@@ -386,10 +389,19 @@ def _(axis: Any, args: Sequence, in_dims: Sequence, *, inner: Inner, rules: JvpR
 
 # custom_vjp -----------------------------------------------------------------------------------------
 
-custom_vjp_p = Primitive("custom_vjp_call", multiple_results=True, holds_program=True)
+custom_vjp_p = Primitive(
+    "custom_vjp_call", family=HIGHER_ORDER, multiple_results=True, holds_program=True
+)
 custom_vjp_p.is_call = True
 # The linear part of such a function: residuals and tangents -> tangents, known only by its transpose.
-custom_lin_p = Primitive("custom_lin", multiple_results=True, holds_program=True)
+custom_lin_p = Primitive(
+    "custom_lin",
+    family=HIGHER_ORDER,
+    check_rule=Default("it stands for a derivative: what was computed is checked"),
+    key_rule=UNTRACKED,
+    multiple_results=True,
+    holds_program=True,
+)
 
 
 class VjpRules:
@@ -545,7 +557,9 @@ def _forward(
 
 
 # A forward rule as one operation. Where none of the residuals is used, `value` computes the outputs as well.
-remat_opt_p = Primitive("remat_opt", multiple_results=True, holds_program=True)
+remat_opt_p = Primitive(
+    "remat_opt", family=HIGHER_ORDER, key_rule=UNTRACKED, multiple_results=True, holds_program=True
+)
 
 
 remat_opt_p.tells_vma = True

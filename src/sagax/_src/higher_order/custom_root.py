@@ -19,6 +19,7 @@ from sagax._src.argument_checks.functions import (
     structure_error,
 )
 from sagax._src.core import dims, dtypes
+from sagax._src.core.families import HIGHER_ORDER, UNTRACKED, Default
 from sagax._src.core.jaxpr import ClosedJaxpr, eval_jaxpr
 from sagax._src.core.operands import Groups
 from sagax._src.core.primitive import Primitive
@@ -225,7 +226,14 @@ def _implicit(f: ClosedJaxpr, at: Sequence[Any], marks: tuple) -> Callable[..., 
 
 # custom_linear_solve ----------------------------------------------------------------------------------
 
-linear_solve_p = Primitive("custom_linear_solve", multiple_results=True, holds_program=True)
+linear_solve_p = Primitive(
+    "custom_linear_solve",
+    family=HIGHER_ORDER,
+    check_rule=Default("its jaxprs stand for a matrix: the solution is looked at"),
+    key_rule=UNTRACKED,
+    multiple_results=True,
+    holds_program=True,
+)
 
 # Results: the solution, auxiliary data.
 

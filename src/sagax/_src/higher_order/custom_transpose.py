@@ -9,6 +9,7 @@ from typing import Any
 from sagax._src import trees
 from sagax._src.argument_checks.functions import check_function, kind_of, structure_error
 from sagax._src.core import dims, memo_keys
+from sagax._src.core.families import HIGHER_ORDER, UNTRACKED
 from sagax._src.core.jaxpr import ClosedJaxpr, Var, eval_jaxpr
 from sagax._src.core.operands import CallOperands
 from sagax._src.core.primitive import Primitive
@@ -33,7 +34,13 @@ from sagax._src.transforms.derived import derived
 from sagax._src.transforms.jvp import jvp_jaxpr
 from sagax._src.transforms.transpose import transpose_jaxpr
 
-linear_call_p = Primitive("linear_call", multiple_results=True, holds_program=True)
+linear_call_p = Primitive(
+    "linear_call",
+    family=HIGHER_ORDER,
+    key_rule=UNTRACKED,
+    multiple_results=True,
+    holds_program=True,
+)
 
 # Operands: residuals, then linear ones. `jaxpr` takes them all and gives the outputs; `transposed` takes residuals
 # and cotangents of the outputs and gives cotangents of the linear operands; None: the transpose of `jaxpr`.

@@ -9,6 +9,7 @@ from sagax._src import config, xla
 from sagax._src.core import dims, dtypes
 from sagax._src.core.avals import ShapedArray
 from sagax._src.core.dims.expression import Dim
+from sagax._src.core.families import HIGHER_ORDER, UNTRACKED, Default
 from sagax._src.core.primitive import Primitive
 from sagax._src.core.tangents import Zero, is_zero
 from sagax._src.core.value import aval_of
@@ -284,7 +285,14 @@ def _with_sizes(module: str | bytes, sizes: Sequence[int], types: Sequence[str])
 
 # the primitive ----------------------------------------------------------------------------------------
 
-call_exported_p = Primitive("call_exported", multiple_results=True, holds_program=True)
+call_exported_p = Primitive(
+    "call_exported",
+    family=HIGHER_ORDER,
+    check_rule=Default("what was exported cannot be changed: its results are looked at"),
+    key_rule=UNTRACKED,
+    multiple_results=True,
+    holds_program=True,
+)
 
 
 @call_exported_p.abstract
@@ -363,7 +371,14 @@ def _(b: Any, *args: Any, code: ExportedCode, known: Known) -> list:
 # Forward mode. The reverse derivative J^T is linear in its cotangents, so its own reverse derivative
 # with respect to them is J. Backwards it is not needed: there J^T itself is the transpose.
 
-push_exported_p = Primitive("push_exported", multiple_results=True, holds_program=True)
+push_exported_p = Primitive(
+    "push_exported",
+    family=HIGHER_ORDER,
+    check_rule=Default("what was exported cannot be changed: its results are looked at"),
+    key_rule=UNTRACKED,
+    multiple_results=True,
+    holds_program=True,
+)
 
 
 @push_exported_p.abstract

@@ -7,14 +7,15 @@ The linear part of a checkpointed function is one application that holds both: f
 from __future__ import annotations
 
 import functools
-import operator
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from sagax._src import trees
+from sagax._src.argument_checks import checks
 from sagax._src.argument_checks.argument_names import leaf_paths, positional_names, signature
 from sagax._src.argument_checks.functions import check_function, kind_of, unusable_leaf
 from sagax._src.core import memo_keys
+from sagax._src.core.families import HIGHER_ORDER, IDENTITY
 from sagax._src.core.jaxpr import ClosedJaxpr, Eqn, Jaxpr, Var, eval_jaxpr
 from sagax._src.core.primitive import Primitive
 from sagax._src.core.samples import Sample, f32
@@ -43,7 +44,7 @@ from sagax._src.transforms.transpose import transpose_jaxpr
 
 Policy = Callable[..., Any]
 
-remat_p = Primitive("checkpoint", multiple_results=True, holds_program=True)
+remat_p = Primitive("checkpoint", family=HIGHER_ORDER, multiple_results=True, holds_program=True)
 remat_p.is_call = True
 
 
@@ -210,7 +211,16 @@ def _(axis: Any, args: Sequence, in_dims: Sequence, *, jaxpr: ClosedJaxpr, **par
 
 # names for policies ----------------------------------------------------------------------------------
 
-name_p = Primitive("name", multilinear=True, exact=True, samples=[Sample(f32(3), name="x")])
+name_p = Primitive(
+    "name",
+    family=IDENTITY,
+    cost=1,
+    rounds=True,
+    key_rule=None,
+    multilinear=True,
+    exact=True,
+    samples=[Sample(f32(3), name="x")],
+)
 name_p.abstract_rule = lambda x, *, name: x
 name_p.reference_rule = lambda x, *, name: x
 name_p.lower_rule = lambda b, x, *, name: x
@@ -234,10 +244,7 @@ def checkpoint_name(x: Any, name: str) -> Any:
     >>> float(checkpoint_name(2.0, "activation"))
     2.0
     """
-    if not isinstance(name, str):
-        raise ArgumentError(
-            function="checkpoint_name", argument="name", got=name, expected="a string"
-        )
+    checks.instance("checkpoint_name", "name", name, str, "a string")
     return trees.map(lambda leaf: name_p.bind(leaf, name=name), x)
 
 
@@ -290,19 +297,17 @@ def dots_with_no_batch_dims_saveable(primitive: Any, *_: Any, **params: Any) -> 
 
 def save_anything_except_these_names(*names: str) -> Policy:
     """Save everything but values of these names."""
-    return lambda primitive, *_, **params: (
-        not (primitive.name == "name" and params["name"] in names)
-    )
+    return lambda primitive, *_, **params: not (primitive is name_p and params["name"] in names)
 
 
 def save_any_names_but_these(*names: str) -> Policy:
     """Save every named value except those of these names, and nothing else."""
-    return lambda primitive, *_, **params: primitive.name == "name" and params["name"] not in names
+    return lambda primitive, *_, **params: primitive is name_p and params["name"] not in names
 
 
 def save_only_these_names(*names: str) -> Policy:
     """Save the values of these names, and nothing else."""
-    return lambda primitive, *_, **params: primitive.name == "name" and params["name"] in names
+    return lambda primitive, *_, **params: primitive is name_p and params["name"] in names
 
 
 def save_from_both_policies(first: Policy, second: Policy) -> Policy:
@@ -320,7 +325,7 @@ def save_and_offload_only_these_names(
     """Save values of the first names where they are, move those of the second to the host."""
 
     def policy(primitive: Any, *_: Any, **params: Any) -> Any:
-        if primitive.name != "name":
+        if primitive is not name_p:
             return False
         if params["name"] in names_which_can_be_offloaded:
             return Offload()
@@ -400,7 +405,7 @@ def checkpoint(
             got=True,
             fix="use static_argnums for values that Python code looks at",
         )
-    statics = _positions(static_argnums)
+    statics = checks.positions("checkpoint", "static_argnums", static_argnums, repr)
     named_statics = _static_names(fun, static_argnames)
     prevents = any(trees.leaves(prevent_cse))
     name = function_name(fun)
@@ -452,39 +457,21 @@ def checkpoint(
     return rematerialised
 
 
-def _positions(static_argnums: Any) -> tuple[int, ...]:
-    try:
-        single = hasattr(static_argnums, "__index__") and not hasattr(static_argnums, "__len__")
-        return tuple(operator.index(k) for k in ((static_argnums,) if single else static_argnums))
-    except TypeError:
-        raise ArgumentError(
-            function="checkpoint",
-            argument="static_argnums",
-            got=repr(static_argnums),
-            expected="an int or a sequence of ints: positions of arguments",
-        ) from None
-
-
 def _static_names(fun: Callable, names: Any) -> frozenset[str]:
     names = (names,) if isinstance(names, str) else tuple(names)
     for name in names:
-        if not isinstance(name, str):
-            raise ArgumentError(
-                function="checkpoint",
-                argument="static_argnames",
-                got=repr(name),
-                expected="names of arguments",
-            )
+        checks.instance("checkpoint", "static_argnames", name, str, "names of arguments", show=repr)
     known = signature(fun)
     if known is not None and not any(p.kind is p.VAR_KEYWORD for p in known.parameters.values()):
         for name in names:
-            if name not in known.parameters:
-                raise ArgumentValueError(
-                    function="checkpoint",
-                    argument="static_argnames",
-                    got=repr(name),
-                    expected=f"names of parameters of {function_name(fun)}: {', '.join(known.parameters)}",
-                )
+            checks.one_of(
+                "checkpoint",
+                "static_argnames",
+                name,
+                known.parameters,
+                f"names of parameters of {function_name(fun)}: {', '.join(known.parameters)}",
+                show=repr,
+            )
     return frozenset(names)
 
 

@@ -11,10 +11,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from sagax._src import config, trees
+from sagax._src.argument_checks import checks
 from sagax._src.argument_checks.argument_names import body_names
 from sagax._src.argument_checks.functions import check_function, kind_of, structure_error
 from sagax._src.core import dims, dtypes, memo_keys
 from sagax._src.core.avals import intern_aval
+from sagax._src.core.families import HIGHER_ORDER
 from sagax._src.core.jaxpr import ClosedJaxpr, Jaxpr, Literal, Var, eval_jaxpr
 from sagax._src.core.operands import LoopOperands, LoopResults, carry_fixpoint, partition
 from sagax._src.core.primitive import Primitive
@@ -70,7 +72,7 @@ from sagax._src.transforms.linearize import linearize_jaxpr
 from sagax._src.transforms.prune import prune_jaxpr, prune_loop
 from sagax._src.transforms.transpose import backward
 
-scan_p = Primitive("scan", multiple_results=True, holds_program=True)
+scan_p = Primitive("scan", family=HIGHER_ORDER, multiple_results=True, holds_program=True)
 scan_p.is_control = True
 
 # The jaxpr takes LoopOperands and gives LoopResults, slices in place of sequences.
@@ -660,23 +662,15 @@ def _rounds_a_pass(function: str, unroll: Any, length: Any) -> int:
     """How many rounds each pass of the compiled loop does."""
     if isinstance(unroll, (bool, np.bool_)):
         return 1 if not unroll or dims.is_dim(length) else max(length, 1)
-    try:
-        rounds = operator.index(unroll)
-    except TypeError:
-        raise ArgumentError(
-            function=function,
-            argument="unroll",
-            got=repr(unroll),
-            expected="an int, the number of rounds in each pass, or a bool: all or one",
-        ) from None
-    if rounds < 0:
-        raise ArgumentValueError(
-            "`unroll` must be a `bool` or a non-negative `int`.",
-            function=function,
-            argument="unroll",
-            got=rounds,
-            expected="an int of at least 0",
-        )
+    rounds = checks.integer(
+        function,
+        "unroll",
+        unroll,
+        "an int, the number of rounds in each pass, or a bool: all or one",
+        least=0,
+        in_range="an int of at least 0",
+        out_of_range="`unroll` must be a `bool` or a non-negative `int`.",
+    )
     return max(rounds if dims.is_dim(length) else min(rounds, length), 1)
 
 
@@ -772,24 +766,15 @@ def _static_length(of: str, length: Any) -> int:
         raise ConcretizationTypeError(
             length, "The `length` argument to `scan` must be known when the function is traced."
         )
-    try:
-        rounds = operator.index(length)
-    except TypeError:
-        raise ArgumentError(
-            "scan requires an integer length",
-            function=of,
-            argument="length",
-            got=repr(length),
-            expected="an int",
-        ) from None
-    if not 0 <= rounds <= _LONGEST:
-        raise ArgumentValueError(
-            function=of,
-            argument="length",
-            got=rounds,
-            expected=f"an int from 0 to {_LONGEST}",
-        )
-    return rounds
+    return checks.integer(
+        of,
+        "length",
+        length,
+        message="scan requires an integer length",
+        least=0,
+        most=_LONGEST,
+        in_range=f"an int from 0 to {_LONGEST}",
+    )
 
 
 def _scan_in_python(f: Callable, init: Any, xs: Any, length: int, reverse: bool) -> tuple:

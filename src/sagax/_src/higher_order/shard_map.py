@@ -16,6 +16,7 @@ from typing import Any
 from sagax._src.collectives.replica_groups import DeviceGroups
 from sagax._src.core import dtypes, memo_keys, meshes
 from sagax._src.core.avals import intern_aval
+from sagax._src.core.families import HIGHER_ORDER
 from sagax._src.core.jaxpr import ClosedJaxpr, Jaxpr, eval_jaxpr
 from sagax._src.core.meshes import AxisType, Mesh, PartitionSpec
 from sagax._src.core.operands import partition
@@ -48,7 +49,7 @@ from sagax._src.transforms.jvp import jvp_jaxpr
 from sagax._src.transforms.linearize import linearize_jaxpr
 from sagax._src.transforms.transpose import backward, transpose_jaxpr
 
-shard_map_p = Primitive("shard_map", multiple_results=True, holds_program=True)
+shard_map_p = Primitive("shard_map", family=HIGHER_ORDER, multiple_results=True, holds_program=True)
 shard_map_p.tells_vma = True
 
 Specs = tuple[PartitionSpec, ...]

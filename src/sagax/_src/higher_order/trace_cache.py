@@ -14,8 +14,8 @@ from typing import Any
 
 import numpy as np
 
-from sagax._src import config
 from sagax._src.core import memo_keys
+from sagax._src.core.dispatch_keys import trace_key
 from sagax._src.core.jaxpr import ClosedJaxpr, Jaxpr, Literal
 from sagax._src.core.staging import StageTrace
 from sagax._src.core.trace import Trace, axis_environment, state
@@ -80,7 +80,7 @@ def traced(things: tuple, signature: tuple, make: Callable[[], Any]) -> Any:
     meaning = identity.meaning_of(*things)
     if meaning is None:
         return make()
-    key = (meaning, signature, config.current().key, axis_environment())
+    key = trace_key(meaning, signature)
     try:
         found = _traced.get(key)
     except TypeError:  # static parts of a tree that cannot be hashed

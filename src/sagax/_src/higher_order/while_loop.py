@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from sagax._src import config, trees
+from sagax._src.argument_checks import checks
 from sagax._src.argument_checks.argument_names import body_names
 from sagax._src.argument_checks.functions import (
     check_function,
@@ -23,6 +24,7 @@ from sagax._src.argument_checks.functions import (
 from sagax._src.core import dims, dtype_predicates, dtypes, memo_keys
 from sagax._src.core.avals import intern_aval, no_axes
 from sagax._src.core.effects import join
+from sagax._src.core.families import HIGHER_ORDER
 from sagax._src.core.jaxpr import ClosedJaxpr, eval_jaxpr
 from sagax._src.core.operands import (
     LoopOperands,
@@ -75,7 +77,7 @@ from sagax._src.transforms.derived import derived_program
 from sagax._src.transforms.jvp import jvp_jaxpr
 from sagax._src.transforms.prune import prune_loop, prune_program
 
-while_p = Primitive("while", multiple_results=True, holds_program=True)
+while_p = Primitive("while", family=HIGHER_ORDER, multiple_results=True, holds_program=True)
 while_p.is_control = True
 
 # `max_steps`, where it is not None, is a promise of the condition: it does not hold more often than that.
@@ -441,22 +443,12 @@ def while_loop(
 def _check_max_steps(function: str, max_steps: Any) -> int | None:
     if max_steps is None:
         return None
-    expected = "an int of at least 0, known when the function is traced; or None"
     if isinstance(max_steps, Tracer):
         raise ConcretizationTypeError(
             max_steps, f"The `max_steps` argument to `{function}` must be known when it is traced."
         )
-    try:
-        bound = operator.index(max_steps)
-    except TypeError:
-        raise ArgumentError(
-            function=function, argument="max_steps", got=repr(max_steps), expected=expected
-        ) from None
-    if not 0 <= bound <= _MOST_STEPS:
-        raise ArgumentValueError(
-            function=function, argument="max_steps", got=bound, expected=expected
-        )
-    return bound
+    expected = "an int of at least 0, known when the function is traced; or None"
+    return checks.integer(function, "max_steps", max_steps, expected, least=0, most=_MOST_STEPS)
 
 
 _MOST_STEPS = np.iinfo(np.int32).max  # rounds are counted in 32 bits
@@ -707,14 +699,14 @@ def fori_loop(
             same=("fori_loop", body_fun),
         )
         return value
-    if unroll not in (None, False, 1):
-        raise ArgumentValueError(
-            "Can only use `unroll` in `fori_loop` if the loop bounds are statically known.",
-            function="fori_loop",
-            argument="unroll",
-            got=unroll,
-            expected="None, False or 1 where a bound is traced",
-        )
+    checks.one_of(
+        "fori_loop",
+        "unroll",
+        unroll,
+        (None, False, 1),
+        "None, False or 1 where a bound is traced",
+        message="Can only use `unroll` in `fori_loop` if the loop bounds are statically known.",
+    )
     lower, upper = _same_dtype(lower, upper)
 
     def go_on(state: tuple) -> Any:

@@ -41,7 +41,7 @@ def prepared(jaxpr: Jaxpr, platform: str, several_devices: bool = False) -> Jaxp
     if nested or any(eqn.primitive.name == "dot_general" for eqn in eqns):
         jaxpr = canonicalize_dots.flat_products(jaxpr)
     if settings.fusion_fences == "auto":
-        if nested or any("random" in eqn.primitive.name for eqn in eqns):
+        if nested or any(eqn.primitive.handles_keys for eqn in eqns):
             jaxpr = flat_draws.flat_draws(jaxpr)
         # where barriers only last with options that cost time, only what would not compile has them
         jaxpr = fenced(jaxpr, LEAST_ELEMENTS if xla.barriers_last_until_fusion else ONLY_LONG)

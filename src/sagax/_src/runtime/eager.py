@@ -18,10 +18,14 @@ import numpy as np
 
 from sagax._src import config, trees, tuning
 from sagax._src.core import dims, dtypes
+from sagax._src.core.dispatch_keys import call_key
 from sagax._src.core.jaxpr import Jaxpr, Literal
 from sagax._src.core.staging import hoist_constants, stage
 from sagax._src.diagnostics.errors import SagaxError
 from sagax._src.lazy_import import lazy_imports
+from sagax._src.primitives.arithmetic import div_p, mul_p
+from sagax._src.primitives.selection import select_n_p
+from sagax._src.primitives.structural import reduce_sum_p
 from sagax._src.runtime import call_paths, commit_sites, devices
 from sagax._src.runtime.array import ConcreteArray, as_array, settled
 from sagax._src.runtime.compile import (
@@ -82,9 +86,7 @@ def _evaluate_any(primitive: Any, args: tuple, params: dict) -> Any:
         committed = placement(arrays)
     except SagaxError as error:
         raise error.attach(function=primitive.name) from None
-    key = (_thread.settings, committed, *[a.aval for a in arrays], *params.items())
-    if committed is None:
-        key = (key[0], *key[2:])
+    key = call_key([a.aval for a in arrays], committed, params.items())
     try:
         entry = primitive.entries.get(key)
     except TypeError:
@@ -264,7 +266,7 @@ def _host_entry(primitive: Any, params: dict, out: Any, committed: Any, operands
         result.setflags(write=False)
         return ConcreteArray(out, result, None, committed)
 
-    if operands == 3 and primitive.name == "select_n":
+    if operands == 3 and primitive is select_n_p:
         return _choosing(reference, out, committed, 1, 2)
     return {1: run_one, 2: run_two, 3: run_three}.get(operands, run)
 
@@ -395,11 +397,7 @@ def prepare(
         run = _staying(run, bound)
     elif on_host and _same_through_numpy(jaxpr):
         run = _host_program(jaxpr, bound)
-        weights = tuning.NUMPY_PRIMITIVE_WEIGHTS
-        if (
-            sum([weights.get(e.primitive.name, 1) for e in jaxpr.eqns])
-            > tuning.NUMPY_MAX_PRIMITIVES
-        ):
+        if sum([e.primitive.host_cost for e in jaxpr.eqns]) > tuning.NUMPY_MAX_PRIMITIVES:
             run = _replaced_later(run, lambda: _device_program(jaxpr, device, committed, name))
         run = _staying(run, bound)
     else:
@@ -477,16 +475,8 @@ def _given_back(places: list[int]) -> Callable:
     return lambda arrays: [arrays[i] for i in places]
 
 
-# Operations whose results are among their operands' numbers, or are exact: with these before or after
-# it, an operation that rounds still gives what it gives alone. Of two that round, a compiler may make one.
-_KEEPS_NUMBERS = frozenset(
-    "abs and broadcast_in_dim ceil clamp concatenate copy dynamic_slice dynamic_update_slice eq floor gather ge gt iota "
-    "is_finite le lt max min ne neg not or pad rem reshape rev round scatter select_n shift_left "
-    "shift_right_arithmetic shift_right_logical sign slice sort split squeeze stack stop_gradient tile transpose "
-    "unstack xor".split()
-)
 # Pairs of operations that round and are never made one.
-_SEPARATE = (("reduce_sum", "mul"), ("reduce_sum", "div"))
+_SEPARATE = ((reduce_sum_p, mul_p), (reduce_sum_p, div_p))
 
 
 def _same_through_numpy(jaxpr: Jaxpr) -> bool:
@@ -507,17 +497,15 @@ def _same_through_numpy(jaxpr: Jaxpr) -> bool:
             ):
                 return False
             narrow = narrow or dtypes.is_narrow_float(aval.dtype)
-        if p.name not in _KEEPS_NUMBERS and any(
-            dtypes.is_inexact(v.aval.dtype) for v in eqn.outvars
-        ):
+        if p.rounds and any(dtypes.is_inexact(v.aval.dtype) for v in eqn.outvars):
             rounding.append(eqn)
     if len(jaxpr.eqns) <= 1 or not rounding:
         return True
     if narrow:  # the compiler computes several operations in float32 before it rounds
         return False
-    if any(e.primitive.name == "div" and not _known_divisor(e, jaxpr) for e in rounding):
+    if any(e.primitive is div_p and not _known_divisor(e, jaxpr) for e in rounding):
         return False
-    return len(rounding) == 1 or tuple([e.primitive.name for e in rounding]) in _SEPARATE
+    return len(rounding) == 1 or tuple([e.primitive for e in rounding]) in _SEPARATE
 
 
 def _known_divisor(eqn: Any, jaxpr: Jaxpr) -> bool:
@@ -543,7 +531,7 @@ def _host_program(jaxpr: Jaxpr, committed: Any) -> Callable:
             if eqn.invars == inputs:
                 return entry
             order = [inputs.index(v) for v in eqn.invars]
-            if order == [0, 2, 1] and eqn.primitive.name == "select_n":
+            if order == [0, 2, 1] and eqn.primitive is select_n_p:
                 return _choosing(eqn.primitive.reference_rule, out, committed, 2, 1)
             if len(order) > 1:
                 ordered = operator.itemgetter(*order)
@@ -562,7 +550,7 @@ def _host_program(jaxpr: Jaxpr, committed: Any) -> Callable:
         reference = eqn.primitive.reference_rule
         if eqn.params:
             reference = functools.partial(reference, **eqn.params)
-        if eqn.primitive.name == "div" and type(eqn.invars[1]) is Literal:
+        if eqn.primitive is div_p and type(eqn.invars[1]) is Literal:
             divisor = eqn.invars[1]
             if dtypes.is_inexact(divisor.aval.dtype):
                 reference = _times_reciprocal(np.asarray(divisor.val, divisor.aval.dtype))

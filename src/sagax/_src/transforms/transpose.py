@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from sagax._src.core import memo_keys
+from sagax._src.core.families import CotangentMask
 from sagax._src.core.jaxpr import ClosedJaxpr, Jaxpr, Literal, Var, eval_jaxpr
 from sagax._src.core.staging import stage
 from sagax._src.core.tangents import Linear, Zero
@@ -144,7 +145,9 @@ def _backward(
         try:
             if mask is None:
                 found = transpose_rule(primitive)(ct, *args, **eqn.params)
-            elif primitive.name == "jit" and any(m is not None for m in mask):
+            elif primitive.cotangent_mask == CotangentMask.INSIDE and any(
+                m is not None for m in mask
+            ):
                 # what the callee computes is masked, so that its own equations are walked back here
                 inner = eqn.params["jaxpr"]
                 found, passed = _backward(inner.jaxpr, inner.consts, args, ct, mask)
