@@ -101,7 +101,7 @@ def _exponentials(x: Any, where: tuple, axes: tuple) -> tuple:
     if where:
         exponentials = _masked(exponentials, where, 0.0)
     total = snp.sum(exponentials, axis=axes, keepdims=True)
-    if where:  # nothing is chosen: no division by zero, which derivatives would notice
+    if where:  # an empty mask must not divide by zero: derivatives would be NaN
         none = snp.logical_not(
             snp.any(snp.broadcast_to(where[0], x.shape), axis=axes, keepdims=True)
         )

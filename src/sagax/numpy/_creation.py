@@ -573,7 +573,7 @@ def geomspace(
     start, stop = (convert(_base.as_array("geomspace", x), computed) for x in ends)
     bounds = _base.broadcast_shapes("geomspace", [start.shape, stop.shape])
     start, stop = (_base.broadcast_to(x, bounds) for x in (start, stop))
-    # the logarithms of what remains when the sign (or phase) of the start is taken out
+    # the logarithms of the bounds divided by the sign (or phase) of the start
     phase = sign(start)
     low, high = (_elementary.log10(div_p.bind(x, phase)) for x in (start, stop))
     exponents = _linspace("geomspace", low, high, num, endpoint, None, 0)

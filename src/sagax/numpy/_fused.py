@@ -191,7 +191,7 @@ def operation1(fun: F) -> F:
         try:
             (out,) = execute([buffer]).consume_with_handlers(handlers)
         except FAILURES:
-            return run((x,))  # which says what is wrong
+            return run((x,))  # which raises the error with its explanation
         result = _new(ConcreteArray)  # what its __init__ does, without a call of it
         result.aval = aval
         result._host = None

@@ -381,7 +381,7 @@ def _extremum(
 def check_not_empty(function: str, aval: Any, axes: tuple) -> None:
     """Raise if there is nothing to choose from: one of the reduced axes has size 0."""
     for d in axes:
-        if aval.shape[d] == 0:  # of a symbolic size: noted, and looked at when it is known
+        if aval.shape[d] == 0:  # a symbolic size is recorded, and checked at run time
             raise ArgumentValueError(
                 f"zero-size array to reduction operation {function} which has no identity",
                 function=function,
@@ -396,7 +396,7 @@ def _complex_extremum(x: Any, axes: tuple, greatest: bool) -> Array:
     re, im = real(x), imag(x)
     aval = aval_of(re)
     found = primitive.bind(re, axes=axes)
-    # NaN equals nothing: then no element stands out, and the imaginary parts are all looked at
+    # NaN equals nothing: then no element is extreme, and all imaginary parts count
     chosen = bitwise_or(comparison.eq(re, restore_dims(found, aval, axes)), comparison.ne(re, re))
     worst = -np.inf if greatest else np.inf
     return complex_of_parts(found, primitive.bind(masked(im, chosen, worst), axes=axes))

@@ -66,7 +66,7 @@ class Plan:
         values = [_value(items[entry.item]) for entry in self.entries]
         wide = any(getattr(v, "dtype", _INT32).itemsize > 4 for v in values)
         dtype = _INT64 if wide else _INT32
-        # In a program being traced, what can be computed from a few numbers is no constant.
+        # While tracing, index vectors that a few numbers define are computed, not constants.
         arrays = any(isinstance(v, np.ndarray) for v in values)
         if (arrays or state.trace is evaluation) and self._is_static(values):
             return from_host(self._known(values, dtype))

@@ -50,7 +50,7 @@ def detrend(
     pieces = []
     for start, stop in zip(edges, edges[1:]):
         line = np.stack([np.arange(1, stop - start + 1) / (stop - start), np.ones(stop - start)], 1)
-        # what is left of y after the best line: y - Q Q^T y
+        # the residual of y after the best line: y - Q Q^T y
         q = np.linalg.qr(line)[0].astype(data.dtype)
         part = data[start:stop]
         fitted = snp.tensordot(q, snp.tensordot(q.T, part, 1), 1)
