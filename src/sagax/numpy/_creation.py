@@ -594,9 +594,9 @@ def geomspace(
     return convert(out, dtype)
 
 
-def _end(x: Any, phase: Any, both: Any) -> Any:
+def _end(x: Any, phase: Any, log_sum: Any) -> Any:
     """Return an end of a geometric range, as one item; NaN where the sum of the logarithms is."""
-    value = _base.select(ne_p.bind(both, both), both, div_p.bind(x, phase))
+    value = _base.select(ne_p.bind(log_sum, log_sum), log_sum, div_p.bind(x, phase))
     return expand_dims(value, (0,))
 
 

@@ -112,7 +112,7 @@ def log2(x: Any, /) -> Array:
     Array([0., 3.], dtype=float32)
     """
     logs = t.log_p.bind(operand_inexact("log2", x))
-    return _over(logs, math.log(2.0))
+    return _divide_by_real(logs, math.log(2.0))
 
 
 @operation1
@@ -124,10 +124,10 @@ def log10(x: Any, /) -> Array:
     Array([0., 3.], dtype=float32)
     """
     logs = t.log_p.bind(operand_inexact("log10", x))
-    return _base.strong(_over(logs, math.log(10.0)))
+    return _base.strong(_divide_by_real(logs, math.log(10.0)))
 
 
-def _over(x: Any, divisor: float) -> Array:
+def _divide_by_real(x: Any, divisor: float) -> Array:
     """Divide x by a real number; complex x by components, so that infinities stay where they are."""
     if not dtypes.is_complex(dtype_of(x)):
         return div_p.bind(x, _base.number_like(divisor, x))

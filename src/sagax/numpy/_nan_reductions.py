@@ -19,7 +19,7 @@ from sagax.numpy._fused import fused
 from sagax.numpy._reductions import Axis, checked_where, masked
 
 
-def _there(function: str, a: Any, where: Any) -> tuple[Any, Any]:
+def _without_nan(function: str, a: Any, where: Any) -> tuple[Any, Any]:
     """Return `a` and the mask of the elements that count (None: all)."""
     a, aval = with_aval(function, a)
     if where is not None:
@@ -49,7 +49,7 @@ def nansum(
     3.0
     """
     refuse_out("nansum", out)
-    a, mask = _there("nansum", a, where)
+    a, mask = _without_nan("nansum", a, where)
     return _reductions.sum(a, axis, dtype, None, keepdims, initial, mask)
 
 
@@ -69,7 +69,7 @@ def nanprod(
     6.0
     """
     refuse_out("nanprod", out)
-    a, mask = _there("nanprod", a, where)
+    a, mask = _without_nan("nanprod", a, where)
     return _reductions.prod(a, axis, dtype, None, keepdims, initial, mask)
 
 
@@ -120,7 +120,7 @@ def _nan_extremum(
     if initial is None:
         _reductions.check_not_empty(function, aval, axes)
     if not dtypes.is_inexact(aval.dtype) or initial is not None:
-        a, mask = _there(function, a, where)
+        a, mask = _without_nan(function, a, where)
         return reduce(a, axes, None, keepdims, initial, mask)
     if where is not None:
         raise ArgumentValueError(
@@ -206,7 +206,7 @@ def nanmean(
     1.5
     """
     refuse_out("nanmean", out)
-    a, mask = _there("nanmean", a, where)
+    a, mask = _without_nan("nanmean", a, where)
     return _reductions.mean(a, axis, dtype, None, keepdims, where=mask)
 
 
@@ -227,7 +227,7 @@ def nanvar(
     1.0
     """
     refuse_out("nanvar", out)
-    a, mask = _there("nanvar", a, where)
+    a, mask = _without_nan("nanvar", a, where)
     return _reductions.var(a, axis, dtype, None, ddof, keepdims, where=mask, mean=mean)
 
 
@@ -248,5 +248,5 @@ def nanstd(
     1.0
     """
     refuse_out("nanstd", out)
-    a, mask = _there("nanstd", a, where)
+    a, mask = _without_nan("nanstd", a, where)
     return _reductions.std(a, axis, dtype, None, ddof, keepdims, where=mask, mean=mean)

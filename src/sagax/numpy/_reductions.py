@@ -600,7 +600,7 @@ def _variance(
     axes = axis_tuple(function, axis, aval.ndim)
     mask = None if where is None else checked_where(function, where, aval.shape)
     if mean is not None:
-        mean = _given_mean(function, mean, working, aval, axes)
+        mean = _checked_mean(function, mean, working, aval, axes)
     if type(ddof) not in (int, float):
         ddof = as_dtype(_base.as_operand(function, ddof), dtypes.real_part_dtype(working))
         static_ddof = None
@@ -669,7 +669,7 @@ def variance_dtypes(function: str, given: Any, requested: Any) -> tuple[Any, Any
     return (working if dtypes.is_narrow_float(result) else result), result
 
 
-def _given_mean(function: str, mean: Any, dtype: Any, aval: Any, axes: tuple) -> Any:
+def _checked_mean(function: str, mean: Any, dtype: Any, aval: Any, axes: tuple) -> Any:
     mean, given = with_aval(function, mean)
     remaining = tuple([1 if i in axes else d for i, d in enumerate(aval.shape)])
     if given.ndim not in (0, aval.ndim) or (given.ndim and not _fits(given.shape, remaining)):

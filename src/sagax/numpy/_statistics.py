@@ -287,12 +287,12 @@ def _quantiles(
             )
     if weights is not None:
         weights = _quantile_weights(function, weights, method, aval, axes)
-    known = None
+    static_q = None
     if isinstance(q, (int, float, np.number)) and weights is None and not skip_nan:
-        known = float(q) / scale
-    arrays = [a] if known is not None else [a, q]
+        static_q = float(q) / scale
+    arrays = [a] if static_q is not None else [a, q]
     return _quantiles_of(
-        *arrays, *([] if weights is None else [weights]), known=known, axes=axes, method=method,
+        *arrays, *([] if weights is None else [weights]), static_q=static_q, axes=axes, method=method,
         scale=scale, skip_nan=skip_nan, keepdims=bool(keepdims),
     )  # fmt: skip
 
@@ -321,20 +321,20 @@ def _quantile_weights(function: str, weights: Any, method: str, aval: Any, axes:
 def _quantiles_of(
     a: Any,
     *arrays: Any,
-    known: float | None,
+    static_q: float | None,
     axes: tuple,
     method: str,
     scale: int,
     skip_nan: bool,
     keepdims: bool,
 ) -> Array:
-    """Compute quantiles by sorting. `arrays` are q, unless it is `known`, and any weights."""
+    """Compute quantiles by sorting. `arrays` are q, unless it is `static_q`, and any weights."""
     aval = aval_of(a)
     working, result = mean_dtypes(aval.dtype, _thread.settings.x64)
     x = _last(convert(a, working), aval, axes)
     kept_shape = x.aval.shape[:-1]
-    if known is not None:
-        found = _known_quantile(x, known, method)
+    if static_q is not None:
+        found = _known_quantile(x, static_q, method)
     else:
         q, *weights = arrays
         q = convert(_base.as_array("quantile", q), working)
