@@ -89,9 +89,7 @@ def debug_info(traced_for: str, fun: Callable[..., Any], args: Any, kwargs: Any,
 
 @lu.transformation_with_aux2
 def flatten_fun(f: Callable[..., Any], store: Any, in_tree: Any, *leaves: Any) -> Any:
-    """Convert a function of `(args, kwargs)` to one of leaves; and a thunk for the tree of its
-    result.
-    """
+    """Convert a function of `(args, kwargs)` to one of leaves, and a thunk for its result's tree."""
     args, kwargs = tree_util.tree_unflatten(in_tree, leaves)
     out, tree = tree_util.tree_flatten(f(*args, **kwargs))
     store.store(tree)
@@ -107,9 +105,7 @@ def flatten_fun_nokwargs(f: Callable[..., Any], store: Any, in_tree: Any, *leave
 
 
 def flatten_axes(name: str, treedef: Any, axis_tree: Any, **_: Any) -> list[Any]:
-    """Return the leaves of `axis_tree`, a prefix of a tree of this structure, one for each leaf of
-    the tree.
-    """
+    """Return the leaves of `axis_tree`, a prefix of a tree, one for each leaf of the tree."""
     template = tree_util.tree_unflatten(treedef, [object()] * treedef.num_leaves)
     return trees.broadcast_prefix(axis_tree, template, is_leaf=lambda x: x is None)
 

@@ -139,8 +139,7 @@ def build_ffi_lowering_function(
     backend_config: Mapping[str, Any] | None = None,
     **lowering_args: Any,
 ) -> Callable:
-    """Build a lowering rule for a user-defined primitive that a registered native function
-    computes.
+    """Build a lowering rule for a user-defined primitive that a native function computes.
 
     The rule takes sagax's module builder and the operands: `my_p.lower(rule)`. Parameters of the
     primitive become attributes of the call, in addition to those in `backend_config`. Layouts are given as the

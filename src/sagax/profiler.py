@@ -273,9 +273,7 @@ class TraceAnnotation(contextlib.ContextDecorator):
 
 
 class StepTraceAnnotation(TraceAnnotation):
-    """Mark a step of a training loop in the profile: `with StepTraceAnnotation("train",
-    step_num=i):`.
-    """
+    """Mark a training step in the profile: `with StepTraceAnnotation("train", step_num=i):`."""
 
     def __init__(self, name: str, **kwargs: Any) -> None:
         super().__init__(name, _r=1, **kwargs)
@@ -309,9 +307,7 @@ def annotate_function(
 
 
 def start_server(port: int, requires_backend: bool = True) -> Any:
-    """Start a server on `port` from which profiles of this process can be fetched, as by
-    TensorBoard.
-    """
+    """Start a server on `port` from which TensorBoard can fetch profiles of this process."""
     if requires_backend:
         devices.default_device()
     server = xla.profiler.start_server(port)

@@ -162,7 +162,7 @@ def check_vjp(
     have = _product(pull(cts), tangents)
     want = _product(cts, _difference(f, args, tangents, eps))
     size = min([_bytes(x) for x in (*trees.leaves(args), *trees.leaves(value))], default=8)
-    # both are sums over all elements: rounding grows with the terms, not with what is left of them
+    # both are sums over all elements: rounding grows with the terms, not with their sum
     scale = _norm(cts) + _norm(tangents)
     tolerance = _TOLERANCE[size] if atol is None else atol
     relative = _TOLERANCE[size] if rtol is None else rtol

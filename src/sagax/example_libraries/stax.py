@@ -66,8 +66,9 @@ def GeneralConv(
     W_init: Any = None,
     b_init: Any = None,
 ) -> Layer:
-    """Build a convolution layer; `dimension_numbers` names the layouts, such as ("NHWC", "HWIO",
-    "NHWC").
+    """Build a convolution layer.
+
+    `dimension_numbers` names the layouts, such as ("NHWC", "HWIO", "NHWC").
 
     >>> import sagax
     >>> from sagax.example_libraries import stax
@@ -173,8 +174,7 @@ def BatchNorm(
     beta_init: Any = zeros,
     gamma_init: Any = ones,
 ) -> Layer:
-    """Build a layer that subtracts the batch mean and divides by its deviation; then scales by
-    gamma and adds beta.
+    """Build a layer that standardizes by mean and deviation of the batch, then scales and shifts.
 
     >>> import sagax, sagax.numpy as snp
     >>> from sagax.example_libraries import stax
@@ -278,8 +278,9 @@ def MaxPool(
     padding: Any = "VALID",
     spec: str | None = None,
 ) -> Layer:
-    """Build a layer of each window's maximum. `spec` names the dimensions, by default those of
-    "NHWC".
+    """Build a layer of each window's maximum.
+
+    `spec` names the dimensions, by default those of "NHWC".
 
     >>> import sagax
     >>> from sagax.example_libraries import stax
@@ -332,10 +333,10 @@ Flatten = _flatten()
 
 
 def Dropout(rate: float, mode: str = "train") -> Layer:
-    """Build a layer that keeps each number with the probability `rate`, divided by it; all numbers
-    if `mode` is not "train".
+    """Build a layer that keeps each number with the probability `rate`, divided by it.
 
-    `apply` takes a key: `apply(params, inputs, rng=key)`.
+    With a `mode` other than "train" it keeps all numbers. `apply` takes a key: `apply(params,
+    inputs, rng=key)`.
 
     >>> import sagax, sagax.numpy as snp
     >>> from sagax.example_libraries import stax

@@ -106,8 +106,9 @@ def _relu(x: Any) -> Any:
 
 
 def relu(x: Any) -> Array:
-    """Compute the rectified linear unit: max(x, 0). The derivative at 0 is 0. Booleans become
-    integers.
+    """Compute the rectified linear unit: max(x, 0).
+
+    The derivative at 0 is 0. Booleans become integers.
 
     >>> from sagax import nn
     >>> import sagax.numpy as snp
@@ -138,8 +139,7 @@ def _leaky_relu(x: Any, slope: Any) -> Any:
 
 
 def leaky_relu(x: Any, negative_slope: Any = 1e-2) -> Array:
-    """Compute the leaky rectified linear unit: `x` where it is not negative, else `negative_slope`
-    times `x`.
+    """Compute the leaky rectified linear unit: `x`, or `negative_slope` times a negative `x`.
 
     >>> from sagax import nn
     >>> import sagax.numpy as snp
@@ -175,8 +175,9 @@ def _celu(x: Any, alpha: Any) -> Any:
 
 
 def celu(x: Any, alpha: Any = 1.0) -> Array:
-    """Compute `x` where it is positive, else alpha (exp(x / alpha) - 1): smooth at 0 for every
-    alpha > 0.
+    """Compute `x` where it is positive, else alpha (exp(x / alpha) - 1).
+
+    It is smooth at 0 for every alpha > 0.
 
     >>> from sagax import nn
     >>> import sagax.numpy as snp
@@ -188,8 +189,7 @@ def celu(x: Any, alpha: Any = 1.0) -> Array:
 
 @activation(_lifted)
 def selu(x: Any) -> Array:
-    """Compute the exponential linear unit, scaled so that normal numbers keep their mean and
-    variance.
+    """Compute the exponential linear unit, scaled to preserve mean and variance of normal numbers.
 
     The constants are those of Klambauer et al., Self-Normalizing Neural Networks (2017).
 
@@ -366,8 +366,9 @@ def _log1mexp_jvp(primals: tuple, tangents: tuple) -> tuple:
 
 @activation(_real)
 def log1mexp(x: Any) -> Array:
-    """Compute log(1 - exp(-x)) for positive `x`, exact for small and large ones; -inf at 0, NaN
-    below.
+    """Compute log(1 - exp(-x)) for positive `x`, exact for small and large ones.
+
+    -inf at 0, NaN below.
 
     >>> from sagax import nn
     >>> import sagax.numpy as snp
@@ -491,11 +492,11 @@ def glu(x: Any, axis: int = -1) -> Array:
 def one_hot(
     x: Any, num_classes: Any, *, dtype: Any = None, axis: int = -1, out_sharding: Any = None
 ) -> Array:
-    """Encode indices as one-hot vectors: 1 at the index that each element of `x` is, else 0, along
-    a new axis of size `num_classes`.
+    """Encode indices as one-hot vectors, along a new axis of size `num_classes`.
 
-    An element outside of 0 ... num_classes - 1 gives zeros only. `dtype` is that of the result
-    (default: the default float); `axis` is where the new axis stands in the result, `out_sharding` how it is divided among
+    They are 1 at the index that each element of `x` is, else 0. An element outside of 0 ...
+    num_classes - 1 gives zeros only. `dtype` is that of the result (default: the default float);
+    `axis` is where the new axis stands in the result, `out_sharding` how it is divided among
     devices.
 
     Raises a TypeError for a number of classes that is no integer, a ValueError for an axis that the

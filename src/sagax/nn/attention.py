@@ -36,8 +36,7 @@ def dot_product_attention(
     implementation: str | None = None,
     return_residual: bool = False,
 ) -> Any:
-    """Compute softmax(scale query key^T + bias) value: for each query a weighted mean of the
-    values.
+    """Compute softmax(scale query key^T + bias) value: weighted means of the values.
 
     Args:
       query: of shape (B, T, N, H), or (T, N, H) if there are no examples, as for all that follow.
@@ -152,9 +151,7 @@ def _in_groups(x: Any, groups: int) -> Any:
 
 
 def _seen(t: Any, s: Any, given: dict, groups: int, is_causal: bool, window: tuple | None) -> Any:
-    """Build the mask of keys that each query attends to, or None for all; broadcasts to (B, K, G,
-    T, S).
-    """
+    """Build the mask of keys that each query attends to, or None; broadcasts to (B, K, G, T, S)."""
     masks = []
     at = snp.arange(t)[:, None]
     keys = snp.arange(s)

@@ -143,8 +143,7 @@ def normal(stddev: Any = 1e-2, dtype: Any = None) -> Initializer:
 def truncated_normal(
     stddev: Any = 1e-2, dtype: Any = None, lower: Any = -2.0, upper: Any = 2.0
 ) -> Initializer:
-    """Build an initializer that draws `stddev` times normal numbers under the condition that these
-    lie in (lower, upper).
+    """Build an initializer that draws `stddev` times normal numbers truncated to (lower, upper).
 
     >>> from sagax import nn, random
     >>> bool((nn.initializers.truncated_normal(1.0)(random.key(0), (100,)) < 2).all())
@@ -280,8 +279,7 @@ def variance_scaling(
 def glorot_uniform(
     in_axis: Axes = -2, out_axis: Axes = -1, batch_axis: Axes = (), dtype: Any = None
 ) -> Initializer:
-    """Build an initializer that draws uniform numbers with variance 1 / (mean of fan-in and
-    fan-out).
+    """Build an initializer that draws uniform numbers with variance 1 / mean(fan-in, fan-out).
 
     Glorot and Bengio, Understanding the difficulty of training deep feedforward neural networks
     (2010). Arguments as in `variance_scaling`.
@@ -296,8 +294,7 @@ def glorot_uniform(
 def glorot_normal(
     in_axis: Axes = -2, out_axis: Axes = -1, batch_axis: Axes = (), dtype: Any = None
 ) -> Initializer:
-    """Build an initializer that draws truncated normal numbers with the variance of
-    `glorot_uniform`.
+    """Build an initializer that draws truncated normal numbers of variance as `glorot_uniform`.
 
     >>> from sagax import nn, random
     >>> nn.initializers.glorot_normal()(random.key(0), (2, 3)).shape
@@ -337,8 +334,7 @@ def lecun_normal(
 def he_uniform(
     in_axis: Axes = -2, out_axis: Axes = -1, batch_axis: Axes = (), dtype: Any = None
 ) -> Initializer:
-    """Build an initializer that draws uniform numbers with variance 2 / fan-in, for rectified
-    units.
+    """Build an initializer that draws uniform numbers with variance 2 / fan-in, for rectifiers.
 
     He et al., Delving deep into rectifiers (2015). Arguments as in `variance_scaling`.
 
@@ -417,8 +413,7 @@ def orthogonal(scale: Any = 1.0, column_axis: int = -1, dtype: Any = None) -> In
 
 
 def delta_orthogonal(scale: Any = 1.0, column_axis: int = -1, dtype: Any = None) -> Initializer:
-    """Build an initializer for convolution kernels: an orthogonal matrix in the middle, zeros
-    around it.
+    """Build an initializer for convolution kernels: an orthogonal center, zeros around it.
 
     Shapes have 3, 4 or 5 axes, the last two for inputs and outputs, with at most as many inputs as outputs
     (else ValueError). Xiao et al., Dynamical isometry and a mean field theory of CNNs (2018).

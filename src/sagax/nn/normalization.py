@@ -101,7 +101,7 @@ def _exponentials(x: Any, where: tuple, axes: tuple) -> tuple:
     if where:
         exponentials = _masked(exponentials, where, 0.0)
     total = snp.sum(exponentials, axis=axes, keepdims=True)
-    if where:  # nothing is chosen: no division by zero, which derivatives would notice
+    if where:  # an empty mask must not divide by zero: derivatives would be NaN
         none = snp.logical_not(
             snp.any(snp.broadcast_to(where[0], x.shape), axis=axes, keepdims=True)
         )
@@ -197,8 +197,7 @@ def logsumexp(
     return_sign: bool = False,
     where: Any = None,
 ) -> Any:
-    """Compute log(sum(b exp(a))), summed along `axis` (one, several, or None: all), without
-    overflow.
+    """Compute log(sum(b exp(a))) along `axis` (one, several, or None: all), without overflow.
 
     Args:
       a: an array; integers become floating point.
@@ -234,8 +233,7 @@ def logsumexp(
 
 
 def logmeanexp(x: Any, axis: Axis = None, where: Any = None, keepdims: bool = False) -> Array:
-    """Compute log(mean(exp(x))), averaged along `axis` (one, several, or None: all), without
-    overflow.
+    """Compute log(mean(exp(x))) along `axis` (one, several, or None: all), without overflow.
 
     Only elements where `where` is true count (booleans that broadcast to the shape of `x`).
 

@@ -118,9 +118,7 @@ def one_axis(function: str, axis: Any, ndim: int, argument: str = "axis") -> int
 
 
 def axes_in_order(function: str, axes: Any, ndim: int, argument: str = "axes") -> tuple[int, ...]:
-    """Normalize each of `axes` (an int or several) to a dimension, in the order given; no
-    duplicates.
-    """
+    """Normalize each of `axes` (an int or several) to a dimension, in this order; no duplicates."""
     given: Any = axes if isinstance(axes, (tuple, list, range, np.ndarray, Array)) else (axes,)
     found = tuple([one_axis(function, a, ndim, argument) for a in given])
     if len(set(found)) != len(found):

@@ -202,7 +202,7 @@ def reciprocal(x: Any, /) -> Array:
     return integer_pow_p.bind(operand_inexact("reciprocal", x), y=-1)
 
 
-def _known_sign(x: Any) -> int:
+def _static_sign(x: Any) -> int:
     """Return 1 or -1 for a number that is known to be positive or negative, else 0."""
     known: Any = x if type(x) in _SCALARS or isinstance(x, np.generic) else 0
     return 1 if known > 0 else -1 if known < 0 else 0
@@ -221,7 +221,7 @@ def _remainder(x: Any, y: Any, sign: int) -> tuple[Any, Any]:
     return r, and_p.bind(differ, ne_p.bind(r, zero))
 
 
-def _not_zero(y: Any, sign: int) -> Any:
+def _nonzero_divisor(y: Any, sign: int) -> Any:
     """Replace 0 by 1 in an integer divisor; the remainder is then defined to be 0."""
     if sign or dtypes.is_inexact(dtype_of(y)):
         return y
@@ -245,7 +245,7 @@ def floor_divide(x1: Any, x2: Any, /) -> Array:
     if kind == "f":
         return _floor_divmod(x, y)[0]
     quotient = div_p.bind(x, y)
-    sign = _known_sign(x2)
+    sign = _static_sign(x2)
     if sign:
         _, below = _remainder(x, y, sign)
     else:
@@ -266,8 +266,8 @@ def remainder(x1: Any, x2: Any, /) -> Array:
     """
     x, y = _numeric(*operands2("remainder", x1, x2))
     kind = _real_kind("remainder", x)
-    sign = _known_sign(x2)
-    y = _not_zero(y, sign)
+    sign = _static_sign(x2)
+    y = _nonzero_divisor(y, sign)
     if kind == "u":
         return rem_p.bind(x, y)
     r, below = _remainder(x, y, sign)
@@ -289,7 +289,7 @@ def fmod(x1: Any, x2: Any, /) -> Array:
     """
     x, y = _numeric(*operands2("fmod", x1, x2))
     _real_kind("fmod", x)
-    return rem_p.bind(x, _not_zero(y, _known_sign(x2)))
+    return rem_p.bind(x, _nonzero_divisor(y, _static_sign(x2)))
 
 
 @operation2
@@ -303,7 +303,7 @@ def divmod(x1: Any, x2: Any, /) -> tuple[Array, Array]:
     x, y = _numeric(*operands2("divmod", x1, x2))
     if _real_kind("divmod", x) == "f":
         return _floor_divmod(x, y)
-    if _known_sign(x2):  # a number tells more than the operand made of it
+    if _static_sign(x2):  # a number tells more than the operand made of it
         y = x2
     return floor_divide(x, y), remainder(x, y)
 

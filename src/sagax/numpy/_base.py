@@ -130,9 +130,7 @@ def _new_number(value: Any, kind: type, dtype: Any) -> Any:
 
 
 def _scalar_like(function: str, a: Any, value: Any, kind: type) -> Any:
-    """Convert a Python number to an operand that combines with an array, or return None if the
-    array must be converted too.
-    """
+    """Convert a Python number to an operand for an array; None if the array must be converted too."""
     if value or kind is int:
         key = (a, kind, value, _thread.settings)
     else:
@@ -339,9 +337,7 @@ def _check_aligned(function: str, args: Sequence[Any], rank: int) -> None:
 
 
 def _differing(shapes: Sequence[tuple]) -> tuple[int, list] | None:
-    """Find the last axis, a negative number, along which shapes do not broadcast, and the sizes
-    there.
-    """
+    """Find the last axis (negative) along which shapes do not broadcast, and the sizes there."""
     for axis in range(-1, -max(map(len, shapes)) - 1, -1):
         sizes = [s[axis] for s in shapes if len(s) >= -axis]
         joint: Any = 1
@@ -394,9 +390,7 @@ def promoted2(function: str, x: Any, y: Any) -> tuple:
 
 
 def operands2(function: str, x: Any, y: Any) -> tuple:
-    """Promote two operands to a common dtype and equal ranks. The hot path of every binary
-    operation.
-    """
+    """Promote two operands to a common dtype and rank. The hot path of every binary operation."""
     if isinstance(x, Array):
         kind = type(y)
         if kind in _SCALARS:
@@ -424,12 +418,6 @@ def operands2_inexact(function: str, x: Any, y: Any) -> tuple:
     x, y = as_operand(function, x), as_operand(function, y, 1)
     x, y = align_ranks(function, promote_inexact(function, x, y))
     return x, y
-
-
-def operands_aligned(function: str, *args: Any) -> list:
-    """Promote any number of operands to a common dtype and equal ranks."""
-    args = tuple([as_operand(function, x, i) for i, x in enumerate(args)])
-    return align_ranks(function, promote_dtypes(function, *args))
 
 
 def operand_inexact(function: str, x: Any) -> Any:
@@ -495,9 +483,7 @@ def broadcast_to(x: Any, shape: tuple) -> Any:
 
 
 def select(condition: Any, on_true: Any, on_false: Any) -> Any:
-    """Select `on_true` where the boolean `condition` holds, else `on_false`: of one dtype,
-    broadcast.
-    """
+    """Select `on_true` where the boolean `condition` holds, else `on_false`, of the same dtype."""
     which, true, false = shape_of(condition), shape_of(on_true), shape_of(on_false)
     if dims.same_shape(true, false) and (not which or dims.same_shape(which, true)):
         return select_n_p.bind(condition, on_false, on_true)

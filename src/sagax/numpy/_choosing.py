@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 
 import sagax.numpy._base as _base
-from sagax._src import config
 from sagax._src.core import dims, dtypes
 from sagax._src.core.trace import Tracer
 from sagax._src.core.value import Array, aval_of
@@ -32,7 +31,6 @@ from sagax.numpy._reductions import as_dtype
 from sagax.numpy._selection import clip, where
 from sagax.numpy._shaping import broadcast_to, ravel
 
-_thread = config.thread
 _BOOL = np.dtype(bool)
 
 
@@ -48,8 +46,7 @@ def compress(
     fill_value: Any = 0,
     out: None = None,
 ) -> Array:
-    """Select the slices of `a` along `axis` (without one: the elements) where `condition` is
-    nonzero.
+    """Select the slices of `a` along `axis` (without one: elements) where `condition` is nonzero.
 
     `condition` is a vector, perhaps shorter than the axis. It must be concrete unless `size` says how
     many slices to return: the first ones, filled up with `fill_value`.
@@ -229,8 +226,7 @@ def choose(a: Any, choices: Any, out: None = None, mode: str = "raise") -> Array
 
 
 def fill_diagonal(a: Any, val: Any, wrap: bool = False, *, inplace: bool = True) -> Array:
-    """Replace the diagonal of `a`, whose indices are all equal, by `val`: a number, or one for
-    each.
+    """Replace the diagonal of `a`, where all indices are equal, by `val`: a number, or several.
 
     `a` is a matrix, or has several dimensions of one size. Arrays never change: pass `inplace=False`,
     and use the result. `wrap` is not supported.

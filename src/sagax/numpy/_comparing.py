@@ -137,7 +137,7 @@ def _gcd(x: Any, y: Any) -> Array:
     def unfinished(pair: tuple) -> Array:
         return reduce_any(ne_p.bind(pair[1], _base.zero_like(pair[1])))
 
-    def step(pair: tuple) -> tuple:  # Euclid's, which stands still where it has finished
+    def step(pair: tuple) -> tuple:  # Euclid's algorithm; finished elements do not change
         a, b = pair
         go = ne_p.bind(b, _base.zero_like(b))
         return select(go, b, a), select(go, rem_p.bind(a, b), b)

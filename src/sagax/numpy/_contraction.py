@@ -191,11 +191,11 @@ def matmul(
     a: Any, b: Any, *, precision: Any = None, preferred_element_type: Any = None,
     out_sharding: Any = None,
 ) -> Array:  # fmt: skip
-    """Compute the matrix product `a @ b`; leading dimensions broadcast, vectors are rows or
-    columns.
+    """Compute the matrix product `a @ b`.
 
-    Raises a ValueError for scalars, a TypeError when sizes do not fit. `preferred_element_type` is
-    the dtype to add in, and of the result.
+    Leading dimensions broadcast, vectors are rows or columns. Raises a ValueError for scalars, a
+    TypeError when sizes do not fit. `preferred_element_type` is the dtype to add in, and of the
+    result.
 
     >>> import sagax.numpy as np
     >>> np.matmul(np.ones((5, 2, 3)), np.ones((3, 4))).shape
@@ -356,8 +356,7 @@ def _conjugate(x: Any, aval: Any) -> Any:
 
 @fused_function(2)
 def vdot(a: Any, b: Any, *, precision: Any = None, preferred_element_type: Any = None) -> Array:
-    """Compute the inner product of all elements of `a`, complex conjugated, with those of `b`; a
-    scalar.
+    """Compute the inner product of all elements of `a`, complex conjugated, with those of `b`.
 
     >>> import sagax.numpy as np
     >>> complex(np.vdot(np.array([1j, 2]), np.array([1j, 1])))

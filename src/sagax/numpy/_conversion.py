@@ -63,8 +63,9 @@ def asarray(
     device: Any = None,
     out_sharding: Any = None,
 ) -> Array:
-    """Convert `a` to an array: arrays as they are; numbers, NumPy arrays and nested lists as in
-    `array`.
+    """Convert `a` to an array.
+
+    Arrays are returned as they are; numbers, NumPy arrays and nested lists as in `array`.
 
     >>> import sagax.numpy as snp
     >>> snp.asarray([1, 2, 3])
@@ -183,9 +184,7 @@ def _shown(x: Any) -> str:
 
 
 def _from_list(function: str, x: Any, dtype: Any) -> Array:
-    """Create an array from nested lists: through NumPy where all items are numbers, else by
-    stacking.
-    """
+    """Create an array from nested lists: through NumPy if all items are numbers, else by stacking."""
     leaves: list[Any] = []
     shape = _list_shape(function, x, "", leaves)
     if all(type(leaf) in _SCALARS for leaf in leaves):

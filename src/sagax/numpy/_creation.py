@@ -77,8 +77,9 @@ def _constant(
 
 
 def zeros(shape: Any, dtype: Any = None, *, device: Any = None, out_sharding: Any = None) -> Array:
-    """Create an array of `shape` (an int or a sequence of ints) full of zeros, floats unless
-    `dtype` is given.
+    """Create an array of zeros.
+
+    `shape` is an int or a sequence of ints, the default `dtype` floating point.
 
     >>> import sagax.numpy as snp
     >>> snp.zeros((2, 2), int)
@@ -89,8 +90,9 @@ def zeros(shape: Any, dtype: Any = None, *, device: Any = None, out_sharding: An
 
 
 def ones(shape: Any, dtype: Any = None, *, device: Any = None, out_sharding: Any = None) -> Array:
-    """Create an array of `shape` (an int or a sequence of ints) full of ones, floats unless `dtype`
-    is given.
+    """Create an array of ones.
+
+    `shape` is an int or a sequence of ints, the default `dtype` floating point.
 
     >>> import sagax.numpy as snp
     >>> snp.ones(3)
@@ -100,8 +102,7 @@ def ones(shape: Any, dtype: Any = None, *, device: Any = None, out_sharding: Any
 
 
 def empty(shape: Any, dtype: Any = None, *, device: Any = None, out_sharding: Any = None) -> Array:
-    """Create an array of `shape` with arbitrary contents: zeros, so that results stay
-    deterministic.
+    """Create an array of `shape` with arbitrary contents: zeros, so that results are deterministic.
 
     >>> import sagax.numpy as snp
     >>> snp.empty(2)
@@ -113,8 +114,7 @@ def empty(shape: Any, dtype: Any = None, *, device: Any = None, out_sharding: An
 def full(
     shape: Any, fill_value: Any, dtype: Any = None, *, device: Any = None, out_sharding: Any = None
 ) -> Array:
-    """Create an array of `shape` full of `fill_value`, a number or an array that broadcasts to
-    `shape`.
+    """Create an array of `shape` full of `fill_value`, a number or an array that broadcasts.
 
     >>> import sagax.numpy as snp
     >>> snp.full((2, 2), snp.arange(2))
@@ -303,8 +303,7 @@ def arange(
     device: Any = None,
     out_sharding: Any = None,
 ) -> Array:
-    """Create the numbers from `start` (0 if only one bound is given) up to but without `stop`, by
-    `step`.
+    """Create the numbers from `start` (default 0) up to but without `stop`, by `step`.
 
     The bounds must be known while tracing. With a fractional step prefer `linspace`, whose length
     does not depend on rounding.
@@ -574,7 +573,7 @@ def geomspace(
     start, stop = (convert(_base.as_array("geomspace", x), computed) for x in ends)
     bounds = _base.broadcast_shapes("geomspace", [start.shape, stop.shape])
     start, stop = (_base.broadcast_to(x, bounds) for x in (start, stop))
-    # the logarithms of what remains when the sign (or phase) of the start is taken out
+    # the logarithms of the bounds divided by the sign (or phase) of the start
     phase = sign(start)
     low, high = (_elementary.log10(div_p.bind(x, phase)) for x in (start, stop))
     exponents = _linspace("geomspace", low, high, num, endpoint, None, 0)
@@ -595,11 +594,9 @@ def geomspace(
     return convert(out, dtype)
 
 
-def _end(x: Any, phase: Any, both: Any) -> Any:
-    """Return an end of a geometric range, as its first or last item; NaN where the sum of the
-    logarithms is.
-    """
-    value = _base.select(ne_p.bind(both, both), both, div_p.bind(x, phase))
+def _end(x: Any, phase: Any, log_sum: Any) -> Any:
+    """Return an end of a geometric range, as one item; NaN where the sum of the logarithms is."""
+    value = _base.select(ne_p.bind(log_sum, log_sum), log_sum, div_p.bind(x, phase))
     return expand_dims(value, (0,))
 
 
@@ -607,8 +604,7 @@ def _end(x: Any, phase: Any, both: Any) -> Any:
 
 
 def eye(N: Any, M: Any = None, k: Any = 0, dtype: Any = None, *, device: Any = None) -> Array:
-    """Create the N by M matrix (default M = N) with ones on the diagonal `k` columns right of the
-    main one.
+    """Create the N by M matrix (default M = N) with ones on the diagonal `k` right of the main one.
 
     >>> import sagax.numpy as snp
     >>> snp.eye(2, 3, 1)
@@ -648,8 +644,7 @@ def identity(n: Any, dtype: Any = None) -> Array:
 
 
 def tri(N: Any, M: Any = None, k: Any = 0, dtype: Any = None) -> Array:
-    """Create the N by M matrix with ones on and below the diagonal `k` columns right of the main
-    one.
+    """Create the N by M matrix with ones on and below the diagonal `k` right of the main one.
 
     >>> import sagax.numpy as snp
     >>> snp.tri(2, 3, 1)

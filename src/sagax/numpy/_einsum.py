@@ -163,8 +163,9 @@ class _Plan:
 
 
 def _read(subscripts: Any, operands: tuple) -> tuple[tuple, tuple, Any]:
-    """Parse the labels of the operands, the operands, labels of the result (None: implicit); `...`
-    remain.
+    """Parse labels of the operands, operands, and labels of the result (None: implicit).
+
+    `...` remain.
     """
     if not isinstance(subscripts, str):
         return _read_lists((subscripts, *operands))
@@ -329,7 +330,7 @@ def _search_path(plan: _Plan, optimize: Any) -> list[tuple[int, ...]]:
 
 
 def _contract_path(plan: _Plan, optimize: Any) -> Any:
-    # imported here since it takes a while, and most programs never need it
+    # imported here since it is slow to import, and rarely needed
     opt_einsum = importlib.import_module("opt_einsum")
     letters: dict = {}
     for names in plan.inputs:

@@ -112,7 +112,7 @@ def log2(x: Any, /) -> Array:
     Array([0., 3.], dtype=float32)
     """
     logs = t.log_p.bind(operand_inexact("log2", x))
-    return _over(logs, math.log(2.0))
+    return _divide_by_real(logs, math.log(2.0))
 
 
 @operation1
@@ -124,13 +124,11 @@ def log10(x: Any, /) -> Array:
     Array([0., 3.], dtype=float32)
     """
     logs = t.log_p.bind(operand_inexact("log10", x))
-    return _base.strong(_over(logs, math.log(10.0)))
+    return _base.strong(_divide_by_real(logs, math.log(10.0)))
 
 
-def _over(x: Any, divisor: float) -> Array:
-    """Divide x by a real number; complex x by its two components, so that infinities stay where
-    they are.
-    """
+def _divide_by_real(x: Any, divisor: float) -> Array:
+    """Divide x by a real number; complex x by components, so that infinities stay where they are."""
     if not dtypes.is_complex(dtype_of(x)):
         return div_p.bind(x, _base.number_like(divisor, x))
     re, im = real_p.bind(x), imag_p.bind(x)
@@ -162,8 +160,9 @@ def cbrt(x: Any, /) -> Array:
 
 @operation2
 def logaddexp(x: Any, y: Any, /) -> Array:
-    """Compute log(exp(x) + exp(y)) without overflow; complex results have an imaginary part in
-    [-pi, pi).
+    """Compute log(exp(x) + exp(y)) without overflow.
+
+    Complex results have an imaginary part in [-pi, pi).
 
     >>> import sagax.numpy as snp
     >>> snp.logaddexp(1000.0, snp.array([1000.0, 0.0])).round(1)
@@ -216,8 +215,9 @@ def _log_of_sum(x: Any, y: Any, *, base: float) -> Array:
 
 @operation2
 def hypot(x1: Any, x2: Any, /) -> Array:
-    """Compute sqrt(x1**2 + x2**2) elementwise, without overflow or underflow on the way; inf where
-    one is infinite.
+    """Compute sqrt(x1**2 + x2**2) elementwise, without intermediate overflow or underflow.
+
+    The result is inf where one operand is infinite.
 
     >>> import sagax.numpy as snp
     >>> snp.hypot(3e30, snp.array([4e30]))
@@ -298,8 +298,7 @@ def tan(x: Any, /) -> Array:
 
 @operation1
 def arcsin(x: Any, /) -> Array:
-    """Compute the inverse sine of each element, in [-pi/2, pi/2]; NaN for real x outside of [-1,
-    1].
+    """Compute the inverse sine of each element, in [-pi/2, pi/2]; NaN for real x beyond [-1, 1].
 
     >>> import sagax.numpy as snp
     >>> snp.arcsin(snp.array([0.0, 1.0])).round(4)

@@ -364,8 +364,7 @@ def nextafter(x: Any, y: Any, /) -> Array:
 
 @operation1
 def spacing(x: Any, /) -> Array:
-    """Compute the distance from each element to the next one further from zero, with the element's
-    sign.
+    """Compute the distance from each element to the next one further from zero, with its sign.
 
     >>> import sagax.numpy as snp
     >>> snp.spacing(snp.array([1.0, -4.0]))
@@ -396,10 +395,9 @@ def modf(x: Any, /, out: None = None) -> tuple[Array, Array]:
 
 
 def frexp(x: Any, /) -> tuple[Array, Array]:
-    """Split each element into the pair (m, e) with x = m * 2**e and m in [0.5, 1); e = 0 for zero,
-    infinities and NaN.
+    """Split each element into the pair (m, e) with x = m * 2**e and m in [0.5, 1).
 
-    m has the sign and the dtype of x, e is an integer.
+    e = 0 for zero, infinities and NaN. m has the sign and the dtype of x, e is an integer.
 
     >>> import sagax.numpy as snp
     >>> snp.frexp(snp.array([3.0, -0.25]))
@@ -498,8 +496,9 @@ def ldexp(x1: Any, x2: Any, /) -> Array:
 
 
 def heaviside(x1: Any, x2: Any, /) -> Array:
-    """Compute the Heaviside step function: 0 where x1 < 0, x2 where x1 = 0, and 1 where x1 > 0; NaN
-    stays.
+    """Compute the Heaviside step function: 0 where x1 < 0, x2 where x1 = 0, 1 where x1 > 0.
+
+    NaN stays.
 
     >>> import sagax.numpy as snp
     >>> snp.heaviside(snp.array([-1.0, 0.0, 1.0]), 0.5)

@@ -39,9 +39,7 @@ _REFUSED = (SagaxError, *FAILURES, ArithmeticError, Warning)
 
 
 def fused(fun: Callable[..., Any]) -> Callable[..., Any]:
-    """Wrap `fun`, which takes arrays by position and hashable parameters by keyword, as described
-    above.
-    """
+    """Wrap `fun`, which takes arrays by position and hashable parameters by keyword."""
     prepared = new_table()
     with_numbers = new_table()  # how to run it, and the operands that Python numbers become
 
@@ -96,8 +94,7 @@ _STRUCTURAL = frozenset((int, bool, str, type(None)))
 def fused_function(
     count: int, by_numpy: Callable[..., Callable | None] | None = None
 ) -> Callable[[F], F]:
-    """Wrap a public function of `count` arrays, then arguments that give shapes, axes, dtypes and
-    modes.
+    """Wrap a public function of `count` arrays, then shapes, axes, dtypes and modes.
 
     Called on arrays, with arguments of simple types, it is one operation for each signature; any
     other call is as without this. `by_numpy`: from the types of the arrays and the other arguments to
@@ -157,9 +154,7 @@ def fused_function(
 
 
 def operation1(fun: F) -> F:
-    """Wrap a function of one operand, `fun(x)`, that is evaluated as one operation for each
-    signature.
-    """
+    """Wrap a function of one operand, evaluated as one operation for each signature."""
     prepared = new_table()
     # by the type alone: the settings of the last call, and the parts of what ran
     latest = new_table()
@@ -200,7 +195,7 @@ def operation1(fun: F) -> F:
         try:
             (out,) = execute([buffer]).consume_with_handlers(handlers)
         except FAILURES:
-            return run((x,))  # which says what is wrong
+            return run((x,))  # which raises the error with its explanation
         result = _new(ConcreteArray)  # what its __init__ does, without a call of it
         result.aval = aval
         result._host = None
@@ -387,16 +382,12 @@ _numbers = new_table()
 
 
 def _distinct_key(x: Any) -> Any:
-    """Return a cache key of a number: 0.0 and -0.0 are equal, 1 + 0j and 1 - 0j too, but not the
-    same.
-    """
+    """Return a cache key of a number that tells 0.0 from -0.0, and 1 + 0j from 1 - 0j."""
     return x if x and type(x) is not complex else repr(x)
 
 
 def _operand(x: Any) -> ConcreteArray | None:
-    """Convert a number or NumPy array to an array; None for other values, and where a warning is
-    due.
-    """
+    """Convert a number or NumPy array to an array; None for other values, or if a warning is due."""
     kind = type(x)
     if kind not in _SCALARS:
         supported = isinstance(x, (np.ndarray, np.generic)) and x.dtype.kind in "biufc"

@@ -221,8 +221,7 @@ def _matrix_shape(function: str, arr: Any) -> tuple:
 
 
 def diag_indices(n: int, ndim: int = 2) -> tuple[Array, ...]:
-    """Return the indices of the main diagonal of n elements, one array for each of `ndim`
-    dimensions.
+    """Return the indices of the main diagonal of n elements, one array for each dimension.
 
     >>> import sagax.numpy as snp
     >>> snp.diag_indices(2)
@@ -286,8 +285,7 @@ def mask_indices(
 def meshgrid(
     *xi: Any, copy: bool = True, sparse: bool = False, indexing: str = "xy"
 ) -> tuple[Array, ...]:
-    """Create the coordinates of a grid: for each vector an array that varies along its own
-    dimension.
+    """Create the coordinates of a grid: each vector becomes an array that varies along one axis.
 
     With `indexing` "xy" the first two dimensions are exchanged, as for pictures. `sparse` keeps the
     others at size 1.

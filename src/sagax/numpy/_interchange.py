@@ -22,8 +22,7 @@ _PLATFORMS = {1: "cpu", 2: "cuda"}  # DLPack's device type codes
 
 
 def from_dlpack(x: Any, /, *, device: Any = None, copy: bool | None = None) -> Array:
-    """Import an array of another library that supports DLPack, such as PyTorch, sharing its memory
-    if possible.
+    """Import an array of another library that supports DLPack, sharing its memory if possible.
 
     While memory is shared, the other library must not write to it. With `copy` True it is copied;
     with x64 off, 64-bit numbers become 32-bit ones, which copies too.
@@ -97,8 +96,7 @@ def _impure(name: str) -> UnsupportedArgumentError:
 
 
 def fromfile(*args: Any, **kwargs: Any) -> Array:
-    """Refuse with NotImplementedError: read with NumPy's `fromfile`, and make an array of the
-    result.
+    """Raise NotImplementedError: read with NumPy's `fromfile`, and make an array of the result.
 
     >>> import tempfile
     >>> import numpy
@@ -112,8 +110,7 @@ def fromfile(*args: Any, **kwargs: Any) -> Array:
 
 
 def fromiter(*args: Any, **kwargs: Any) -> Array:
-    """Refuse with NotImplementedError: read with NumPy's `fromiter`, and make an array of the
-    result.
+    """Raise NotImplementedError: read with NumPy's `fromiter`, and make an array of the result.
 
     >>> import numpy
     >>> import sagax.numpy as snp
@@ -158,11 +155,11 @@ def savez(
 
 
 def load(file: str | os.PathLike | IO[bytes], *args: Any, **kwargs: Any) -> Any:
-    """Load the array in a file of NumPy's format (.npy); of a .npz file NumPy's mapping of names to
-    arrays.
+    """Load the array in a file of NumPy's format (.npy).
 
-    The format does not know bfloat16: two bytes without a type are taken for it. Raises DtypeError for
-    other types that it does not know.
+    From a .npz file it returns NumPy's mapping of names to arrays. The format does not know
+    bfloat16: two bytes without a type are taken for it. Raises DtypeError for other types that it
+    does not know.
 
     >>> import io
     >>> import sagax.numpy as snp

@@ -214,8 +214,9 @@ def _column(x: Any, aval: Any) -> Array:
 
 
 def block(arrays: Any) -> Array:
-    """Assemble an array from blocks: a list joins along the last axis, a list of lists too along
-    the one before it, and so on.
+    """Assemble an array from nested lists of blocks.
+
+    A list joins along the last axis, a list of lists too along the one before it, and so on.
 
     >>> import sagax.numpy as np
     >>> np.block([[np.ones((1, 1)), np.zeros((1, 2))], [np.zeros((1, 3))]])
@@ -294,8 +295,7 @@ def split(ary: Any, indices_or_sections: Any, axis: int = 0) -> list[Array]:
 
 @fused_function(1)
 def array_split(ary: Any, indices_or_sections: Any, axis: int = 0) -> list[Array]:
-    """Split as `split` does, but into pieces that need not be equal: the first may be longer by
-    one.
+    """Split as `split` does, into pieces that need not be equal: the first may be longer by one.
 
     >>> import sagax.numpy as np
     >>> np.array_split(np.arange(3), 2)

@@ -47,8 +47,7 @@ _OPTIONS: dict[str, dict[str, Any]] = {
 
 @fused_function(1)
 def pad(array: Any, pad_width: Any, mode: str | Callable = "constant", **kwargs: Any) -> Array:
-    """Pad `array` with `pad_width` further elements before and after it along each axis. Same
-    dtype.
+    """Pad `array` with `pad_width` elements before and after it along each axis. Same dtype.
 
     Args:
       pad_width: a number for all, a pair (before, after) for all axes, or a pair for each axis.

@@ -177,8 +177,7 @@ def _horner(p: Any, x: Any) -> Array:
 
 
 def poly(seq_of_zeros: Any) -> Array:
-    """Compute the coefficients of the polynomial with the given zeros, and the leading coefficient
-    1.
+    """Compute the coefficients of the monic polynomial with the given zeros.
 
     For a square matrix its characteristic polynomial. Floating point, complex for complex zeros and
     for matrices.

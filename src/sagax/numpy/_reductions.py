@@ -124,9 +124,7 @@ def checked_initial(function: str, initial: Any, dtype: Any) -> Any:
 
 
 def restore_dims(out: Any, aval: Any, axes: tuple) -> Array:
-    """Restore the reduced `axes` of `out` as dimensions of size 1; `aval` is the type of the
-    operand.
-    """
+    """Restore the reduced `axes` of `out` with size 1; `aval` is the type of the operand."""
     if not axes:
         return out
     shape = tuple([1 if i in axes else d for i, d in enumerate(aval.shape)])
@@ -383,7 +381,7 @@ def _extremum(
 def check_not_empty(function: str, aval: Any, axes: tuple) -> None:
     """Raise if there is nothing to choose from: one of the reduced axes has size 0."""
     for d in axes:
-        if aval.shape[d] == 0:  # of a symbolic size: noted, and looked at when it is known
+        if aval.shape[d] == 0:  # a symbolic size is recorded, and checked at run time
             raise ArgumentValueError(
                 f"zero-size array to reduction operation {function} which has no identity",
                 function=function,
@@ -398,7 +396,7 @@ def _complex_extremum(x: Any, axes: tuple, greatest: bool) -> Array:
     re, im = real(x), imag(x)
     aval = aval_of(re)
     found = primitive.bind(re, axes=axes)
-    # NaN equals nothing: then no element stands out, and the imaginary parts are all looked at
+    # NaN equals nothing: then no element is extreme, and all imaginary parts count
     chosen = bitwise_or(comparison.eq(re, restore_dims(found, aval, axes)), comparison.ne(re, re))
     worst = -np.inf if greatest else np.inf
     return complex_of_parts(found, primitive.bind(masked(im, chosen, worst), axes=axes))
@@ -602,16 +600,16 @@ def _variance(
     axes = axis_tuple(function, axis, aval.ndim)
     mask = None if where is None else checked_where(function, where, aval.shape)
     if mean is not None:
-        mean = _given_mean(function, mean, working, aval, axes)
+        mean = _checked_mean(function, mean, working, aval, axes)
     if type(ddof) not in (int, float):
         ddof = as_dtype(_base.as_operand(function, ddof), dtypes.real_part_dtype(working))
-        valid = None
+        static_ddof = None
     else:
-        ddof, valid = None, ddof
+        ddof, static_ddof = None, ddof
     given = {"mask": mask, "mean": mean, "ddof": ddof}
     given = {name: x for name, x in given.items() if x is not None}
     return _spread(
-        a, *given.values(), given=tuple(given), ddof=valid, root=function == "std", axes=axes,
+        a, *given.values(), given=tuple(given), ddof=static_ddof, root=function == "std", axes=axes,
         working=working, result=result, keepdims=bool(keepdims),
     )  # fmt: skip
 
@@ -671,7 +669,7 @@ def variance_dtypes(function: str, given: Any, requested: Any) -> tuple[Any, Any
     return (working if dtypes.is_narrow_float(result) else result), result
 
 
-def _given_mean(function: str, mean: Any, dtype: Any, aval: Any, axes: tuple) -> Any:
+def _checked_mean(function: str, mean: Any, dtype: Any, aval: Any, axes: tuple) -> Any:
     mean, given = with_aval(function, mean)
     remaining = tuple([1 if i in axes else d for i, d in enumerate(aval.shape)])
     if given.ndim not in (0, aval.ndim) or (given.ndim and not _fits(given.shape, remaining)):
@@ -706,13 +704,13 @@ def convert_scalar(count: Any, dtype: Any) -> Any:
 def divide_by_count(total: Any, count: Any, ddof: Any) -> Any:
     """Divide `total` by `count - ddof`; NaN where that is not positive."""
     aval = aval_of(total)
-    valid = type(ddof) in (int, float)
-    if isinstance(count, np.generic) and valid:
+    is_static = type(ddof) in (int, float)
+    if isinstance(count, np.generic) and is_static:
         freedom = count - np.asarray(ddof, aval.dtype)
         if freedom > 0:
             return arithmetic.div(total, freedom)
         return structural.full_of(aval, np.nan)
-    freedom = arithmetic.sub(count, as_dtype(ddof, aval.dtype)) if not valid or ddof else count
+    freedom = arithmetic.sub(count, as_dtype(ddof, aval.dtype)) if not is_static or ddof else count
     quotient = arithmetic.div(*_base.align_ranks("var", (total, freedom)))
     aval = aval_of(quotient)
     positive = comparison.gt(freedom, as_dtype(0, aval.dtype))

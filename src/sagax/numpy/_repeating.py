@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 
 import sagax.numpy._base as _base
-from sagax._src import config
 from sagax._src.core import dims, dtypes
 from sagax._src.core.trace import Tracer
 from sagax._src.core.value import Array
@@ -33,8 +32,6 @@ from sagax.numpy._joining import concatenate, stack
 from sagax.numpy._selection import clip, where
 from sagax.numpy._shaping import broadcast_to, moveaxis, ravel
 from sagax.numpy._sorting import argsort, searchsorted
-
-_thread = config.thread
 
 
 class OutOfBoundsError(SagaxError, IndexError):

@@ -196,9 +196,7 @@ def _unique_traced(
 
 
 def _distinct(rows: Any, equal_nan: bool) -> tuple[Any, Any]:
-    """Sort a vector, or the rows of a matrix; return the order, and which differ from the one
-    before.
-    """
+    """Sort a vector, or the rows of a matrix: the order, and which differ from the one before."""
     count = rows.shape[0]
     integer = dtypes.default_int(_thread.settings.x64)
     positions = shaping.broadcasted_iota(integer, (count,), 0)
@@ -336,9 +334,7 @@ def union1d(ar1: Any, ar2: Any, *, size: int | None = None, fill_value: Any = No
 
 
 def _compressed(values: Any, mask: Any, size: Any, fill: Any) -> tuple[Any, Any, Any]:
-    """Select the first `size` of `values` where `mask` holds, padded; and their positions and
-    validity.
-    """
+    """Select the first `size` of `values` where `mask` holds, padded; with positions and validity."""
     count = values.shape[0]
     positions = first_indices(mask, size, dtypes.default_int(_thread.settings.x64))
     valid = positions < count

@@ -388,7 +388,7 @@ def squeeze(a: Any, axis: Axes = None) -> Array:
     """
     a, aval = with_aval("squeeze", a)
     if axis is None:
-        # Compared with ==, which notes what is taken for granted: a size of 1 gives another shape.
+        # Compared with ==, which records the assumption: a size of 1 gives another shape.
         axes = tuple([i for i, d in enumerate(aval.shape) if d == 1])
     else:
         axes = axis_tuple("squeeze", axis, aval.ndim)
@@ -658,7 +658,7 @@ def _roll_one(x: Any, shift: Any, axis: int) -> Any:
     if dims.same(start, 0):
         return x
     if dtypes.is_inexact(aval.dtype):
-        # what both parts get back is added up first, as one term of the cotangent of what is rolled
+        # the cotangents of both parts are added first, as one term of the operand's cotangent
         x = identities.copy_p.bind(x)
     # slices, whose derivative is padding: the sum of padded arrays is one loop, parts put together are copies
     front = slicing.slice_in_dim(x, 0, start, axis=axis)

@@ -61,9 +61,7 @@ def correlate(
 
 
 def _sequences(function: str, a: Any, v: Any, mode: str) -> tuple[Any, Any, bool]:
-    """Promote both vectors to a common floating point dtype, the longer one first; return also if
-    they swapped.
-    """
+    """Promote both vectors to floating point, the longer one first; return also if they swapped."""
     check_choice(function, "mode", mode, _MODES, f"one of {_MODES}")
     a, x = with_aval(function, a, 0)
     v, y = with_aval(function, v, 1)

@@ -38,9 +38,7 @@ def _integer() -> Any:
 
 
 def _index_dtype_for(size: Any) -> Any:
-    """Return the dtype of an index among `size` elements: of 32 bits if that is enough, with x64 on
-    too.
-    """
+    """Return the dtype of an index among `size` elements: of 32 bits if that is enough."""
     few = dims.is_dim(size) or size <= np.iinfo(np.int32).max
     return dtypes.int32 if few else _integer()
 
@@ -125,8 +123,7 @@ def argsort(
 
 
 def lexsort(keys: Any, axis: int = -1, *, batch_size: int = 16) -> Array:
-    """Compute the indices that sort by several keys: the last of `keys` first, ties by the one
-    before.
+    """Compute the indices that sort by several keys: by the last of `keys`, ties by earlier ones.
 
     `keys` is a sequence of arrays of one shape, or an array whose first dimension counts them.
 

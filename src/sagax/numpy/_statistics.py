@@ -120,8 +120,7 @@ def quantile(
     *,
     weights: Any = None,
 ) -> Array:
-    """Compute the quantiles `q` (numbers from 0 to 1) of `a` along `axis` (one, several, or None:
-    all).
+    """Compute the quantiles `q` (from 0 to 1) of `a` along `axis` (one, several, or None: all).
 
     The result is floating point; for a vector `q` its first dimension goes along with `q`. NaN among
     the elements gives NaN.
@@ -152,8 +151,7 @@ def percentile(
     weights: Any = None,
     out_sharding: Any = None,
 ) -> Array:
-    """Compute the percentiles `q` (numbers from 0 to 100) of `a` along `axis`; otherwise as
-    `quantile`.
+    """Compute the percentiles `q` (from 0 to 100) of `a` along `axis`; otherwise as `quantile`.
 
     >>> import sagax.numpy as np
     >>> float(np.percentile(np.array([1.0, 2.0, 4.0]), 75))
@@ -289,12 +287,12 @@ def _quantiles(
             )
     if weights is not None:
         weights = _quantile_weights(function, weights, method, aval, axes)
-    known = None
+    static_q = None
     if isinstance(q, (int, float, np.number)) and weights is None and not skip_nan:
-        known = float(q) / scale
-    arrays = [a] if known is not None else [a, q]
+        static_q = float(q) / scale
+    arrays = [a] if static_q is not None else [a, q]
     return _quantiles_of(
-        *arrays, *([] if weights is None else [weights]), known=known, axes=axes, method=method,
+        *arrays, *([] if weights is None else [weights]), static_q=static_q, axes=axes, method=method,
         scale=scale, skip_nan=skip_nan, keepdims=bool(keepdims),
     )  # fmt: skip
 
@@ -323,22 +321,20 @@ def _quantile_weights(function: str, weights: Any, method: str, aval: Any, axes:
 def _quantiles_of(
     a: Any,
     *arrays: Any,
-    known: float | None,
+    static_q: float | None,
     axes: tuple,
     method: str,
     scale: int,
     skip_nan: bool,
     keepdims: bool,
 ) -> Array:
-    """Compute quantiles by sorting. `arrays` are q, unless it is `known`, and the weights if there
-    are any.
-    """
+    """Compute quantiles by sorting. `arrays` are q, unless it is `static_q`, and any weights."""
     aval = aval_of(a)
     working, result = mean_dtypes(aval.dtype, _thread.settings.x64)
     x = _last(convert(a, working), aval, axes)
     kept_shape = x.aval.shape[:-1]
-    if known is not None:
-        found = _known_quantile(x, known, method)
+    if static_q is not None:
+        found = _known_quantile(x, static_q, method)
     else:
         q, *weights = arrays
         q = convert(_base.as_array("quantile", q), working)
@@ -395,9 +391,7 @@ def _known_quantile(x: Any, q: float, method: str) -> Any:
 
 
 def _quantile_along(x: Any, q: Any, method: str) -> Any:
-    """Compute the quantiles `q`, a scalar or a vector, along the last dimension: the first of the
-    result.
-    """
+    """Compute the quantiles `q` along the last dimension; theirs is the first of the result."""
     n = x.aval.shape[-1]
     x = _sorted(x)
     low, high, weight = _neighbors(q, size_as_value(n), method, _traced)
@@ -432,9 +426,7 @@ def _grid(q: Any, x: Any) -> Any:
 
 
 def _at_each(x: Any, indices: Any) -> Any:
-    """Index x[..., indices], each row with its own indices; these have the first dimension of the
-    result.
-    """
+    """Index x[..., indices], each row with its own indices, whose first dimension leads."""
     indices = convert(indices, dtypes.int32)
     inner = x.aval.shape[:-1]
     if indices.ndim == len(inner):
@@ -462,9 +454,7 @@ _traced = _Arithmetic(floor, ceil, where, lambda x, high: clip(x, 0, high))
 
 
 def _neighbors(q: Any, n: Any, method: str, m: _Arithmetic) -> tuple[Any, Any, Any]:
-    """Return the positions of the elements below and above the quantile, and the weight of the one
-    above.
-    """
+    """Return the positions below and above the quantile, and the weight of the one above."""
     if method in _STEPS:
         low, high, weight = _steps(q, n, method, m)
         return m.clamp(low, n - 1), m.clamp(high, n - 1), weight
@@ -489,9 +479,7 @@ def _neighbors(q: Any, n: Any, method: str, m: _Arithmetic) -> tuple[Any, Any, A
 
 
 def _steps(q: Any, n: Any, method: str, m: _Arithmetic) -> tuple[Any, Any, Any]:
-    """Return the same as `_neighbors` for the methods by which the quantile is a step function of
-    q.
-    """
+    """Return the same as `_neighbors` for methods whose quantile is a step function of q."""
     if method == "closest_observation":
         position = n * q - 1.5
         low = m.floor(position)
@@ -543,8 +531,7 @@ def cov(
     aweights: Any = None,
     dtype: Any = None,
 ) -> Array:
-    """Compute the covariance matrix of variables, each a row of `m` (with `rowvar=False`, a
-    column).
+    """Compute the covariance matrix of variables, the rows of `m` (with `rowvar=False`, columns).
 
     Args:
       y: more variables, in the same form.

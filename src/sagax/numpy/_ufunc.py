@@ -200,8 +200,7 @@ class ufunc:
         return moveaxis(_join(first, later), 0, axis)
 
     def at(self, a: Any, indices: Any, b: Any = None, /, *, inplace: bool = True) -> Array:
-        """Copy `a` with the function applied at `indices` (with second operands `b`), repeated ones
-        too.
+        """Copy `a` with the function applied at `indices` (with operands `b`), repeated ones too.
 
         Arrays cannot be changed in place: pass inplace=False.
 
@@ -239,8 +238,7 @@ class ufunc:
         return flat.reshape(x.shape)
 
     def outer(self, A: Any, B: Any, /) -> Array:
-        """Apply the function to every element of A with every element of B; shape A.shape +
-        B.shape.
+        """Apply the function to every pair of elements of A and B; shape A.shape + B.shape.
 
         >>> import sagax.numpy as snp
         >>> snp.maximum.outer(snp.arange(2), snp.arange(3))
@@ -254,10 +252,10 @@ class ufunc:
     def reduceat(
         self, a: Any, indices: Any, axis: Any = 0, dtype: Any = None, out: None = None
     ) -> Array:
-        """Reduce `a` over the segments of `axis` that begin at `indices`; an empty one gives its
-        first element.
+        """Reduce `a` over segments of `axis` that begin at `indices`.
 
-        A part ends where the next begins, if that is further on.
+        An empty segment gives its first element. A part ends where the next begins, if that is
+        further on.
 
         >>> import sagax.numpy as snp
         >>> snp.add.reduceat(snp.arange(5), snp.array([0, 3]))
@@ -390,9 +388,7 @@ def _extreme(reduction: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _log_of_sum(combine: Callable[..., Any], power: Any, logarithm: Any) -> Callable[..., Any]:
-    """Reduce the logarithm of a sum of powers: from the greatest element, so that nothing
-    overflows.
-    """
+    """Reduce the logarithm of a sum of powers, relative to the greatest, to avoid overflow."""
 
     def reduce(x: Any, axis: tuple, dtype: Any, keepdims: bool, initial: Any, where: Any) -> Array:
         (x,) = _base.promote_inexact("logaddexp.reduce", x if dtype is None else x.astype(dtype))

@@ -28,9 +28,7 @@ _thread = config.thread
 def _window(
     function: str, M: Any, weights: Callable[[int], np.ndarray], formula: Callable[[Any], Any]
 ) -> Array:
-    """Compute the window of `M` points; `formula` gives it at points from -1 to 1, for a symbolic
-    size.
-    """
+    """Compute the window of `M` points, for a symbolic size by `formula` on points from -1 to 1."""
     size = static_int(function, "M", M)
     if dims.is_dim(size):
         dtype = dtypes.default_float(_thread.settings.x64)

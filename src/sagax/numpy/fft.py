@@ -38,7 +38,7 @@ Axes: TypeAlias = Sequence[int] | None
 Norm: TypeAlias = str | None
 
 _thread = config.thread
-_AT_ONCE = 3  # dimensions that the engine transforms in one operation
+_MAX_DIMENSIONS = 3  # dimensions that the engine transforms in one operation
 
 
 # transforms ---------------------------------------------------------------------------------------
@@ -70,7 +70,7 @@ def _transform(
     if axes:
         last = tuple(range(x.ndim - len(axes), x.ndim))
         x = moveaxis(x, axes, last)
-        x = _in_parts(kind, x, sizes)
+        x = _transform_last(kind, x, sizes)
         x = moveaxis(x, last, axes)
     elif kind is not FftType.RFFT:
         x = lax_fft(x, kind, ())
@@ -105,30 +105,30 @@ def _resized(x: Any, axis: int, size: Any) -> Any:
     have = x.shape[axis]
     if dims.same(have, size):
         return x
-    taken = dims.min_dim(have, size)
-    if not dims.same(taken, size):
+    copied = dims.min_dim(have, size)
+    if not dims.same(copied, size):
         config = [(0, 0, 0)] * x.ndim
-        config[axis] = (0, size - taken, 0)
-        x = x if dims.same(taken, have) else slice_in_dim(x, 0, taken, 1, axis)
+        config[axis] = (0, size - copied, 0)
+        x = x if dims.same(copied, have) else slice_in_dim(x, 0, copied, 1, axis)
         return pad(x, np.zeros((), x.dtype)[()], config)
     return slice_in_dim(x, 0, size, 1, axis)
 
 
-def _in_parts(kind: FftType, x: Any, sizes: tuple) -> Any:
+def _transform_last(kind: FftType, x: Any, sizes: tuple) -> Any:
     """Transform over the last dimensions, at most three at a time.
 
     A transform of real numbers begins with the last dimensions, an inverse one to real numbers ends
     with them; what goes on before or after is complex.
     """
-    cut = max(len(sizes) - _AT_ONCE, 0)
+    cut = max(len(sizes) - _MAX_DIMENSIONS, 0)
     front, back = sizes[:cut], sizes[cut:]
-    around = {FftType.RFFT: FftType.FFT, FftType.IRFFT: FftType.IFFT}.get(kind, kind)
+    outer_kind = {FftType.RFFT: FftType.FFT, FftType.IRFFT: FftType.IFFT}.get(kind, kind)
     if kind is not FftType.IRFFT:
         x = lax_fft(x, kind, back)
     if front:
         last = tuple(range(x.ndim - len(front), x.ndim))
         inner = tuple(range(x.ndim - len(sizes), x.ndim - len(back)))
-        x = moveaxis(_in_parts(around, moveaxis(x, inner, last), front), last, inner)
+        x = moveaxis(_transform_last(outer_kind, moveaxis(x, inner, last), front), last, inner)
     return lax_fft(x, kind, back) if kind is FftType.IRFFT else x
 
 
@@ -148,7 +148,7 @@ def _scaled(x: Any, kind: FftType, sizes: tuple, norm: str | None) -> Any:
     return x * (factor if inverse else 1 / factor)
 
 
-def _along(function: str, kind: FftType, a: Any, n: Any, axis: Any, norm: Any) -> Array:
+def _transform_1d(function: str, kind: FftType, a: Any, n: Any, axis: Any, norm: Any) -> Array:
     name = f"fft.{function}"
     a, aval = with_aval(name, a)
     d = one_axis(name, axis, aval.ndim)
@@ -156,14 +156,15 @@ def _along(function: str, kind: FftType, a: Any, n: Any, axis: Any, norm: Any) -
 
 
 def fft(a: Any, n: int | None = None, axis: int = -1, norm: Norm = None) -> Array:
-    """Compute the discrete Fourier transform of `a` along `axis`: sums of a[j] exp(-2 pi i j k /
-    n); complex.
+    """Compute the discrete Fourier transform of `a` along `axis`; complex.
+
+    Element k is the sum of all a[j] exp(-2 pi i j k / n).
 
     >>> import sagax.numpy as np
     >>> np.fft.fft(np.array([1.0, 0.0, 0.0]))
     Array([1.+0.j, 1.+0.j, 1.+0.j], dtype=complex64)
     """
-    return _along("fft", FftType.FFT, a, n, axis, norm)
+    return _transform_1d("fft", FftType.FFT, a, n, axis, norm)
 
 
 def ifft(a: Any, n: int | None = None, axis: int = -1, norm: Norm = None) -> Array:
@@ -173,29 +174,31 @@ def ifft(a: Any, n: int | None = None, axis: int = -1, norm: Norm = None) -> Arr
     >>> np.fft.ifft(np.array([3.0, 0.0, 0.0]))
     Array([1.+0.j, 1.+0.j, 1.+0.j], dtype=complex64)
     """
-    return _along("ifft", FftType.IFFT, a, n, axis, norm)
+    return _transform_1d("ifft", FftType.IFFT, a, n, axis, norm)
 
 
 def rfft(a: Any, n: int | None = None, axis: int = -1, norm: Norm = None) -> Array:
-    """Compute the first n // 2 + 1 elements of the transform of real numbers: the others are their
-    conjugates.
+    """Compute the first n // 2 + 1 elements of the transform of real numbers.
+
+    The other elements are their conjugates.
 
     >>> import sagax.numpy as np
     >>> np.fft.rfft(np.array([1.0, 2.0, 3.0, 4.0]))
     Array([10.+0.j, -2.+2.j, -2.+0.j], dtype=complex64)
     """
-    return _along("rfft", FftType.RFFT, a, n, axis, norm)
+    return _transform_1d("rfft", FftType.RFFT, a, n, axis, norm)
 
 
 def irfft(a: Any, n: int | None = None, axis: int = -1, norm: Norm = None) -> Array:
-    """Compute the inverse of `rfft` along `axis`: `n` real numbers, by default 2 * (m - 1) from m
-    elements.
+    """Compute the inverse of `rfft` along `axis`: `n` real numbers.
+
+    By default n is 2 * (m - 1) for m elements.
 
     >>> import sagax.numpy as np
     >>> np.fft.irfft(np.array([10, -2 + 2j, -2]))
     Array([1., 2., 3., 4.], dtype=float32)
     """
-    return _along("irfft", FftType.IRFFT, a, n, axis, norm)
+    return _transform_1d("irfft", FftType.IRFFT, a, n, axis, norm)
 
 
 _SWAPPED = {None: "forward", "backward": "forward", "forward": "backward", "ortho": "ortho"}
@@ -214,7 +217,7 @@ def hfft(a: Any, n: int | None = None, axis: int = -1, norm: Norm = None) -> Arr
     >>> np.fft.hfft(np.array([1.0, 2.0, 3.0]))
     Array([ 8., -2.,  0., -2.], dtype=float32)
     """
-    return _along("hfft", FftType.IRFFT, conj(a), n, axis, _swapped(norm))
+    return _transform_1d("hfft", FftType.IRFFT, conj(a), n, axis, _swapped(norm))
 
 
 def ihfft(a: Any, n: int | None = None, axis: int = -1, norm: Norm = None) -> Array:
@@ -224,10 +227,10 @@ def ihfft(a: Any, n: int | None = None, axis: int = -1, norm: Norm = None) -> Ar
     >>> np.fft.ihfft(np.array([8.0, -2.0, 0.0, -2.0])).real
     Array([1., 2., 3.], dtype=float32)
     """
-    return conj(_along("ihfft", FftType.RFFT, a, n, axis, _swapped(norm)))
+    return conj(_transform_1d("ihfft", FftType.RFFT, a, n, axis, _swapped(norm)))
 
 
-def _over(function: str, kind: FftType, a: Any, s: Any, axes: Any, norm: Any) -> Array:
+def _transform_nd(function: str, kind: FftType, a: Any, s: Any, axes: Any, norm: Any) -> Array:
     name = f"fft.{function}"
     a, aval = with_aval(name, a)
     if axes is None:
@@ -249,7 +252,7 @@ def fftn(a: Any, s: Sizes = None, axes: Axes = None, norm: Norm = None) -> Array
     Array([[4.+0.j, 0.+0.j],
            [0.+0.j, 0.+0.j]], dtype=complex64)
     """
-    return _over("fftn", FftType.FFT, a, s, axes, norm)
+    return _transform_nd("fftn", FftType.FFT, a, s, axes, norm)
 
 
 def ifftn(a: Any, s: Sizes = None, axes: Axes = None, norm: Norm = None) -> Array:
@@ -260,7 +263,7 @@ def ifftn(a: Any, s: Sizes = None, axes: Axes = None, norm: Norm = None) -> Arra
     Array([[1.+0.j, 0.+0.j],
            [0.+0.j, 0.+0.j]], dtype=complex64)
     """
-    return _over("ifftn", FftType.IFFT, a, s, axes, norm)
+    return _transform_nd("ifftn", FftType.IFFT, a, s, axes, norm)
 
 
 def rfftn(a: Any, s: Sizes = None, axes: Axes = None, norm: Norm = None) -> Array:
@@ -271,7 +274,7 @@ def rfftn(a: Any, s: Sizes = None, axes: Axes = None, norm: Norm = None) -> Arra
     Array([[4.+0.j, 0.+0.j],
            [0.+0.j, 0.+0.j]], dtype=complex64)
     """
-    return _over("rfftn", FftType.RFFT, a, s, axes, norm)
+    return _transform_nd("rfftn", FftType.RFFT, a, s, axes, norm)
 
 
 def irfftn(a: Any, s: Sizes = None, axes: Axes = None, norm: Norm = None) -> Array:
@@ -282,7 +285,7 @@ def irfftn(a: Any, s: Sizes = None, axes: Axes = None, norm: Norm = None) -> Arr
     Array([[1., 1.],
            [1., 1.]], dtype=float32)
     """
-    return _over("irfftn", FftType.IRFFT, a, s, axes, norm)
+    return _transform_nd("irfftn", FftType.IRFFT, a, s, axes, norm)
 
 
 def fft2(a: Any, s: Sizes = None, axes: Axes = (-2, -1), norm: Norm = None) -> Array:
@@ -293,7 +296,7 @@ def fft2(a: Any, s: Sizes = None, axes: Axes = (-2, -1), norm: Norm = None) -> A
     Array([[4.+0.j, 0.+0.j],
            [0.+0.j, 0.+0.j]], dtype=complex64)
     """
-    return _over("fft2", FftType.FFT, a, s, _pair("fft2", axes), norm)
+    return _transform_nd("fft2", FftType.FFT, a, s, _pair("fft2", axes), norm)
 
 
 def ifft2(a: Any, s: Sizes = None, axes: Axes = (-2, -1), norm: Norm = None) -> Array:
@@ -304,7 +307,7 @@ def ifft2(a: Any, s: Sizes = None, axes: Axes = (-2, -1), norm: Norm = None) -> 
     Array([[1.+0.j, 0.+0.j],
            [0.+0.j, 0.+0.j]], dtype=complex64)
     """
-    return _over("ifft2", FftType.IFFT, a, s, _pair("ifft2", axes), norm)
+    return _transform_nd("ifft2", FftType.IFFT, a, s, _pair("ifft2", axes), norm)
 
 
 def rfft2(a: Any, s: Sizes = None, axes: Axes = (-2, -1), norm: Norm = None) -> Array:
@@ -315,7 +318,7 @@ def rfft2(a: Any, s: Sizes = None, axes: Axes = (-2, -1), norm: Norm = None) -> 
     Array([[4.+0.j, 0.+0.j],
            [0.+0.j, 0.+0.j]], dtype=complex64)
     """
-    return _over("rfft2", FftType.RFFT, a, s, _pair("rfft2", axes), norm)
+    return _transform_nd("rfft2", FftType.RFFT, a, s, _pair("rfft2", axes), norm)
 
 
 def irfft2(a: Any, s: Sizes = None, axes: Axes = (-2, -1), norm: Norm = None) -> Array:
@@ -326,7 +329,7 @@ def irfft2(a: Any, s: Sizes = None, axes: Axes = (-2, -1), norm: Norm = None) ->
     Array([[1., 1.],
            [1., 1.]], dtype=float32)
     """
-    return _over("irfft2", FftType.IRFFT, a, s, _pair("irfft2", axes), norm)
+    return _transform_nd("irfft2", FftType.IRFFT, a, s, _pair("irfft2", axes), norm)
 
 
 def _pair(function: str, axes: Axes) -> Sequence[int]:

@@ -216,9 +216,7 @@ def size_of(function: str, argument: str, size: Any) -> int:
 
 
 def full_shape(function: str, shape: Any, *params: Any) -> tuple:
-    """Return the shape of a sample: `shape`, to which the parameters must broadcast, or their joint
-    shape.
-    """
+    """Return the shape of a sample: `shape`, or the joint shape of the parameters, which broadcast."""
     shapes = [aval_of(p).shape for p in params]
     if shape is None or any(shapes):
         return batch_shape(function, shape, joint_shape(function, shapes))
@@ -226,9 +224,7 @@ def full_shape(function: str, shape: Any, *params: Any) -> tuple:
 
 
 def batch_shape(function: str, shape: Any, batch: tuple) -> tuple:
-    """Return the shape of a sample: `shape`, to which parameters of shape `batch` must broadcast,
-    or `batch`.
-    """
+    """Return the shape of a sample: `shape`, or `batch`, the shape of the parameters."""
     if shape is None:
         return batch
     shape = shape_of(function, shape)
@@ -396,9 +392,7 @@ def checked_parameter(function: str, argument: str, x: Any, dtype: Any) -> Any:
 
 
 def operand_aval(function: str, argument: str, x: Any) -> Any:
-    """Return the aval of a parameter; raises an error that names it unless it is an array or a
-    number.
-    """
+    """Return the aval of a parameter; errors name it unless it is an array or a number."""
     if isinstance(x, (list, tuple)) or not is_operand(x) or dtypes.is_extended(aval_of(x).dtype):
         raise ArgumentError(
             function=function,

@@ -96,9 +96,7 @@ def unit(key: Any, shape: tuple, dtype: Any) -> Any:
 
 
 def between(key: Any, shape: tuple, dtype: Any, low: Any, high: Any) -> Any:
-    """Draw uniform variates in [low, high); bounds are scalars, or arrays that broadcast to
-    `shape`.
-    """
+    """Draw uniform variates in [low, high); bounds are scalars, or broadcast to `shape`."""
     low, high = lift(low, len(shape)), lift(high, len(shape))
     return max(low, add(mul(unit(key, shape, dtype), sub(high, low)), low))
 

@@ -218,9 +218,7 @@ def _log_gamma_approximately(key: Any, alpha: Any, shape: tuple, dtype: Any) -> 
 def draw_gamma(
     key: Any, alpha: Any, shape: tuple, dtype: Any, method: str, *, log_space: bool
 ) -> Any:
-    """Draw gamma variates, or their logarithms, in a traced function; `alpha` broadcasts to
-    `shape`.
-    """
+    """Draw gamma variates, or their logs, in a traced function; `alpha` broadcasts to `shape`."""
     alpha = stretch(alpha, shape)
     if method == "approximate":
         real = _wide_enough(dtype)

@@ -55,8 +55,6 @@ from sagax.random._sampler import cached_jit
 _thread = config.thread
 _U64 = np.dtype(np.uint64)
 _I32 = np.dtype(np.int32)
-# The least size at which NumPy's vectorized sort is faster than a compiled one.
-_SORT_ON_HOST = 1 << 12
 
 
 def take(x: Any, indices: Any, axis: int) -> Any:

@@ -23,8 +23,9 @@ __all__ = ["dct", "dctn", "idct", "idctn"]
 
 
 def dct(x: Any, type: int = 2, n: int | None = None, axis: int = -1, norm: Norm = None) -> Array:
-    """Compute the type-2 cosine transform along an axis: y[k] = 2 sum_i x[i] cos(pi k (2 i + 1) /
-    (2 N)).
+    """Compute the type-2 cosine transform along an axis.
+
+    The formula is y[k] = 2 sum_i x[i] cos(pi k (2 i + 1) / (2 N)).
 
     Args:
       x: real numbers.
@@ -54,8 +55,9 @@ def idct(x: Any, type: int = 2, n: int | None = None, axis: int = -1, norm: Norm
 
 
 def dctn(x: Any, type: int = 2, s: Sizes = None, axes: Axes = None, norm: Norm = None) -> Array:
-    """Compute the cosine transform along several axes, by default all (or the last ones, as many as
-    `s` has).
+    """Compute the cosine transform along several axes.
+
+    By default all axes, or the last ones, as many as `s` has.
 
     >>> import sagax.numpy as snp
     >>> from sagax.scipy import fft

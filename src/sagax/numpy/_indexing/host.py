@@ -29,7 +29,7 @@ _thread = config.thread
 _U32 = np.dtype(np.uint32)
 _SIMPLE = frozenset((int, slice, type(None), type(Ellipsis)))
 
-# How updates are combined with what is there, where the engine does exactly that
+# NumPy's ufuncs that combine updates with old elements exactly as the engine does
 _WRITES = {"set": None, "add": np.add, "subtract": np.subtract}
 
 

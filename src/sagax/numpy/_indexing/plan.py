@@ -66,7 +66,7 @@ class Plan:
         values = [_value(items[entry.item]) for entry in self.entries]
         wide = any(getattr(v, "dtype", _INT32).itemsize > 4 for v in values)
         dtype = _INT64 if wide else _INT32
-        # In a program being traced, what can be computed from a few numbers is no constant.
+        # While tracing, index vectors that a few numbers define are computed, not constants.
         arrays = any(isinstance(v, np.ndarray) for v in values)
         if (arrays or state.trace is evaluation) and self._is_static(values):
             return from_host(self._known(values, dtype))
@@ -132,18 +132,18 @@ def traced(value: Any, dtype: Any) -> Any:
 
 def plan_of(shape: tuple, index: Index) -> Plan:
     """Plan the gather of an index into an array of this shape."""
-    kinds: list = []
+    item_types: list = []
     for item in index.items:
         kind = type(item)
         if kind is Point:
-            kinds.append(_POINTS[item.axis] if item.axis < 32 else Point(item.axis, None))
+            item_types.append(_POINTS[item.axis] if item.axis < 32 else Point(item.axis, None))
         elif kind is IndexArray:
-            kinds.append(IndexArray(item.axis, item.at.shape, item.mask))
+            item_types.append(IndexArray(item.axis, item.at.shape, item.mask))
         elif kind is AxisSlice and item.is_dynamic:
-            kinds.append(AxisSlice(item.axis, None, item.size, item.step))
+            item_types.append(AxisSlice(item.axis, None, item.size, item.step))
         else:
-            kinds.append(item)
-    return _plan(shape, tuple(kinds), index.separated)
+            item_types.append(item)
+    return _plan(shape, tuple(item_types), index.separated)
 
 
 _POINTS = [Point(axis, None) for axis in range(32)]

@@ -55,8 +55,7 @@ def take(
     indices_are_sorted: bool = False,
     fill_value: Any = None,
 ) -> Array:
-    """Take the elements of `a` at `indices` along `axis`, which the dimensions of `indices`
-    replace.
+    """Take the elements of `a` at `indices` along `axis`; their dimensions replace that axis.
 
     Args:
       axis: an int, or None to take from `a` with all its elements in one row.

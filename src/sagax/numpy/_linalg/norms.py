@@ -67,8 +67,7 @@ def norm(
 def vector_norm(
     x: Any, /, *, axis: int | Sequence[int] | None = None, keepdims: bool = False, ord: Any = 2
 ) -> Array:
-    """Compute the norm of order `ord` over `axis` (one, several, or None: all), taken as one
-    vector.
+    """Compute the norm of order `ord` over `axis` (one, several, or None: all), as one vector.
 
     `ord` as in `norm`.
 
@@ -81,8 +80,7 @@ def vector_norm(
 
 
 def matrix_norm(x: Any, /, *, keepdims: bool = False, ord: Any = "fro") -> Array:
-    """Compute the norms of order `ord` of the matrices in the last two dimensions of `x`; see
-    `norm`.
+    """Compute the norms of order `ord` of the matrices in the last two dimensions; see `norm`.
 
     >>> import sagax.numpy as np
     >>> float(np.linalg.matrix_norm(np.array([[1.0, -2.0], [3.0, 4.0]]), ord=1))
@@ -155,9 +153,7 @@ def _matrix_norm(x: Any, order: Any, axes: tuple, keepdims: bool) -> Array:
 
 @fused
 def _norm_of_sums(x: Any, *, rows: int, columns: int, order: float, keepdims: bool) -> Array:
-    """Compute the extreme of the sums of absolute values down the columns (order 1) or along the
-    rows.
-    """
+    """Compute the extreme of the sums of absolute values of columns (order 1) or rows."""
     over, other = (rows, columns) if abs(order) == 1 else (columns, rows)
     sums = sum_along(absolute(x), over)
     found = (max_along if order > 0 else min_along)(sums, other - (over < other))
@@ -165,8 +161,7 @@ def _norm_of_sums(x: Any, *, rows: int, columns: int, order: float, keepdims: bo
 
 
 def cond(x: Any, p: Any = None) -> Array:
-    """Compute the condition number of matrices in the norm `p`: norm(x) * norm(inv(x)); infinite if
-    singular.
+    """Compute the condition number in the norm `p`: norm(x) * norm(inv(x)); infinite if singular.
 
     `p` is None or 2, the greatest singular value divided by the least, -2 the inverse of that, or
     another order of `norm`, for square matrices.

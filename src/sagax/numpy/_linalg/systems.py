@@ -215,10 +215,10 @@ class SlogdetResult(NamedTuple):
 
 
 def slogdet(a: Any, *, method: str | None = None) -> SlogdetResult:
-    """Compute the sign (for complex matrices a number of modulus 1) and the log of the modulus of
-    determinants.
+    """Compute the sign and the logarithm of the absolute value of determinants.
 
-    Sign 0 and minus infinity for singular matrices. `method` is 'lu' (also None) or 'qr'.
+    The sign of a complex determinant is a number of modulus 1. Sign 0 and minus infinity for
+    singular matrices. `method` is 'lu' (also None) or 'qr'.
 
     >>> import sagax.numpy as np
     >>> sign, logarithm = np.linalg.slogdet(np.array([[0.0, 1.0], [1.0, 0.0]]))
@@ -272,8 +272,7 @@ def _slogdet_qr(a: Any) -> tuple:
 
 
 def lstsq(a: Any, b: Any, rcond: Any = None, *, numpy_resid: bool = False) -> tuple:
-    """Solve the least-squares problem min |b - a x| for one matrix `a`: the x of least norm, and
-    more.
+    """Solve the least-squares problem min |b - a x| for one matrix `a`: x of least norm, and more.
 
     Args:
       b: a vector, or a matrix with a right side in each column.
@@ -387,8 +386,7 @@ def _(hermitian: bool, primals: tuple, tangents: tuple) -> tuple:
 
 
 def matrix_rank(M: Any, rtol: Any = None, *, hermitian: bool = False, tol: Any = None) -> Array:
-    """Compute the rank of matrices: the count of singular values above `rtol` times the greatest
-    one.
+    """Compute the rank of matrices: the count of singular values above `rtol` times the greatest.
 
     `rtol` (or `tol`, the same) is by default the precision of the dtype times the greater dimension.
     `hermitian` promises that `M` is Hermitian. A vector has rank 1 unless it is zero.

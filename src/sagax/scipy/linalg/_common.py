@@ -25,9 +25,7 @@ def square(function: str, a: Array) -> None:
 
 
 def system(function: str, a: Any, b: Any) -> tuple[Any, Any, bool]:
-    """Promote `a` and `b` to one dtype and equal stacks, `b` as matrices; and tell if it was
-    vectors.
-    """
+    """Promote `a` and `b` to one dtype and stack, `b` as matrices; return also if it was vectors."""
     a, b = arrays(function, a, b)
     square(function, a)
     n = a.shape[-1]

@@ -113,10 +113,9 @@ def svd(
     check_finite: bool = True,
     lapack_driver: str = "gesdd",
 ) -> Any:
-    """Decompose matrices into U, s and V^H with a = U diag(s) V^H; or with `compute_uv=False`
-    compute s alone.
+    """Decompose matrices into U, s and V^H with a = U diag(s) V^H.
 
-    `lapack_driver` is "gesdd" or "gesvd".
+    With `compute_uv=False` only s is computed. `lapack_driver` is "gesdd" or "gesvd".
 
     >>> import sagax.numpy as snp
     >>> from sagax.scipy import linalg
@@ -311,8 +310,7 @@ def polar(
     eps: float | None = None,
     max_iterations: int | None = None,
 ) -> tuple[Array, Array]:
-    """Factor matrices into unitary U and positive semidefinite P with a = U P, or with
-    `side="left"` a = P U.
+    """Factor matrices into unitary U and positive semidefinite P: a = U P, or left, a = P U.
 
     `method` is "qdwh" (with `eps` and `max_iterations`) or "svd". Matrices with more columns than rows
     need "svd" for the right side, those with more rows than columns for the left one.

@@ -28,19 +28,17 @@ def _vectors(function: str, argument: str, x: Any) -> Any:
 
 
 def _from_diagonals(values: Any, rows: int, columns: int, step: int) -> Any:
-    """Create the matrices whose element (i, j) is `values[i * step + j]`, counted from where that
-    is at least 0.
-    """
+    """Create matrices whose element (i, j) is `values[i * step + j]`, counted from the least index."""
     i, j = np.arange(rows)[:, None], np.arange(columns)
     index = i * step + j
     return values[..., index - index.min()]
 
 
 def toeplitz(c: Any, r: Any = None) -> Array:
-    """Create the matrices with first column `c` and first row `r` (default: the conjugate of c),
-    constant along diagonals.
+    """Create the matrices with first column `c` and first row `r`, constant along diagonals.
 
-    Leading dimensions are a stack. The first element of `r` is not used.
+    `r` is by default the conjugate of `c`. Leading dimensions are a stack. The first element of `r`
+    is not used.
 
     >>> import sagax.numpy as snp
     >>> from sagax.scipy import linalg
@@ -55,10 +53,9 @@ def toeplitz(c: Any, r: Any = None) -> Array:
 
 
 def hankel(c: Any, r: Any = None) -> Array:
-    """Create the matrix with first column `c` and last row `r` (default: zeros), constant along
-    antidiagonals.
+    """Create the matrix with first column `c` and last row `r`, constant along antidiagonals.
 
-    The first element of `r` is not used.
+    `r` is by default zero. The first element of `r` is not used.
 
     >>> import sagax.numpy as snp
     >>> from sagax.scipy import linalg
@@ -123,8 +120,7 @@ def convolution_matrix(a: Any, n: int, mode: str = "full") -> Array:
 
 
 def companion(a: Any) -> Array:
-    """Create the matrices whose characteristic polynomials have the coefficients `a`, highest power
-    first.
+    """Create the matrices whose characteristic polynomials are `a`, highest power first.
 
     >>> import sagax.numpy as snp
     >>> from sagax.scipy import linalg
@@ -323,8 +319,7 @@ def invhilbert(n: int) -> Array:
 
 
 def pascal(n: int, kind: str | None = None) -> Array:
-    """Create the matrix of binomial coefficients: "symmetric" (the default), "lower" or "upper"
-    triangular.
+    """Create the matrix of binomial coefficients: "symmetric", "lower" or "upper" triangular.
 
     >>> from sagax.scipy import linalg
     >>> linalg.pascal(3)

@@ -105,8 +105,7 @@ def _cho_solved(c: Any, lower: bool, b: Any) -> Any:
 def cholesky(
     a: Any, lower: bool = False, overwrite_a: bool = False, check_finite: bool = True
 ) -> Array:
-    """Factor `a` into U^H U with upper triangular U, or with `lower` into L L^H with lower
-    triangular L.
+    """Factor `a` into U^H U with upper triangular U, or with `lower` into L L^H.
 
     `a` holds positive definite matrices, of shape (..., n, n), of which that triangle is read; where
     one is not positive definite the result is NaN.

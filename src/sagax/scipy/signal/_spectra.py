@@ -22,8 +22,7 @@ def detrend(
     bp: int | Sequence[int] = 0,
     overwrite_data: None = None,
 ) -> Array:
-    """Remove the trend of data along an axis: the straight line ("linear") or the mean
-    ("constant").
+    """Remove the trend along an axis: the straight line ("linear") or the mean ("constant").
 
     `bp` are indices at which a line ends and another begins.
 
@@ -51,7 +50,7 @@ def detrend(
     pieces = []
     for start, stop in zip(edges, edges[1:]):
         line = np.stack([np.arange(1, stop - start + 1) / (stop - start), np.ones(stop - start)], 1)
-        # what is left of y after the best line: y - Q Q^T y
+        # the residual of y after the best line: y - Q Q^T y
         q = np.linalg.qr(line)[0].astype(data.dtype)
         part = data[start:stop]
         fitted = snp.tensordot(q, snp.tensordot(q.T, part, 1), 1)
@@ -144,8 +143,7 @@ def stft(
     padded: bool = True,
     axis: int = -1,
 ) -> tuple[Array, Array, Array]:
-    """Compute the short-time Fourier transform: frequencies, times, and the spectra of overlapping
-    windows.
+    """Compute the short-time Fourier transform: frequencies, times, and spectra of windows.
 
     Args:
       x: a signal.
@@ -339,8 +337,9 @@ def welch(
     axis: int = -1,
     average: str = "mean",
 ) -> tuple[Array, Array]:
-    """Estimate the power spectrum of a signal by Welch's method: frequencies and spectrum. The
-    arguments are those of `csd`.
+    """Estimate the power spectrum of a signal by Welch's method: frequencies and spectrum.
+
+    The arguments are those of `csd`.
 
     >>> import sagax.numpy as snp
     >>> from sagax.scipy import signal

@@ -94,8 +94,7 @@ def gammaln(x: Any) -> Array:
 
 
 def loggamma(x: Any) -> Array:
-    """Compute the logarithm of the gamma function for real x: `gammaln`, NaN where the function is
-    negative.
+    """Compute the logarithm of the gamma function for real x; NaN where that is negative.
 
     >>> from sagax.scipy import special
     >>> special.loggamma(1.0)
@@ -161,8 +160,7 @@ def zeta(x: Any, q: Any = None) -> Array:
 
 @special(narrow=True)
 def betainc(a: Any, b: Any, x: Any) -> Array:
-    """Compute the regularized incomplete beta function: the beta distribution's probability of [0,
-    x].
+    """Compute the regularized incomplete beta function: the probability of [0, x].
 
     >>> from sagax.scipy import special
     >>> special.betainc(1.0, 1.0, 0.25)
@@ -289,8 +287,9 @@ def poch(z: Any, m: Any) -> Array:
 
 
 def multigammaln(a: Any, d: Any) -> Array:
-    """Compute the log of the multivariate gamma function of dimension d, an int; d > 0, a > (d - 1)
-    / 2.
+    """Compute the log of the multivariate gamma function of dimension d.
+
+    d is an int; d > 0, a > (d - 1) / 2.
 
     >>> from sagax.scipy import special
     >>> special.multigammaln(1.0, 1)

@@ -72,8 +72,7 @@ def exp1(x: Any) -> Array:
 
 @special(lambda out, x: snp.exp(x) / x)
 def expi(x: Any) -> Array:
-    """Compute the exponential integral Ei: the principal value of that of exp(t)/t from -infinity
-    to x.
+    """Compute the exponential integral Ei: the principal value of exp(t)/t from -infinity to x.
 
     >>> from sagax.scipy import special
     >>> special.expi(1.0).round(4)
@@ -324,10 +323,9 @@ def _li2(u: Any) -> Any:
 
 @special(lambda out, x: _spence_slope(x))
 def spence(x: Any) -> Array:
-    """Compute the dilogarithm Li_2(1 - x): minus the integral of log(t)/(t - 1) from 1 to x; x >=
-    0.
+    """Compute the dilogarithm Li_2(1 - x): minus the integral of log(t)/(t - 1) from 1 to x.
 
-    After D. Zagier, "The dilogarithm function" (2007).
+    x is at least 0. After D. Zagier, "The dilogarithm function" (2007).
 
     >>> from sagax.scipy import special
     >>> special.spence(2.0).round(4)

@@ -22,8 +22,7 @@ def logsumexp(
     return_sign: bool = False,
     where: Any = None,
 ) -> Any:
-    """Compute log(sum(b exp(a))), summed along `axis` (one, several, or None: all), without
-    overflow.
+    """Compute log(sum(b exp(a))) along `axis` (one, several, or None: all), without overflow.
 
     `b` are weights that broadcast against `a`; `where` chooses the elements that count. With
     `return_sign` the result is the logarithm of the absolute sum, and its sign.

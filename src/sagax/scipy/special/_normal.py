@@ -54,9 +54,7 @@ def erfinv(x: Any) -> Array:
 
 
 def split_square(x: Any) -> tuple[Any, Any]:
-    """Split x**2 into a sum of two numbers, the second one the rounding error of the first (T.
-    Dekker).
-    """
+    """Split x**2 into a rounded square and its rounding error (T. Dekker)."""
     shift = 134217729.0 if double(x) else 4097.0
     big = shift * x
     high = big - (big - x)
@@ -288,8 +286,7 @@ def _owen_in_a(out: Any, h: Any, a: Any) -> Any:
 
 @special(_owen_in_h, _owen_in_a)
 def owens_t(h: Any, a: Any) -> Array:
-    """Compute Owen's T function: the probability of X > h and 0 < Y < a X for independent normal X,
-    Y.
+    """Compute Owen's T function: the probability of X > h, 0 < Y < a X for normal X, Y.
 
     D. Owen, Annals of Mathematical Statistics 27 (1956).
 
