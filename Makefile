@@ -44,7 +44,7 @@ test: $(VENV)/.with-examples $(VENV)/.with-test
 	$(PY) -m pytest -n $(JOBS) $(ARGS)
 
 test-full: $(VENV)/.with-examples $(VENV)/.with-test
-	FULL=1 $(PY) -m pytest tests/test_export_programs.py tests/test_exact.py -n $(JOBS) $(ARGS)
+	FULL=1 $(PY) -m pytest tests/api/test_export_random.py tests/lowering/test_exact.py -n $(JOBS) $(ARGS)
 
 smoke: $(VENV)/.with-examples $(VENV)/.with-test
 	$(PY) -m pytest -m smoke -q $(ARGS)
@@ -74,7 +74,7 @@ test-beside-jax: .venv-jax/.done
 
 test-tf: .venv-tf/.done
 	@.venv-tf/bin/python $(PIP) install --editable '.[test]'
-	TF_CPP_MIN_LOG_LEVEL=3 .venv-tf/bin/python -m pytest tests/test_jax2tf.py $(ARGS)
+	TF_CPP_MIN_LOG_LEVEL=3 .venv-tf/bin/python -m pytest tests/experimental/test_jax2tf.py $(ARGS)
 
 test-libraries: .venv-libraries/.done
 	@.venv-libraries/bin/python $(PIP) install --editable '.[test]'

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy
 
-from benchmarks import models
+from benchmarks import draws, models
 from benchmarks.rows import Fresh, Library, Loop, Row
 
 MakeModel = Callable[[Library], models.Model]
@@ -262,6 +262,10 @@ WAITING = (
             ("stencil", models.stencil),
             ("sine-chain", models.sine_chain), ("cheap-chain", models.cheap_chain),
             ("fused", models.fused), ("adam", models.adam),
+            ("draws-elbo", gradient(draws.evidence)), ("draws-bayesian", gradient(draws.bayesian_network)),
+            ("draws-dropout", gradient(draws.dropout)), ("draws-hmc", draws.hamiltonian),
+            ("draws-particles", draws.particle_filter), ("draws-keys", draws.keys),
+            ("draws-integral", gradient(draws.integral)),
         )
         for row in _model_rows(name, name.replace("-", " "), make, 1.05, 1.05)
     ),

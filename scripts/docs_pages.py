@@ -1,7 +1,7 @@
-"""Pages of the documentation that are made: of the project's own pages, and of each public module.
+"""Generate pages of the documentation: README and its like, and one page per public module.
 
-A hook of mkdocs: `mkdocs build` calls it. Each module gets a page with its public names; what several
-modules share is described where it is public first.
+This is a hook of mkdocs. The page of a module lists its public names; names that several modules share
+are described on the first page.
 """
 
 from __future__ import annotations
@@ -27,9 +27,8 @@ MODULES = (
 
 
 def public(module: ModuleType) -> Iterator[tuple[str, Any]]:
-    """The public names of a module that have a description of their own."""
-    names = [*getattr(module, "_LAZY_FUNCTIONS", ()), *vars(module)]
-    for name in sorted(set(getattr(module, "__all__", names)), key=str.lower):
+    """List the public names of a module that have a description of their own."""
+    for name in sorted(set(getattr(module, "__all__", dir(module))), key=str.lower):
         value = getattr(module, name)
         described = callable(value) and (inspect.getdoc(value) or "")
         if not name.startswith("_") and described and not inspect.ismodule(value):
@@ -51,7 +50,7 @@ def signature(value: Any) -> str:
 
 
 def page(name: str, seen: dict[int, str]) -> str:
-    """The page of a module, as Markdown."""
+    """Write the page of a module, as Markdown."""
     module = importlib.import_module(name)
     lines = [f"# {name}", "", *paragraphs(inspect.getdoc(module) or ""), ""]
     for member, value in public(module):
@@ -67,7 +66,7 @@ def page(name: str, seen: dict[int, str]) -> str:
 
 
 def paragraphs(text: str) -> list[str]:
-    """A docstring as Markdown: examples become blocks of code, and so do lists of arguments."""
+    """Convert a docstring to Markdown: examples become code blocks, arguments become lists."""
     lines: list[str] = []
     block: list[str] = []
 
@@ -100,15 +99,23 @@ def paragraphs(text: str) -> list[str]:
 
 
 def of_the_project(name: str) -> str:
-    """A page of the project's root folder; links to files that are no pages become their names."""
+    """Read a page of the root folder; replace links to files that are no pages by their names."""
     text = (ROOT / name).read_text(encoding="utf-8")
     text = re.sub(r"\]\((?:docs/)([^)]+)\)", r"](\1)", text)
     text = re.sub(r"\]\((CHANGELOG|CONTRIBUTING)\.md\)", lambda m: f"]({m[1].lower()}.md)", text)
     return re.sub(r"\[([^\]]+)\]\((?:examples|benchmarks|tests|LICENSE)[^)]*\)", r"`\1`", text)
 
 
+def on_config(config: Any) -> Any:
+    """Append the pages of modules and of error codes to the navigation."""
+    codes = sorted(path.name for path in (ROOT / "docs" / "errors").glob("SX*.md"))
+    config.nav.append({"API": [{name: f"api/{name}.md"} for name in MODULES]})
+    config.nav.append({"Error codes": [f"errors/{name}" for name in codes]})
+    return config
+
+
 def on_files(files: Files, config: Any) -> Files:
-    """Adds the made pages to those of the folder."""
+    """Add the generated pages to those of the folder."""
     for name, path in (
         ("README", "index"),
         ("CHANGELOG", "changelog"),

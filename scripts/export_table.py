@@ -1,4 +1,4 @@
-"""Writes the table of exportable operations in docs/export.md from the rows that the tests run.
+"""Write the table of exportable operations in docs/export.md from the rows that the tests run.
 
 python scripts/export_table.py
 """
@@ -28,14 +28,16 @@ def table() -> str:
 def page(text: str) -> str:
     """The page with the table and the list of refused operations brought up to date."""
     text = re.sub(
-        r"(compared with the function itself\.\n\n).*?(\n\nWhat needs)",
+        r"(compares with the function itself\.\n\n).*?(\n\nThese need)",
         lambda m: m[1] + table() + m[2],
         text,
         flags=re.S,
     )
     refused = "; ".join(row.name for row in REFUSED)
     return re.sub(
-        r"(between them \(.*?\), says so: ).*?(; `bitcast)", lambda m: m[1] + refused + m[2], text
+        r"(between them \(.*?\), and raise otherwise: ).*?(; `bitcast)",
+        lambda m: m[1] + refused + m[2],
+        text,
     )
 
 

@@ -196,7 +196,7 @@ def _eight_device_backend() -> Any:
     from sagax._src import xla
     from sagax._src.runtime import devices
 
-    backend = devices.Backend("cpu", xla.cpu_client(8))
+    backend = devices.Backend("cpu", xla.client.make_cpu_client(8))
     # the one that the process began with keeps its arrays and programs
     devices._backends["cpu (the first)"] = devices.backend("cpu")
     return backend

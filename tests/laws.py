@@ -1,6 +1,6 @@
 """What every primitive must satisfy, said once and tried on its samples.
 
-Each law takes a primitive and a sample; `test_laws.py` applies all of them to all samples. Truth comes
+Each law takes a primitive and a sample; `primitives/test_laws.py` applies all of them to all samples. Truth comes
 from the NumPy reference rule, from differences of it in double precision, and from loops.
 """
 
@@ -10,32 +10,41 @@ import importlib
 import itertools
 import pkgutil
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from types import ModuleType
 from typing import Any
 
 import numpy as np
 
 import sagax
-from sagax._src import callbacks, collectives, higher_order, primitives
+import sagax.random
+from sagax._src import api, callbacks, collectives, higher_order, primitives
 from sagax._src.api.jit import jit
 from sagax._src.core import dims, dtype_predicates, dtypes
 from sagax._src.core.avals import intern_aval
+from sagax._src.core.families import RULES, SLOTS, UNKNOWN
 from sagax._src.core.primitive import Primitive
 from sagax._src.core.samples import Sample, Spec
 from sagax._src.core.staging import stage
 from sagax._src.core.tangents import Linear, Zero
 from sagax._src.core.value import aval_of
 from sagax._src.core.verify import check_jaxpr
+from sagax._src.runtime import key_reuse
 from sagax._src.transforms.batch import BatchAxis, batch_flat, place
 from sagax._src.transforms.jvp import jvp_flat
 from sagax._src.transforms.linearize import linearize_flat
 from sagax._src.transforms.transpose import backward
+from sagax.experimental import checkify
+
+LANGUAGE = (primitives, collectives, higher_order, callbacks)
+# packages that define primitives of their own, and those whose passes add rules to primitives
+ALL = (*LANGUAGE, api, key_reuse, sagax.random, checkify)
 
 
-def all_primitives() -> list[Primitive]:
-    """Every primitive of sagax, by name."""
+def all_primitives(packages: Sequence[ModuleType] = LANGUAGE) -> list[Primitive]:
+    """Every primitive that is defined in packages, by name."""
     found: dict[str, Primitive] = {}
-    for package in (primitives, collectives, higher_order, callbacks):
+    for package in packages:
         for info in pkgutil.walk_packages(package.__path__, package.__name__ + "."):
             module = importlib.import_module(info.name)
             for value in vars(module).values():
@@ -109,6 +118,16 @@ def assert_close(have: Any, want: Any, rtol: float, what: str) -> None:
     np.testing.assert_allclose(
         have.astype(wide), want.astype(wide), rtol=rtol, atol=rtol, err_msg=what
     )
+
+
+def answers_every_slot(p: Primitive) -> None:
+    """A primitive of a family answers what passes ask: by a rule, a trait, or a default with its reason."""
+    assert p.family is not UNKNOWN, f"{p} has no family: look at core/families.py"
+    for slot in SLOTS:
+        assert getattr(p, slot) is not None, f"{p} does not answer {slot}"
+    for slot in RULES:
+        answer = getattr(p, slot)
+        assert callable(answer) or answer.reason, f"the default of {p} for {slot} has no reason"
 
 
 # The laws ------------------------------------------------------------------------------------------

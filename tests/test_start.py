@@ -1,15 +1,18 @@
-"""What `import sagax` brings in, and the two means that keep it short: records and late modules."""
+"""Keep `import sagax` short: what it loads, lazy imports, and frozen classes without `dataclasses`."""
 
 from __future__ import annotations
 
 import ast
+import builtins
 import copy
 import dataclasses
+import importlib
 import inspect
 import json
 import pickle
 import subprocess
 import sys
+import textwrap
 import threading
 from pathlib import Path
 from typing import Any
@@ -19,9 +22,11 @@ import pytest
 import sagax
 import sagax.numpy as snp
 import sagax.numpy._indexing as indexing
-from sagax import example_libraries, extend, interpreters, nn, random
+from sagax import example_libraries, extend, interpreters, nn, random, scipy
+from sagax._src import trees, xla
+from sagax._src.core import dims
 from sagax._src.frozen_class import record
-from sagax._src.lazy_import import LateMethod, lazy_import
+from sagax._src.lazy_import import LazyMethod, lazy_imports
 
 SOURCE = Path(sagax.__file__).parent
 
@@ -64,6 +69,9 @@ def loaded() -> set[str]:
         "sagax._src.transforms.transpose", "sagax._src.transforms.batch",
         "sagax._src.api.jacobians", "sagax._src.api.guards", "sagax._src.function_analysis.free_variables",
         "sagax._src.api.stages", "sagax._src.api.jit_shardings", "sagax._src.api.compile_log",
+        # of what calls XLA: all that does not hold arrays
+        "sagax._src.xla.client", "sagax._src.xla.compiler", "sagax._src.xla.executable",
+        "sagax._src.xla.mlir", "sagax._src.xla.cuda_wheels", "sagax._src.xla.profiler",
         # public namespaces, and what is not in every program of the one for NumPy
         "sagax.lax", "sagax.nn", "sagax.random", "sagax.errors", "sagax.numpy.linalg",
         "sagax.numpy._sets", "sagax.numpy._indexing", "sagax.numpy._contraction",
@@ -88,7 +96,8 @@ def test_a_first_small_program_loads_no_control_flow_and_no_pass_that_it_does_no
     higher_order.custom_derivative_primitives higher_order.shard_map higher_order.varying_axes
     transforms.jvp transforms.linearize transforms.transpose transforms.batch lowering.reroll
     lowering.canonicalize_dots primitives.slicing primitives.dot_general primitives.random_bits
-    api.stages api.donation runtime.device_put trees.differences"""
+    api.stages api.donation runtime.device_put trees.differences xla.artifacts xla.cuda
+    xla.custom_calls xla.distributed xla.dlpack xla.mlir xla.profiler"""
     assert not loaded & {f"sagax._src.{module}" for module in late.split()}
 
 
@@ -136,9 +145,10 @@ def test_networks_load_no_random_numbers_and_random_numbers_no_control_flow():
     assert "sagax.random" not in modules_after("import sagax.nn as n; n.relu(1.0)")
 
 
-# ------------------------------------------------------------------------------------- the late names
+# ------------------------------------------------------------------------------------- the lazy names
 
-PACKAGES = [sagax, snp, random, nn, interpreters, extend, example_libraries]
+PACKAGES = [sagax, snp, random, nn, interpreters, extend, example_libraries, scipy, scipy.stats]
+LAZY_PACKAGES = [*PACKAGES, indexing, dims, trees, xla]
 
 
 @pytest.mark.parametrize("module", PACKAGES, ids=lambda m: m.__name__)
@@ -155,68 +165,53 @@ def test_a_wrong_name_is_an_attribute_error(module):
         module.nosuch  # noqa: B018
 
 
-def typed_names(path: Path) -> dict[str, str]:
-    """What type checkers see: name -> "module:its name there", of imports that never run."""
-    found = {}
-    for node in ast.parse(path.read_text(encoding="utf-8")).body:
-        if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.dump(node.test):
-            for one in node.body:
-                assert isinstance(one, ast.ImportFrom)
-                for alias in one.names:
-                    found[alias.asname or alias.name] = f"{one.module}:{alias.name}"
-    return found
-
-
-def late_functions(package: Any) -> dict[str, str]:
+def lazy_names(package: Any) -> dict[str, str]:
+    """What a package imports lazily: name -> "module:its name there"."""
+    path = Path(package.__file__).parent / "_lazy_names.py"
     return {
-        name: f"{package.__name__}.{module}:{name}"
-        for module, names in package._LAZY_FUNCTIONS.items()
-        for name in names.split()
+        alias.asname or alias.name: f"{node.module}:{alias.name}"
+        for node in ast.parse(path.read_text(encoding="utf-8")).body
+        if isinstance(node, ast.ImportFrom)
+        for alias in node.names
     }
 
 
-def test_type_checkers_see_the_late_functions_of_sagax():
-    late = {
-        name: where if ":" in where else f"{where}:{name}"
-        for name, where in sagax._LAZY_FUNCTIONS.items()
-    }
-    late |= {"errors": "sagax:errors"}  # a module, which people use without importing it
-    assert typed_names(SOURCE / "__init__.py") == late
+@pytest.mark.parametrize("package", LAZY_PACKAGES, ids=lambda m: m.__name__)
+def test_the_lazy_names_of_a_package_are_what_its_import_statements_say(package):
+    names = lazy_names(package)
+    assert set(names) <= set(dir(package))
+    for name, where in names.items():
+        module, _, its_name = where.partition(":")
+        home = importlib.import_module(module)
+        assert getattr(package, name) is getattr(home, its_name)
 
 
-def test_type_checkers_see_the_late_functions_of_numpy():
-    late = late_functions(snp) | {name: f"sagax.numpy:{name}" for name in snp._LAZY}
-    assert typed_names(SOURCE / "numpy" / "__init__.py") == late
-
-
-def test_type_checkers_see_the_late_functions_of_other_packages():
-    assert typed_names(SOURCE / "random" / "__init__.py") == late_functions(random)
-    late = late_functions(nn) | {"initializers": "sagax.nn:initializers"}
-    assert typed_names(SOURCE / "nn" / "__init__.py") == late
-
-
-def test_a_late_function_is_looked_up_once():
+def test_a_lazy_function_is_looked_up_once():
     assert sagax.checkpoint is sagax.remat
     assert vars(sagax)["checkpoint"] is sagax.checkpoint
     assert snp.union1d is vars(snp)["union1d"]
 
 
-def test_what_somebody_put_in_the_place_of_a_late_function_stays():
+def test_what_somebody_put_in_the_place_of_a_lazy_function_stays():
     done = modules_after(
         "import sagax.random as r; r.gamma = 1; r.beta; assert r.gamma == 1 and callable(r.t)"
     )
     assert "sagax.random._gamma" in done
 
 
-def test_no_module_is_called_as_a_late_function():
+def test_no_module_is_called_as_a_lazy_function():
     # an import of the module would put it in the place of the function
-    for package in [*PACKAGES, indexing]:
-        table = getattr(package, "_LAZY_FUNCTIONS", {})
-        if package is not sagax:  # whose table says where each name is
-            assert not set(table) & set(" ".join(table.values()).split())
+    for package in LAZY_PACKAGES:
+        modules = {where.partition(":")[0] for where in lazy_names(package).values()}
+        functions = {
+            f"{package.__name__}.{name}"
+            for name, where in lazy_names(package).items()
+            if where != f"{package.__name__}:{name}"
+        }
+        assert not modules & functions
 
 
-# -------------------------------------------------------------------------------------- late modules
+# -------------------------------------------------------------------------------------- lazy imports
 
 
 @pytest.fixture
@@ -234,79 +229,129 @@ def slow_module(tmp_path, monkeypatch):
     vars(sys.modules["builtins"]).pop("slow_loads", None)
 
 
-def test_a_late_module_is_loaded_by_its_first_use_and_takes_its_place(slow_module):
-    namespace: dict[str, Any] = {}
-    namespace["slow"] = late = lazy_import(slow_module, namespace)
+def run_lazily(statements: str) -> dict[str, Any]:
+    """The globals of a module that declares lazy imports."""
+    namespace: dict[str, Any] = {"lazy_imports": lazy_imports}
+    exec(f"@lazy_imports\ndef _():\n{textwrap.indent(statements, '    ')}", namespace)
+    return namespace
+
+
+def test_a_lazy_module_is_loaded_by_its_first_use_and_takes_its_place(slow_module):
+    namespace = run_lazily("global slow_to_load\nimport slow_to_load")
     assert slow_module not in sys.modules
-    assert late.value == 42
-    assert namespace["slow"] is sys.modules[slow_module]
-    assert lazy_import(slow_module, {}) is sys.modules[slow_module]
+    assert namespace["slow_to_load"].value == 42
+    assert namespace["slow_to_load"] is sys.modules[slow_module]
+    again = run_lazily("global slow\nimport slow_to_load as slow")
+    assert again["slow"] is sys.modules[slow_module]
 
 
-def test_threads_that_use_a_late_module_at_once_all_get_it_whole(slow_module):
-    namespace: dict[str, Any] = {}
-    namespace["slow"] = late = lazy_import(slow_module, namespace)
-    start, seen = threading.Barrier(8), []
+@pytest.mark.parametrize(
+    "statement", ["import xml.dom.minidom as m", "from xml.dom import minidom as m"]
+)
+def test_both_forms_of_import_statements_may_be_lazy(statement):
+    assert (
+        run_lazily(f"global m\n{statement}")["m"].parseString("<a/>").documentElement.tagName == "a"
+    )
+
+
+def test_a_lazy_import_that_is_not_declared_global_is_an_error():
+    with pytest.raises(NameError, match="not declared global: html, json"):
+        run_lazily("import html, json")
+
+
+def test_threads_that_use_a_lazy_module_at_once_all_get_it_whole(slow_module):
+    slow = run_lazily("global slow\nimport slow_to_load as slow")["slow"]
+    start, seen = threading.Barrier(16), []
 
     def use() -> None:
         start.wait()
-        seen.append(late.value)
+        seen.append(slow.value)
 
-    threads = [threading.Thread(target=use) for _ in range(8)]
+    threads = [threading.Thread(target=use) for _ in range(16)]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
-    assert seen == [42] * 8
+    assert seen == [42] * 16
     assert vars(sys.modules["builtins"])["slow_loads"] == 1
 
 
-def test_what_a_late_module_lacks_is_an_attribute_error(slow_module):
+def test_a_lazy_module_and_an_import_that_need_each_other_do_not_wait_for_ever(
+    tmp_path, monkeypatch
+):
+    # One thread uses `lazy_one`, which imports `lazy_two`, while another imports `lazy_two`.
+    (tmp_path / "lazy_one.py").write_text(
+        "import time\ntime.sleep(0.1)\nimport lazy_two\nvalue = 1\n"
+    )
+    (tmp_path / "lazy_two.py").write_text("import time\ntime.sleep(0.05)\nimport lazy_one\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    one, seen = run_lazily("global lazy_one\nimport lazy_one")["lazy_one"], []
+    threads = [
+        threading.Thread(target=lambda: seen.append(one.value), daemon=True),
+        threading.Thread(target=lambda: importlib.import_module("lazy_two"), daemon=True),
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(30)
+    assert seen == [1] and not any(thread.is_alive() for thread in threads)
+    for name in ("lazy_one", "lazy_two"):
+        monkeypatch.delitem(sys.modules, name)
+
+
+def test_lazy_imports_leave_the_import_system_as_it_was(slow_module):
+    before = builtins.__import__, list(sys.meta_path), set(sys.modules)
+    run_lazily("global slow\nimport slow_to_load as slow")
+    assert (builtins.__import__, list(sys.meta_path), set(sys.modules)) == before
+
+
+def test_what_a_lazy_module_lacks_is_an_attribute_error(slow_module):
     with pytest.raises(AttributeError, match="nosuch"):
-        lazy_import(slow_module, {}).nosuch  # noqa: B018
+        run_lazily("global slow\nimport slow_to_load as slow")["slow"].nosuch  # noqa: B018
+    missing = run_lazily("global missing\nimport no_such_module_at_all as missing")["missing"]
     with pytest.raises(ModuleNotFoundError, match="no_such_module_at_all"):
-        lazy_import("no_such_module_at_all", {}).value  # noqa: B018
+        missing.value  # noqa: B018
 
 
-def test_a_late_method_stands_for_a_function_until_it_is_asked_for(tmp_path, monkeypatch):
-    (tmp_path / "late_methods_of_test.py").write_text(
+def test_a_lazy_method_stands_for_a_function_until_it_is_asked_for(tmp_path, monkeypatch):
+    (tmp_path / "lazy_methods_of_test.py").write_text(
         "def twice(self, by=2):\n    'Twice.'\n    return self.value * by\n"
     )
     monkeypatch.syspath_prepend(tmp_path)
-    module = lazy_import("late_methods_of_test", {})
+    module = run_lazily("global m\nimport lazy_methods_of_test as m")["m"]
 
     class Base:
         value = 21
-        method = LateMethod(module, "twice")
-        part = LateMethod(module, "twice", property)
-        __getitem__ = LateMethod(module, "twice")
+        method = LazyMethod(module, "twice")
+        part = LazyMethod(module, "twice", property)
+        __getitem__ = LazyMethod(module, "twice")
 
     class Derived(Base):
         pass
 
-    assert "late_methods_of_test" not in sys.modules
+    assert "lazy_methods_of_test" not in sys.modules
     assert Derived()[3] == 63
-    twice = sys.modules["late_methods_of_test"].twice
+    twice = sys.modules["lazy_methods_of_test"].twice
     assert vars(Base)["__getitem__"] is twice
     assert Derived().method(by=1) == 21
     assert Base.method is vars(Base)["method"] is twice
     assert Derived().part == 42
     assert vars(Base)["part"].fget is twice
     assert vars(Derived).keys().isdisjoint({"method", "part", "__getitem__"})
-    monkeypatch.delitem(sys.modules, "late_methods_of_test")
+    monkeypatch.delitem(sys.modules, "lazy_methods_of_test")
 
 
 ARRAY_METHODS = """
 import inspect, sagax, sagax.numpy as snp
-from sagax._src.lazy_import import LateMethod
-late = {name for name, value in vars(snp.ndarray).items() if isinstance(value, LateMethod)}
+from sagax._src.lazy_import import LazyMethod
+late = {name for name, value in vars(snp.ndarray).items() if isinstance(value, LazyMethod)}
 docs = {name: inspect.getdoc(getattr(snp.ndarray, name)) for name in late}
-left = {name for name, value in vars(snp.ndarray).items() if isinstance(value, LateMethod)}
+left = {name for name, value in vars(snp.ndarray).items() if isinstance(value, LazyMethod)}
 print(len(late), sorted(name for name in late if not docs[name] and name[0] != "_"), sorted(left))
 """
 
 
-def test_the_late_methods_of_arrays_are_all_there_with_their_documentation():
+def test_the_lazy_methods_of_arrays_are_all_there_with_their_documentation():
     done = subprocess.run(
         [sys.executable, "-c", ARRAY_METHODS], capture_output=True, text=True, check=True
     )

@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import sagax.numpy._methods as _methods
 from sagax._src import source_stacks
 from sagax._src.core import dims, trace, value
 from sagax._src.diagnostics import hook
 from sagax._src.higher_order import call
-from sagax._src.lazy_import import lazy_import
+from sagax._src.lazy_import import lazy_imports
 from sagax._src.primitives import resharding, shaping
 from sagax._src.runtime import array, compile, eager
 
-if TYPE_CHECKING:
-    import sagax._src.higher_order.lazy_masks as lazy_masks
-    import sagax._src.runtime.device_put as device_put
-else:
-    lazy_masks = lazy_import("sagax._src.higher_order.lazy_masks", globals())
-    device_put = lazy_import("sagax._src.runtime.device_put", globals())
+
+@lazy_imports
+def _() -> None:
+    global device_put, lazy_masks
+    from sagax._src.higher_order import lazy_masks
+    from sagax._src.runtime import device_put
+
 
 trace.evaluation.evaluate = eager.evaluate
 value.sockets.concrete = staticmethod(array.as_array)

@@ -105,8 +105,8 @@ def flatten_fun_nokwargs(f: Callable[..., Any], store: Any, in_tree: Any, *leave
 
 def flatten_axes(name: str, treedef: Any, axis_tree: Any, **_: Any) -> list[Any]:
     """Broadcast `axis_tree`, a prefix of a tree of this structure, to its leaves."""
-    whole = tree_util.tree_unflatten(treedef, [object()] * treedef.num_leaves)
-    return trees.broadcast_prefix(axis_tree, whole, is_leaf=lambda x: x is None)
+    template = tree_util.tree_unflatten(treedef, [object()] * treedef.num_leaves)
+    return trees.broadcast_prefix(axis_tree, template, is_leaf=lambda x: x is None)
 
 
 def safe_map(fun: Callable[..., Any], *sequences: Iterable[Any]) -> list[Any]:
@@ -147,8 +147,5 @@ INTERNALS: dict[str, dict[str, Any]] = {
         "include_frame": include_frame,
         "register_exclusion": _exclude_paths.append,
     },
-    "_src.tree_util": {
-        "_registry": _NodeTypes(),
-        "flatten_one_level": trees.flatten_one_level,
-    },
+    "_src.tree_util": {"_registry": _NodeTypes(), "flatten_one_level": trees.flatten_one_level},
 }

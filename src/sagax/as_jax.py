@@ -25,11 +25,7 @@ from typing import Any
 import sagax
 from sagax._jax_internals import INTERNALS, JAX_VERSION, JAX_VERSION_INFO
 
-_OWN = {
-    "__version__": JAX_VERSION,
-    "__version_info__": JAX_VERSION_INFO,
-    "__sagax_alias__": True,
-}
+_OWN = {"__version__": JAX_VERSION, "__version_info__": JAX_VERSION_INFO, "__sagax_alias__": True}
 
 
 class _Alias(ModuleType):
@@ -82,7 +78,7 @@ class _Internal(ModuleType):
             return importlib.import_module(f"{self.__name__}.{name}")
         raise AttributeError(
             f"{self.__name__}.{name} is internal to jax: `jax` means sagax in this process, which has of it only "
-            f"{', '.join(_module_names(self.__name__))}"
+            f"{', '.join(_available_names(self.__name__))}"
         )
 
     def __setattr__(self, name: str, value: Any) -> None:
@@ -93,8 +89,8 @@ class _Internal(ModuleType):
         super().__setattr__(name, value)
 
 
-def _module_names(module: str) -> list[str]:
-    """Return the names of an internal module."""
+def _available_names(module: str) -> list[str]:
+    """List the names of an internal module."""
     below = module[4:] + "."
     return [*INTERNALS[module[4:]], *(m[len(below) :] for m in INTERNALS if m.startswith(below))]
 
@@ -124,7 +120,7 @@ class _Finder(importlib.abc.MetaPathFinder):
         if fullname.startswith("jax._src."):
             raise ModuleNotFoundError(
                 f"No module named {fullname!r}: it is internal to jax, and `jax` means sagax in this process, which has of "
-                f"jax._src only {', '.join(_module_names('jax._src'))}",
+                f"jax._src only {', '.join(_available_names('jax._src'))}",
                 name=fullname,
             )
         real = "sagax" + fullname[3:]
@@ -164,8 +160,8 @@ class _Metadata(importlib.metadata.DistributionFinder):
 
 def install() -> None:
     """Make `jax` mean sagax in this process; does nothing the second time."""
-    known = sys.modules.get("jax")
-    if known is not None and not getattr(known, "__sagax_alias__", False):
+    existing = sys.modules.get("jax")
+    if existing is not None and not getattr(existing, "__sagax_alias__", False):
         raise ImportError(
             "sagax.as_jax must be imported before jax: the real jax is already imported in this process. Put `import sagax.as_jax` "
             "first, or start the program with `python -m sagax run`"

@@ -166,7 +166,7 @@ def _resolve_identity(
     count = _int_setting("NUM_PROCESSES", count)
     number = _int_setting("PROCESS_ID", number)
     if device_ids is None and (text := _variable("LOCAL_DEVICE_IDS")):
-        device_ids = [_parse_int("LOCAL_DEVICE_IDS", word) for word in text.split(",")]
+        device_ids = [_parse_int("LOCAL_DEVICE_IDS", field) for field in text.split(",")]
     if isinstance(device_ids, int):
         device_ids = [device_ids]
     found = None
@@ -179,10 +179,10 @@ def _resolve_identity(
         if device_ids is None and found.local_process_id is not None:
             device_ids = [found.local_process_id]
     if address is None or count is None or number is None:
-        known = {"coordinator_address": address, "num_processes": count, "process_id": number}
-        unknown = [name for name, value in known.items() if value is None]
+        required = {"coordinator_address": address, "num_processes": count, "process_id": number}
+        missing = [name for name, value in required.items() if value is None]
         raise ArgumentValueError(
-            f"{', '.join(unknown)} should be defined: neither an argument nor the environment says it",
+            f"{', '.join(missing)} should be defined: neither an argument nor the environment says it",
             function="distributed.initialize",
             fix="pass coordinator_address, num_processes and process_id, or start the program with "
             "Slurm's srun, Open MPI's mpirun or as an indexed Kubernetes job",

@@ -47,7 +47,7 @@ __all__ = [
 
 
 def canonicalize_dtype(dtype: Any, allow_extended_dtype: bool = False) -> Any:
-    """The dtype that arrays have where `dtype` is asked for: with x64 off, 32 bits for 64.
+    """Return the dtype that arrays have where `dtype` is requested: with x64 off, 32 bits for 64.
 
     None stands for the default floating dtype. Raises DtypeError if `dtype` is no dtype, and
     ArgumentValueError if it is an extended one, unless those are allowed.

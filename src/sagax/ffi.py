@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from sagax._src import xla
+from sagax._src.argument_checks import checks
 from sagax._src.callbacks.ffi_call import ffi_call
 from sagax._src.core.avals import abstract_token
 from sagax._src.diagnostics.errors import ArgumentError
@@ -36,7 +37,7 @@ def include_dir() -> str:
     >>> os.path.isdir(os.path.join(sagax.ffi.include_dir(), "xla", "ffi", "api"))
     True
     """
-    return xla.include_dir()
+    return xla.custom_calls.include_dir()
 
 
 def pycapsule(funcptr: Any) -> Any:
@@ -87,7 +88,7 @@ def register_ffi_target(
     capsules = fn.values() if isinstance(fn, Mapping) else [fn]
     for capsule in capsules:
         _check_capsule("register_ffi_target", "fn", capsule)
-    xla.register_target(name, fn, platform, api_version, **kwargs)
+    xla.custom_calls.register_target(name, fn, platform, api_version, **kwargs)
 
 
 def _check_capsule(function: str, argument: str, capsule: Any) -> None:
@@ -107,27 +108,27 @@ def register_ffi_type(name: str, type_registration: Any, platform: str = "cpu") 
     `type_registration` is a dict of `PyCapsule`s: 'type_id' and, optionally, 'type_info'. The name
     must be unique in the process.
     """
-    if not isinstance(type_registration, Mapping):
-        raise ArgumentError(
-            function="register_ffi_type",
-            argument="type_registration",
-            got=type_registration,
-            expected="a dict with a PyCapsule under 'type_id', and maybe one under 'type_info'",
-        )
+    checks.instance(
+        "register_ffi_type",
+        "type_registration",
+        type_registration,
+        Mapping,
+        "a dict with a PyCapsule under 'type_id', and maybe one under 'type_info'",
+    )
     for key, capsule in type_registration.items():
         _check_capsule("register_ffi_type", f"type_registration[{key!r}]", capsule)
-    xla.register_type(name, dict(type_registration), platform)
+    xla.custom_calls.register_type(name, dict(type_registration), platform)
 
 
 def register_ffi_type_id(name: str, obj: Any, platform: str = "cpu") -> None:
     """Register a type of the FFI by the `PyCapsule` of its id."""
     _check_capsule("register_ffi_type_id", "obj", obj)
-    xla.register_type(name, {"type_id": obj}, platform)
+    xla.custom_calls.register_type(name, {"type_id": obj}, platform)
 
 
 def register_ffi_target_as_batch_partitionable(name: str) -> None:
     """Declare that calls of `name` may be partitioned among devices along leading dimensions."""
-    xla.register_batch_partitionable(name)
+    xla.custom_calls.register_batch_partitionable(name)
 
 
 def build_ffi_lowering_function(

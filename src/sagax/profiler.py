@@ -13,7 +13,6 @@ import functools
 import gzip
 import json
 import socket
-import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -21,6 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from sagax._src import xla
+from sagax._src.argument_checks import checks
 from sagax._src.diagnostics.errors import ArgumentValueError, SagaxError
 from sagax._src.runtime import devices
 
@@ -55,11 +55,9 @@ class ProfilerError(SagaxError, RuntimeError):
 def __getattr__(name: str) -> Any:
     """Import the engine's classes of profiles on first use."""
     if name == "ProfileOptions":
-        return xla.profile_options_class()
-    if name == "ProfileData":
-        return xla.profile_data_class()
-    if name in ("ProfileEvent", "ProfileLine", "ProfilePlane"):
-        return getattr(sys.modules[xla.profile_data_class().__module__], name)
+        return xla.profiler.ProfileOptions
+    if name in ("ProfileData", "ProfileEvent", "ProfileLine", "ProfilePlane"):
+        return getattr(xla.profiler.profile_data(), name)
     raise AttributeError(f"module 'sagax.profiler' has no attribute {name!r}")
 
 
@@ -109,7 +107,7 @@ class ProfileSession:
                     fix="call stop_trace first",
                 )
             devices.default_device()  # the profiler sees only devices that started before it
-            self._session = xla.profiler_session(self._options)
+            self._session = xla.profiler.start_session(self._options)
             _running.append(self)
         return self
 
@@ -140,7 +138,7 @@ class ProfileSession:
         """Return the recorded `ProfileData`, or None before `stop`."""
         if self._recorded is None:
             return None
-        return xla.profile_data_class().from_serialized_xspace(self._recorded)
+        return xla.profiler.profile_data().ProfileData.from_serialized_xspace(self._recorded)
 
     def export_profile_data(
         self,
@@ -173,11 +171,11 @@ def _perfetto_events(data: Any) -> Iterator[dict[str, Any]]:
     for process, plane in enumerate(data.planes, 1):
         yield {"ph": "M", "name": "process_name", "pid": process, "args": {"name": plane.name}}
         for thread, line in enumerate(plane.lines, 1):
-            ids = {"pid": process, "tid": thread}
-            yield {"ph": "M", "name": "thread_name", **ids, "args": {"name": line.name}}
+            track = {"pid": process, "tid": thread}
+            yield {"ph": "M", "name": "thread_name", **track, "args": {"name": line.name}}
             for event in line.events:
                 times = {"ts": event.start_ns / 1e3, "dur": event.duration_ns / 1e3}
-                yield {"ph": "X", "name": event.name, **ids, **times}
+                yield {"ph": "X", "name": event.name, **track, **times}
 
 
 def export_profile_data(
@@ -188,13 +186,14 @@ def export_profile_data(
     session_id: str | None = None,
 ) -> None:
     """Write the profile of an ended `ProfileSession` into a folder. See its method."""
-    if not isinstance(profile_data, ProfileSession):
-        raise ArgumentValueError(
-            function="profiler.export_profile_data",
-            argument="profile_data",
-            got=profile_data,
-            expected="a ProfileSession that has ended",
-        )
+    checks.instance(
+        "profiler.export_profile_data",
+        "profile_data",
+        profile_data,
+        ProfileSession,
+        "a ProfileSession that has ended",
+        error=ArgumentValueError,
+    )
     profile_data.export_profile_data(
         log_dir, create_perfetto_link, create_perfetto_trace, session_id
     )
@@ -265,7 +264,7 @@ class TraceAnnotation(contextlib.ContextDecorator):
         self._open: list[Any] = []
 
     def __enter__(self) -> TraceAnnotation:
-        self._open.append(xla.trace_me(self._name, **self._metadata))
+        self._open.append(xla.profiler.trace_me(self._name, **self._metadata))
         self._open[-1].__enter__()
         return self
 
@@ -274,7 +273,7 @@ class TraceAnnotation(contextlib.ContextDecorator):
 
 
 class StepTraceAnnotation(TraceAnnotation):
-    """A step of a training loop in the profile: `with StepTraceAnnotation("train", step_num=i):`."""
+    """Mark a training step in the profile: `with StepTraceAnnotation("train", step_num=i):`."""
 
     def __init__(self, name: str, **kwargs: Any) -> None:
         super().__init__(name, _r=1, **kwargs)
@@ -298,7 +297,7 @@ def annotate_function(
 
     @functools.wraps(func)
     def annotated(*args: Any, **kwargs: Any) -> Any:
-        with xla.trace_me(shown, **decorator_kwargs):
+        with xla.profiler.trace_me(shown, **decorator_kwargs):
             return func(*args, **kwargs)
 
     return annotated
@@ -311,7 +310,7 @@ def start_server(port: int, requires_backend: bool = True) -> Any:
     """Start a server on `port` from which TensorBoard can fetch profiles of this process."""
     if requires_backend:
         devices.default_device()
-    server = xla.profiler_server(port)
+    server = xla.profiler.start_server(port)
     _servers.append(server)  # the server stops when the object is deleted
     return server
 
@@ -357,7 +356,7 @@ def register_subprocess(pid: int, port: int) -> Callable[[], None]:
                 expected="a number of a process" if most is None else "a number from 1 to 65535",
             )
     try:
-        return xla.profile_subprocess(pid, port)
+        return xla.profiler.register_subprocess(pid, port)
     except RuntimeError as error:
         raise ProfilerError(
             f"process {pid} cannot be profiled at port {port}: {error}",

@@ -250,8 +250,10 @@ def _inner_product(xs: Any, ys: Any) -> float:
 
 
 def _norm(xs: Any) -> float:
-    parts = [_to_double(x) for x in trees.leaves(xs) if np.asarray(x).dtype != dtypes.float0]
-    return float(np.sqrt(sum([np.sum(np.abs(x) ** 2) for x in parts])))
+    inexact_leaves = [
+        _to_double(x) for x in trees.leaves(xs) if np.asarray(x).dtype != dtypes.float0
+    ]
+    return float(np.sqrt(sum([np.sum(np.abs(x) ** 2) for x in inexact_leaves])))
 
 
 def _check_close(have: Any, want: Any, atol: float | None, rtol: float | None, label: str) -> None:

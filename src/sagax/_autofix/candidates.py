@@ -22,10 +22,10 @@ def read_sources(
 ) -> dict[str, Source]:
     """Read and parse files; skip those that cannot be read or parsed."""
     found: dict[str, Source] = {}
+    changed = changed or {}
     for file in files:
         try:
-            edited = changed is not None and file in changed
-            found[file] = Source(file, changed[file] if edited else _text(file))
+            found[file] = Source(file, changed[file] if file in changed else _text(file))
         except (OSError, SyntaxError, ValueError):
             continue
     return found

@@ -7,6 +7,7 @@ references.
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import time
 from collections.abc import Callable, Sequence
 from types import ModuleType
@@ -15,29 +16,31 @@ from typing import Any
 import numpy as np
 
 import sagax._src.api.derivatives as derivatives
-import sagax.numpy._fused as fused
-import sagax.numpy._indexing.get as indexing
 from sagax._autofix.repairs.case import base_name
 from sagax._src import config, source_stacks, trees
 from sagax._src.api import arguments
 from sagax._src.api.jit import JitFunction
 from sagax._src.api.tracing_utils import make_jaxpr
 from sagax._src.core import dtypes
+from sagax._src.core.families import Indices
 from sagax._src.core.jaxpr import Literal, subjaxprs
+from sagax._src.core.operands import LoopOperands, LoopResults, WhileOperands
 from sagax._src.core.trace import Tracer, evaluation, state
-from sagax._src.diagnostics import cautions
+from sagax._src.diagnostics import cautions, events
 from sagax._src.diagnostics.base import SagaxError
 from sagax._src.diagnostics.spans import user_span
+from sagax._src.higher_order.call import jit_p
+from sagax._src.higher_order.cond import cond_p
+from sagax._src.higher_order.remat import remat_p
+from sagax._src.higher_order.scan import scan_p
+from sagax._src.higher_order.while_loop import while_p
+from sagax._src.primitives.bitwise import shift_left_p
 
 __all__ = ["check_call", "snapshot_operands", "install"]
 
 Add = Callable[..., None]
 _TIME_LIMIT = 2.0  # seconds for all recomputed calls together
 _spent = [0.0]
-_INDEXING_PRIMITIVES = ("gather", "scatter", "scatter_add", "scatter-add", "dynamic_slice",
-                        "dynamic_update_slice")  # fmt: skip
-_ARITHMETIC_PRIMITIVES = ("add", "sub", "mul", "neg", "integer_pow", "dot_general", "reduce_sum", "reduce_prod",
-               "cumsum", "cumprod", "pow", "abs", "square", "shift_left")  # fmt: skip
 
 
 def snapshot_operands(
@@ -61,26 +64,24 @@ def install(package: ModuleType, add: Add, busy: Callable[[], bool]) -> None:
     """Check gradients and eager operations."""
     evaluate = evaluation.evaluate
 
-    def watched(primitive: Any, args: tuple[Any, ...], params: dict[str, Any]) -> Any:
+    def evaluated(primitive: Any, args: tuple[Any, ...], params: dict[str, Any]) -> Any:
         result = evaluate(primitive, args, params)
-        if (
-            not busy()
-            and primitive.name in (*_INDEXING_PRIMITIVES, *_ARITHMETIC_PRIMITIVES)
-            and state.trace is evaluation
-        ):
+        check_operation(primitive, args, params, result)
+        return result
+
+    def check_operation(
+        primitive: Any, args: tuple[Any, ...], params: dict[str, Any], result: Any
+    ) -> None:
+        if not busy() and _has_check(primitive) and state.trace is evaluation:
             operands = [_as_numpy(a) for a in args]
             if all(isinstance(x, np.ndarray) for x in operands):
                 stack = source_stacks.stack()
-                problem = _check_operation(
-                    primitive.name, operands, params, _as_numpy(result), stack
-                )
+                problem = _check_operation(primitive, operands, params, _as_numpy(result), stack)
                 if problem is not None:
                     add(*problem, stack)
-        return result
 
-    evaluation.evaluate = watched  # type: ignore[method-assign]
-    # fused functions evaluate their operations one by one, so that each is checked
-    fused._prepared = lambda *_: None
+    evaluation.evaluate = evaluated  # type: ignore[method-assign]  # a socket
+    events.operation_evaluated.function = check_operation
     _watch_static_indices(add, busy)
     for name in ("value_and_grad", "grad"):
         _watch_gradient(package, name, add, busy)
@@ -88,28 +89,25 @@ def install(package: ModuleType, add: Add, busy: Callable[[], bool]) -> None:
 
 def _watch_static_indices(add: Add, busy: Callable[[], bool]) -> None:
     """Check static indices, which are clamped before any operation."""
-    clamped, read_known = indexing.clamped, indexing.read_known
 
     def check(index: int, size: int) -> None:
         stack = source_stacks.stack()
         if not busy() and not _sets_mode(stack):
             add(*_out_of_bounds_warning(index, f"an axis of size {size}"), stack)
 
-    def watched_point(at: int, size: int) -> int:
+    def clamped(at: int, size: int) -> None:
         check(at if at >= 0 else at - size, size)
-        return clamped(at, size)
 
-    def watched_read(x: Any, index: Any) -> Any:
-        for item in index.items:
+    def read(x: Any, items: Sequence[Any]) -> None:
+        for item in items:
             at, axis = getattr(item, "at", None), getattr(item, "axis", None)
             if isinstance(at, np.ndarray) and axis is not None:
                 size = x.shape[axis]
                 bad = (at < 0) | (at >= size)
                 if bad.any():
                     check(int(at[bad][0]), size)
-        return read_known(x, index)
 
-    indexing.clamped, indexing.read_known = watched_point, watched_read
+    events.index_clamped.function, events.static_indices_read.function = clamped, read
 
 
 def _watch_gradient(package: ModuleType, name: str, add: Add, busy: Callable[[], bool]) -> None:
@@ -207,10 +205,10 @@ def check_call(
 
 def _has_hazard(jaxpr: Any) -> bool:
     for eqn in jaxpr.eqns:
-        name = eqn.primitive.name
-        if name in _INDEXING_PRIMITIVES:
-            return True
-        if name in _ARITHMETIC_PRIMITIVES and _must_not_wrap(name, eqn.outvars[0].aval.dtype):
+        p = eqn.primitive
+        if callable(p.index_rule) or (
+            callable(p.wide_rule) and _must_not_wrap(p, eqn.outvars[0].aval.dtype)
+        ):
             return True
         if any(map(_has_hazard, subjaxprs(eqn.params))):
             return True
@@ -220,12 +218,16 @@ def _has_hazard(jaxpr: Any) -> bool:
 _NARROW_INTEGERS = ("int8", "uint8", "int16", "uint16")
 
 
-def _must_not_wrap(name: str, dtype: Any) -> bool:
+def _has_check(primitive: Any) -> bool:
+    return callable(primitive.index_rule) or callable(primitive.wide_rule)
+
+
+def _must_not_wrap(primitive: Any, dtype: Any) -> bool:
     """Return whether an overflow of this operation is a mistake.
 
     Hashes and random numbers use wide unsigned integers and shifts, where it is not.
     """
-    wide = ("int32", "int64") if name != "shift_left" else ()
+    wide = ("int32", "int64") if primitive is not shift_left_p else ()
     return str(dtype) in (*_NARROW_INTEGERS, *wide)
 
 
@@ -266,12 +268,14 @@ class _Interpreter:
             out_origins = [all_origins] * len(eqn.outvars)
             inner = eqn.params.get("jaxpr")
             outs = self.control_flow(eqn, ins, all_origins)
-            if eqn.primitive.name in ("jit", "pjit", "checkpoint", "remat") and inner is not None:
+            if eqn.primitive in (jit_p, remat_p):
                 outs, out_origins = self.run(inner.jaxpr, [*inner.consts], ins, in_origins)
             elif outs is None:
                 outs = self.step(eqn, ins)
-                indices = _index_operand_slice(eqn.primitive.name)
-                used = in_origins if indices is None else in_origins[indices]
+                used = in_origins
+                if callable(eqn.primitive.index_rule):
+                    shapes = [v.aval.shape for v in eqn.invars]
+                    used = in_origins[eqn.primitive.index_rule(shapes, eqn.params).operands]
                 self.check(eqn, ins, outs, set[str]().union(*used))
             for v, x, o in zip(eqn.outvars, outs, out_origins, strict=True):
                 env[v], origin[v] = x, o
@@ -289,24 +293,24 @@ class _Interpreter:
         def run(closed: Any, operands: Sequence[Any]) -> list[Any]:
             return self.run(closed.jaxpr, closed.consts, operands, [origins] * len(operands))[0]
 
-        if eqn.primitive.name == "cond":
+        if eqn.primitive is cond_p:
             index = int(np.clip(int(ins[0]), 0, len(params["branches"]) - 1))
             return run(params["branches"][index], ins[1:])
-        if eqn.primitive.name == "while":
-            n, m = params["cond_nconsts"], params["body_nconsts"]
-            consts, carry = ins[n : n + m], ins[n + m :]
-            while bool(run(params["cond_jaxpr"], [*ins[:n], *carry])[0]):
-                carry = run(params["body_jaxpr"], [*consts, *carry])
-            return carry
-        if eqn.primitive.name == "scan" and isinstance(params["length"], int):
-            n, end = params["num_consts"], params["num_consts"] + params["num_carry"]
-            consts, carry, outputs = ins[:n], ins[n:end], []
+        if eqn.primitive is while_p:
+            operands = WhileOperands.of_while(ins, params)
+            while bool(run(params["cond_jaxpr"], operands.condition.flat())[0]):
+                carry = run(params["body_jaxpr"], operands.body.flat())
+                operands = dataclasses.replace(operands, carry=carry)
+            return operands.carry
+        if eqn.primitive is scan_p and isinstance(params["length"], int):
+            consts, carry, sequences = LoopOperands.of_scan(ins, params)
+            outputs = []
             order = range(params["length"])
             for i in reversed(order) if params["reverse"] else order:
-                slices = [np.asarray(x[i]) for x in ins[end:]]
+                slices = [np.asarray(x[i]) for x in sequences]
                 outs = run(params["jaxpr"], [*consts, *carry, *slices])
-                carry = outs[: len(carry)]
-                outputs.append(outs[len(carry) :])
+                carry, ys = LoopResults.split(outs, len(carry))
+                outputs.append(ys)
             if not outputs:
                 return None
             stacked = [np.stack(ys) for ys in zip(*outputs, strict=True)]
@@ -344,7 +348,7 @@ class _Interpreter:
                 )
                 raise _StopError
             return
-        problem = _check_operation(eqn.primitive.name, ins, eqn.params, outs[0], eqn.traceback)
+        problem = _check_operation(eqn.primitive, ins, eqn.params, outs[0], eqn.traceback)
         if problem is not None:
             category, message = problem
             self.add(category, message, eqn.traceback, depends=depends)
@@ -357,107 +361,45 @@ def _report_nonfinite(closed: Any, inputs: list[Any], names: list[str], add: Add
         stepper.run(closed.jaxpr, closed.consts, inputs, [{n} for n in names])
 
 
-def _index_operand_slice(name: str) -> slice | None:
-    """Return the slice of an operation's operands that are indices; None if it has none."""
-    if name == "dynamic_slice":
-        return slice(1, None)
-    if name == "dynamic_update_slice":
-        return slice(2, None)
-    return slice(1, 2) if name in _INDEXING_PRIMITIVES else None
-
-
 # --- single operations ---------------------------------------------------------------------------
 
 
 def _check_operation(
-    name: str, ins: list[Any], params: dict[str, Any], out: Any, stack: Any
+    primitive: Any, ins: list[Any], params: dict[str, Any], out: Any, stack: Any
 ) -> tuple[type[Warning], str] | None:
     """Return the warning for an operation that overflowed or indexed out of bounds."""
-    if name in _INDEXING_PRIMITIVES:
-        return _check_bounds(name, ins, params, stack)
-    if (
-        isinstance(out, np.ndarray)
-        and name in _ARITHMETIC_PRIMITIVES
-        and _must_not_wrap(name, out.dtype)
-    ):
-        return _check_overflow(name, ins, params, out)
+    if callable(primitive.index_rule):
+        return _check_bounds(primitive.index_rule([x.shape for x in ins], params), ins, stack)
+    wide = primitive.wide_rule
+    if isinstance(out, np.ndarray) and callable(wide) and _must_not_wrap(primitive, out.dtype):
+        exact = wide(*[np.asarray(x, np.float64) for x in ins], **params)
+        return _check_overflow(exact, out.dtype)
     return None
 
 
-def _check_overflow(
-    name: str, ins: list[Any], params: dict[str, Any], out: Any
-) -> tuple[type[Warning], str] | None:
-    a = [np.asarray(x, np.float64) for x in ins]
-    if name == "add":
-        exact = a[0] + a[1]
-    elif name == "sub":
-        exact = a[0] - a[1]
-    elif name == "mul":
-        exact = a[0] * a[1]
-    elif name == "neg":
-        exact = -a[0]
-    elif name == "abs":
-        exact = np.abs(a[0])
-    elif name == "integer_pow":
-        exact = a[0] ** params["y"]
-    elif name == "pow":
-        exact = a[0] ** a[1]
-    elif name == "reduce_sum":
-        exact = a[0].sum(axis=tuple(params["axes"]))
-    elif name == "reduce_prod":
-        exact = a[0].prod(axis=tuple(params["axes"]))
-    elif name in ("cumsum", "cumprod"):
-        backward = np.flip(a[0], params["axis"]) if params.get("reverse") else a[0]
-        exact = getattr(np, name)(backward, axis=params["axis"])
-    elif name == "square":
-        exact = a[0] ** 2
-    elif name == "shift_left":
-        exact = a[0] * 2.0 ** a[1]
-    elif name == "dot_general":
-        bound = np.abs(a[0]).sum() * (np.abs(a[1]).max() if a[1].size else 0)
-        contract, (batch, _) = params["dimension_numbers"]
-        if bound < np.iinfo(out.dtype).max or batch:
-            return None
-        exact = np.tensordot(a[0], a[1], contract)
-    else:
+def _check_overflow(exact: Any, dtype: Any) -> tuple[type[Warning], str] | None:
+    """Return the warning for an exact result that does not fit the dtype. None is unknown."""
+    if exact is None:
         return None
-    limits = np.iinfo(out.dtype)
+    limits = np.iinfo(dtype)
     low, high = (exact.min(), exact.max()) if exact.size else (0.0, 0.0)
     if low >= limits.min and high <= limits.max:
         return None
     worst = high if high - limits.max > limits.min - low else low
     return (
         cautions.IntegerOverflowWarning,
-        f"{worst:.6g} does not fit {out.dtype}: the result wrapped around",
+        f"{worst:.6g} does not fit {dtype}: the result wrapped around",
     )
 
 
-def _check_bounds(
-    name: str, ins: list[Any], params: dict[str, Any], stack: Any
-) -> tuple[type[Warning], str] | None:
+def _check_bounds(indices: Indices, ins: list[Any], stack: Any) -> tuple[type[Warning], str] | None:
     if _sets_mode(stack):
         return None
-    shape = ins[0].shape
-    if name in ("dynamic_slice", "dynamic_update_slice"):
-        first = 1 if name == "dynamic_slice" else 2
-        sizes = params.get("slice_sizes") or ins[1].shape
-        starts = [int(x) for x in ins[first:]]
-        for axis, (start, size) in enumerate(zip(starts, sizes, strict=True)):
-            if start < 0 or start + size > shape[axis]:
-                return _out_of_bounds_warning(start, f"axis {axis} with size {shape[axis]}")
-        return None
-    numbers = params["dimension_numbers"]
-    axes = getattr(numbers, "start_index_map", None) or getattr(
-        numbers, "scatter_dims_to_operand_dims", ()
-    )
-    indices = ins[1]
-    if not axes or not indices.size:
-        return None
-    sizes = params.get("slice_sizes")
+    shape, (operands, axes, window) = ins[0].shape, indices
+    starts = ins[operands]
     for i, axis in enumerate(axes):
-        at = indices[..., i]
-        most = shape[axis] - (sizes[axis] if sizes is not None else 1)
-        bad = (at < 0) | (at > most)
+        at = starts[0][..., i] if len(starts) == 1 and starts[0].ndim else starts[i]
+        bad = (at < 0) | (at > shape[axis] - window[axis])
         if bad.any():
             return _out_of_bounds_warning(int(at[bad][0]), f"axis {axis} with size {shape[axis]}")
     return None

@@ -19,6 +19,7 @@ from sagax._src import config
 from sagax._src.api.autodiff_common import has_derivative
 from sagax._src.api.vmap import vmap as real_vmap
 from sagax._src.core.trace import Tracer
+from sagax._src.diagnostics import events
 from sagax._src.diagnostics.errors import ConcretizationTypeError
 from sagax._src.trees import leaves
 from sagax.tree_util import tree_map
@@ -30,11 +31,11 @@ def install(package: ModuleType) -> None:
     """Turn off the transformations of `package` (sagax) for the rest of this process."""
     config.config.update("jax_disable_jit", True)
     package.__dict__["vmap"] = vmap
-    for function in (scan, while_loop, fori_loop, cond, switch, map_):
-        name = "map" if function is map_ else function.__name__
+    for function in (scan, while_loop, fori_loop, cond, switch, loop_map):
+        name = "map" if function is loop_map else function.__name__
         setattr(sagax.lax, name, function)
-    Tracer.__array__ = _concrete_array  # type: ignore[method-assign]
-    Tracer._known = _concrete_value  # type: ignore[method-assign]
+    events.tracer_to_numpy.function = _concrete_array
+    events.tracer_concretized.function = _record_concretization
 
 
 # Numbers that were read from differentiated values. Values computed from them have no derivative, so
@@ -47,21 +48,17 @@ def derivatives_lost() -> bool:
     return bool(_concretized)
 
 
-def _concrete_value(self: Tracer, error: type, *context: Any) -> Any:
-    value = self.concrete()
-    if value is None:
-        raise error(self, *context)
-    if error is ConcretizationTypeError and has_derivative(self):
-        _concretized.append(type(self).__name__)
-    return value
+def _record_concretization(tracer: Tracer, error: type) -> None:
+    if error is ConcretizationTypeError and has_derivative(tracer):
+        _concretized.append(type(tracer).__name__)
 
 
-def _concrete_array(self: Tracer, *args: Any, **kwargs: Any) -> np.ndarray:
-    value = self.concrete()
+def _concrete_array(tracer: Tracer, *args: Any) -> np.ndarray:
+    value = tracer.concrete()
     if value is None:
         raise TypeError("a value without a number")
-    if has_derivative(self):
-        _concretized.append(type(self).__name__)
+    if has_derivative(tracer):
+        _concretized.append(type(tracer).__name__)
     return np.asarray(value, *args)
 
 
@@ -157,5 +154,5 @@ def switch(index: Any, branches: Sequence[Any], *operands: Any, **_: Any) -> Any
     return branches[min(max(int(index), 0), len(branches) - 1)](*operands)
 
 
-def map_(f: Callable[..., Any], xs: Any, **_: Any) -> Any:
+def loop_map(f: Callable[..., Any], xs: Any, **_: Any) -> Any:
     return scan(lambda carry, x: (carry, f(x)), None, xs)[1]

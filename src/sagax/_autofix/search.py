@@ -240,7 +240,7 @@ class _Search:
         wildcard = self.facts.diagnostic.error == "NaNGradientWarning"
         agrees = reference is not None and same_result(reference[0], outcome, wildcard)
         unreliable = reference is not None and (
-            reference[0].derivatives_lost or (wildcard and _holds_nan(reference[0]))
+            reference[0].derivatives_lost or (wildcard and _contains_nan(reference[0]))
         )
         is_last_resort = state.steps[0].rank >= LAST_RESORT_RANK
         if reference is None or (not agrees and unreliable):
@@ -305,18 +305,18 @@ def same_result(wanted: Outcome, got: Outcome, wildcard: bool = False) -> bool:
     return all(_same_value(wanted.results[n], got.results[n], wildcard) for n in names)
 
 
-def _holds_nan(outcome: Outcome) -> bool:
+def _contains_nan(outcome: Outcome) -> bool:
     """Return whether a run printed nan, which its other output may depend on."""
     return re.search(r"\bnan\b", outcome.output) is not None
 
 
-def _same_text(wanted: str, got: str, wildcard: bool) -> bool:
-    def words(text: str) -> str:
+def _same_text(expected: str, got: str, wildcard: bool) -> bool:
+    def normalize(text: str) -> str:
         return re.sub(r"\s+", "", _NUMBER.sub("#", text))
 
-    if words(wanted) != words(got):
+    if normalize(expected) != normalize(got):
         return False
-    pairs = zip(_NUMBER.findall(wanted), _NUMBER.findall(got), strict=False)
+    pairs = zip(_NUMBER.findall(expected), _NUMBER.findall(got), strict=False)
     return all(_close(float(a), float(b), wildcard) for a, b in pairs)
 
 

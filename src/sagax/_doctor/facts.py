@@ -172,17 +172,17 @@ def _read_settings(environ: Mapping[str, str]) -> tuple[list[str], config.Settin
 
 
 def _plugins() -> Iterable[Plugin]:
-    for found in xla.find_cuda_plugins():
+    for found in xla.cuda_wheels.find_plugins():
         pjrt = _version(f"jax-cuda{found.cuda}-pjrt")
         yield Plugin(found.cuda, str(found.library), found.version, pjrt)
 
 
 def _libraries(environ: Mapping[str, str], mapped: Sequence[str]) -> Iterable[Library]:
     """Yield the libraries that the plugin loads, and others of NVIDIA's in LD_LIBRARY_PATH."""
-    plugin = xla.find_cuda_plugin()
+    plugin = xla.cuda_wheels.find_plugin()
     if plugin is None:
         return
-    wheels = {found.name: found.path for found in xla.cuda_libraries(plugin)}
+    wheels = {found.name: found.path for found in xla.cuda_wheels.find_libraries(plugin)}
     shadows = _shadowing_libraries(environ.get("LD_LIBRARY_PATH", ""))
     cached = _loader_cache()
     loaded = {os.path.basename(path): path for path in mapped}

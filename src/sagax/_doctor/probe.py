@@ -8,24 +8,27 @@ from __future__ import annotations
 
 import ctypes
 import functools
-import importlib.util
+import importlib
 import json
 import pathlib
 import sys
+import types
 from typing import Any
 
 __all__ = ["main"]
 
 
 @functools.cache
-def _load_adapter() -> Any:
-    path = pathlib.Path(__file__).resolve().parents[1] / "_src" / "xla.py"
-    spec = importlib.util.spec_from_file_location("engine_adapter", path)
-    assert spec is not None and spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = module
-    spec.loader.exec_module(module)
-    return module
+def _import_xla() -> Any:
+    """Import the package that calls XLA, without the rest of sagax."""
+    folder = pathlib.Path(__file__).resolve().parents[1]
+    for name, path in (("sagax", folder), ("sagax._src", folder / "_src")):
+        package = types.ModuleType(
+            name
+        )  # a stand-in, so that the package's own __init__ does not run
+        package.__path__ = [str(path)]
+        sys.modules[name] = package
+    return importlib.import_module("sagax._src.xla")
 
 
 def _print_facts(**facts: Any) -> None:
@@ -33,20 +36,20 @@ def _print_facts(**facts: Any) -> None:
 
 
 def _probe_cpu(count: int) -> None:
-    client = _load_adapter().cpu_client(count if count > 0 else None)
+    client = _import_xla().client.make_cpu_client(count if count > 0 else None)
     _print_facts(devices=[repr(d) for d in client.local_devices()])
 
 
 def _probe_cuda(_: int) -> None:
-    xla = _load_adapter()
-    plugin = xla.check_cuda_plugin()
+    xla = _import_xla()
+    plugin = xla.cuda.check_plugin()
     try:
-        xla.load_cuda_libraries(plugin)
+        xla.cuda.load_libraries(plugin)
     finally:
         _print_facts(mapped=_loaded_libraries())
-    xla.load_cuda_plugin(plugin)
+    xla.cuda.load_plugin(plugin)
     # without preallocation, so as not to disturb other processes on the GPU
-    client = xla.cuda_client({"preallocate": False})
+    client = xla.cuda.make_client({"preallocate": False})
     _print_facts(mapped=_loaded_libraries(), devices=[repr(d) for d in client.local_devices()])
 
 

@@ -37,7 +37,7 @@ def check_facts(facts: Facts) -> list[Finding]:
     return sorted(found, key=lambda finding: not finding.grave)
 
 
-def _wants_cuda(facts: Facts) -> bool:
+def _requests_cuda(facts: Facts) -> bool:
     named = [p for p in facts.platforms if p in ("cuda", "gpu")]
     return bool(named) or (not facts.platforms and bool(facts.plugins))
 
@@ -175,7 +175,7 @@ def _capability(gpu: Gpu) -> float:
 
 
 def _missing_plugin(facts: Facts) -> Iterator[Finding]:
-    if facts.plugins or not _has_gpu(facts) or (facts.platforms and not _wants_cuda(facts)):
+    if facts.plugins or not _has_gpu(facts) or (facts.platforms and not _requests_cuda(facts)):
         return
     if not any(p in ("cuda", "gpu") for p in facts.platforms):  # else _platforms reports it
         yield Finding(
@@ -245,7 +245,7 @@ def _reinstall_command(facts: Facts) -> str:
 
 def _driver(facts: Facts) -> Iterator[Finding]:
     driver = facts.driver
-    wanted = _wants_cuda(facts)
+    wanted = _requests_cuda(facts)
     if "mismatch" in driver.tool_error:
         yield Finding(
             True,
@@ -315,7 +315,7 @@ def _driver_answers(facts: Facts) -> Iterator[Finding]:
 
 
 def _gpus(facts: Facts) -> Iterator[Finding]:
-    if not _wants_cuda(facts) or not facts.plugins:
+    if not _requests_cuda(facts) or not facts.plugins:
         return
     plugin = facts.plugins[0]
     for gpu in facts.driver.gpus:
@@ -375,7 +375,7 @@ def _memory_fraction(facts: Facts) -> float | None:
 
 
 def _client_variables(facts: Facts) -> Iterator[Finding]:
-    grave = _wants_cuda(facts)
+    grave = _requests_cuda(facts)
     environ = facts.environ
     names = ("XLA_CLIENT_MEM_FRACTION", "XLA_PYTHON_CLIENT_MEM_FRACTION")
     given = [name for name in names if environ.get(name)]
@@ -410,7 +410,7 @@ def _client_variables(facts: Facts) -> Iterator[Finding]:
 def _cuda_start(facts: Facts) -> Iterator[Finding]:
     """Report the failure of starting CUDA, unless another rule explains it."""
     start = facts.starts.get("cuda")
-    if start is None or start.fine or not _wants_cuda(facts):
+    if start is None or start.fine or not _requests_cuda(facts):
         return
     if start.step == "checking the plugin" or _unknown_flags(start.said):
         return  # other rules report the versions or the flags

@@ -12,16 +12,10 @@ from typing import Any, NamedTuple
 
 from sagax._src.core import dims, dtypes
 from sagax._src.core.jaxpr import ClosedJaxpr, Eqn, Jaxpr, Literal, Var
+from sagax._src.higher_order.cond import cond_p
+from sagax._src.higher_order.scan import scan_p
 
 __all__ = ["Cost", "Step", "equation_cost", "size_in_bytes", "execution_steps"]
-
-# Primitives that only move elements.
-_DATA_MOVEMENT = frozenset(
-    """reshape transpose broadcast_in_dim squeeze expand_dims slice dynamic_slice dynamic_update_slice gather
-    concatenate pad rev iota copy convert_element_type bitcast_convert_type stack unstack split tile
-    stop_gradient optimization_barrier device_put sharding_constraint""".split()
-)
-_REDUCTIONS = ("reduce", "arg", "cum")
 
 
 class Cost(NamedTuple):
@@ -60,33 +54,24 @@ def equation_cost(eqn: Eqn) -> Cost:
     """Return the cost of one run of a first-order equation."""
     ins, outs = [v.aval for v in eqn.invars], [v.aval for v in eqn.outvars]
     moved = sum(map(size_in_bytes, ins)) + sum(map(size_in_bytes, outs))
-    return Cost(_flops(eqn.primitive.name, eqn.params, ins, outs), moved)
+    return Cost(_flops(eqn, ins, outs), moved)
 
 
-def _flops(name: str, params: dict, ins: list, outs: list) -> float:
-    out = max(map(_element_count, outs), default=0)
-    if name in _DATA_MOVEMENT:
-        return 0
-    if name == "dot_general":
-        contracted = params["dimension_numbers"][0][0]
-        return 2 * out * math.prod([_static_extent(ins[0].shape[i]) for i in contracted])
-    if name == "conv_general_dilated":
-        spec = params["dimension_numbers"].rhs_spec
-        kernel = [
-            _static_extent(ins[1].shape[i]) for i in spec[1:]
-        ]  # input channels, then spatial axes
-        return 2 * out * math.prod(kernel)
-    if name.startswith(_REDUCTIONS):
-        return max(map(_element_count, ins), default=0)
-    if name == "sort":
-        return out * max(math.log2(max(out, 2)), 1)
-    if name in ("cholesky", "lu", "eigh", "svd", "qr", "triangular_solve", "eig", "schur"):
-        n = _static_extent(ins[0].shape[-1])
-        return out * n
-    return out
+def _flops(eqn: Eqn, ins: list, outs: list) -> float:
+    cost = eqn.primitive.cost
+    if callable(cost):
+        return cost([_static_aval(a) for a in ins], [_static_aval(a) for a in outs], eqn.params)
+    return cost * max(map(_element_count, outs), default=0)
 
 
-def _static_extent(size: Any) -> float:
+def _static_aval(aval: Any) -> Any:
+    """Replace the symbolic sizes of a type by 1."""
+    if not hasattr(aval, "shape"):
+        return aval
+    return aval.update(shape=tuple(map(_static_extent, aval.shape)))
+
+
+def _static_extent(size: Any) -> int:
     return 1 if dims.is_dim(size) else size
 
 
@@ -119,9 +104,9 @@ def execution_steps(jaxpr: Jaxpr, times: float = 1, beside: float = 0) -> Iterat
 def _subjaxprs(eqn: Eqn) -> list[tuple[Jaxpr, float]]:
     """Return the sub-jaxprs of an equation, with the number of their runs."""
     params = eqn.params
-    if eqn.primitive.name == "scan":
+    if eqn.primitive is scan_p:
         return [(params["jaxpr"].jaxpr, _static_extent(params["length"]))]
-    if eqn.primitive.name == "cond":  # assume the costliest branch
+    if eqn.primitive is cond_p:  # assume the costliest branch
         branches = [b.jaxpr for b in params["branches"]]
         return [(max(branches, key=_total_flops), 1)]
     if not eqn.primitive.holds_program:

@@ -24,6 +24,7 @@ from dataclasses import field
 from types import MappingProxyType, TracebackType
 from typing import Any, Final, ParamSpec, TypeVar
 
+from sagax._src import tuning
 from sagax._src.frozen_class import record
 
 P = ParamSpec("P")
@@ -349,7 +350,7 @@ class Settings:
     )
     unroll_threshold: int | None = _staged(
         optional(integer),
-        100,
+        tuning.UNROLL_THRESHOLD,
         "size up to which loops of CPU kernels are unrolled; None: LLVM's own",
     )
     keep_working_memory: bool = _row(

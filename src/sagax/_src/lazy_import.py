@@ -1,20 +1,52 @@
 """Import modules lazily: load each when one of its attributes is first used.
 
-`import sagax` would otherwise load what only programs of several processes use (asyncio brings TLS),
-or what is needed to compile. A use of `lazy_import` counts as an import in the rules of the architecture.
+`import sagax` would otherwise load what few programs need: asyncio (it brings TLS), the compiler's
+passes, the transformations. Ordinary import statements say what is imported, so that type checkers and
+readers see it: those of a function under `lazy_imports`, and for the names of a package those of its
+module `_lazy_names`. Their code runs under an `__import__` that only notes what it is asked for, in
+the builtins given to `exec`: the import system, and so other threads, take no part.
+
+`importlib.util.LazyLoader` is no alternative: on Python 3.11 the first use by several threads raises
+AttributeError, on 3.13 its lock and the one of imports can wait for each other, and it takes 30
+microseconds a module where this takes one.
 """
 
 from __future__ import annotations
 
+import functools
 import importlib
+import importlib.util
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable
+from types import CodeType
 from typing import Any
 
-__all__ = ["LateMethod", "late_names", "lazy_import"]
+__all__ = ["LazyMethod", "lazy_imports", "lazy_names"]
 
 
-class _Later:
+class _Note:
+    """What an import statement asked for: a dotted path."""
+
+    def __init__(self, path: str) -> None:
+        self.path = path
+
+    def __getattr__(self, name: str) -> _Note:
+        return _Note(f"{self.path}.{name}")
+
+
+def _note(name: str, _globals: Any, _locals: Any, fromlist: Any, _level: int) -> _Note:
+    """Stand in for `__import__`; as that does, give the first package to `import a.b as c`."""
+    return _Note(name if fromlist else name.partition(".")[0])
+
+
+def _noted(statements: CodeType) -> dict[str, str]:
+    """The names that import statements bind, each with the dotted path of what it is."""
+    bound: dict[str, Any] = {"__builtins__": {"__import__": _note}}
+    exec(statements, bound)
+    return {name: note.path for name, note in bound.items() if isinstance(note, _Note)}
+
+
+class _LazyModule:
     """Stands in a namespace for a module, until one of the module's attributes is asked for."""
 
     __slots__ = ("_name", "_namespace")
@@ -32,44 +64,58 @@ class _Later:
         return getattr(module, attribute)
 
 
-def lazy_import(name: str, namespace: dict[str, Any]) -> Any:
-    """The module of that name, loaded when its first attribute is asked for.
+def lazy_imports(statements: Callable[[], None]) -> None:
+    """Run a function of import statements so that each module loads on first use.
 
-    `namespace` is the `globals()` of the caller, where the module itself then takes the place of
-    what is returned here. Names that are imported from elsewhere would stay behind it: ask for
-    attributes of the module where they are needed.
+    The function declares its names global. Each must be a module: a name from within one would
+    stay behind what stands for it.
+
+        @lazy_imports
+        def _() -> None:
+            global reroll
+            from sagax._src.lowering import reroll
     """
-    return sys.modules.get(name) or _Later(name, namespace)
+    code, namespace = statements.__code__, statements.__globals__
+    if code.co_varnames:
+        raise NameError(f"lazy imports that are not declared global: {', '.join(code.co_varnames)}")
+    for name, path in _noted(code).items():
+        namespace[name] = sys.modules.get(path) or _LazyModule(path, namespace)
 
 
-def late_names(
-    namespace: dict[str, Any], functions: Mapping[str, str] | None = None, parts: Sequence[str] = ()
-) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
-    """`__getattr__` and `__dir__` of a package whose names are imported when they are first asked for.
+def lazy_names(package: str) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
+    """Make `__getattr__` and `__dir__` of a package, for the names that its `_lazy_names` imports.
 
-    `namespace` is the `globals()` of the package; `functions` says which names, separated by blanks,
-    each of its modules defines, which must be called otherwise: once imported, a module stands in the
-    namespace itself. `parts` are modules that are names of the package.
+    That module is read on the first such use, and never run. With a name come all others of its
+    module, which must be called otherwise: once imported, a module stands in the package itself.
     """
-    package = namespace["__name__"]
-    groups = {module: names.split() for module, names in (functions or {}).items()}
-    modules = {name: module for module, names in groups.items() for name in names}
+    namespace = vars(sys.modules[package])
+
+    @functools.cache
+    def table() -> dict[str, str]:
+        module = f"{package}._lazy_names"
+        loader: Any = importlib.util.find_spec(module).loader  # pyright: ignore[reportOptionalMemberAccess]
+        return _noted(loader.get_code(module))
 
     def find(name: str) -> Any:
-        if name in parts:
-            return importlib.import_module(f"{package}.{name}")
-        if name in modules:
-            found = importlib.import_module(f"{package}.{modules[name]}")
-            for n in groups[modules[name]]:  # what somebody put there in the meantime stays
-                namespace.setdefault(n, getattr(found, n))
-            return namespace[name]
-        raise AttributeError(f"module {package!r} has no attribute {name!r}")
+        # Python asks packages for names like `__path__` which none of them has.
+        path = None if name.startswith("__") else table().get(name)
+        if path is None:
+            raise AttributeError(f"module {package!r} has no attribute {name!r}")
+        home, _, attribute = path.rpartition(".")
+        if home == package:
+            return importlib.import_module(path)
+        module = importlib.import_module(home)
+        for other, its_path in table().items():
+            its_home, _, attribute = its_path.rpartition(".")
+            if its_home == home:  # what somebody put there in the meantime stays
+                namespace.setdefault(other, getattr(module, attribute))
+        return namespace[name]
 
-    return find, lambda: sorted({*namespace, *modules, *parts})
+    return find, lambda: sorted({*namespace, *table()})
 
 
-class LateMethod:
-    """Stands on a class for a function of a late module, until it is first asked for."""
+class LazyMethod:
+    """Stands on a class for a function of a lazy module, until it is first asked for."""
 
     __slots__ = ("_make", "_module", "_name")
 

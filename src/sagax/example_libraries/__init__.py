@@ -1,4 +1,4 @@
-"""Small libraries that show how one may be built: `optimizers` and `stax` (networks).
+"""Show how small libraries are built: `optimizers` and `stax` (networks).
 
 They are examples, and complete enough for small programs; for larger ones there are optax and flax.
 
@@ -10,6 +10,11 @@ They are examples, and complete enough for small programs; for larger ones there
 
 from __future__ import annotations
 
-from sagax._src.lazy_import import late_names as _late_names
+from typing import TYPE_CHECKING
 
-__getattr__, __dir__ = _late_names(globals(), parts=("optimizers", "stax"))
+from sagax._src.lazy_import import lazy_names as _lazy_names
+
+if TYPE_CHECKING:
+    from sagax.example_libraries._lazy_names import *
+else:
+    __getattr__, __dir__ = _lazy_names(__name__)

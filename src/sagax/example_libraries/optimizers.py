@@ -1,4 +1,4 @@
-"""Optimizers as triples of functions: `init(params)`, `update(step, gradients, state)`, `get(state)`.
+"""Optimize by gradients: triples `init(params)`, `update(step, gradients, state)`, `get(state)`.
 
 Each is written for one array and works for every pytree of arrays. A step size is a number or a
 schedule, a function from the number of the step to one.
@@ -55,14 +55,14 @@ trees.register_pytree_node(
 
 
 class JoinPoint:
-    """In what `unpack_optimizer_state` gives: the state of one array, not to be looked into by tree functions."""
+    """Hold the state of one array in `unpack_optimizer_state`, opaque to tree functions."""
 
     def __init__(self, subtree: Any) -> None:
         self.subtree = subtree
 
 
 def optimizer(opt_maker: Callable[..., tuple[Any, Any, Any]]) -> Callable[..., Optimizer]:
-    """Makes an optimizer for one array one for pytrees. A decorator.
+    """Extend an optimizer of one array to pytrees. A decorator.
 
     >>> from sagax.example_libraries import optimizers
     >>> @optimizers.optimizer
@@ -123,7 +123,7 @@ def _states(state: OptimizerState) -> list[Any]:
 
 
 def unpack_optimizer_state(opt_state: OptimizerState) -> Any:
-    """The state as a pytree of the structure of the parameters, with a `JoinPoint` for each array.
+    """Convert the state to a pytree like the parameters, with a `JoinPoint` for each array.
 
     >>> from sagax.example_libraries import optimizers
     >>> init, _, _ = optimizers.momentum(0.1, 0.9)
@@ -134,7 +134,7 @@ def unpack_optimizer_state(opt_state: OptimizerState) -> Any:
 
 
 def pack_optimizer_state(marked_pytree: Any) -> OptimizerState:
-    """The opposite of `unpack_optimizer_state`.
+    """Invert `unpack_optimizer_state`.
 
     >>> from sagax.example_libraries import optimizers
     >>> init, _, get = optimizers.sgd(0.1)
@@ -157,7 +157,7 @@ def pack_optimizer_state(marked_pytree: Any) -> OptimizerState:
 
 @optimizer
 def sgd(step_size: float | Schedule) -> tuple:
-    """Gradient descent.
+    """Build an optimizer by gradient descent.
 
     >>> from sagax.example_libraries import optimizers
     >>> init, update, get = optimizers.sgd(0.25)
@@ -168,9 +168,18 @@ def sgd(step_size: float | Schedule) -> tuple:
     return lambda x: x, lambda i, g, x: x - step_size(i) * g, lambda x: x
 
 
+def _with_zeros(count: int, update: Callable[..., tuple]) -> tuple:
+    """Build an optimizer whose state is the parameter, then `count` arrays that start as zeros."""
+
+    def init(x: Any) -> tuple:
+        return (x, *[snp.zeros_like(x) for _ in range(count)])
+
+    return init, update, lambda state: state[0]
+
+
 @optimizer
 def momentum(step_size: float | Schedule, mass: float) -> tuple:
-    """Gradient descent with momentum: the velocity keeps the part `mass` of itself.
+    """Build gradient descent with momentum: the velocity decays by the factor `mass`.
 
     >>> from sagax.example_libraries import optimizers
     >>> init, update, get = optimizers.momentum(0.25, 0.5)
@@ -184,12 +193,12 @@ def momentum(step_size: float | Schedule, mass: float) -> tuple:
         velocity = mass * velocity + g
         return x - step_size(i) * velocity, velocity
 
-    return lambda x: (x, snp.zeros_like(x)), update, lambda state: state[0]
+    return _with_zeros(1, update)
 
 
 @optimizer
 def nesterov(step_size: float | Schedule, mass: float) -> tuple:
-    """Gradient descent with Nesterov's momentum, which looks one step ahead.
+    """Build gradient descent with Nesterov's momentum, which looks one step ahead.
 
     >>> from sagax.example_libraries import optimizers
     >>> init, update, get = optimizers.nesterov(0.25, 0.5)
@@ -203,17 +212,19 @@ def nesterov(step_size: float | Schedule, mass: float) -> tuple:
         velocity = mass * velocity + g
         return x - step_size(i) * (mass * velocity + g), velocity
 
-    return lambda x: (x, snp.zeros_like(x)), update, lambda state: state[0]
+    return _with_zeros(1, update)
 
 
 def _inverse_root(squares: Any) -> Any:
-    """1 / sqrt of what is positive, else 0."""
+    """Compute 1 / sqrt of positive numbers, 0 elsewhere."""
     return snp.where(squares > 0, 1.0 / snp.sqrt(snp.where(squares > 0, squares, 1.0)), 0.0)
 
 
 @optimizer
 def adagrad(step_size: float | Schedule, momentum: float = 0.9) -> tuple:
-    """Adagrad (Duchi, Hazan, Singer, JMLR 12, 2011) with momentum: steps shrink with the sum of squared gradients.
+    """Build Adagrad (Duchi, Hazan, Singer, JMLR 12, 2011) with momentum.
+
+    Steps shrink with the sum of squared gradients.
 
     >>> from sagax.example_libraries import optimizers
     >>> init, update, get = optimizers.adagrad(0.5, momentum=0.0)
@@ -228,16 +239,14 @@ def adagrad(step_size: float | Schedule, momentum: float = 0.9) -> tuple:
         mean = (1.0 - momentum) * (g * _inverse_root(squares)) + momentum * mean
         return x - step_size(i) * mean, squares, mean
 
-    return (
-        lambda x: (x, snp.zeros_like(x), snp.zeros_like(x)),
-        update,
-        lambda state: state[0],
-    )
+    return _with_zeros(2, update)
 
 
 @optimizer
 def rmsprop(step_size: float | Schedule, gamma: float = 0.9, eps: float = 1e-8) -> tuple:
-    """RMSProp (Tieleman and Hinton, 2012): steps are divided by a running mean of the gradient's size.
+    """Build RMSProp (Tieleman and Hinton, 2012).
+
+    Steps are divided by a running mean of the gradient's size.
 
     >>> from sagax.example_libraries import optimizers
     >>> init, update, get = optimizers.rmsprop(0.5, gamma=0.75)
@@ -251,14 +260,14 @@ def rmsprop(step_size: float | Schedule, gamma: float = 0.9, eps: float = 1e-8) 
         mean = gamma * mean + (1.0 - gamma) * snp.square(g)
         return x - step_size(i) * g / snp.sqrt(mean + eps), mean
 
-    return lambda x: (x, snp.zeros_like(x)), update, lambda state: state[0]
+    return _with_zeros(1, update)
 
 
 @optimizer
 def rmsprop_momentum(
     step_size: float | Schedule, gamma: float = 0.9, eps: float = 1e-8, momentum: float = 0.9
 ) -> tuple:
-    """RMSProp with momentum.
+    """Build RMSProp with momentum.
 
     >>> from sagax.example_libraries import optimizers
     >>> init, update, get = optimizers.rmsprop_momentum(0.5, gamma=0.75)
@@ -273,18 +282,16 @@ def rmsprop_momentum(
         velocity = momentum * velocity + step_size(i) * g / snp.sqrt(mean + eps)
         return x - velocity, mean, velocity
 
-    return (
-        lambda x: (x, snp.zeros_like(x), snp.zeros_like(x)),
-        update,
-        lambda state: state[0],
-    )
+    return _with_zeros(2, update)
 
 
 @optimizer
 def adam(
     step_size: float | Schedule, b1: float = 0.9, b2: float = 0.999, eps: float = 1e-8
 ) -> tuple:
-    """Adam (Kingma and Ba, 2015): running means of the gradient and of its square, corrected for their start.
+    """Build Adam (Kingma and Ba, 2015).
+
+    It has running means of the gradient and of its square, corrected for their start.
 
     >>> from sagax.example_libraries import optimizers
     >>> init, update, get = optimizers.adam(0.5)
@@ -301,18 +308,14 @@ def adam(
         second = squares / (1 - snp.asarray(b2, mean.dtype) ** (i + 1))
         return x - step_size(i) * first / (snp.sqrt(second) + eps), mean, squares
 
-    return (
-        lambda x: (x, snp.zeros_like(x), snp.zeros_like(x)),
-        update,
-        lambda state: state[0],
-    )
+    return _with_zeros(2, update)
 
 
 @optimizer
 def adamax(
     step_size: float | Schedule, b1: float = 0.9, b2: float = 0.999, eps: float = 1e-8
 ) -> tuple:
-    """Adamax, the form of Adam with the largest gradient in place of the mean square.
+    """Build Adamax, the form of Adam with the largest gradient in place of the mean square.
 
     >>> from sagax.example_libraries import optimizers
     >>> init, update, get = optimizers.adamax(0.5)
@@ -328,16 +331,12 @@ def adamax(
         step = step_size(i) / (1 - snp.asarray(b1, mean.dtype) ** (i + 1))
         return x - step * mean / (largest + eps), mean, largest
 
-    return (
-        lambda x: (x, snp.zeros_like(x), snp.zeros_like(x)),
-        update,
-        lambda state: state[0],
-    )
+    return _with_zeros(2, update)
 
 
 @optimizer
 def sm3(step_size: float | Schedule, momentum: float = 0.9) -> tuple:
-    """SM3 (Anil, Gupta, Koren, Singer, 2019): as adagrad, with one number for each row and column.
+    """Build SM3 (Anil, Gupta, Koren, Singer, 2019): Adagrad with a number for each row and column.
 
     >>> from sagax.example_libraries import optimizers
     >>> init, update, get = optimizers.sm3(0.5, momentum=0.0)
@@ -369,7 +368,7 @@ def sm3(step_size: float | Schedule, momentum: float = 0.9) -> tuple:
 
 
 def make_schedule(scalar_or_schedule: float | Schedule) -> Schedule:
-    """A schedule: the function itself, or the one that always gives the number.
+    """Convert a number to a constant schedule; functions pass through.
 
     >>> from sagax.example_libraries import optimizers
     >>> optimizers.make_schedule(0.1)(7)
@@ -388,7 +387,7 @@ def make_schedule(scalar_or_schedule: float | Schedule) -> Schedule:
 
 
 def constant(step_size: float) -> Schedule:
-    """The same step size always.
+    """Build a schedule of a constant step size.
 
     >>> from sagax.example_libraries import optimizers
     >>> optimizers.constant(0.1)(7)
@@ -398,7 +397,7 @@ def constant(step_size: float) -> Schedule:
 
 
 def exponential_decay(step_size: float, decay_steps: int, decay_rate: float) -> Schedule:
-    """A step size that falls to the part `decay_rate` of itself every `decay_steps` steps.
+    """Build a schedule that multiplies the step size by `decay_rate` every `decay_steps` steps.
 
     >>> from sagax.example_libraries import optimizers
     >>> optimizers.exponential_decay(1.0, 10, 0.5)(20)
@@ -410,7 +409,9 @@ def exponential_decay(step_size: float, decay_steps: int, decay_rate: float) -> 
 def inverse_time_decay(
     step_size: float, decay_steps: int, decay_rate: float, staircase: bool = False
 ) -> Schedule:
-    """A step size divided by 1 + `decay_rate` i / `decay_steps`; the fraction rounded down with `staircase`.
+    """Build a schedule that divides the step size by 1 + `decay_rate` i / `decay_steps`.
+
+    With `staircase` the fraction is rounded down.
 
     >>> from sagax.example_libraries import optimizers
     >>> optimizers.inverse_time_decay(1.0, 10, 1.0)(10)
@@ -424,7 +425,7 @@ def inverse_time_decay(
 def polynomial_decay(
     step_size: float, decay_steps: int, final_step_size: float, power: float = 1.0
 ) -> Schedule:
-    """A step size that falls to the final one in `decay_steps` steps, in a straight line or as a power.
+    """Build a schedule that falls to the final step size linearly, or as a power.
 
     >>> from sagax.example_libraries import optimizers
     >>> float(optimizers.polynomial_decay(1.0, 10, 0.0)(5))
@@ -439,7 +440,7 @@ def polynomial_decay(
 
 
 def piecewise_constant(boundaries: Any, values: Any) -> Schedule:
-    """The step size `values[k]` after `k` of the boundaries have been passed.
+    """Build a schedule of step size `values[k]` after `k` of the boundaries have been passed.
 
     >>> from sagax.example_libraries import optimizers
     >>> schedule = optimizers.piecewise_constant([10], [1.0, 0.1])
@@ -460,7 +461,7 @@ def piecewise_constant(boundaries: Any, values: Any) -> Schedule:
 
 
 def l2_norm(tree: Any) -> Array:
-    """The root of the sum of the squares of all numbers in a pytree.
+    """Compute the root of the sum of the squares of all numbers in a pytree.
 
     >>> import numpy as np
     >>> from sagax.example_libraries import optimizers
@@ -472,7 +473,7 @@ def l2_norm(tree: Any) -> Array:
 
 
 def clip_grads(grad_tree: Any, max_norm: float) -> Any:
-    """The gradients, made shorter where their `l2_norm` is more than `max_norm`.
+    """Scale the gradients down where their `l2_norm` is more than `max_norm`.
 
     >>> import numpy as np
     >>> from sagax.example_libraries import optimizers

@@ -1,4 +1,4 @@
-"""Networks as pairs of functions: `init(key, input_shape)` and `apply(params, inputs)`.
+"""Build networks of layers: pairs `init(key, input_shape)`, `apply(params, inputs)`.
 
 `init` gives the shape of the output and the parameters. Layers are combined by `serial` and `parallel`.
 
@@ -34,7 +34,7 @@ Layer = tuple[Callable[..., Any], Callable[..., Any]]
 
 
 def Dense(out_dim: int, W_init: Any = None, b_init: Any = None) -> Layer:
-    """A layer that multiplies by a matrix and adds a vector; parameters (W, b).
+    """Build a layer that multiplies by a matrix and adds a vector; parameters (W, b).
 
     >>> import sagax
     >>> from sagax.example_libraries import stax
@@ -66,7 +66,9 @@ def GeneralConv(
     W_init: Any = None,
     b_init: Any = None,
 ) -> Layer:
-    """A convolution; `dimension_numbers` names the layouts, such as ("NHWC", "HWIO", "NHWC").
+    """Build a convolution layer.
+
+    `dimension_numbers` names the layouts, such as ("NHWC", "HWIO", "NHWC").
 
     >>> import sagax
     >>> from sagax.example_libraries import stax
@@ -95,7 +97,7 @@ def GeneralConvTranspose(
     W_init: Any = None,
     b_init: Any = None,
 ) -> Layer:
-    """A transposed convolution, which makes arrays larger.
+    """Build a transposed convolution layer, which enlarges arrays.
 
     >>> import sagax
     >>> from sagax.example_libraries import stax
@@ -152,8 +154,8 @@ def _conv(
 
 def _shape_of(run: Callable[..., Any], shape: Sequence[int], *args: Any, batch: int = 0) -> tuple:
     """The shape of a result; a batch of unknown size, -1, stays one."""
-    known = tuple(1 if n == -1 else n for n in shape)
-    found = list(eval_shape(run, ShapedArray(known, np.float32), *args).shape)
+    concrete_shape = tuple(1 if n == -1 else n for n in shape)
+    found = list(eval_shape(run, ShapedArray(concrete_shape, np.float32), *args).shape)
     if shape[batch] == -1:
         found[batch] = -1
     return tuple(found)
@@ -172,7 +174,7 @@ def BatchNorm(
     beta_init: Any = zeros,
     gamma_init: Any = ones,
 ) -> Layer:
-    """Subtracts the mean of the batch and divides by its deviation; then scales by gamma and adds beta.
+    """Build a layer that standardizes by mean and deviation of the batch, then scales and shifts.
 
     >>> import sagax, sagax.numpy as snp
     >>> from sagax.example_libraries import stax
@@ -210,7 +212,7 @@ def _same_shape(rng: Any, input_shape: Sequence[int]) -> tuple:
 
 
 def elementwise(fun: Callable[..., Any], **fun_kwargs: Any) -> Layer:
-    """A layer that applies a function element by element.
+    """Build a layer that applies a function elementwise.
 
     >>> import sagax.numpy as snp
     >>> from sagax.example_libraries import stax
@@ -244,16 +246,16 @@ def _pooling(reducer: Any, initial: float, rescale: bool = False) -> Callable[..
     ) -> Layer:
         strides = tuple(strides or (1,) * len(window_shape))
         names = spec or ("N" + "DHW"[3 - len(window_shape) :] + "C")
-        places = [i for i, c in enumerate(names) if c not in "NC"]
+        spatial_dims = [i for i, c in enumerate(names) if c not in "NC"]
         window, steps = [1] * len(names), [1] * len(names)
-        for i, size, step in zip(places, window_shape, strides, strict=True):
+        for i, size, step in zip(spatial_dims, window_shape, strides, strict=True):
             window[i], steps[i] = size, step
 
         def run(inputs: Any) -> Any:
             out = lax.reduce_window(inputs, initial, reducer, window, steps, padding)
             if not rescale:
                 return out
-            spatial = [n if i in places else 1 for i, n in enumerate(inputs.shape)]
+            spatial = [n if i in spatial_dims else 1 for i, n in enumerate(inputs.shape)]
             ones = snp.ones(spatial, inputs.dtype)
             return out / lax.reduce_window(ones, 0.0, lax.add, window, steps, padding)
 
@@ -276,7 +278,9 @@ def MaxPool(
     padding: Any = "VALID",
     spec: str | None = None,
 ) -> Layer:
-    """The largest of each window. `spec` names the dimensions, by default those of "NHWC".
+    """Build a layer of each window's maximum.
+
+    `spec` names the dimensions, by default those of "NHWC".
 
     >>> import sagax
     >>> from sagax.example_libraries import stax
@@ -292,7 +296,7 @@ def SumPool(
     padding: Any = "VALID",
     spec: str | None = None,
 ) -> Layer:
-    """The sum of each window.
+    """Build a layer of each window's sum.
 
     >>> import sagax
     >>> from sagax.example_libraries import stax
@@ -308,7 +312,7 @@ def AvgPool(
     padding: Any = "VALID",
     spec: str | None = None,
 ) -> Layer:
-    """The mean of each window, of what lies within the array.
+    """Build a layer of each window's mean, over what lies within the array.
 
     >>> import sagax
     >>> from sagax.example_libraries import stax
@@ -329,9 +333,10 @@ Flatten = _flatten()
 
 
 def Dropout(rate: float, mode: str = "train") -> Layer:
-    """Keeps each number with the probability `rate`, divided by it; with a `mode` other than "train" all as they are.
+    """Build a layer that keeps each number with the probability `rate`, divided by it.
 
-    `apply` takes a key: `apply(params, inputs, rng=key)`.
+    With a `mode` other than "train" it keeps all numbers. `apply` takes a key: `apply(params,
+    inputs, rng=key)`.
 
     >>> import sagax, sagax.numpy as snp
     >>> from sagax.example_libraries import stax
@@ -349,8 +354,8 @@ def Dropout(rate: float, mode: str = "train") -> Layer:
             )
         if mode != "train":
             return inputs
-        kept = random.bernoulli(rng, rate, snp.shape(inputs))
-        return snp.where(kept, inputs / rate, 0)
+        mask = random.bernoulli(rng, rate, snp.shape(inputs))
+        return snp.where(mask, inputs / rate, 0)
 
     return _same_shape, apply
 
@@ -359,7 +364,7 @@ def Dropout(rate: float, mode: str = "train") -> Layer:
 
 
 def FanOut(num: int) -> Layer:
-    """The input `num` times.
+    """Build a layer that copies the input `num` times.
 
     >>> from sagax.example_libraries import stax
     >>> stax.FanOut(2)[1]((), 3.0)
@@ -382,7 +387,7 @@ FanInSum = _fan_in_sum()
 
 
 def FanInConcat(axis: int = -1) -> Layer:
-    """The inputs joined along `axis`.
+    """Build a layer that joins the inputs along `axis`.
 
     >>> import numpy as np
     >>> from sagax.example_libraries import stax
@@ -391,10 +396,10 @@ def FanInConcat(axis: int = -1) -> Layer:
     """
 
     def init(rng: Any, input_shape: Sequence[Sequence[int]]) -> tuple:
-        place = axis % len(input_shape[0])
-        size = sum(shape[place] for shape in input_shape)
+        position = axis % len(input_shape[0])
+        size = sum(shape[position] for shape in input_shape)
         first = tuple(input_shape[0])
-        return (*first[:place], size, *first[place + 1 :]), ()
+        return (*first[:position], size, *first[position + 1 :]), ()
 
     return init, lambda params, inputs, **kwargs: snp.concatenate(inputs, axis)
 
@@ -404,7 +409,7 @@ def _keys(rng: Any, n: int) -> Any:
 
 
 def serial(*layers: Layer) -> Layer:
-    """One layer after the other.
+    """Compose layers one after the other.
 
     >>> from sagax.example_libraries import stax
     >>> init, apply = stax.serial(stax.Identity, stax.Exp)
@@ -430,7 +435,7 @@ def serial(*layers: Layer) -> Layer:
 
 
 def parallel(*layers: Layer) -> Layer:
-    """Each layer on the input of its number.
+    """Compose layers side by side, each on the input of its index.
 
     >>> from sagax.example_libraries import stax
     >>> init, apply = stax.parallel(stax.Identity, stax.Exp)
@@ -452,7 +457,7 @@ def parallel(*layers: Layer) -> Layer:
 
 
 def shape_dependent(make_layer: Callable[[Any], Layer]) -> Layer:
-    """The layer that `make_layer` makes for the shape of the input.
+    """Build the layer that `make_layer` makes for the shape of the input.
 
     >>> import sagax
     >>> from sagax.example_libraries import stax

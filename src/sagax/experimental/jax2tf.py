@@ -16,6 +16,7 @@ import numpy as np
 from sagax._src import trees, xla
 from sagax._src.api import export
 from sagax._src.api.jit import JitFunction, ShapeDtypeStruct, jit
+from sagax._src.argument_checks import checks
 from sagax._src.core import dims, dtypes
 from sagax._src.core.dims.scope import SymbolicScope
 from sagax._src.diagnostics.boundary import function_name
@@ -72,10 +73,7 @@ def convert(
     >>> f_tf.__name__
     'sin'
     """
-    if not callable(fun_jax):
-        raise ArgumentError(
-            function="jax2tf.convert", argument="fun_jax", got=fun_jax, expected="a function"
-        )
+    checks.callable("jax2tf.convert", "fun_jax", fun_jax)
     if not enable_xla or native_serialization is False:
         raise ArgumentValueError(
             "programs are handed to TensorFlow as StableHLO only",
@@ -216,7 +214,7 @@ def _module(exported: export.Exported) -> bytes:
         )
     if not code.variables:
         return artifact
-    inner = xla.module_functions(artifact, "inner_")
+    inner = xla.mlir.module_functions(artifact, "inner_")
     types = inner.arg_types[len(code.variables) :]
     lines: list[str] = []
     values = [_size_of(code, variable, types, lines) for variable in code.variables]
@@ -231,7 +229,7 @@ def _module(exported: export.Exported) -> bytes:
     lines.append(f"return {', '.join(outs)} : {results}" if count else "return")
     head = ", ".join(f"%arg{i}: {t}" for i, t in enumerate(types))
     body, rest = "\n".join(lines), "\n".join(inner.texts)
-    return xla.serialize_artifact(
+    return xla.artifacts.serialize_artifact(
         f"module @{code.name.strip('<>') or 'f'} attributes {{jax.uses_shape_polymorphism = true}} {{\nfunc.func public @main({head}) -> ({results}) {{\n{body}\n}}\n{rest}\n}}\n"
     )
 

@@ -7,8 +7,11 @@ twice
 
 from __future__ import annotations
 
-from sagax._src.lazy_import import late_names as _late_names
+from typing import TYPE_CHECKING
 
-_PARTS = ("backend", "core", "linear_util", "random", "source_info_util")
+from sagax._src.lazy_import import lazy_names as _lazy_names
 
-__getattr__, __dir__ = _late_names(globals(), parts=_PARTS)
+if TYPE_CHECKING:
+    from sagax.extend._lazy_names import *
+else:
+    __getattr__, __dir__ = _lazy_names(__name__)

@@ -1,4 +1,4 @@
-"""Images: resizing, scaling and moving them."""
+"""Resize, scale and translate images."""
 
 from sagax.image._resize import ResizeMethod, resize, scale_and_translate
 

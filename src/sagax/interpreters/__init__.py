@@ -8,8 +8,11 @@ True
 
 from __future__ import annotations
 
-from sagax._src.lazy_import import late_names as _late_names
+from typing import TYPE_CHECKING
 
-_PARTS = ("ad", "batching", "mlir", "partial_eval", "pxla", "xla")
+from sagax._src.lazy_import import lazy_names as _lazy_names
 
-__getattr__, __dir__ = _late_names(globals(), parts=_PARTS)
+if TYPE_CHECKING:
+    from sagax.interpreters._lazy_names import *
+else:
+    __getattr__, __dir__ = _lazy_names(__name__)

@@ -1,4 +1,4 @@
-"""Primitive operations, with explicit types and shapes.
+"""Apply primitive operations, with explicit types and shapes.
 
 What `sagax.numpy` is made of: no implicit promotion of dtypes, no broadcasting of ranks, every
 operation with all its rules.

@@ -1,4 +1,4 @@
-"""Linear algebra of (stacks of) matrices: factorisations, eigenvalues, triangular systems.
+"""Factor batches of matrices, and solve triangular systems.
 
 A matrix is the last two dimensions of an array; all dimensions before them are a stack.
 """

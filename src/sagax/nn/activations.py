@@ -1,4 +1,4 @@
-"""Activation functions, element by element or along one axis.
+"""Apply activation functions, elementwise or along one axis.
 
 They are written so that derivatives of every order are finite wherever they have a limit. Products
 such as x sigmoid(x) are the sore point: at infinite x a derivative multiplies infinity by zero. They
@@ -9,6 +9,7 @@ Integers become floating point, except in functions that only compare (relu and 
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Callable
 from typing import Any
@@ -28,7 +29,7 @@ from sagax._src.primitives.special.erf import erfc
 from sagax._src.primitives.structural import convert
 from sagax._src.primitives.transcendental import logistic
 from sagax.numpy._arguments import one_axis
-from sagax.numpy._base import as_array, dtype_of, number_beside, operand_inexact, select, strong
+from sagax.numpy._base import as_array, dtype_of, number_like, operand_inexact, select, strong
 from sagax.numpy._fused import fused
 
 # e^-x is zero, and 1 + e^-x is 1, long before here, in every dtype
@@ -43,7 +44,7 @@ _SELU_SCALE = 1.0507009873554804934193349852946
 
 
 def _real(function: str, x: Any) -> Any:
-    """`x` as an array of real floating point numbers."""
+    """Convert `x` to an array of real floating point numbers."""
     x = operand_inexact(function, x)
     if dtypes.is_complex(dtype_of(x)):
         raise ArgumentValueError(
@@ -57,7 +58,7 @@ def _real(function: str, x: Any) -> Any:
 
 
 def _lifted(function: str, x: Any) -> Any:
-    """`x` as an array that is floating point as beside a Python float: weakly typed if it was not."""
+    """Convert `x` to floating point as a Python float operand would: weakly typed if it was not."""
     x = as_array(function, x)
     if dtypes.is_inexact(x.dtype):
         return x
@@ -65,15 +66,35 @@ def _lifted(function: str, x: Any) -> Any:
 
 
 def _within(x: Any, low: float, high: float) -> Any:
-    """`x` moved into [low, high]; NaN stays, in derivatives too, which are 0 at the ends and beyond."""
+    """Clip `x` to [low, high]; NaN stays, in derivatives too, which are 0 at the ends and beyond."""
     most = float(dtypes.finfo(dtype_of(x)).max)
     return saturate(x, max(low, -most), min(high, most))
 
 
 def _gated(x: Any, reach: float, gate: Callable[[Any], Any]) -> Any:
-    """x gate(x) for a gate that is exactly 0 below -reach and 1 above reach."""
+    """Compute x gate(x) for a gate that is exactly 0 below -reach and 1 above reach."""
     inside = _within(x, -reach, reach)
     return select(x >= reach, x, inside * gate(inside))
+
+
+def activation(
+    prepare: Callable[[str, Any], Any],
+) -> Callable[[Callable[[Any], Array]], Callable[[Any], Array]]:
+    """Make an activation of a formula of one array, evaluated as one operation outside of jit.
+
+    `prepare(function, x)` converts what users pass to the array.
+    """
+
+    def decorate(formula: Callable[[Any], Array]) -> Callable[[Any], Array]:
+        run, name = fused(formula), formula.__name__
+
+        @functools.wraps(formula)
+        def call(x: Any) -> Array:
+            return run(prepare(name, x))
+
+        return call
+
+    return decorate
 
 
 # rectifiers ---------------------------------------------------------------------------------------
@@ -81,11 +102,13 @@ def _gated(x: Any, reach: float, gate: Callable[[Any], Any]) -> Any:
 
 @fused
 def _relu(x: Any) -> Any:
-    return select(x <= 0, number_beside(0, x), x)
+    return select(x <= 0, number_like(0, x), x)
 
 
 def relu(x: Any) -> Array:
-    """`x` where it is positive, else 0. The derivative at 0 is 0. Booleans become integers.
+    """Compute the rectified linear unit: max(x, 0).
+
+    The derivative at 0 is 0. Booleans become integers.
 
     >>> from sagax import nn
     >>> import sagax.numpy as snp
@@ -98,20 +121,16 @@ def relu(x: Any) -> Array:
     return _relu(x)
 
 
-@fused
-def _relu6(x: Any) -> Any:
-    return _within(x, 0.0, 6.0)
-
-
+@activation(_lifted)
 def relu6(x: Any) -> Array:
-    """`x` moved into [0, 6]. The derivative is 0 at 0 and at 6.
+    """Clip `x` to [0, 6]. The derivative is 0 at 0 and at 6.
 
     >>> from sagax import nn
     >>> import sagax.numpy as snp
     >>> nn.relu6(snp.array([-2.0, 3.0, 8.0]))
     Array([0., 3., 6.], dtype=float32)
     """
-    return _relu6(_lifted("relu6", x))
+    return _within(x, 0.0, 6.0)
 
 
 @fused
@@ -120,7 +139,7 @@ def _leaky_relu(x: Any, slope: Any) -> Any:
 
 
 def leaky_relu(x: Any, negative_slope: Any = 1e-2) -> Array:
-    """`x` where it is not negative, else `negative_slope` times `x`.
+    """Compute the leaky rectified linear unit: `x`, or `negative_slope` times a negative `x`.
 
     >>> from sagax import nn
     >>> import sagax.numpy as snp
@@ -133,12 +152,12 @@ def leaky_relu(x: Any, negative_slope: Any = 1e-2) -> Array:
 @fused
 def _elu(x: Any, alpha: Any) -> Any:
     positive = x > 0
-    below = select(positive, number_beside(0, x), x)
+    below = select(positive, number_like(0, x), x)
     return snp.where(positive, x, alpha * snp.expm1(below))
 
 
 def elu(x: Any, alpha: Any = 1.0) -> Array:
-    """`x` where it is positive, else alpha (exp(x) - 1): the exponential linear unit.
+    """Compute the exponential linear unit: `x` where it is positive, else alpha (exp(x) - 1).
 
     >>> from sagax import nn
     >>> import sagax.numpy as snp
@@ -151,12 +170,14 @@ def elu(x: Any, alpha: Any = 1.0) -> Array:
 @fused
 def _celu(x: Any, alpha: Any) -> Any:
     positive = x > 0
-    below = select(positive, number_beside(0, x), x)
+    below = select(positive, number_like(0, x), x)
     return snp.where(positive, x, alpha * snp.expm1(below / alpha))
 
 
 def celu(x: Any, alpha: Any = 1.0) -> Array:
-    """`x` where it is positive, else alpha (exp(x / alpha) - 1): smooth at 0 for every alpha > 0.
+    """Compute `x` where it is positive, else alpha (exp(x / alpha) - 1).
+
+    It is smooth at 0 for every alpha > 0.
 
     >>> from sagax import nn
     >>> import sagax.numpy as snp
@@ -166,8 +187,9 @@ def celu(x: Any, alpha: Any = 1.0) -> Array:
     return _celu(as_array("celu", x), alpha)
 
 
+@activation(_lifted)
 def selu(x: Any) -> Array:
-    """The exponential linear unit, scaled so that normal numbers keep their mean and variance.
+    """Compute the exponential linear unit, scaled to preserve mean and variance of normal numbers.
 
     The constants are those of Klambauer et al., Self-Normalizing Neural Networks (2017).
 
@@ -176,19 +198,14 @@ def selu(x: Any) -> Array:
     >>> nn.selu(snp.array([-1.0, 1.0]))
     Array([-1.1113307,  1.050701 ], dtype=float32)
     """
-    return _selu(_lifted("selu", x))
-
-
-@fused
-def _selu(x: Any) -> Any:
-    return _SELU_SCALE * _elu(x, number_beside(_SELU_ALPHA, x))
+    return _SELU_SCALE * _elu(x, number_like(_SELU_ALPHA, x))
 
 
 # smooth ones --------------------------------------------------------------------------------------
 
 
 def sigmoid(x: Any) -> Array:
-    """1 / (1 + exp(-x)), between 0 and 1.
+    """Compute 1 / (1 + exp(-x)), between 0 and 1.
 
     >>> from sagax import nn
     >>> import sagax.numpy as snp
@@ -199,7 +216,7 @@ def sigmoid(x: Any) -> Array:
 
 
 def tanh(x: Any, /) -> Array:
-    """The hyperbolic tangent, between -1 and 1.
+    """Compute the hyperbolic tangent, between -1 and 1.
 
     >>> from sagax import nn
     >>> import sagax.numpy as snp
@@ -220,78 +237,64 @@ def _softplus_jvp(primals: tuple, tangents: tuple) -> tuple:
     return _softplus(x), t * logistic(x)
 
 
-_softplus_now = fused(lambda x: _softplus(x))
-
-
+@activation(_real)
 def softplus(x: Any) -> Array:
-    """log(1 + exp(x)) without overflow: a smooth `relu`, whose derivative is `sigmoid`.
+    """Compute log(1 + exp(x)) without overflow: a smooth `relu`, whose derivative is `sigmoid`.
 
     >>> from sagax import nn
     >>> import sagax.numpy as snp
     >>> nn.softplus(snp.array([-snp.inf, 0.0, 100.0]))
     Array([  0.       ,   0.6931472, 100.       ], dtype=float32)
     """
-    return _softplus_now(_real("softplus", x))
+    return _softplus(x)
 
 
-@fused
-def _log_sigmoid(x: Any) -> Any:
-    return -_softplus(-x)
-
-
+@activation(_real)
 def log_sigmoid(x: Any) -> Array:
-    """The logarithm of `sigmoid`, -log(1 + exp(-x)), exact also where that is near 0 or 1.
+    """Compute the logarithm of `sigmoid`, -log(1 + exp(-x)), exact also where that is near 0 or 1.
 
     >>> from sagax import nn
     >>> import sagax.numpy as snp
     >>> nn.log_sigmoid(snp.array([-100.0, 0.0]))
     Array([-100.       ,   -0.6931472], dtype=float32)
     """
-    return _log_sigmoid(_real("log_sigmoid", x))
+    return -_softplus(-x)
 
 
-@fused
-def _silu(x: Any) -> Any:
-    return _gated(x, _GATE_RANGE, logistic)
-
-
+@activation(_real)
 def silu(x: Any) -> Array:
-    """x sigmoid(x), which is 0 at -inf. Also called swish.
+    """Compute x sigmoid(x), which is 0 at -inf. Also called swish.
 
     >>> from sagax import nn
     >>> import sagax.numpy as snp
     >>> nn.silu(snp.array([-1.0, 0.0, 100.0]))
     Array([ -0.26894143,   0.        , 100.        ], dtype=float32)
     """
-    return _silu(_real("silu", x))
+    return _gated(x, _GATE_RANGE, logistic)
 
 
 swish = silu
 
 
-@fused
-def _mish(x: Any) -> Any:
-    return _gated(x, _GATE_RANGE, lambda z: snp.tanh(_softplus(z)))
-
-
+@activation(_real)
 def mish(x: Any) -> Array:
-    """x tanh(softplus(x)), which is 0 at -inf.
+    """Compute x tanh(softplus(x)), which is 0 at -inf.
 
     >>> from sagax import nn
     >>> import sagax.numpy as snp
     >>> nn.mish(snp.array([0.0, 100.0]))
     Array([  0., 100.], dtype=float32)
     """
-    return _mish(_real("mish", x))
+    return _gated(x, _GATE_RANGE, lambda z: snp.tanh(_softplus(z)))
 
 
 def _normal_gate(x: Any) -> Any:
-    """The normal distribution function."""
-    return 0.5 * erfc(-x * number_beside(math.sqrt(0.5), x))
+    """Compute the normal distribution function."""
+    return 0.5 * erfc(-x * number_like(math.sqrt(0.5), x))
 
 
 def _normal_gate_near(x: Any) -> Any:
-    """The normal distribution function by a hyperbolic tangent, to three digits."""
+    """Approximate the normal distribution function by a hyperbolic tangent, to three digits."""
     return 0.5 * (1 + snp.tanh(math.sqrt(2 / math.pi) * (x + 0.044715 * (x * x * x))))
 
 
@@ -301,7 +304,7 @@ def _gelu(x: Any, *, approximate: bool) -> Any:
 
 
 def gelu(x: Any, approximate: bool = True) -> Array:
-    """x times the probability that a standard normal number is below x.
+    """Compute x times the probability that a standard normal number is below x.
 
     `approximate` computes the probability by a hyperbolic tangent, to about three digits; else it is
     exact. Formulas: Hendrycks and Gimpel, Gaussian Error Linear Units (2016).
@@ -314,21 +317,17 @@ def gelu(x: Any, approximate: bool = True) -> Array:
     return _gelu(strong(_real("gelu", x)), approximate=bool(approximate))
 
 
-@fused
-def _soft_sign(x: Any) -> Any:
-    inside = _within(x, -math.inf, math.inf)
-    return inside / (abs(inside) + 1)
-
-
+@activation(_real)
 def soft_sign(x: Any) -> Array:
-    """x / (1 + abs(x)), between -1 and 1.
+    """Compute x / (1 + abs(x)), between -1 and 1.
 
     >>> from sagax import nn
     >>> import sagax.numpy as snp
     >>> nn.soft_sign(snp.array([-1.0, snp.inf]))
     Array([-0.5,  1. ], dtype=float32)
     """
-    return _soft_sign(_real("soft_sign", x))
+    inside = _within(x, -math.inf, math.inf)
+    return inside / (abs(inside) + 1)
 
 
 @fused
@@ -340,7 +339,7 @@ def _squareplus(x: Any, b: Any) -> Any:
 
 
 def squareplus(x: Any, b: Any = 4) -> Array:
-    """(x + sqrt(x**2 + b)) / 2: a smooth `relu` without exponentials; `b` is not negative.
+    """Compute (x + sqrt(x**2 + b)) / 2: a smooth `relu` without exponentials; `b` is not negative.
 
     >>> from sagax import nn
     >>> import sagax.numpy as snp
@@ -365,113 +364,93 @@ def _log1mexp_jvp(primals: tuple, tangents: tuple) -> tuple:
     return _log1mexp(x), t * (snp.exp(-x) / -snp.expm1(-x))
 
 
-_log1mexp_now = fused(lambda x: _log1mexp(x))
-
-
+@activation(_real)
 def log1mexp(x: Any) -> Array:
-    """log(1 - exp(-x)) for positive `x`, exact for small and large ones; -inf at 0, NaN below.
+    """Compute log(1 - exp(-x)) for positive `x`, exact for small and large ones.
+
+    -inf at 0, NaN below.
 
     >>> from sagax import nn
     >>> import sagax.numpy as snp
     >>> nn.log1mexp(snp.array([0.0, 1.0, snp.inf]))
     Array([       -inf, -0.45867515, -0.        ], dtype=float32)
     """
-    return _log1mexp_now(_real("log1mexp", x))
+    return _log1mexp(x)
 
 
 # of straight pieces and parabolas -----------------------------------------------------------------
 
 
-@fused
-def _hard_tanh(x: Any) -> Any:
-    x = snp.where(x < -1, -1, x)
-    return snp.where(x > 1, 1, x)
-
-
+@activation(as_array)
 def hard_tanh(x: Any) -> Array:
-    """`x` moved into [-1, 1].
+    """Clip `x` to [-1, 1].
 
     >>> from sagax import nn
     >>> import sagax.numpy as snp
     >>> nn.hard_tanh(snp.array([-2.0, 0.5, 3.0]))
     Array([-1. ,  0.5,  1. ], dtype=float32)
     """
-    return _hard_tanh(as_array("hard_tanh", x))
+    x = snp.where(x < -1, -1, x)
+    return snp.where(x > 1, 1, x)
 
 
-@fused
-def _hard_sigmoid(x: Any) -> Any:
-    return _within(x + 3, 0.0, 6.0) / 6
-
-
+@activation(_lifted)
 def hard_sigmoid(x: Any) -> Array:
-    """(x + 3) / 6 moved into [0, 1].
+    """Clip (x + 3) / 6 to [0, 1].
 
     >>> from sagax import nn
     >>> import sagax.numpy as snp
     >>> nn.hard_sigmoid(snp.array([-4.0, 0.0, 4.0]))
     Array([0. , 0.5, 1. ], dtype=float32)
     """
-    return _hard_sigmoid(_lifted("hard_sigmoid", x))
+    return _within(x + 3, 0.0, 6.0) / 6
 
 
-@fused
-def _hard_silu(x: Any) -> Any:
-    return _gated(x, 3.0, lambda z: (z + 3) / 6)
-
-
+@activation(_lifted)
 def hard_silu(x: Any) -> Array:
-    """x hard_sigmoid(x): 0 below -3, x above 3. Also called hard_swish.
+    """Compute x hard_sigmoid(x): 0 below -3, x above 3. Also called hard_swish.
 
     >>> from sagax import nn
     >>> import sagax.numpy as snp
     >>> nn.hard_silu(snp.array([-3.0, 1.5, 4.0]))
     Array([-0.   ,  1.125,  4.   ], dtype=float32)
     """
-    return _hard_silu(_lifted("hard_silu", x))
+    return _gated(x, 3.0, lambda z: (z + 3) / 6)
 
 
 hard_swish = hard_silu
 
 
-@fused
-def _sparse_plus(x: Any) -> Any:
-    inside = _within(x, -1.0, 1.0)
-    return select(x >= 1, x, snp.square(inside + 1) / 4)
-
-
+@activation(_lifted)
 def sparse_plus(x: Any) -> Array:
-    """0 below -1, x above 1, and the parabola (x + 1)**2 / 4 in between.
+    """Compute 0 below -1, x above 1, and the parabola (x + 1)**2 / 4 in between.
 
     >>> from sagax import nn
     >>> import sagax.numpy as snp
     >>> nn.sparse_plus(snp.array([-2.0, 0.0, 2.0]))
     Array([0.  , 0.25, 2.  ], dtype=float32)
     """
-    return _sparse_plus(_lifted("sparse_plus", x))
+    inside = _within(x, -1.0, 1.0)
+    return select(x >= 1, x, snp.square(inside + 1) / 4)
 
 
-@fused
-def _sparse_sigmoid(x: Any) -> Any:
-    return 0.5 * snp.clip(x + 1, 0.0, 2.0)
-
-
+@activation(_lifted)
 def sparse_sigmoid(x: Any) -> Array:
-    """(x + 1) / 2 moved into [0, 1]: the derivative of `sparse_plus`.
+    """Clip (x + 1) / 2 to [0, 1]: the derivative of `sparse_plus`.
 
     >>> from sagax import nn
     >>> import sagax.numpy as snp
     >>> nn.sparse_sigmoid(snp.array([-2.0, 0.0, 2.0]))
     Array([0. , 0.5, 1. ], dtype=float32)
     """
-    return _sparse_sigmoid(_lifted("sparse_sigmoid", x))
+    return 0.5 * snp.clip(x + 1, 0.0, 2.0)
 
 
 # others -------------------------------------------------------------------------------------------
 
 
 def identity(x: Any) -> Array:
-    """`x` itself, as an array.
+    """Return `x` itself, as an array.
 
     >>> from sagax import nn
     >>> nn.identity(1.5)
@@ -488,7 +467,7 @@ def _glu(x: Any, *, axis: int) -> Any:
 
 
 def glu(x: Any, axis: int = -1) -> Array:
-    """One half of `x` times the sigmoid of the other: the gated linear unit.
+    """Multiply one half of `x` with the sigmoid of the other: the gated linear unit.
 
     The result is half as large along `axis`, whose size must be even (else ValueError).
 
@@ -511,17 +490,13 @@ def glu(x: Any, axis: int = -1) -> Array:
 
 @takes_out_sharding
 def one_hot(
-    x: Any,
-    num_classes: Any,
-    *,
-    dtype: Any = None,
-    axis: int = -1,
-    out_sharding: Any = None,
+    x: Any, num_classes: Any, *, dtype: Any = None, axis: int = -1, out_sharding: Any = None
 ) -> Array:
-    """1 at the index that each element of `x` is, else 0: one more axis, of size `num_classes`.
+    """Encode indices as one-hot vectors, along a new axis of size `num_classes`.
 
-    An element outside of 0 ... num_classes - 1 gives zeros only. `dtype` is that of the result
-    (default: the default float); `axis` is where the new axis stands in the result, `out_sharding` how it is divided among
+    They are 1 at the index that each element of `x` is, else 0. An element outside of 0 ...
+    num_classes - 1 gives zeros only. `dtype` is that of the result (default: the default float);
+    `axis` is where the new axis stands in the result, `out_sharding` how it is divided among
     devices.
 
     Raises a TypeError for a number of classes that is no integer, a ValueError for an axis that the
@@ -555,8 +530,10 @@ def _classes(num_classes: Any) -> Any:
 
 @fused
 def _one_hot(x: Any, *, classes: Any, dtype: Any, axis: int) -> Any:
-    whole = aval_of(x).dtype
+    index_dtype = aval_of(x).dtype
     shape = [1] * (x.ndim + 1)
     shape[axis] = classes
-    indices = snp.arange(classes, dtype=None if whole == np.bool_ else whole).reshape(shape)
+    indices = snp.arange(classes, dtype=None if index_dtype == np.bool_ else index_dtype).reshape(
+        shape
+    )
     return (snp.expand_dims(x, axis) == indices).astype(dtype)

@@ -1,4 +1,4 @@
-"""Products of matrices of few bits, which carry a scale for each block of elements.
+"""Multiply block-scaled matrices of low precision.
 
 The formats are those of the Open Compute Project's "Microscaling Formats" (2023), in which a scale is
 a power of two, and a second one with scales of 8 bits and one more for the whole array.
@@ -27,7 +27,7 @@ _F32 = np.dtype(np.float32)
 
 @record
 class BlockScaleConfig:
-    """How an array is quantized: made by `get_scaled_dot_general_config`."""
+    """Describe the quantization of an array: made by `get_scaled_dot_general_config`."""
 
     mode: str
     block_size: int
@@ -44,7 +44,7 @@ _MODES = {
 
 
 def get_scaled_dot_general_config(mode: str, global_scale: Any = None) -> BlockScaleConfig:
-    """How `scaled_dot_general` quantizes an operand: 'mxfp8', 'mxfp4' or 'nvfp4'.
+    """Configure how `scaled_dot_general` quantizes an operand: 'mxfp8', 'mxfp4' or 'nvfp4'.
 
     `global_scale`, for 'nvfp4' only, is one number (default 1) that the scales of blocks are relative to.
 
@@ -76,7 +76,7 @@ def get_scaled_dot_general_config(mode: str, global_scale: Any = None) -> BlockS
 def scaled_matmul(
     lhs: Any, rhs: Any, lhs_scales: Any, rhs_scales: Any, preferred_element_type: Any = np.float32
 ) -> Array:
-    """The product of scaled matrices: (B, M, K) and (B, N, K) give (B, M, N).
+    """Multiply scaled matrices: (B, M, K) and (B, N, K) give (B, M, N).
 
     `lhs_scales` has shape (B, M, K / block), `rhs_scales` (B, N, K / block): each holds for a block of
     elements in a row. Computed in float32.
@@ -119,7 +119,7 @@ def _unscaled(name: str, argument: str, x: Any, scales: Any) -> Any:
 
 
 def _quantized(x: Any, config: BlockScaleConfig) -> Any:
-    """`x` (B, M, K) rounded to what the format can hold, as float32."""
+    """Round `x` (B, M, K) to the values of the format, as float32."""
     block = config.block_size
     if x.shape[2] % block:
         raise ShapeError(
@@ -131,10 +131,10 @@ def _quantized(x: Any, config: BlockScaleConfig) -> Any:
     most = float(ml_dtypes.finfo(config.data_type).max)
     greatest = snp.max(snp.abs(wide), axis=-1, keepdims=True)
     if config.mode == "nvfp4":
-        whole = 1.0 if config.global_scale is None else convert(config.global_scale, _F32)
+        outer_scale = 1.0 if config.global_scale is None else convert(config.global_scale, _F32)
         largest = float(ml_dtypes.finfo(config.scale_type).max)
-        scales = snp.clip(greatest / (most * whole), 0.0, largest)
-        scales = convert(convert(scales, config.scale_type), _F32) * whole
+        scales = snp.clip(greatest / (most * outer_scale), 0.0, largest)
+        scales = convert(convert(scales, config.scale_type), _F32) * outer_scale
     else:
         # the least power of two with which the greatest element does not overflow
         nonzero = snp.where(greatest > 0, greatest, 1.0)
@@ -152,7 +152,7 @@ def scaled_dot_general(
     configs: Sequence[BlockScaleConfig] | None = None,
     implementation: str | None = None,
 ) -> Array:
-    """`lax.dot_general` of operands quantized in blocks along the one contracted dimension.
+    """Compute `lax.dot_general` of operands quantized in blocks along the one contracted dimension.
 
     `configs` are for lhs, rhs and, in the backward pass, the gradient; without them nothing is
     quantized. Derivatives take quantization as the identity. `implementation` has no effect.
@@ -194,7 +194,7 @@ def scaled_dot_general(
 
 
 def _as_matrices(x: Any, contract: int, batch: Sequence[int]) -> tuple[Any, tuple, tuple]:
-    """`x` as (B, M, K), and the shapes that B and M stand for."""
+    """Reshape `x` to (B, M, K); return also the shapes that B and M stand for."""
     contract = contract % x.ndim
     batch = [d % x.ndim for d in batch]
     free = [d for d in range(x.ndim) if d != contract and d not in batch]
@@ -219,8 +219,8 @@ def _product(configs: tuple, a: Any, b: Any) -> Any:
     def forward(a: Any, b: Any) -> tuple:
         return product(a, b), (a, b)
 
-    def backward(kept: tuple, g: Any) -> tuple:
-        a, b = kept
+    def backward(residuals: tuple, g: Any) -> tuple:
+        a, b = residuals
         turned = snp.swapaxes(g, 1, 2)
 
         def fits(x: Any) -> Any:

@@ -1,4 +1,4 @@
-"""Functions of slices, applied to whole arrays."""
+"""Apply functions to slices along axes."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from sagax.numpy._shaping import expand_dims
 
 
 def apply_along_axis(func1d: Callable, axis: int, arr: Any, *args: Any, **kwargs: Any) -> Array:
-    """`func1d(vector, *args, **kwargs)` for each vector of `arr` along `axis`.
+    """Apply `func1d(vector, *args, **kwargs)` to each vector of `arr` along `axis`.
 
     The dimensions of what it returns take the place of that axis.
 
@@ -35,7 +35,7 @@ def apply_along_axis(func1d: Callable, axis: int, arr: Any, *args: Any, **kwargs
 
 
 def apply_over_axes(func: Callable, a: Any, axes: Sequence[int]) -> Array:
-    """`func(a, axis)` for each of `axes` in turn, each applied to the result of the one before.
+    """Apply `func(a, axis)` for each of `axes` in turn, each time to the previous result.
 
     The function keeps the number of dimensions, or leaves out the one that it is given.
 

@@ -1,13 +1,14 @@
-"""What reductions and other functions along axes do with their arguments: axes, `out`, sizes."""
+"""Check the arguments that functions along axes share: axes, `out`, sizes."""
 
 from __future__ import annotations
 
 import operator
-from collections.abc import Sequence
+from collections.abc import Collection
 from typing import Any
 
 import numpy as np
 
+from sagax._src.argument_checks.checks import canonical_axis
 from sagax._src.core import dims
 from sagax._src.core.trace import Tracer
 from sagax._src.core.value import Array, aval_of
@@ -17,18 +18,17 @@ from sagax._src.diagnostics.errors import (
     ConcretizationTypeError,
     SagaxError,
 )
-from sagax._src.primitives.structural import canonical_axis
 from sagax.numpy._base import as_operand
 
 
 class UnsupportedArgumentError(SagaxError, NotImplementedError):
-    """An argument that NumPy's function has and that cannot be honoured here."""
+    """An argument that NumPy's function has and that cannot be honored here."""
 
     code = "SX0125"
 
 
 def renamed(error: SagaxError, function: str) -> SagaxError:
-    """An error of a function that was called by `function`, as an error of the latter."""
+    """Rename the function in an error: from an internal one to `function`, which the user called."""
     error.facts["function"] = function
     return error.attach()
 
@@ -52,8 +52,21 @@ def refuse_sharding(function: str, out_sharding: Any) -> None:
         )
 
 
+def check_choice(
+    function: str, argument: str, value: Any, choices: Collection[Any], expected: str | None = None
+) -> None:
+    """Raise unless `value` is one of `choices`; `expected` words them, by default as a list."""
+    if value not in choices:
+        raise ArgumentValueError(
+            function=function,
+            argument=argument,
+            got=repr(value),
+            expected=expected or f"one of {', '.join(map(repr, choices))}",
+        )
+
+
 def checked_shape(function: str, argument: str, value: Any) -> tuple:
-    """A shape given by the user as a tuple of ints and symbolic sizes; an int is one size."""
+    """Check a user's shape and return it as a tuple of ints and symbolic sizes; an int is one size."""
     try:
         return dims.canonical_shape(value, argument)
     except SagaxError as error:
@@ -61,7 +74,7 @@ def checked_shape(function: str, argument: str, value: Any) -> tuple:
 
 
 def with_aval(function: str, x: Any, position: int = 0) -> tuple[Any, Any]:
-    """`x` as something that primitives take, and its aval; an error naming `function` otherwise."""
+    """Convert `x` to an operand of primitives and return it with its aval; errors name `function`."""
     if isinstance(x, Array):
         return x, x.aval
     x = as_operand(function, x, position)
@@ -69,7 +82,7 @@ def with_aval(function: str, x: Any, position: int = 0) -> tuple[Any, Any]:
 
 
 def axis_tuple(function: str, axis: Any, ndim: int) -> tuple[int, ...]:
-    """`axis` (an int, several, or None for all) as sorted dimensions without repetition."""
+    """Normalize `axis` (an int, several, or None for all) to sorted dimensions without duplicates."""
     if axis is None:
         return tuple(range(ndim))
     if type(axis) is int:
@@ -96,7 +109,7 @@ def axis_tuple(function: str, axis: Any, ndim: int) -> tuple[int, ...]:
 
 
 def one_axis(function: str, axis: Any, ndim: int, argument: str = "axis") -> int:
-    """`axis` as a dimension, counted from the start."""
+    """Normalize `axis` to a nonnegative dimension."""
     if type(axis) is int and -ndim <= axis < ndim:
         return axis if axis >= 0 else axis + ndim
     if isinstance(axis, Tracer) and axis.concrete() is None:
@@ -105,7 +118,7 @@ def one_axis(function: str, axis: Any, ndim: int, argument: str = "axis") -> int
 
 
 def axes_in_order(function: str, axes: Any, ndim: int, argument: str = "axes") -> tuple[int, ...]:
-    """Each of `axes` (an int or several) as a dimension, in the order given; no repetition."""
+    """Normalize each of `axes` (an int or several) to a dimension, in this order; no duplicates."""
     given: Any = axes if isinstance(axes, (tuple, list, range, np.ndarray, Array)) else (axes,)
     found = tuple([one_axis(function, a, ndim, argument) for a in given])
     if len(set(found)) != len(found):
@@ -120,7 +133,7 @@ def axes_in_order(function: str, axes: Any, ndim: int, argument: str = "axes") -
 
 
 def static_int(function: str, argument: str, value: Any, why: str = "") -> Any:
-    """`value` as an int (or symbolic size) that is known while tracing."""
+    """Convert `value` to an int (or symbolic size) that is known while tracing."""
     if type(value) is int or dims.is_dim(value):
         return value
     if isinstance(value, Tracer) and value.concrete() is None:
@@ -134,7 +147,7 @@ def static_int(function: str, argument: str, value: Any, why: str = "") -> Any:
 
 
 def concrete_or_raise(function: str, x: Any, fix: str) -> np.ndarray:
-    """The contents of `x`, which decide about the shape of the result, as a NumPy array."""
+    """Return the contents of `x`, which determine the shape of the result, as a NumPy array."""
     if isinstance(x, Tracer):
         value = x.concrete()
         if value is None:

@@ -1,4 +1,4 @@
-"""Arithmetic, element by element: sums, products, quotients, remainders, powers, extremes, signs.
+"""Compute elementwise arithmetic: sums, products, quotients, remainders, powers, extrema, signs.
 
 Operands are promoted to a common dtype and broadcast. `add` and its kind are plain functions here; the
 module `_ufunc` makes of some of them the objects of the public namespace that also reduce and accumulate.
@@ -6,7 +6,7 @@ module `_ufunc` makes of some of them the objects of the public namespace that a
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -14,7 +14,7 @@ import sagax.numpy._base as _base
 from sagax._src.core import dtypes
 from sagax._src.core.value import Array, aval_of
 from sagax._src.diagnostics.errors import DtypeError
-from sagax._src.lazy_import import lazy_import
+from sagax._src.lazy_import import lazy_imports
 from sagax._src.primitives.arithmetic import (
     abs_p,
     add_p,
@@ -37,28 +37,29 @@ from sagax._src.primitives.rounding import RoundingMethod, round_p
 from sagax._src.primitives.structural import real_p
 from sagax.numpy._base import (
     dtype_of,
-    number_beside,
+    number_like,
     operand_inexact,
     operands2,
     operands2_inexact,
     select,
-    zero_beside,
+    zero_like,
 )
 from sagax.numpy._fused import fused, operation1, operation2
 
-if TYPE_CHECKING:
-    import sagax._src.higher_order.while_loop as loops
-    import sagax._src.primitives.power as power_family
-else:
-    loops = lazy_import("sagax._src.higher_order.while_loop", globals())
-    power_family = lazy_import("sagax._src.primitives.power", globals())
+
+@lazy_imports
+def _() -> None:
+    global loops, power_family
+    from sagax._src.higher_order import while_loop as loops
+    from sagax._src.primitives import power as power_family
+
 
 _BOOL = dtypes.bool_
 _SCALARS = frozenset((bool, int, float, complex))
 
 
 def _numeric(*operands: Any) -> tuple:
-    """Promoted operands, as integers where they are booleans."""
+    """Promote booleans among the operands to integers."""
     if dtype_of(operands[0]) == _BOOL:
         dtype = dtypes.to_numeric(_BOOL)
         return tuple([_base.cast(x, dtype, False) for x in operands])
@@ -66,7 +67,7 @@ def _numeric(*operands: Any) -> tuple:
 
 
 def _real_kind(function: str, x: Any) -> str:
-    """The kind of a dtype that is not complex; raises for a complex one."""
+    """Return the kind of a dtype that is not complex; raise for a complex one."""
     kind = dtypes.kind(dtype_of(x))
     if kind == "c":
         raise DtypeError(
@@ -84,7 +85,7 @@ def _real_kind(function: str, x: Any) -> str:
 
 @operation2
 def add(x: Any, y: Any, /) -> Array:
-    """x + y, element by element; for booleans the logical or.
+    """Add x + y elementwise; for booleans, compute the logical or.
 
     >>> import sagax.numpy as snp
     >>> snp.add(snp.arange(3), 10)
@@ -101,7 +102,7 @@ def add(x: Any, y: Any, /) -> Array:
 
 @operation2
 def subtract(x: Any, y: Any, /) -> Array:
-    """x - y, element by element. Booleans are refused, as in NumPy.
+    """Subtract x - y elementwise. Booleans are refused, as in NumPy.
 
     >>> import sagax.numpy as snp
     >>> snp.subtract(snp.arange(3), 10)
@@ -113,7 +114,7 @@ def subtract(x: Any, y: Any, /) -> Array:
 
 @operation2
 def multiply(x: Any, y: Any, /) -> Array:
-    """x * y, element by element; for booleans the logical and.
+    """Multiply x * y elementwise; for booleans, compute the logical and.
 
     >>> import sagax.numpy as snp
     >>> snp.multiply(snp.arange(3), 0.5)
@@ -130,7 +131,7 @@ def multiply(x: Any, y: Any, /) -> Array:
 
 @operation1
 def negative(x: Any, /) -> Array:
-    """-x, element by element; modulo the width for unsigned integers. Booleans are refused.
+    """Negate each element; modulo the width for unsigned integers. Booleans are refused.
 
     >>> import sagax.numpy as snp
     >>> snp.negative(snp.array([1.0, -2.0]))
@@ -140,7 +141,7 @@ def negative(x: Any, /) -> Array:
 
 
 def positive(x: Any, /) -> Array:
-    """`x` unchanged.
+    """Return `x` unchanged.
 
     >>> import sagax.numpy as snp
     >>> snp.positive(snp.array([1.0, -2.0]))
@@ -151,7 +152,7 @@ def positive(x: Any, /) -> Array:
 
 @operation1
 def square(x: Any, /) -> Array:
-    """x * x, element by element; booleans become integers.
+    """Square each element; booleans become integers.
 
     >>> import sagax.numpy as snp
     >>> snp.square(snp.array([1.0, -2.0]))
@@ -166,7 +167,7 @@ def square(x: Any, /) -> Array:
 
 @operation2
 def true_divide(x1: Any, x2: Any, /) -> Array:
-    """x1 / x2, element by element, in floating point; integers are converted.
+    """Divide x1 / x2 elementwise, in floating point; integers are converted.
 
     Division by zero gives inf or NaN.
 
@@ -180,7 +181,7 @@ def true_divide(x1: Any, x2: Any, /) -> Array:
 
 @operation2
 def divide(x1: Any, x2: Any, /) -> Array:
-    """As `true_divide`.
+    """Divide x1 / x2 elementwise: another name of `true_divide`.
 
     >>> import sagax.numpy as snp
     >>> snp.divide(snp.arange(3), 2)
@@ -192,7 +193,7 @@ def divide(x1: Any, x2: Any, /) -> Array:
 
 @operation1
 def reciprocal(x: Any, /) -> Array:
-    """1 / x, element by element, in floating point.
+    """Compute 1 / x elementwise, in floating point.
 
     >>> import sagax.numpy as snp
     >>> snp.reciprocal(snp.array([2.0, -4.0]))
@@ -201,35 +202,35 @@ def reciprocal(x: Any, /) -> Array:
     return integer_pow_p.bind(operand_inexact("reciprocal", x), y=-1)
 
 
-def _known_sign(x: Any) -> int:
-    """1 or -1 for a number that is known to be positive or negative, else 0."""
+def _static_sign(x: Any) -> int:
+    """Return 1 or -1 for a number that is known to be positive or negative, else 0."""
     known: Any = x if type(x) in _SCALARS or isinstance(x, np.generic) else 0
     return 1 if known > 0 else -1 if known < 0 else 0
 
 
 def _remainder(x: Any, y: Any, sign: int) -> tuple[Any, Any]:
-    """What `rem` gives, with the sign of x, and where that is not the sign of y.
+    """Return the result of `rem`, with the sign of x, and a mask of signs that differ from y's.
 
     `sign` is that of y if it is known. For integers y = 0 must have been dealt with.
     """
     r = rem_p.bind(x, y)
-    zero = zero_beside(r)
+    zero = zero_like(r)
     if sign:
         return r, (lt_p if sign > 0 else gt_p).bind(r, zero)
-    differ = ne_p.bind(lt_p.bind(r, zero), lt_p.bind(y, zero_beside(y)))
+    differ = ne_p.bind(lt_p.bind(r, zero), lt_p.bind(y, zero_like(y)))
     return r, and_p.bind(differ, ne_p.bind(r, zero))
 
 
-def _not_zero(y: Any, sign: int) -> Any:
-    """A divisor of integers with 1 in place of 0, for which the remainder is defined to be 0."""
+def _nonzero_divisor(y: Any, sign: int) -> Any:
+    """Replace 0 by 1 in an integer divisor; the remainder is then defined to be 0."""
     if sign or dtypes.is_inexact(dtype_of(y)):
         return y
-    return select(eq_p.bind(y, zero_beside(y)), number_beside(1, y), y)
+    return select(eq_p.bind(y, zero_like(y)), number_like(1, y), y)
 
 
 @operation2
 def floor_divide(x1: Any, x2: Any, /) -> Array:
-    """The floor of x1 / x2, element by element, in the common dtype; booleans become integers.
+    """Compute floor(x1 / x2) elementwise, in the common dtype; booleans become integers.
 
     Raises DtypeError for complex operands. An integer divided by zero gives a meaningless number.
 
@@ -244,18 +245,18 @@ def floor_divide(x1: Any, x2: Any, /) -> Array:
     if kind == "f":
         return _floor_divmod(x, y)[0]
     quotient = div_p.bind(x, y)
-    sign = _known_sign(x2)
+    sign = _static_sign(x2)
     if sign:
         _, below = _remainder(x, y, sign)
     else:
-        rest = ne_p.bind(rem_p.bind(x, y), zero_beside(x))
+        rest = ne_p.bind(rem_p.bind(x, y), zero_like(x))
         below = and_p.bind(rest, ne_p.bind(sign_p.bind(x), sign_p.bind(y)))
-    return select(below, sub_p.bind(quotient, number_beside(1, quotient)), quotient)
+    return select(below, sub_p.bind(quotient, number_like(1, quotient)), quotient)
 
 
 @operation2
 def remainder(x1: Any, x2: Any, /) -> Array:
-    """x1 - x2 * floor(x1 / x2), element by element: the remainder with the sign of `x2`.
+    """Compute x1 - x2 * floor(x1 / x2) elementwise: the remainder with the sign of `x2`.
 
     For integers and x2 = 0 it is 0. Raises DtypeError for complex operands.
 
@@ -265,8 +266,8 @@ def remainder(x1: Any, x2: Any, /) -> Array:
     """
     x, y = _numeric(*operands2("remainder", x1, x2))
     kind = _real_kind("remainder", x)
-    sign = _known_sign(x2)
-    y = _not_zero(y, sign)
+    sign = _static_sign(x2)
+    y = _nonzero_divisor(y, sign)
     if kind == "u":
         return rem_p.bind(x, y)
     r, below = _remainder(x, y, sign)
@@ -278,7 +279,7 @@ mod = remainder
 
 @operation2
 def fmod(x1: Any, x2: Any, /) -> Array:
-    """x1 - x2 * trunc(x1 / x2), element by element: the remainder with the sign of `x1`.
+    """Compute x1 - x2 * trunc(x1 / x2) elementwise: the remainder with the sign of `x1`.
 
     For integers and x2 = 0 it is 0. Raises DtypeError for complex operands.
 
@@ -288,12 +289,12 @@ def fmod(x1: Any, x2: Any, /) -> Array:
     """
     x, y = _numeric(*operands2("fmod", x1, x2))
     _real_kind("fmod", x)
-    return rem_p.bind(x, _not_zero(y, _known_sign(x2)))
+    return rem_p.bind(x, _nonzero_divisor(y, _static_sign(x2)))
 
 
 @operation2
 def divmod(x1: Any, x2: Any, /) -> tuple[Array, Array]:
-    """The pair (floor_divide(x1, x2), remainder(x1, x2)).
+    """Return the pair (floor_divide(x1, x2), remainder(x1, x2)).
 
     >>> import sagax.numpy as snp
     >>> snp.divmod(snp.array([7, -7]), 4)
@@ -302,19 +303,19 @@ def divmod(x1: Any, x2: Any, /) -> tuple[Array, Array]:
     x, y = _numeric(*operands2("divmod", x1, x2))
     if _real_kind("divmod", x) == "f":
         return _floor_divmod(x, y)
-    if _known_sign(x2):  # a number, of which more is known than of the operand made of it
+    if _static_sign(x2):  # a number tells more than the operand made of it
         y = x2
     return floor_divide(x, y), remainder(x, y)
 
 
 @fused
 def _floor_divmod(x: Any, y: Any) -> tuple[Array, Array]:
-    """The floor of x / y, and the remainder that goes with it, in floating point."""
+    """Compute the floor of x / y and the matching remainder, in floating point."""
     r, below = _remainder(x, y, 0)
     # x - r is a multiple of y, up to rounding that the last step takes away
-    multiple = select(eq_p.bind(y, zero_beside(y)), x, sub_p.bind(x, r))
+    multiple = select(eq_p.bind(y, zero_like(y)), x, sub_p.bind(x, r))
     quotient = div_p.bind(multiple, y)
-    quotient = select(below, sub_p.bind(quotient, number_beside(1, quotient)), quotient)
+    quotient = select(below, sub_p.bind(quotient, number_like(1, quotient)), quotient)
     quotient = round_p.bind(quotient, rounding_method=RoundingMethod.AWAY_FROM_ZERO)
     return quotient, select(below, add_p.bind(r, y), r)
 
@@ -323,7 +324,7 @@ def _floor_divmod(x: Any, y: Any) -> tuple[Array, Array]:
 
 
 def power(x1: Any, x2: Any, /) -> Array:
-    """x1 ** x2, element by element, in the common dtype; booleans become integers.
+    """Compute x1 ** x2 elementwise, in the common dtype; booleans become integers.
 
     An exponent that is a Python int is a fixed one, computed by repeated multiplication. Integers have
     no negative powers: a fixed one raises TypeError, and an array of them gives numbers without
@@ -357,10 +358,10 @@ pow = power
 
 @fused
 def _integer_power(x: Any, y: Any) -> Array:
-    """Integers to integer powers by squaring: one round for each bit of the greatest exponent."""
+    """Raise integers to integer powers by squaring: one step for each bit of the greatest exponent."""
     shape = _base.broadcast_shapes("power", [_base.shape_of(x), _base.shape_of(y)])
     x, y = _base.broadcast_to(x, shape), _base.broadcast_to(y, shape)
-    one, zero = number_beside(1, y), zero_beside(y)
+    one, zero = number_like(1, y), zero_like(y)
 
     def unfinished(state: tuple) -> Array:
         return reduce_or_p.bind(ne_p.bind(state[2], zero), axes=tuple(range(len(shape))))
@@ -371,13 +372,13 @@ def _integer_power(x: Any, y: Any) -> Array:
         out = select(odd, mul_p.bind(out, x), out)
         return out, mul_p.bind(x, x), shift_right_logical_p.bind(y, one)
 
-    start = _base.broadcast_to(_base.as_array("power", number_beside(1, x)), shape)
+    start = _base.broadcast_to(_base.as_array("power", number_like(1, x)), shape)
     return loops.while_loop(unfinished, step, (start, x, y))[0]
 
 
 @operation2
 def float_power(x1: Any, x2: Any, /) -> Array:
-    """x1 ** x2, element by element, in floating point whatever the operands are.
+    """Compute x1 ** x2 elementwise, always in floating point.
 
     >>> import sagax.numpy as snp
     >>> snp.float_power(snp.arange(1, 4), -1)
@@ -392,7 +393,7 @@ def float_power(x1: Any, x2: Any, /) -> Array:
 
 @operation1
 def absolute(x: Any, /) -> Array:
-    """The absolute value of each element; of complex numbers the modulus, which is real.
+    """Compute the absolute value of each element; for complex numbers the modulus, which is real.
 
     >>> import sagax.numpy as snp
     >>> snp.absolute(snp.array([-1.5, 3 + 4j]))
@@ -409,7 +410,7 @@ abs = absolute
 
 @operation1
 def fabs(x: Any, /) -> Array:
-    """The absolute value of each element, in floating point. Real numbers only.
+    """Compute the absolute value of each element, in floating point. Real numbers only.
 
     >>> import sagax.numpy as snp
     >>> snp.fabs(snp.array([-1, 2]))
@@ -429,7 +430,7 @@ def fabs(x: Any, /) -> Array:
 
 @operation1
 def sign(x: Any, /) -> Array:
-    """-1, 0 or 1, as each element is negative, zero or positive; x / |x| for complex numbers.
+    """Compute the sign of each element: -1, 0 or 1; x / |x| for complex numbers.
 
     >>> import sagax.numpy as snp
     >>> snp.sign(snp.array([-1.5, 0.0, 2.0]))
@@ -443,7 +444,7 @@ def sign(x: Any, /) -> Array:
 
 @operation2
 def maximum(x: Any, y: Any, /) -> Array:
-    """The greater of x and y, element by element; NaN where either is NaN.
+    """Compute the elementwise maximum of x and y; NaN where either is NaN.
 
     Complex numbers are compared by their real parts, and by their imaginary parts where those agree.
 
@@ -457,7 +458,7 @@ def maximum(x: Any, y: Any, /) -> Array:
 
 @operation2
 def minimum(x: Any, y: Any, /) -> Array:
-    """The smaller of x and y, element by element; NaN where either is NaN.
+    """Compute the elementwise minimum of x and y; NaN where either is NaN.
 
     Complex numbers are compared by their real parts, and by their imaginary parts where those agree.
 
@@ -471,7 +472,7 @@ def minimum(x: Any, y: Any, /) -> Array:
 
 @operation2
 def fmax(x1: Any, x2: Any) -> Array:
-    """The greater of x1 and x2, element by element; where one of them is NaN, the other.
+    """Compute the elementwise maximum of x1 and x2; where one of them is NaN, the other.
 
     >>> import sagax.numpy as snp
     >>> snp.fmax(snp.array([1.0, snp.nan]), 0)
@@ -484,7 +485,7 @@ def fmax(x1: Any, x2: Any) -> Array:
 
 @operation2
 def fmin(x1: Any, x2: Any) -> Array:
-    """The smaller of x1 and x2, element by element; where one of them is NaN, the other.
+    """Compute the elementwise minimum of x1 and x2; where one of them is NaN, the other.
 
     >>> import sagax.numpy as snp
     >>> snp.fmin(snp.array([1.0, snp.nan]), 0)
@@ -496,7 +497,7 @@ def fmin(x1: Any, x2: Any) -> Array:
 
 
 def _lexicographic(compare: Any, x: Any, y: Any) -> Array:
-    """A comparison that orders complex numbers by real parts, then by imaginary parts."""
+    """Compare complex numbers by real parts, then by imaginary parts."""
     if not dtypes.is_complex(dtype_of(x)):
         return compare.bind(x, y)
     (rx, ix), (ry, iy) = _parts(x), _parts(y)

@@ -1,4 +1,4 @@
-"""What the array API standard asks of a namespace: its version, and an inspection object."""
+"""Implement the array API standard's version and inspection object."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _NAMES = (
 
 
 class __array_namespace_info__:
-    """Inspection of the namespace, by the array API standard: capabilities, devices, dtypes.
+    """Inspect the namespace by the array API standard: capabilities, devices, dtypes.
 
     >>> import sagax.numpy as snp
     >>> snp.__array_namespace_info__().default_dtypes()["real floating"]
@@ -38,23 +38,19 @@ class __array_namespace_info__:
     __module__ = "sagax.numpy"
 
     def capabilities(self) -> dict[str, Any]:
-        """What is supported: no boolean masks and no shapes that depend on data, since programs are traced."""
-        return {
-            "boolean indexing": False,
-            "data-dependent shapes": False,
-            "max dimensions": 64,
-        }
+        """Return the supported features: no boolean masks and no data-dependent shapes, because of tracing."""
+        return {"boolean indexing": False, "data-dependent shapes": False, "max dimensions": 64}
 
     def default_device(self) -> None:
-        """None: arrays are on the default device unless one is asked for."""
+        """Return None: arrays are on the default device unless one is requested."""
         return None
 
     def devices(self) -> tuple:
-        """What may be given as `device`: None (the default one) and all devices."""
+        """Return the values of `device`: None (the default device) and all devices."""
         return (None, *devices.devices())
 
     def default_dtypes(self, *, device: Any = None) -> dict[str, np.dtype]:
-        """The dtypes of numbers and of indices when none is asked for; they hang on the option x64."""
+        """Return the default dtypes of numbers and of indices; they depend on the option x64."""
         self._check_device(device)
         x64 = _base.x64()
         return {
@@ -65,7 +61,7 @@ class __array_namespace_info__:
         }
 
     def dtypes(self, *, device: Any = None, kind: Any = None) -> dict[str, np.dtype]:
-        """The dtypes of the standard that can be used now, of the given kind (or kinds, a tuple)."""
+        """Return the available dtypes of the standard, of the given kind (or kinds, a tuple)."""
         self._check_device(device)
         wanted = _letters(kind)
         x64 = _base.x64()

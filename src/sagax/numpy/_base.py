@@ -1,4 +1,4 @@
-"""What all functions of the namespace do with their operands: check, promote, align.
+"""Check, promote and align the operands of sagax.numpy.
 
 Arrays of different dtypes are promoted by the lattice in core.dtypes; Python numbers are weak and
 become scalars of the array's dtype. Arrays of different rank get leading dimensions of size 1, which the
@@ -40,7 +40,7 @@ _NUMBERS_LIMIT = 4096
 
 
 def refused(function: str, x: Any, position: int) -> ArgumentError:
-    """The error for an argument that is no array: lists and tuples above all."""
+    """Build the error for an argument that is no array: lists and tuples above all."""
     if isinstance(x, (list, tuple)):
         fix = "make it an array first: numpy.asarray(...)"
     elif x is None:
@@ -58,7 +58,7 @@ def refused(function: str, x: Any, position: int) -> ArgumentError:
 
 
 def as_operand(function: str, x: Any, position: int = 0) -> Any:
-    """`x` as an array or tracer or scalar that primitives accept."""
+    """Convert `x` to an array, tracer or scalar that primitives accept."""
     if isinstance(x, Array) or type(x) in _SCALARS:
         return x
     if isinstance(x, (np.ndarray, np.generic)):
@@ -74,34 +74,34 @@ def as_operand(function: str, x: Any, position: int = 0) -> Any:
 
 
 def as_array(function: str, x: Any, position: int = 0) -> Any:
-    """`x` as an array or tracer, for functions that return an operand or look at its shape."""
+    """Convert `x` to an array or tracer, for functions that return an operand or read its shape."""
     if isinstance(x, Array):
         return x
     return sockets.concrete(as_operand(function, x, position))
 
 
 def x64() -> bool:
-    """Whether 64-bit dtypes are allowed."""
+    """Return whether 64-bit dtypes are allowed."""
     return _thread.settings.x64
 
 
-# --- numbers beside arrays -----------------------------------------------------------------------
+# --- scalars combined with arrays ----------------------------------------------------------------
 
 _numbers: dict[tuple, tuple] = {}
-_beside: dict[tuple, tuple] = {}
+_scalars_like: dict[tuple, tuple] = {}
 _pairs: dict[tuple, tuple] = {}
 
 
-def kept(scalar: Any) -> Any:
-    """A NumPy scalar as an operand that keeps its dtype, of 64 bits too where x64 is off."""
-    return _both(scalar)[0]
+def scalar_operand(scalar: Any) -> Any:
+    """Convert a NumPy scalar to an operand of the same dtype, of 64 bits too where x64 is off."""
+    return _scalar_and_array(scalar)[0]
 
 
 def number(value: Any, kind: type, dtype: Any) -> Any:
-    """A Python number of type `kind` as a scalar of `dtype`. Raises if an int does not fit.
+    """Convert a Python number of type `kind` to a scalar of `dtype`. Raises if an int does not fit.
 
     It is a NumPy scalar, which a traced program holds as a literal; where operations are evaluated at
-    once it is an array, made once and kept.
+    once it is an array, made once and cached.
     """
     if value or kind is int or kind is bool:
         key = (value, kind, dtype, _thread.settings.x64)
@@ -109,7 +109,7 @@ def number(value: Any, kind: type, dtype: Any) -> Any:
         key = (repr(value), kind, dtype, _thread.settings.x64)
     found = _numbers.get(key)
     if found is None:
-        found = _both(_new_number(value, kind, dtype))
+        found = _scalar_and_array(_new_number(value, kind, dtype))
         if len(_numbers) >= _NUMBERS_LIMIT:
             _numbers.clear()
         _numbers[key] = found
@@ -129,22 +129,22 @@ def _new_number(value: Any, kind: type, dtype: Any) -> Any:
         return np.asarray(value).astype(dtype)[()]
 
 
-def _beside_array(function: str, a: Any, value: Any, kind: type) -> Any:
-    """A Python number as an operand beside an array, or None if the array must be converted too."""
+def _scalar_like(function: str, a: Any, value: Any, kind: type) -> Any:
+    """Convert a Python number to an operand for an array; None if the array must be converted too."""
     if value or kind is int:
         key = (a, kind, value, _thread.settings)
     else:
         key = (a, kind, repr(value), _thread.settings)
-    found = _beside.get(key)
+    found = _scalars_like.get(key)
     if found is None:
-        found = _new_beside(function, a, value, kind)
-        if len(_beside) >= _NUMBERS_LIMIT:
-            _beside.clear()
-        _beside[key] = found
+        found = _new_scalar_like(function, a, value, kind)
+        if len(_scalars_like) >= _NUMBERS_LIMIT:
+            _scalars_like.clear()
+        _scalars_like[key] = found
     return found[1] if _state.trace is _evaluation else found[0]
 
 
-def _new_beside(function: str, a: Any, value: Any, kind: type) -> tuple:
+def _new_scalar_like(function: str, a: Any, value: Any, kind: type) -> tuple:
     scalar = dtypes.canonicalize(kind, x64()), kind is not bool
     dtype, weak = common_of(function, ((a.dtype, a.weak_type), scalar))
     if dtype is not a.dtype:
@@ -152,17 +152,17 @@ def _new_beside(function: str, a: Any, value: Any, kind: type) -> tuple:
     if weak:
         same = _python_number(value, dtype)
         return same, same
-    return _both(_new_number(value, kind, dtype))
+    return _scalar_and_array(_new_number(value, kind, dtype))
 
 
-def array_beside(function: str, a: Any, value: Any) -> Any:
-    """A Python number as an array that goes with the array `a`, in its dtype if that can hold it."""
-    _, found = _new_beside(function, a.aval, value, type(value))
+def array_like(function: str, a: Any, value: Any) -> Any:
+    """Convert a Python number to an array that combines with `a`, in its dtype if that can hold it."""
+    _, found = _new_scalar_like(function, a.aval, value, type(value))
     return sockets.concrete(value if found is None else found)
 
 
-def _both(scalar: Any) -> tuple:
-    """A scalar for programs that are traced, and the same as an array, for evaluation."""
+def _scalar_and_array(scalar: Any) -> tuple:
+    """Return a scalar for traced functions, and the same as an array, for evaluation."""
     if isinstance(scalar, np.generic) and dtypes.canonicalize(scalar.dtype, x64()) != scalar.dtype:
         # Beside an array that was made while x64 was on. As a scalar it would be cut to 32 bits.
         wide = from_host(np.asarray(scalar))
@@ -170,8 +170,8 @@ def _both(scalar: Any) -> tuple:
     return scalar, sockets.concrete(scalar)
 
 
-def number_beside(value: Any, x: Any) -> Any:
-    """A Python number as a scalar that goes with the operand `x`: in its dtype, and weak if it is."""
+def number_like(value: Any, x: Any) -> Any:
+    """Convert a Python number to a scalar in the dtype of the operand `x`, weak if that is weak."""
     aval = aval_of(x)
     if not aval.weak_type:
         return number(value, type(value), aval.dtype)
@@ -181,13 +181,13 @@ def number_beside(value: Any, x: Any) -> Any:
     return convert(sockets.concrete(same), aval.dtype, True)
 
 
-def zero_beside(x: Any) -> Any:
+def zero_like(x: Any) -> Any:
     """Zero as a scalar that goes with the operand `x`."""
-    return number_beside(0, x)
+    return number_like(0, x)
 
 
 def _common_pair(function: str, a: Any, b: Any, settings: Any) -> tuple:
-    """The common (dtype, weak) of two arrays."""
+    """Return the common (dtype, weak) of two arrays."""
     key = (a, b, settings)
     found = _pairs.get(key)
     if found is None:
@@ -212,14 +212,14 @@ def _typed(x: Any) -> tuple[Any, bool]:
 
 
 def cast(x: Any, dtype: Any, weak: bool) -> Any:
-    """An operand as `dtype`; a Python number becomes a scalar of it without any operation."""
+    """Cast an operand to `dtype`; a Python number becomes a scalar of it without any operation."""
     kind = type(x)
     if kind in _SCALARS:
         if weak:  # all operands are weak: a Python number of the right kind stays one
             return _python_number(x, dtype)
         return number(x, kind, dtype)
     if isinstance(x, np.generic) and not weak:
-        return kept(dtypes.convert_numpy(np.asarray(x), dtype)[()])
+        return scalar_operand(dtypes.convert_numpy(np.asarray(x), dtype)[()])
     # weakness alone does not matter to an operation whose other operand is strong
     return x if aval_of(x).dtype == dtype else convert(x, dtype, weak)
 
@@ -228,7 +228,7 @@ _PYTHON: dict[str, Any] = {"b": bool, "i": int, "u": int, "f": float, "c": compl
 
 
 def _python_number(x: Any, dtype: Any) -> Any:
-    """A Python number as one of the kind of `dtype`, which it must fit."""
+    """Convert a Python number to the kind of `dtype`, which it must fit."""
     kind = dtypes.kind(dtype)
     if kind == "i" and type(x) is int:
         dtypes.check_python_int(x, dtype)
@@ -236,12 +236,12 @@ def _python_number(x: Any, dtype: Any) -> Any:
 
 
 def common_dtype(function: str, args: Sequence[Any]) -> tuple[Any, bool]:
-    """The (dtype, weak) that operands have in common."""
+    """Return the common (dtype, weak) of operands."""
     return common_of(function, tuple([_typed(x) for x in args]))
 
 
 def common_of(function: str, typed: tuple) -> tuple[Any, bool]:
-    """The (dtype, weak) that several (dtype, weak) have in common."""
+    """Return the common (dtype, weak) of several (dtype, weak)."""
     try:
         return _common(typed, _thread.settings)
     except dtypes.errors.TypePromotionError as error:
@@ -249,13 +249,13 @@ def common_of(function: str, typed: tuple) -> tuple[Any, bool]:
 
 
 def promote_dtypes(function: str, *args: Any) -> list:
-    """The operands with their common dtype."""
+    """Promote the operands to their common dtype."""
     dtype, weak = common_dtype(function, args)
     return [cast(x, dtype, weak) for x in args]
 
 
 def promote_inexact(function: str, *args: Any) -> list:
-    """The operands with their common dtype, made floating point if it is not."""
+    """Promote the operands to their common dtype, or to floating point if that is not inexact."""
     dtype, weak = common_dtype(function, args)
     if not dtypes.is_inexact(dtype):
         if not dtypes.is_numeric_dtype(dtype):
@@ -269,14 +269,14 @@ def promote_inexact(function: str, *args: Any) -> list:
 
 
 def inexact(dtype: Any) -> Any:
-    """The floating point dtype in which numbers of a dtype are computed with."""
+    """Return the floating point dtype in which numbers of a dtype are computed with."""
     if dtypes.is_inexact(dtype):
         return dtype
     return dtypes.canonicalize(dtypes.to_inexact(dtype), _thread.settings.x64)
 
 
 def number_type(x: Any, x64: bool) -> tuple[Any, bool]:
-    """The (dtype, weak) of a number: of Python's, of NumPy's, or a symbolic size."""
+    """Return the (dtype, weak) of a number: of Python's, of NumPy's, or a symbolic size."""
     if dims.is_dim(x):
         return dtypes.default_int(x64), True
     return dtypes.dtype_and_weak(x, x64)
@@ -286,7 +286,7 @@ def number_type(x: Any, x64: bool) -> tuple[Any, bool]:
 
 
 def rank_of(function: str, args: Sequence[Any]) -> int:
-    """The greatest rank of the operands; speaks up about different ones if the settings ask for that."""
+    """Return the greatest rank of the operands; report rank promotion if the settings ask for it."""
     ranks = {len(shape_of(x)) for x in args}
     ranks.discard(0)
     if len(ranks) > 1:
@@ -301,7 +301,7 @@ def check_ranks(function: str, args: Sequence[Any]) -> None:
 
 
 def align_ranks(function: str, args: Sequence[Any]) -> list:
-    """The operands with equal ranks (or rank 0): leading dimensions of size 1 are added."""
+    """Reshape the operands to equal ranks (or rank 0): leading dimensions of size 1 are added."""
     rank = rank_of(function, args)
     if not rank:
         return list(args)
@@ -337,7 +337,7 @@ def _check_aligned(function: str, args: Sequence[Any], rank: int) -> None:
 
 
 def _differing(shapes: Sequence[tuple]) -> tuple[int, list] | None:
-    """The last axis, a negative number, along which shapes do not broadcast, and the sizes there."""
+    """Find the last axis (negative) along which shapes do not broadcast, and the sizes there."""
     for axis in range(-1, -max(map(len, shapes)) - 1, -1):
         sizes = [s[axis] for s in shapes if len(s) >= -axis]
         joint: Any = 1
@@ -363,11 +363,11 @@ def _check_rank_promotion(function: str, args: Sequence[Any]) -> None:
 
 
 def promoted2(function: str, x: Any, y: Any) -> tuple:
-    """Two operands with a common dtype."""
+    """Promote two operands to a common dtype."""
     if isinstance(x, Array):
         kind = type(y)
         if kind in _SCALARS:
-            number = _beside_array(function, x.aval, y, kind)
+            number = _scalar_like(function, x.aval, y, kind)
             if number is not None:
                 return x, number
         elif isinstance(y, Array):
@@ -381,7 +381,7 @@ def promoted2(function: str, x: Any, y: Any) -> tuple:
                 y = convert(y, dtype, weak)
             return x, y
     elif isinstance(y, Array) and type(x) in _SCALARS:
-        number = _beside_array(function, y.aval, x, type(x))
+        number = _scalar_like(function, y.aval, x, type(x))
         if number is not None:
             return number, y
     x, y = as_operand(function, x), as_operand(function, y, 1)
@@ -390,11 +390,11 @@ def promoted2(function: str, x: Any, y: Any) -> tuple:
 
 
 def operands2(function: str, x: Any, y: Any) -> tuple:
-    """Two operands with a common dtype and equal ranks. The hot path of every binary operation."""
+    """Promote two operands to a common dtype and rank. The hot path of every binary operation."""
     if isinstance(x, Array):
         kind = type(y)
         if kind in _SCALARS:
-            number = _beside_array(function, x.aval, y, kind)
+            number = _scalar_like(function, x.aval, y, kind)
             if number is not None:
                 return x, number
         elif isinstance(y, Array) and x.aval is y.aval:
@@ -410,7 +410,7 @@ _INEXACT = frozenset("fc")
 
 
 def operands2_inexact(function: str, x: Any, y: Any) -> tuple:
-    """As `operands2`, promoted to a floating point (or complex) dtype."""
+    """Promote two operands as `operands2` does, to a floating point (or complex) dtype."""
     if isinstance(x, Array) and dtypes.kind(x.aval.dtype) in _INEXACT:
         return operands2(function, x, y)
     if isinstance(y, Array) and dtypes.kind(y.aval.dtype) in _INEXACT:
@@ -420,14 +420,8 @@ def operands2_inexact(function: str, x: Any, y: Any) -> tuple:
     return x, y
 
 
-def operands_aligned(function: str, *args: Any) -> list:
-    """Any number of operands with a common dtype and equal ranks."""
-    args = tuple([as_operand(function, x, i) for i, x in enumerate(args)])
-    return align_ranks(function, promote_dtypes(function, *args))
-
-
 def operand_inexact(function: str, x: Any) -> Any:
-    """One operand, as floating point if it is not inexact."""
+    """Promote one operand to floating point if it is not inexact."""
     if isinstance(x, Array) and dtypes.kind(x.aval.dtype) in _INEXACT:
         return x
     (x,) = promote_inexact(function, as_operand(function, x))
@@ -438,17 +432,17 @@ def operand_inexact(function: str, x: Any) -> Any:
 
 
 def dtype_of(x: Any) -> Any:
-    """The dtype of an operand: that of an array, or that of a Python number."""
+    """Return the dtype of an operand: that of an array, or that of a Python number."""
     return x.aval.dtype if isinstance(x, Array) else aval_of(x).dtype
 
 
 def shape_of(x: Any) -> tuple:
-    """The shape of an operand."""
+    """Return the shape of an operand."""
     return () if type(x) in _SCALARS else x.shape
 
 
 def broadcast_shapes(function: str, shapes: Sequence[tuple]) -> tuple:
-    """The shape that arrays of the given shapes broadcast to; an error that shows both otherwise."""
+    """Compute the shape that arrays of the given shapes broadcast to; errors show both shapes."""
     first = shapes[0] if shapes else ()
     if all(dims.same_shape(s, first) for s in shapes):
         return tuple(first)
@@ -472,24 +466,24 @@ def broadcast_shapes(function: str, shapes: Sequence[tuple]) -> tuple:
 
 
 def broadcast_to(x: Any, shape: tuple) -> Any:
-    """`x` broadcast to `shape`, NumPy's way."""
-    have = shape_of(x)
-    if dims.same_shape(have, shape):
+    """Broadcast `x` to `shape` by NumPy's rules."""
+    current = shape_of(x)
+    if dims.same_shape(current, shape):
         return x
-    if not have:
+    if not current:
         return broadcast_in_dim_p.bind(x, shape=shape, broadcast_dimensions=())
-    if len(have) > len(shape) or broadcast_shapes("broadcast_to", [have, shape]) != shape:
+    if len(current) > len(shape) or broadcast_shapes("broadcast_to", [current, shape]) != shape:
         raise ShapeError(
-            f"Incompatible shapes for broadcasting: {have} and requested shape {shape}",
+            f"Incompatible shapes for broadcasting: {current} and requested shape {shape}",
             function="broadcast_to",
-            got=have,
+            got=current,
             expected=f"a shape that broadcasts to {shape}",
         )
-    return broadcast_in_dim(x, shape, tuple(range(len(shape) - len(have), len(shape))))
+    return broadcast_in_dim(x, shape, tuple(range(len(shape) - len(current), len(shape))))
 
 
 def select(condition: Any, on_true: Any, on_false: Any) -> Any:
-    """`on_true` where the boolean `condition` holds, else `on_false`; cases of the same dtype, all broadcast."""
+    """Select `on_true` where the boolean `condition` holds, else `on_false`, of the same dtype."""
     which, true, false = shape_of(condition), shape_of(on_true), shape_of(on_false)
     if dims.same_shape(true, false) and (not which or dims.same_shape(which, true)):
         return select_n_p.bind(condition, on_false, on_true)
@@ -506,11 +500,11 @@ def select(condition: Any, on_true: Any, on_false: Any) -> Any:
 
 
 def strong(x: Any) -> Any:
-    """The array without weakness of its type."""
+    """Make the type of an array strong."""
     aval = x.aval
     return convert(x, aval.dtype, False) if aval.weak_type else x
 
 
 def strong_unless_scalars(x: Any, *operands: Any) -> Any:
-    """The result `x`, which is weakly typed, if at all, only where all the operands are of rank 0."""
+    """Make the type of the result `x` strong, unless all the operands are of rank 0."""
     return strong(x) if any(shape_of(y) for y in operands) else x

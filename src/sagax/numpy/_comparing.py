@@ -1,4 +1,4 @@
-"""Comparing whole arrays: within tolerances, and for equality; and common divisors of integers."""
+"""Compare arrays within tolerances and for equality; common divisors and multiples."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ from typing import Any
 
 import sagax.numpy._base as _base
 import sagax.numpy._floats as _floats
-import sagax.numpy._logic as _logic
 from sagax._src.core import dtypes
 from sagax._src.core.value import Array
 from sagax._src.diagnostics.errors import ArgumentValueError
@@ -15,14 +14,14 @@ from sagax._src.primitives.arithmetic import abs_p, add_p, div_p, mul_p, rem_p, 
 from sagax._src.primitives.bitwise import and_p, or_p
 from sagax._src.primitives.comparison import eq_p, le_p, ne_p
 from sagax.numpy._base import dtype_of, operands2, select
-from sagax.numpy._creation import asarray
+from sagax.numpy._conversion import asarray
 from sagax.numpy._fused import fused
 from sagax.numpy._reductions import all as reduce_all
 from sagax.numpy._reductions import any as reduce_any
 
 
 def isclose(a: Any, b: Any, rtol: Any = 1e-05, atol: Any = 1e-08, equal_nan: bool = False) -> Array:
-    """Whether |a - b| <= atol + rtol * |b|, element by element; equal infinities are close.
+    """Return elementwise whether |a - b| <= atol + rtol * |b|; equal infinities are close.
 
     NaN is close to nothing, or with `equal_nan` to NaN.
 
@@ -57,7 +56,7 @@ def _close(a: Any, b: Any, rtol: Any, atol: Any, *, equal_nan: bool) -> Array:
 def allclose(
     a: Any, b: Any, rtol: Any = 1e-05, atol: Any = 1e-08, equal_nan: bool = False
 ) -> Array:
-    """Whether `isclose` holds for all elements, as a boolean array of shape ().
+    """Return whether `isclose` holds for all elements, as a boolean array of shape ().
 
     >>> import sagax.numpy as snp
     >>> snp.allclose(snp.ones(3), 1.000001)
@@ -67,7 +66,7 @@ def allclose(
 
 
 def array_equal(a1: Any, a2: Any, equal_nan: bool = False) -> Array:
-    """Whether two arrays have the same shape and equal elements, as a boolean array of shape ().
+    """Return whether two arrays have the same shape and equal elements, as a boolean array of shape ().
 
     >>> import sagax.numpy as snp
     >>> snp.array_equal(snp.arange(2), snp.array([0, 1]))
@@ -88,7 +87,7 @@ def _equal(function: str, x: Any, y: Any, equal_nan: bool) -> Any:
 
 
 def array_equiv(a1: Any, a2: Any) -> Array:
-    """Whether two arrays have equal elements once they are broadcast, as a boolean array of shape ().
+    """Return whether two arrays have equal elements once they are broadcast, as a boolean array of shape ().
 
     >>> import sagax.numpy as snp
     >>> snp.array_equiv(snp.ones((2, 2)), 1)
@@ -118,7 +117,7 @@ def _integers(function: str, x1: Any, x2: Any) -> tuple:
 
 
 def gcd(x1: Any, x2: Any, /) -> Array:
-    """The greatest common divisor of integers, element by element; gcd(0, 0) = 0.
+    """Compute the greatest common divisor of integers elementwise; gcd(0, 0) = 0.
 
     >>> import sagax.numpy as snp
     >>> snp.gcd(snp.array([12, -8]), 8)
@@ -136,18 +135,18 @@ def _gcd(x: Any, y: Any) -> Array:
         x, y = abs_p.bind(x), abs_p.bind(y)
 
     def unfinished(pair: tuple) -> Array:
-        return reduce_any(ne_p.bind(pair[1], _base.zero_beside(pair[1])))
+        return reduce_any(ne_p.bind(pair[1], _base.zero_like(pair[1])))
 
-    def step(pair: tuple) -> tuple:  # Euclid's, which stands still where it has finished
+    def step(pair: tuple) -> tuple:  # Euclid's algorithm; finished elements do not change
         a, b = pair
-        go = ne_p.bind(b, _base.zero_beside(b))
+        go = ne_p.bind(b, _base.zero_like(b))
         return select(go, b, a), select(go, rem_p.bind(a, b), b)
 
     return while_loop(unfinished, step, (x, y))[0]
 
 
 def lcm(x1: Any, x2: Any, /) -> Array:
-    """The least common multiple of integers, element by element; 0 where one is 0.
+    """Compute the least common multiple of integers elementwise; 0 where one is 0.
 
     >>> import sagax.numpy as snp
     >>> snp.lcm(snp.array([4, -6]), 6)
@@ -157,10 +156,7 @@ def lcm(x1: Any, x2: Any, /) -> Array:
     if dtypes.kind(dtype_of(x)) == "i":
         x, y = abs_p.bind(x), abs_p.bind(y)
     divisor = _gcd(x, y)
-    zero = eq_p.bind(divisor, _base.zero_beside(divisor))
-    safe = select(zero, _base.number_beside(1, divisor), divisor)
+    zero = eq_p.bind(divisor, _base.zero_like(divisor))
+    safe = select(zero, _base.number_like(1, divisor), divisor)
     out = mul_p.bind(div_p.bind(x, safe), y)
     return _base.strong_unless_scalars(out, x, y)
-
-
-__all__ = ["allclose", "array_equal", "array_equiv", "gcd", "isclose", "lcm"]

@@ -1,4 +1,4 @@
-"""Products of vectors, matrices and arrays of higher rank, and their diagonals.
+"""Contract arrays: dot, matmul, tensordot, inner and outer products, traces.
 
 Operands of different dtypes go into `dot_general` as they are: it multiplies in the common dtype.
 """
@@ -21,14 +21,7 @@ from sagax._src.primitives.bitwise import bitwise_and
 from sagax._src.primitives.complex_numbers import conj
 from sagax._src.primitives.dot_general import canonical_precision, dot_general_p
 from sagax._src.primitives.resharding import with_out_sharding
-from sagax.numpy._arguments import (
-    axes_in_order,
-    one_axis,
-    refuse_out,
-    refuse_sharding,
-    static_int,
-    with_aval,
-)
+from sagax.numpy._arguments import axes_in_order, one_axis, refuse_out, static_int, with_aval
 from sagax.numpy._fused import fused, fused_function
 from sagax.numpy._reductions import sum as sum_along
 from sagax.numpy._shaping import moveaxis, ravel
@@ -42,7 +35,7 @@ _MATRIX_MATRIX = (((1,), (0,)), ((), ()))
 
 
 def element_type(function: str, x: Any, y: Any, preferred: Any) -> Any:
-    """The dtype to multiply operands of these avals in, or None if it is that of both."""
+    """Return the dtype to multiply operands of these avals in, or None if both already have it."""
     if preferred is not None:
         preferred = dtypes.requested_dtype(preferred, function)
         return None if x.dtype == y.dtype == preferred else preferred
@@ -60,7 +53,7 @@ def element_type(function: str, x: Any, y: Any, preferred: Any) -> Any:
 
 
 def product(function: str, x: Any, y: Any, preferred: Any = None) -> Array:
-    """x * y, element by element, for operands whose ranks are equal or 0; booleans: x and y."""
+    """Multiply x * y elementwise, for operands whose ranks are equal or 0; booleans: x and y."""
     if preferred is not None:
         preferred = dtypes.requested_dtype(preferred, function)
         x, y = structural.convert(x, preferred), structural.convert(y, preferred)
@@ -72,7 +65,7 @@ def product(function: str, x: Any, y: Any, preferred: Any = None) -> Array:
 
 
 def _typed(function: str, out: Array, x: Any, y: Any, preferred: Any) -> Array:
-    """A sum of products, weak where the common type of the operands, of these avals, is that.
+    """Make a sum of products weak where the common type of the operands, of these avals, is weak.
 
     A preferred dtype is not. `dot_general` itself goes by whether both operands are weak.
     """
@@ -95,7 +88,7 @@ def contract(
     preferred: Any,
     dot_general: Any = None,
 ) -> Array:
-    """Products of `x` and `y`, whose dimensions have labels, summed over those not in `labels`.
+    """Contract `x` and `y`, whose dimensions have labels, over the labels that are not in `labels`.
 
     The result has the dimensions `labels`. Every label that is to be summed over is in both
     operands, and both operands agree in the sizes of shared labels.
@@ -108,10 +101,7 @@ def contract(
     natural = [*x_free, *y_free] == list(labels)
     if not summed and dot_general is None and (along or not natural):
         return product(
-            function,
-            _aligned(x, x_labels, labels),
-            _aligned(y, y_labels, labels),
-            preferred,
+            function, _aligned(x, x_labels, labels), _aligned(y, y_labels, labels), preferred
         )
     if [*along, *x_free, *y_free] != list(labels) and [*along, *y_free, *x_free] == list(labels):
         x, x_labels, x_free, y, y_labels, y_free = y, y_labels, y_free, x, x_labels, x_free
@@ -130,15 +120,15 @@ def contract(
     else:
         out = dot_general(x, y, numbers, precision=precision, preferred_element_type=kind)
     out = _typed(function, out, x_aval, y_aval, preferred)
-    have = [*along, *x_free, *y_free]
-    return structural.transpose(out, [have.index(name) for name in labels])
+    current = [*along, *x_free, *y_free]
+    return structural.transpose(out, [current.index(name) for name in labels])
 
 
-def _aligned(x: Any, have: Sequence[Hashable], labels: Sequence[Hashable]) -> Any:
-    """`x` with its dimensions in the order of `labels`, and sizes 1 for those it lacks."""
-    order = [name for name in labels if name in have]
-    x = structural.transpose(x, [list(have).index(name) for name in order])
-    new = tuple([i for i, name in enumerate(labels) if name not in have])
+def _aligned(x: Any, current: Sequence[Hashable], labels: Sequence[Hashable]) -> Any:
+    """Transpose `x` to the order of `labels`, with sizes 1 for those it lacks."""
+    order = [name for name in labels if name in current]
+    x = structural.transpose(x, [list(current).index(name) for name in order])
+    new = tuple([i for i, name in enumerate(labels) if name not in current])
     return structural.expand_dims(x, new) if new and order else x
 
 
@@ -150,7 +140,7 @@ def dot(
     a: Any, b: Any, *, precision: Any = None, preferred_element_type: Any = None,
     out_sharding: Any = None,
 ) -> Array:  # fmt: skip
-    """The product of two arrays: of vectors their inner product, of matrices the matrix product.
+    """Multiply two arrays: the inner product of vectors, the matrix product of matrices.
 
     In general products are summed over the last dimension of `a` and the one before the last of `b`;
     scalars multiply. `preferred_element_type` is the dtype to add in, and of the result.
@@ -160,8 +150,8 @@ def dot(
     Array([3, 7], dtype=int32)
     """
     if out_sharding is not None:
-        keep = {"precision": precision, "preferred_element_type": preferred_element_type}
-        within = functools.partial(dot, **keep)
+        options = {"precision": precision, "preferred_element_type": preferred_element_type}
+        within = functools.partial(dot, **options)
         return with_out_sharding("dot", within, (a, b), out_sharding)
     a, x = with_aval("dot", a, 0)
     b, y = with_aval("dot", b, 1)
@@ -201,18 +191,19 @@ def matmul(
     a: Any, b: Any, *, precision: Any = None, preferred_element_type: Any = None,
     out_sharding: Any = None,
 ) -> Array:  # fmt: skip
-    """The matrix product `a @ b`; leading dimensions broadcast, vectors are rows or columns.
+    """Compute the matrix product `a @ b`.
 
-    Raises a ValueError for scalars, a TypeError when sizes do not fit. `preferred_element_type` is
-    the dtype to add in, and of the result.
+    Leading dimensions broadcast, vectors are rows or columns. Raises a ValueError for scalars, a
+    TypeError when sizes do not fit. `preferred_element_type` is the dtype to add in, and of the
+    result.
 
     >>> import sagax.numpy as np
     >>> np.matmul(np.ones((5, 2, 3)), np.ones((3, 4))).shape
     (5, 2, 4)
     """
     if out_sharding is not None:
-        keep = {"precision": precision, "preferred_element_type": preferred_element_type}
-        within = functools.partial(matmul, **keep)
+        options = {"precision": precision, "preferred_element_type": preferred_element_type}
+        within = functools.partial(matmul, **options)
         return with_out_sharding("matmul", within, (a, b), out_sharding)
     a, x = with_aval("matmul", a, 0)
     b, y = with_aval("matmul", b, 1)
@@ -248,7 +239,7 @@ def _along_batches(
     precision: Any,
     preferred: Any,
 ) -> Array:
-    """`contract`, where shared labels that are not summed over broadcast."""
+    """Contract as `contract` does, where shared labels that are not summed over broadcast."""
     x, y = aval_of(a), aval_of(b)
     sizes = dict(zip(left, x.shape))
     stretched: tuple[list, list] = ([], [])
@@ -275,7 +266,7 @@ def _along_batches(
 
 
 def _without(x: Any, labels: list, names: list) -> tuple[Any, list]:
-    """`x` without the dimensions `names`, of size 1, and the labels of the others."""
+    """Remove the dimensions `names`, of size 1, from `x`; return also the other labels."""
     if not names:
         return x, labels
     x = structural.squeeze(x, [labels.index(name) for name in names])
@@ -283,7 +274,7 @@ def _without(x: Any, labels: list, names: list) -> tuple[Any, list]:
 
 
 def matvec(x1: Any, x2: Any) -> Array:
-    """The products of matrices (..., n, m) with vectors (..., m): shape (..., n).
+    """Multiply matrices (..., n, m) with vectors (..., m): shape (..., n).
 
     Leading dimensions broadcast.
 
@@ -302,7 +293,7 @@ def matvec(x1: Any, x2: Any) -> Array:
 
 
 def vecmat(x1: Any, x2: Any) -> Array:
-    """The products of vectors (..., n), complex conjugated, with matrices (..., n, m): (..., m).
+    """Multiply vectors (..., n), complex conjugated, with matrices (..., n, m): shape (..., m).
 
     Leading dimensions broadcast.
 
@@ -324,7 +315,7 @@ def vecmat(x1: Any, x2: Any) -> Array:
 def vecdot(
     x1: Any, x2: Any, *, axis: int = -1, precision: Any = None, preferred_element_type: Any = None
 ) -> Array:
-    """The inner products of vectors along `axis`, those of `x1` complex conjugated.
+    """Compute the inner products of vectors along `axis`, those of `x1` complex conjugated.
 
     The other dimensions broadcast.
 
@@ -365,7 +356,7 @@ def _conjugate(x: Any, aval: Any) -> Any:
 
 @fused_function(2)
 def vdot(a: Any, b: Any, *, precision: Any = None, preferred_element_type: Any = None) -> Array:
-    """The inner product of all elements of `a`, complex conjugated, with those of `b`; a scalar.
+    """Compute the inner product of all elements of `a`, complex conjugated, with those of `b`.
 
     >>> import sagax.numpy as np
     >>> complex(np.vdot(np.array([1j, 2]), np.array([1j, 1])))
@@ -381,7 +372,7 @@ def vdot(a: Any, b: Any, *, precision: Any = None, preferred_element_type: Any =
 
 @fused_function(2)
 def inner(a: Any, b: Any, *, precision: Any = None, preferred_element_type: Any = None) -> Array:
-    """Sums of products over the last dimensions of `a` and `b`; scalars multiply.
+    """Sum products over the last dimensions of `a` and `b`; scalars multiply.
 
     >>> import sagax.numpy as np
     >>> np.inner(np.array([[1, 2], [3, 4]]), np.array([1, 1]))
@@ -397,7 +388,7 @@ def inner(a: Any, b: Any, *, precision: Any = None, preferred_element_type: Any 
 
 @fused_function(2)
 def outer(a: Any, b: Any, out: None = None) -> Array:
-    """All products of an element of `a` (a row each) with one of `b` (a column each); a matrix.
+    """Multiply each element of `a` (a row each) with each element of `b` (a column each); a matrix.
 
     >>> import sagax.numpy as np
     >>> np.outer(np.array([1, 2]), np.array([3, 4]))
@@ -420,18 +411,18 @@ def tensordot(
     a: Any, b: Any, axes: Any = 2, *, precision: Any = None, preferred_element_type: Any = None,
     out_sharding: Any = None,
 ) -> Array:  # fmt: skip
-    """Sums of products over several dimensions of `a` and `b`.
+    """Sum products over several dimensions of `a` and `b`.
 
     `axes` is a number n, for the last n of `a` and the first n of `b`, or a pair: the dimensions of
-    `a` (one or several) and those of `b` that go with them.
+    `a` (one or several) and the matching ones of `b`.
 
     >>> import sagax.numpy as np
     >>> np.tensordot(np.ones((2, 3, 4)), np.ones((3, 2)), ([0, 1], [1, 0])).shape
     (4,)
     """
     if out_sharding is not None:
-        keep = {"precision": precision, "preferred_element_type": preferred_element_type}
-        within = functools.partial(tensordot, axes=axes, **keep)
+        options = {"precision": precision, "preferred_element_type": preferred_element_type}
+        within = functools.partial(tensordot, axes=axes, **options)
         return with_out_sharding("tensordot", within, (a, b), out_sharding)
     a, x = with_aval("tensordot", a, 0)
     b, y = with_aval("tensordot", b, 1)
@@ -486,7 +477,7 @@ def tensordot(
 
 @fused_function(2)
 def kron(a: Any, b: Any) -> Array:
-    """The Kronecker product: each element of `a` replaced by its product with all of `b`.
+    """Compute the Kronecker product: each element of `a` replaced by its product with all of `b`.
 
     >>> import sagax.numpy as np
     >>> np.kron(np.array([1, 10]), np.array([1, 2]))
@@ -507,7 +498,7 @@ def kron(a: Any, b: Any) -> Array:
 def cross(
     a: Any, b: Any, axisa: int = -1, axisb: int = -1, axisc: int = -1, axis: int | None = None
 ) -> Array:
-    """The cross products of vectors of 3 components along an axis of `a` and of `b`.
+    """Compute the cross products of vectors of 3 components along an axis of `a` and of `b`.
 
     The other dimensions broadcast. `axisc` is the axis of the components in the result; `axis`
     stands for all three axes. Raises a ValueError for another number of components.
@@ -548,7 +539,7 @@ def cross(
 
 @fused_function(1)
 def diagonal(a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Array:
-    """The elements of `a` whose indices along two axes are equal (differ by `offset`).
+    """Extract the elements of `a` whose indices along two axes are equal (differ by `offset`).
 
     They are the last dimension of the result; the two axes are gone.
 
@@ -579,7 +570,7 @@ def _diagonal(function: str, a: Any, offset: Any, axis1: Any, axis2: Any) -> Arr
 
 
 def diagonal_of(x: Any, offset: int) -> Array:
-    """The diagonal of the last two dimensions, `offset` columns to the right of the main one."""
+    """Extract the diagonal of the last two dimensions, `offset` columns right of the main one."""
     shape = x.aval.shape
     rows, columns = shape[-2:]
     first = offset if offset >= 0 else -offset * columns
@@ -599,7 +590,7 @@ def diagonal_of(x: Any, offset: int) -> Array:
 def trace(
     a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1, dtype: Any = None, out: None = None
 ) -> Array:
-    """The sum of the diagonal of `a` along two axes; see `diagonal`, and `sum` for the dtype.
+    """Sum the diagonal of `a` along two axes; see `diagonal`, and `sum` for the dtype.
 
     >>> import sagax.numpy as np
     >>> int(np.trace(np.array([[1, 2], [3, 4]])))

@@ -1,4 +1,4 @@
-"""Running sums and products."""
+"""Compute cumulative sums and products."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def _running(
 
 @fused_function(1)
 def cumsum(a: Any, axis: int | None = None, dtype: Any = None, out: None = None) -> Array:
-    """The sums of the first 1, 2, ... elements of `a` along `axis`, without one of all in a row.
+    """Compute the cumulative sums of `a` along `axis`, or without one of the flattened array.
 
     The dtype is that of `a` (booleans: the integer default), or `dtype`.
 
@@ -67,7 +67,7 @@ def cumsum(a: Any, axis: int | None = None, dtype: Any = None, out: None = None)
 
 @fused_function(1)
 def cumprod(a: Any, axis: int | None = None, dtype: Any = None, out: None = None) -> Array:
-    """The products of the first 1, 2, ... elements of `a` along `axis`; see `cumsum`.
+    """Compute the cumulative products of `a` along `axis`; see `cumsum`.
 
     >>> import sagax.numpy as np
     >>> np.cumprod(np.array([1, 2, 3]))
@@ -77,7 +77,7 @@ def cumprod(a: Any, axis: int | None = None, dtype: Any = None, out: None = None
 
 
 def nancumsum(a: Any, axis: int | None = None, dtype: Any = None, out: None = None) -> Array:
-    """As `cumsum`, with NaN counted as 0.
+    """Compute cumulative sums as `cumsum` does, with NaN counted as 0.
 
     >>> import sagax.numpy as np
     >>> np.nancumsum(np.array([1, np.nan, 3]))
@@ -87,7 +87,7 @@ def nancumsum(a: Any, axis: int | None = None, dtype: Any = None, out: None = No
 
 
 def nancumprod(a: Any, axis: int | None = None, dtype: Any = None, out: None = None) -> Array:
-    """As `cumprod`, with NaN counted as 1.
+    """Compute cumulative products as `cumprod` does, with NaN counted as 1.
 
     >>> import sagax.numpy as np
     >>> np.nancumprod(np.array([2, np.nan, 3]))
@@ -99,7 +99,7 @@ def nancumprod(a: Any, axis: int | None = None, dtype: Any = None, out: None = N
 def cumulative_sum(
     x: Any, *, axis: int | None = None, dtype: Any = None, include_initial: bool = False
 ) -> Array:
-    """The running sums of `x` along `axis`, which only a vector may leave out.
+    """Compute the cumulative sums of `x` along `axis`, which is optional for vectors only.
 
     Integers narrower than 32 bits become that wide. `include_initial` puts a 0 before them.
 
@@ -113,9 +113,9 @@ def cumulative_sum(
 def cumulative_prod(
     x: Any, *, axis: int | None = None, dtype: Any = None, include_initial: bool = False
 ) -> Array:
-    """The running products of `x` along `axis`, which only a vector may leave out.
+    """Compute the cumulative products of `x` along `axis`, which is optional for vectors only.
 
-    The dtype stays that of `x` unless another is asked for. `include_initial` puts a 1 before them.
+    The dtype stays that of `x` unless another is requested. `include_initial` puts a 1 before them.
 
     >>> import sagax.numpy as np
     >>> np.cumulative_prod(np.array([1, 2, 3]), include_initial=True)

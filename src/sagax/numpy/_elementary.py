@@ -1,4 +1,4 @@
-"""Elementary functions, element by element: exponentials, logarithms, roots, angles, complex parts.
+"""Compute elementary functions: exponentials, logarithms, roots, trigonometry, complex parts.
 
 Integers and booleans become floating point first; Python numbers give weakly typed results.
 """
@@ -6,15 +6,13 @@ Integers and booleans become floating point first; Python numbers give weakly ty
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
-
-import numpy as np
+from typing import Any
 
 import sagax.numpy._base as _base
 from sagax._src.core import dtypes
 from sagax._src.core.value import Array
 from sagax._src.diagnostics.errors import ArgumentValueError
-from sagax._src.lazy_import import lazy_import
+from sagax._src.lazy_import import lazy_imports
 from sagax._src.primitives import transcendental as t
 from sagax._src.primitives.arithmetic import (
     abs_p,
@@ -37,10 +35,12 @@ from sagax.numpy._arithmetic import remainder
 from sagax.numpy._base import dtype_of, operand_inexact, operands2_inexact, select
 from sagax.numpy._fused import fused, operation1, operation2
 
-if TYPE_CHECKING:
-    import sagax._src.primitives.special.bessel as bessel
-else:
-    bessel = lazy_import("sagax._src.primitives.special.bessel", globals())
+
+@lazy_imports
+def _() -> None:
+    global bessel
+    from sagax._src.primitives.special import bessel
+
 
 _abs, _neg = abs_p.bind, neg_p.bind
 
@@ -50,7 +50,7 @@ _abs, _neg = abs_p.bind, neg_p.bind
 
 @operation1
 def exp(x: Any, /) -> Array:
-    """e to the power of each element.
+    """Compute e to the power of each element.
 
     >>> import sagax.numpy as snp
     >>> snp.exp(snp.array([0.0, 1.0])).round(2)
@@ -61,7 +61,7 @@ def exp(x: Any, /) -> Array:
 
 @operation1
 def exp2(x: Any, /) -> Array:
-    """2 to the power of each element.
+    """Compute 2 to the power of each element.
 
     >>> import sagax.numpy as snp
     >>> snp.exp2(snp.array([0.0, 3.0])).round(4)
@@ -72,7 +72,7 @@ def exp2(x: Any, /) -> Array:
 
 @operation1
 def expm1(x: Any, /) -> Array:
-    """exp(x) - 1, precise also where x is small.
+    """Compute exp(x) - 1 elementwise, precise also where x is small.
 
     >>> import sagax.numpy as snp
     >>> snp.expm1(snp.array([0.0, 1e-9]))
@@ -83,7 +83,7 @@ def expm1(x: Any, /) -> Array:
 
 @operation1
 def log(x: Any, /) -> Array:
-    """The natural logarithm of each element; NaN for negative real numbers.
+    """Compute the natural logarithm of each element; NaN for negative real numbers.
 
     >>> import sagax.numpy as snp
     >>> snp.log(snp.array([1.0, snp.e])).round(4)
@@ -94,7 +94,7 @@ def log(x: Any, /) -> Array:
 
 @operation1
 def log1p(x: Any, /) -> Array:
-    """log(1 + x), precise also where x is small.
+    """Compute log(1 + x) elementwise, precise also where x is small.
 
     >>> import sagax.numpy as snp
     >>> snp.log1p(snp.array([0.0, 1e-9]))
@@ -105,40 +105,40 @@ def log1p(x: Any, /) -> Array:
 
 @operation1
 def log2(x: Any, /) -> Array:
-    """The logarithm to base 2 of each element.
+    """Compute the base-2 logarithm of each element.
 
     >>> import sagax.numpy as snp
     >>> snp.log2(snp.array([1.0, 8.0])).round(4)
     Array([0., 3.], dtype=float32)
     """
     logs = t.log_p.bind(operand_inexact("log2", x))
-    return _over(logs, math.log(2.0))
+    return _divide_by_real(logs, math.log(2.0))
 
 
 @operation1
 def log10(x: Any, /) -> Array:
-    """The logarithm to base 10 of each element.
+    """Compute the base-10 logarithm of each element.
 
     >>> import sagax.numpy as snp
     >>> snp.log10(snp.array([1.0, 1000.0])).round(4)
     Array([0., 3.], dtype=float32)
     """
     logs = t.log_p.bind(operand_inexact("log10", x))
-    return _base.strong(_over(logs, math.log(10.0)))
+    return _base.strong(_divide_by_real(logs, math.log(10.0)))
 
 
-def _over(x: Any, divisor: float) -> Array:
-    """x divided by a real number; a complex x part by part, so that infinities stay where they are."""
+def _divide_by_real(x: Any, divisor: float) -> Array:
+    """Divide x by a real number; complex x by components, so that infinities stay where they are."""
     if not dtypes.is_complex(dtype_of(x)):
-        return div_p.bind(x, _base.number_beside(divisor, x))
+        return div_p.bind(x, _base.number_like(divisor, x))
     re, im = real_p.bind(x), imag_p.bind(x)
-    divisor = _base.number_beside(divisor, re)
+    divisor = _base.number_like(divisor, re)
     return complex_p.bind(div_p.bind(re, divisor), div_p.bind(im, divisor))
 
 
 @operation1
 def sqrt(x: Any, /) -> Array:
-    """The square root of each element; NaN for negative real numbers.
+    """Compute the square root of each element; NaN for negative real numbers.
 
     >>> import sagax.numpy as snp
     >>> snp.sqrt(snp.array([4, 9]))
@@ -149,7 +149,7 @@ def sqrt(x: Any, /) -> Array:
 
 @operation1
 def cbrt(x: Any, /) -> Array:
-    """The real cube root of each element.
+    """Compute the real cube root of each element.
 
     >>> import sagax.numpy as snp
     >>> snp.cbrt(snp.array([8, -27])).round(4)
@@ -160,7 +160,9 @@ def cbrt(x: Any, /) -> Array:
 
 @operation2
 def logaddexp(x: Any, y: Any, /) -> Array:
-    """log(exp(x) + exp(y)), without overflow; complex results have an imaginary part in [-pi, pi).
+    """Compute log(exp(x) + exp(y)) without overflow.
+
+    Complex results have an imaginary part in [-pi, pi).
 
     >>> import sagax.numpy as snp
     >>> snp.logaddexp(1000.0, snp.array([1000.0, 0.0])).round(1)
@@ -173,7 +175,7 @@ def logaddexp(x: Any, y: Any, /) -> Array:
 
 @operation2
 def logaddexp2(x: Any, y: Any, /) -> Array:
-    """log2(2**x + 2**y), without overflow.
+    """Compute log2(2**x + 2**y) elementwise, without overflow.
 
     >>> import sagax.numpy as snp
     >>> snp.logaddexp2(1000.0, snp.array([1000.0, 0.0]))
@@ -185,35 +187,37 @@ def logaddexp2(x: Any, y: Any, /) -> Array:
 
 @fused
 def _log_of_sum(x: Any, y: Any, *, base: float) -> Array:
-    """The logarithm of a sum to base e or 2, as the greater logarithm and a correction to it."""
+    """Compute the logarithm of a sum to base e or 2, as the greater logarithm and a correction."""
     per_nat = 1 / math.log(base)
     half_turn = math.pi * per_nat
     greater = max_p.bind(x, y)
     if dtypes.is_complex(dtype_of(greater)):
         difference = sub_p.bind(
-            add_p.bind(x, y), mul_p.bind(greater, _base.number_beside(2.0, greater))
+            add_p.bind(x, y), mul_p.bind(greater, _base.number_like(2.0, greater))
         )
     else:
         # equal ones, infinities among them, differ by nothing
-        apart = sub_p.bind(x, y)
-        apart = select(eq_p.bind(x, y), _base.zero_beside(apart), apart)
-        difference = _neg(_abs(apart))
+        gap = sub_p.bind(x, y)
+        gap = select(eq_p.bind(x, y), _base.zero_like(gap), gap)
+        difference = _neg(_abs(gap))
     natural = base == math.e
     correction = t.log1p_p.bind((t.exp_p if natural else t.exp2_p).bind(difference))
     if not natural:
-        correction = mul_p.bind(correction, _base.number_beside(per_nat, correction))
+        correction = mul_p.bind(correction, _base.number_like(per_nat, correction))
     out = add_p.bind(greater, correction)
     if not dtypes.is_complex(dtype_of(out)):
         return out
     re, im = real_p.bind(out), imag_p.bind(out)
-    half = _base.number_beside(half_turn, im)
+    half = _base.number_like(half_turn, im)
     turned = remainder(add_p.bind(im, half), 2 * half_turn)
     return complex_p.bind(re, sub_p.bind(turned, half))
 
 
 @operation2
 def hypot(x1: Any, x2: Any, /) -> Array:
-    """sqrt(x1**2 + x2**2), without overflow or underflow on the way; inf where one is infinite.
+    """Compute sqrt(x1**2 + x2**2) elementwise, without intermediate overflow or underflow.
+
+    The result is inf where one operand is infinite.
 
     >>> import sagax.numpy as snp
     >>> snp.hypot(3e30, snp.array([4e30]))
@@ -241,7 +245,7 @@ def _hypotenuse(x: Any, y: Any) -> Array:
     size = max_p.bind(size_x, size_y)
 
     def two_to(power: int) -> Any:
-        return _base.number_beside(2.0**power, size)
+        return _base.number_like(2.0**power, size)
 
     # squares stay in range after a multiplication by a power of two, which is exact
     huge = ge_p.bind(size, two_to(info.maxexp // 2 - 2))
@@ -251,9 +255,9 @@ def _hypotenuse(x: Any, y: Any) -> Array:
     unscale = select(huge, two_to(down), select(tiny, two_to(-up), two_to(0)))
     squares = [square_p.bind(mul_p.bind(v, scale)) for v in (x, y)]
     out = mul_p.bind(sqrt_p.bind(add_p.bind(*squares)), unscale)
-    inf = _base.number_beside(math.inf, size)
+    inf = _base.number_like(math.inf, size)
     infinite = or_p.bind(eq_p.bind(size_x, inf), eq_p.bind(size_y, inf))
-    return select(infinite, _base.number_beside(math.inf, out), out)
+    return select(infinite, _base.number_like(math.inf, out), out)
 
 
 # --- angles --------------------------------------------------------------------------------------
@@ -261,7 +265,7 @@ def _hypotenuse(x: Any, y: Any) -> Array:
 
 @operation1
 def sin(x: Any, /) -> Array:
-    """The sine of each element, in radians.
+    """Compute the sine of each element, in radians.
 
     >>> import sagax.numpy as snp
     >>> snp.sin(snp.array([0.0, 1.0])).round(4)
@@ -272,7 +276,7 @@ def sin(x: Any, /) -> Array:
 
 @operation1
 def cos(x: Any, /) -> Array:
-    """The cosine of each element, in radians.
+    """Compute the cosine of each element, in radians.
 
     >>> import sagax.numpy as snp
     >>> snp.cos(snp.array([0.0, 1.0])).round(4)
@@ -283,7 +287,7 @@ def cos(x: Any, /) -> Array:
 
 @operation1
 def tan(x: Any, /) -> Array:
-    """The tangent of each element, in radians.
+    """Compute the tangent of each element, in radians.
 
     >>> import sagax.numpy as snp
     >>> snp.tan(snp.array([0.0, 1.0])).round(4)
@@ -294,7 +298,7 @@ def tan(x: Any, /) -> Array:
 
 @operation1
 def arcsin(x: Any, /) -> Array:
-    """The angle in [-pi/2, pi/2] whose sine is x; NaN for real x outside of [-1, 1].
+    """Compute the inverse sine of each element, in [-pi/2, pi/2]; NaN for real x beyond [-1, 1].
 
     >>> import sagax.numpy as snp
     >>> snp.arcsin(snp.array([0.0, 1.0])).round(4)
@@ -305,7 +309,7 @@ def arcsin(x: Any, /) -> Array:
 
 @operation1
 def arccos(x: Any, /) -> Array:
-    """The angle in [0, pi] whose cosine is x; NaN for real x outside of [-1, 1].
+    """Compute the inverse cosine of each element, in [0, pi]; NaN for real x outside of [-1, 1].
 
     >>> import sagax.numpy as snp
     >>> snp.arccos(snp.array([1.0, 0.0])).round(4)
@@ -316,7 +320,7 @@ def arccos(x: Any, /) -> Array:
 
 @operation1
 def arctan(x: Any, /) -> Array:
-    """The angle in [-pi/2, pi/2] whose tangent is x.
+    """Compute the inverse tangent of each element, in [-pi/2, pi/2].
 
     >>> import sagax.numpy as snp
     >>> snp.arctan(snp.array([0.0, 1.0])).round(4)
@@ -327,7 +331,7 @@ def arctan(x: Any, /) -> Array:
 
 @operation2
 def arctan2(x1: Any, x2: Any, /) -> Array:
-    """The angle in [-pi, pi] of the point with ordinate x1 and abscissa x2.
+    """Compute the angle in [-pi, pi] of the point with ordinate x1 and abscissa x2.
 
     >>> import sagax.numpy as snp
     >>> snp.arctan2(1.0, snp.array([1.0, -1.0])).round(4)
@@ -338,7 +342,7 @@ def arctan2(x1: Any, x2: Any, /) -> Array:
 
 @operation1
 def sinh(x: Any, /) -> Array:
-    """The hyperbolic sine of each element.
+    """Compute the hyperbolic sine of each element.
 
     >>> import sagax.numpy as snp
     >>> snp.sinh(snp.array([0.0, 1.0])).round(4)
@@ -349,7 +353,7 @@ def sinh(x: Any, /) -> Array:
 
 @operation1
 def cosh(x: Any, /) -> Array:
-    """The hyperbolic cosine of each element.
+    """Compute the hyperbolic cosine of each element.
 
     >>> import sagax.numpy as snp
     >>> snp.cosh(snp.array([0.0, 1.0])).round(4)
@@ -360,7 +364,7 @@ def cosh(x: Any, /) -> Array:
 
 @operation1
 def tanh(x: Any, /) -> Array:
-    """The hyperbolic tangent of each element.
+    """Compute the hyperbolic tangent of each element.
 
     >>> import sagax.numpy as snp
     >>> snp.tanh(snp.array([0.0, 1.0])).round(3)
@@ -371,7 +375,7 @@ def tanh(x: Any, /) -> Array:
 
 @operation1
 def arcsinh(x: Any, /) -> Array:
-    """The number whose hyperbolic sine is x.
+    """Compute the inverse hyperbolic sine of each element.
 
     >>> import sagax.numpy as snp
     >>> snp.arcsinh(snp.array([0.0, 1.0])).round(4)
@@ -382,7 +386,7 @@ def arcsinh(x: Any, /) -> Array:
 
 @operation1
 def arccosh(x: Any, /) -> Array:
-    """The number, not below 0, whose hyperbolic cosine is x; NaN for real x below 1.
+    """Compute the inverse hyperbolic cosine of each element, at least 0; NaN for real x below 1.
 
     >>> import sagax.numpy as snp
     >>> snp.arccosh(snp.array([1.0, 2.0])).round(3)
@@ -393,12 +397,12 @@ def arccosh(x: Any, /) -> Array:
     if not dtypes.is_complex(dtype_of(y)):
         return y
     part = real_p.bind(y)  # of the two complex solutions the one to the right
-    return select(lt_p.bind(part, _base.number_beside(0, part)), _neg(y), y)
+    return select(lt_p.bind(part, _base.number_like(0, part)), _neg(y), y)
 
 
 @operation1
 def arctanh(x: Any, /) -> Array:
-    """The number whose hyperbolic tangent is x; NaN for real x outside of [-1, 1].
+    """Compute the inverse hyperbolic tangent of each element; NaN for real x outside of [-1, 1].
 
     >>> import sagax.numpy as snp
     >>> snp.arctanh(snp.array([0.0, 0.5])).round(4)
@@ -413,14 +417,14 @@ asinh, acosh, atanh = arcsinh, arccosh, arctanh
 
 @operation1
 def deg2rad(x: Any, /) -> Array:
-    """Angles in radians, from degrees.
+    """Convert angles from degrees to radians.
 
     >>> import sagax.numpy as snp
     >>> snp.deg2rad(snp.array([0.0, 180.0])).round(4)
     Array([0.    , 3.1416], dtype=float32)
     """
     x = operand_inexact("deg2rad", x)
-    return mul_p.bind(x, _base.number_beside(math.pi / 180, x))
+    return mul_p.bind(x, _base.number_like(math.pi / 180, x))
 
 
 radians = deg2rad
@@ -428,14 +432,14 @@ radians = deg2rad
 
 @operation1
 def rad2deg(x: Any, /) -> Array:
-    """Angles in degrees, from radians.
+    """Convert angles from radians to degrees.
 
     >>> import sagax.numpy as snp
     >>> snp.rad2deg(snp.array([0.0, snp.pi])).round(4)
     Array([  0., 180.], dtype=float32)
     """
     x = operand_inexact("rad2deg", x)
-    return mul_p.bind(x, _base.number_beside(180 / math.pi, x))
+    return mul_p.bind(x, _base.number_like(180 / math.pi, x))
 
 
 degrees = rad2deg
@@ -443,7 +447,7 @@ degrees = rad2deg
 
 @operation1
 def i0(x: Any, /) -> Array:
-    """The modified Bessel function of the first kind, of order 0. Real numbers only.
+    """Compute the modified Bessel function of the first kind, of order 0. Real numbers only.
 
     >>> import sagax.numpy as snp
     >>> snp.i0(snp.array([0.0, 1.0])).round(3)
@@ -462,7 +466,7 @@ def i0(x: Any, /) -> Array:
 
 @operation1
 def sinc(x: Any, /) -> Array:
-    """sin(pi x) / (pi x), and 1 at x = 0.
+    """Compute sin(pi x) / (pi x) elementwise, and 1 at x = 0.
 
     >>> import sagax.numpy as snp
     >>> snp.sinc(snp.array([0.0, 0.5])).round(3)
@@ -474,29 +478,27 @@ def sinc(x: Any, /) -> Array:
 
 @fused
 def _real_sinc(x: Any) -> Array:
-    one, pi = _base.number_beside(1.0, x), _base.number_beside(math.pi, x)
+    one, pi = _base.number_like(1.0, x), _base.number_like(math.pi, x)
     # sin(pi x) from the distance to the nearest integer, which is exact, and the sign of that integer
-    whole = round_p.bind(x, rounding_method=RoundingMethod.TO_NEAREST_EVEN)
-    infinite = eq_p.bind(_abs(x), _base.number_beside(math.inf, x))
-    rest = select(infinite, _base.zero_beside(x), sub_p.bind(x, whole))
-    half = mul_p.bind(whole, _base.number_beside(0.5, x))
+    nearest = round_p.bind(x, rounding_method=RoundingMethod.TO_NEAREST_EVEN)
+    infinite = eq_p.bind(_abs(x), _base.number_like(math.inf, x))
+    rest = select(infinite, _base.zero_like(x), sub_p.bind(x, nearest))
+    half = mul_p.bind(nearest, _base.number_like(0.5, x))
     odd = ne_p.bind(round_p.bind(half, rounding_method=RoundingMethod.TO_NEAREST_EVEN), half)
-    near = eq_p.bind(whole, _base.zero_beside(x))
+    near = eq_p.bind(nearest, _base.zero_like(x))
     away = select(near, one, x)
     quotient = div_p.bind(t.sin_p.bind(mul_p.bind(pi, rest)), mul_p.bind(pi, away))
     quotient = select(odd, _neg(quotient), quotient)
-    return select(
-        near, _sinc_series(mul_p.bind(pi, select(near, x, _base.zero_beside(x)))), quotient
-    )
+    return select(near, _sinc_series(mul_p.bind(pi, select(near, x, _base.zero_like(x)))), quotient)
 
 
 def _sinc_series(x: Any) -> Array:
-    """sin(x) / x by its power series, for |x| <= pi / 2: smooth at 0 to any order that is asked for."""
+    """Compute sin(x) / x by its power series, for |x| <= pi / 2: smooth at 0 to any order."""
     minus_square = _neg(square_p.bind(x))
     highest = 15 if dtype_of(x).itemsize <= 4 or dtype_of(x) == dtypes.complex64 else 23
-    out = _base.number_beside(1.0 / math.factorial(highest), x)
+    out = _base.number_like(1.0 / math.factorial(highest), x)
     for k in range(highest - 2, 0, -2):
-        coefficient = _base.number_beside(1.0 / math.factorial(k), x)
+        coefficient = _base.number_like(1.0 / math.factorial(k), x)
         out = add_p.bind(mul_p.bind(out, minus_square), coefficient)
     return out
 
@@ -504,21 +506,21 @@ def _sinc_series(x: Any) -> Array:
 @fused
 def _complex_sinc(x: Any) -> Array:
     re, im = real_p.bind(x), imag_p.bind(x)
-    far = and_p.bind(eq_p.bind(_abs(re), _base.number_beside(math.inf, re)), is_finite_p.bind(im))
-    one = _base.number_beside(1.0, x)
-    x = mul_p.bind(select(far, one, x), _base.number_beside(math.pi, x))
-    near = lt_p.bind(_abs(x), _base.number_beside(1.0, re))
+    far = and_p.bind(eq_p.bind(_abs(re), _base.number_like(math.inf, re)), is_finite_p.bind(im))
+    one = _base.number_like(1.0, x)
+    x = mul_p.bind(select(far, one, x), _base.number_like(math.pi, x))
+    near = lt_p.bind(_abs(x), _base.number_like(1.0, re))
     away = select(near, one, x)
-    series = _sinc_series(select(near, x, _base.number_beside(0.0, x)))
+    series = _sinc_series(select(near, x, _base.number_like(0.0, x)))
     out = select(near, series, div_p.bind(t.sin_p.bind(away), away))
-    return select(far, _base.number_beside(0.0, x), out)
+    return select(far, _base.number_like(0.0, x), out)
 
 
 # --- complex numbers -----------------------------------------------------------------------------
 
 
 def real(val: Any, /) -> Array:
-    """The real part of each element; real numbers as they are.
+    """Return the real part of each element; real numbers as they are.
 
     >>> import sagax.numpy as snp
     >>> snp.real(snp.array([1 + 2j]))
@@ -531,7 +533,7 @@ def real(val: Any, /) -> Array:
 
 
 def imag(val: Any, /) -> Array:
-    """The imaginary part of each element; zeros for real numbers.
+    """Return the imaginary part of each element; zeros for real numbers.
 
     >>> import sagax.numpy as snp
     >>> snp.imag(snp.array([1 + 2j]))
@@ -539,12 +541,12 @@ def imag(val: Any, /) -> Array:
     """
     x = _base.as_operand("imag", val)
     if not dtypes.is_complex(dtype_of(x)):
-        return _base.broadcast_to(_base.as_array("imag", _base.zero_beside(x)), _base.shape_of(x))
+        return _base.broadcast_to(_base.as_array("imag", _base.zero_like(x)), _base.shape_of(x))
     return imag_p.bind(x)
 
 
 def conjugate(x: Any, /) -> Array:
-    """The complex conjugate of each element; real numbers as they are.
+    """Compute the complex conjugate of each element; real numbers as they are.
 
     >>> import sagax.numpy as snp
     >>> snp.conjugate(snp.array([1 + 2j]))
@@ -561,30 +563,30 @@ conj = conjugate
 
 @operation1
 def iscomplex(x: Any, /) -> Array:
-    """Whether each element has an imaginary part that is not zero.
+    """Return whether each element has an imaginary part that is not zero.
 
     >>> import sagax.numpy as snp
     >>> snp.iscomplex(snp.array([1 + 0j, 1j]))
     Array([False,  True], dtype=bool)
     """
     part = imag(x)
-    return ne_p.bind(part, _base.zero_beside(part))
+    return ne_p.bind(part, _base.zero_like(part))
 
 
 @operation1
 def isreal(x: Any, /) -> Array:
-    """Whether the imaginary part of each element is zero.
+    """Return whether the imaginary part of each element is zero.
 
     >>> import sagax.numpy as snp
     >>> snp.isreal(snp.array([1 + 0j, 1j]))
     Array([ True, False], dtype=bool)
     """
     part = imag(x)
-    return eq_p.bind(part, _base.zero_beside(part))
+    return eq_p.bind(part, _base.zero_like(part))
 
 
 def angle(z: Any, deg: bool = False) -> Array:
-    """The angle of each complex number in the plane, in radians, or in degrees if `deg`.
+    """Compute the angle of each complex number in the plane, in radians, or in degrees if `deg`.
 
     >>> import sagax.numpy as snp
     >>> snp.angle(snp.array([1j, -1]), deg=True).round(4)

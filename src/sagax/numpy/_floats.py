@@ -1,4 +1,4 @@
-"""Floating point numbers: rounding, their parts, their neighbours, and what kind of number each is."""
+"""Round, decompose and classify floating point numbers."""
 
 from __future__ import annotations
 
@@ -11,16 +11,7 @@ import sagax.numpy._base as _base
 from sagax._src.core import dtype_predicates, dtypes
 from sagax._src.core.value import Array
 from sagax._src.diagnostics.errors import ArgumentError, ArgumentValueError, DtypeError
-from sagax._src.primitives.arithmetic import (
-    abs_p,
-    add_p,
-    div_p,
-    max_p,
-    min_p,
-    mul_p,
-    neg_p,
-    sub_p,
-)
+from sagax._src.primitives.arithmetic import abs_p, add_p, div_p, max_p, min_p, mul_p, neg_p, sub_p
 from sagax._src.primitives.bitwise import and_p, or_p, shift_left_p, shift_right_logical_p
 from sagax._src.primitives.casting import bitcast_convert_type_p
 from sagax._src.primitives.comparison import eq_p, gt_p, is_finite_p, lt_p, ne_p
@@ -43,7 +34,7 @@ _TO_EVEN = RoundingMethod.TO_NEAREST_EVEN
 
 
 def _all(x: Any, value: bool) -> Array:
-    """An array like `x` in shape, whose elements are all True or all False."""
+    """Create an array like `x` in shape, whose elements are all True or all False."""
     return broadcast_in_dim_p.bind(np.bool_(value), shape=shape_of(x), broadcast_dimensions=())
 
 
@@ -51,7 +42,7 @@ def _all(x: Any, value: bool) -> Array:
 
 
 def _rounded(function: str, primitive: Any, x: Any, **params: Any) -> Array:
-    """An operand rounded by a primitive; integers are whole already."""
+    """Round an operand by a primitive; integers pass through."""
     x = as_operand(function, x)
     if dtypes.kind(dtype_of(x)) in "biu":
         return _base.as_array(function, x)
@@ -60,7 +51,7 @@ def _rounded(function: str, primitive: Any, x: Any, **params: Any) -> Array:
 
 @operation1
 def floor(x: Any, /) -> Array:
-    """The greatest integer not above each element, in the dtype of `x`.
+    """Round each element down to an integer, in the dtype of `x`.
 
     >>> import sagax.numpy as snp
     >>> snp.floor(snp.array([1.7, -1.7]))
@@ -71,7 +62,7 @@ def floor(x: Any, /) -> Array:
 
 @operation1
 def ceil(x: Any, /) -> Array:
-    """The least integer not below each element, in the dtype of `x`.
+    """Round each element up to an integer, in the dtype of `x`.
 
     >>> import sagax.numpy as snp
     >>> snp.ceil(snp.array([1.7, -1.7]))
@@ -82,7 +73,7 @@ def ceil(x: Any, /) -> Array:
 
 @operation1
 def trunc(x: Any, /) -> Array:
-    """Each element without its fraction, in the dtype of `x`.
+    """Round each element toward zero to an integer, in the dtype of `x`.
 
     >>> import sagax.numpy as snp
     >>> snp.trunc(snp.array([1.7, -1.7]))
@@ -95,12 +86,12 @@ def trunc(x: Any, /) -> Array:
 
 
 def _truncated(x: Any) -> Array:
-    return select(lt_p.bind(x, _base.zero_beside(x)), ceil_p.bind(x), floor_p.bind(x))
+    return select(lt_p.bind(x, _base.zero_like(x)), ceil_p.bind(x), floor_p.bind(x))
 
 
 @operation1
 def rint(x: Any, /) -> Array:
-    """The integer nearest to each element, halves to the even neighbour, in floating point.
+    """Round each element to the nearest integer, halves to the even neighbor, in floating point.
 
     >>> import sagax.numpy as snp
     >>> snp.rint(snp.array([1.7, 2.5, -2.5]))
@@ -120,7 +111,7 @@ def _round_parts(x: Any) -> Array:
 
 
 def round(a: Any, decimals: int = 0, out: None = None) -> Array:
-    """Each element rounded to the given number of decimals, halves to the even neighbour.
+    """Round each element to the given number of decimals, halves to the even neighbor.
 
     The dtype stays. A negative number of decimals rounds to tens, hundreds, ...
 
@@ -132,7 +123,7 @@ def round(a: Any, decimals: int = 0, out: None = None) -> Array:
 
 
 def around(a: Any, decimals: int = 0, out: None = None) -> Array:
-    """As `round`.
+    """Round each element to the given number of decimals: another name of `round`.
 
     >>> import sagax.numpy as snp
     >>> snp.around(snp.array([1.5, 2.5]))
@@ -144,7 +135,7 @@ def around(a: Any, decimals: int = 0, out: None = None) -> Array:
 def _round(function: str, x: Any, decimals: Any, out: Any) -> Array:
     refuse_out(function, out)
     x = as_operand(function, x)
-    decimals = _whole(function, "decimals", decimals)
+    decimals = _static_integer(function, "decimals", decimals)
     dtype = dtype_of(x)
     if dtype == dtypes.bool_:
         raise DtypeError(
@@ -161,7 +152,7 @@ def _round(function: str, x: Any, decimals: Any, out: Any) -> Array:
 
 @fused
 def _to_decimals(x: Any, *, decimals: int) -> Array:
-    """Floating point numbers rounded: of one program, so that a quotient is what XLA makes of it."""
+    """Round floating point numbers, compiled as one, so that XLA decides how to form quotients."""
     if decimals == 0:
         return _round_parts(x)
     dtype = dtype_of(x)
@@ -175,7 +166,7 @@ def _to_decimals(x: Any, *, decimals: int) -> Array:
     return convert(mul_p.bind(scaled, factor), dtype, _base.aval_of(x).weak_type)
 
 
-def _whole(function: str, argument: str, value: Any) -> int:
+def _static_integer(function: str, argument: str, value: Any) -> int:
     try:
         return value.__index__()
     except AttributeError:
@@ -185,7 +176,7 @@ def _whole(function: str, argument: str, value: Any) -> int:
 
 
 def _round_integers(x: Any, digits: int) -> Array:
-    """Integers rounded to a multiple of 10**digits, halves to the even one."""
+    """Round integers to a multiple of 10**digits, halves to the even one."""
     dtype = dtype_of(x)
     unit = 10**digits
     if unit > dtypes.iinfo(dtype).max // 2:
@@ -208,12 +199,12 @@ def _zero(x: Any) -> Any:
     return number(0, int, dtype_of(x))
 
 
-# --- what kind of number -------------------------------------------------------------------------
+# --- classification ------------------------------------------------------------------------------
 
 
 @operation1
 def isfinite(x: Any, /) -> Array:
-    """Whether each element is neither infinite nor NaN.
+    """Return whether each element is neither infinite nor NaN.
 
     >>> import sagax.numpy as snp
     >>> snp.isfinite(snp.array([1.0, snp.inf, snp.nan]))
@@ -223,19 +214,19 @@ def isfinite(x: Any, /) -> Array:
     dtype = dtype_of(x)
     if not dtypes.is_inexact(dtype):
         return _all(x, True)
-    return _in_both_parts(and_p, is_finite_p.bind, x)
+    return _any_part(and_p, is_finite_p.bind, x)
 
 
-def _in_both_parts(combine: Any, question: Any, x: Any) -> Array:
-    """A question about real numbers, asked about both parts of complex ones."""
+def _any_part(combine: Any, predicate: Any, x: Any) -> Array:
+    """Apply a predicate on real numbers to both components of complex ones."""
     if not dtype_predicates.is_complex(dtype_of(x)):
-        return question(x)
-    return combine.bind(question(real_p.bind(x)), question(imag_p.bind(x)))
+        return predicate(x)
+    return combine.bind(predicate(real_p.bind(x)), predicate(imag_p.bind(x)))
 
 
 @operation1
 def isinf(x: Any, /) -> Array:
-    """Whether each element is inf or -inf, in one of its parts if it is complex.
+    """Return whether each element is inf or -inf, in one of its parts if it is complex.
 
     >>> import sagax.numpy as snp
     >>> snp.isinf(snp.array([1.0, -snp.inf, snp.nan]))
@@ -248,12 +239,12 @@ def isinf(x: Any, /) -> Array:
     def infinite(part: Any) -> Array:
         return eq_p.bind(abs_p.bind(part), number(float("inf"), float, dtype_of(part)))
 
-    return _in_both_parts(or_p, infinite, x)
+    return _any_part(or_p, infinite, x)
 
 
 @operation1
 def isnan(x: Any, /) -> Array:
-    """Whether each element is NaN, in one of its parts if it is complex.
+    """Return whether each element is NaN, in one of its parts if it is complex.
 
     >>> import sagax.numpy as snp
     >>> snp.isnan(snp.array([1.0, snp.inf, snp.nan]))
@@ -281,7 +272,7 @@ def _is_infinity(function: str, x: Any, value: float, out: Any) -> Array:
 
 
 def isposinf(x: Any, /, out: None = None) -> Array:
-    """Whether each element is inf. Real numbers only.
+    """Return whether each element is inf. Real numbers only.
 
     >>> import sagax.numpy as snp
     >>> snp.isposinf(snp.array([snp.inf, -snp.inf]))
@@ -291,7 +282,7 @@ def isposinf(x: Any, /, out: None = None) -> Array:
 
 
 def isneginf(x: Any, /, out: None = None) -> Array:
-    """Whether each element is -inf. Real numbers only.
+    """Return whether each element is -inf. Real numbers only.
 
     >>> import sagax.numpy as snp
     >>> snp.isneginf(snp.array([snp.inf, -snp.inf]))
@@ -302,7 +293,7 @@ def isneginf(x: Any, /, out: None = None) -> Array:
 
 @operation1
 def signbit(x: Any, /) -> Array:
-    """Whether the sign bit of each element is set: for negative numbers, -0.0 and some NaNs.
+    """Return whether the sign bit of each element is set: for negative numbers, -0.0 and some NaNs.
 
     >>> import sagax.numpy as snp
     >>> snp.signbit(snp.array([1.0, -0.0]))
@@ -326,16 +317,16 @@ def signbit(x: Any, /) -> Array:
 
 
 def _bits(x: Any) -> Any:
-    """The bits of floating point numbers, as signed integers of their width."""
+    """Reinterpret the bits of floating point numbers as signed integers of their width."""
     return bitcast_convert_type_p.bind(x, new_dtype=np.dtype(f"int{8 * x.dtype.itemsize}"))
 
 
-# --- parts and neighbours ------------------------------------------------------------------------
+# --- parts and neighbors --------------------------------------------------------------------------
 
 
 @operation2
 def copysign(x1: Any, x2: Any, /) -> Array:
-    """The size of x1 with the sign of x2, in floating point.
+    """Combine the absolute value of x1 with the sign of x2, in floating point.
 
     >>> import sagax.numpy as snp
     >>> snp.copysign(3, snp.array([1.0, -0.0]))
@@ -362,7 +353,7 @@ def _refuse_complex(function: str, x: Any) -> None:
 
 @operation2
 def nextafter(x: Any, y: Any, /) -> Array:
-    """The floating point number next to x in the direction of y.
+    """Return the floating point number next to x in the direction of y.
 
     >>> import sagax.numpy as snp
     >>> snp.nextafter(snp.float32(1), 2) > 1
@@ -373,7 +364,7 @@ def nextafter(x: Any, y: Any, /) -> Array:
 
 @operation1
 def spacing(x: Any, /) -> Array:
-    """The distance from each element to the next one further from zero, with the sign of the element.
+    """Compute the distance from each element to the next one further from zero, with its sign.
 
     >>> import sagax.numpy as snp
     >>> snp.spacing(snp.array([1.0, -4.0]))
@@ -390,7 +381,7 @@ def spacing(x: Any, /) -> Array:
 
 
 def modf(x: Any, /, out: None = None) -> tuple[Array, Array]:
-    """The pair of the fractional and the whole part of each element, both with its sign.
+    """Split each element into its fractional and its integral part, both with its sign.
 
     >>> import sagax.numpy as snp
     >>> snp.modf(snp.array([1.5, -2.25]))
@@ -399,14 +390,14 @@ def modf(x: Any, /, out: None = None) -> tuple[Array, Array]:
     refuse_out("modf", out)
     x = operand_inexact("modf", x)
     _refuse_complex("modf", x)
-    whole = _truncated(x)
-    return sub_p.bind(x, whole), whole
+    integral = _truncated(x)
+    return sub_p.bind(x, integral), integral
 
 
 def frexp(x: Any, /) -> tuple[Array, Array]:
-    """The pair (m, e) with x = m * 2**e and m in [0.5, 1); e = 0 for zero, infinities and NaN.
+    """Split each element into the pair (m, e) with x = m * 2**e and m in [0.5, 1).
 
-    m has the sign and the dtype of x, e is an integer.
+    e = 0 for zero, infinities and NaN. m has the sign and the dtype of x, e is an integer.
 
     >>> import sagax.numpy as snp
     >>> snp.frexp(snp.array([3.0, -0.25]))
@@ -424,7 +415,7 @@ def frexp(x: Any, /) -> tuple[Array, Array]:
 
 @fused
 def _split(x: Any) -> tuple[Array, Array]:
-    """Mantissa and exponent of numbers of 32 or 64 bits."""
+    """Split numbers of 32 or 64 bits into mantissa and exponent."""
     layout = _Layout(x.dtype)
     field = and_p.bind(
         shift_right_logical_p.bind(_bits(x), layout.integer(layout.mantissa)),
@@ -441,7 +432,7 @@ def _split(x: Any) -> tuple[Array, Array]:
 
 
 class _Layout:
-    """How numbers of a floating dtype of 32 or 64 bits are laid out."""
+    """The bit layout of a floating dtype of 32 or 64 bits."""
 
     def __init__(self, dtype: Any) -> None:
         info = dtypes.finfo(dtype)
@@ -455,7 +446,7 @@ class _Layout:
         return number(value, int, self.bits)
 
     def power(self, n: Any) -> Any:
-        """2**n for integers within the range of normal numbers."""
+        """Compute 2**n for integers within the range of normal numbers."""
         biased = shift_left_p.bind(
             add_p.bind(n, self.integer(self.bias)), self.integer(self.mantissa)
         )
@@ -464,7 +455,7 @@ class _Layout:
 
 @fused
 def _times_power(x: Any, n: Any) -> Array:
-    """x * 2**n in three factors, none of which overflows; the last one that matters alone rounds."""
+    """Multiply x * 2**n in three factors that do not overflow; only the last effective one rounds."""
     layout = _Layout(x.dtype)
     low, high = layout.integer(layout.mantissa + 1 - layout.bias), layout.integer(layout.bias)
     for _ in range(2):
@@ -475,7 +466,7 @@ def _times_power(x: Any, n: Any) -> Array:
 
 
 def ldexp(x1: Any, x2: Any, /) -> Array:
-    """x1 * 2**x2, element by element, in floating point; x2 are integers.
+    """Compute x1 * 2**x2 elementwise, in floating point; x2 are integers.
 
     >>> import sagax.numpy as snp
     >>> snp.ldexp(snp.array([1.0, 1.5]), snp.array([3, -1]))
@@ -505,7 +496,9 @@ def ldexp(x1: Any, x2: Any, /) -> Array:
 
 
 def heaviside(x1: Any, x2: Any, /) -> Array:
-    """0 where x1 < 0, x2 where x1 = 0, and 1 where x1 > 0; NaN stays.
+    """Compute the Heaviside step function: 0 where x1 < 0, x2 where x1 = 0, 1 where x1 > 0.
+
+    NaN stays.
 
     >>> import sagax.numpy as snp
     >>> snp.heaviside(snp.array([-1.0, 0.0, 1.0]), 0.5)
@@ -513,7 +506,7 @@ def heaviside(x1: Any, x2: Any, /) -> Array:
     """
     x, y = operands2_inexact("heaviside", x1, x2)
     _refuse_complex("heaviside", x)
-    zero, one = _base.zero_beside(x), _base.number_beside(1, x)
+    zero, one = _base.zero_like(x), _base.number_like(1, x)
     at_zero = select(ne_p.bind(x, x), x, y)
     above = select(gt_p.bind(x, zero), one, at_zero)
     out = select(lt_p.bind(x, zero), zero, above)

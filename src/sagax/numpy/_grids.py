@@ -1,9 +1,9 @@
-"""Arrays made from positions: triangles, diagonals, grids of coordinates, powers of a vector."""
+"""Construct arrays from indices: triangles, diagonals, coordinate grids, Vandermonde matrices."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -12,29 +12,32 @@ from sagax._src.api.vmap import vmap
 from sagax._src.core import dims, dtypes
 from sagax._src.core.value import Array
 from sagax._src.diagnostics.errors import ArgumentError, ArgumentValueError
-from sagax._src.lazy_import import lazy_import
+from sagax._src.lazy_import import lazy_imports
 from sagax._src.primitives.comparison import eq_p, ge_p
 from sagax._src.primitives.shaping import iota_p, rev
 from sagax._src.primitives.slicing import pad
 from sagax._src.primitives.structural import convert, expand_dims, reshape
-from sagax.numpy._arguments import static_int
+from sagax.numpy._arguments import check_choice, static_int
 from sagax.numpy._arithmetic import power
 from sagax.numpy._base import number, select
 from sagax.numpy._contraction import diagonal
-from sagax.numpy._creation import asarray, matrix_indices, ones
+from sagax.numpy._conversion import asarray
+from sagax.numpy._creation import matrix_indices, ones
 from sagax.numpy._fused import fused_function
 from sagax.numpy._joining import stack
 
-if TYPE_CHECKING:
-    import sagax.numpy._nonzero as _nonzero
-else:
-    _nonzero = lazy_import("sagax.numpy._nonzero", globals())
+
+@lazy_imports
+def _() -> None:
+    global _nonzero
+    from sagax.numpy import _nonzero
+
 
 # --- triangles and diagonals ---------------------------------------------------------------------
 
 
 def _triangle(function: str, m: Any, k: Any) -> tuple:
-    """A matrix, and where its elements are on or below the diagonal k."""
+    """Return a matrix, and where its elements are on or below the diagonal k."""
     x = _base.as_array(function, m)
     if x.ndim < 2:
         raise ArgumentValueError(
@@ -49,7 +52,7 @@ def _triangle(function: str, m: Any, k: Any) -> tuple:
 
 @fused_function(1)
 def tril(m: Any, k: Any = 0) -> Array:
-    """Each matrix of `m` with zeros above the diagonal `k` places right of the main one.
+    """Zero the elements of each matrix of `m` above the diagonal `k` columns right of the main one.
 
     >>> import sagax.numpy as snp
     >>> snp.tril(snp.ones((2, 3)))
@@ -57,12 +60,12 @@ def tril(m: Any, k: Any = 0) -> Array:
            [1., 1., 0.]], dtype=float32)
     """
     x, below = _triangle("tril", m, k)
-    return select(below, x, _base.zero_beside(x))
+    return select(below, x, _base.zero_like(x))
 
 
 @fused_function(1)
 def triu(m: Any, k: Any = 0) -> Array:
-    """Each matrix of `m` with zeros below the diagonal `k` places right of the main one.
+    """Zero the elements of each matrix of `m` below the diagonal `k` columns right of the main one.
 
     >>> import sagax.numpy as snp
     >>> snp.triu(snp.ones((2, 3)))
@@ -70,12 +73,12 @@ def triu(m: Any, k: Any = 0) -> Array:
            [0., 1., 1.]], dtype=float32)
     """
     x, below = _triangle("triu", m, k - 1)
-    return select(below, _base.zero_beside(x), x)
+    return select(below, _base.zero_like(x), x)
 
 
 @fused_function(1)
 def diag(v: Any, k: int = 0) -> Array:
-    """The matrix with the vector `v` on the diagonal `k` places right of the main one.
+    """Create the matrix with the vector `v` on the diagonal `k` columns right of the main one.
 
     If `v` is a matrix, that diagonal of it.
 
@@ -107,7 +110,7 @@ def _diagonal_matrix(x: Any, k: int) -> Array:
 
 
 def diagflat(v: Any, k: int = 0) -> Array:
-    """The matrix with the elements of `v`, in order, on the diagonal `k` places right of the main one.
+    """Create the matrix with the flattened `v` on the diagonal `k` columns right of the main one.
 
     >>> import sagax.numpy as snp
     >>> snp.diagflat(snp.array([[1], [2]]))
@@ -119,7 +122,7 @@ def diagflat(v: Any, k: int = 0) -> Array:
 
 
 def vander(x: Any, N: int | None = None, increasing: bool = False) -> Array:
-    """The matrix whose rows are powers of the elements of `x`: N of them, from the highest down to 0.
+    """Create the matrix whose rows are N powers of the elements of `x`, from the highest down to 0.
 
     `N` is by default the number of elements; with `increasing` the powers go up. Integers keep their
     dtype. Raises ValueError if `x` is no vector or `N` is negative.
@@ -147,7 +150,7 @@ def vander(x: Any, N: int | None = None, increasing: bool = False) -> Array:
 
 
 def _counting(size: Any) -> Array:
-    """0, 1, ..., size - 1."""
+    """Create 0, 1, ..., size - 1."""
     return iota_p.bind(dtype=dtypes.default_int(_base.x64()), shape=(size,), dimension=0)
 
 
@@ -160,7 +163,7 @@ def _host_indices(indices: tuple) -> tuple:
 
 
 def tril_indices(n: int, k: int = 0, m: int | None = None) -> tuple[Array, Array]:
-    """Row and column numbers of the elements of an n by m matrix on and below the diagonal `k`.
+    """Return the indices of an n by m matrix's elements on and below the diagonal `k`.
 
     >>> import sagax.numpy as snp
     >>> snp.tril_indices(2)
@@ -171,7 +174,7 @@ def tril_indices(n: int, k: int = 0, m: int | None = None) -> tuple[Array, Array
 
 
 def triu_indices(n: int, k: int = 0, m: int | None = None) -> tuple[Array, Array]:
-    """Row and column numbers of the elements of an n by m matrix on and above the diagonal `k`.
+    """Return the indices of an n by m matrix's elements on and above the diagonal `k`.
 
     >>> import sagax.numpy as snp
     >>> snp.triu_indices(2)
@@ -187,7 +190,7 @@ def _static(function: str, n: Any, k: Any, m: Any) -> tuple:
 
 
 def tril_indices_from(arr: Any, k: int = 0) -> tuple[Array, Array]:
-    """`tril_indices` for the shape of the matrix `arr`.
+    """Return `tril_indices` for the shape of the matrix `arr`.
 
     >>> import sagax.numpy as snp
     >>> snp.tril_indices_from(snp.ones((2, 2)))
@@ -198,7 +201,7 @@ def tril_indices_from(arr: Any, k: int = 0) -> tuple[Array, Array]:
 
 
 def triu_indices_from(arr: Any, k: int = 0) -> tuple[Array, Array]:
-    """`triu_indices` for the shape of the matrix `arr`.
+    """Return `triu_indices` for the shape of the matrix `arr`.
 
     >>> import sagax.numpy as snp
     >>> snp.triu_indices_from(snp.ones((2, 2)))
@@ -218,7 +221,7 @@ def _matrix_shape(function: str, arr: Any) -> tuple:
 
 
 def diag_indices(n: int, ndim: int = 2) -> tuple[Array, ...]:
-    """The indices, one array for each of `ndim` dimensions, of the main diagonal of n elements.
+    """Return the indices of the main diagonal of n elements, one array for each dimension.
 
     >>> import sagax.numpy as snp
     >>> snp.diag_indices(2)
@@ -236,7 +239,7 @@ def diag_indices(n: int, ndim: int = 2) -> tuple[Array, ...]:
 
 
 def diag_indices_from(arr: Any) -> tuple[Array, ...]:
-    """The indices of the main diagonal of `arr`, whose dimensions are all of one size.
+    """Return the indices of the main diagonal of `arr`, whose dimensions are all of one size.
 
     >>> import sagax.numpy as snp
     >>> snp.diag_indices_from(snp.ones((2, 2)))
@@ -260,7 +263,7 @@ def diag_indices_from(arr: Any) -> tuple[Array, ...]:
 def mask_indices(
     n: int, mask_func: Callable[..., Any], k: int = 0, *, size: int | None = None
 ) -> tuple[Array, Array]:
-    """Row and column numbers of the elements of an n by n matrix that `mask_func(matrix, k)` keeps.
+    """Return the indices of an n by n matrix's elements that `mask_func(matrix, k)` leaves nonzero.
 
     `size` fixes how many there are, as in `nonzero`.
 
@@ -282,7 +285,7 @@ def mask_indices(
 def meshgrid(
     *xi: Any, copy: bool = True, sparse: bool = False, indexing: str = "xy"
 ) -> tuple[Array, ...]:
-    """For each vector an array that varies along a dimension of its own: coordinates of a grid.
+    """Create the coordinates of a grid: each vector becomes an array that varies along one axis.
 
     With `indexing` "xy" the first two dimensions are exchanged, as for pictures. `sparse` keeps the
     others at size 1.
@@ -297,10 +300,7 @@ def meshgrid(
         raise ArgumentValueError(
             "numpy.meshgrid only supports copy=True", function="meshgrid", argument="copy"
         )
-    if indexing not in ("xy", "ij"):
-        raise ArgumentValueError(
-            function="meshgrid", argument="indexing", got=repr(indexing), expected="'xy' or 'ij'"
-        )
+    check_choice("meshgrid", "indexing", indexing, ("xy", "ij"), "'xy' or 'ij'")
     if any(x.ndim != 1 for x in given):
         raise ArgumentValueError(
             f"Arguments to numpy.meshgrid must be 1D, got shapes {[x.shape for x in given]}",
@@ -326,7 +326,7 @@ def meshgrid(
 
 
 def indices(dimensions: Any, dtype: Any = None, sparse: bool = False) -> Any:
-    """The index along each dimension of every element of an array of shape `dimensions`.
+    """Return the index along each dimension of every element of an array of shape `dimensions`.
 
     They are stacked along a new first dimension; with `sparse` they are a tuple of arrays that
     broadcast against each other.
@@ -341,8 +341,8 @@ def indices(dimensions: Any, dtype: Any = None, sparse: bool = False) -> Any:
     rank = len(shape)
     out = []
     for axis, size in enumerate(shape):
-        whole = shape if not sparse else tuple([size if a == axis else 1 for a in range(rank)])
-        out.append(iota_p.bind(dtype=dtype, shape=whole, dimension=axis))
+        full_shape = shape if not sparse else tuple([size if a == axis else 1 for a in range(rank)])
+        out.append(iota_p.bind(dtype=dtype, shape=full_shape, dimension=axis))
     if sparse:
         return tuple(out)
     if not out:
@@ -353,7 +353,7 @@ def indices(dimensions: Any, dtype: Any = None, sparse: bool = False) -> Any:
 def fromfunction(
     function: Callable[..., Any], shape: Any, *, dtype: Any = float, **kwargs: Any
 ) -> Any:
-    """What `function` gives for the indices of every element of an array of the given shape.
+    """Apply `function` to the indices of all elements of an array of the given shape.
 
     It is called once, by vmap, with numbers of the given dtype, one for each dimension; keyword
     arguments are passed on. It may return a pytree.

@@ -1,4 +1,4 @@
-"""Counting: how many elements have each value, or lie in each bin."""
+"""Count elements by value or by bin: bincount and histograms."""
 
 from __future__ import annotations
 
@@ -20,7 +20,8 @@ from sagax.numpy._arguments import (
     with_aval,
 )
 from sagax.numpy._calculus import diff
-from sagax.numpy._creation import array, linspace, zeros
+from sagax.numpy._conversion import array
+from sagax.numpy._creation import linspace, zeros
 from sagax.numpy._joining import stack
 from sagax.numpy._reductions import max as max_along
 from sagax.numpy._reductions import min as min_along
@@ -40,7 +41,7 @@ def bincount(
     length: int | None = None,
     out_sharding: Any = None,
 ) -> Array:
-    """How often each number 0, 1, ... occurs in the vector `x`, or the sums of their `weights`.
+    """Count each number 0, 1, ... in the vector `x`, or sum their `weights`.
 
     The result has `length` elements, greater numbers are left out; without it, at least `minlength`,
     and as many as `x` needs, which must be concrete then. Negative numbers count as 0.
@@ -91,7 +92,7 @@ def bincount(
 
 
 def histogram_bin_edges(a: Any, bins: Any = 10, range: Any = None, weights: Any = None) -> Array:
-    """The edges of the bins of a histogram of `a`, floating point.
+    """Compute the edges of the bins of a histogram of `a`, in floating point.
 
     `bins` is their number, for bins of equal width from the least to the greatest element (or over
     `range`, a pair), or the edges themselves.
@@ -162,7 +163,7 @@ def histogram(
     density: bool | None = None,
     out_sharding: Any = None,
 ) -> tuple[Array, Array]:
-    """How many elements of `a` lie in each bin, or the sums of their weights, and the bins' edges.
+    """Count the elements of `a` in each bin, or sum their weights; and return the edges of the bins.
 
     A bin holds its left edge, the last one both. `bins` and `range` as in `histogram_bin_edges`. With
     `density` the counts are divided by their sum and the widths of the bins. Floating point.
@@ -187,26 +188,26 @@ def histogram(
             )
         a, each = _base.promote_inexact("histogram", a, weights)
     edges = _edges("histogram", a, bins, range)
-    places = _bins_of(edges, ravel(a))
+    bin_indices = _bins_of(edges, ravel(a))
     counts = zeros((edges.shape[0],), aval_of(each).dtype)
-    counts = counts.at[places].add(ravel(each), mode="drop")[1:]
+    counts = counts.at[bin_indices].add(ravel(each), mode="drop")[1:]
     if density:
         counts = counts / diff(edges) / sum_along(counts)
     return counts, edges
 
 
 def _bins_of(edges: Array, x: Any) -> Array:
-    """The number, from 1, of the bin that each of `x` lies in; 0 or too great where there is none."""
+    """Return the number, from 1, of the bin of each of `x`; 0 or too great where there is none."""
     count = edges.shape[0]
-    places = searchsorted(edges, x, side="right")
+    bin_indices = searchsorted(edges, x, side="right")
     last = structural.reshape(edges[-1:], ())
-    return where(x == last, count - 1, places)
+    return where(x == last, count - 1, bin_indices)
 
 
 def histogramdd(
     sample: Any, bins: Any = 10, range: Any = None, weights: Any = None, density: bool | None = None
 ) -> tuple[Array, list[Array]]:
-    """How many points lie in each cell of a grid, or the sums of their weights, and the edges.
+    """Count the points in each cell of a grid, or sum their weights; and return the edges.
 
     `sample` is a matrix with a row for each point; `bins` a number or edges for all coordinates, or a
     sequence with one of these for each; `range` a sequence with a pair, or None, for each. Counts are
@@ -255,16 +256,16 @@ def histogramdd(
         each = list(bins)
     else:
         each = [bins] * count
-    edges, places, shape = [], [], []
+    edges, bin_indices, shape = [], [], []
     for i, b in enumerate(each):
         x = sample[:, i]
         edges.append(_edges("histogramdd", x, b, None if range is None else range[i]))
-        places.append(_bins_of(edges[-1], x))
+        bin_indices.append(_bins_of(edges[-1], x))
         shape.append(edges[-1].shape[0] + 1)
     if weights is None:
         weights = np.ones((), dtypes.default_int(_thread.settings.x64))[()]
     counts = zeros(tuple(shape), aval_of(weights).dtype)
-    counts = counts.at[tuple(places)].add(weights)
+    counts = counts.at[tuple(bin_indices)].add(weights)
     counts = counts[(slice(1, -1),) * count]
     if density:
         counts = counts / sum_along(counts)
@@ -283,7 +284,7 @@ def histogram2d(
     weights: Any = None,
     density: bool | None = None,
 ) -> tuple[Array, Array, Array]:
-    """How many points (x, y) lie in each cell of a grid, and the edges along x and along y.
+    """Count the points (x, y) in each cell of a grid; and return the edges along x and along y.
 
     `bins` is a number or edges for both, or a pair of these; everything else as in `histogramdd`.
 

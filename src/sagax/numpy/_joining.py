@@ -1,4 +1,4 @@
-"""Arrays put together and taken apart: concatenate, stack, split, tile, block, append."""
+"""Join and split arrays: concatenate, stack, split, tile, block, append."""
 
 from __future__ import annotations
 
@@ -24,20 +24,13 @@ from sagax.numpy._arguments import (
     with_aval,
 )
 from sagax.numpy._fused import fused_function
-from sagax.numpy._shaping import (
-    _at_least_1,
-    _at_least_2,
-    _at_least_3,
-    _to_array,
-    moveaxis,
-    ravel,
-)
+from sagax.numpy._shaping import _at_least_1, _at_least_2, _at_least_3, _to_array, moveaxis, ravel
 
 Arrays = Sequence[Any] | Array
 
 
 def _operands(function: str, arrays: Any) -> list:
-    """The arrays of a sequence (or along the first axis of one array), each checked."""
+    """Convert the arrays of a sequence (or along the first axis of one array), each checked."""
     if isinstance(arrays, (Array, np.ndarray)):
         if not arrays.ndim:
             raise ArgumentError(
@@ -73,7 +66,7 @@ def _checked(function: str, x: Any, position: int) -> Any:
 
 
 def _one_dtype(function: str, arrays: list, dtype: Any) -> list:
-    """The arrays converted to `dtype`, or to their common dtype when that is None."""
+    """Convert the arrays to `dtype`, or to their common dtype when that is None."""
     if dtype is not None:
         dtype = dtypes.requested_dtype(dtype, function)
         return [structural.convert(x, dtype) for x in arrays]
@@ -87,7 +80,7 @@ def _one_dtype(function: str, arrays: list, dtype: Any) -> list:
 
 
 def concatenate(arrays: Arrays, axis: int | None = 0, dtype: Any = None) -> Array:
-    """The arrays joined along `axis`; with None flattened first. They differ in size there alone.
+    """Join arrays along `axis`, with None flattened first. They differ in size there alone.
 
     The result has the common dtype, or `dtype`.
 
@@ -106,7 +99,7 @@ def _concatenate(function: str, arrays: Arrays, axis: int | None, dtype: Any = N
 
 
 def _joined(function: str, arrays: list, axis: int) -> Array:
-    """Arrays of one dtype joined along `axis`."""
+    """Join arrays of one dtype along `axis`."""
     ndim = aval_of(arrays[0]).ndim
     if not ndim:
         raise ArgumentValueError(
@@ -124,7 +117,7 @@ def _joined(function: str, arrays: list, axis: int) -> Array:
 
 
 def concat(arrays: Arrays, *, axis: int | None = 0) -> Array:
-    """The arrays joined along `axis`; `concatenate` by its name in the array API.
+    """Join arrays along `axis`; `concatenate` by its name in the array API.
 
     >>> import sagax.numpy as np
     >>> np.concat([np.arange(2), np.arange(3)])
@@ -134,7 +127,7 @@ def concat(arrays: Arrays, *, axis: int | None = 0) -> Array:
 
 
 def append(arr: Any, values: Any, axis: int | None = None) -> Array:
-    """`arr` followed by `values` along `axis`; with None both are flattened first.
+    """Append `values` to `arr` along `axis`; with None both are flattened first.
 
     >>> import sagax.numpy as np
     >>> np.append(np.array([1, 2]), 3)
@@ -147,7 +140,7 @@ def append(arr: Any, values: Any, axis: int | None = None) -> Array:
 
 
 def stack(arrays: Arrays, axis: int = 0, out: None = None, dtype: Any = None) -> Array:
-    """The arrays, all of one shape, along a new dimension `axis` of the result.
+    """Stack arrays, all of one shape, along a new dimension `axis` of the result.
 
     The result has the common dtype, or `dtype`. Raises a ValueError when shapes differ.
 
@@ -159,15 +152,15 @@ def stack(arrays: Arrays, axis: int = 0, out: None = None, dtype: Any = None) ->
     if out is not None:
         refuse_out("stack", out)
     if isinstance(arrays, Array) and arrays.ndim:
-        place = one_axis("stack", axis, arrays.ndim)
+        new_axis = one_axis("stack", axis, arrays.ndim)
         (x,) = _one_dtype("stack", [arrays], dtype)
-        return moveaxis(x, 0, place)
+        return moveaxis(x, 0, new_axis)
     given = _one_dtype("stack", _operands("stack", arrays), dtype)
     return stack_p.bind(*given, axis=one_axis("stack", axis, aval_of(given[0]).ndim + 1))
 
 
 def vstack(tup: Arrays, dtype: Any = None) -> Array:
-    """The arrays one below the other: joined along the first dimension; vectors are rows.
+    """Stack arrays vertically: joined along the first dimension; vectors are rows.
 
     >>> import sagax.numpy as np
     >>> np.vstack([np.arange(2), np.arange(2)])
@@ -179,7 +172,7 @@ def vstack(tup: Arrays, dtype: Any = None) -> Array:
 
 
 def hstack(tup: Arrays, dtype: Any = None) -> Array:
-    """The arrays side by side: joined along the second dimension, vectors along their only one.
+    """Stack arrays horizontally: joined along the second dimension, vectors along their only one.
 
     >>> import sagax.numpy as np
     >>> np.hstack([np.ones((2, 1)), np.zeros((2, 2))])
@@ -192,7 +185,7 @@ def hstack(tup: Arrays, dtype: Any = None) -> Array:
 
 
 def dstack(tup: Arrays, dtype: Any = None) -> Array:
-    """The arrays one behind the other: joined along the third dimension.
+    """Stack arrays in depth: joined along the third dimension.
 
     >>> import sagax.numpy as np
     >>> np.dstack([np.arange(2), np.arange(2)])
@@ -204,7 +197,7 @@ def dstack(tup: Arrays, dtype: Any = None) -> Array:
 
 
 def column_stack(tup: Arrays) -> Array:
-    """The arrays as columns of a matrix: vectors are one column each.
+    """Stack arrays as columns of a matrix: vectors are one column each.
 
     >>> import sagax.numpy as np
     >>> np.column_stack([np.arange(2), np.ones((2, 2))])
@@ -221,8 +214,9 @@ def _column(x: Any, aval: Any) -> Array:
 
 
 def block(arrays: Any) -> Array:
-    """An array put together from blocks: a list joins along the last axis, a list of lists too
-    along the one before it, and so on.
+    """Assemble an array from nested lists of blocks.
+
+    A list joins along the last axis, a list of lists too along the one before it, and so on.
 
     >>> import sagax.numpy as np
     >>> np.block([[np.ones((1, 1)), np.zeros((1, 2))], [np.zeros((1, 3))]])
@@ -249,7 +243,7 @@ def block(arrays: Any) -> Array:
 
 
 def _block_depth(nested: Any, path: str) -> int:
-    """How deeply lists are nested, the same everywhere."""
+    """Compute the nesting depth of lists, the same everywhere."""
     if isinstance(nested, tuple):
         raise ArgumentError(
             "blocks are given in lists: a tuple is neither a list of blocks nor an array",
@@ -286,7 +280,7 @@ def _block_leaves(nested: Any) -> list:
 
 @fused_function(1)
 def split(ary: Any, indices_or_sections: Any, axis: int = 0) -> list[Array]:
-    """The pieces of `ary` along `axis`: a number of equal ones, or cut before the given indices.
+    """Split `ary` along `axis`: into a number of equal pieces, or before the given indices.
 
     Raises a ValueError when it cannot be cut into so many equal pieces (see `array_split`).
 
@@ -301,7 +295,7 @@ def split(ary: Any, indices_or_sections: Any, axis: int = 0) -> list[Array]:
 
 @fused_function(1)
 def array_split(ary: Any, indices_or_sections: Any, axis: int = 0) -> list[Array]:
-    """As `split`, but the pieces need not be equal: the first ones may be longer by one.
+    """Split as `split` does, into pieces that need not be equal: the first may be longer by one.
 
     >>> import sagax.numpy as np
     >>> np.array_split(np.arange(3), 2)
@@ -311,7 +305,7 @@ def array_split(ary: Any, indices_or_sections: Any, axis: int = 0) -> list[Array
 
 
 def vsplit(ary: Any, indices_or_sections: Any) -> list[Array]:
-    """The pieces of `ary` along its first dimension; see `split`.
+    """Split `ary` along its first dimension; see `split`.
 
     >>> import sagax.numpy as np
     >>> [x.shape for x in np.vsplit(np.ones((4, 3)), 2)]
@@ -321,7 +315,7 @@ def vsplit(ary: Any, indices_or_sections: Any) -> list[Array]:
 
 
 def hsplit(ary: Any, indices_or_sections: Any) -> list[Array]:
-    """The pieces of `ary` along its second dimension, a vector's along its only one; see `split`.
+    """Split `ary` along its second dimension, a vector along its only one; see `split`.
 
     >>> import sagax.numpy as np
     >>> [x.shape for x in np.hsplit(np.ones((4, 2)), 2)]
@@ -332,7 +326,7 @@ def hsplit(ary: Any, indices_or_sections: Any) -> list[Array]:
 
 
 def dsplit(ary: Any, indices_or_sections: Any) -> list[Array]:
-    """The pieces of `ary` along its third dimension; see `split`.
+    """Split `ary` along its third dimension; see `split`.
 
     >>> import sagax.numpy as np
     >>> [x.shape for x in np.dsplit(np.ones((1, 2, 4)), 2)]
@@ -380,7 +374,7 @@ def _split(function: str, ary: Any, where: Any, axis: Any) -> list[Array]:
 
 
 def _cuts(function: str, where: Any, size: Any) -> list:
-    """The indices to cut before, as a slice would take them: from the end if negative, in range."""
+    """Normalize the indices to cut before as a slice does: from the end if negative, in range."""
     if isinstance(where, (Tracer, Array, np.ndarray)):
         where = concrete_or_raise(
             function, where, "cut at indices that are known: a list of ints"
@@ -396,7 +390,7 @@ def _cuts(function: str, where: Any, size: Any) -> list:
 
 @fused_function(1)
 def unstack(x: Any, *, axis: int = 0) -> tuple[Array, ...]:
-    """The slices of `x` along `axis`, each without that dimension; a tuple.
+    """Split `x` into its slices along `axis`, each without that dimension; a tuple.
 
     >>> import sagax.numpy as np
     >>> np.unstack(np.array([[1, 2], [3, 4]]), axis=1)
@@ -415,7 +409,7 @@ def unstack(x: Any, *, axis: int = 0) -> tuple[Array, ...]:
 
 @fused_function(1)
 def tile(A: Any, reps: Any) -> Array:
-    """`A` repeated `reps[i]` times along each dimension i; missing leading ones are added to either.
+    """Repeat `A` `reps[i]` times along each dimension i; missing leading ones are added to either.
 
     >>> import sagax.numpy as np
     >>> np.tile(np.array([1, 2]), (2, 2))

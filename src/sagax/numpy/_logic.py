@@ -1,4 +1,4 @@
-"""Comparisons, logic, operations on bits, and questions about single numbers."""
+"""Compare elementwise, and compute logical and bitwise operations."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _COMPLEX = frozenset((dtypes.complex64, dtypes.complex128))
 
 @operation2
 def equal(x: Any, y: Any, /) -> Array:
-    """Whether x equals y, element by element. NaN equals nothing.
+    """Compare elementwise whether x == y. NaN equals nothing.
 
     >>> import sagax.numpy as snp
     >>> snp.equal(snp.arange(3), 1)
@@ -48,7 +48,7 @@ def equal(x: Any, y: Any, /) -> Array:
 
 @operation2
 def not_equal(x: Any, y: Any, /) -> Array:
-    """Whether x differs from y, element by element. NaN differs from everything.
+    """Compare elementwise whether x != y. NaN differs from everything.
 
     >>> import sagax.numpy as snp
     >>> snp.not_equal(snp.arange(3), 1)
@@ -58,8 +58,14 @@ def not_equal(x: Any, y: Any, /) -> Array:
     return ne_p.bind(x, y)
 
 
-def _by_parts(compare: Any, x: Any, y: Any) -> Array:
-    """A comparison of complex numbers: by real parts, and where those are equal by imaginary parts."""
+def _ordered(function: str, compare: Any, x: Any, y: Any) -> Array:
+    """Compare by order; complex numbers by real parts, and where those are equal by imaginary parts."""
+    x, y = operands2(function, x, y)
+    try:
+        return compare.bind(x, y)
+    except DtypeError:  # checking for complex dtypes first would slow down all others
+        if dtype_of(x) not in _COMPLEX:
+            raise
     rx, ry = real_p.bind(x), real_p.bind(y)
     by_imag = compare.bind(imag_p.bind(x), imag_p.bind(y))
     return select(eq_p.bind(rx, ry), by_imag, compare.bind(rx, ry))
@@ -67,84 +73,60 @@ def _by_parts(compare: Any, x: Any, y: Any) -> Array:
 
 @operation2
 def less(x: Any, y: Any, /) -> Array:
-    """Whether x < y, element by element; complex numbers by their real, then imaginary parts.
+    """Compare elementwise whether x < y; complex numbers by real, then imaginary parts.
 
     >>> import sagax.numpy as snp
     >>> snp.less(snp.arange(3), 1)
     Array([ True, False, False], dtype=bool)
     """
-    x, y = operands2("less", x, y)
-    try:
-        return lt_p.bind(x, y)
-    except DtypeError:  # asking for their dtype first would slow down all others
-        if dtype_of(x) not in _COMPLEX:
-            raise
-    return _by_parts(lt_p, x, y)
+    return _ordered("less", lt_p, x, y)
 
 
 @operation2
 def less_equal(x: Any, y: Any, /) -> Array:
-    """Whether x <= y, element by element; complex numbers by their real, then imaginary parts.
+    """Compare elementwise whether x <= y; complex numbers by real, then imaginary parts.
 
     >>> import sagax.numpy as snp
     >>> snp.less_equal(snp.arange(3), 1)
     Array([ True,  True, False], dtype=bool)
     """
-    x, y = operands2("less_equal", x, y)
-    try:
-        return le_p.bind(x, y)
-    except DtypeError:  # asking for their dtype first would slow down all others
-        if dtype_of(x) not in _COMPLEX:
-            raise
-    return _by_parts(le_p, x, y)
+    return _ordered("less_equal", le_p, x, y)
 
 
 @operation2
 def greater(x: Any, y: Any, /) -> Array:
-    """Whether x > y, element by element; complex numbers by their real, then imaginary parts.
+    """Compare elementwise whether x > y; complex numbers by real, then imaginary parts.
 
     >>> import sagax.numpy as snp
     >>> snp.greater(snp.arange(3), 1)
     Array([False, False,  True], dtype=bool)
     """
-    x, y = operands2("greater", x, y)
-    try:
-        return gt_p.bind(x, y)
-    except DtypeError:  # asking for their dtype first would slow down all others
-        if dtype_of(x) not in _COMPLEX:
-            raise
-    return _by_parts(gt_p, x, y)
+    return _ordered("greater", gt_p, x, y)
 
 
 @operation2
 def greater_equal(x: Any, y: Any, /) -> Array:
-    """Whether x >= y, element by element; complex numbers by their real, then imaginary parts.
+    """Compare elementwise whether x >= y; complex numbers by real, then imaginary parts.
 
     >>> import sagax.numpy as snp
     >>> snp.greater_equal(snp.arange(3), 1)
     Array([False,  True,  True], dtype=bool)
     """
-    x, y = operands2("greater_equal", x, y)
-    try:
-        return ge_p.bind(x, y)
-    except DtypeError:  # asking for their dtype first would slow down all others
-        if dtype_of(x) not in _COMPLEX:
-            raise
-    return _by_parts(ge_p, x, y)
+    return _ordered("greater_equal", ge_p, x, y)
 
 
 # --- logic ---------------------------------------------------------------------------------------
 
 
 def truth(x: Any) -> Any:
-    """The operand as booleans: whether each element differs from zero."""
+    """Convert the operand to booleans: True where an element differs from zero."""
     dtype = dtype_of(x)
     return x if dtype == _BOOL else ne_p.bind(x, _zero(x))
 
 
 def _zero(x: Any) -> Any:
     """Zero beside `x`, weakly typed only beside a scalar: an array compared to it is not weak."""
-    return _base.number(0, int, dtype_of(x)) if _base.shape_of(x) else _base.zero_beside(x)
+    return _base.number(0, int, dtype_of(x)) if _base.shape_of(x) else _base.zero_like(x)
 
 
 def _truths(function: str, x: Any, y: Any) -> list:
@@ -157,7 +139,7 @@ def _truths(function: str, x: Any, y: Any) -> list:
 
 @operation2
 def logical_and(x: Any, y: Any, /) -> Array:
-    """Whether both x and y differ from zero, element by element.
+    """Return elementwise whether both x and y differ from zero.
 
     >>> import sagax.numpy as snp
     >>> snp.logical_and(snp.arange(3), snp.array([1, 0, 1]))
@@ -168,7 +150,7 @@ def logical_and(x: Any, y: Any, /) -> Array:
 
 @operation2
 def logical_or(x: Any, y: Any, /) -> Array:
-    """Whether x or y or both differ from zero, element by element.
+    """Return elementwise whether x or y or both differ from zero.
 
     >>> import sagax.numpy as snp
     >>> snp.logical_or(snp.arange(3), snp.array([1, 0, 1]))
@@ -179,7 +161,7 @@ def logical_or(x: Any, y: Any, /) -> Array:
 
 @operation2
 def logical_xor(x: Any, y: Any, /) -> Array:
-    """Whether exactly one of x and y differs from zero, element by element.
+    """Return elementwise whether exactly one of x and y differs from zero.
 
     >>> import sagax.numpy as snp
     >>> snp.logical_xor(snp.arange(3), snp.array([1, 0, 1]))
@@ -190,7 +172,7 @@ def logical_xor(x: Any, y: Any, /) -> Array:
 
 @operation1
 def logical_not(x: Any, /) -> Array:
-    """Whether x is zero, element by element.
+    """Return elementwise whether x is zero.
 
     >>> import sagax.numpy as snp
     >>> snp.logical_not(snp.arange(3))
@@ -207,7 +189,7 @@ def logical_not(x: Any, /) -> Array:
 
 @operation2
 def bitwise_and(x: Any, y: Any, /) -> Array:
-    """The bits set in both x and y, integers or booleans.
+    """Compute the bitwise and of x and y, integers or booleans.
 
     >>> import sagax.numpy as snp
     >>> snp.bitwise_and(snp.array([12, 7]), 10)
@@ -218,7 +200,7 @@ def bitwise_and(x: Any, y: Any, /) -> Array:
 
 @operation2
 def bitwise_or(x: Any, y: Any, /) -> Array:
-    """The bits set in x or y or both, integers or booleans.
+    """Compute the bitwise or of x and y, integers or booleans.
 
     >>> import sagax.numpy as snp
     >>> snp.bitwise_or(snp.array([12, 7]), 10)
@@ -229,7 +211,7 @@ def bitwise_or(x: Any, y: Any, /) -> Array:
 
 @operation2
 def bitwise_xor(x: Any, y: Any, /) -> Array:
-    """The bits set in exactly one of x and y, integers or booleans.
+    """Compute the bitwise exclusive or of x and y, integers or booleans.
 
     >>> import sagax.numpy as snp
     >>> snp.bitwise_xor(snp.array([12, 7]), 10)
@@ -240,7 +222,7 @@ def bitwise_xor(x: Any, y: Any, /) -> Array:
 
 @operation1
 def invert(x: Any, /) -> Array:
-    """The inverse of every bit: -1 - x for signed integers, the negation of booleans.
+    """Invert every bit: -1 - x for signed integers, the negation of booleans.
 
     >>> import sagax.numpy as snp
     >>> snp.invert(snp.array([0, 5]))
@@ -254,7 +236,7 @@ bitwise_not = bitwise_invert = invert
 
 @operation1
 def bitwise_count(x: Any, /) -> Array:
-    """The number of bits set in the absolute value of each integer, as uint8.
+    """Count the bits set in the absolute value of each integer, as uint8.
 
     >>> import sagax.numpy as snp
     >>> snp.bitwise_count(snp.array([0, 7, -7]))
@@ -278,7 +260,7 @@ def _shift(function: str, x: Any, y: Any) -> tuple:
 
 @operation2
 def left_shift(x: Any, y: Any, /) -> Array:
-    """The bits of x moved up by y places: x * 2**y, modulo the width.
+    """Shift the bits of x up by y positions: x * 2**y, modulo the width.
 
     >>> import sagax.numpy as snp
     >>> snp.left_shift(1, snp.arange(4))
@@ -292,7 +274,7 @@ bitwise_left_shift = left_shift
 
 @operation2
 def right_shift(x1: Any, x2: Any, /) -> Array:
-    """The bits of x1 moved down by x2 places: floor(x1 / 2**x2).
+    """Shift the bits of x1 down by x2 positions: floor(x1 / 2**x2).
 
     >>> import sagax.numpy as snp
     >>> snp.right_shift(snp.array([16, -16]), 2)

@@ -1,4 +1,4 @@
-"""Reductions that leave out NaN: as those of the same name, where NaN is not there."""
+"""Reduce arrays, ignoring NaN."""
 
 from __future__ import annotations
 
@@ -7,11 +7,10 @@ from typing import Any
 import numpy as np
 
 import sagax.numpy._reductions as _reductions
-from sagax._src import config
 from sagax._src.core import dtypes
 from sagax._src.core.value import Array, aval_of
 from sagax._src.diagnostics.errors import ArgumentValueError
-from sagax._src.primitives import arithmetic, structural
+from sagax._src.primitives import structural
 from sagax._src.primitives.bitwise import bitwise_and
 from sagax._src.primitives.comparison import eq
 from sagax._src.primitives.selection import select_n_p
@@ -19,11 +18,9 @@ from sagax.numpy._arguments import one_axis, refuse_out, with_aval
 from sagax.numpy._fused import fused
 from sagax.numpy._reductions import Axis, checked_where, masked
 
-_thread = config.thread
 
-
-def _there(function: str, a: Any, where: Any) -> tuple[Any, Any]:
-    """`a`, and which of its elements count (None: all)."""
+def _without_nan(function: str, a: Any, where: Any) -> tuple[Any, Any]:
+    """Return `a` and the mask of the elements that count (None: all)."""
     a, aval = with_aval(function, a)
     if where is not None:
         where = checked_where(function, where, aval.shape)
@@ -45,14 +42,14 @@ def nansum(
     initial: Any = None,
     where: Any = None,
 ) -> Array:
-    """As `sum`, with NaN counted as 0.
+    """Sum elements as `sum` does, with NaN counted as 0.
 
     >>> import sagax.numpy as np
     >>> float(np.nansum(np.array([1, np.nan, 2])))
     3.0
     """
     refuse_out("nansum", out)
-    a, mask = _there("nansum", a, where)
+    a, mask = _without_nan("nansum", a, where)
     return _reductions.sum(a, axis, dtype, None, keepdims, initial, mask)
 
 
@@ -65,14 +62,14 @@ def nanprod(
     initial: Any = None,
     where: Any = None,
 ) -> Array:
-    """As `prod`, with NaN counted as 1.
+    """Multiply elements as `prod` does, with NaN counted as 1.
 
     >>> import sagax.numpy as np
     >>> float(np.nanprod(np.array([3, np.nan, 2])))
     6.0
     """
     refuse_out("nanprod", out)
-    a, mask = _there("nanprod", a, where)
+    a, mask = _without_nan("nanprod", a, where)
     return _reductions.prod(a, axis, dtype, None, keepdims, initial, mask)
 
 
@@ -87,7 +84,7 @@ def nanmax(
     initial: Any = None,
     where: Any = None,
 ) -> Array:
-    """As `max`, with NaN left out; NaN where there is nothing else.
+    """Compute the maximum as `max` does, with NaN left out; NaN where there is nothing else.
 
     >>> import sagax.numpy as np
     >>> float(np.nanmax(np.array([1, np.nan, 2])))
@@ -104,7 +101,7 @@ def nanmin(
     initial: Any = None,
     where: Any = None,
 ) -> Array:
-    """As `min`, with NaN left out; NaN where there is nothing else.
+    """Compute the minimum as `min` does, with NaN left out; NaN where there is nothing else.
 
     >>> import sagax.numpy as np
     >>> float(np.nanmin(np.array([1, np.nan, 2])))
@@ -123,7 +120,7 @@ def _nan_extremum(
     if initial is None:
         _reductions.check_not_empty(function, aval, axes)
     if not dtypes.is_inexact(aval.dtype) or initial is not None:
-        a, mask = _there(function, a, where)
+        a, mask = _without_nan(function, a, where)
         return reduce(a, axes, None, keepdims, initial, mask)
     if where is not None:
         raise ArgumentValueError(
@@ -148,7 +145,7 @@ def _extremum_of_numbers(a: Any, *, axes: tuple, greatest: bool, keepdims: bool)
 def nanargmax(
     a: Any, axis: int | None = None, out: None = None, keepdims: bool | None = None
 ) -> Array:
-    """As `argmax`, with NaN left out; -1 where there is nothing else.
+    """Find the index of the maximum as `argmax` does, with NaN left out; -1 where all are NaN.
 
     >>> import sagax.numpy as np
     >>> int(np.nanargmax(np.array([1, np.nan, 2])))
@@ -160,7 +157,7 @@ def nanargmax(
 def nanargmin(
     a: Any, axis: int | None = None, out: None = None, keepdims: bool | None = None
 ) -> Array:
-    """As `argmin`, with NaN left out; -1 where there is nothing else.
+    """Find the index of the minimum as `argmin` does, with NaN left out; -1 where all are NaN.
 
     >>> import sagax.numpy as np
     >>> int(np.nanargmin(np.array([1, np.nan, 2])))
@@ -202,14 +199,14 @@ def nanmean(
     keepdims: bool = False,
     where: Any = None,
 ) -> Array:
-    """As `mean`, with NaN left out; NaN where there is nothing else.
+    """Compute the mean as `mean` does, with NaN left out; NaN where there is nothing else.
 
     >>> import sagax.numpy as np
     >>> float(np.nanmean(np.array([1, np.nan, 2])))
     1.5
     """
     refuse_out("nanmean", out)
-    a, mask = _there("nanmean", a, where)
+    a, mask = _without_nan("nanmean", a, where)
     return _reductions.mean(a, axis, dtype, None, keepdims, where=mask)
 
 
@@ -223,14 +220,14 @@ def nanvar(
     where: Any = None,
     mean: Any = None,
 ) -> Array:
-    """As `var`, with NaN left out; NaN where too little else is left.
+    """Compute the variance as `var` does, with NaN left out; NaN where too few are left.
 
     >>> import sagax.numpy as np
     >>> float(np.nanvar(np.array([1, np.nan, 3])))
     1.0
     """
     refuse_out("nanvar", out)
-    a, mask = _there("nanvar", a, where)
+    a, mask = _without_nan("nanvar", a, where)
     return _reductions.var(a, axis, dtype, None, ddof, keepdims, where=mask, mean=mean)
 
 
@@ -244,12 +241,12 @@ def nanstd(
     where: Any = None,
     mean: Any = None,
 ) -> Array:
-    """As `std`, with NaN left out; NaN where too little else is left.
+    """Compute the standard deviation as `std` does, with NaN left out; NaN where too few are left.
 
     >>> import sagax.numpy as np
     >>> float(np.nanstd(np.array([1, np.nan, 3])))
     1.0
     """
     refuse_out("nanstd", out)
-    a, mask = _there("nanstd", a, where)
+    a, mask = _without_nan("nanstd", a, where)
     return _reductions.std(a, axis, dtype, None, ddof, keepdims, where=mask, mean=mean)

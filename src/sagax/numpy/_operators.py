@@ -1,10 +1,10 @@
-"""The operators of arrays: Python's special methods, from the functions of the namespace."""
+"""Implement Python's operators on arrays."""
 
 from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -12,15 +12,15 @@ import sagax.numpy._arithmetic as _arithmetic
 import sagax.numpy._logic as _logic
 from sagax._src.core.value import Array
 from sagax._src.diagnostics.errors import ArgumentError
-from sagax._src.lazy_import import LateMethod, lazy_import
-from sagax.numpy._creation import astype
+from sagax._src.lazy_import import LazyMethod, lazy_imports
+from sagax.numpy._conversion import astype
 
-if TYPE_CHECKING:
-    import sagax.numpy._contraction as _contraction
-    import sagax.numpy._floats as _floats
-else:
-    _contraction = lazy_import("sagax.numpy._contraction", globals())
-    _floats = lazy_import("sagax.numpy._floats", globals())
+
+@lazy_imports
+def _() -> None:
+    global _contraction, _floats
+    from sagax.numpy import _contraction, _floats
+
 
 _SCALARS = frozenset((bool, int, float, complex))
 _NUMPY = (np.ndarray, np.generic)
@@ -37,7 +37,7 @@ def _refused(symbol: str, x: Any, other: Any) -> ArgumentError:
 
 
 def _binary(symbol: str, function: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
-    """A method for `x <symbol> other`."""
+    """Make a method for `x <symbol> other`."""
 
     def operator(self: Any, other: Any) -> Any:
         if type(other) in _SCALARS or isinstance(other, Array) or _is_operand(other):
@@ -50,7 +50,7 @@ def _binary(symbol: str, function: Callable[[Any, Any], Any]) -> Callable[[Any, 
 
 
 def _reflected(symbol: str, function: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
-    """A method for `other <symbol> x`."""
+    """Make a method for `other <symbol> x`."""
 
     def operator(self: Any, other: Any) -> Any:
         if type(other) in _SCALARS or isinstance(other, Array) or _is_operand(other):
@@ -96,11 +96,11 @@ _COMPARISONS = {
     "ge": (">=", _logic.greater_equal),
 }
 
-OPERATORS: dict[str, Callable[..., Any] | LateMethod] = {
+OPERATORS: dict[str, Callable[..., Any] | LazyMethod] = {
     **{f"__{name}__": _binary(symbol, f) for name, (symbol, f) in (_BINARY | _COMPARISONS).items()},
     **{f"__r{name}__": _reflected(symbol, f) for name, (symbol, f) in _BINARY.items()},
-    "__matmul__": LateMethod(_contraction, "matmul", functools.partial(_binary, "@")),
-    "__rmatmul__": LateMethod(_contraction, "matmul", functools.partial(_reflected, "@")),
+    "__matmul__": LazyMethod(_contraction, "matmul", functools.partial(_binary, "@")),
+    "__rmatmul__": LazyMethod(_contraction, "matmul", functools.partial(_reflected, "@")),
     "__neg__": lambda self: _arithmetic.negative(self),
     "__pos__": lambda self: _arithmetic.positive(self),
     "__abs__": lambda self: _arithmetic.absolute(self),

@@ -1,4 +1,4 @@
-"""Polynomials, given by their coefficients, that of the highest power first."""
+"""Compute with polynomials, given by coefficients from the highest power down."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ import numpy as np
 
 import sagax.numpy._base as _base
 from sagax._src.core import dims, dtypes
-from sagax._src.core.value import Array, aval_of
+from sagax._src.core.value import Array
 from sagax._src.diagnostics.errors import ArgumentValueError, SagaxError
 from sagax._src.primitives import structural
-from sagax._src.primitives.shaping import concatenate, rev, unstack
+from sagax._src.primitives.shaping import concatenate, unstack
 from sagax._src.primitives.slicing import pad, slice_in_dim
 from sagax.numpy._arguments import concrete_or_raise, static_int, with_aval
 from sagax.numpy._arithmetic import absolute
@@ -32,7 +32,7 @@ from sagax.numpy._sorting import argsort
 
 
 def _coefficients(function: str, p: Any, argument: str) -> Array:
-    """A polynomial as a vector; a number is a constant one."""
+    """Convert a polynomial to a vector; a number is a constant one."""
     x, aval = with_aval(function, p)
     if aval.ndim > 1:
         raise ArgumentValueError(
@@ -41,7 +41,7 @@ def _coefficients(function: str, p: Any, argument: str) -> Array:
     return cast(Array, atleast_1d(x))
 
 
-def _two(function: str, a1: Any, a2: Any) -> tuple[Array, Array]:
+def _promoted(function: str, a1: Any, a2: Any) -> tuple[Array, Array]:
     a, b = _coefficients(function, a1, "a1"), _coefficients(function, a2, "a2")
     a, b = _base.promote_dtypes(function, a, b)
     return a, b
@@ -51,37 +51,39 @@ def _two(function: str, a1: Any, a2: Any) -> tuple[Array, Array]:
 
 
 def polyadd(a1: Any, a2: Any) -> Array:
-    """The sum of two polynomials.
+    """Add two polynomials.
 
     >>> import sagax.numpy as np
     >>> np.polyadd(np.array([1, 2, 3]), np.array([1, 1]))
     Array([1, 3, 4], dtype=int32)
     """
-    a, b = _two("polyadd", a1, a2)
-    size = max(a.shape[0], b.shape[0])
-    return _prolonged(a, size) + _prolonged(b, size)
+    a, b = _of_one_degree("polyadd", a1, a2)
+    return a + b
 
 
 def polysub(a1: Any, a2: Any) -> Array:
-    """The difference of two polynomials.
+    """Subtract two polynomials.
 
     >>> import sagax.numpy as np
     >>> np.polysub(np.array([1, 2, 3]), np.array([1, 1]))
     Array([1, 1, 2], dtype=int32)
     """
-    a, b = _two("polysub", a1, a2)
-    size = max(a.shape[0], b.shape[0])
-    return _prolonged(a, size) - _prolonged(b, size)
+    a, b = _of_one_degree("polysub", a1, a2)
+    return a - b
 
 
-def _prolonged(p: Any, size: int) -> Any:
-    """The polynomial with zeros as its highest coefficients."""
-    missing = size - p.shape[0]
-    return pad(p, np.zeros((), p.dtype)[()], ((missing, 0, 0),)) if missing else p
+def _of_one_degree(function: str, a1: Any, a2: Any) -> list[Any]:
+    """Pad the shorter of two polynomials with zeros as its highest coefficients."""
+    found = _promoted(function, a1, a2)
+    size = max(p.shape[0] for p in found)
+    return [
+        pad(p, np.zeros((), p.dtype)[()], ((size - p.shape[0], 0, 0),)) if p.shape[0] < size else p
+        for p in found
+    ]
 
 
 def polymul(a1: Any, a2: Any, *, trim_leading_zeros: bool = False) -> Array:
-    """The product of two polynomials, floating point.
+    """Multiply two polynomials, in floating point.
 
     With `trim_leading_zeros` leading zeros of both are left out first, as NumPy does; they must be
     known while tracing.
@@ -90,7 +92,7 @@ def polymul(a1: Any, a2: Any, *, trim_leading_zeros: bool = False) -> Array:
     >>> np.polymul(np.array([1, 2]), np.array([1, 3]))
     Array([1., 5., 6.], dtype=float32)
     """
-    a, b = _two("polymul", a1, a2)
+    a, b = _promoted("polymul", a1, a2)
     if trim_leading_zeros and (a.shape[0] > 1 or b.shape[0] > 1):
         a, b = trim_zeros(a, "f"), trim_zeros(b, "f")
     empty = [structural.full_of(x.aval.update(shape=(1,)), 0) for x in (a, b)]
@@ -99,7 +101,7 @@ def polymul(a1: Any, a2: Any, *, trim_leading_zeros: bool = False) -> Array:
 
 
 def polydiv(u: Any, v: Any, *, trim_leading_zeros: bool = False) -> tuple[Array, Array]:
-    """Quotient and remainder of two polynomials, floating point.
+    """Divide two polynomials, in floating point: quotient and remainder.
 
     The remainder has as many coefficients as `u`; with `trim_leading_zeros` leading ones that are zero
     are left out, which needs them to be known while tracing. The first coefficient of `v` must not be
@@ -141,7 +143,7 @@ def _divided(a: Any, b: Any, *, steps: int) -> tuple:
 
 
 def polyval(p: Any, x: Any, *, unroll: int | None = None) -> Array:
-    """The values of the polynomial `p` at `x`, by Horner's scheme; shape of `x`, common dtype.
+    """Evaluate the polynomial `p` at `x` by Horner's scheme; shape of `x`, common dtype.
 
     `p` may have more dimensions, which broadcast against `x`; the first counts the coefficients.
     `unroll` is accepted for compatibility.
@@ -175,7 +177,7 @@ def _horner(p: Any, x: Any) -> Array:
 
 
 def poly(seq_of_zeros: Any) -> Array:
-    """The coefficients of the polynomial with the given zeros, and the leading coefficient 1.
+    """Compute the coefficients of the monic polynomial with the given zeros.
 
     For a square matrix its characteristic polynomial. Floating point, complex for complex zeros and
     for matrices.
@@ -211,7 +213,7 @@ def _from_zeros(zeros: Any) -> Array:
 
 
 def roots(p: Any, *, strip_zeros: bool = True) -> Array:
-    """The zeros of the polynomial `p`, complex, as the eigenvalues of its companion matrix.
+    """Compute the zeros of the polynomial `p`, complex, as the eigenvalues of its companion matrix.
 
     There are as many as its degree, so that leading zeros of `p` must be known while tracing; with
     `strip_zeros=False` they need not be: then there is a NaN for each of them at the end. In no
@@ -233,10 +235,10 @@ def roots(p: Any, *, strip_zeros: bool = True) -> Array:
     values = concrete_or_raise(
         "roots", x, "pass strip_zeros=False: then the result has a NaN for each leading zero"
     )
-    kept = np.flatnonzero(values)
-    if not len(kept):
+    nonzero_indices = np.flatnonzero(values)
+    if not len(nonzero_indices):
         return _no_roots(x)
-    first, last = int(kept[0]), int(kept[-1]) + 1
+    first, last = int(nonzero_indices[0]), int(nonzero_indices[-1]) + 1
     found = eigvals(_companion(x[first:last])) if last - first > 1 else _no_roots(x)
     zeros = structural.full_of(found.aval.update(shape=(x.shape[0] - last,)), 0)
     return concatenate([found, zeros], 0)
@@ -247,7 +249,7 @@ def _no_roots(x: Any) -> Any:
 
 
 def _companion(p: Any) -> Any:
-    """The matrix whose characteristic polynomial is `p`, divided by its first coefficient."""
+    """Create the matrix whose characteristic polynomial is `p`, divided by its first coefficient."""
     n = p.shape[0] - 1
     below = np.eye(n, k=-1, dtype=p.dtype)
     first = np.zeros((n, 1), p.dtype)
@@ -278,7 +280,7 @@ def polyfit(
     w: Any = None,
     cov: bool | str = False,
 ) -> Any:
-    """The coefficients of the polynomial of degree `deg` that is closest to the points (x, y).
+    """Fit a polynomial of degree `deg` to the points (x, y) by least squares; its coefficients.
 
     Args:
       y: a vector, or a matrix with several sets of values as columns.
@@ -350,7 +352,7 @@ def polyfit(
 
 
 def polyder(p: Any, m: int = 1) -> Array:
-    """The `m`-th derivative of a polynomial, floating point.
+    """Differentiate a polynomial `m` times, in floating point.
 
     >>> import sagax.numpy as np
     >>> np.polyder(np.array([1, 2, 3]))
@@ -371,7 +373,7 @@ def polyder(p: Any, m: int = 1) -> Array:
 
 
 def polyint(p: Any, m: int = 1, k: Any = None) -> Array:
-    """The `m`-th integral of a polynomial, floating point.
+    """Integrate a polynomial `m` times, in floating point.
 
     `k` holds the constants of integration, in the order of integration: a number (for all) or `m` of
     them; None is 0.
@@ -393,7 +395,7 @@ def polyint(p: Any, m: int = 1, k: Any = None) -> Array:
         )
     if not m:
         return p
-    whole = concatenate([p, broadcast_to(k, (m,))], 0)
+    extended = concatenate([p, broadcast_to(k, (m,))], 0)
     # the coefficient of x^j was divided by j, j-1, ... for each integration it went through
     size = p.shape[0]
     powers = np.arange(size + m - 1, -1, -1.0)
@@ -401,4 +403,4 @@ def polyint(p: Any, m: int = 1, k: Any = None) -> Array:
     divisors = np.array(
         [np.prod([j - i for i in range(int(t))]) for j, t in zip(powers, went_through)]
     )
-    return whole / divisors.astype(p.dtype)
+    return extended / divisors.astype(p.dtype)

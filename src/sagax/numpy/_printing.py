@@ -1,4 +1,4 @@
-"""How arrays are shown: texts of them, and NumPy's options, which hold for both libraries."""
+"""Format arrays as text, with NumPy's print options."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def array_repr(
     precision: int | None = None,
     suppress_small: bool | None = None,
 ) -> str:
-    """The text that `repr` gives for an array, with other options.
+    """Format an array as `repr` does, with other options.
 
     >>> import sagax.numpy as snp
     >>> snp.array_repr(snp.array([1.23456, 2.0]), precision=2)
@@ -33,7 +33,7 @@ def array_str(
     precision: int | None = None,
     suppress_small: bool | None = None,
 ) -> str:
-    """The text that `str` gives for an array, with other options.
+    """Format an array as `str` does, with other options.
 
     >>> import sagax.numpy as snp
     >>> snp.array_str(snp.array([1.23456, 2.0]), precision=2)
@@ -46,7 +46,7 @@ def array_str(
 
 
 def get_printoptions() -> Any:
-    """The options with which arrays are shown, a dict: NumPy's.
+    """Return the options with which arrays are shown, a dict: NumPy's.
 
     >>> import sagax.numpy as snp
     >>> snp.get_printoptions()["precision"]
@@ -65,7 +65,7 @@ def set_printoptions(*args: Any, **kwargs: Any) -> None:
 
 
 def printoptions(*args: Any, **kwargs: Any) -> Any:
-    """Context manager: arrays are shown with other options inside.
+    """Set the options of printing arrays in a context manager.
 
     >>> import sagax.numpy as snp
     >>> with snp.printoptions(precision=2):

@@ -1,4 +1,4 @@
-"""Reductions: sums, products, extrema, logical ones, means, variances, positions of extrema.
+"""Reduce arrays: sums, products, extrema, any, all, means, variances, argmax.
 
 Sums and means of narrow floats are accumulated in float32. `where` chooses the elements that take
 part, `initial` takes part as one more element.
@@ -7,7 +7,7 @@ part, `initial` takes part as one more element.
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -15,7 +15,6 @@ import numpy as np
 import sagax.numpy._base as _base
 from sagax._src import config
 from sagax._src.core import dims, dtypes
-from sagax._src.core.avals import intern_aval
 from sagax._src.core.value import Array, aval_of
 from sagax._src.diagnostics.errors import ArgumentError, ArgumentValueError
 from sagax._src.primitives import arithmetic, comparison, structural
@@ -50,7 +49,7 @@ _BOOL = np.dtype(bool)
 
 @functools.lru_cache(maxsize=1024)
 def sum_dtypes(given: Any, promote_integers: bool, x64: bool) -> tuple[Any, Any]:
-    """The dtypes to sum numbers of dtype `given` in, and of the result.
+    """Return the dtypes to sum numbers of dtype `given` in, and of the result.
 
     Narrow floats are summed as float32; integers narrower than the default one become as wide.
     """
@@ -64,20 +63,20 @@ def sum_dtypes(given: Any, promote_integers: bool, x64: bool) -> tuple[Any, Any]
 
 @functools.lru_cache(maxsize=1024)
 def mean_dtypes(given: Any, x64: bool) -> tuple[Any, Any]:
-    """The dtypes to compute a mean of numbers of dtype `given` in, and of the result."""
+    """Return the dtypes to compute a mean of numbers of dtype `given` in, and of the result."""
     result = dtypes.canonicalize(dtypes.to_inexact(given), x64)
     return (dtypes.float32 if dtypes.is_narrow_float(result) else result), result
 
 
 def as_dtype(x: Any, dtype: Any) -> Any:
-    """`x` as a strongly typed array of `dtype`; a number without any operation."""
+    """Convert `x` to a strongly typed array of `dtype`; a number without any operation."""
     if isinstance(x, (bool, int, float, complex, np.generic)):
-        return _base.kept(dtypes.convert_numpy(np.asarray(x), dtype)[()])
+        return _base.scalar_operand(dtypes.convert_numpy(np.asarray(x), dtype)[()])
     return convert(x, dtype)
 
 
 def checked_where(function: str, where: Any, shape: tuple) -> Any:
-    """The mask of a reduction as booleans of the shape of its operand."""
+    """Convert the mask of a reduction to booleans of the shape of its operand."""
     where = _base.as_operand(function, where)
     aval = aval_of(where)
     if aval.dtype != _BOOL:
@@ -103,7 +102,7 @@ def checked_where(function: str, where: Any, shape: tuple) -> Any:
 
 
 def masked(x: Any, mask: Any, fill: Any) -> Array:
-    """`x` where `mask` (booleans of the same shape) is true, the scalar `fill` elsewhere."""
+    """Select `x` where `mask` (booleans of the same shape) is true, the scalar `fill` elsewhere."""
     aval = aval_of(x)
     filled = broadcast_in_dim_p.bind(
         as_dtype(fill, aval.dtype), shape=aval.shape, broadcast_dimensions=()
@@ -112,7 +111,7 @@ def masked(x: Any, mask: Any, fill: Any) -> Array:
 
 
 def checked_initial(function: str, initial: Any, dtype: Any) -> Any:
-    """The initial value of a reduction as a scalar of `dtype`."""
+    """Convert the initial value of a reduction to a scalar of `dtype`."""
     aval = aval_of(initial)
     if aval.ndim:
         raise ArgumentValueError(
@@ -124,13 +123,13 @@ def checked_initial(function: str, initial: Any, dtype: Any) -> Any:
     return as_dtype(initial, dtype)
 
 
-def keep(out: Any, aval: Any, axes: tuple) -> Array:
-    """`out`, reduced over `axes` from a value of type `aval`, with these as dimensions of size 1."""
+def restore_dims(out: Any, aval: Any, axes: tuple) -> Array:
+    """Restore the reduced `axes` of `out` with size 1; `aval` is the type of the operand."""
     if not axes:
         return out
     shape = tuple([1 if i in axes else d for i, d in enumerate(aval.shape)])
-    kept = tuple([i for i in range(aval.ndim) if i not in axes])
-    return broadcast_in_dim_p.bind(out, shape=shape, broadcast_dimensions=kept)
+    remaining = tuple([i for i in range(aval.ndim) if i not in axes])
+    return broadcast_in_dim_p.bind(out, shape=shape, broadcast_dimensions=remaining)
 
 
 def reduced(
@@ -143,7 +142,7 @@ def reduced(
     mask: Any = None,
     initial: Any = None,
 ) -> Array:
-    """The reduction `kind` of `a` over `axes`, computed in one dtype and converted to another."""
+    """Reduce `a` over `axes` by the reduction `kind`, in one dtype, and convert to another."""
     aval = aval_of(a)
     given = tuple([n for n, x in (("mask", mask), ("initial", initial)) if x is not None])
     plain = not given and not keepdims and working is result
@@ -166,7 +165,7 @@ def _reduced(
     result: Any,
     keepdims: bool,
 ) -> Array:
-    """As `reduced`; `given` names the `arrays`."""
+    """Reduce as `reduced` does; `given` names the `arrays`."""
     more = dict(zip(given, arrays))
     primitive, combine, neutral = _KINDS[kind]
     aval = aval_of(a)
@@ -180,7 +179,7 @@ def _reduced(
     if initial is not None:
         found = combine(initial, found)
     found = convert(found, result)
-    return keep(found, aval, axes) if keepdims else found
+    return restore_dims(found, aval, axes) if keepdims else found
 
 
 # kind -> primitive, how to combine two results, and what changes nothing (None: only an initial value)
@@ -237,7 +236,7 @@ def sum(
     where: Any = None,
     promote_integers: bool = True,
 ) -> Array:
-    """The sum of the elements of `a` along `axis` (one, several, or None: all).
+    """Sum the elements of `a` along `axis` (one, several, or None: all).
 
     Args:
       dtype: of the result, and to add in. By default that of `a`, where booleans are added as
@@ -267,7 +266,7 @@ def prod(
     where: Any = None,
     promote_integers: bool = True,
 ) -> Array:
-    """The product of the elements of `a` along `axis` (one, several, or None: all).
+    """Multiply the elements of `a` along `axis` (one, several, or None: all).
 
     Dtypes, `keepdims`, `initial` (a factor) and `where` as in `sum`. The product of nothing is one.
 
@@ -290,7 +289,7 @@ def max(
     initial: Any = None,
     where: Any = None,
 ) -> Array:
-    """The greatest element of `a` along `axis` (one, several, or None: all); NaN if there is one.
+    """Compute the maximum of `a` along `axis` (one, several, or None: all); NaN if there is one.
 
     Complex numbers are ordered by their real parts, equal ones by their imaginary parts. `initial`
     is one more element, needed where there may be none and with `where`, which chooses elements.
@@ -312,7 +311,7 @@ def min(
     initial: Any = None,
     where: Any = None,
 ) -> Array:
-    """The least element of `a` along `axis` (one, several, or None: all); NaN if there is one.
+    """Compute the minimum of `a` along `axis` (one, several, or None: all); NaN if there is one.
 
     Everything else as in `max`.
 
@@ -331,7 +330,7 @@ def amax(
     initial: Any = None,
     where: Any = None,
 ) -> Array:
-    """The greatest element of `a` along `axis`: another name of `max`.
+    """Compute the maximum of `a` along `axis`: another name of `max`.
 
     >>> import sagax.numpy as np
     >>> int(np.amax(np.array([1, 5, 3])))
@@ -348,7 +347,7 @@ def amin(
     initial: Any = None,
     where: Any = None,
 ) -> Array:
-    """The least element of `a` along `axis`: another name of `min`.
+    """Compute the minimum of `a` along `axis`: another name of `min`.
 
     >>> import sagax.numpy as np
     >>> int(np.amin(np.array([1, 5, 3])))
@@ -382,7 +381,7 @@ def _extremum(
 def check_not_empty(function: str, aval: Any, axes: tuple) -> None:
     """Raise if there is nothing to choose from: one of the reduced axes has size 0."""
     for d in axes:
-        if aval.shape[d] == 0:  # of a symbolic size: noted, and looked at when it is known
+        if aval.shape[d] == 0:  # a symbolic size is recorded, and checked at run time
             raise ArgumentValueError(
                 f"zero-size array to reduction operation {function} which has no identity",
                 function=function,
@@ -392,13 +391,13 @@ def check_not_empty(function: str, aval: Any, axes: tuple) -> None:
 
 
 def _complex_extremum(x: Any, axes: tuple, greatest: bool) -> Array:
-    """By real parts, and of those with the extreme real part by imaginary parts."""
+    """Reduce by real parts, then by the imaginary parts of those with the extreme real part."""
     primitive = reduce_max_p if greatest else reduce_min_p
     re, im = real(x), imag(x)
     aval = aval_of(re)
     found = primitive.bind(re, axes=axes)
-    # NaN equals nothing: then no element stands out, and the imaginary parts are all looked at
-    chosen = bitwise_or(comparison.eq(re, keep(found, aval, axes)), comparison.ne(re, re))
+    # NaN equals nothing: then no element is extreme, and all imaginary parts count
+    chosen = bitwise_or(comparison.eq(re, restore_dims(found, aval, axes)), comparison.ne(re, re))
     worst = -np.inf if greatest else np.inf
     return complex_of_parts(found, primitive.bind(masked(im, chosen, worst), axes=axes))
 
@@ -410,7 +409,7 @@ def _complex_extremum(x: Any, axes: tuple, greatest: bool) -> Array:
 def any(
     a: Any, axis: Axis = None, out: None = None, keepdims: bool = False, *, where: Any = None
 ) -> Array:
-    """Whether any element of `a` along `axis` (one, several, or None: all) is not zero.
+    """Return whether any element of `a` along `axis` (one, several, or None: all) is not zero.
 
     Boolean; False for nothing. `where` (booleans) chooses the elements to look at.
 
@@ -425,7 +424,7 @@ def any(
 def all(
     a: Any, axis: Axis = None, out: None = None, keepdims: bool = False, *, where: Any = None
 ) -> Array:
-    """Whether all elements of `a` along `axis` (one, several, or None: all) are not zero.
+    """Return whether all elements of `a` along `axis` (one, several, or None: all) are not zero.
 
     Boolean; True for nothing. `where` (booleans) chooses the elements to look at.
 
@@ -459,7 +458,7 @@ def mean(
     *,
     where: Any = None,
 ) -> Array:
-    """The arithmetic mean of the elements of `a` along `axis` (one, several, or None: all).
+    """Compute the arithmetic mean of `a` along `axis` (one, several, or None: all).
 
     Floating point (or complex) unless `dtype` says otherwise; narrow floats are added in float32.
     `where` (booleans) chooses the elements that count. The mean of nothing is NaN.
@@ -499,7 +498,7 @@ def _mean(
     else:
         found = arithmetic.div_p.bind(total, count)
     found = convert(found, result)
-    return keep(found, aval, axes) if keepdims else found
+    return restore_dims(found, aval, axes) if keepdims else found
 
 
 def _mean_dtypes(function: str, given: Any, requested: Any) -> tuple[Any, Any]:
@@ -510,7 +509,7 @@ def _mean_dtypes(function: str, given: Any, requested: Any) -> tuple[Any, Any]:
 
 
 def counted(shape: tuple, axes: tuple, dtype: Any) -> Any:
-    """The number of elements along `axes` as a scalar of `dtype`."""
+    """Count the elements along `axes`, as a scalar of `dtype`."""
     size = dims.size([shape[i] for i in axes])
     return convert(size_as_value(size), dtype) if dims.is_dim(size) else _scalar(size, dtype)
 
@@ -534,7 +533,7 @@ def var(
     mean: Any = None,
     correction: Any = None,
 ) -> Array:
-    """The variance of the elements of `a` along `axis` (one, several, or None: all).
+    """Compute the variance of `a` along `axis` (one, several, or None: all).
 
     That is the mean squared distance from the mean, with the number of elements less `ddof` (or
     `correction`, which is the same) as divisor; NaN where that is not positive. For complex numbers
@@ -565,7 +564,7 @@ def std(
     mean: Any = None,
     correction: Any = None,
 ) -> Array:
-    """The standard deviation of the elements of `a` along `axis`: the root of the variance.
+    """Compute the standard deviation of `a` along `axis`: the root of the variance.
 
     All arguments as in `var`.
 
@@ -601,16 +600,16 @@ def _variance(
     axes = axis_tuple(function, axis, aval.ndim)
     mask = None if where is None else checked_where(function, where, aval.shape)
     if mean is not None:
-        mean = _given_mean(function, mean, working, aval, axes)
+        mean = _checked_mean(function, mean, working, aval, axes)
     if type(ddof) not in (int, float):
         ddof = as_dtype(_base.as_operand(function, ddof), dtypes.real_part_dtype(working))
-        known = None
+        static_ddof = None
     else:
-        ddof, known = None, ddof
+        ddof, static_ddof = None, ddof
     given = {"mask": mask, "mean": mean, "ddof": ddof}
     given = {name: x for name, x in given.items() if x is not None}
     return _spread(
-        a, *given.values(), given=tuple(given), ddof=known, root=function == "std", axes=axes,
+        a, *given.values(), given=tuple(given), ddof=static_ddof, root=function == "std", axes=axes,
         working=working, result=result, keepdims=bool(keepdims),
     )  # fmt: skip
 
@@ -627,7 +626,7 @@ def _spread(
     result: Any,
     keepdims: bool,
 ) -> Array:
-    """The variance, or its root; `given` names the `arrays`."""
+    """Compute the variance, or its root; `given` names the `arrays`."""
     more = dict(zip(given, arrays))
     mask, mean = more.get("mask"), more.get("mean")
     aval = aval_of(a)
@@ -640,18 +639,18 @@ def _spread(
         a = masked(a, mask, 0)  # before anything else, so that NaN there has no derivative either
     if mean is None:
         total = reduce_sum_p.bind(a, axes=axes)
-        mean = keep(arithmetic.div(total, convert_scalar(count, working)), aval, axes)
+        mean = restore_dims(arithmetic.div(total, convert_scalar(count, working)), aval, axes)
     squares = squared_distance(arithmetic.sub(a, mean))
     if mask is not None:
         squares = masked(squares, mask, 0)
     total = reduce_sum_p.bind(squares, axes=axes)
-    found = normalised(total, count, more.get("ddof", ddof))
+    found = divide_by_count(total, count, more.get("ddof", ddof))
     found = convert(arithmetic.sqrt(found) if root else found, result)
-    return keep(found, aval, axes) if keepdims else found
+    return restore_dims(found, aval, axes) if keepdims else found
 
 
 def variance_dtypes(function: str, given: Any, requested: Any) -> tuple[Any, Any]:
-    """The dtypes to compute a variance in, and of the result."""
+    """Return the dtypes to compute a variance in, and of the result."""
     if requested is None:
         working, result = mean_dtypes(given, _thread.settings.x64)
         return working, dtypes.real_part_dtype(result)
@@ -670,48 +669,48 @@ def variance_dtypes(function: str, given: Any, requested: Any) -> tuple[Any, Any
     return (working if dtypes.is_narrow_float(result) else result), result
 
 
-def _given_mean(function: str, mean: Any, dtype: Any, aval: Any, axes: tuple) -> Any:
+def _checked_mean(function: str, mean: Any, dtype: Any, aval: Any, axes: tuple) -> Any:
     mean, given = with_aval(function, mean)
-    kept = tuple([1 if i in axes else d for i, d in enumerate(aval.shape)])
-    if given.ndim not in (0, aval.ndim) or (given.ndim and not _fits(given.shape, kept)):
+    remaining = tuple([1 if i in axes else d for i, d in enumerate(aval.shape)])
+    if given.ndim not in (0, aval.ndim) or (given.ndim and not _fits(given.shape, remaining)):
         raise ArgumentValueError(
             function=function,
             argument="mean",
             got=mean,
-            expected=f"shape {kept}: the reduced axes with size 1 (as keepdims=True gives)",
+            expected=f"shape {remaining}: the reduced axes with size 1 (as keepdims=True gives)",
         )
     return as_dtype(mean, dtype)
 
 
-def _fits(shape: tuple, kept: tuple) -> bool:
-    for d, k in zip(shape, kept):
+def _fits(shape: tuple, remaining: tuple) -> bool:
+    for d, k in zip(shape, remaining):
         if not (dims.same(d, k) or dims.same(d, 1)):
             return False
     return True
 
 
 def squared_distance(x: Any) -> Any:
-    """|x| squared, element by element; real."""
+    """Compute |x| squared elementwise; real."""
     if dtypes.is_complex(aval_of(x).dtype):
         return arithmetic.add(arithmetic.square(real(x)), arithmetic.square(imag(x)))
     return arithmetic.square(x)
 
 
 def convert_scalar(count: Any, dtype: Any) -> Any:
-    """A count as `dtype`."""
+    """Convert a count to `dtype`."""
     return count.astype(dtype) if isinstance(count, np.generic) else convert(count, dtype)
 
 
-def normalised(total: Any, count: Any, ddof: Any) -> Any:
-    """`total` divided by `count - ddof`; NaN where that is not positive."""
+def divide_by_count(total: Any, count: Any, ddof: Any) -> Any:
+    """Divide `total` by `count - ddof`; NaN where that is not positive."""
     aval = aval_of(total)
-    known = type(ddof) in (int, float)
-    if isinstance(count, np.generic) and known:
+    is_static = type(ddof) in (int, float)
+    if isinstance(count, np.generic) and is_static:
         freedom = count - np.asarray(ddof, aval.dtype)
         if freedom > 0:
             return arithmetic.div(total, freedom)
         return structural.full_of(aval, np.nan)
-    freedom = arithmetic.sub(count, as_dtype(ddof, aval.dtype)) if not known or ddof else count
+    freedom = arithmetic.sub(count, as_dtype(ddof, aval.dtype)) if not is_static or ddof else count
     quotient = arithmetic.div(*_base.align_ranks("var", (total, freedom)))
     aval = aval_of(quotient)
     positive = comparison.gt(freedom, as_dtype(0, aval.dtype))
@@ -727,7 +726,7 @@ def normalised(total: Any, count: Any, ddof: Any) -> Any:
 def argmax(
     a: Any, axis: int | None = None, out: None = None, keepdims: bool | None = None
 ) -> Array:
-    """The position of the greatest element of `a` along `axis`, without one in the flattened array.
+    """Find the index of the maximum of `a` along `axis`, without one in the flattened array.
 
     The first of several; that of a NaN before all others. An integer array. Raises a ValueError for
     an empty axis.
@@ -743,7 +742,7 @@ def argmax(
 def argmin(
     a: Any, axis: int | None = None, out: None = None, keepdims: bool | None = None
 ) -> Array:
-    """The position of the least element of `a` along `axis`, without one in the flattened array.
+    """Find the index of the minimum of `a` along `axis`, without one in the flattened array.
 
     The first of several; that of a NaN before all others. An integer array. Raises a ValueError for
     an empty axis.
@@ -779,18 +778,18 @@ def _position(
     if not keepdims:
         return found
     axes = tuple(range(aval.ndim)) if axis is None else (d,) if aval.ndim else ()
-    return keep(found, aval, axes)
+    return restore_dims(found, aval, axes)
 
 
 def _standing_out(x: Any, axis: int, greatest: bool) -> Array:
-    """Which complex elements are the extreme one along `axis`, or NaN."""
-    best = keep(_complex_extremum(x, (axis,), greatest), aval_of(x), (axis,))
+    """Mask the complex elements that are the extremum along `axis`, or NaN."""
+    best = restore_dims(_complex_extremum(x, (axis,), greatest), aval_of(x), (axis,))
     return bitwise_or(comparison.eq(x, best), comparison.ne(x, x))
 
 
 @fused_function(1)
 def count_nonzero(a: Any, axis: Axis = None, keepdims: bool = False) -> Array:
-    """How many elements of `a` along `axis` (one, several, or None: all) are not zero; integers.
+    """Count the nonzero elements of `a` along `axis` (one, several, or None: all).
 
     >>> import sagax.numpy as np
     >>> np.count_nonzero(np.array([[0, 1], [2, 3]]), axis=1)
@@ -806,12 +805,12 @@ def count_nonzero(a: Any, axis: Axis = None, keepdims: bool = False) -> Array:
 def _counts(a: Any, *, axes: tuple, dtype: Any, keepdims: bool) -> Array:
     counts = convert(as_dtype(a, _BOOL), dtype)
     found = reduce_sum_p.bind(counts, axes=axes)
-    return keep(found, aval_of(a), axes) if keepdims else found
+    return restore_dims(found, aval_of(a), axes) if keepdims else found
 
 
 @fused_function(1)
 def ptp(a: Any, axis: Axis = None, out: None = None, keepdims: bool = False) -> Array:
-    """The distance from the least to the greatest element of `a` along `axis`. Same dtype.
+    """Compute the range of `a` along `axis`: its maximum less its minimum. Same dtype.
 
     >>> import sagax.numpy as np
     >>> np.ptp(np.array([[1, 5], [4, 3]]), axis=1)

@@ -1,15 +1,15 @@
-"""Choosing between values element by element: where, clip, select, piecewise, and what stands for NaN."""
+"""Select elementwise: where, clip, select, piecewise, nan_to_num."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import sagax.numpy._base as _base
 from sagax._src.core import dims, dtype_predicates, dtypes
 from sagax._src.core.value import Array, aval_of
 from sagax._src.diagnostics.errors import ArgumentError, ArgumentValueError
-from sagax._src.lazy_import import lazy_import
+from sagax._src.lazy_import import lazy_imports
 from sagax._src.primitives.arithmetic import max_p, min_p
 from sagax._src.primitives.comparison import eq_p, ne_p
 from sagax._src.primitives.complex_numbers import complex_p, imag_p
@@ -19,14 +19,15 @@ from sagax.numpy._base import as_operand, dtype_of, operands2, promoted2
 from sagax.numpy._fused import fused, operation2, operation3
 from sagax.numpy._logic import truth
 
-if TYPE_CHECKING:
-    import sagax.numpy._nonzero as _nonzero
-else:
-    _nonzero = lazy_import("sagax.numpy._nonzero", globals())
+
+@lazy_imports
+def _() -> None:
+    global _nonzero
+    from sagax.numpy import _nonzero
 
 
 def where3(condition: Any, x: Any, y: Any) -> Array:
-    """`x` where `condition` holds and `y` elsewhere; `where` with all its operands."""
+    """Select `x` where `condition` holds and `y` elsewhere; `where` with all its operands."""
     if not isinstance(condition, Array) or condition.aval.dtype is not dtypes.bool_:
         condition = truth(as_operand("where", condition))
     if isinstance(x, Array) and isinstance(y, Array):
@@ -52,7 +53,7 @@ def where(
     size: int | None = None,
     fill_value: Any = None,
 ) -> Any:
-    """`x` where `condition` holds and `y` elsewhere, element by element.
+    """Select `x` where `condition` holds and `y` elsewhere, elementwise.
 
     All three broadcast; x and y are promoted to a common dtype. With the condition alone, the indices
     at which it holds, as `nonzero` gives them.
@@ -77,7 +78,7 @@ def where(
 
 
 def clip(arr: Any = None, /, min: Any = None, max: Any = None) -> Array:
-    """Each element of `arr` moved into the interval from `min` to `max`; None is no bound.
+    """Clip each element of `arr` to the interval from `min` to `max`; None is no bound.
 
     Where the bounds contradict, the result is `max`. Real numbers only.
 
@@ -122,7 +123,7 @@ def _ordered(function: str, bound: Any, x: Any) -> tuple:
 def nan_to_num(
     x: Any, copy: bool = True, nan: Any = 0.0, posinf: Any = None, neginf: Any = None
 ) -> Array:
-    """`x` with finite numbers in place of NaN and infinities; without `posinf`, the greatest there are.
+    """Replace NaN and infinities by finite numbers; without `posinf`, by the greatest there are.
 
     >>> import sagax.numpy as snp
     >>> snp.nan_to_num(snp.array([1.0, snp.nan, snp.inf]), posinf=9.0)
@@ -162,7 +163,7 @@ def _nan_to_num(x: Any, *given: Any, which: tuple) -> Array:
 
 
 def select(condlist: Sequence[Any], choicelist: Sequence[Any], default: Any = 0) -> Array:
-    """Element by element the choice that goes with the first condition that holds, else `default`.
+    """Select elementwise from the choice whose condition is the first to hold, else `default`.
 
     Conditions and choices broadcast; the choices and the default are promoted to a common dtype.
 
@@ -188,10 +189,10 @@ def select(condlist: Sequence[Any], choicelist: Sequence[Any], default: Any = 0)
 
 
 def piecewise(x: Any, condlist: Any, funclist: Sequence[Any], *args: Any, **kw: Any) -> Array:
-    """Element by element of `x` the function of it that goes with the last condition that holds.
+    """Apply to each element of `x` the function of the last condition that holds.
 
     A function more than there are conditions serves where none holds; without one the result is 0
-    there. Functions get `x` whole, `args` and `kw`, and work element by element; numbers stand for
+    there. Functions get all of `x`, `args` and `kw`, and work element by element; numbers stand for
     constant functions. The result has the dtype of `x`.
 
     >>> import sagax.numpy as snp

@@ -1,10 +1,10 @@
-"""The same elements in another shape or order: reshape, transpose, squeeze, broadcast, flip, roll."""
+"""Rearrange elements: reshape, transpose, squeeze, broadcast, flip, roll."""
 
 from __future__ import annotations
 
 import functools
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -12,7 +12,7 @@ from sagax._src.core import dims, dtypes
 from sagax._src.core.trace import Tracer
 from sagax._src.core.value import Array, aval_of
 from sagax._src.diagnostics.errors import ArgumentError, ArgumentValueError, ShapeError
-from sagax._src.lazy_import import lazy_import
+from sagax._src.lazy_import import lazy_imports
 from sagax._src.primitives import arithmetic, comparison, identities, shaping, structural
 from sagax._src.primitives.resharding import with_out_sharding
 from sagax._src.primitives.selection import select_n
@@ -23,25 +23,24 @@ from sagax.numpy._arguments import (
     axis_tuple,
     checked_shape,
     one_axis,
-    refuse_sharding,
     renamed,
     static_int,
     with_aval,
 )
 from sagax.numpy._fused import fused_function
 
-if TYPE_CHECKING:
-    import sagax._src.primitives.gathering as gathering
-    import sagax._src.primitives.slicing as slicing
-else:
-    gathering = lazy_import("sagax._src.primitives.gathering", globals())
-    slicing = lazy_import("sagax._src.primitives.slicing", globals())
+
+@lazy_imports
+def _() -> None:
+    global gathering, slicing
+    from sagax._src.primitives import gathering, slicing
+
 
 Axes = int | Sequence[int] | None
 
 
 def shape(a: Any) -> tuple:
-    """The sizes of the dimensions of `a`, an array, a number or nested lists; a tuple.
+    """Return the shape of `a`, an array, a number or nested lists; a tuple.
 
     >>> import sagax.numpy as np
     >>> np.shape(np.ones((2, 3)))
@@ -51,7 +50,7 @@ def shape(a: Any) -> tuple:
 
 
 def ndim(a: Any) -> int:
-    """The number of dimensions of `a`, an array, a number or nested lists.
+    """Return the number of dimensions of `a`, an array, a number or nested lists.
 
     >>> import sagax.numpy as np
     >>> np.ndim(np.ones((2, 3)))
@@ -61,7 +60,7 @@ def ndim(a: Any) -> int:
 
 
 def size(a: Any, axis: Axes = None) -> Any:
-    """The number of elements of `a`, or the size of one axis (the product of those of several).
+    """Count the elements of `a`, or return the size of one axis (the product for several).
 
     >>> import sagax.numpy as np
     >>> np.size(np.ones((2, 3))), np.size(np.ones((2, 3)), 1)
@@ -80,7 +79,7 @@ def size(a: Any, axis: Axes = None) -> Any:
 def reshape(
     a: Any, shape: Any, order: str = "C", *, copy: bool | None = None, out_sharding: Any = None
 ) -> Array:
-    """The elements of `a` in the given `shape`, an int or a tuple; one size may be -1: the rest.
+    """Reshape `a` to `shape`, an int or a tuple; one size may be -1: the rest.
 
     With `order="F"` elements are read and written with the first index changing fastest, as in
     Fortran. Arrays never change, so `copy` makes no difference. Same dtype. Raises a TypeError when
@@ -122,7 +121,7 @@ def _reshape(a: Any, aval: Any, shape: Any) -> Array:
 
 
 def _new_shape(aval: Any, shape: Any) -> tuple:
-    """`shape` with -1 replaced by the size that is left."""
+    """Replace -1 in `shape` by the size that is left."""
     if type(shape) is not tuple:
         shape = tuple(shape) if isinstance(shape, (list, range)) else _sizes(shape)
     rest = None
@@ -131,8 +130,7 @@ def _new_shape(aval: Any, shape: Any) -> tuple:
             if dims.is_dim(d):
                 continue
             return _new_shape(
-                aval,
-                tuple([static_int("reshape", f"shape[{k}]", s) for k, s in enumerate(shape)]),
+                aval, tuple([static_int("reshape", f"shape[{k}]", s) for k, s in enumerate(shape)])
             )
         if d == -1:
             if rest is not None:
@@ -160,7 +158,7 @@ def _new_shape(aval: Any, shape: Any) -> tuple:
 
 
 def _sizes(shape: Any) -> tuple:
-    """An argument that is no tuple or list as one."""
+    """Convert an argument that is no tuple or list to one."""
     if isinstance(shape, (np.ndarray, Array)) and shape.ndim == 1:
         return tuple(shape)
     if isinstance(shape, Sequence) and not isinstance(shape, str):
@@ -181,7 +179,7 @@ def _bad_order(function: str, order: Any) -> None:
 
 @fused_function(1)
 def ravel(a: Any, order: str = "C", *, out_sharding: Any = None) -> Array:
-    """The elements of `a` in one dimension, the last index changing fastest (first: `order="F"`).
+    """Flatten `a` to one dimension, the last index changing fastest (first: `order="F"`).
 
     >>> import sagax.numpy as np
     >>> np.ravel(np.array([[1, 2], [3, 4]]))
@@ -199,7 +197,7 @@ def ravel(a: Any, order: str = "C", *, out_sharding: Any = None) -> Array:
 
 
 def resize(a: Any, new_shape: Any) -> Array:
-    """The elements of `a`, over and over or only the first ones, in the shape `new_shape`.
+    """Resize `a` to the shape `new_shape`: its elements are repeated or cut off.
 
     >>> import sagax.numpy as np
     >>> np.resize(np.array([1, 2, 3]), (2, 2))
@@ -223,8 +221,8 @@ def resize(a: Any, new_shape: Any) -> Array:
 
 
 def _first(flat: Any, count: dims.Size) -> Any:
-    have = aval_of(flat).shape[0]
-    return flat if have == count else shaping.split(flat, (count, have - count))[0]
+    length = aval_of(flat).shape[0]
+    return flat if length == count else shaping.split(flat, (count, length - count))[0]
 
 
 # order of dimensions ------------------------------------------------------------------------------
@@ -232,7 +230,7 @@ def _first(flat: Any, count: dims.Size) -> Any:
 
 @fused_function(1)
 def transpose(a: Any, axes: Sequence[int] | None = None) -> Array:
-    """`a` with its dimensions in the order `axes`: reversed when that is None.
+    """Permute the dimensions of `a` to the order `axes`: reversed when that is None.
 
     >>> import sagax.numpy as np
     >>> np.transpose(np.ones((2, 3, 4)), (1, 0, 2)).shape
@@ -256,7 +254,7 @@ def transpose(a: Any, axes: Sequence[int] | None = None) -> Array:
 
 
 def permute_dims(a: Any, axes: Sequence[int]) -> Array:
-    """`a` with its dimensions in the order `axes`; `transpose` by its name in the array API.
+    """Permute the dimensions of `a` to the order `axes`; `transpose` by its name in the array API.
 
     >>> import sagax.numpy as np
     >>> np.permute_dims(np.ones((2, 3, 4)), (1, 0, 2)).shape
@@ -267,7 +265,7 @@ def permute_dims(a: Any, axes: Sequence[int]) -> Array:
 
 @fused_function(1)
 def matrix_transpose(x: Any) -> Array:
-    """`x` with its last two dimensions exchanged.
+    """Swap the last two dimensions of `x`.
 
     Raises a ValueError for fewer than two dimensions.
 
@@ -289,7 +287,7 @@ def matrix_transpose(x: Any) -> Array:
 
 @fused_function(1)
 def swapaxes(a: Any, axis1: int, axis2: int) -> Array:
-    """`a` with two of its dimensions exchanged.
+    """Swap two dimensions of `a`.
 
     >>> import sagax.numpy as np
     >>> np.swapaxes(np.ones((2, 3, 4)), 0, 2).shape
@@ -305,7 +303,7 @@ def swapaxes(a: Any, axis1: int, axis2: int) -> Array:
 
 @fused_function(1)
 def moveaxis(a: Any, source: int | Sequence[int], destination: int | Sequence[int]) -> Array:
-    """`a` with the dimensions `source` moved to the positions `destination`, the others in order.
+    """Move the dimensions `source` of `a` to the positions `destination`, the others in order.
 
     >>> import sagax.numpy as np
     >>> np.moveaxis(np.ones((2, 3, 4)), 0, -1).shape
@@ -328,7 +326,7 @@ def moveaxis(a: Any, source: int | Sequence[int], destination: int | Sequence[in
 
 
 def rollaxis(a: Any, axis: int, start: int = 0) -> Array:
-    """`a` with the dimension `axis` moved before the one that is at `start`.
+    """Move the dimension `axis` of `a` before the one that is at `start`.
 
     >>> import sagax.numpy as np
     >>> np.rollaxis(np.ones((2, 3, 4)), 2).shape
@@ -355,7 +353,7 @@ def rollaxis(a: Any, axis: int, start: int = 0) -> Array:
 
 @fused_function(1)
 def expand_dims(a: Any, axis: int | Sequence[int]) -> Array:
-    """`a` with new dimensions of size 1 at the positions `axis` of the result.
+    """Insert dimensions of size 1 into `a`, at the positions `axis` of the result.
 
     >>> import sagax.numpy as np
     >>> np.expand_dims(np.ones(3), (0, -1)).shape
@@ -372,15 +370,15 @@ def expand_dims(a: Any, axis: int | Sequence[int]) -> Array:
                 shape=(*shape[:d], 1, *shape[d:]),
                 broadcast_dimensions=(*range(d), *range(d + 1, n + 1)),
             )
-    places = axis if isinstance(axis, (tuple, list)) else (axis,)
-    rank = aval.ndim + len(places)
-    found = axes_in_order("expand_dims", places, rank, "axis")
+    new_axes = axis if isinstance(axis, (tuple, list)) else (axis,)
+    rank = aval.ndim + len(new_axes)
+    found = axes_in_order("expand_dims", new_axes, rank, "axis")
     return structural.expand_dims(a, found)
 
 
 @fused_function(1)
 def squeeze(a: Any, axis: Axes = None) -> Array:
-    """`a` without its dimensions of size 1, or without those in `axis`, which must have size 1.
+    """Remove the dimensions of size 1 from `a`, or those in `axis`, which must have size 1.
 
     Raises a ValueError for a dimension of another size.
 
@@ -390,7 +388,7 @@ def squeeze(a: Any, axis: Axes = None) -> Array:
     """
     a, aval = with_aval("squeeze", a)
     if axis is None:
-        # Compared with ==, which notes what is taken for granted: a size of 1 gives another shape.
+        # Compared with ==, which records the assumption: a size of 1 gives another shape.
         axes = tuple([i for i, d in enumerate(aval.shape) if d == 1])
     else:
         axes = axis_tuple("squeeze", axis, aval.ndim)
@@ -398,7 +396,7 @@ def squeeze(a: Any, axis: Axes = None) -> Array:
 
 
 def atleast_1d(*arys: Any) -> Array | tuple[Array, ...]:
-    """The argument (several: a tuple of them) with at least one dimension.
+    """Reshape the argument (several: a tuple of them) to at least one dimension.
 
     >>> import sagax.numpy as np
     >>> np.atleast_1d(1.0).shape
@@ -408,7 +406,7 @@ def atleast_1d(*arys: Any) -> Array | tuple[Array, ...]:
 
 
 def atleast_2d(*arys: Any) -> Array | tuple[Array, ...]:
-    """The argument (several: a tuple of them) with at least two dimensions, new ones first.
+    """Reshape the argument (several: a tuple of them) to at least two dimensions, new ones first.
 
     >>> import sagax.numpy as np
     >>> np.atleast_2d(np.ones(3)).shape
@@ -418,7 +416,7 @@ def atleast_2d(*arys: Any) -> Array | tuple[Array, ...]:
 
 
 def atleast_3d(*arys: Any) -> Array | tuple[Array, ...]:
-    """The argument (several: a tuple of them) with at least three dimensions.
+    """Reshape the argument (several: a tuple of them) to at least three dimensions.
 
     A vector of n elements gets the shape (1, n, 1), a matrix one more dimension at the end.
 
@@ -436,7 +434,7 @@ def _each(function: str, arrays: tuple, change: Any) -> Any:
 
 
 def _to_array(x: Any, aval: Any) -> Array:
-    """`x` as one of our arrays, unchanged."""
+    """Convert `x` to an array of sagax, unchanged."""
     if hasattr(x, "aval"):
         return x
     return structural.broadcast_in_dim(x, aval.shape, tuple(range(aval.ndim)))
@@ -460,7 +458,7 @@ def _at_least_3(x: Any, aval: Any) -> Array:
 
 
 def broadcast_shapes(*shapes: Any) -> tuple:
-    """The shape that arrays of the given shapes (tuples or ints) broadcast to.
+    """Compute the shape that arrays of the given shapes (tuples or ints) broadcast to.
 
     Raises a ValueError when they do not fit together.
 
@@ -473,7 +471,7 @@ def broadcast_shapes(*shapes: Any) -> tuple:
 
 @fused_function(1)
 def broadcast_to(array: Any, shape: Any, *, out_sharding: Any = None) -> Array:
-    """`array` repeated into `shape`: sizes 1 stretch, and missing leading dimensions are added.
+    """Broadcast `array` to `shape`: sizes 1 stretch, and missing leading dimensions are added.
 
     Raises a ValueError when `array` does not fit.
 
@@ -490,16 +488,16 @@ def broadcast_to(array: Any, shape: Any, *, out_sharding: Any = None) -> Array:
 
 
 def _broadcast_to(x: Any, aval: Any, shape: tuple) -> Array:
-    have = aval.shape
-    if hasattr(x, "aval") and dims.same_shape(have, shape):
+    length = aval.shape
+    if hasattr(x, "aval") and dims.same_shape(length, shape):
         return x
-    new = len(shape) - len(have)
+    new = len(shape) - len(length)
     fits = new >= 0
-    for k, d in enumerate(have if fits else ()):
+    for k, d in enumerate(length if fits else ()):
         fits = fits and (dims.same(d, shape[new + k]) or dims.same(d, 1))
     if not fits:
         raise ArgumentValueError(
-            f"Incompatible shapes for broadcasting: {have} and requested shape {shape}",
+            f"Incompatible shapes for broadcasting: {length} and requested shape {shape}",
             function="broadcast_to",
             expected=f"an array whose shape broadcasts to {shape}: equal sizes counted from the "
             "last dimension, or size 1",
@@ -511,7 +509,7 @@ def _broadcast_to(x: Any, aval: Any, shape: tuple) -> Array:
 
 
 def broadcast_arrays(*args: Any) -> tuple[Array, ...]:
-    """The arguments, each repeated into the shape that all of them broadcast to; a tuple.
+    """Broadcast the arguments to their common shape; a tuple.
 
     Raises a ValueError when they do not fit together.
 
@@ -533,7 +531,7 @@ def broadcast_arrays(*args: Any) -> tuple[Array, ...]:
 
 @fused_function(1)
 def flip(m: Any, axis: Axes = None) -> Array:
-    """`m` with the order of its elements reversed along `axis`: one, several, or None for all.
+    """Reverse the order of elements of `m` along `axis`: one, several, or None for all.
 
     >>> import sagax.numpy as np
     >>> np.flip(np.arange(3))
@@ -548,7 +546,7 @@ def _flip(function: str, m: Any, axis: Axes) -> Array:
 
 
 def flipud(m: Any) -> Array:
-    """`m` with the order of its rows (its first dimension) reversed.
+    """Reverse the order of the rows (the first dimension) of `m`.
 
     >>> import sagax.numpy as np
     >>> np.flipud(np.array([[1, 2], [3, 4]]))
@@ -559,7 +557,7 @@ def flipud(m: Any) -> Array:
 
 
 def fliplr(m: Any) -> Array:
-    """`m` with the order of its columns (its second dimension) reversed.
+    """Reverse the order of the columns (the second dimension) of `m`.
 
     >>> import sagax.numpy as np
     >>> np.fliplr(np.array([[1, 2], [3, 4]]))
@@ -570,7 +568,7 @@ def fliplr(m: Any) -> Array:
 
 
 def rot90(m: Any, k: int = 1, axes: Sequence[int] = (0, 1)) -> Array:
-    """`m` turned by `k` right angles in the plane of two axes, from the first towards the second.
+    """Rotate `m` by `k` right angles in the plane of two axes, from the first toward the second.
 
     >>> import sagax.numpy as np
     >>> np.rot90(np.array([[1, 2], [3, 4]]))
@@ -598,7 +596,7 @@ def rot90(m: Any, k: int = 1, axes: Sequence[int] = (0, 1)) -> Array:
 
 @fused_function(1)
 def roll(a: Any, shift: Any, axis: Axes = None) -> Array:
-    """`a` shifted along `axis` by `shift` places; what leaves at the end comes in at the front.
+    """Roll `a` along `axis` by `shift` positions; what leaves at the end enters at the front.
 
     `shift` may be one number for all axes or one for each; a traced one is allowed. Without an axis
     the elements are shifted in row-major order.
@@ -632,7 +630,7 @@ def roll(a: Any, shift: Any, axis: Axes = None) -> Array:
 
 
 def _shifts(shift: Any) -> list:
-    """The shifts as a list; ints where they are known."""
+    """Convert the shifts to a list; ints where they are known."""
     if isinstance(shift, (tuple, list)):
         return [s for one in shift for s in _shifts(one)]
     if type(shift) is int or dims.is_dim(shift):
@@ -660,7 +658,7 @@ def _roll_one(x: Any, shift: Any, axis: int) -> Any:
     if dims.same(start, 0):
         return x
     if dtypes.is_inexact(aval.dtype):
-        # what both parts get back is added up first, as one term of the cotangent of what is rolled
+        # the cotangents of both parts are added first, as one term of the operand's cotangent
         x = identities.copy_p.bind(x)
     # slices, whose derivative is padding: the sum of padded arrays is one loop, parts put together are copies
     front = slicing.slice_in_dim(x, 0, start, axis=axis)
@@ -669,7 +667,7 @@ def _roll_one(x: Any, shift: Any, axis: int) -> Any:
 
 
 def _roll_traced(x: Any, shift: Any, axis: int) -> Any:
-    """As `_roll_one` for a shift that is not known: a window onto two copies in a row."""
+    """Roll as `_roll_one` does by a traced shift: a window onto two copies in a row."""
     size = x.aval.shape[axis]
     shift = structural.convert(shift, np.dtype(np.int32))
     rest = arithmetic.rem(shift, size)  # has the sign of the shift

@@ -1,18 +1,17 @@
-"""Sorted arrays, orders, greatest elements, and places in a sorted array.
+"""Sort, rank and search: sort, argsort, partition, top elements, searchsorted.
 
 NaN comes after all numbers; complex numbers are ordered by real parts, equal ones by imaginary parts.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 import sagax.numpy._base as _base
 import sagax.numpy._logic as _logic
-from sagax._src import config
+from sagax._src import config, tuning
 from sagax._src.core import dims, dtype_predicates, dtypes
 from sagax._src.core.avals import intern_aval
 from sagax._src.core.value import Array, aval_of
@@ -31,22 +30,21 @@ from sagax.numpy._indexing import getitem
 from sagax.numpy._shaping import ravel
 
 _thread = config.thread
-_COMPARE_ALL = 1 << 14  # places are found by comparing everything up to so many comparisons
 
 
 def _integer() -> Any:
-    """The dtype of positions."""
+    """Return the dtype of indices."""
     return dtypes.default_int(_thread.settings.x64)
 
 
-def _place(size: Any) -> Any:
-    """The dtype of a place among `size` elements: of 32 bits if that is enough, with x64 on too."""
+def _index_dtype_for(size: Any) -> Any:
+    """Return the dtype of an index among `size` elements: of 32 bits if that is enough."""
     few = dims.is_dim(size) or size <= np.iinfo(np.int32).max
     return dtypes.int32 if few else _integer()
 
 
 def _along(function: str, a: Any, axis: Any) -> tuple[Any, int]:
-    """`a` and the axis to work along: flattened, and its only one, where that is None."""
+    """Return `a` and the axis to work along: flattened where that is None."""
     a, aval = with_aval(function, a)
     if axis is None:
         return ravel(a), 0
@@ -80,7 +78,7 @@ def sort(
     stable: bool = True,
     descending: bool = False,
 ) -> Array:
-    """`a` with its elements in ascending order along `axis`, None: flattened first. Same dtype.
+    """Sort `a` in ascending order along `axis`, None: flattened first. Same dtype.
 
     NaN comes last, with `descending` first.
 
@@ -105,7 +103,7 @@ def argsort(
     descending: bool = False,
     dtype: Any = None,
 ) -> Array:
-    """The positions of the elements of `a` in the order in which `sort` puts them; integers.
+    """Compute the indices that sort `a`; integers.
 
     Equal elements stay in their order if `stable`.
 
@@ -125,7 +123,7 @@ def argsort(
 
 
 def lexsort(keys: Any, axis: int = -1, *, batch_size: int = 16) -> Array:
-    """The positions that sort by several keys: the last of `keys` first, ties by the one before it.
+    """Compute the indices that sort by several keys: by the last of `keys`, ties by earlier ones.
 
     `keys` is a sequence of arrays of one shape, or an array whose first dimension counts them.
 
@@ -156,7 +154,7 @@ def lexsort(keys: Any, axis: int = -1, *, batch_size: int = 16) -> Array:
 
 
 def sort_complex(a: Any) -> Array:
-    """The elements of `a` along its last axis as complex numbers in ascending order.
+    """Sort the elements of `a` along its last axis as complex numbers in ascending order.
 
     >>> import sagax.numpy as np
     >>> np.sort_complex(np.array([2 + 1j, 1, 2]))
@@ -192,7 +190,7 @@ def _refuse_complex(function: str, aval: Any) -> None:
 
 
 def partition(a: Any, kth: int, axis: int = -1) -> Array:
-    """`a` rearranged along `axis` so that the element at `kth` is the one that sorting puts there.
+    """Partition `a` along `axis` so that the element at `kth` is the one that sorting puts there.
 
     Those before it are the smaller ones, those after it the greater ones. NaN counts as greatest.
 
@@ -210,7 +208,7 @@ def partition(a: Any, kth: int, axis: int = -1) -> Array:
 
 
 def argpartition(a: Any, kth: int, axis: int = -1) -> Array:
-    """The positions of the elements of `a` in such an order as `partition` puts them; integers.
+    """Compute the indices that partition `a` as `partition` does; integers.
 
     >>> import sagax.numpy as np
     >>> np.argpartition(np.array([5, 3, 1, 4, 2]), 2)
@@ -220,7 +218,7 @@ def argpartition(a: Any, kth: int, axis: int = -1) -> Array:
     aval = aval_of(a)
     _refuse_complex("argpartition", aval)
     k = _kth("argpartition", kth, aval.shape[d])
-    order = convert(argsort(a, d), _place(aval.shape[d]))
+    order = convert(argsort(a, d), _index_dtype_for(aval.shape[d]))
     small, great = shaping.split(order, (k + 1, aval.shape[d] - k - 1), d)
     return shaping.concatenate([small, sort(great, d)], d)
 
@@ -228,7 +226,7 @@ def argpartition(a: Any, kth: int, axis: int = -1) -> Array:
 def top_k(
     a: Any, k: int, *, axis: int = -1, mode: str = "largest", sorted: bool = True
 ) -> tuple[Array, Array]:
-    """The `k` greatest elements of `a` along `axis`, greatest first, and their positions.
+    """Find the `k` greatest elements of `a` along `axis`, greatest first, and their indices.
 
     With `mode="smallest"` the least ones, least first. Of equal elements the first comes first, and
     NaN counts as greatest.
@@ -240,8 +238,8 @@ def top_k(
     a, d = _along("top_k", a, axis)
     k = static_int("top_k", "k", k)
     if mode == "largest":
-        values, places = sorting.top_k(a, k, axis=d)
-        return values, places
+        values, indices = sorting.top_k(a, k, axis=d)
+        return values, indices
     if mode != "smallest":
         raise ArgumentValueError(
             f"mode must be 'largest' or 'smallest', got {mode!r}", function="top_k"
@@ -256,18 +254,18 @@ def top_k(
             a=a,
         )
     positions = shaping.broadcasted_iota(dtypes.int32, aval_of(a).shape, d)
-    values, places = sort_p.bind(a, positions, dimension=d, is_stable=True, num_keys=1)
-    return slice_in_dim(values, 0, k, 1, d), slice_in_dim(places, 0, k, 1, d)
+    values, indices = sort_p.bind(a, positions, dimension=d, is_stable=True, num_keys=1)
+    return slice_in_dim(values, 0, k, 1, d), slice_in_dim(indices, 0, k, 1, d)
 
 
-# places in a sorted array -------------------------------------------------------------------------
+# positions in a sorted array ----------------------------------------------------------------------
 
 
 @fused_function(2)
 def searchsorted(
     a: Any, v: Any, side: str = "left", sorter: Any = None, *, method: str = "scan"
 ) -> Array:
-    """Where the numbers `v` would have to be inserted into the sorted vector `a` to keep it sorted.
+    """Find the indices at which to insert `v` into the sorted vector `a` to keep it sorted.
 
     `side` tells on which side of equal elements. `sorter` are positions that sort `a`. The result is
     integer, of the shape of `v`. `method` is one of 'scan', 'scan_unrolled', 'sort', 'compare_all':
@@ -299,15 +297,17 @@ def searchsorted(
     a, v = _base.promote_dtypes("searchsorted", a, v)
     size = x.shape[0]
     if dims.same(size, 0):
-        return structural.full_of(intern_aval(y.shape, _place(size), False, None), 0)
-    few = dims.is_dim(size) or (not dims.is_dim(y.size) and size * y.size <= _COMPARE_ALL)
-    if method == "compare_all" or few or size <= 8:
+        return structural.full_of(intern_aval(y.shape, _index_dtype_for(size), False, None), 0)
+    few = dims.is_dim(size) or size <= tuning.SEARCHSORTED_MAX_ELEMENTS
+    if not few and not dims.is_dim(y.size):
+        few = size * y.size <= tuning.SEARCHSORTED_MAX_COMPARISONS
+    if method == "compare_all" or few:
         return _count_before(a, v, side=side)
     return _bisect(a, v, side=side)
 
 
 def before(x: Any, y: Any) -> Array:
-    """Whether `x` comes before `y` in sorted order, element by element, NaN last."""
+    """Return elementwise whether `x` comes before `y` in sorted order, NaN last."""
     dtype = aval_of(x).dtype
     if dtype_predicates.is_complex(dtype):
         re, im = (real(x), real(y)), (imag(x), imag(y))
@@ -321,20 +321,20 @@ def before(x: Any, y: Any) -> Array:
 
 @fused
 def _count_before(a: Any, v: Any, *, side: str) -> Array:
-    """How many elements of `a` come before each of `v` (or are equal to it)."""
+    """Count the elements of `a` before each of `v` (or equal to it)."""
     ndim = aval_of(v).ndim
     queries = structural.expand_dims(v, (ndim,)) if ndim else v
     if ndim:
         a = structural.expand_dims(a, range(ndim))
     inside = before(a, queries) if side == "left" else bitwise_not(before(queries, a))
-    return reduce_sum_p.bind(convert(inside, _place(aval_of(a).shape[-1])), axes=(ndim,))
+    return reduce_sum_p.bind(convert(inside, _index_dtype_for(aval_of(a).shape[-1])), axes=(ndim,))
 
 
 @fused
 def _bisect(a: Any, v: Any, *, side: str) -> Array:
     a, v = (_base.as_array("searchsorted", x) for x in (a, v))
     size = a.aval.shape[0]
-    aval = intern_aval(v.aval.shape, _place(size), False, None)
+    aval = intern_aval(v.aval.shape, _index_dtype_for(size), False, None)
     low, high = structural.full_of(aval, 0), structural.full_of(aval, size)
     for _ in range(size.bit_length()):
         middle = arithmetic.add(low, arithmetic.div(arithmetic.sub(high, low), 2))
@@ -348,7 +348,7 @@ def _bisect(a: Any, v: Any, *, side: str) -> Array:
 
 
 def digitize(x: Any, bins: Any, right: bool = False, *, method: str | None = None) -> Array:
-    """The index of the bin that each element of `x` falls into; `bins` are the edges in order.
+    """Find the index of the bin that each element of `x` falls into; `bins` are the edges in order.
 
     With increasing edges, i means bins[i-1] <= x < bins[i], or with `right` bins[i-1] < x <= bins[i];
     with decreasing ones bins[i-1] > x >= bins[i], or with `right` bins[i-1] >= x > bins[i]. 0 and
@@ -362,10 +362,7 @@ def digitize(x: Any, bins: Any, right: bool = False, *, method: str | None = Non
     bins, edges = with_aval("digitize", bins, 1)
     if edges.ndim != 1:
         raise ArgumentValueError(
-            "digitize: bins must be a 1-dimensional array",
-            function="digitize",
-            got=bins,
-            x=x,
+            "digitize: bins must be a 1-dimensional array", function="digitize", got=bins, x=x
         )
     count = edges.shape[0]
     if dims.same(count, 0):
@@ -377,18 +374,5 @@ def digitize(x: Any, bins: Any, right: bool = False, *, method: str | None = Non
     first, last = slice_in_dim(bins, 0, 1), slice_in_dim(bins, count - 1, count)
     falling = structural.reshape(_logic.less(last, first), ())
     rising_bins = select_n(falling, bins, shaping.rev(bins, (0,)))
-    places = searchsorted(rising_bins, x, side, method=method)
-    return select_n(falling, places, arithmetic.sub(shaping.size_as_value(count), places))
-
-
-__all__: Sequence[str] = [
-    "argpartition",
-    "argsort",
-    "digitize",
-    "lexsort",
-    "partition",
-    "searchsorted",
-    "sort",
-    "sort_complex",
-    "top_k",
-]
+    indices = searchsorted(rising_bins, x, side, method=method)
+    return select_n(falling, indices, arithmetic.sub(shaping.size_as_value(count), indices))

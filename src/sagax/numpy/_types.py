@@ -1,6 +1,6 @@
-"""Scalar types, constants, and questions about dtypes.
+"""Define scalar types and constants, and query dtypes.
 
-A scalar type such as `float32` names a dtype wherever one is asked for, and makes arrays when called.
+A scalar type such as `float32` names a dtype wherever a dtype is expected, and creates arrays when called.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from sagax._src.core.dtypes import (
     result_type,
 )
 from sagax._src.core.value import Array
-from sagax.numpy._creation import asarray
+from sagax.numpy._conversion import asarray
 
 
 class _ScalarType(type):
@@ -98,7 +98,7 @@ newaxis = None
 
 
 def iscomplexobj(x: Any) -> Any:
-    """Whether the dtype of `x`, an array or a number or nested lists of them, is complex.
+    """Return whether the dtype of `x`, an array or a number or nested lists of them, is complex.
 
     >>> import sagax.numpy as snp
     >>> snp.iscomplexobj(snp.array([1 + 0j]))
@@ -113,7 +113,7 @@ def iscomplexobj(x: Any) -> Any:
 
 
 def isrealobj(x: Any) -> Any:
-    """Whether the dtype of `x`, an array or a number or nested lists of them, is not complex.
+    """Return whether the dtype of `x`, an array or a number or nested lists of them, is not complex.
 
     >>> import sagax.numpy as snp
     >>> snp.isrealobj(snp.array([1 + 0j]))
@@ -123,7 +123,7 @@ def isrealobj(x: Any) -> Any:
 
 
 def isscalar(element: Any) -> Any:
-    """Whether `element` is a number, a string or an array of shape ().
+    """Return whether `element` is a number, a string or an array of shape ().
 
     >>> import sagax.numpy as snp
     >>> snp.isscalar(snp.float32(3)), snp.isscalar(snp.ones(1))
@@ -137,7 +137,7 @@ def isscalar(element: Any) -> Any:
 
 
 def iterable(y: Any) -> Any:
-    """Whether one can iterate over `y`.
+    """Return whether one can iterate over `y`.
 
     >>> import sagax.numpy as snp
     >>> snp.iterable(snp.ones(2)), snp.iterable(3)

@@ -1,4 +1,4 @@
-"""Window functions: weights that fade out towards both ends of a signal."""
+"""Compute window functions, which taper both ends of a signal."""
 
 from __future__ import annotations
 
@@ -16,7 +16,8 @@ from sagax._src.diagnostics.errors import ArgumentValueError
 from sagax._src.primitives.shaping import size_as_value
 from sagax.numpy._arguments import static_int, with_aval
 from sagax.numpy._arithmetic import absolute
-from sagax.numpy._creation import arange, asarray
+from sagax.numpy._conversion import asarray
+from sagax.numpy._creation import arange
 from sagax.numpy._elementary import cos, i0, sqrt
 from sagax.numpy._logic import equal
 from sagax.numpy._selection import clip, where
@@ -27,7 +28,7 @@ _thread = config.thread
 def _window(
     function: str, M: Any, weights: Callable[[int], np.ndarray], formula: Callable[[Any], Any]
 ) -> Array:
-    """The window of `M` points; `formula` gives it at points from -1 to 1, for a symbolic size."""
+    """Compute the window of `M` points, for a symbolic size by `formula` on points from -1 to 1."""
     size = static_int(function, "M", M)
     if dims.is_dim(size):
         dtype = dtypes.default_float(_thread.settings.x64)
@@ -40,7 +41,7 @@ def _window(
 
 
 def bartlett(M: int) -> Array:
-    """The triangular window of `M` points, with zeros at both ends.
+    """Compute the triangular window of `M` points, with zeros at both ends.
 
     >>> import sagax.numpy as np
     >>> np.bartlett(5)
@@ -50,7 +51,7 @@ def bartlett(M: int) -> Array:
 
 
 def blackman(M: int) -> Array:
-    """The Blackman window of `M` points: 0.42 - 0.5 cos x + 0.08 cos 2x, x from 0 to 2 pi.
+    """Compute the Blackman window of `M` points: 0.42 - 0.5 cos x + 0.08 cos 2x, x from 0 to 2 pi.
 
     >>> import sagax.numpy as np
     >>> float(np.blackman(5)[2])
@@ -65,7 +66,7 @@ def blackman(M: int) -> Array:
 
 
 def hamming(M: int) -> Array:
-    """The Hamming window of `M` points: 0.54 - 0.46 cos x, x from 0 to 2 pi.
+    """Compute the Hamming window of `M` points: 0.54 - 0.46 cos x, x from 0 to 2 pi.
 
     >>> import sagax.numpy as np
     >>> np.hamming(3)
@@ -75,7 +76,7 @@ def hamming(M: int) -> Array:
 
 
 def hanning(M: int) -> Array:
-    """The Hann window of `M` points: 0.5 - 0.5 cos x, x from 0 to 2 pi.
+    """Compute the Hann window of `M` points: 0.5 - 0.5 cos x, x from 0 to 2 pi.
 
     >>> import sagax.numpy as np
     >>> np.hanning(3)
@@ -85,7 +86,7 @@ def hanning(M: int) -> Array:
 
 
 def kaiser(M: int, beta: Any) -> Array:
-    """The Kaiser window of `M` points; the greater the number `beta`, the narrower it is.
+    """Compute the Kaiser window of `M` points; the greater the number `beta`, the narrower it is.
 
     >>> import sagax.numpy as np
     >>> float(np.kaiser(3, 14.0)[1])

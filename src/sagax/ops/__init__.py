@@ -1,4 +1,4 @@
-"""Sums and other reductions over segments of an array; the indexed updates of older programs."""
+"""Reduce over segments; update by index (deprecated)."""
 
 from sagax.ops._index import (
     index,

@@ -1,7 +1,7 @@
-"""Random numbers that follow from keys: the same key gives the same numbers, on every device.
+"""Draw random numbers from explicit PRNG keys; a key gives the same numbers on every device.
 
-A key is made from a seed with `key`, and more of them from one with `split` or `fold_in`; each is used
-once. Samplers take a key first, and give arrays of the shape and dtype that are asked for.
+Make a key from a seed with `key`, and more keys from one with `split` or `fold_in`. Use each once.
+Samplers take a key first, and return arrays of the given shape and dtype.
 
 >>> from sagax import random
 >>> key, part = random.split(random.key(42))
@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from sagax._src.lazy_import import late_names as _late_names
+from sagax._src.lazy_import import lazy_names as _lazy_names
 from sagax.random._basic import bernoulli, bits, normal, rademacher, randint, uniform
 from sagax.random._keys import (
     PRNGKey,
@@ -28,46 +28,9 @@ from sagax.random._keys import (
 )
 
 if TYPE_CHECKING:
-    from sagax.random._continuous import (
-        cauchy,
-        double_sided_maxwell,
-        exponential,
-        gumbel,
-        laplace,
-        logistic,
-        lognormal,
-        maxwell,
-        pareto,
-        rayleigh,
-        triangular,
-        truncated_normal,
-        wald,
-        weibull_min,
-    )
-    from sagax.random._counts import binomial, geometric, multinomial, poisson
-    from sagax.random._gamma import (
-        ball,
-        beta,
-        chisquare,
-        dirichlet,
-        f,
-        gamma,
-        generalized_normal,
-        loggamma,
-        t,
-    )
-    from sagax.random._selection import categorical, choice, permutation
-    from sagax.random._vectors import multivariate_normal, orthogonal
-
-# What not every program needs, imported when one of its functions is first asked for.
-_LAZY_FUNCTIONS = {
-    "_continuous": "cauchy double_sided_maxwell exponential gumbel laplace logistic lognormal maxwell pareto rayleigh triangular truncated_normal wald weibull_min",
-    "_counts": "binomial geometric multinomial poisson",
-    "_gamma": "ball beta chisquare dirichlet f gamma generalized_normal loggamma t",
-    "_selection": "categorical choice permutation",
-    "_vectors": "multivariate_normal orthogonal",
-}
-__getattr__, __dir__ = _late_names(globals(), _LAZY_FUNCTIONS)
+    from sagax.random._lazy_names import *
+else:
+    __getattr__, __dir__ = _lazy_names(__name__)
 
 __all__ = [
     "PRNGKey",

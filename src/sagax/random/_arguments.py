@@ -1,22 +1,20 @@
-"""What all samplers do with their arguments: keys, shapes, dtypes and parameters; and their programs."""
+"""Check the arguments of samplers: keys, shapes, dtypes and parameters."""
 
 from __future__ import annotations
 
 import functools
 import math
 import warnings
-from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
 from sagax._src import config
-from sagax._src.api.jit import jit
 from sagax._src.core import dims, dtype_predicates, dtypes
 from sagax._src.core.avals import intern_aval
 from sagax._src.core.trace import evaluation, state
 from sagax._src.core.value import Array, aval_of, is_operand
-from sagax._src.diagnostics.boundary import Boundary
 from sagax._src.diagnostics.errors import (
     ArgumentError,
     ArgumentValueError,
@@ -24,21 +22,18 @@ from sagax._src.diagnostics.errors import (
     SagaxError,
     TypePromotionError,
 )
-from sagax._src.lazy_import import lazy_import
-from sagax._src.primitives.random_bits import (
-    KeyDType,
-    PRNGImpl,
-    random_unwrap_p,
-    random_wrap_p,
-)
+from sagax._src.lazy_import import lazy_imports
+from sagax._src.primitives.random_bits import KeyDType, PRNGImpl, random_unwrap_p, random_wrap_p
 from sagax._src.primitives.random_implementations import implementation, implementation_names
 from sagax._src.primitives.structural import broadcast_in_dim, convert, reduce_sum, reshape
 from sagax._src.runtime.array import ConcreteArray
 
-if TYPE_CHECKING:
-    import sagax._src.runtime.key_reuse.watch as watch
-else:
-    watch = lazy_import("sagax._src.runtime.key_reuse.watch", globals())
+
+@lazy_imports
+def _() -> None:
+    global watch
+    from sagax._src.runtime.key_reuse import watch
+
 
 _thread = config.thread
 _U32 = np.dtype(np.uint32)
@@ -50,24 +45,24 @@ _SCALARS = frozenset((bool, int, float, complex))
 # keys -----------------------------------------------------------------------------------------------
 
 
-def _relabelled(x: Any, aval: Any) -> ConcreteArray:
-    """The same memory as an array of another type that is stored alike."""
+def _relabeled(x: Any, aval: Any) -> ConcreteArray:
+    """Reinterpret the buffer of an array as an array of another type with the same layout."""
     return ConcreteArray(aval, x._host, x._buffer, x._device)
 
 
 def _wrap_now(data: Any, *, impl: PRNGImpl) -> ConcreteArray:
     data = concrete(data)
-    keys = _relabelled(data, random_wrap_p.abstract_eval((data.aval,), {"impl": impl}))
+    keys = _relabeled(data, random_wrap_p.abstract_eval((data.aval,), {"impl": impl}))
     return watch.wrap_keys(data, keys) if _thread.settings.debug_key_reuse else keys
 
 
 def _unwrap_now(keys: Any) -> ConcreteArray:
-    data = _relabelled(keys, random_unwrap_p.abstract_eval((keys.aval,), {}))
+    data = _relabeled(keys, random_unwrap_p.abstract_eval((keys.aval,), {}))
     return watch.unwrap_keys(keys, data) if _thread.settings.debug_key_reuse else data
 
 
 def implementation_of(function: str, spec: Any) -> PRNGImpl:
-    """The implementation that an `impl` argument means: None (the default), a name, a key dtype."""
+    """Resolve an `impl` argument: None (the default), a name or a key dtype."""
     if spec is None:
         spec = _thread.settings.prng_impl
     if isinstance(spec, str):
@@ -101,9 +96,9 @@ def implementation_of(function: str, spec: Any) -> PRNGImpl:
 
 
 def typed_key(function: str, key: Any) -> Any:
-    """`key` as one typed key; raw uint32 numbers are taken for a key of the default implementation.
+    """Convert `key` to one typed key; raw uint32 data is a key of the default implementation.
 
-    Raises TypeError for what is no key, ValueError for an array of several.
+    Raises TypeError if it is no key, ValueError for an array of keys.
     """
     aval = getattr(key, "aval", None)
     if aval is None and hasattr(key, "__jax_array__"):
@@ -126,13 +121,13 @@ def typed_key(function: str, key: Any) -> Any:
 
 
 def is_raw(key: Any) -> bool:
-    """Whether it is an array of raw numbers, so that results are to be given as such."""
+    """Return whether `key` is raw key data, so that results are raw, too."""
     aval = getattr(key, "aval", None)
     return aval is None or type(aval.dtype) is not KeyDType
 
 
 def _wrapped(function: str, key: Any, argument: str) -> Any:
-    """Raw numbers as (an array of) typed keys of the default implementation."""
+    """Wrap raw key data as (an array of) typed keys of the default implementation."""
     setting = _thread.settings.legacy_prng_key
     impl = implementation_of(function, None)
     data = raw_numbers(function, key, argument, impl)
@@ -148,7 +143,7 @@ def _wrapped(function: str, key: Any, argument: str) -> Any:
 
 
 def raw_numbers(function: str, data: Any, argument: str, impl: PRNGImpl) -> Any:
-    """`data`, checked to be the numbers of keys of an implementation."""
+    """Check that `data` is raw key data of an implementation."""
     if not isinstance(data, (Array, np.ndarray)):
         raise no_key(function, data, argument)
     aval = aval_of(data)
@@ -167,7 +162,7 @@ def raw_numbers(function: str, data: Any, argument: str, impl: PRNGImpl) -> Any:
 
 
 def no_key(function: str, value: Any, argument: str = "key") -> ArgumentError:
-    """The error for a value in the place of a key: a seed, a shape, nothing."""
+    """Build the error for a value that is no key: a seed, a shape, None."""
     fix = "make a key with sagax.random.key(seed), and pass it as the first argument"
     if isinstance(value, int) and not isinstance(value, bool):
         fix = f"make a key of the seed: sagax.random.key({value})"
@@ -189,7 +184,7 @@ def no_key(function: str, value: Any, argument: str = "key") -> ArgumentError:
 
 
 def shape_of(function: str, shape: Any, argument: str = "shape") -> tuple:
-    """The `shape` argument as a tuple of sizes; a single int means rank one."""
+    """Check the `shape` argument; a single int means rank 1."""
     if type(shape) is tuple:
         for size in shape:
             if type(size) is not int or size < 0:
@@ -211,7 +206,7 @@ def shape_of(function: str, shape: Any, argument: str = "shape") -> tuple:
 
 
 def size_of(function: str, argument: str, size: Any) -> int:
-    """An argument that is one size: an int, at least 0."""
+    """Check an argument that is one size: an int, at least 0."""
     if isinstance(size, (int, np.integer)) and size >= 0:
         return int(size)
     kind = ArgumentValueError if isinstance(size, (int, np.integer)) else ArgumentError
@@ -221,18 +216,18 @@ def size_of(function: str, argument: str, size: Any) -> int:
 
 
 def full_shape(function: str, shape: Any, *params: Any) -> tuple:
-    """The shape of a sample: `shape`, to which the parameters must broadcast, or else theirs."""
+    """Return the shape of a sample: `shape`, or the joint shape of the parameters, which broadcast."""
     shapes = [aval_of(p).shape for p in params]
+    if shape is None or any(shapes):
+        return batch_shape(function, shape, joint_shape(function, shapes))
+    return shape_of(function, shape)
+
+
+def batch_shape(function: str, shape: Any, batch: tuple) -> tuple:
+    """Return the shape of a sample: `shape`, or `batch`, the shape of the parameters."""
     if shape is None:
-        return joint_shape(function, shapes)
+        return batch
     shape = shape_of(function, shape)
-    if any(shapes):
-        check_ends_with(function, shape, joint_shape(function, shapes))
-    return shape
-
-
-def check_ends_with(function: str, shape: tuple, batch: tuple) -> None:
-    """Raise unless parameters of shape `batch` broadcast to the shape of the sample."""
     try:
         fits = joint_shape(function, [shape, batch]) == shape
     except ArgumentValueError:
@@ -246,10 +241,11 @@ def check_ends_with(function: str, shape: tuple, batch: tuple) -> None:
             expected=f"a shape that ends with {batch}",
             fix=f"pass shape={batch}, or one with further dimensions before it",
         )
+    return shape
 
 
 def joint_shape(function: str, shapes: Sequence[tuple]) -> tuple:
-    """The shape that all of `shapes` broadcast to."""
+    """Compute the shape that all of `shapes` broadcast to."""
     rank = max([len(s) for s in shapes], default=0)
     padded = [(1,) * (rank - len(s)) + tuple(s) for s in shapes]
     out = []
@@ -270,49 +266,54 @@ def joint_shape(function: str, shapes: Sequence[tuple]) -> tuple:
 
 
 def float_dtype(function: str, dtype: Any) -> Any:
-    """The `dtype` argument of a sampler of real numbers; None means the default."""
+    """Check the `dtype` argument of a floating point sampler; None means the default."""
     if dtype is None:
         return _F64 if _thread.settings.x64 else _F32
     found = dtypes.requested_dtype(dtype, function)
     if dtypes.kind(found) != "f":
-        raise _refused_dtype(function, found, "a float dtype")
+        raise refused_dtype(function, found, "a float dtype")
     return found
 
 
 def inexact_dtype(function: str, dtype: Any) -> Any:
-    """As `float_dtype`, complex ones included."""
+    """Check a dtype as `float_dtype` does, and accept complex dtypes."""
     if dtype is None:
         return _F64 if _thread.settings.x64 else _F32
     found = dtypes.requested_dtype(dtype, function)
     if dtypes.kind(found) not in "fc":
-        raise _refused_dtype(function, found, "a float or complex dtype")
+        raise refused_dtype(function, found, "a float or complex dtype")
     return found
 
 
 def integer_dtype(function: str, dtype: Any) -> Any:
-    """The `dtype` argument of a sampler of integers; None means the default."""
+    """Check the `dtype` argument of an integer sampler; None means the default."""
     if dtype is None:
         return _I64 if _thread.settings.x64 else _I32
     found = dtypes.requested_dtype(dtype, function)
     if dtypes.kind(found) not in "iu":
-        raise _refused_dtype(function, found, "an integer dtype", DtypeError)
+        raise refused_dtype(function, found, "an integer dtype", error=DtypeError)
     return found
 
 
-def _refused_dtype(
-    function: str, dtype: Any, expected: str, error: type[SagaxError] = ArgumentValueError
+def refused_dtype(
+    function: str,
+    dtype: Any,
+    kind: str,
+    expected: str | None = None,
+    error: type[SagaxError] = ArgumentValueError,
 ) -> SagaxError:
+    """Build the error for a dtype of another kind than a sampler draws."""
     return error(
-        f"dtype argument to `{function}` must be {expected}, got {dtypes.name(dtype)}",
+        f"dtype argument to `{function}` must be {kind}, got {dtypes.name(dtype)}",
         function=function,
         argument="dtype",
         got=dtypes.name(dtype),
-        expected=expected,
+        expected=expected or kind,
     )
 
 
 def default_float_of(function: str, *params: Any) -> Any:
-    """The float dtype that parameters have in common; of integers the default one."""
+    """Return the common float dtype of the parameters; the default one for integers."""
     x64 = _thread.settings.x64
     operands = tuple([(aval_of(p).dtype, aval_of(p).weak_type) for p in params])
     dtype, weak = dtypes.promote(operands, x64, _thread.settings.numpy_dtype_promotion)
@@ -325,9 +326,9 @@ def default_float_of(function: str, *params: Any) -> Any:
 
 
 def concrete(x: np.ndarray | Any) -> Any:
-    """A NumPy array or scalar as an array; arrays and tracers as they are.
+    """Convert a NumPy array or scalar to an array; arrays and tracers pass through.
 
-    While a program is traced scalars stay as they are: they become literals of it.
+    Under tracing, scalars stay as they are: they become literals of the jaxpr.
     """
     if isinstance(x, Array) or (state.trace is not evaluation and not np.ndim(x)):
         return x
@@ -337,7 +338,7 @@ def concrete(x: np.ndarray | Any) -> Any:
 
 
 def parameter(function: str, argument: str, x: Any, dtype: Any) -> Any:
-    """A numeric parameter as an array (or tracer) of `dtype`."""
+    """Convert a numeric parameter to an array (or tracer) of `dtype`."""
     if type(x) in _SCALARS:
         if type(x) is complex and dtypes.kind(dtype) != "c":
             raise ArgumentError(
@@ -348,7 +349,7 @@ def parameter(function: str, argument: str, x: Any, dtype: Any) -> Any:
             number = _number(x, sign, dtype)
         except dtypes.IntegerOverflow as error:
             raise error.attach(function=function, argument=argument) from None
-        # as a scalar it becomes a literal of a program that is being traced
+        # under tracing, a scalar becomes a literal of the jaxpr
         return number if state.trace is evaluation else number.host()[()]
     aval = operand_aval(function, argument, x)
     if aval.dtype == dtype and isinstance(x, Array):
@@ -360,8 +361,10 @@ def parameter(function: str, argument: str, x: Any, dtype: Any) -> Any:
 
 @functools.lru_cache(maxsize=1024, typed=True)
 def _number(x: Any, sign: float, dtype: Any) -> ConcreteArray:
-    """A Python number as an array; `sign` tells -0.0 from 0.0. Cached: to put it on a device takes
-    longer than to draw a few numbers."""
+    """Convert a Python number to an array, cached; `sign` tells -0.0 from 0.0.
+
+    A transfer to the device takes longer than to draw a few numbers.
+    """
     if type(x) is int:
         dtypes.check_python_int(x, dtype)
     with np.errstate(over="ignore"):
@@ -371,7 +374,7 @@ def _number(x: Any, sign: float, dtype: Any) -> ConcreteArray:
 
 
 def checked_parameter(function: str, argument: str, x: Any, dtype: Any) -> Any:
-    """As `parameter`, refusing what loses range or precision by becoming `dtype`."""
+    """Convert as `parameter` does, but refuse a dtype with more range or precision than `dtype`."""
     if type(x) not in _SCALARS:
         aval = operand_aval(function, argument, x)
         settings = _thread.settings
@@ -389,7 +392,7 @@ def checked_parameter(function: str, argument: str, x: Any, dtype: Any) -> Any:
 
 
 def operand_aval(function: str, argument: str, x: Any) -> Any:
-    """The aval of a parameter; an error that names it when it is no array or number."""
+    """Return the aval of a parameter; errors name it unless it is an array or a number."""
     if isinstance(x, (list, tuple)) or not is_operand(x) or dtypes.is_extended(aval_of(x).dtype):
         raise ArgumentError(
             function=function,
@@ -404,12 +407,12 @@ def operand_aval(function: str, argument: str, x: Any) -> Any:
 
 
 def scalar(value: Any, dtype: Any) -> Any:
-    """A Python number as a scalar of `dtype`, for use inside of programs."""
+    """Convert a Python number to a scalar of `dtype`, for use in traced functions."""
     return np.asarray(value).astype(dtype)[()]
 
 
 def stretch(x: Any, shape: tuple) -> Any:
-    """`x` broadcast to `shape`, NumPy's way."""
+    """Broadcast `x` to `shape` by NumPy's rules."""
     aval = aval_of(x)
     if dims.same_shape(aval.shape, shape):
         return x
@@ -417,7 +420,7 @@ def stretch(x: Any, shape: tuple) -> Any:
 
 
 def lift(x: Any, rank: int) -> Any:
-    """`x` with leading dimensions of size 1 up to `rank`; scalars as they are."""
+    """Add leading dimensions of size 1 to `x`, up to `rank`; scalars pass through."""
     aval = aval_of(x)
     if not aval.ndim or aval.ndim == rank:
         return x
@@ -425,22 +428,14 @@ def lift(x: Any, rank: int) -> Any:
 
 
 def total(x: Any, axis: int) -> Any:
-    """The sum along an axis; of narrow floats it is taken in float32, and rounded once."""
+    """Sum along an axis; narrow floats are accumulated in float32."""
     dtype = aval_of(x).dtype
     wide = _F32 if dtype_predicates.is_narrow_float(dtype) else dtype
     return convert(reduce_sum(convert(x, wide), (axis,)), dtype)
 
 
-def no_sharding(function: str, sharding: Any) -> None:
-    """Refuse what is not supported: a wanted sharding of the result."""
-    if sharding is not None:
-        raise ArgumentValueError(
-            function=function, argument="out_sharding", got=sharding, expected="None"
-        )
-
-
 def method_of(function: str, method: Any) -> str:
-    """The `method` argument of samplers that can do with an approximation."""
+    """Check the `method` argument of samplers that have an approximation."""
     if method not in ("exact", "approximate"):
         raise ArgumentValueError(
             f"method argument to `{function}` must be one of 'exact', 'approximate', got {method!r}",
@@ -450,31 +445,6 @@ def method_of(function: str, method: Any) -> str:
             expected="'exact' or 'approximate'",
         )
     return method
-
-
-# programs -------------------------------------------------------------------------------------------
-
-
-_within_sampler = Boundary()  # that a sampler is a program of its own is of no interest to its user
-
-
-def program(body: Callable[..., Any]) -> Callable[..., Any]:
-    """`body(*static)(*arrays)`, compiled once for each set of static arguments.
-
-    `body(*static)` returns the function of arrays to be compiled. As part of other programs it
-    appears as one call of that function.
-    """
-
-    @functools.lru_cache(maxsize=8192)
-    def specialised(*static: Any) -> Any:
-        function = body(*static)
-        function.__name__ = function.__qualname__ = body.__name__
-        compiled = jit(function)
-        compiled._boundary = _within_sampler
-        return compiled
-
-    functools.update_wrapper(specialised, body)
-    return specialised
 
 
 random_wrap_p.impl = _wrap_now

@@ -1,6 +1,6 @@
-"""Bits, and what is one step away from them: uniform and normal numbers, integers, coin tosses.
+"""Draw bits, uniform and normal variates, integers and booleans.
 
-The functions without a public name draw inside of a program; other samplers are written with them.
+The functions without a public name draw in a traced function; other samplers are written with them.
 """
 
 from __future__ import annotations
@@ -27,21 +27,22 @@ from sagax._src.primitives.selection import select_n
 from sagax._src.primitives.shaping import unstack
 from sagax._src.primitives.special.erf import erf_inv
 from sagax._src.primitives.structural import convert
+from sagax.numpy._arguments import check_choice
 from sagax.random._arguments import (
     float_dtype,
     full_shape,
     inexact_dtype,
     integer_dtype,
     lift,
-    no_sharding,
     operand_aval,
     parameter,
-    program,
+    refused_dtype,
     scalar,
     shape_of,
     stretch,
     typed_key,
 )
+from sagax.random._sampler import cached_jit, sampler
 
 _thread = config.thread
 _UNSIGNED = {
@@ -52,23 +53,22 @@ _UNSIGNED = {
 }
 
 
-# inside of programs ---------------------------------------------------------------------------------
+# in traced functions --------------------------------------------------------------------------------
 
 
 def draw_bits(key: Any, shape: tuple, bit_width: int) -> Any:
-    """Random bits as unsigned integers of a width."""
+    """Draw random bits as unsigned integers of `bit_width`."""
     return random_bits_p.bind(key, bit_width=bit_width, shape=shape)
 
 
 def subkeys(key: Any, count: int) -> tuple:
-    """Keys split off `key`, one by one."""
+    """Split `key` into `count` keys."""
     return unstack(random_split_p.bind(key, shape=(count,)))
 
 
 @functools.cache
 def _float_layout(dtype: Any) -> tuple[int, int, Any, Any]:
-    """How numbers in [1, 2) are made of bits: (random bits, bits of them that are cut, the bits of 1,
-    the unsigned dtype of the width)."""
+    """The layout of numbers in [1, 2): random bits, bits to drop, the bits of 1.0, unsigned dtype."""
     info = ml_dtypes.finfo(dtype)
     if info.bits not in (8, 16, 32, 64):
         raise DtypeError(
@@ -84,7 +84,7 @@ def _float_layout(dtype: Any) -> tuple[int, int, Any, Any]:
 
 
 def unit(key: Any, shape: tuple, dtype: Any) -> Any:
-    """Numbers uniform in [0, 1): random mantissas make numbers in [1, 2), less 1."""
+    """Draw uniform variates in [0, 1): random mantissas give [1, 2), minus 1."""
     width, cut, one, unsigned = _float_layout(dtype)
     bits = convert(draw_bits(key, shape, width), unsigned)
     if cut < width:
@@ -96,13 +96,13 @@ def unit(key: Any, shape: tuple, dtype: Any) -> Any:
 
 
 def between(key: Any, shape: tuple, dtype: Any, low: Any, high: Any) -> Any:
-    """Numbers uniform in [low, high); bounds are scalars, or arrays that broadcast to `shape`."""
+    """Draw uniform variates in [low, high); bounds are scalars, or broadcast to `shape`."""
     low, high = lift(low, len(shape)), lift(high, len(shape))
     return max(low, add(mul(unit(key, shape, dtype), sub(high, low)), low))
 
 
 def standard_normal(key: Any, shape: tuple, dtype: Any) -> Any:
-    """Normal numbers, of uniform ones in (-1, 1) by the inverse of the distribution function."""
+    """Draw normal variates, by the inverse distribution function of uniform ones in (-1, 1)."""
     if dtypes.kind(dtype) == "c":
         part = dtypes.real_part_dtype(dtype)
         re, im = [standard_normal(k, shape, part) for k in subkeys(key, 2)]
@@ -113,57 +113,46 @@ def standard_normal(key: Any, shape: tuple, dtype: Any) -> Any:
 
 
 def coin(key: Any, shape: tuple, p: Any) -> Any:
-    """True with probability `p`, which broadcasts to `shape`."""
+    """Draw True with probability `p`, which broadcasts to `shape`."""
     return lt(unit(key, shape, aval_of(p).dtype), lift(p, len(shape)))
 
 
 # bits -----------------------------------------------------------------------------------------------
 
 
-@program
-def _bits(shape: tuple, bit_width: int) -> Callable[..., Any]:
-    return lambda key: draw_bits(key, shape, bit_width)
+def _unsigned_dtype(function: str, dtype: Any) -> Any:
+    if dtype is None:
+        return _UNSIGNED[8 if _thread.settings.x64 else 4]
+    dtype = dtypes.requested_dtype(dtype, function)
+    if dtypes.kind(dtype) != "u":
+        raise refused_dtype(
+            function, dtype, "an unsigned int dtype", "uint8, uint16, uint32 or uint64"
+        )
+    return dtype
 
 
-@takes_out_sharding
+@sampler(dtype=_unsigned_dtype)
 def bits(key: Any, shape: Any = (), dtype: Any = None, *, out_sharding: Any = None) -> Array:
-    """Random bits: unsigned integers of which every value is as likely.
+    """Draw uniformly distributed unsigned integers: random bits.
 
     `dtype` is uint8, uint16, uint32 or uint64 (default: the unsigned integers of the default width).
-
-    Raises TypeError for what is no key, ValueError for an array of keys or another dtype.
 
     >>> from sagax import random
     >>> random.bits(random.key(0), (2,), "uint8")
     Array([167, 146], dtype=uint8)
     """
-    no_sharding("bits", out_sharding)
-    typed = typed_key("bits", key)
-    if dtype is None:
-        width = 64 if _thread.settings.x64 else 32
-    else:
-        dtype = dtypes.requested_dtype(dtype, "bits")
-        if dtypes.kind(dtype) != "u":
-            raise ArgumentValueError(
-                f"dtype argument to `bits` must be an unsigned int dtype, got {dtypes.name(dtype)}",
-                function="bits",
-                argument="dtype",
-                got=dtypes.name(dtype),
-                expected="uint8, uint16, uint32 or uint64",
-            )
-        width = 8 * dtype.itemsize
-    return _bits(shape_of("bits", shape), width)(typed)
+    return draw_bits(key, shape, 8 * dtype.itemsize)
 
 
 # uniform --------------------------------------------------------------------------------------------
 
 
-@program
+@cached_jit
 def _uniform(shape: tuple, dtype: Any) -> Callable[..., Any]:
     return lambda key, low, high: between(key, shape, dtype, low, high)
 
 
-@program
+@cached_jit
 def _unit(shape: tuple, dtype: Any) -> Callable[..., Any]:
     return lambda key: unit(key, shape, dtype)
 
@@ -178,18 +167,17 @@ def uniform(
     *,
     out_sharding: Any = None,
 ) -> Array:
-    """Numbers uniform in [minval, maxval), of the given shape and float dtype.
+    """Draw from the uniform distribution on [minval, maxval).
 
     The bounds are numbers, or arrays that broadcast to `shape`.
 
-    Raises TypeError for what is no key, ValueError for an array of keys, a dtype that is not
+    Raises TypeError if `key` is no key, ValueError for an array of keys, a dtype that is not
     floating, or bounds that do not broadcast.
 
     >>> from sagax import random
     >>> random.uniform(random.key(0), (3,))
     Array([0.947667  , 0.9785799 , 0.33229148], dtype=float32)
     """
-    no_sharding("uniform", out_sharding)
     typed = typed_key("uniform", key)
     dtype = float_dtype("uniform", dtype)
     shape = shape_of("uniform", shape)
@@ -205,25 +193,23 @@ def uniform(
 # normal ---------------------------------------------------------------------------------------------
 
 
-@program
+@cached_jit
 def _normal(shape: tuple, dtype: Any) -> Callable[..., Any]:
     return lambda key: standard_normal(key, shape, dtype)
 
 
 @takes_out_sharding
 def normal(key: Any, shape: Any = (), dtype: Any = None, *, out_sharding: Any = None) -> Array:
-    """Numbers of the normal distribution with mean 0 and variance 1, of a float or complex dtype.
+    """Draw from the normal distribution with mean 0 and variance 1, real or complex.
 
-    The parts of complex ones have variance 1/2.
+    Real and imaginary part of complex variates have variance 1/2.
 
-    Raises TypeError for what is no key, ValueError for an array of keys or another dtype.
+    Raises TypeError if `key` is no key, ValueError for an array of keys or another dtype.
 
     >>> from sagax import random
     >>> random.normal(random.key(0), (3,))
     Array([ 1.6226422 ,  2.0252647 , -0.43359444], dtype=float32)
     """
-    if out_sharding is not None:
-        no_sharding("normal", out_sharding)
     return _normal(shape_of("normal", shape), inexact_dtype("normal", dtype))(
         typed_key("normal", key)
     )
@@ -232,80 +218,69 @@ def normal(key: Any, shape: Any = (), dtype: Any = None, *, out_sharding: Any = 
 # coin tosses ----------------------------------------------------------------------------------------
 
 
-@program
-def _bernoulli(shape: tuple, mode: str) -> Callable[..., Any]:
-    def low(key: Any, p: Any) -> Any:
-        return coin(key, shape, p)
-
-    def high(key: Any, p: Any) -> Any:
-        # u + v * eps with two uniform numbers has twice as many bits
-        dtype = aval_of(p).dtype
-        u, v = unstack(unit(key, (2, *shape), dtype))
-        eps = scalar(float(ml_dtypes.finfo(dtype).eps), dtype)
-        return lt(mul(v, eps), sub(lift(p, len(shape)), u))
-
-    return high if mode == "high" else low
+def _resolution(function: str, mode: Any) -> str:
+    check_choice(function, "mode", mode, ("low", "high"), "'high' or 'low'")
+    return mode
 
 
-@takes_out_sharding
+def _probability(function: str, argument: str, p: Any, _: Any) -> Any:
+    aval = operand_aval(function, argument, p)
+    if dtypes.kind(aval.dtype) != "f":
+        raise ArgumentError(
+            f"the probability `p` must have a floating dtype, got {dtypes.name(aval.dtype)}",
+            function=function,
+            argument=argument,
+            got=p,
+            expected="a probability as a float",
+            fix=f"pass {float(p)}" if type(p) in (int, bool) else "convert it with astype(float)",
+        )
+    return parameter(function, argument, p, aval.dtype)
+
+
+@sampler("p", convert=_probability, mode=_resolution)
 def bernoulli(
     key: Any, p: Any = 0.5, shape: Any = None, mode: str = "low", *, out_sharding: Any = None
 ) -> Array:
-    """Booleans that are True with probability `p`.
+    """Draw booleans that are True with probability `p`.
 
     `p` is a float, or a float array that broadcasts to `shape` (default: its shape). With
     `mode="high"` probabilities far below the spacing of floats near 1 are exact, at twice the cost.
-
-    Raises TypeError for what is no key or a `p` that is not floating, ValueError for an array of
-    keys, shapes that do not fit or another mode.
 
     >>> from sagax import random
     >>> random.bernoulli(random.key(0), 0.7, (3,))
     Array([False, False,  True], dtype=bool)
     """
-    no_sharding("bernoulli", out_sharding)
-    typed = typed_key("bernoulli", key)
-    if mode not in ("low", "high"):
-        raise ArgumentValueError(
-            function="bernoulli", argument="mode", got=repr(mode), expected="'high' or 'low'"
-        )
-    aval = operand_aval("bernoulli", "p", p)
-    if dtypes.kind(aval.dtype) != "f":
-        raise ArgumentError(
-            f"the probability `p` must have a floating dtype, got {dtypes.name(aval.dtype)}",
-            function="bernoulli",
-            argument="p",
-            got=p,
-            expected="a probability as a float",
-            fix=f"pass {float(p)}" if type(p) in (int, bool) else "convert it with astype(float)",
-        )
-    shape = full_shape("bernoulli", shape, p)
-    return _bernoulli(shape, mode)(typed, parameter("bernoulli", "p", p, aval.dtype))
+    if mode == "low":
+        return coin(key, shape, p)
+    # u + v * eps of two uniform variates has twice as many bits
+    dtype = aval_of(p).dtype
+    u, v = unstack(unit(key, (2, *shape), dtype))
+    eps = scalar(float(ml_dtypes.finfo(dtype).eps), dtype)
+    return lt(mul(v, eps), sub(lift(p, len(shape)), u))
 
 
 def signs(key: Any, shape: tuple, dtype: Any) -> Any:
-    """Numbers that are 1 or -1, inside of a program."""
+    """Draw random signs, 1 or -1, in a traced function."""
     half = scalar(0.5, np.float64 if _thread.settings.x64 else np.float32)
     heads = convert(coin(key, shape, half), dtype)
     return sub(mul(scalar(2, dtype), heads), scalar(1, dtype))
 
 
-@program
+@cached_jit
 def _rademacher(shape: tuple, dtype: Any) -> Callable[..., Any]:
     return lambda key: signs(key, shape, dtype)
 
 
 @takes_out_sharding
 def rademacher(key: Any, shape: Any = (), dtype: Any = None, *, out_sharding: Any = None) -> Array:
-    """Numbers that are 1 or -1, each with probability one half; of the default int dtype or `dtype`.
+    """Draw 1 or -1, each with probability one half; of the default int dtype or `dtype`.
 
-    Raises TypeError for what is no key, ValueError for an array of keys.
+    Raises TypeError if `key` is no key, ValueError for an array of keys.
 
     >>> from sagax import random
     >>> random.rademacher(random.key(0), (3,))
     Array([-1, -1,  1], dtype=int32)
     """
-    no_sharding("rademacher", out_sharding)
     dtype = dtypes.requested_dtype(int if dtype is None else dtype, "rademacher")
     if dtypes.kind(dtype) not in "ifc":
         raise ArgumentValueError(
@@ -320,16 +295,16 @@ def rademacher(key: Any, shape: Any = (), dtype: Any = None, *, out_sharding: An
 # integers -------------------------------------------------------------------------------------------
 
 
-@program
+@cached_jit
 def _randint(shape: tuple, dtype: Any) -> Callable[..., Any]:
     return lambda key, low, high: integers(key, shape, dtype, low, high)
 
 
 def integers(key: Any, shape: tuple, dtype: Any, low: Any, high: Any) -> Any:
-    """Integers uniform in [low, high), inside of a program; bounds are integers of any dtype.
+    """Draw uniform integers in [low, high), in a traced function; bounds are integers of any dtype.
 
-    `high` may be one more than `dtype` can hold. Two draws of bits serve as the digits of a number
-    so long that reducing it modulo the number of values hardly prefers any of them.
+    `high` may be one more than `dtype` can hold. Two draws of bits are the digits of one long
+    number, whose remainder modulo the number of values is almost unbiased.
     """
     unsigned = _UNSIGNED[dtype.itemsize]
     info = np.iinfo(dtype)
@@ -357,7 +332,7 @@ def _within(value: int, dtype: Any) -> int:
 
 
 def builtin_clip(value: int, low: int, high: int) -> int:
-    """A Python int moved into [low, high]."""
+    """Clip a Python int to [low, high]."""
     return low if value < low else high if value > high else value
 
 
@@ -371,19 +346,18 @@ def _clipped(x: Any, info: Any, dtype: Any) -> Any:
 def randint(
     key: Any, shape: Any, minval: Any, maxval: Any, dtype: Any = None, *, out_sharding: Any = None
 ) -> Array:
-    """Integers uniform in [minval, maxval), of the given shape and integer dtype.
+    """Draw integers uniformly from [minval, maxval).
 
     The bounds are integers, or integer arrays that broadcast to `shape`. Where maxval is not above
     minval the result is minval.
 
-    Raises TypeError for what is no key or a dtype that is no integer, ValueError for an array of
+    Raises TypeError if `key` is no key or a dtype that is no integer, ValueError for an array of
     keys or bounds that do not broadcast, OverflowError for an int beyond the default dtype.
 
     >>> from sagax import random
     >>> random.randint(random.key(0), (3,), 0, 10)
     Array([9, 0, 2], dtype=int32)
     """
-    no_sharding("randint", out_sharding)
     typed = typed_key("randint", key)
     dtype = integer_dtype("randint", dtype)
     shape = shape_of("randint", shape)
@@ -407,7 +381,7 @@ def _bound(argument: str, x: Any, dtype: Any) -> Any:
     return parameter("randint", argument, x, dtypes.default_int(_thread.settings.x64))
 
 
-@program
+@cached_jit
 def _narrow_randint(shape: tuple, dtype: Any) -> Callable[..., Any]:
     wide = np.dtype(np.int32)
     info = np.iinfo(dtype)
@@ -420,6 +394,3 @@ def _narrow_randint(shape: tuple, dtype: Any) -> Callable[..., Any]:
         return convert(integers(key, shape, wide, low, high), dtype)
 
     return draw
-
-
-__all__ = ["bernoulli", "bits", "normal", "rademacher", "randint", "uniform"]

@@ -1,4 +1,4 @@
-"""Samplers of counts: geometric, Poisson, binomial, multinomial."""
+"""Draw from discrete distributions: geometric, Poisson, binomial, multinomial."""
 
 from __future__ import annotations
 
@@ -15,24 +15,12 @@ from sagax._src.core.value import Array, aval_of
 from sagax._src.diagnostics.errors import ArgumentValueError
 from sagax._src.higher_order.scan import scan
 from sagax._src.higher_order.while_loop import while_loop
-from sagax._src.primitives.arithmetic import (
-    abs,
-    add,
-    div,
-    max,
-    min,
-    mul,
-    neg,
-    sqrt,
-    square,
-    sub,
-)
+from sagax._src.primitives.arithmetic import abs, add, div, max, min, mul, neg, sqrt, square, sub
 from sagax._src.primitives.bitwise import bitwise_and, bitwise_not, bitwise_or
 from sagax._src.primitives.comparison import eq, ge, gt, le, lt, ne
 from sagax._src.primitives.cumulative import cumsum
 from sagax._src.primitives.random_bits import random_clone_p, random_split_p
 from sagax._src.primitives.reductions import reduce_or
-from sagax._src.primitives.resharding import takes_out_sharding
 from sagax._src.primitives.rounding import ceil, floor
 from sagax._src.primitives.selection import select_n
 from sagax._src.primitives.special.erf import erf, erfc
@@ -40,24 +28,19 @@ from sagax._src.primitives.special.gamma import lgamma
 from sagax._src.primitives.structural import convert, moveaxis
 from sagax._src.primitives.transcendental import exp, log, log1p
 from sagax.random._arguments import (
-    check_ends_with,
+    batch_shape,
     default_float_of,
-    float_dtype,
-    full_shape,
     integer_dtype,
     joint_shape,
     lift,
     method_of,
-    no_sharding,
     operand_aval,
     parameter,
-    program,
     scalar,
-    shape_of,
     stretch,
-    typed_key,
 )
 from sagax.random._basic import standard_normal, subkeys, unit
+from sagax.random._sampler import sampler
 from sagax.random._selection import take
 
 _thread = config.thread
@@ -69,8 +52,8 @@ def _any(x: Any) -> Any:
     return reduce_or(x, tuple(range(aval_of(x).ndim)))
 
 
-def _not_yet(count: Any, limit: Any) -> Any:
-    """Whether a loop has run fewer times than the greatest number of a dtype."""
+def _below_limit(count: Any, limit: Any) -> Any:
+    """Return whether a loop has run fewer iterations than the greatest number of a dtype."""
     dtype = aval_of(limit).dtype
     return lt(convert(count, dtype), limit)
 
@@ -78,71 +61,62 @@ def _not_yet(count: Any, limit: Any) -> Any:
 # geometric ------------------------------------------------------------------------------------------
 
 
-@program
-def _geometric(shape: tuple, dtype: Any) -> Callable[..., Any]:
-    def draw(key: Any, p: Any) -> Any:
-        weights = aval_of(p).dtype
-        one = scalar(1, weights)
-        u = unit(key, shape, weights)
-        u = select_n(eq(u, scalar(0, weights)), u, stretch(one, shape))
-        failures = floor(div(log(u), stretch(log1p(neg(p)), shape)))
-        return convert(add(failures, one), dtype)
-
-    return draw
+def _probability(function: str, argument: str, x: Any, _: Any) -> Any:
+    """A parameter as an array of its own float dtype, whatever the dtype of the result is."""
+    operand_aval(function, argument, x)
+    return parameter(function, argument, x, default_float_of(function, x))
 
 
-@takes_out_sharding
+@sampler("p", convert=_probability, dtype=integer_dtype)
 def geometric(
     key: Any, p: Any, shape: Any = None, dtype: Any = None, *, out_sharding: Any = None
 ) -> Array:
-    """Numbers of the geometric distribution: of trials up to the first success of probability `p`.
+    """Draw from the geometric distribution: trials up to the first success, of probability `p`.
 
     `p` is a number, or an array that broadcasts to `shape` (default: its shape); `dtype` is an
     integer dtype.
-
-    Raises TypeError for what is no key, ValueError for an array of keys, another dtype, or a `p`
-    that does not broadcast.
 
     >>> from sagax import random
     >>> random.geometric(random.key(0), 0.5, (2,)).shape
     (2,)
     """
-    name = "geometric"
-    no_sharding(name, out_sharding)
-    typed = typed_key(name, key)
-    dtype = integer_dtype(name, dtype)
-    operand_aval(name, "p", p)
-    p = parameter(name, "p", p, default_float_of(name, p))
-    return _geometric(full_shape(name, shape, p), dtype)(typed, p)
+    weights = aval_of(p).dtype
+    one = scalar(1, weights)
+    u = unit(key, shape, weights)
+    u = select_n(eq(u, scalar(0, weights)), u, stretch(one, shape))
+    failures = floor(div(log(u), stretch(log1p(neg(p)), shape)))
+    return convert(add(failures, one), dtype)
 
 
 # Poisson --------------------------------------------------------------------------------------------
 
 
 def _poisson_by_products(key: Any, lam: Any, dtype: Any) -> Any:
-    """How many uniform numbers can be multiplied until their product falls below exp(-lam): D. Knuth,
-    The Art of Computer Programming, volume 2, section 3.4.1."""
+    """Count uniform factors until their product falls below exp(-lam).
+
+    D. Knuth, The Art of Computer Programming, volume 2, section 3.4.1.
+    """
     shape = aval_of(lam).shape
     most = scalar(np.iinfo(dtype).max, dtype)
     bound = neg(lam)
 
     def more(state: tuple) -> Any:
-        rounds, _, _, log_product = state
-        return bitwise_and(_any(gt(log_product, bound)), _not_yet(rounds, most))
+        iterations, _, _, log_product = state
+        return bitwise_and(_any(gt(log_product, bound)), _below_limit(iterations, most))
 
     def body(state: tuple) -> tuple:
-        rounds, count, key, log_product = state
+        iterations, count, key, log_product = state
         key, part = subkeys(key, 2)
         count = select_n(gt(log_product, bound), count, add(count, scalar(1, dtype)))
         log_product = add(log_product, log(unit(part, shape, aval_of(lam).dtype)))
-        return add(rounds, scalar(1, aval_of(rounds).dtype)), count, key, log_product
+        return add(iterations, scalar(1, aval_of(iterations).dtype)), count, key, log_product
 
     zero = stretch(scalar(0, aval_of(lam).dtype), shape)
-    start = (_zero_rounds(), stretch(scalar(0, dtype), shape), key, zero)
+    start = (_zero_iterations(), stretch(scalar(0, dtype), shape), key, zero)
     return sub(while_loop(more, body, start)[1], scalar(1, dtype))
 
 
-def _zero_rounds() -> Any:
+def _zero_iterations() -> Any:
     return scalar(0, dtypes.default_int(_thread.settings.x64))
 
 
@@ -159,11 +133,11 @@ def _poisson_by_rejection(key: Any, lam: Any, dtype: Any) -> Any:
     v_r = sub(c(0.9277), div(c(3.6224), sub(b, c(2))))
 
     def more(state: tuple) -> Any:
-        rounds, _, accepted, _ = state
-        return bitwise_and(_any(bitwise_not(accepted)), _not_yet(rounds, most))
+        iterations, _, accepted, _ = state
+        return bitwise_and(_any(bitwise_not(accepted)), _below_limit(iterations, most))
 
     def body(state: tuple) -> tuple:
-        rounds, found, accepted, key = state
+        iterations, found, accepted, key = state
         key, first, second = subkeys(key, 3)
         u = sub(unit(first, shape, real), c(0.5))
         v = unit(second, shape, real)
@@ -171,15 +145,15 @@ def _poisson_by_rejection(key: Any, lam: Any, dtype: Any) -> Any:
         k = floor(add(add(mul(add(div(mul(c(2), a), us), b), u), lam), c(0.43)))
         s = log(div(mul(v, inverse_alpha), add(div(a, mul(us, us)), b)))
         t = sub(add(neg(lam), mul(k, log_lam)), lgamma(add(k, c(1))))
-        at_once = bitwise_and(ge(us, c(0.07)), le(v, v_r))
-        refused = bitwise_or(lt(k, c(0)), bitwise_and(lt(us, c(0.013)), gt(v, us)))
-        passed = bitwise_or(at_once, bitwise_and(bitwise_not(refused), le(s, t)))
-        # a later passing number replaces one that was found: the loop ends for all at once
-        found = select_n(passed, found, k)
-        one = scalar(1, aval_of(rounds).dtype)
-        return add(rounds, one), found, bitwise_or(accepted, passed), key
+        squeeze = bitwise_and(ge(us, c(0.07)), le(v, v_r))
+        reject = bitwise_or(lt(k, c(0)), bitwise_and(lt(us, c(0.013)), gt(v, us)))
+        accept = bitwise_or(squeeze, bitwise_and(bitwise_not(reject), le(s, t)))
+        # a later accepted value replaces an earlier one: the loop ends for all elements together
+        found = select_n(accept, found, k)
+        one = scalar(1, aval_of(iterations).dtype)
+        return add(iterations, one), found, bitwise_or(accepted, accept), key
 
-    start = (_zero_rounds(), stretch(c(-1), shape), stretch(np.bool_(False), shape), key)
+    start = (_zero_iterations(), stretch(c(-1), shape), stretch(np.bool_(False), shape), key)
     return convert(while_loop(more, body, start)[1], dtype)
 
 
@@ -193,7 +167,7 @@ def _draw_poisson(key: Any, lam: Any, dtype: Any) -> Any:
     shape = aval_of(lam).shape
     small = bitwise_or(ne(lam, lam), lt(lam, c(10)))
     few = _poisson_by_products(key, select_n(small, stretch(c(0), shape), lam), dtype)
-    key = random_clone_p.bind(key)  # only one of the two numbers drawn with it is used
+    key = random_clone_p.bind(key)  # only one of the two variates drawn with it is used
     many = _poisson_by_rejection(key, select_n(small, lam, stretch(c(1e5), shape)), dtype)
     found = select_n(small, many, few)
     return select_n(eq(lam, c(0)), found, stretch(scalar(0, dtype), shape))
@@ -211,7 +185,7 @@ def _probability_below(z: Any) -> Any:
 
 
 def _peizer_pratt(k: Any, lam: Any) -> Any:
-    """The normal number to which the probability of at most `k` events belongs, closely.
+    """The normal quantile of the probability of at most `k` events, approximately.
 
     D. Peizer, J. Pratt, "A normal approximation for binomial, F, beta, and other common, related tail
     probabilities", JASA 63 (1968).
@@ -223,7 +197,7 @@ def _peizer_pratt(k: Any, lam: Any) -> Any:
     away = sub(ratio, c(1))
     near = lt(abs(away), c(0.25))
     series = stretch(c(0), aval_of(away).shape)
-    for n in range(9, 0, -1):  # about 1 the quotient below loses its digits
+    for n in range(9, 0, -1):  # near 1 the quotient below loses its digits
         series = mul(away, add(series, c((-1) ** n * 2 / ((n + 1) * (n + 2)))))
     safe_ratio = select_n(near, ratio, stretch(c(2), aval_of(ratio).shape))
     safe_away = select_n(near, away, stretch(c(1), aval_of(away).shape))
@@ -235,7 +209,7 @@ def _peizer_pratt(k: Any, lam: Any) -> Any:
 
 
 def _poisson_approximately(key: Any, lam: Any, shape: tuple, dtype: Any) -> Any:
-    """Poisson numbers of normal ones, without a loop.
+    """Poisson variates from normal ones, without a loop.
 
     Below 7 by the distribution function, summed; from there on by the expansion of its inverse (E.
     Cornish, R. Fisher, 1938), corrected by at most two with a closer approximation.
@@ -262,17 +236,11 @@ def _poisson_approximately(key: Any, lam: Any, shape: tuple, dtype: Any) -> Any:
     return convert(found, dtype)
 
 
-@program
-def _poisson(shape: tuple, dtype: Any, method: str) -> Callable[..., Any]:
-    def draw(key: Any, lam: Any) -> Any:
-        if method == "approximate":
-            return _poisson_approximately(key, lam, shape, dtype)
-        return _draw_poisson(key, stretch(lam, shape), dtype)
-
-    return draw
+def _rate(function: str, argument: str, x: Any, _: Any) -> Any:
+    return parameter(function, argument, x, _F32)
 
 
-@takes_out_sharding
+@sampler("lam", convert=_rate, dtype=integer_dtype, method=method_of)
 def poisson(
     key: Any,
     lam: Any,
@@ -282,54 +250,47 @@ def poisson(
     method: str = "exact",
     out_sharding: Any = None,
 ) -> Array:
-    """Numbers of the Poisson distribution with mean `lam`: of events in a time in which `lam` are usual.
+    """Draw from the Poisson distribution with mean `lam`.
 
     `lam` is a number, or an array that broadcasts to `shape` (default: its shape); `dtype` is an
-    integer dtype. Numbers that `dtype` cannot hold are cut to it. `method="approximate"` needs no
-    loop, and is a little off.
-
-    Raises TypeError for what is no key, ValueError for an array of keys, another dtype or method, or
-    a `lam` that does not broadcast.
+    integer dtype, to whose range results are clipped. `method="approximate"` needs no loop, and is
+    a little off.
 
     >>> from sagax import random
     >>> random.poisson(random.key(0), 4.0, (2,)).shape
     (2,)
     """
-    name = "poisson"
-    no_sharding(name, out_sharding)
-    typed = typed_key(name, key)
-    method = method_of(name, method)
-    dtype = integer_dtype(name, dtype)
-    lam = parameter(name, "lam", lam, _F32)
-    return _poisson(full_shape(name, shape, lam), dtype, method)(typed, lam)
+    if method == "approximate":
+        return _poisson_approximately(key, lam, shape, dtype)
+    return _draw_poisson(key, stretch(lam, shape), dtype)
 
 
 # binomial -------------------------------------------------------------------------------------------
 
 
 def _binomial_by_waiting(key: Any, count: Any, p: Any, most: Any) -> Any:
-    """How many geometric waiting times fit into `count` trials; good for small count * p."""
+    """Count the geometric waiting times that fit into `count` trials, for small count * p."""
     shape, real = aval_of(count).shape, aval_of(count).dtype
     one = scalar(1, real)
     log_failure = log1p(neg(p))
 
     def more(state: tuple) -> Any:
-        rounds, _, waited, _ = state
-        return bitwise_and(_any(le(waited, count)), _not_yet(rounds, most))
+        iterations, _, waited, _ = state
+        return bitwise_and(_any(le(waited, count)), _below_limit(iterations, most))
 
     def body(state: tuple) -> tuple:
-        rounds, successes, waited, key = state
+        iterations, successes, waited, key = state
         part, key = subkeys(key, 2)
         successes = select_n(le(waited, count), successes, add(successes, one))
         waited = add(waited, ceil(div(log(unit(part, shape, real)), log_failure)))
-        return add(rounds, scalar(1, aval_of(rounds).dtype)), successes, waited, key
+        return add(iterations, scalar(1, aval_of(iterations).dtype)), successes, waited, key
 
     zero = stretch(scalar(0, real), shape)
-    return sub(while_loop(more, body, (_zero_rounds(), zero, zero, key))[1], one)
+    return sub(while_loop(more, body, (_zero_iterations(), zero, zero, key))[1], one)
 
 
-# What Stirling's formula for log k! lacks, for k from 0 to 9.
-_STIRLING_REST = np.array(
+# The remainder of Stirling's formula for log k!, for k from 0 to 9.
+_STIRLING_REMAINDER = np.array(
     [
         math.lgamma(k + 1) - ((k + 0.5) * math.log(k + 1) - (k + 1) + 0.5 * math.log(2 * math.pi))
         for k in range(10)
@@ -337,14 +298,14 @@ _STIRLING_REST = np.array(
 )
 
 
-def _stirling_rest(k: Any) -> Any:
+def _stirling_remainder(k: Any) -> Any:
     dtype = aval_of(k).dtype
     c = _constants(dtype)
     small = min(max(c(0), k), c(9))
     n = add(small, c(1))
     n2 = mul(n, n)
     series = div(sub(c(1 / 12), div(sub(c(1 / 360), div(c(1 / 1260), n2)), n2)), n)
-    table = take(_STIRLING_REST.astype(dtype), convert(floor(small), _I32), 0)
+    table = take(_STIRLING_REMAINDER.astype(dtype), convert(floor(small), _I32), 0)
     return select_n(le(k, c(9)), series, table)
 
 
@@ -364,54 +325,54 @@ def _binomial_by_rejection(key: Any, count: Any, p: Any, most: Any) -> Any:
     mode = floor(mul(add(count, one), p))
 
     def more(state: tuple) -> Any:
-        rounds, _, accepted, _ = state
-        return bitwise_and(_any(bitwise_not(accepted)), _not_yet(rounds, most))
+        iterations, _, accepted, _ = state
+        return bitwise_and(_any(bitwise_not(accepted)), _below_limit(iterations, most))
 
     def body(state: tuple) -> tuple:
-        rounds, found, accepted, key = state
+        iterations, found, accepted, key = state
         key, first, second = subkeys(key, 3)
         u = sub(unit(first, shape, real), c(0.5))
         v = unit(second, shape, real)
         us = sub(c(0.5), abs(u))
-        at_once = bitwise_and(ge(us, c(0.07)), le(v, v_r))
+        squeeze = bitwise_and(ge(us, c(0.07)), le(v, v_r))
         k = floor(add(mul(add(div(mul(c(2), a), us), b), u), middle))
-        refused = bitwise_or(lt(k, c(0)), gt(k, count))
+        reject = bitwise_or(lt(k, c(0)), gt(k, count))
         v = log(div(mul(v, alpha), add(div(a, mul(us, us)), b)))
         above_mode, above_k = add(sub(count, mode), one), add(sub(count, k), one)
         limit = mul(add(mode, c(0.5)), log(div(add(mode, one), mul(odds, above_mode))))
         limit = add(limit, mul(add(count, one), log(div(above_mode, above_k))))
         limit = add(limit, mul(add(k, c(0.5)), log(div(mul(odds, above_k), add(k, one)))))
-        limit = add(limit, _stirling_rest(mode))
-        limit = add(limit, _stirling_rest(sub(count, mode)))
-        limit = sub(limit, _stirling_rest(k))
-        limit = sub(limit, _stirling_rest(sub(count, k)))
-        passed = bitwise_or(at_once, bitwise_and(bitwise_not(refused), le(v, limit)))
-        # a later passing number replaces one that was found: the loop ends for all at once
-        found = select_n(passed, found, k)
-        counted = add(rounds, scalar(1, aval_of(rounds).dtype))
-        return counted, found, bitwise_or(accepted, passed), key
+        limit = add(limit, _stirling_remainder(mode))
+        limit = add(limit, _stirling_remainder(sub(count, mode)))
+        limit = sub(limit, _stirling_remainder(k))
+        limit = sub(limit, _stirling_remainder(sub(count, k)))
+        accept = bitwise_or(squeeze, bitwise_and(bitwise_not(reject), le(v, limit)))
+        # a later accepted value replaces an earlier one: the loop ends for all elements together
+        found = select_n(accept, found, k)
+        counted = add(iterations, scalar(1, aval_of(iterations).dtype))
+        return counted, found, bitwise_or(accepted, accept), key
 
-    start = (_zero_rounds(), stretch(c(-1), shape), stretch(np.bool_(False), shape), key)
+    start = (_zero_iterations(), stretch(c(-1), shape), stretch(np.bool_(False), shape), key)
     return while_loop(more, body, start)[1]
 
 
 def draw_binomial(key: Any, n: Any, p: Any, dtype: Any) -> Any:
-    """Binomial numbers, inside of a program; `n` and `p` have the shape of the result."""
+    """Draw binomial variates, in a traced function; `n` and `p` have the shape of the result."""
     shape, real = aval_of(n).shape, aval_of(n).dtype
     c = _constants(real)
     most = scalar(ml_dtypes.finfo(dtype).max, dtype)
     likely = lt(p, c(0.5))
-    q = select_n(likely, sub(c(1), p), p)  # successes or failures, whichever are rarer
+    q = select_n(likely, sub(c(1), p), p)  # of successes or failures, the rarer ones
     no_count = bitwise_or(ne(n, n), lt(n, c(0)))
     endless = eq(abs(n), c(np.inf))
     q_nan, q_negative = ne(q, q), lt(q, c(0))
     q = select_n(bitwise_or(q_nan, q_negative), q, stretch(c(0.01), shape))
     few = bitwise_or(no_count, le(mul(n, q), c(10)))
-    whole = floor(n)
-    by_waiting = _binomial_by_waiting(key, select_n(few, stretch(c(0), shape), whole), q, most)
+    trials = floor(n)
+    by_waiting = _binomial_by_waiting(key, select_n(few, stretch(c(0), shape), trials), q, most)
     by_rejection = _binomial_by_rejection(
-        random_clone_p.bind(key),  # only one of the two numbers drawn with the key is used
-        select_n(few, whole, stretch(c(1e4), shape)),
+        random_clone_p.bind(key),  # only one of the two variates drawn with the key is used
+        select_n(few, trials, stretch(c(1e4), shape)),
         select_n(few, q, stretch(c(0.5), shape)),
         most,
     )
@@ -420,102 +381,85 @@ def draw_binomial(key: Any, n: Any, p: Any, dtype: Any) -> Any:
     found = select_n(invalid, found, stretch(scalar(np.nan, dtype), shape))
     endless_valid = bitwise_and(endless, bitwise_not(invalid))
     found = select_n(endless_valid, found, stretch(scalar(np.inf, dtype), shape))
-    as_it_is = bitwise_or(bitwise_or(bitwise_or(likely, no_count), q_nan), endless)
-    return select_n(as_it_is, sub(convert(whole, dtype), found), found)
+    unflipped = bitwise_or(bitwise_or(bitwise_or(likely, no_count), q_nan), endless)
+    return select_n(unflipped, sub(convert(trials, dtype), found), found)
 
 
-@program
-def _binomial(shape: tuple, dtype: Any) -> Callable[..., Any]:
-    return lambda key, n, p: draw_binomial(key, stretch(n, shape), stretch(p, shape), dtype)
+def _default_float(function: str, argument: str, x: Any, _: Any) -> Any:
+    x = float(x) if type(x) is int else x
+    return parameter(function, argument, x, dtypes.default_float(_thread.settings.x64))
 
 
+@sampler("n", "p", convert=_default_float)
 def binomial(key: Any, n: Any, p: Any, shape: Any = None, dtype: Any = None) -> Array:
-    """Numbers of the binomial distribution: of successes in `n` trials of probability `p`.
+    """Draw from the binomial distribution: successes in `n` trials of probability `p`.
 
-    The parameters are numbers, or arrays that broadcast to `shape` (default: the shape they have in
-    common). The result has a float dtype; it is NaN where `p` is no probability or `n` negative.
-
-    Raises TypeError for what is no key, ValueError for an array of keys, a dtype that is not
-    floating, or parameters that do not broadcast.
+    The parameters are numbers, or arrays that broadcast to `shape` (default: their joint
+    shape). The result has a float dtype. It is NaN where `p` is no probability or `n` negative.
 
     >>> from sagax import random
     >>> random.binomial(random.key(0), 10, 0.5, (2,)).shape
     (2,)
     """
-    name = "binomial"
-    typed = typed_key(name, key)
-    dtype = float_dtype(name, dtype)
-    real = dtypes.default_float(_thread.settings.x64)
-    n, p = parameter(name, "n", _floated(n), real), parameter(name, "p", p, real)
-    return _binomial(full_shape(name, shape, n, p), dtype)(typed, n, p)
-
-
-def _floated(n: Any) -> Any:
-    return float(n) if type(n) is int else n
+    return draw_binomial(key, stretch(n, shape), stretch(p, shape), dtype)
 
 
 # multinomial ----------------------------------------------------------------------------------------
 
 
-@program
-def _multinomial(shape: tuple, dtype: Any, unroll: int) -> Callable[..., Any]:
-    def draw(key: Any, n: Any, p: Any) -> Any:
-        # One category after another, each with its probability among those that are left.
-        real = aval_of(p).dtype
-        c = _constants(real)
-        k = aval_of(p).shape[-1]
-        p = moveaxis(stretch(p, (*shape, k)), len(shape), 0)
-        left = cumsum(p, 0, True)
-        left = select_n(eq(left, c(0)), left, stretch(c(1), aval_of(left).shape))
-        conditional = div(p, left)
-
-        def category(remaining: Any, x: tuple) -> tuple:
-            ratio, part = x
-            ratio = min(max(c(0), ratio), c(1))
-            count = draw_binomial(part, remaining, ratio, real)
-            return sub(remaining, count), count
-
-        keys = random_split_p.bind(key, shape=(k,))
-        _, counts = scan(category, stretch(n, shape), (conditional, keys), unroll=unroll)
-        return convert(moveaxis(counts, 0, len(shape)), dtype)
-
-    return draw
+def _any_dtype(function: str, dtype: Any) -> Any:
+    found = dtypes.requested_dtype(float if dtype is None else dtype, function)
+    return dtypes.canonicalize(found, _thread.settings.x64)
 
 
+def _shape_without_categories(function: str, shape: Any, n: Any, p: Any) -> tuple:
+    if not p.shape:
+        raise ArgumentValueError(
+            function=function,
+            argument="p",
+            got=p,
+            expected="an array with the probabilities of the categories along its last axis",
+        )
+    return batch_shape(function, shape, joint_shape(function, [n.shape, p.shape[:-1]]))
+
+
+@sampler(
+    "n",
+    "p",
+    convert=_default_float,
+    dtype=_any_dtype,
+    shape=_shape_without_categories,
+    unroll=lambda _, unroll: unroll,
+)
 def multinomial(
     key: Any, n: Any, p: Any, *, shape: Any = None, dtype: Any = None, unroll: int = 1
 ) -> Array:
-    """How often each category comes up in `n` trials, whose probabilities are along the last axis of `p`.
+    """Draw counts of categories in `n` trials; their probabilities are along the last axis of `p`.
 
-    `n` and the other dimensions of `p` broadcast to `shape` (default: the shape they have in
-    common); the result has that shape, followed by the number of categories. `unroll` is that of
-    `lax.scan`, which goes over the categories.
-
-    Raises TypeError for what is no key, ValueError for an array of keys, a scalar `p`, or shapes
-    that do not broadcast.
+    `n` and the other dimensions of `p` broadcast to `shape` (default: their joint shape).
+    The result has that shape, followed by the number of categories. `unroll` is that of `lax.scan`
+    over the categories.
 
     >>> from sagax import random
     >>> import numpy as np
     >>> float(random.multinomial(random.key(0), 10, np.array([0.2, 0.3, 0.5])).sum())
     10.0
     """
-    name = "multinomial"
-    typed = typed_key(name, key)
-    real = dtypes.default_float(_thread.settings.x64)
-    dtype = dtypes.requested_dtype(float if dtype is None else dtype, name)
-    dtype = dtypes.canonicalize(dtype, _thread.settings.x64)
-    n, p = parameter(name, "n", _floated(n), real), parameter(name, "p", p, real)
-    if not p.shape:
-        raise ArgumentValueError(
-            function=name,
-            argument="p",
-            got=p,
-            expected="an array with the probabilities of the categories along its last axis",
-        )
-    batch = joint_shape(name, [n.shape, p.shape[:-1]])
-    shape = batch if shape is None else shape_of(name, shape)
-    check_ends_with(name, shape, batch)
-    return _multinomial(shape, dtype, unroll)(typed, n, p)
+    # One category after another, each with its probability among those that are left.
+    real = aval_of(p).dtype
+    c = _constants(real)
+    k = aval_of(p).shape[-1]
+    p = moveaxis(stretch(p, (*shape, k)), len(shape), 0)
+    left = cumsum(p, 0, True)
+    left = select_n(eq(left, c(0)), left, stretch(c(1), aval_of(left).shape))
+    conditional = div(p, left)
 
+    def category(remaining: Any, x: tuple) -> tuple:
+        ratio, part = x
+        ratio = min(max(c(0), ratio), c(1))
+        count = draw_binomial(part, remaining, ratio, real)
+        return sub(remaining, count), count
 
-__all__ = ["binomial", "geometric", "multinomial", "poisson"]
+    keys = random_split_p.bind(key, shape=(k,))
+    _, counts = scan(category, stretch(n, shape), (conditional, keys), unroll=unroll)
+    return convert(moveaxis(counts, 0, len(shape)), dtype)

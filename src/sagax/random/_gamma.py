@@ -1,4 +1,4 @@
-"""The gamma distribution, and those that are made of it: beta, Dirichlet, chi-square, t, F, ball."""
+"""Draw from the gamma distribution and its relatives: beta, Dirichlet, chi-square, t, F, ball."""
 
 from __future__ import annotations
 
@@ -9,27 +9,18 @@ import ml_dtypes
 import numpy as np
 
 from sagax._src.core.avals import ShapedArray, intern_aval
+from sagax._src.core.families import KEYS, Fusion
 from sagax._src.core.primitive import Primitive
 from sagax._src.core.tangents import Zero
 from sagax._src.core.value import Array, aval_of
 from sagax._src.diagnostics.errors import ArgumentValueError, ShapeError
 from sagax._src.higher_order.while_loop import while_loop
-from sagax._src.primitives.arithmetic import (
-    abs,
-    add,
-    div,
-    max,
-    mul,
-    neg,
-    rsqrt,
-    sqrt,
-    sub,
-)
+from sagax._src.primitives.arithmetic import abs, add, div, max, mul, neg, rsqrt, sqrt, sub
 from sagax._src.primitives.bitwise import bitwise_and, bitwise_not, bitwise_or
 from sagax._src.primitives.comparison import eq, ge, gt
 from sagax._src.primitives.identities import stop_gradient
 from sagax._src.primitives.power import pow
-from sagax._src.primitives.random_bits import draws, is_key_dtype, random_split_p
+from sagax._src.primitives.random_bits import is_key_dtype, random_split_p
 from sagax._src.primitives.reductions import reduce_max, reduce_or
 from sagax._src.primitives.resharding import takes_out_sharding
 from sagax._src.primitives.selection import select_n
@@ -38,17 +29,14 @@ from sagax._src.primitives.special.incomplete import random_gamma_grad
 from sagax._src.primitives.structural import convert, expand_dims, reduce_sum, reshape
 from sagax._src.primitives.transcendental import exp, log
 from sagax.random._arguments import (
-    check_ends_with,
+    batch_shape,
     checked_parameter,
     float_dtype,
     full_shape,
     lift,
     method_of,
-    no_sharding,
     parameter,
-    program,
     scalar,
-    shape_of,
     size_of,
     stretch,
     total,
@@ -56,13 +44,13 @@ from sagax.random._arguments import (
 )
 from sagax.random._basic import signs, standard_normal, subkeys, unit
 from sagax.random._continuous import standard_exponential
+from sagax.random._sampler import cached_jit, sampler
 
 # the primitive --------------------------------------------------------------------------------------
 
 # As one operation, so that its derivative is the implicit one: that of the inverse of the
 # distribution function. The loop below has no useful derivative of its own.
-random_gamma_p = Primitive("random_gamma")
-draws.add(random_gamma_p)
+random_gamma_p = Primitive("random_gamma", family=KEYS, fusion=Fusion.SEPARATE)
 
 
 @random_gamma_p.abstract
@@ -88,7 +76,7 @@ def _(primals: Sequence[Any], tangents: Sequence[Any], *, log_space: bool) -> tu
     x = exp(out)
     dtype = aval_of(x).dtype
     tiny = stretch(scalar(ml_dtypes.finfo(dtype).smallest_normal, dtype), aval_of(x).shape)
-    x = select_n(eq(x, scalar(0, dtype)), x, tiny)  # where the number itself underflows
+    x = select_n(eq(x, scalar(0, dtype)), x, tiny)  # where the variate itself underflows
     return out, mul(t, div(random_gamma_grad(alpha, x), x))
 
 
@@ -118,10 +106,10 @@ def _(key: Any, alpha: Any, *, log_space: bool) -> Any:
 
 
 def _accepted(keys: Any, d: Any, c: Any, shape: tuple, dtype: Any) -> Any:
-    """The numbers v = (1 + c x)**3 that pass, for normal x; a loop until all elements have theirs.
+    """The accepted v = (1 + c x)**3 for normal x, by a loop until all elements have theirs.
 
     An element draws from three keys of its own in each trial: the next trial's, that of a chain of
-    normal numbers until 1 + c x is positive, and that of the number which decides.
+    normal numbers until 1 + c x is positive, and that of the variate which decides.
     """
     one = scalar(1, dtype)
 
@@ -139,16 +127,16 @@ def _accepted(keys: Any, d: Any, c: Any, shape: tuple, dtype: Any) -> Any:
         u = _uniform_each(decision_key, dtype)
         limit = sub(one, mul(scalar(0.0331, dtype), mul(x, x)))
         log_limit = add(mul(x, scalar(0.5, dtype)), mul(d, add(sub(one, v), log(v))))
-        refused = bitwise_and(ge(u, limit), ge(log(u), log_limit))
-        passed = bitwise_and(positive, bitwise_not(refused))
-        found = select_n(bitwise_and(waiting, passed), found, v)
-        # refused ones begin a new trial; where 1 + c x was not positive the chain goes on
+        reject = bitwise_and(ge(u, limit), ge(log(u), log_limit))
+        accept = bitwise_and(positive, bitwise_not(reject))
+        found = select_n(bitwise_and(waiting, accept), found, v)
+        # rejected elements begin a new trial; where 1 + c x was not positive the chain goes on
         return (
             key,
             normal_key,
             decision_key,
             positive,
-            bitwise_and(waiting, bitwise_not(passed)),
+            bitwise_and(waiting, bitwise_not(accept)),
             found,
         )
 
@@ -162,12 +150,12 @@ def _any(x: Any) -> Any:
 
 
 def _split_all(keys: Any, count: int) -> tuple:
-    """`count` arrays of keys, split off each of an array of keys."""
+    """Split each of an array of keys into `count` keys."""
     return unstack(random_split_p.bind(keys, shape=(count,)), aval_of(keys).ndim)
 
 
 def _uniform_each(keys: Any, dtype: Any) -> Any:
-    """A number uniform in [0, 1) for each key of an array."""
+    """A uniform variate in [0, 1) for each key of an array."""
     return unit(keys, (), dtype)
 
 
@@ -180,7 +168,7 @@ def _normal_each(keys: Any, dtype: Any) -> Any:
 
 
 # Polynomials in 1 / (2 g), highest power last, that are the coefficients of a polynomial in a normal
-# number divided by sqrt(2 g): the cube root of a gamma number for shape g, over the cube root of g.
+# variate divided by sqrt(2 g): the cube root of a gamma variate of shape g, over the cube root of g.
 _CUBE_ROOT = (
     (1.0, -0.22373679280281067, -0.015139039605855942),
     (0.4713940918445587, 0.02607082948088646, -0.008986007422208786),
@@ -200,7 +188,7 @@ def _horner(x: Any, coefficients: Sequence[Any]) -> Any:
 
 
 def _log_gamma_approximately(key: Any, alpha: Any, shape: tuple, dtype: Any) -> Any:
-    """Logarithms of gamma numbers without a loop, by a transformation of normal ones.
+    """Logarithms of gamma variates without a loop, by a transformation of normal ones.
 
     After E. Wilson, M. Hilferty, "The distribution of chi-square", PNAS 17 (1931), with a fitted
     correction. It is good for shapes from 4 on: smaller ones start at alpha + 4, and go down by
@@ -230,7 +218,7 @@ def _log_gamma_approximately(key: Any, alpha: Any, shape: tuple, dtype: Any) -> 
 def draw_gamma(
     key: Any, alpha: Any, shape: tuple, dtype: Any, method: str, *, log_space: bool
 ) -> Any:
-    """Gamma numbers, or their logarithms, inside of a program; `alpha` broadcasts to `shape`."""
+    """Draw gamma variates, or their logs, in a traced function; `alpha` broadcasts to `shape`."""
     alpha = stretch(alpha, shape)
     if method == "approximate":
         real = _wide_enough(dtype)
@@ -240,11 +228,11 @@ def draw_gamma(
 
 
 def _wide_enough(dtype: Any) -> Any:
-    """The dtype in which the approximation works: narrow ones have too few digits for it."""
+    """The dtype to approximate in: narrow ones have too few digits."""
     return np.dtype(np.float32) if dtype.itemsize < 4 else dtype
 
 
-@program
+@cached_jit
 def _gamma(shape: tuple, dtype: Any, method: str, log_space: bool) -> Callable[..., Any]:
     return lambda key, a: draw_gamma(key, a, shape, dtype, method, log_space=log_space)
 
@@ -259,7 +247,6 @@ def _sample_gamma(
     sharding: Any,
     log_space: bool,
 ) -> Array:
-    no_sharding(function, sharding)
     typed = typed_key(function, key)
     method = method_of(function, method)
     dtype = float_dtype(function, dtype)
@@ -277,12 +264,12 @@ def gamma(
     method: str = "exact",
     out_sharding: Any = None,
 ) -> Array:
-    """Numbers of the gamma distribution: density x**(a - 1) exp(-x) / gamma(a) for x >= 0.
+    """Draw from the gamma distribution: density x**(a - 1) exp(-x) / gamma(a) for x >= 0.
 
-    `a` is a number, or an array that broadcasts to `shape` (default: its shape). The result can be
-    differentiated in `a`. `method="approximate"` needs no loop, and is a little off.
+    `a` is a number, or an array that broadcasts to `shape` (default: its shape). The result is
+    differentiable in `a`. `method="approximate"` needs no loop, and is a little off.
 
-    Raises TypeError for what is no key, ValueError for an array of keys, a dtype that is not
+    Raises TypeError if `key` is no key, ValueError for an array of keys, a dtype that is not
     floating, an `a` that does not broadcast or another method.
 
     >>> from sagax import random
@@ -302,7 +289,7 @@ def loggamma(
     method: str = "exact",
     out_sharding: Any = None,
 ) -> Array:
-    """Logarithms of numbers of the gamma distribution, exact where these would underflow.
+    """Draw logarithms of gamma variates, exact where these would underflow.
 
     Arguments and errors are those of `gamma`.
 
@@ -313,24 +300,10 @@ def loggamma(
     return _sample_gamma("loggamma", key, a, shape, dtype, method, out_sharding, True)
 
 
-# of gamma numbers -----------------------------------------------------------------------------------
+# from gamma variates ---------------------------------------------------------------------------------
 
 
-@program
-def _beta(shape: tuple, dtype: Any, method: str) -> Callable[..., Any]:
-    def draw(key: Any, a: Any, b: Any) -> Any:
-        x, y = [
-            draw_gamma(k, p, shape, dtype, method, log_space=True)
-            for k, p in zip(subkeys(key, 2), (a, b), strict=True)
-        ]
-        most = max(x, y)  # so that one of the two is 1, however small they are
-        x, y = exp(sub(x, most)), exp(sub(y, most))
-        return div(x, add(x, y))
-
-    return draw
-
-
-@takes_out_sharding
+@sampler("a", "b", convert=checked_parameter, method=method_of)
 def beta(
     key: Any,
     a: Any,
@@ -341,73 +314,56 @@ def beta(
     method: str = "exact",
     out_sharding: Any = None,
 ) -> Array:
-    """Numbers of the beta distribution: density in proportion to x**(a - 1) (1 - x)**(b - 1).
+    """Draw from the beta distribution: density in proportion to x**(a - 1) (1 - x)**(b - 1).
 
-    The parameters are numbers, or arrays that broadcast to `shape` (default: the shape they have in
-    common); the result can be differentiated in them.
-
-    Raises TypeError for what is no key, ValueError for an array of keys, a dtype that is not
-    floating, another method, or parameters that do not broadcast or have a wider dtype.
+    The parameters are numbers, or arrays that broadcast to `shape` (default: their joint
+    shape). The result is differentiable in them.
 
     >>> from sagax import random
     >>> random.beta(random.key(0), 2.0, 3.0, (3,)).shape
     (3,)
     """
-    no_sharding("beta", out_sharding)
-    typed = typed_key("beta", key)
-    method = method_of("beta", method)
-    dtype = float_dtype("beta", dtype)
-    a, b = checked_parameter("beta", "a", a, dtype), checked_parameter("beta", "b", b, dtype)
-    return _beta(full_shape("beta", shape, a, b), dtype, method)(typed, a, b)
+    x, y = [
+        draw_gamma(k, p, shape, dtype, method, log_space=True)
+        for k, p in zip(subkeys(key, 2), (a, b), strict=True)
+    ]
+    most = max(x, y)  # so that one of the two is 1, however small they are
+    x, y = exp(sub(x, most)), exp(sub(y, most))
+    return div(x, add(x, y))
 
 
-@program
-def _dirichlet(shape: tuple, dtype: Any) -> Callable[..., Any]:
-    def draw(key: Any, alpha: Any) -> Any:
-        x = draw_gamma(key, alpha, shape, dtype, "exact", log_space=True)
-        last = len(shape) - 1
-        most = max(scalar(-np.inf, dtype), reduce_max(x, (last,)))
-        x = exp(sub(x, stop_gradient(expand_dims(most, (last,)))))
-        return div(x, expand_dims(total(x, last), (last,)))
+def _shape_with_vectors(function: str, shape: Any, alpha: Any) -> tuple:
+    if not alpha.shape:
+        raise ArgumentValueError(
+            "requires alpha.ndim >= 1, got alpha.ndim == 0",
+            function=function,
+            argument="alpha",
+            got=alpha,
+            expected="a vector of concentrations, or an array of such",
+        )
+    return (*batch_shape(function, shape, alpha.shape[:-1]), alpha.shape[-1])
 
-    return draw
 
-
-@takes_out_sharding
+@sampler("alpha", shape=_shape_with_vectors)
 def dirichlet(
     key: Any, alpha: Any, shape: Any = None, dtype: Any = None, *, out_sharding: Any = None
 ) -> Array:
-    """Probability vectors of the Dirichlet distribution: along the last axis they add up to 1.
+    """Draw probability vectors from the Dirichlet distribution; they are along the last axis.
 
     `alpha` has the concentrations along its last axis; its other dimensions broadcast to `shape`
-    (default: them). The result has the shape `shape` followed by the length of the vectors, and can
-    be differentiated in `alpha`.
-
-    Raises TypeError for what is no key, ValueError for an array of keys, a dtype that is not
-    floating, an `alpha` that is a scalar or does not broadcast.
+    (default: them). The result has the shape `shape` followed by the length of the vectors. It is
+    differentiable in `alpha`.
 
     >>> from sagax import random
     >>> import numpy as np
     >>> random.dirichlet(random.key(0), np.ones(3), (2,)).shape
     (2, 3)
     """
-    name = "dirichlet"
-    no_sharding(name, out_sharding)
-    typed = typed_key(name, key)
-    dtype = float_dtype(name, dtype)
-    alpha = parameter(name, "alpha", alpha, dtype)
-    if not alpha.shape:
-        raise ArgumentValueError(
-            "requires alpha.ndim >= 1, got alpha.ndim == 0",
-            function=name,
-            argument="alpha",
-            got=alpha,
-            expected="a vector of concentrations, or an array of such",
-        )
-    batch = alpha.shape[:-1]
-    shape = batch if shape is None else shape_of(name, shape)
-    check_ends_with(name, shape, batch)
-    return _dirichlet((*shape, alpha.shape[-1]), dtype)(typed, alpha)
+    x = draw_gamma(key, alpha, shape, dtype, "exact", log_space=True)
+    last = len(shape) - 1
+    most = max(scalar(-np.inf, dtype), reduce_max(x, (last,)))
+    x = exp(sub(x, stop_gradient(expand_dims(most, (last,)))))
+    return div(x, expand_dims(total(x, last), (last,)))
 
 
 def _draw_chisquare(key: Any, df: Any, shape: tuple, dtype: Any, method: str) -> Any:
@@ -415,12 +371,7 @@ def _draw_chisquare(key: Any, df: Any, shape: tuple, dtype: Any, method: str) ->
     return mul(exp(draw_gamma(key, div(df, two), shape, dtype, method, log_space=True)), two)
 
 
-@program
-def _chisquare(shape: tuple, dtype: Any, method: str) -> Callable[..., Any]:
-    return lambda key, df: _draw_chisquare(key, df, shape, dtype, method)
-
-
-@takes_out_sharding
+@sampler("df", convert=checked_parameter, method=method_of)
 def chisquare(
     key: Any,
     df: Any,
@@ -430,39 +381,19 @@ def chisquare(
     method: str = "exact",
     out_sharding: Any = None,
 ) -> Array:
-    """Numbers of the chi-square distribution: sums of the squares of `df` normal numbers.
+    """Draw from the chi-square distribution: sums of the squares of `df` normal variates.
 
-    `df`, which need not be whole, is a number, or an array that broadcasts to `shape` (default: its
-    shape); the result can be differentiated in it.
-
-    Raises TypeError for what is no key, ValueError for an array of keys, a dtype that is not
-    floating, another method, or a `df` that does not broadcast or has a wider dtype.
+    `df`, not only integers, is a number, or an array that broadcasts to `shape` (default: its
+    shape). The result is differentiable in it.
 
     >>> from sagax import random
     >>> random.chisquare(random.key(0), 3.0, (2,)).shape
     (2,)
     """
-    name = "chisquare"
-    no_sharding(name, out_sharding)
-    typed = typed_key(name, key)
-    method = method_of(name, method)
-    dtype = float_dtype(name, dtype)
-    df = checked_parameter(name, "df", df, dtype)
-    return _chisquare(full_shape(name, shape, df), dtype, method)(typed, df)
+    return _draw_chisquare(key, df, shape, dtype, method)
 
 
-@program
-def _f(shape: tuple, dtype: Any) -> Callable[..., Any]:
-    def draw(key: Any, dfnum: Any, dfden: Any) -> Any:
-        below, above = subkeys(key, 2)
-        x = div(_draw_chisquare(above, dfnum, shape, dtype, "exact"), lift(dfnum, len(shape)))
-        y = div(_draw_chisquare(below, dfden, shape, dtype, "exact"), lift(dfden, len(shape)))
-        return div(x, y)
-
-    return draw
-
-
-@takes_out_sharding
+@sampler("dfnum", "dfden", convert=checked_parameter)
 def f(
     key: Any,
     dfnum: Any,
@@ -472,59 +403,39 @@ def f(
     *,
     out_sharding: Any = None,
 ) -> Array:
-    """Numbers of the F distribution: quotients of chi-square numbers, each over its degrees of freedom.
+    """Draw from the F distribution: ratios of chi-square variates over their degrees of freedom.
 
-    The parameters are numbers, or arrays that broadcast to `shape` (default: the shape they have in
-    common); the result can be differentiated in them.
-
-    Raises TypeError for what is no key, ValueError for an array of keys, a dtype that is not
-    floating, or parameters that do not broadcast or have a wider dtype.
+    The parameters are numbers, or arrays that broadcast to `shape` (default: their joint
+    shape). The result is differentiable in them.
 
     >>> from sagax import random
     >>> random.f(random.key(0), 2.0, 3.0, (2,)).shape
     (2,)
     """
-    no_sharding("f", out_sharding)
-    typed = typed_key("f", key)
-    dtype = float_dtype("f", dtype)
-    dfnum = checked_parameter("f", "dfnum", dfnum, dtype)
-    dfden = checked_parameter("f", "dfden", dfden, dtype)
-    return _f(full_shape("f", shape, dfnum, dfden), dtype)(typed, dfnum, dfden)
+    below, above = subkeys(key, 2)
+    x = div(_draw_chisquare(above, dfnum, shape, dtype, "exact"), lift(dfnum, len(shape)))
+    y = div(_draw_chisquare(below, dfden, shape, dtype, "exact"), lift(dfden, len(shape)))
+    return div(x, y)
 
 
-@program
-def _t(shape: tuple, dtype: Any) -> Callable[..., Any]:
-    def draw(key: Any, df: Any) -> Any:
-        first, second = subkeys(key, 2)
-        normal = standard_normal(first, shape, dtype)
-        half = div(df, scalar(2, dtype))
-        g = draw_gamma(second, half, shape, dtype, "exact", log_space=False)
-        return mul(normal, sqrt(div(lift(half, len(shape)), g)))
-
-    return draw
-
-
-@takes_out_sharding
+@sampler("df", convert=checked_parameter)
 def t(
     key: Any, df: Any, shape: Any = None, dtype: Any = None, *, out_sharding: Any = None
 ) -> Array:
-    """Numbers of Student's t distribution with `df` degrees of freedom.
+    """Draw from Student's t distribution with `df` degrees of freedom.
 
-    `df` is a number, or an array that broadcasts to `shape` (default: its shape); the result can be
-    differentiated in it.
-
-    Raises TypeError for what is no key, ValueError for an array of keys, a dtype that is not
-    floating, or a `df` that does not broadcast or has a wider dtype.
+    `df` is a number, or an array that broadcasts to `shape` (default: its shape). The result is
+    differentiable in it.
 
     >>> from sagax import random
     >>> random.t(random.key(0), 3.0, (2,)).shape
     (2,)
     """
-    no_sharding("t", out_sharding)
-    typed = typed_key("t", key)
-    dtype = float_dtype("t", dtype)
-    df = checked_parameter("t", "df", df, dtype)
-    return _t(full_shape("t", shape, df), dtype)(typed, df)
+    first, second = subkeys(key, 2)
+    normal = standard_normal(first, shape, dtype)
+    half = div(df, scalar(2, dtype))
+    g = draw_gamma(second, half, shape, dtype, "exact", log_space=False)
+    return mul(normal, sqrt(div(lift(half, len(shape)), g)))
 
 
 def _draw_generalized_normal(key: Any, p: Any, shape: tuple, dtype: Any) -> Any:
@@ -534,88 +445,44 @@ def _draw_generalized_normal(key: Any, p: Any, shape: tuple, dtype: Any) -> Any:
     return mul(signs(second, shape, dtype), pow(g, stretch(inverse, shape)))
 
 
-@program
-def _generalized_normal(shape: tuple, dtype: Any) -> Callable[..., Any]:
-    return lambda key, p: _draw_generalized_normal(key, p, shape, dtype)
-
-
-@takes_out_sharding
+@sampler("p")
 def generalized_normal(
     key: Any, p: Any, shape: Any = (), dtype: Any = None, *, out_sharding: Any = None
 ) -> Array:
-    """Numbers of the generalized normal distribution: density in proportion to exp(-|x|**p).
+    """Draw from the generalized normal distribution: density in proportion to exp(-|x|**p).
 
     `p` is a number, or an array that broadcasts to `shape`.
-
-    Raises TypeError for what is no key, ValueError for an array of keys, a dtype that is not
-    floating, or a `p` that does not broadcast.
 
     >>> from sagax import random
     >>> random.generalized_normal(random.key(0), 1.5, (2,)).shape
     (2,)
     """
-    name = "generalized_normal"
-    no_sharding(name, out_sharding)
-    typed = typed_key(name, key)
-    dtype = float_dtype(name, dtype)
-    p = parameter(name, "p", p, dtype)
-    return _generalized_normal(full_shape(name, shape_of(name, shape), p), dtype)(typed, p)
+    return _draw_generalized_normal(key, p, shape, dtype)
 
 
-@program
-def _ball(shape: tuple, d: int, dtype: Any) -> Callable[..., Any]:
-    def draw(key: Any, p: Any) -> Any:
-        # F. Barthe, O. Guédon, S. Mendelson, A. Naor, "A probabilistic approach to the geometry of
-        # the l_p^n ball", Annals of Probability 33 (2005)
-        first, second = subkeys(key, 2)
-        g = _draw_generalized_normal(first, p, (*shape, d), dtype)
-        e = standard_exponential(second, shape, dtype)
-        powers = pow(abs(g), stretch(p, (*shape, d)))
-        norm = add(total(powers, len(shape)), e)
-        length = pow(norm, stretch(div(scalar(1, dtype), p), shape))
-        return div(g, expand_dims(length, (len(shape),)))
-
-    return draw
+def _scalar_exponent(function: str, argument: str, x: Any, dtype: Any) -> Any:
+    x = parameter(function, argument, x, dtype)
+    if x.shape:
+        raise ArgumentValueError(function=function, argument=argument, got=x, expected="a number")
+    return x
 
 
-@takes_out_sharding
+@sampler("p", convert=_scalar_exponent, d=lambda function, d: size_of(function, "d", d))
 def ball(
-    key: Any,
-    d: int,
-    p: Any = 2,
-    shape: Any = (),
-    dtype: Any = None,
-    *,
-    out_sharding: Any = None,
+    key: Any, d: int, p: Any = 2, shape: Any = (), dtype: Any = None, *, out_sharding: Any = None
 ) -> Array:
-    """Points uniform in the unit ball of the p-norm in d dimensions; shape (*shape, d).
-
-    Raises TypeError for what is no key or a `d` that is no int, ValueError for an array of keys, a
-    negative `d`, a dtype that is not floating or a `p` that is no scalar.
+    """Draw points uniformly from the unit ball of the p-norm in d dimensions; shape (*shape, d).
 
     >>> from sagax import random
     >>> random.ball(random.key(0), 3, shape=(2,)).shape
     (2, 3)
     """
-    no_sharding("ball", out_sharding)
-    typed = typed_key("ball", key)
-    d = size_of("ball", "d", d)
-    dtype = float_dtype("ball", dtype)
-    p = parameter("ball", "p", p, dtype)
-    if p.shape:
-        raise ArgumentValueError(function="ball", argument="p", got=p, expected="a number")
-    return _ball(shape_of("ball", shape), d, dtype)(typed, p)
-
-
-__all__ = [
-    "ball",
-    "beta",
-    "chisquare",
-    "dirichlet",
-    "f",
-    "gamma",
-    "generalized_normal",
-    "loggamma",
-    "random_gamma_p",
-    "t",
-]
+    # F. Barthe, O. Guédon, S. Mendelson, A. Naor, "A probabilistic approach to the geometry of
+    # the l_p^n ball", Annals of Probability 33 (2005)
+    first, second = subkeys(key, 2)
+    g = _draw_generalized_normal(first, p, (*shape, d), dtype)
+    e = standard_exponential(second, shape, dtype)
+    powers = pow(abs(g), stretch(p, (*shape, d)))
+    norm = add(total(powers, len(shape)), e)
+    length = pow(norm, stretch(div(scalar(1, dtype), p), shape))
+    return div(g, expand_dims(length, (len(shape),)))

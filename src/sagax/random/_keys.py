@@ -1,4 +1,4 @@
-"""Keys: making them of seeds, and more of them from one."""
+"""Make PRNG keys from seeds, and derive more keys from one."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ _I32, _I64, _U32 = np.dtype(np.int32), np.dtype(np.int64), np.dtype(np.uint32)
 
 
 def _integer_seed(function: str, seed: Any) -> Any:
-    """`seed` as an integer scalar; ints beyond the default dtype keep their lowest bits."""
+    """Convert `seed` to an integer scalar; ints beyond the default dtype keep their lowest bits."""
     kind = type(seed)
     if kind is int or kind is bool:
         seed = _checked_int(function, int(seed))
@@ -123,7 +123,7 @@ def _chosen_impl(function: str, impl: Any, dtype: Any) -> PRNGImpl:
 
 
 def key(seed: Any, *, impl: Any = None, dtype: Any = None) -> Array:
-    """A key made of an integer seed: an array of shape () whose dtype is that of keys.
+    """Make a key from an integer seed: an array of shape () and a key dtype.
 
     Args:
       seed: an int, or an integer scalar (which may be traced). Ints beyond 32 bits lose their upper
@@ -146,7 +146,7 @@ def key(seed: Any, *, impl: Any = None, dtype: Any = None) -> Array:
 
 
 def PRNGKey(seed: Any, *, impl: Any = None) -> Array:
-    """A raw key made of an integer seed: uint32 numbers, for the default generator two of them.
+    """Make a raw key from an integer seed: uint32 numbers, two for the default implementation.
 
     All functions here take raw keys as well; but only typed ones, made by `key`, know their
     generator, and cannot be mistaken for data. With the option enable_custom_prng the result is
@@ -165,7 +165,7 @@ def PRNGKey(seed: Any, *, impl: Any = None) -> Array:
 
 
 def wrap_key_data(key_bits_array: Any, *, impl: Any = None, dtype: Any = None) -> Array:
-    """Typed keys with the given numbers: the reverse of `key_data`.
+    """Wrap raw key data as typed keys: the inverse of `key_data`.
 
     The last dimension (for all implementations here) of the uint32 array holds a key's numbers, two
     for threefry2x32, four for rbg and unsafe_rbg; the others are the shape of the result.
@@ -183,7 +183,7 @@ def wrap_key_data(key_bits_array: Any, *, impl: Any = None, dtype: Any = None) -
 
 
 def _typed_keys(function: str, keys: Any) -> Any:
-    """Typed keys of any shape; raw numbers are wrapped."""
+    """Convert to typed keys of any shape; raw key data is wrapped."""
     if not is_raw(keys):
         return keys
     impl = implementation_of(function, None)
@@ -191,9 +191,9 @@ def _typed_keys(function: str, keys: Any) -> Any:
 
 
 def key_data(keys: Any) -> Array:
-    """The uint32 numbers in keys, with a further dimension at the end; raw keys as they are.
+    """Return the raw data of keys: uint32 numbers along a further last axis.
 
-    Raises TypeError for what is no key.
+    Raises TypeError if it is no key.
 
     >>> from sagax import random
     >>> random.key_data(random.key(3))
@@ -203,7 +203,7 @@ def key_data(keys: Any) -> Array:
 
 
 def key_impl(keys: Any) -> Any:
-    """What selects the implementation of keys: its name where it has one that `key` knows.
+    """Return the implementation of keys: its name where `key` knows one.
 
     >>> from sagax import random
     >>> random.key_impl(random.key(0))
@@ -214,7 +214,7 @@ def key_impl(keys: Any) -> Any:
 
 
 def key_dtype(impl_spec: Any = None) -> KeyDType:
-    """The dtype of keys of an implementation (default: the one that `key` uses).
+    """Return the key dtype of an implementation (default: the one that `key` uses).
 
     >>> from sagax import random
     >>> random.key_dtype("rbg")
@@ -224,7 +224,7 @@ def key_dtype(impl_spec: Any = None) -> KeyDType:
 
 
 def split(key: Any, num: Any = 2) -> Array:
-    """`num` new keys (an int, or a shape) from one; an array of keys of that shape.
+    """Split a key into `num` new keys (an int, or a shape): an array of keys of that shape.
 
     The new keys are independent of one another and of `key`, which should not be used again. Raw
     keys give raw keys: uint32 of shape (*num, 2).
@@ -252,7 +252,7 @@ def _split_shape(num: Any) -> tuple:
 
 
 def fold_in(key: Any, data: Any) -> Array:
-    """A new key from a key and an integer: another one for each integer.
+    """Fold an integer into a key: a new key, different for each integer.
 
     `data` is a scalar, taken modulo 2**32 if it is an array; it may be traced.
 
@@ -309,7 +309,7 @@ def _folded(function: str, data: Any) -> Any:
 
 
 def clone(key: Any) -> Array:
-    """A copy of keys, which may be used although the original has been: it gives the same numbers.
+    """Copy keys, to use them again: the copy gives the same numbers.
 
     For the rare case that the same numbers are wanted twice while `debug_key_reuse` is on.
 

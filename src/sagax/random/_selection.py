@@ -1,4 +1,4 @@
-"""Samplers that pick: permutations, choices, categories."""
+"""Draw permutations, choices and categories."""
 
 from __future__ import annotations
 
@@ -11,7 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from sagax._src import config
+from sagax._src import config, tuning
+from sagax._src.argument_checks.checks import canonical_axis
 from sagax._src.core import dims, dtypes
 from sagax._src.core.trace import evaluation, state
 from sagax._src.core.value import Array, aval_of
@@ -29,7 +30,6 @@ from sagax._src.primitives.shaping import iota_p, size_as_value, stack
 from sagax._src.primitives.slicing import slice_in_dim
 from sagax._src.primitives.sorting import sort, top_k
 from sagax._src.primitives.structural import (
-    canonical_axis,
     convert,
     expand_dims,
     moveaxis,
@@ -38,13 +38,11 @@ from sagax._src.primitives.structural import (
 from sagax._src.primitives.transcendental import log
 from sagax._src.runtime.array import ConcreteArray, from_host
 from sagax.random._arguments import (
-    check_ends_with,
+    batch_shape,
     default_float_of,
     lift,
-    no_sharding,
     operand_aval,
     parameter,
-    program,
     scalar,
     shape_of,
     stretch,
@@ -52,16 +50,15 @@ from sagax.random._arguments import (
 )
 from sagax.random._basic import draw_bits, integers, subkeys, unit
 from sagax.random._continuous import draw_gumbel, gumbel_mode
+from sagax.random._sampler import cached_jit
 
 _thread = config.thread
 _U64 = np.dtype(np.uint64)
 _I32 = np.dtype(np.int32)
-# From how many elements on NumPy's sort, which compares many at a time, beats a compiled one.
-_SORT_ON_HOST = 1 << 12
 
 
 def take(x: Any, indices: Any, axis: int) -> Any:
-    """The slices of `x` at indices along `axis`, whose dimensions take the place of that one.
+    """Take slices of `x` at indices along `axis`; their dimensions replace that axis.
 
     All indices must lie in the array.
     """
@@ -77,10 +74,10 @@ def take(x: Any, indices: Any, axis: int) -> Any:
 # permutations ---------------------------------------------------------------------------------------
 
 
-def _rounds(size: Any) -> int:
-    """How often to sort by random 32-bit numbers so that equal ones among them do not matter.
+def _sort_count(size: Any) -> int:
+    """Return the number of sorts by random 32-bit keys after which ties do not matter.
 
-    For a symbolic size as often as for the largest one that it can be.
+    For a symbolic size, that of its upper bound.
     """
     if dims.is_dim(size):
         most = dims.bounds(size)[1]
@@ -88,34 +85,36 @@ def _rounds(size: Any) -> int:
     return math.ceil(3 * math.log(max(1, size)) / math.log(np.iinfo(np.uint32).max))
 
 
-def _after_rounds(found: list, size: Any) -> Any:
-    """Of what there is after 0, 1, ... rounds of sorting, that for arrays of `size` elements."""
+def _after_sorts(found: list, size: Any) -> Any:
+    """Select, of the results after 0, 1, ... sorts, the one for `size` elements."""
     if not dims.is_dim(size):
         return found[-1]
     value = convert(size_as_value(size), _I32)
     out = found[0]
     for k, later in enumerate(found[1:], 1):
-        least = _least_size(k)  # that takes `k` rounds
+        least = _least_size(k)  # that takes `k` sorts
         out = select_n(ge(value, np.int32(least)), out, later)
     return out
 
 
 @functools.cache
-def _least_size(rounds: int) -> int:
-    """The least size that is sorted so many times."""
+def _least_size(sorts: int) -> int:
+    """Return the least size that takes this many sorts."""
     low, high = 0, 2**31 - 1
     while low < high:
         middle = (low + high) // 2
-        low, high = (low, middle) if _rounds(middle) >= rounds else (middle + 1, high)
+        low, high = (low, middle) if _sort_count(middle) >= sorts else (middle + 1, high)
     return low
 
 
 def _sort_keys(key: Any, n: int) -> list:
-    """For each round of sorting, random numbers in the upper halves of 64-bit integers, and the
-    positions in the lower: their order is that of a stable sort by the numbers alone."""
+    """For each sort, 64-bit integers: random bits above, positions below.
+
+    Their order is that of a stable sort by the random bits alone.
+    """
     positions = iota_p.bind(dtype=_U64, shape=(n,), dimension=0)
     found = []
-    for _ in range(_rounds(n)):
+    for _ in range(_sort_count(n)):
         key, part = subkeys(key, 2)
         bits = convert(draw_bits(part, (n,), 32), _U64)
         found.append(bitwise_or(shift_left(bits, wide(32)), positions))
@@ -123,7 +122,7 @@ def _sort_keys(key: Any, n: int) -> list:
 
 
 def random_order(key: Any, n: int, dtype: Any) -> Any:
-    """The numbers below `n` in random order, inside of a program."""
+    """Draw a random order of the numbers below `n`, in a traced function."""
     found: list = []
     for keys in _sort_keys(key, n):
         positions = convert(sort(keys, 0, is_stable=False), np.dtype(np.uint32))
@@ -131,22 +130,23 @@ def random_order(key: Any, n: int, dtype: Any) -> Any:
         found.append(take(found[-1], step, 0) if found else step)
     if not found or dims.is_dim(n):
         found.insert(0, iota_p.bind(dtype=dtype, shape=(n,), dimension=0))
-    return _after_rounds(found, n)
+    return _after_sorts(found, n)
 
 
-@program
+@cached_jit
 def _packed_sort_keys(n: int) -> Callable[..., Any]:
     return lambda key: stack(_sort_keys(key, n))
 
 
-@program
+@cached_jit
 def _permuted_range(n: int, dtype: Any) -> Callable[..., Any]:
     return lambda key: random_order(key, n, dtype)
 
 
 def _order(key: Any, n: int, dtype: Any) -> Any:
-    """The numbers below `n` in random order."""
-    if state.trace is evaluation and isinstance(key, ConcreteArray) and n >= _SORT_ON_HOST:
+    """Draw the numbers below `n` in random order."""
+    concrete = state.trace is evaluation and isinstance(key, ConcreteArray)
+    if concrete and n >= tuning.PERMUTATION_MIN_ELEMENTS_ON_HOST:
         if key._where().platform == "cpu":
             return _order_on_host(key, n, dtype)
     return _permuted_range(n, dtype)(key)
@@ -154,7 +154,7 @@ def _order(key: Any, n: int, dtype: Any) -> Any:
 
 def _order_on_host(key: ConcreteArray, n: int, dtype: Any) -> ConcreteArray:
     order = None
-    order_of = _by_comparing if _comparing_pays() else _by_counting
+    order_of = _by_comparing if _comparing_is_faster() else _by_counting
     for keys in _packed_sort_keys(n)(key).host():
         step = order_of(keys)
         order = step if order is None else order[step]
@@ -166,12 +166,12 @@ def _order_on_host(key: ConcreteArray, n: int, dtype: Any) -> ConcreteArray:
 
 
 def _by_comparing(keys: np.ndarray) -> np.ndarray:
-    """The order of `_sort_keys`: the positions in them, once they are sorted as they are."""
+    """Sort the keys themselves; their positions are the order."""
     return np.sort(keys).astype(np.uint32)
 
 
 def _by_counting(keys: np.ndarray) -> np.ndarray:
-    """The order of `_sort_keys` by the upper half of each, 16 bits at a time: NumPy counts such numbers."""
+    """Sort by the upper half of the keys, 16 bits at a time: a radix sort of NumPy's."""
     lower, upper = (
         (keys >> _U64.type(32)).astype(np.uint16),
         (keys >> _U64.type(48)).astype(np.uint16),
@@ -180,12 +180,12 @@ def _by_counting(keys: np.ndarray) -> np.ndarray:
 
 
 @functools.cache
-def _comparing_pays() -> bool:
-    """Whether NumPy sorts 64-bit integers here in less than twice the time of counting.
+def _comparing_is_faster() -> bool:
+    """Return whether NumPy sorts 64-bit integers on this host in less than twice the time of a radix sort.
 
-    It compares many at a time: on AMD's Zen 4 a million take 12 to 16 ms with the instructions of AVX2 and 53 to
-    59 with those of AVX-512, which NumPy prefers and that processor is slow in; counting takes 22 to 33. Which is
-    better here is measured once, in some milliseconds. The order is the same.
+    On AMD's Zen 4 a million integers take 12 to 16 ms with AVX2, and 53 to 59 ms with AVX-512, which
+    NumPy prefers; a radix sort takes 22 to 33 ms. Measured once, in some milliseconds. The order is the
+    same.
     """
     positions = np.arange(1 << 14, dtype=_U64)
     numbers = (positions * _U64.type(2654435761)) & _U64.type(0xFFFFFFFF)  # far apart, as if random
@@ -197,21 +197,21 @@ def _comparing_pays() -> bool:
     return seconds(_by_comparing) < 2 * seconds(_by_counting)
 
 
-@program
+@cached_jit
 def _shuffle(axis: int) -> Callable[..., Any]:
     def draw(key: Any, x: Any) -> Any:
         shape = aval_of(x).shape
         found = [x]
-        for _ in range(_rounds(math.prod(shape))):
+        for _ in range(_sort_count(math.prod(shape))):
             key, part = subkeys(key, 2)
             _, x = sort((draw_bits(part, shape, 32), x), axis)
             found.append(x)
-        return _after_rounds(found, math.prod(shape))
+        return _after_sorts(found, math.prod(shape))
 
     return draw
 
 
-@program
+@cached_jit
 def _taken(axis: int) -> Callable[..., Any]:
     return lambda x, indices: take(x, indices, axis)
 
@@ -220,11 +220,11 @@ def _taken(axis: int) -> Callable[..., Any]:
 def permutation(
     key: Any, x: Any, axis: int = 0, independent: bool = False, *, out_sharding: Any = None
 ) -> Array:
-    """`x` with its slices along `axis` in random order; for an int the numbers below it.
+    """Permute the slices of `x` along `axis`; for an int, the numbers below it.
 
-    With `independent` each vector along the axis is permuted by itself.
+    With `independent`, permute each vector along the axis by itself.
 
-    Raises TypeError for what is no key or a scalar that is no integer, ValueError for an array of
+    Raises TypeError if `key` is no key or a scalar that is no integer, ValueError for an array of
     keys or an axis that `x` does not have.
 
     >>> from sagax import random
@@ -232,7 +232,6 @@ def permutation(
     (5,)
     """
     name = "permutation"
-    no_sharding(name, out_sharding)
     typed = typed_key(name, key)
     aval = _population_aval(name, "x", x)
     axis = canonical_axis(axis, aval.ndim or 1, name)
@@ -250,14 +249,14 @@ def permutation(
 
 
 def _population_aval(function: str, argument: str, x: Any) -> Any:
-    """The aval of what is picked from: an int, or an array of any dtype."""
-    if isinstance(x, Array):  # keys can be picked from, too
+    """Return the aval of a population: an int, or an array of any dtype."""
+    if isinstance(x, Array):  # keys are allowed, too
         return x.aval
     return operand_aval(function, argument, x)
 
 
 def _size(function: str, argument: str, x: Any) -> int:
-    """A scalar as the size of a population."""
+    """Convert a scalar to the size of a population."""
     if dtypes.kind(aval_of(x).dtype) not in "iu":
         raise ArgumentError(
             f"{argument} must be an integer or at least 1-dimensional",
@@ -273,40 +272,40 @@ def _size(function: str, argument: str, x: Any) -> int:
 
 
 def _count(n: Any, shape: tuple) -> Any:
-    """A size as int32, to be computed with beside arrays of this shape."""
+    """Convert a size to int32, for arithmetic with arrays of this shape."""
     if dims.is_dim(n):
         return stretch(convert(size_as_value(n), _I32), shape)
     return np.int32(n)
 
 
 def count_below(ascending: Any, x: Any) -> Any:
-    """How many elements of an ascending vector lie below each element of `x`, as int32; by bisection."""
+    """Count the elements of an ascending vector below each element of `x`, by bisection."""
     n = aval_of(ascending).shape[0]
     found = stretch(np.int32(0), aval_of(x).shape)
     # `found` elements lie below; try to go on by ever smaller powers of two
     count, bits = _count(n, aval_of(x).shape), 31 if dims.is_dim(n) else n.bit_length()
     for bit in reversed(range(bits)):
-        wanted = add(found, np.int32(1 << bit))
-        place = sub(min(wanted, count), np.int32(1))
-        below = bitwise_and(le(wanted, count), lt(take(ascending, place, 0), x))
-        found = select_n(below, found, wanted)
+        target_rank = add(found, np.int32(1 << bit))
+        last_index = sub(min(target_rank, count), np.int32(1))
+        below = bitwise_and(le(target_rank, count), lt(take(ascending, last_index, 0), x))
+        found = select_n(below, found, target_rank)
     return found
 
 
-@program
+@cached_jit
 def _weighted(shape: tuple, dtype: Any) -> Callable[..., Any]:
     def draw(key: Any, p: Any) -> Any:
         # the inverse of the distribution function at uniform numbers
         weights, n = aval_of(p).dtype, aval_of(p).shape[0]
         sums = cumsum(p, 0)
-        whole = reshape(slice_in_dim(sums, n - 1, n), ())
+        total = reshape(slice_in_dim(sums, n - 1, n), ())
         u = sub(scalar(1, weights), unit(key, shape, weights))
-        return convert(count_below(sums, mul(whole, u)), dtype)
+        return convert(count_below(sums, mul(total, u)), dtype)
 
     return draw
 
 
-@program
+@cached_jit
 def _weighted_distinct(count: int, mode: str, dtype: Any) -> Callable[..., Any]:
     def draw(key: Any, p: Any) -> Any:
         # the greatest of logarithmic weights with Gumbel noise: W. Kool, H. van Hoof, M. Welling,
@@ -317,7 +316,7 @@ def _weighted_distinct(count: int, mode: str, dtype: Any) -> Callable[..., Any]:
     return draw
 
 
-@program
+@cached_jit
 def _uniform_indices(shape: tuple, n: int, dtype: Any) -> Callable[..., Any]:
     def draw(key: Any) -> Any:
         high = convert(size_as_value(n), dtype) if dims.is_dim(n) else scalar(n, dtype)
@@ -326,12 +325,12 @@ def _uniform_indices(shape: tuple, n: int, dtype: Any) -> Callable[..., Any]:
     return draw
 
 
-@program
+@cached_jit
 def _first(count: int) -> Callable[..., Any]:
     return lambda x: slice_in_dim(x, 0, count)
 
 
-@program
+@cached_jit
 def _reshaped(shape: tuple) -> Callable[..., Any]:
     return lambda x: reshape(x, shape)
 
@@ -345,19 +344,19 @@ def choice(
     axis: int = 0,
     mode: Any = None,
 ) -> Array:
-    """Random slices of `a` along an axis (for an int: numbers below it), as many as `shape` says.
+    """Choose random slices of `a` along an axis (for an int: numbers below it), `shape` of them.
 
-    The dimensions of `shape` take the place of that axis.
+    The dimensions of `shape` replace that axis.
 
     Args:
-      replace: whether a slice may be picked several times.
-      p: the probabilities of the slices, a vector; they need not add up to one. Default: all alike.
-      mode: how numbers are drawn for `p` without replacement, as in `gumbel`.
+      replace: whether a slice may be chosen several times.
+      p: the weights of the slices, a vector. Default: uniform.
+      mode: the precision of the noise for `p` without replacement, as in `gumbel`.
 
     Raises:
       TypeError: `key` is no key, `a` no int and no array.
-      ValueError: nothing to pick from, more picks than slices without replacement, a vector `p` of
-        the wrong length, an array of keys.
+      ValueError: `a` is empty, more choices than slices without replacement, a vector `p` of the wrong
+        length, an array of keys.
 
     >>> from sagax import random
     >>> random.choice(random.key(0), 10, (3,), replace=False).shape
@@ -415,7 +414,7 @@ def _indices(
     return found if dims.same_shape(shape, (count,)) else _reshaped(shape)(found)
 
 
-@program
+@cached_jit
 def _zeros(shape: tuple, dtype: Any) -> Callable[..., Any]:
     return lambda: stretch(scalar(0, dtype), shape)
 
@@ -437,7 +436,7 @@ def _weights(p: Any, n: int) -> Any:
 # categories -----------------------------------------------------------------------------------------
 
 
-@program
+@cached_jit
 def _categorical(noise_shape: tuple, axis: int, mode: str, dtype: Any) -> Callable[..., Any]:
     def draw(key: Any, logits: Any) -> Any:
         noise = draw_gumbel(key, noise_shape, aval_of(logits).dtype, mode)
@@ -446,7 +445,7 @@ def _categorical(noise_shape: tuple, axis: int, mode: str, dtype: Any) -> Callab
     return draw
 
 
-@program
+@cached_jit
 def _distinct_categories(shape: tuple, count: int, axis: int, mode: str) -> Callable[..., Any]:
     def draw(key: Any, logits: Any) -> Any:
         noise = draw_gumbel(key, aval_of(logits).shape, aval_of(logits).dtype, mode)
@@ -467,13 +466,12 @@ def categorical(
     *,
     out_sharding: Any = None,
 ) -> Array:
-    """Positions along an axis of `logits`, drawn with probabilities in proportion to exp(logits).
+    """Draw indices along an axis of `logits`, with probabilities in proportion to exp(logits).
 
-    The result has the shape of `logits` without that axis; or `shape`, which must end so: its
-    leading dimensions are for several draws from each distribution, and without `replace` these
-    differ from each other. `mode` is that of `gumbel`.
+    The result has the shape of `logits` without that axis; or `shape`, which must end with it: its
+    leading dimensions are for several draws from each distribution, distinct without `replace`. `mode` is that of `gumbel`.
 
-    Raises TypeError for what is no key, or logits that are no array; ValueError for an array of
+    Raises TypeError if `key` is no key, or logits that are no array; ValueError for an array of
     keys, integer logits, a shape or axis that does not fit, or more draws without replacement than
     categories.
 
@@ -483,7 +481,6 @@ def categorical(
     ()
     """
     name = "categorical"
-    no_sharding(name, out_sharding)
     typed = typed_key(name, key)
     aval = operand_aval(name, "logits", logits)
     if dtypes.kind(aval.dtype) != "f":
@@ -501,8 +498,7 @@ def categorical(
         )
     mode = gumbel_mode(name, mode)
     batch = (*aval.shape[:axis], *aval.shape[axis + 1 :])
-    shape = batch if shape is None else shape_of(name, shape)
-    check_ends_with(name, shape, batch)
+    shape = batch_shape(name, shape, batch)
     logits = parameter(name, "logits", logits, aval.dtype)
     prefix = shape[: len(shape) - len(batch)]
     dtype = dtypes.default_int(_thread.settings.x64)
@@ -521,6 +517,3 @@ def categorical(
             fix="pass replace=True",
         )
     return _distinct_categories(shape, count, axis, mode)(typed, logits)
-
-
-__all__ = ["categorical", "choice", "permutation"]

@@ -1,4 +1,4 @@
-"""Samplers of vectors and matrices: the multivariate normal distribution, orthogonal matrices."""
+"""Draw multivariate normal vectors and orthogonal matrices."""
 
 from __future__ import annotations
 
@@ -17,26 +17,26 @@ from sagax._src.primitives.linalg.svd import svd
 from sagax._src.primitives.resharding import takes_out_sharding
 from sagax._src.primitives.structural import expand_dims, reduce_sum
 from sagax.numpy import einsum
+from sagax.numpy._arguments import check_choice
 from sagax.random._arguments import (
-    check_ends_with,
+    batch_shape,
     default_float_of,
     float_dtype,
     inexact_dtype,
     joint_shape,
     lift,
-    no_sharding,
     operand_aval,
     parameter,
-    program,
     shape_of,
     size_of,
     typed_key,
 )
 from sagax.random._basic import standard_normal
+from sagax.random._sampler import cached_jit
 
 
 def _factor(cov: Any, method: str) -> Any:
-    """A matrix whose product with its transpose is `cov`."""
+    """Factor `cov` into a matrix times its transpose."""
     if method == "cholesky":
         return cholesky(cov)
     if method == "svd":
@@ -46,7 +46,7 @@ def _factor(cov: Any, method: str) -> Any:
     return mul(u, sqrt(expand_dims(s, (aval_of(s).ndim - 1,))))
 
 
-@program
+@cached_jit
 def _multivariate_normal(shape: tuple, dtype: Any, method: str) -> Callable[..., Any]:
     def draw(key: Any, mean: Any, cov: Any) -> Any:
         x = standard_normal(key, (*shape, aval_of(mean).shape[-1]), dtype)
@@ -67,7 +67,7 @@ def multivariate_normal(
     *,
     out_sharding: Any = None,
 ) -> Array:
-    """Vectors of the normal distribution with a mean and a covariance matrix.
+    """Draw vectors from the multivariate normal distribution.
 
     Args:
       mean: shape (..., n).
@@ -78,7 +78,7 @@ def multivariate_normal(
       method: how cov is factored: "cholesky" (quickest; cov must be positive definite), "eigh" or
         "svd".
 
-    Raises TypeError for what is no key, ValueError for an array of keys, another method, or shapes
+    Raises TypeError if `key` is no key, ValueError for an array of keys, another method, or shapes
     that do not fit.
 
     >>> from sagax import random
@@ -87,15 +87,8 @@ def multivariate_normal(
     (3, 2)
     """
     name = "multivariate_normal"
-    no_sharding(name, out_sharding)
     typed = typed_key(name, key)
-    if method not in ("cholesky", "eigh", "svd"):
-        raise ArgumentValueError(
-            function=name,
-            argument="method",
-            got=repr(method),
-            expected="'cholesky', 'eigh' or 'svd'",
-        )
+    check_choice(name, "method", method, ("cholesky", "eigh", "svd"), "'cholesky', 'eigh' or 'svd'")
     mean_shape = operand_aval(name, "mean", mean).shape
     cov_shape = operand_aval(name, "cov", cov).shape
     if not mean_shape:
@@ -116,9 +109,7 @@ def multivariate_normal(
             expected=f"a matrix of shape ({n}, {n}), or an array of such",
         )
     real = float_dtype(name, default_float_of(name, mean, cov) if dtype is None else dtype)
-    batch = joint_shape(name, [mean_shape[:-1], cov_shape[:-2]])
-    shape = batch if shape is None else shape_of(name, shape)
-    check_ends_with(name, shape, batch)
+    shape = batch_shape(name, shape, joint_shape(name, [mean_shape[:-1], cov_shape[:-2]]))
     if real.itemsize < 4:
         raise ArgumentValueError(
             function=name,
@@ -131,11 +122,11 @@ def multivariate_normal(
     return _multivariate_normal(shape, real, method)(typed, mean, cov)
 
 
-@program
+@cached_jit
 def _orthogonal(shape: tuple, n: int, m: int, dtype: Any) -> Callable[..., Any]:
     def draw(key: Any) -> Any:
         # F. Mezzadri, "How to generate random matrices from the classical compact groups", Notices of
-        # the AMS 54 (2007): the signs make the factorisation, and so the distribution, unique
+        # the AMS 54 (2007): the signs make the factorization, and so the distribution, unique
         z = standard_normal(key, (*shape, max(n, m), min(n, m)), dtype)
         q, r = qr(z, full_matrices=False)
         phases = sign(reduce_sum(diagonal_part(r), (len(shape),)))  # a sum with zeros
@@ -155,11 +146,11 @@ def orthogonal(
     *,
     out_sharding: Any = None,
 ) -> Array:
-    """Matrices uniform among the orthogonal ones (unitary for a complex dtype), of shape (*shape, n, n).
+    """Draw uniformly distributed orthogonal (complex: unitary) matrices, of shape (*shape, n, n).
 
     With `m` they have shape (*shape, n, m): orthonormal columns, or orthonormal rows if m > n.
 
-    Raises TypeError for what is no key or a size that is no int, ValueError for an array of keys, a
+    Raises TypeError if `key` is no key or a size that is no int, ValueError for an array of keys, a
     negative size or another dtype.
 
     >>> from sagax import random
@@ -168,11 +159,7 @@ def orthogonal(
     True
     """
     name = "orthogonal"
-    no_sharding(name, out_sharding)
     typed = typed_key(name, key)
     n = size_of(name, "n", n)
     m = n if m is None else size_of(name, "m", m)
     return _orthogonal(shape_of(name, shape), n, m, inexact_dtype(name, dtype))(typed)
-
-
-__all__ = ["multivariate_normal", "orthogonal"]

@@ -1,4 +1,4 @@
-"""The parts of SciPy that programs of arrays need, to be traced, compiled and differentiated.
+"""Evaluate SciPy's functions of arrays under tracing, jit and differentiation.
 
 >>> from sagax.scipy import special
 >>> special.expit(0.0)
@@ -7,14 +7,11 @@ Array(0.5, dtype=float32, weak_type=True)
 
 from __future__ import annotations
 
-import importlib
-import importlib.util
-from types import ModuleType
+from typing import TYPE_CHECKING
 
+from sagax._src.lazy_import import lazy_names as _lazy_names
 
-def __getattr__(name: str) -> ModuleType:
-    """The parts, which are imported when first used."""
-    full = f"{__name__}.{name}"
-    if not name.startswith("_") and importlib.util.find_spec(full) is not None:
-        return importlib.import_module(full)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+if TYPE_CHECKING:
+    from sagax.scipy._lazy_names import *
+else:
+    __getattr__, __dir__ = _lazy_names(__name__)

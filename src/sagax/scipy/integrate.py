@@ -1,4 +1,4 @@
-"""Integrals of sampled functions.
+"""Integrate sampled functions.
 
 >>> import sagax.numpy as snp
 >>> from sagax.scipy import integrate

@@ -16,9 +16,8 @@ __all__ = [
 ]  # fmt: skip
 
 _MATH_NAMES = {
-    "fabs": "abs", "pow": "power", "fsum": "sum", "acos": "arccos", "asin": "arcsin",
-    "atan": "arctan", "atan2": "arctan2", "acosh": "arccosh", "asinh": "arcsinh",
-    "atanh": "arctanh", "remainder": "remainder", "dist": "linalg.norm",
+    "fabs": "abs", "pow": "power", "fsum": "sum", "remainder": "remainder", "dist": "linalg.norm",
+    **{f"a{name}": f"arc{name}" for name in ("cos", "sin", "tan", "tan2", "cosh", "sinh", "tanh")},
 }  # fmt: skip
 _SPECIAL_NAMES = {"erf": "erf", "erfc": "erfc", "lgamma": "gammaln", "gamma": "gamma"}
 

@@ -75,18 +75,18 @@ class _FormatString:
         self.static = False
 
     def part(self, arg: ast.expr) -> str:
-        pieces = self._pieces(arg)
-        self.static = self.static or any(kind == "static" for kind, _, _ in pieces)
+        parts = self._format_parts(arg)
+        self.static = self.static or any(kind == "static" for kind, _, _ in parts)
         return "".join(
             text
             if kind == "text"
             else "{" + text + spec + "}"
             if kind == "static"
             else self.open + spec + self.close
-            for kind, text, spec in pieces
+            for kind, text, spec in parts
         )
 
-    def _pieces(self, arg: ast.expr) -> list[tuple[str, str, str]]:
+    def _format_parts(self, arg: ast.expr) -> list[tuple[str, str, str]]:
         if isinstance(arg, ast.Constant) and isinstance(arg.value, str):
             return [("text", _escape_format(arg.value), "")]
         if isinstance(arg, ast.JoinedStr):
@@ -111,14 +111,14 @@ class _FormatString:
         return [self._value(arg, "")]
 
     def _percent(self, arg: ast.BinOp) -> list[tuple[str, str, str]]:
-        """Return the pieces of `"norm: %s" % norm`."""
+        """Return the parts of `"norm: %s" % norm`."""
         if not isinstance(arg.left, ast.Constant) or not isinstance(arg.left.value, str):
             return []
         values = list(arg.right.elts) if isinstance(arg.right, ast.Tuple) else [arg.right]
         return self._filled(re.split(r"%([-+ 0-9.]*[a-z])", arg.left.value), values)
 
     def _format(self, arg: ast.Call) -> list[tuple[str, str, str]]:
-        """Return the pieces of `"norm: {}".format(norm)`."""
+        """Return the parts of `"norm: {}".format(norm)`."""
         assert isinstance(arg.func, ast.Attribute)
         text = arg.func.value
         if arg.func.attr != "format" or arg.keywords:

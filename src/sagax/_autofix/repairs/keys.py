@@ -46,7 +46,7 @@ def _fold_in_key(case: Case, source: Source, call: ast.Call, key: ast.expr) -> I
         return
     counter = _iteration_parameter(case, function)
     if counter:
-        uses = [u for u in _find_reads(source, name, function) if not _is_split(source, u)]
+        uses = [u for u in _find_uses(source, name, function) if not _is_split(source, u)]
         now = f"{fold}({name}, {counter})"
         texts = [f"{fold}({now}, {i})" if len(uses) > 1 else now for i in range(len(uses))]
         edits = [source.replace(u, text) for u, text in zip(uses, texts, strict=True)]
@@ -82,7 +82,7 @@ def _split_for_call(
     loop = source.enclosing(call, (ast.For, ast.While))  # type: ignore[arg-type]
     if loop is not None and source.function(loop) is function:
         sub = source.fresh(f"{bare}_now", call)
-        edits = [source.replace(u, sub) for u in _find_reads(source, name, statement)]
+        edits = [source.replace(u, sub) for u in _find_uses(source, name, statement)]
         line = f"{source.indent(statement)}{name}, {sub} = {split}({name})"
         edits.append(source.insert_above(source.first_line(statement), line))
         yield Candidate("split_key", "split the key in each round", (*edits, *imports), 1)
@@ -91,7 +91,7 @@ def _split_for_call(
             value = passed.get(name)
             if isinstance(value, _KEY_EXPRESSIONS):
                 yield from _split_for_call(case, there, outer, value, depth + 1)
-    uses = [u for u in _find_reads(source, name, scope) if not _is_split(source, u)]
+    uses = [u for u in _find_uses(source, name, scope) if not _is_split(source, u)]
     stays = isinstance(key, ast.Attribute)  # the next call uses it too: rebind it to a new key
     if len(uses) < 2 - stays:
         return
@@ -128,7 +128,7 @@ def _key_argument(call: ast.Call) -> ast.expr | None:
     return None
 
 
-def _find_reads(source: Source, text: str, within: ast.AST) -> list[ast.expr]:
+def _find_uses(source: Source, text: str, within: ast.AST) -> list[ast.expr]:
     """Return the expressions that read a variable, or an attribute of one."""
     return [
         n
@@ -164,9 +164,7 @@ def _split_in_comprehension(
         return
     sub = source.fresh(f"{bare}_now", call)
     edits = [
-        source.replace(u, sub)
-        for u in _find_reads(source, name, around)
-        if not _is_split(source, u)
+        source.replace(u, sub) for u in _find_uses(source, name, around) if not _is_split(source, u)
     ]
     target = source.code(over.target)
     if target == "_":

@@ -57,7 +57,7 @@ def _return_filled_dict(case: Case, found: list[tuple[Source, Store]]) -> Iterat
     traced = {case.facts.diagnostic.function, *[n for n, _ in case.facts.transforms]} - {""}
     for source, store in found:
         values = [d for v in case.sources.values() for d in v.assigned(store.base, v.tree)]
-        if "[" not in store.text or not any(_makes_dict(d) for d in values):
+        if "[" not in store.text or not any(_creates_dict(d) for d in values):
             continue
         for name in sorted(traced):
             for there, function in case.definition(name):
@@ -73,7 +73,7 @@ def _return_filled_dict(case: Case, found: list[tuple[Source, Store]]) -> Iterat
                     yield Candidate("return_value", title, tuple(edits.made), 1)
 
 
-def _makes_dict(value: ast.expr) -> bool:
+def _creates_dict(value: ast.expr) -> bool:
     called = getattr(getattr(value, "func", None), "id", "")
     return isinstance(value, ast.Dict) or called in ("dict", "defaultdict", "OrderedDict")
 

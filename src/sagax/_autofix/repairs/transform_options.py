@@ -415,7 +415,6 @@ def drop_donation(case: Case) -> Iterator[Candidate]:
 # --- grad ------------------------------------------------------------------------------------
 
 
-
 def set_has_aux(case: Case) -> Iterator[Candidate]:
     """Set `has_aux=True` for a function that returns (loss, data)."""
     if "tuple of length 2" not in case.facts.data.get("got", ""):

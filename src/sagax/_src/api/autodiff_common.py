@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from sagax._src import config, trees
 from sagax._src.api import arguments
@@ -15,15 +15,15 @@ from sagax._src.core.tangents import Linear, Zero
 from sagax._src.core.value import aval_of, is_operand, sockets
 from sagax._src.diagnostics.boundary import function_code, function_name, tracing
 from sagax._src.diagnostics.errors import ArgumentError, DtypeError
-from sagax._src.lazy_import import lazy_import
+from sagax._src.lazy_import import lazy_imports
 from sagax._src.primitives.structural import convert, instantiate
 
-if TYPE_CHECKING:
-    import sagax._src.transforms.linearize as linearize_transform
-    import sagax._src.transforms.transpose as transpose_transform
-else:
-    linearize_transform = lazy_import("sagax._src.transforms.linearize", globals())
-    transpose_transform = lazy_import("sagax._src.transforms.transpose", globals())
+
+@lazy_imports
+def _() -> None:
+    global linearize_transform, transpose_transform
+    from sagax._src.transforms import linearize as linearize_transform
+    from sagax._src.transforms import transpose as transpose_transform
 
 
 def as_value(x: Any) -> Any:

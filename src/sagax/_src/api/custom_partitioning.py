@@ -17,9 +17,11 @@ import numpy as np
 from sagax._src import trees, xla
 from sagax._src.api import arguments
 from sagax._src.api.shape_dtype_struct import ShapeDtypeStruct
+from sagax._src.argument_checks import checks
 from sagax._src.collectives.replica_groups import DeviceGroups
 from sagax._src.core import meshes
 from sagax._src.core.avals import intern_aval
+from sagax._src.core.families import HIGHER_ORDER, UNTRACKED, Default
 from sagax._src.core.jaxpr import ClosedJaxpr, eval_jaxpr
 from sagax._src.core.meshes import Mesh
 from sagax._src.core.primitive import Primitive
@@ -239,7 +241,14 @@ class Partitioner:
     out_tree: Any
 
 
-custom_partitioning_p = Primitive("custom_partitioning", multiple_results=True, holds_program=True)
+custom_partitioning_p = Primitive(
+    "custom_partitioning",
+    family=HIGHER_ORDER,
+    check_rule=Default("its partitions are computed as the user says: results are looked at"),
+    key_rule=UNTRACKED,
+    multiple_results=True,
+    holds_program=True,
+)
 
 
 @custom_partitioning_p.abstract
@@ -288,7 +297,7 @@ def _(b: Any, *xs: Any, jaxpr: ClosedJaxpr, how: Partitioner) -> list:
     rule = _rule_for(how, mesh, [x.aval for x in xs], jaxpr.out_avals)
     with _lock:
         if not _registered:
-            xla.register_partitioner(_TARGET, _partitioned)
+            xla.custom_calls.register_partitioner(_TARGET, _partitioned)
             _registered.add(_TARGET)
         key = uuid.uuid4().hex  # programs with other partitioners must not be taken for this one
         _calls[key] = _Call(how, mesh, module.platform)
@@ -408,8 +417,8 @@ class custom_partitioning:
     def __init__(self, fun: Callable, static_argnums: Any = ()) -> None:
         arguments.check_callable(fun, "custom_partitioning")
         self.fun = fun
-        self.static_argnums = arguments.check_argnums(
-            static_argnums, "custom_partitioning", "static_argnums"
+        self.static_argnums = checks.positions(
+            "custom_partitioning", "static_argnums", static_argnums
         )
         self._defined: tuple[Callable, Any] | None = None
         functools.update_wrapper(self, fun, updated=())

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -21,6 +21,7 @@ from sagax._src.api.autodiff_common import (
     vjp_flat,
 )
 from sagax._src.api.jit import is_shaped, shaped
+from sagax._src.argument_checks import checks
 from sagax._src.argument_checks.functions import kind_of, structure_error, unusable_leaf
 from sagax._src.core import dims, dtype_predicates, dtypes
 from sagax._src.core.primitive import MissingRuleError
@@ -35,20 +36,19 @@ from sagax._src.diagnostics.errors import (
     ShapeError,
     TreeError,
 )
-from sagax._src.lazy_import import lazy_import
+from sagax._src.lazy_import import lazy_imports
 from sagax._src.primitives.makers import scalar_like
 from sagax._src.primitives.structural import instantiate
 
-if TYPE_CHECKING:
-    import sagax._src.api.eager_transforms as eager_transforms
-    import sagax._src.transforms.jvp as jvp_transform
-    import sagax._src.transforms.linearize as linearize_transform
-    import sagax._src.transforms.transpose as transpose_transform
-else:
-    jvp_transform = lazy_import("sagax._src.transforms.jvp", globals())
-    linearize_transform = lazy_import("sagax._src.transforms.linearize", globals())
-    transpose_transform = lazy_import("sagax._src.transforms.transpose", globals())
-    eager_transforms = lazy_import("sagax._src.api.eager_transforms", globals())
+
+@lazy_imports
+def _() -> None:
+    global eager_transforms, jvp_transform, linearize_transform, transpose_transform
+    from sagax._src.api import eager_transforms
+    from sagax._src.transforms import jvp as jvp_transform
+    from sagax._src.transforms import linearize as linearize_transform
+    from sagax._src.transforms import transpose as transpose_transform
+
 
 __all__ = [
     "grad",
@@ -138,15 +138,16 @@ def jvp(
 
 def _jvp(fun: Any, primals: Any, tangents: Any, has_aux: bool) -> tuple:
     for label, given in (("primals", primals), ("tangents", tangents)):
-        if not isinstance(given, (tuple, list)):
-            raise ArgumentError(
-                "primal and tangent arguments to jax.jvp must be tuples or lists",
-                function="jvp",
-                argument=label,
-                got=kind_of(given),
-                expected="a tuple of arguments",
-                fix="write jvp(fun, (x,), (t,)), with one-element tuples for one argument",
-            )
+        checks.instance(
+            "jvp",
+            label,
+            given,
+            (tuple, list),
+            "a tuple of arguments",
+            message="primal and tangent arguments to jax.jvp must be tuples or lists",
+            show=kind_of,
+            fix="write jvp(fun, (x,), (t,)), with one-element tuples for one argument",
+        )
     primals, tangents = tuple(primals), tuple(tangents)
     leaves, tree = trees.flatten_argument("jvp", "primals", primals)
     tangent_leaves, tangent_tree = trees.flatten_argument("jvp", "tangents", tangents)
@@ -501,8 +502,8 @@ def _value_and_grad(
     safe_where: bool | None = None,
 ) -> Callable:
     arguments.check_callable(fun, name)
-    single = arguments.is_index(argnums)
-    nums = arguments.check_argnums(argnums, name, "argnums")
+    single = checks.is_index(argnums)
+    nums = checks.positions(name, "argnums", argnums)
 
     @functools.wraps(fun, updated=())
     def both(*args: Any, **kwargs: Any) -> Any:

@@ -190,7 +190,7 @@ class Exported:
 
     def mlir_module(self) -> str:
         """The program for the first of `platforms`, as text."""
-        return xla.format_module(self._code.module(self.platforms[0]))
+        return xla.mlir.format_module(self._code.module(self.platforms[0]))
 
     # -- derivatives ------------------------------------------------------------------------------
 
@@ -688,7 +688,7 @@ def _check_custom_calls(name: str, text: str, disabled: Sequence[DisabledSafetyC
     allowed = {c.is_custom_call() for c in disabled}
     refused = [
         target
-        for target in xla.custom_call_targets(text)
+        for target in xla.mlir.custom_call_targets(text)
         if target not in allowed
         and target not in _LASTING_NAMES
         and not target.startswith(_LASTING)

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from sagax._src import source_stacks
+from sagax._src import source_stacks, tuning
 from sagax._src.diagnostics.boundary import function_name
 from sagax._src.diagnostics.cautions import StaleValueWarning
 from sagax._src.diagnostics.errors import SagaxError
@@ -24,12 +24,10 @@ from sagax._src.diagnostics.source import line_span
 from sagax._src.diagnostics.spans import display_path, user_span
 from sagax._src.function_analysis import free_variables
 from sagax._src.function_analysis.free_variables import MISSING, Read
-from sagax._src.higher_order import trace_cache
 from sagax._src.runtime.array import ConcreteArray
 
 MODES = ("warn", "retrace", "raise", "ignore")
 
-_SMALL = 4096  # bytes of a NumPy array whose contents are compared at each call
 _VARIANTS = 8  # programs kept for the values that a function has seen
 
 
@@ -85,7 +83,11 @@ def _checker(found: Sequence[Read]) -> Callable[[], bool]:
         for link in read.links:
             rows[link.kind][id(link.holder), link.key] = (link.holder, link.key, link.value)
         value = read.links[-1].value
-        if isinstance(value, np.ndarray) and value.flags.writeable and value.nbytes <= _SMALL:
+        if (
+            isinstance(value, np.ndarray)
+            and value.flags.writeable
+            and value.nbytes <= tuning.GUARD_MAX_ARRAY_BYTES
+        ):
             contents[id(value)] = (value, read.value.tobytes())
     dicts = [(holder.get, key, value) for holder, key, value in rows["dict"].values()]
     cells = [(cell, value) for cell, _, value in rows["cell"].values()]
@@ -133,7 +135,11 @@ def _refreshed(read: Read) -> Read:
 def _frozen(read: Read) -> Read:
     """The read with a copy of the NumPy array that is there, which may be written to later."""
     value = read.value
-    if isinstance(value, np.ndarray) and value.flags.writeable and value.nbytes <= _SMALL:
+    if (
+        isinstance(value, np.ndarray)
+        and value.flags.writeable
+        and value.nbytes <= tuning.GUARD_MAX_ARRAY_BYTES
+    ):
         value = value.copy()
         return Read(read.text, read.links, value, read.code, read.offset, read.line)
     return read
@@ -177,9 +183,6 @@ def rebound(guard: Guard, fun: Any, bound: Mapping[str, Any]) -> Guard:
     kept = {(id(read.code), read.offset) for read in guard.reads}
     found = [r for r in free_variables.outside(fun, bound) if (id(r.code), r.offset) in kept]
     return Guard(fun, [_frozen(read) for read in found])
-
-
-trace_cache.on_reuse = free_variables.reused
 
 
 def reused(guard: Guard | None) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -19,25 +19,25 @@ from sagax._src.api.autodiff_common import (
     of_some,
     vjp_flat,
 )
+from sagax._src.argument_checks import checks
 from sagax._src.argument_checks.functions import kind_of
 from sagax._src.core import dims, dtype_predicates, dtypes
 from sagax._src.core.value import aval_of, sockets
 from sagax._src.diagnostics.boundary import function_name, tracing
 from sagax._src.diagnostics.errors import ArgumentValueError, DtypeError, SagaxError
-from sagax._src.lazy_import import lazy_import
+from sagax._src.lazy_import import lazy_imports
 from sagax._src.primitives.comparison import eq
 from sagax._src.primitives.shaping import broadcasted_iota, size_as_value
 from sagax._src.primitives.slicing import slice_in_dim
 from sagax._src.primitives.structural import convert, instantiate, reshape
 
-if TYPE_CHECKING:
-    import sagax._src.api.eager_transforms as eager_transforms
-    import sagax._src.transforms.batch as batch_transform
-    import sagax._src.transforms.jvp as jvp_transform
-else:
-    jvp_transform = lazy_import("sagax._src.transforms.jvp", globals())
-    batch_transform = lazy_import("sagax._src.transforms.batch", globals())
-    eager_transforms = lazy_import("sagax._src.api.eager_transforms", globals())
+
+@lazy_imports
+def _() -> None:
+    global batch_transform, eager_transforms, jvp_transform
+    from sagax._src.api import eager_transforms
+    from sagax._src.transforms import batch as batch_transform
+    from sagax._src.transforms import jvp as jvp_transform
 
 
 def _basis(leaves: Sequence[Any]) -> list:
@@ -123,8 +123,8 @@ def jacfwd(
 
 
 def _jacfwd(name: str, fun: Callable, argnums: Any, has_aux: bool, holomorphic: bool) -> Callable:
-    single = arguments.is_index(argnums)
-    nums = arguments.check_argnums(argnums, name, "argnums")
+    single = checks.is_index(argnums)
+    nums = checks.positions(name, "argnums", argnums)
 
     @functools.wraps(fun, updated=())
     def jacobian(*args: Any, **kwargs: Any) -> Any:
@@ -231,8 +231,8 @@ def _jacrev(
     holomorphic: bool,
     allow_int: bool = False,
 ) -> Callable:
-    single = arguments.is_index(argnums)
-    nums = arguments.check_argnums(argnums, name, "argnums")
+    single = checks.is_index(argnums)
+    nums = checks.positions(name, "argnums", argnums)
 
     @functools.wraps(fun, updated=())
     def jacobian(*args: Any, **kwargs: Any) -> Any:

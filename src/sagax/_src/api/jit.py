@@ -12,17 +12,18 @@ import weakref
 from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
 from operator import itemgetter
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from sagax._src import config, trees
+from sagax._src import config, trees, tuning
 from sagax._src.api import arguments
 from sagax._src.api.shape_dtype_struct import ShapeDtypeStruct, is_shaped, shaped
 from sagax._src.argument_checks.functions import check_results, kind_of
+from sagax._src.core.dispatch_keys import call_key, trace_key
 from sagax._src.core.jaxpr import ClosedJaxpr, DebugInfo, eval_jaxpr
 from sagax._src.core.staging import stage
-from sagax._src.core.trace import Tracer, at_work, axis_environment, evaluation, state
+from sagax._src.core.trace import Tracer, at_work, evaluation, state
 from sagax._src.core.value import aval_of, is_operand
 from sagax._src.diagnostics import events
 from sagax._src.diagnostics.boundary import (
@@ -39,7 +40,7 @@ from sagax._src.diagnostics.errors import (
 from sagax._src.function_analysis import identity
 from sagax._src.higher_order.call import call
 from sagax._src.higher_order.float0_outputs import without_no_tangents
-from sagax._src.lazy_import import lazy_import
+from sagax._src.lazy_import import lazy_imports
 from sagax._src.runtime import call_paths, devices, working_memory
 from sagax._src.runtime.array import ConcreteArray, as_array
 from sagax._src.runtime.compile import (
@@ -52,24 +53,16 @@ from sagax._src.runtime.compile import (
 from sagax._src.runtime.placements import Placement, in_context
 from sagax._src.xla import Device
 
-if TYPE_CHECKING:
-    import sagax._src.api.compile_log as compile_log
-    import sagax._src.api.donation as donation
-    import sagax._src.api.guards as guards
-    import sagax._src.api.jit_shardings as jit_shardings
-    import sagax._src.api.stages as stages
-    import sagax._src.function_analysis.free_variables as free_variables
-    import sagax._src.runtime.debug_nans as debug_nans
-    import sagax._src.runtime.key_reuse.watch as watch
-else:
-    watch = lazy_import("sagax._src.runtime.key_reuse.watch", globals())
-    jit_shardings = lazy_import("sagax._src.api.jit_shardings", globals())
-    donation = lazy_import("sagax._src.api.donation", globals())
-    guards = lazy_import("sagax._src.api.guards", globals())
-    free_variables = lazy_import("sagax._src.function_analysis.free_variables", globals())
-    compile_log = lazy_import("sagax._src.api.compile_log", globals())
-    stages = lazy_import("sagax._src.api.stages", globals())
-    debug_nans = lazy_import("sagax._src.runtime.debug_nans", globals())
+
+@lazy_imports
+def _() -> None:
+    global compile_log, debug_nans, donation, free_variables, guards, jit_shardings, stages
+    global watch
+    from sagax._src.api import compile_log, donation, guards, jit_shardings, stages
+    from sagax._src.function_analysis import free_variables
+    from sagax._src.runtime import debug_nans
+    from sagax._src.runtime.key_reuse import watch
+
 
 _flatten = trees.flatten
 _thread = config.thread
@@ -199,10 +192,16 @@ def clear_caches() -> None:
     working_memory.release()
 
 
+def watch_calls(function: Callable[[JitFunction, tuple, dict], Any]) -> None:
+    """Have `function(jitted, args, kwargs)` make each call, by `jitted._general(args, kwargs)`."""
+    events.jit_called.function = function
+    for jitted in list(_all):
+        jitted._quick = False
+
+
 # -- large dicts of arrays as arguments ------------------------------------------------------------
 
 _MOST_DICTS = 64
-_FEWEST_KEYS = 8  # of dicts that are smaller, the engine finds the leaves as quickly
 
 
 def _leaves_of_dicts(args: tuple, known: dict[tuple, tuple]) -> tuple[list, Any] | None:
@@ -225,7 +224,7 @@ def _leaves_of_dicts(args: tuple, known: dict[tuple, tuple]) -> tuple[list, Any]
 
 def _note_dicts(args: tuple, leaves: list, tree: Any, known: dict[tuple, tuple]) -> None:
     """Note how to find the leaves of such arguments, if dicts among them are large."""
-    if not any(type(x) is dict and len(x) >= _FEWEST_KEYS for x in args):
+    if not any(type(x) is dict and len(x) >= tuning.NOTED_DICT_MIN_KEYS for x in args):
         return
     if not all(type(x) is ConcreteArray or (type(x) is dict and len(x) > 1) for x in args):
         return
@@ -287,6 +286,7 @@ class JitFunction:
             name = function_name(fun)
             self._divisions = jit_shardings.Divisions(name, in_shardings, out_shardings)
         self._plain = not (self._static_nums or self._static_names)
+        self._quick = self._plain and events.jit_called.function is None  # may take the short paths
         self._donates = bool(self._donate_nums or self._donate_names)
         options = (
             self._static_nums,
@@ -311,6 +311,8 @@ class JitFunction:
         self._boundary = tracing(fun, "jit")
         self._running = running(fun, "jit")
         functools.update_wrapper(self, fun, updated=())
+        if events.jit_created.function is not None:
+            events.jit_created.function(self)
 
     def _check_overlap(self) -> None:
         both = set(self._static_nums) & set(self._donate_nums)
@@ -341,7 +343,7 @@ class JitFunction:
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         try:
-            if self._plain and (at_work() is None or state.trace is evaluation):
+            if self._quick and (at_work() is None or state.trace is evaluation):
                 # Arrays as they are, the commonest call, need no flattening. `place`: what they are bound to.
                 settings = _own() or _process.settings
                 place = None
@@ -401,6 +403,8 @@ class JitFunction:
                 entry = self._calls.get(tuple(key))
                 if entry is not None:
                     return entry(bufs, leaves)
+            elif events.jit_called.function is not None:
+                return events.jit_called.function(self, args, kwargs)
             return self._general(args, kwargs)
         except Exception as error:
             ran = isinstance(error, NonFiniteError) or call_paths.ran(error)
@@ -427,11 +431,8 @@ class JitFunction:
         arrays = [as_array(x) for x in leaves]
         committed = self._bound_to(arrays, tree, args, kwargs)
         # plain calls on arrays that are bound to one device, or to none, use the keys of the quick ways above
-        marks = [] if committed is None else [committed]
-        if statics:
-            marks.append(statics)
         flat = not statics and not kwargs and all(type(x) is ConcreteArray for x in args)
-        key = (*(() if flat else (tree,)), _thread.settings, *[a.aval for a in arrays], *marks)
+        key = call_key([a.aval for a in arrays], committed, statics, None if flat else tree)
         entry = self._calls.get(key)
         if entry is None:
             caches = self._shared_caches()
@@ -526,7 +527,7 @@ class JitFunction:
         """The function traced for this signature, from the cache or afresh."""
         mode = self._stale or _thread.settings.stale
         watched = mode != "ignore"
-        key = (statics, tree, tuple(avals), _thread.settings.key, axis_environment(), watched)
+        key = trace_key(statics, tree, tuple(avals), watched)
         found = self._traced.get(key)
         caches = None
         if found is None:
@@ -637,6 +638,8 @@ class JitFunction:
             jaxpr, consts = stage(flat, avals, info)
         found = Traced(ClosedJaxpr(jaxpr, consts), out_tree, self._name)
         found.seconds = time.perf_counter() - start
+        if events.jit_traced.function is not None:
+            events.jit_traced.function(self, found.closed)
         return found
 
     def _apply(self, traced: Traced, leaves: Sequence[Any]) -> Any:
@@ -716,6 +719,14 @@ class JitFunction:
         self, traced: Traced, committed: Any, tree: Any, statics: tuple, args: tuple, kwargs: dict
     ) -> Callable:
         """A function from buffers (and their arrays) to the result, with all decisions taken."""
+        made = self._compiled(traced, committed, tree, args, kwargs, statics)
+        if events.jit_compiled.function is not None:
+            events.jit_compiled.function(self, traced, tree, statics, args, kwargs)
+        return made
+
+    def _compiled(
+        self, traced: Traced, committed: Any, tree: Any, args: tuple, kwargs: dict, statics: tuple
+    ) -> Callable:
         device, results = self._program_place(traced, committed)
         donated = self._donated(tree, args, kwargs)
         aliases: Mapping[int, int] = {}
@@ -915,4 +926,12 @@ def jit(
     return JitFunction(fun, **options)
 
 
-__all__ = ["JitFunction", "ShapeDtypeStruct", "clear_caches", "is_shaped", "jit", "shaped"]
+__all__ = [
+    "JitFunction",
+    "ShapeDtypeStruct",
+    "clear_caches",
+    "is_shaped",
+    "jit",
+    "shaped",
+    "watch_calls",
+]

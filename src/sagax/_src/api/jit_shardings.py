@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from sagax._src import config, trees
 from sagax._src.argument_checks.functions import kind_of
@@ -17,16 +17,18 @@ from sagax._src.core.shardings import (
 )
 from sagax._src.core.value import aval_of
 from sagax._src.diagnostics.errors import ArgumentError, ArgumentValueError, SagaxError
-from sagax._src.lazy_import import lazy_import
+from sagax._src.lazy_import import lazy_imports
 from sagax._src.primitives.resharding import resolved, sharding_constraint_p
 from sagax._src.runtime.array import ConcreteArray
 from sagax._src.runtime.compile import place_for, placement
 from sagax._src.runtime.placements import Placement, interned, mesh_of, named, typed
 
-if TYPE_CHECKING:
-    import sagax._src.runtime.device_put as device_put
-else:
-    device_put = lazy_import("sagax._src.runtime.device_put", globals())
+
+@lazy_imports
+def _() -> None:
+    global device_put
+    from sagax._src.runtime import device_put
+
 
 _thread = config.thread
 

@@ -223,19 +223,19 @@ class LoweredStage(_Stage):
     def as_text(self, dialect: str | None = None, *, debug_info: bool = False) -> str:
         """The program as text: StableHLO, or unoptimised HLO with `dialect="hlo"`."""
         if _checked_dialect(dialect, "as_text") == "hlo":
-            return xla.module_to_hlo_text(self._lowered.text)
-        return xla.format_module(self._lowered.text, locations=debug_info)
+            return xla.mlir.hlo_text(self._lowered.text)
+        return xla.mlir.format_module(self._lowered.text, locations=debug_info)
 
     def compiler_ir(self, dialect: str | None = None) -> Any:
         """The program as an object of jaxlib's: an MLIR module, or with `dialect="hlo"` a computation."""
         if _checked_dialect(dialect, "compiler_ir") == "hlo":
-            return xla.module_computation(self._lowered.text)
-        return xla.parsed_module(self._lowered.text)
+            return xla.mlir.xla_computation(self._lowered.text)
+        return xla.mlir.parse_module(self._lowered.text)
 
     def cost_analysis(self) -> dict[str, float]:
         """XLA's estimate of the cost before optimisation."""
         client = devices.backend_of(first_device(self._device)).client
-        return xla.module_cost_analysis(client, self._lowered.text)
+        return xla.mlir.cost_analysis(client, self._lowered.text)
 
     def compile(self, compiler_options: Mapping[str, Any] | None = None) -> CompiledStage:
         """The program compiled for the device, with options of XLA by name."""

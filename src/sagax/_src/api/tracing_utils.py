@@ -5,12 +5,13 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from sagax._src import source_stacks, trees
 from sagax._src.api import arguments
 from sagax._src.api.jit import JitFunction, clear_caches, jit
 from sagax._src.api.shape_dtype_struct import ShapeDtypeStruct
+from sagax._src.argument_checks import checks
 from sagax._src.argument_checks.functions import kind_of, unusable_leaf
 from sagax._src.core.layouts import Format
 from sagax._src.core.meshes import PartitionSpec
@@ -26,22 +27,19 @@ from sagax._src.core.trace import (
 )
 from sagax._src.core.value import aval_of, is_operand
 from sagax._src.diagnostics.errors import ArgumentError, ArgumentValueError
-from sagax._src.lazy_import import lazy_import
+from sagax._src.lazy_import import lazy_imports
 from sagax._src.primitives.structural import zeros_of
 from sagax._src.runtime import eager, map_limit
 from sagax._src.runtime.array import ConcreteArray, block_all
 from sagax._src.source_stacks import written
 
-if TYPE_CHECKING:
-    import sagax._src.api.eager_transforms as eager_transforms
-    import sagax._src.api.jit_shardings as jit_shardings
-    import sagax._src.higher_order.trace_cache as trace_cache
-    import sagax._src.runtime.device_put as runtime_device_put
-else:
-    jit_shardings = lazy_import("sagax._src.api.jit_shardings", globals())
-    trace_cache = lazy_import("sagax._src.higher_order.trace_cache", globals())
-    runtime_device_put = lazy_import("sagax._src.runtime.device_put", globals())
-    eager_transforms = lazy_import("sagax._src.api.eager_transforms", globals())
+
+@lazy_imports
+def _() -> None:
+    global eager_transforms, jit_shardings, runtime_device_put, trace_cache
+    from sagax._src.api import eager_transforms, jit_shardings
+    from sagax._src.higher_order import trace_cache
+    from sagax._src.runtime import device_put as runtime_device_put
 
 
 def make_jaxpr(
@@ -267,8 +265,7 @@ def named_scope(name: str) -> Iterator[None]:
     >>> with sagax.named_scope("encoder"):
     ...     pass
     """
-    if not isinstance(name, str):
-        raise ArgumentError(function="named_scope", argument="name", got=name, expected="a string")
+    checks.instance("named_scope", "name", name, str, "a string")
     here = written.here
     before = here.scope
     here.scope = f"{before}/{name}" if before else name

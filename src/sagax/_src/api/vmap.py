@@ -5,25 +5,26 @@ from __future__ import annotations
 import functools
 import operator
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from sagax._src import trees
 from sagax._src.api import arguments
 from sagax._src.api.autodiff_common import info_of
+from sagax._src.argument_checks import checks
 from sagax._src.argument_checks.functions import check_results
 from sagax._src.core import dims
 from sagax._src.core.value import aval_of, is_operand, sockets
 from sagax._src.diagnostics.boundary import function_name, tracing
 from sagax._src.diagnostics.errors import ArgumentError, ArgumentValueError
 from sagax._src.higher_order.float0_outputs import is_no_tangent, without_no_tangents
-from sagax._src.lazy_import import lazy_import
+from sagax._src.lazy_import import lazy_imports
 
-if TYPE_CHECKING:
-    import sagax._src.api.eager_transforms as eager_transforms
-    import sagax._src.transforms.batch as batch_transform
-else:
-    batch_transform = lazy_import("sagax._src.transforms.batch", globals())
-    eager_transforms = lazy_import("sagax._src.api.eager_transforms", globals())
+
+@lazy_imports
+def _() -> None:
+    global batch_transform, eager_transforms
+    from sagax._src.api import eager_transforms
+    from sagax._src.transforms import batch as batch_transform
 
 
 def _is_axis(x: Any) -> bool:
@@ -67,14 +68,14 @@ def vmap(
             "vmap in_axes must be an int, None, or a tuple of entries corresponding to the positional arguments",
             function="vmap",
             argument="in_axes",
-            got=arguments.shown(in_axes),
+            got=checks.shown(in_axes),
             expected="an int, None, or a tuple with an int, None or a pytree of them for each argument",
         )
     if not all(_axis_ok(axis) for axis in trees.leaves((out_axes,))):
         raise ArgumentError(
             function="vmap",
             argument="out_axes",
-            got=arguments.shown(out_axes),
+            got=checks.shown(out_axes),
             expected="an int, None, or a pytree of them",
         )
     if axis_size is not None:
@@ -201,12 +202,12 @@ def _axis_ok(axis: Any) -> bool:
 
 
 def _check_size(size: Any) -> Any:
-    if dims.is_dim(size) or (arguments.is_index(size) and operator.index(size) >= 0):
+    if dims.is_dim(size) or (checks.is_index(size) and operator.index(size) >= 0):
         return size if dims.is_dim(size) else operator.index(size)
     raise ArgumentError(
         function="vmap",
         argument="axis_size",
-        got=arguments.shown(size),
+        got=checks.shown(size),
         expected="an int of at least 0: the number of examples",
     )
 

@@ -8,14 +8,15 @@ from typing import Any
 import numpy as np
 
 from sagax._src import config, source_stacks, trees
+from sagax._src.argument_checks import checks
 from sagax._src.callbacks import active_calls, vmap_methods
 from sagax._src.core import dims, dtypes
 from sagax._src.core.avals import ShapedArray, intern_aval
 from sagax._src.core.effects import Effect
+from sagax._src.core.families import OPAQUE
 from sagax._src.core.primitive import Primitive
-from sagax._src.core.tangents import Zero, is_zero
 from sagax._src.core.trace import current, evaluation, state
-from sagax._src.core.value import aval_of, is_operand, not_an_array, sockets
+from sagax._src.core.value import is_operand, not_an_array, sockets
 from sagax._src.diagnostics.boundary import function_name
 from sagax._src.diagnostics.errors import (
     ArgumentError,
@@ -25,9 +26,10 @@ from sagax._src.diagnostics.errors import (
     ShapeError,
     TreeError,
 )
-from sagax._src.higher_order.loops import in_front, one_by_one
+from sagax._src.higher_order.loops import one_by_one
 from sagax._src.primitives.random_bits import random_wrap_p
 from sagax._src.primitives.unsupported import UnsupportedError
+from sagax._src.transforms.batch import in_front
 
 _io = frozenset({Effect("io")})
 _ordered_io = frozenset({Effect("ordered io", ordered=True)})
@@ -172,7 +174,9 @@ def _lower_call(
 
 # --- pure_callback --------------------------------------------------------------------------------------
 
-pure_callback_p = Primitive("pure_callback", multiple_results=True, holds_program=True)
+pure_callback_p = Primitive(
+    "pure_callback", family=OPAQUE, multiple_results=True, holds_program=True
+)
 
 
 @pure_callback_p.abstract
@@ -182,44 +186,28 @@ def _(*avals: Any, result_avals: tuple, **_: Any) -> list:
 
 @pure_callback_p.jvp
 def _(primals: Sequence[Any], tangents: Sequence[Any], **params: Any) -> tuple:
-    if not all(map(is_zero, tangents)):
-        raise ArgumentValueError(
-            "Pure callbacks do not support JVP",
-            function=f"pure_callback of {params['callback']}",
-            fix="say its derivative: put the call into a function with custom_jvp or custom_vjp",
-        )
-    outs = pure_callback_p.bind(*primals, **params)
-    return outs, [Zero.like(aval_of(o)) for o in outs]
+    return vmap_methods.bind_without_jvp(
+        pure_callback_p,
+        primals,
+        tangents,
+        params,
+        "Pure callbacks do not support JVP",
+        function=f"pure_callback of {params['callback']}",
+        fix="say its derivative: put the call into a function with custom_jvp or custom_vjp",
+    )
 
 
 @pure_callback_p.batch
 def _(axis: Any, args: Sequence[Any], in_dims: Sequence[Any], **params: Any) -> tuple:
-    method = params["vmap_method"]
-    if method is None:
-        raise UnsupportedError(
-            "vmap is only supported for the pure_callback primitive when vmap_method is one of "
-            f"{', '.join(map(repr, vmap_methods.METHODS))}. Got vmap_method=None",
-            function=f"pure_callback of {params['callback']}",
-            fix="pass vmap_method='sequential', or 'broadcast_all' if the function takes a leading dimension more",
-        )
-    args = in_front(args, in_dims)
-    if method in ("sequential", "sequential_unrolled"):
-        outs = one_by_one(
-            lambda *xs: pure_callback_p.bind(*xs, **params),
-            axis.size,
-            args,
-            in_dims,
-            unrolled=method == "sequential_unrolled" or state.trace is evaluation,
-        )
-    else:
-        operands = vmap_methods.batch_operands(axis.size, args, in_dims, method)
-        batched = [
-            intern_aval((axis.size, *a.shape), a.dtype, False, None) for a in params["result_avals"]
-        ]
-        outs = pure_callback_p.bind(
-            *[x for x, _ in operands], **{**params, "result_avals": tuple(batched)}
-        )
-    return outs, [0] * len(outs)
+    return vmap_methods.batch_call(
+        pure_callback_p,
+        axis.size,
+        args,
+        in_dims,
+        params,
+        unrolled=state.trace is evaluation,
+        function=f"pure_callback of {params['callback']}",
+    )
 
 
 @pure_callback_p.lower
@@ -264,13 +252,7 @@ def pure_callback(
     >>> f(snp.array([3.0, 1.0, 2.0]))
     Array([1., 2., 3.], dtype=float32)
     """
-    if vmap_method is not None and vmap_method not in vmap_methods.METHODS:
-        raise ArgumentValueError(
-            function="pure_callback",
-            argument="vmap_method",
-            got=vmap_method,
-            expected=f"None or one of {', '.join(vmap_methods.METHODS)}",
-        )
+    vmap_methods.check_method("pure_callback", vmap_method)
     leaves, call, avals, tree = _prepare_call(
         "pure_callback", callback, args, kwargs, result_shape_dtypes
     )
@@ -284,10 +266,7 @@ def _prepare_call(
     api_name: str, function: Any, args: tuple, kwargs: dict, results: Any
 ) -> tuple[list, Callback, tuple, Any]:
     """Flatten the operands of a call; return them, the callback, its result types and structure."""
-    if not callable(function):
-        raise ArgumentError(
-            function=api_name, argument="callback", got=function, expected="a function of arrays"
-        )
+    checks.callable(api_name, "callback", function, "a function of arrays")
     leaves, in_tree = trees.flatten((args, kwargs))
     for i, x in enumerate(leaves):
         if not is_operand(x):
@@ -323,7 +302,7 @@ def _result_aval(api_name: str, result: Any) -> ShapedArray:
 
 # --- io_callback ----------------------------------------------------------------------------------------
 
-io_callback_p = Primitive("io_callback", multiple_results=True, holds_program=True)
+io_callback_p = Primitive("io_callback", family=OPAQUE, multiple_results=True, holds_program=True)
 
 
 @io_callback_p.abstract
@@ -338,14 +317,15 @@ def _(*, ordered: bool, **_: Any) -> frozenset:
 
 @io_callback_p.jvp
 def _(primals: Sequence[Any], tangents: Sequence[Any], **params: Any) -> tuple:
-    if not all(map(is_zero, tangents)):
-        raise ArgumentValueError(
-            "IO callbacks do not support JVP",
-            function=f"io_callback of {params['callback']}",
-            fix="pass the operands through stop_gradient, or say the derivative with custom_jvp or custom_vjp",
-        )
-    outs = io_callback_p.bind(*primals, **params)
-    return outs, [Zero.like(aval_of(o)) for o in outs]
+    return vmap_methods.bind_without_jvp(
+        io_callback_p,
+        primals,
+        tangents,
+        params,
+        "IO callbacks do not support JVP",
+        function=f"io_callback of {params['callback']}",
+        fix="pass the operands through stop_gradient, or say the derivative with custom_jvp or custom_vjp",
+    )
 
 
 @io_callback_p.batch
@@ -412,7 +392,9 @@ def io_callback(
 
 # --- debug.callback -------------------------------------------------------------------------------------
 
-debug_callback_p = Primitive("debug_callback", multiple_results=True, holds_program=True)
+debug_callback_p = Primitive(
+    "debug_callback", family=OPAQUE, multiple_results=True, holds_program=True
+)
 
 
 @debug_callback_p.abstract
@@ -477,7 +459,9 @@ def debug_callback(
 
 # A call with a token, a number that only calls pass on: the data flow orders them. Lowering replaces the
 # other primitives by this one.
-ordered_callback_p = Primitive("callback_in_turn", multiple_results=True, holds_program=True)
+ordered_callback_p = Primitive(
+    "callback_in_turn", family=OPAQUE, multiple_results=True, holds_program=True
+)
 TOKEN = intern_aval((), np.dtype(np.uint32), False, None)
 
 

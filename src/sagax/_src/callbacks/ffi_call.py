@@ -11,18 +11,17 @@ from sagax._src.callbacks import vmap_methods
 from sagax._src.core import dims
 from sagax._src.core.avals import AbstractToken, ShapedArray, intern_aval
 from sagax._src.core.effects import Effect, no_effects
+from sagax._src.core.families import OPAQUE
 from sagax._src.core.primitive import Primitive
-from sagax._src.core.tangents import Zero, is_zero
 from sagax._src.core.value import aval_of, is_operand, not_an_array
 from sagax._src.diagnostics.errors import ArgumentValueError
 from sagax._src.higher_order.compiler_attributes import Attributes
-from sagax._src.higher_order.loops import in_front, one_by_one
 from sagax._src.primitives.unsupported import UnsupportedError
 
 _API_NAME = "ffi_call"
 _effect = frozenset({Effect("ffi")})
 
-ffi_call_p = Primitive("ffi_call", multiple_results=True, holds_program=True)
+ffi_call_p = Primitive("ffi_call", family=OPAQUE, multiple_results=True, holds_program=True)
 
 
 @ffi_call_p.abstract
@@ -36,58 +35,38 @@ def _(*, has_side_effect: bool, **_: Any) -> frozenset:
 
 
 @ffi_call_p.jvp
-def _(primals: Sequence[Any], tangents: Sequence[Any], *, target_name: str, **params: Any) -> tuple:
-    if not all(map(is_zero, tangents)):
-        raise ArgumentValueError(
-            f"The FFI call to `{target_name}` cannot be differentiated",
-            function=_API_NAME,
-            fix="say its derivative with custom_jvp or custom_vjp",
-        )
-    outs = ffi_call_p.bind(*primals, target_name=target_name, **params)
-    return outs, [Zero.like(aval_of(o)) for o in outs]
+def _(primals: Sequence[Any], tangents: Sequence[Any], **params: Any) -> tuple:
+    return vmap_methods.bind_without_jvp(
+        ffi_call_p,
+        primals,
+        tangents,
+        params,
+        f"The FFI call to `{params['target_name']}` cannot be differentiated",
+        function=_API_NAME,
+        fix="say its derivative with custom_jvp or custom_vjp",
+    )
 
 
 @ffi_call_p.batch
 def _(axis: Any, args: Sequence[Any], in_dims: Sequence[Any], **params: Any) -> tuple:
-    method = params["vmap_method"]
-    if method is None:
-        raise UnsupportedError(
-            f"vmap is only supported for the ffi_call primitive when vmap_method is one of "
-            f"{', '.join(map(repr, vmap_methods.METHODS))}. Got vmap_method=None",
-            function=_API_NAME,
-            argument="vmap_method",
-            got=None,
-            fix="pass vmap_method='sequential', or 'broadcast_all' if the function takes a leading dimension more",
-        )
-    args = in_front(args, in_dims)
-    if method in ("sequential", "sequential_unrolled"):
-        outs = one_by_one(
-            lambda *xs: ffi_call_p.bind(*xs, **params),
-            axis.size,
-            args,
-            in_dims,
-            unrolled=method == "sequential_unrolled",
-        )
-    else:
-        outs = _bind_batched(axis.size, args, in_dims, params)
-    return outs, [0] * len(outs)
+    def batched_layouts(batched: list[bool]) -> dict[str, Any]:
+        inputs = zip(batched, params["input_layouts"], strict=True)
+        return {
+            "input_layouts": tuple(_batched_layout(o) if b else o for b, o in inputs),
+            "output_layouts": tuple(map(_batched_layout, params["output_layouts"])),
+        }
 
-
-def _bind_batched(size: Any, args: Sequence[Any], in_dims: Sequence[Any], params: dict) -> list:
-    operands = vmap_methods.batch_operands(size, args, in_dims, params["vmap_method"])
-    layouts = [
-        _batched_layout(layout) if batched else layout
-        for (_, batched), layout in zip(operands, params["input_layouts"], strict=True)
-    ]
-    changed = {
-        **params,
-        "input_layouts": tuple(layouts),
-        "output_layouts": tuple(map(_batched_layout, params["output_layouts"])),
-        "result_avals": tuple(
-            intern_aval((size, *a.shape), a.dtype, False, None) for a in params["result_avals"]
-        ),
-    }
-    return ffi_call_p.bind(*[x for x, _ in operands], **changed)
+    return vmap_methods.batch_call(
+        ffi_call_p,
+        axis.size,
+        args,
+        in_dims,
+        params,
+        batched_params=batched_layouts,
+        function=_API_NAME,
+        argument="vmap_method",
+        got=None,
+    )
 
 
 def _batched_layout(layout: tuple) -> tuple:
@@ -181,13 +160,7 @@ def ffi_call(
     >>> sagax.eval_shape(lambda x: f(x, eps=1e-5), sagax.ShapeDtypeStruct((3,), "float32"))
     ShapeDtypeStruct(shape=(3,), dtype=float32)
     """
-    if vmap_method is not None and vmap_method not in vmap_methods.METHODS:
-        raise ArgumentValueError(
-            function=_API_NAME,
-            argument="vmap_method",
-            got=vmap_method,
-            expected=f"None or one of {', '.join(vmap_methods.METHODS)}",
-        )
+    vmap_methods.check_method(_API_NAME, vmap_method)
     if custom_call_api_version >= 4 and legacy_backend_config is not None:
         raise ArgumentValueError(
             function=_API_NAME,

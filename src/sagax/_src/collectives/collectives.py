@@ -12,8 +12,11 @@ from typing import Any
 import numpy as np
 
 from sagax._src import trees
+from sagax._src.argument_checks import checks
+from sagax._src.argument_checks.checks import canonical_axis
 from sagax._src.core import dtypes
 from sagax._src.core.avals import intern_aval, no_axes
+from sagax._src.core.families import OPAQUE, Fusion, operand_size
 from sagax._src.core.primitive import Primitive
 from sagax._src.core.tangents import Zero, is_zero
 from sagax._src.core.trace import axis_size as size_of_axis
@@ -34,7 +37,6 @@ from sagax._src.primitives.slicing import (
 )
 from sagax._src.primitives.structural import (
     broadcast,
-    canonical_axis,
     convert,
     moveaxis,
     reduce_sum,
@@ -114,10 +116,18 @@ _DIMENSION_PARAMS = ("all_gather_dimension", "split_axis", "concat_axis", "scatt
 
 
 pmax_p = device_reduction(
-    "pmax", "maximum", lambda x, d: reductions.reduce_max(x, (d,)), lambda x, n: x
+    "pmax",
+    "maximum",
+    lambda x, d: reductions.reduce_max(x, (d,)),
+    lambda x, n: x,
+    creates_nan=False,
 )
 pmin_p = device_reduction(
-    "pmin", "minimum", lambda x, d: reductions.reduce_min(x, (d,)), lambda x, n: x
+    "pmin",
+    "minimum",
+    lambda x, d: reductions.reduce_min(x, (d,)),
+    lambda x, n: x,
+    creates_nan=False,
 )
 
 
@@ -242,7 +252,7 @@ def _dimensions(x: Any, dimensions: tuple[int, ...], function: str) -> tuple[int
 
 # --- indices -------------------------------------------------------------------------------------------
 
-axis_index_p = Primitive("axis_index", holds_program=True)
+axis_index_p = Primitive("axis_index", family=OPAQUE, holds_program=True)
 axis_index_p.tells_vma = True
 
 
@@ -393,10 +403,16 @@ def _exchange_axis(axis_name: Any) -> Any:
 
 
 def _define_exchange(
-    name: str, abstract: Callable, collective: Callable, transpose: Callable, lower: Callable
+    name: str,
+    abstract: Callable,
+    collective: Callable,
+    transpose: Callable,
+    lower: Callable,
+    **properties: Any,
 ) -> Primitive:
     """Define the primitive of a linear rearrangement along one named axis, or several of a mesh."""
-    p = Primitive(name, multilinear=True, holds_program=True)
+    properties = {"creates_nan": False, **properties}
+    p = Primitive(name, multilinear=True, holds_program=True, family=OPAQUE, **properties)
     p.abstract_rule = abstract
     p.lower_rule = lower
     p.tells_vma = True
@@ -620,13 +636,9 @@ def all_gather(
     >>> sagax.vmap(lambda x: sagax.lax.all_gather(x, "i"), axis_name="i", out_axes=None)(np.arange(3))
     Array([0, 1, 2], dtype=int32)
     """
-    if to not in ("varying", "invarying"):
-        raise ArgumentValueError(
-            function="all_gather",
-            argument="to",
-            got=repr(to),
-            expected="'varying' or 'invarying'",
-        )
+    checks.one_of(
+        "all_gather", "to", to, ("varying", "invarying"), "'varying' or 'invarying'", show=repr
+    )
     name = _exchange_axis(axis_name)
     groups = _check_groups(axis_index_groups, _names(name), "all_gather")
     n = _product_of_sizes(_names(name)) if groups is None else len(groups[0])
@@ -726,6 +738,9 @@ psum_scatter_p = _define_exchange(
         ct, all_gather_dimension=scatter_dimension, **params
     ),
     _lower_psum_scatter,
+    creates_nan=True,
+    fusion=Fusion.REDUCES,
+    cost=operand_size,
 )
 
 

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from sagax._src.core import memo_keys
 from sagax._src.core.effects import no_effects
 from sagax._src.core.value import aval_of
-from sagax._src.lazy_import import lazy_import
+from sagax._src.lazy_import import lazy_imports
 from sagax._src.source_stacks import joined, written
 
-if TYPE_CHECKING:
-    import sagax._src.core.pretty_print as pretty_print
-else:
-    pretty_print = lazy_import("sagax._src.core.pretty_print", globals())
+
+@lazy_imports
+def _() -> None:
+    global pretty_print
+    from sagax._src.core import pretty_print
 
 
 class Var:
@@ -132,7 +134,7 @@ class Jaxpr:
     """A program: inputs (`constvars` then `invars`), equations in order, outputs.
 
     Never changed once made, which lets `memo` hold what was derived from it (its derivative, its
-    transpose, its lowering) for as long as it lives.
+    transpose, its lowering) for as long as it lives. `core/memo_keys.py` names the keys.
     """
 
     __slots__ = (
@@ -266,7 +268,7 @@ def eval_jaxpr(jaxpr: Jaxpr, consts: Sequence[Any], *args: Any) -> list:
 
 def _last_uses(jaxpr: Jaxpr) -> dict[int, list[Var]]:
     """For each equation the variables that nothing later reads, so that their memory can go."""
-    found = jaxpr.memo.get("last uses")
+    found = jaxpr.memo.get(memo_keys.LAST_USES)
     if found is None:
         found, seen = {}, {v for v in jaxpr.outvars if type(v) is Var}
         for i in range(len(jaxpr.eqns) - 1, -1, -1):
@@ -275,7 +277,7 @@ def _last_uses(jaxpr: Jaxpr) -> dict[int, list[Var]]:
                 if type(v) is Var and v not in seen:
                     seen.add(v)
                     found.setdefault(i, []).append(v)
-        jaxpr.memo["last uses"] = found
+        jaxpr.memo[memo_keys.LAST_USES] = found
     return found
 
 

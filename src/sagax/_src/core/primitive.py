@@ -14,6 +14,15 @@ A rule is a slot of the primitive, filled by a decorator where the primitive is 
     stage(trace, args, params)            -> outputs, for what is recorded in another form than it is bound in
     prune(used, **params)                 -> (params, kept operands, kept results) of an application of which some results are
                                              unused, as masks that keep at least the used ones; or None to leave it
+    shard(call)                           -> for each result, the mesh axes along which each dimension is cut (sharding_rules.py)
+    mask(trace, primitive, args, params, out) -> result(s) where operands are lazy views (higher_order/lazy_masks.py)
+    index(shapes, params)                 -> `Indices`: which operands are indices, into which axes
+    wide(*operands, **params)             -> the result in float64, of integers that may not fit the dtype
+    check(eqn, operands, categories, outcome) -> results, with what checkify asks added to the outcome
+    key(interpreter, params, operands, avals, traceback) -> which keys the results hold (runtime/key_reuse)
+
+The last six, and the traits by which passes decide, are answered for each primitive: by its `family`,
+where the primitive itself does not say otherwise (families.py).
 
 With `multiple_results` the outputs (and their tangents and dims) are lists. `impl` overrides how a
 primitive is evaluated outside of any tracing, `effects` tells the side effects of an application.
@@ -23,20 +32,23 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from threading import get_ident
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from sagax._src.core import avals
 from sagax._src.core.effects import no_effects
+from sagax._src.core.families import RULES, SLOTS, TRAITS, UNKNOWN, Default, Family
 from sagax._src.core.jaxpr import subjaxprs
 from sagax._src.core.trace import at_work, evaluation
 from sagax._src.diagnostics import errors
-from sagax._src.lazy_import import lazy_import
+from sagax._src.lazy_import import lazy_imports
 from sagax._src.source_stacks import capture
 
-if TYPE_CHECKING:
-    import sagax._src.core.sharding_rules as sharding_rules
-else:
-    sharding_rules = lazy_import("sagax._src.core.sharding_rules", globals())
+
+@lazy_imports
+def _() -> None:
+    global sharding_rules
+    from sagax._src.core import sharding_rules
+
 
 _CACHE_LIMIT = 8192
 
@@ -91,11 +103,14 @@ class Primitive:
         "tells_vma",
         "batch_collective",
         "lower_on",
+        "family",
         "entries",
         "_abstract_cache",
         "__weakref__",
         "__dict__",  # what a library that defines primitives of its own keeps with them
         *_RULES,
+        *RULES,
+        *TRAITS,
     )
 
     abstract_rule: Rule | None
@@ -111,6 +126,22 @@ class Primitive:
     prune_rule: Rule | None
     effects_rule: Rule | None
     impl: Rule | None
+    shard_rule: Rule | Default
+    mask_rule: Rule | Default
+    index_rule: Rule | Default
+    wide_rule: Rule | Default
+    check_rule: Rule | Default | None
+    key_rule: Rule | Default | None
+    fusion: int
+    latency: int
+    recomputes: int
+    cost: float | Rule
+    host_cost: int
+    rounds: bool
+    creates_nan: bool
+    cotangent_mask: int
+    moves_keys: bool
+    handles_keys: bool
 
     def __init__(
         self,
@@ -121,6 +152,8 @@ class Primitive:
         exact: bool | Callable[[tuple], bool] = False,
         holds_program: bool = False,
         samples: Sequence[Any] | Callable[[], Sequence[Any]] = (),
+        family: Family = UNKNOWN,
+        **answers: Any,
     ) -> None:
         self.name = name
         self.multiple_results = multiple_results
@@ -134,6 +167,13 @@ class Primitive:
         self.entries: dict = {}  # of the evaluator: signature -> how to run it
         for slot in _RULES:
             setattr(self, slot, None)
+        self.family = family
+        for slot, answer in family.answers.items():
+            setattr(self, slot, answer)
+        for slot, answer in answers.items():  # where it differs from its family
+            if slot not in SLOTS:
+                raise TypeError(f"a primitive has no slot {slot!r}")
+            setattr(self, slot, answer)
         # XLA puts the program that it holds in its place
         self.is_call = False
         # it holds bodies of a loop, or branches, which XLA compiles apart
@@ -244,4 +284,10 @@ class Primitive:
     stage = _slot("stage_rule")
     prune = _slot("prune_rule")
     effect = _slot("effects_rule")
+    shard = _slot("shard_rule")
+    mask = _slot("mask_rule")
+    index = _slot("index_rule")
+    wide = _slot("wide_rule")
+    check = _slot("check_rule")
+    key = _slot("key_rule")
     del _slot

@@ -12,7 +12,7 @@ import math
 import threading
 import weakref
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -25,12 +25,14 @@ from sagax._src.core.meshes import (
     PartitionSpec,
 )
 from sagax._src.diagnostics.errors import ArgumentError, SagaxError
-from sagax._src.lazy_import import lazy_import
+from sagax._src.lazy_import import lazy_imports
 
-if TYPE_CHECKING:
+
+@lazy_imports
+def _() -> None:
+    global difflib
     import difflib
-else:
-    difflib = lazy_import("difflib", globals())
+
 
 Index = tuple[slice, ...]
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from sagax._src import config, xla
-from sagax._src.core import avals, dims
+from sagax._src.core import avals, dims, memo_keys
 from sagax._src.core.effects import no_effects
 from sagax._src.core.jaxpr import ClosedJaxpr, DebugInfo, Eqn, Jaxpr, Literal, Var, no_debug_info
 from sagax._src.core.trace import Trace, Tracer, entered, leaked, no_leaks, state
@@ -225,7 +225,7 @@ def hoist_constants(jaxpr: Jaxpr) -> Jaxpr:
     """The same program with its constvars as leading inputs."""
     if not jaxpr.constvars:
         return jaxpr
-    found = jaxpr.memo.get("hoisted")
+    found = jaxpr.memo.get(memo_keys.HOISTED_CONSTANTS)
     if found is None:
         found = Jaxpr(
             (),
@@ -235,5 +235,5 @@ def hoist_constants(jaxpr: Jaxpr) -> Jaxpr:
             jaxpr.effects,
             jaxpr.debug_info,
         )
-        jaxpr.memo["hoisted"] = found
+        jaxpr.memo[memo_keys.HOISTED_CONSTANTS] = found
     return found

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from sagax._src.core.value import aval_of
@@ -59,3 +60,41 @@ def is_zero(x: Any) -> bool:
 
 def is_linear(x: Any) -> bool:
     return type(x) is Linear
+
+
+def nonzero_marks(tangents: Iterable[Any]) -> tuple[bool, ...]:
+    """Mark the tangents (or cotangents) that are not symbolic zeros."""
+    return tuple([type(t) is not Zero for t in tangents])
+
+
+def nonzero_tangents(tangents: Iterable[Any]) -> list:
+    """The tangents (or cotangents) that are not symbolic zeros."""
+    return [t for t in tangents if type(t) is not Zero]
+
+
+def linear_marks(operands: Iterable[Any]) -> tuple[bool, ...]:
+    """Mark the operands of a transpose rule whose cotangents are wanted."""
+    return tuple([type(x) is Linear for x in operands])
+
+
+def spread_tangents(given: Iterable[Any], marks: Iterable[bool], avals: Sequence[Any]) -> list:
+    """Put the given tangents at the marked positions, symbolic zeros of primals of type `avals` at the others."""
+    values = iter(given)
+    return [next(values) if m else Zero.like(a) for m, a in zip(marks, avals, strict=True)]
+
+
+def spread_cotangents(given: Iterable[Any], marks: Iterable[bool], operands: Sequence[Any]) -> list:
+    """Put the given cotangents at the marked ones of the linear operands, symbolic zeros at the others.
+
+    `marks` has an entry for each linear operand. The other operands get None.
+    """
+    values, flags = iter(given), iter(marks)
+    return [
+        (next(values) if next(flags) else Zero(x.aval)) if type(x) is Linear else None
+        for x in operands
+    ]
+
+
+def transposed_operands(operands: Iterable[Any], cotangents: Iterable[Any]) -> list:
+    """What a transposed jaxpr takes: the operands that are not linear, then the cotangents that are not zero."""
+    return [x for x in operands if type(x) is not Linear] + nonzero_tangents(cotangents)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
+from typing import Any, ClassVar, NamedTuple, Self
 
 from sagax._src.diagnostics.model import Diagnostic, Label, Span, Suggestion, Trust, type_text
 from sagax._src.diagnostics.provenance import (
@@ -14,13 +14,15 @@ from sagax._src.diagnostics.provenance import (
 )
 from sagax._src.diagnostics.source import function_code, return_span
 from sagax._src.diagnostics.spans import is_user_file, user_span
-from sagax._src.lazy_import import lazy_import
+from sagax._src.lazy_import import lazy_imports
 from sagax._src.source_stacks import stack
 
-if TYPE_CHECKING:
-    import sagax._src.diagnostics.render as render
-else:
-    render = lazy_import("sagax._src.diagnostics.render", globals())
+
+@lazy_imports
+def _() -> None:
+    global render
+    from sagax._src.diagnostics import render
+
 
 __all__ = ["Details", "SagaxError", "describe"]
 

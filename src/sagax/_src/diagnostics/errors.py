@@ -51,7 +51,7 @@ classes pickle, as their text.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 from sagax._src.diagnostics.base import Details, SagaxError, describe
 from sagax._src.diagnostics.keys import reuse_details
@@ -67,12 +67,14 @@ from sagax._src.diagnostics.spans import (
     user_positions,
     user_span,
 )
-from sagax._src.lazy_import import lazy_import
+from sagax._src.lazy_import import lazy_imports
 
-if TYPE_CHECKING:
-    import sagax._src.diagnostics.leaks as leaks
-else:
-    leaks = lazy_import("sagax._src.diagnostics.leaks", globals())
+
+@lazy_imports
+def _() -> None:
+    global leaks
+    from sagax._src.diagnostics import leaks
+
 
 __all__ = [
     "ArgumentError",

@@ -12,7 +12,11 @@ from typing import Any
 
 from sagax._src.diagnostics.errors import ArgumentError, ArgumentValueError
 
-__all__ = ["Listeners", "durations", "events", "scalars", "record_span", "spans", "record_duration"]
+__all__ = [
+    "Hook", "Listeners", "durations", "events", "index_clamped", "jit_called", "jit_compiled", "jit_created",
+    "jit_traced", "operation_evaluated", "record_duration", "record_span", "scalars", "spans",
+    "static_indices_read", "tracer_concretized", "tracer_to_numpy",
+]  # fmt: skip
 
 
 class Listeners:
@@ -63,6 +67,39 @@ events = Listeners("event")
 durations = Listeners("event_duration_secs")
 spans = Listeners("event_time_span")
 scalars = Listeners("scalar")
+
+
+class Hook:
+    """A function that a tool sets to observe or replace an action, or None.
+
+    `python -m sagax explain` sets hooks, in a process of its own. Only slow paths call them.
+    """
+
+    __slots__ = ("function",)
+
+    def __init__(self) -> None:
+        self.function: Callable[..., Any] | None = None
+
+
+# (jitted) after the creation of a jitted function
+jit_created = Hook()
+# (jitted, closed jaxpr) after its tracing
+jit_traced = Hook()
+# (jitted, traced, tree, statics, args, kwargs) after the compilation of a signature
+jit_compiled = Hook()
+# (jitted, args, kwargs) instead of `jitted._general(args, kwargs)`; set by `jit.watch_calls`
+jit_called = Hook()
+# (tracer, error class) before a tracer is converted to its known Python value
+tracer_concretized = Hook()
+# (tracer, *args) instead of the error for the conversion of a tracer to NumPy
+tracer_to_numpy = Hook()
+# (index, size) before a static index is clamped to the bounds of an axis
+index_clamped = Hook()
+# (array, parts of an index) before elements at static indices are read eagerly
+static_indices_read = Hook()
+# (primitive, args, params, result) after an eager evaluation; while it is set, composite functions
+# evaluate their operations one by one. Its setter also replaces `evaluation.evaluate`, which calls it.
+operation_evaluated = Hook()
 
 
 def record_span(event: str, start: float, end: float, **metadata: Any) -> None:

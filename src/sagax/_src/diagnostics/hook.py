@@ -6,16 +6,18 @@ import os
 import sys
 import traceback
 from types import TracebackType
-from typing import TYPE_CHECKING, TextIO
+from typing import TextIO
 
 from sagax._src.diagnostics.base import SagaxError
 from sagax._src.diagnostics.boundary import hide_frames
-from sagax._src.lazy_import import lazy_import
+from sagax._src.lazy_import import lazy_imports
 
-if TYPE_CHECKING:
-    import sagax._src.diagnostics.render as render
-else:
-    render = lazy_import("sagax._src.diagnostics.render", globals())
+
+@lazy_imports
+def _() -> None:
+    global render
+    from sagax._src.diagnostics import render
+
 
 __all__ = ["install", "use_color"]
 

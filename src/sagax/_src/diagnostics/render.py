@@ -34,14 +34,14 @@ from sagax._src.diagnostics.spans import display_path, excerpt
 __all__ = ["ansi", "as_json", "html", "plain"]
 
 
-class _Piece(NamedTuple):
+class _StyledText(NamedTuple):
     """Hold a text and its role, which selects its color."""
 
     text: str
     role: str = ""
 
 
-_Line = list[_Piece]
+_Line = list[_StyledText]
 
 _WIDTH = 96
 _WRAP_OPTIONS: dict[str, Any] = {"break_long_words": False, "break_on_hyphens": False}
@@ -70,21 +70,21 @@ def _layout(d: Diagnostic) -> Iterator[_Line]:
                 break
             shown = max(room - 1, 3)
             more = f"    ... {len(found) - shown} more lines"
-            found = [*found[:shown], [_Piece(more)]] if len(found) > shown + 1 else found
+            found = [*found[:shown], [_StyledText(more)]] if len(found) > shown + 1 else found
         lines += found
     yield from lines
 
 
 def _message_lines(d: Diagnostic) -> Iterator[_Line]:
     head, *facts = d.message.split("\n")
-    yield [_Piece(head, d.severity.value)]
+    yield [_StyledText(head, d.severity.value)]
     for fact in facts:
-        yield [_Piece(fact)]
+        yield [_StyledText(fact)]
     for label in sorted(d.labels, key=lambda label: not label.primary):
         yield from _label_lines(label)
     yield from _provenance_lines(d)
     if d.context:
-        yield [_Piece("  while " + ", ".join(d.context), "context")]
+        yield [_StyledText("  while " + ", ".join(d.context), "context")]
     for note in d.notes:
         yield from _paragraph("note", note)
 
@@ -92,11 +92,11 @@ def _message_lines(d: Diagnostic) -> Iterator[_Line]:
 def _paragraph(title: str, text: str) -> Iterator[_Line]:
     first, *rest = text.split("\n")
     head, *more = textwrap.wrap(first, _WIDTH - len(title), **_WRAP_OPTIONS) or [""]
-    yield [_Piece(f"  {title}: ", title), _Piece(head)]
+    yield [_StyledText(f"  {title}: ", title), _StyledText(head)]
     for line in more:
-        yield [_Piece("    " + line)]
+        yield [_StyledText("    " + line)]
     for line in rest:
-        yield [_Piece("    " + line)]
+        yield [_StyledText("    " + line)]
 
 
 def _location(span: Span) -> str:
@@ -107,34 +107,34 @@ def _location(span: Span) -> str:
 def _label_lines(label: Label) -> Iterator[_Line]:
     span = label.span
     inside = f" in {span.function}" if span.function and span.function != "<module>" else ""
-    yield [_Piece("  --> ", "frame"), _Piece(f"{_location(span)}{inside}", "location")]
+    yield [_StyledText("  --> ", "frame"), _StyledText(f"{_location(span)}{inside}", "location")]
     lines = excerpt(span)
     if not lines:
         known = "" if span.file.startswith("<") else " (this source is missing or has changed)"
         if label.text or known:
-            yield [_Piece(f"      {label.text}{known}".rstrip(), "frame")]
+            yield [_StyledText(f"      {label.text}{known}".rstrip(), "frame")]
         return
     gutter = len(str(max(line.number or 0 for line in lines)))
     mark = "primary" if label.primary else "secondary"
     for i, line in enumerate(lines):
         number = "" if line.number is None else str(line.number)
-        yield [_Piece(f"{number:>{gutter}} | ", "frame"), _Piece(line.text, "source")]
+        yield [_StyledText(f"{number:>{gutter}} | ", "frame"), _StyledText(line.text, "source")]
         if line.marks.strip():
             text = f" {label.text}" if label.text and i == len(lines) - 1 else ""
-            yield [_Piece(" " * gutter + " | ", "frame"), _Piece(line.marks + text, mark)]
+            yield [_StyledText(" " * gutter + " | ", "frame"), _StyledText(line.marks + text, mark)]
 
 
 def _provenance_lines(d: Diagnostic) -> Iterator[_Line]:
     if d.depends:
         noun = "argument" if len(d.depends) == 1 else "arguments"
         of = f" ({noun} of {d.function})" if d.function else ""
-        yield [_Piece("  depends on: ", "note"), _Piece(_join_names(d.depends) + of)]
+        yield [_StyledText("  depends on: ", "note"), _StyledText(_join_names(d.depends) + of)]
     # the last step is often the offending expression itself, which an excerpt shows already
     excerpts = [label.span for label in d.labels]
     chain = [step for step in d.chain if step.span not in excerpts]
     if not chain:
         return
-    yield [_Piece("  through:", "note")]
+    yield [_StyledText("  through:", "note")]
     rows = [
         (_line_location(step), _expression(step), _operations(step), step.aval) for step in chain
     ]
@@ -144,9 +144,9 @@ def _provenance_lines(d: Diagnostic) -> Iterator[_Line]:
             cell.ljust(width) for cell, width in zip(row, widths, strict=False)
         )
         yield [
-            _Piece(f"    {line}  ", "location"),
-            _Piece(f"{text}  ", "source"),
-            _Piece(f"{operations}  {row[3]}", "frame"),
+            _StyledText(f"    {line}  ", "location"),
+            _StyledText(f"{text}  ", "source"),
+            _StyledText(f"{operations}  {row[3]}", "frame"),
         ]
 
 
@@ -182,7 +182,7 @@ def _suggestion_lines(suggestion: Suggestion) -> Iterator[_Line]:
     for line in diff(suggestion.edits).splitlines():
         if not line.startswith(("---", "+++", "@@", "\\ No newline")):
             role = {"+": "added", "-": "removed"}.get(line[:1], "source")
-            yield [_Piece("    " + line, role)]
+            yield [_StyledText("    " + line, role)]
 
 
 # --- color ---------------------------------------------------------------------------------------
@@ -228,7 +228,7 @@ def html(diagnostic: Diagnostic) -> str:
     return f'<pre class="sagax-diagnostic" style="{style}">{head}' + "\n".join(lines) + "</pre>"
 
 
-def _styled(piece: _Piece) -> str:
+def _styled(piece: _StyledText) -> str:
     text = html_module.escape(piece.text)
     css = _CSS.get(piece.role)
     return text if css is None else f'<span style="{css}">{text}</span>'

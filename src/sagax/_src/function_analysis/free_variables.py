@@ -7,7 +7,6 @@ that only the other branch of an `if` reads is not taken for one that was read.
 
 from __future__ import annotations
 
-import dis
 import enum
 import functools
 import sys
@@ -25,6 +24,7 @@ from sagax._src.core import dtypes
 from sagax._src.core.trace import is_concrete
 from sagax._src.diagnostics.spans import is_user_file
 from sagax._src.frozen_class import record
+from sagax._src.function_analysis import bytecode
 
 MISSING: Final = type("Missing", (), {"__repr__": lambda self: "<not defined>"})()
 
@@ -65,128 +65,7 @@ def same(a: Any, b: Any) -> bool:
     return bool(a == b)
 
 
-# --- one piece of code ---------------------------------------------------------------------------
-
-
-class Load(NamedTuple):
-    """An expression such as `scale`, `self.rate` or `options["rate"]`: a name, and what is taken of it.
-
-    `root` is "global", "cell" or "local"; a step is (operation, key) with "attribute" or "item".
-    """
-
-    root: str
-    name: str
-    steps: tuple[tuple[str, Any], ...]
-    offset: int
-    line: int
-
-
-class Scan(NamedTuple):
-    """The loads and stores of one code object; `rebound` are its assigned local variables."""
-
-    loads: tuple[Load, ...]
-    inner: tuple[CodeType, ...]
-    stored: frozenset[Any]
-    rebound: frozenset[str]
-
-
-_SILENT = frozenset(("CACHE", "EXTENDED_ARG", "NOP", "RESUME", "PRECALL", "NOT_TAKEN"))
-_LOCAL = frozenset(("LOAD_FAST", "LOAD_FAST_CHECK", "LOAD_FAST_BORROW"))
-_LOCALS = frozenset(("LOAD_FAST_LOAD_FAST", "LOAD_FAST_BORROW_LOAD_FAST_BORROW"))
-_NO_KEY = object()
 _NOTHING: Final[Mapping[str, Any]] = types.MappingProxyType({})
-
-
-_scans: dict[int, tuple[CodeType, Scan]] = {}  # by identity: equal code is not the code that runs
-_MOST_SCANS = 2048
-
-
-def scan(code: CodeType) -> Scan:
-    """Scan a code object for the names that it loads, with attributes and items of them."""
-    known = _scans.get(id(code))
-    if known is None:
-        if len(_scans) >= _MOST_SCANS:
-            _scans.clear()
-        known = _scans[id(code)] = code, _scan(code)
-    return known[1]
-
-
-def _scan(code: CodeType) -> Scan:
-    loads: list[Load] = []
-    stored: set[Any] = set()
-    stores: Counter[str] = Counter()
-    aliases: dict[str, Load] = {}
-    now: Load | None = None
-    key: Any = _NO_KEY
-
-    for ins in dis.get_instructions(code):
-        op, arg = ins.opname, ins.argval
-        if op in _SILENT:
-            continue
-        if key is not _NO_KEY:
-            subscript = op == "BINARY_SUBSCR" or (op == "BINARY_OP" and ins.argrepr == "[]")
-            if now is not None and subscript:
-                now = now._replace(steps=(*now.steps, ("item", key)), offset=ins.offset)
-                key = _NO_KEY
-                continue
-            if op in ("STORE_SUBSCR", "DELETE_SUBSCR"):
-                stored.add(key)
-            key = _NO_KEY
-        elif now is not None:
-            if op in ("LOAD_ATTR", "LOAD_METHOD"):
-                now = now._replace(steps=(*now.steps, ("attribute", arg)), offset=ins.offset)
-                continue
-            if op == "LOAD_CONST" and isinstance(arg, (str, int)):
-                key = arg
-                continue
-        if now is not None:
-            loads.append(now)
-        line = (ins.positions.lineno if ins.positions else None) or code.co_firstlineno
-        previous, now = now, None
-        if op == "LOAD_GLOBAL":
-            now = Load("global", arg, (), ins.offset, line)
-        elif op == "LOAD_DEREF":
-            now = Load("cell", arg, (), ins.offset, line)
-        elif op in _LOCAL:
-            now = Load("local", arg, (), ins.offset, line)
-        elif op in _LOCALS:
-            now = Load("local", arg[1], (), ins.offset, line)
-        elif op == "STORE_FAST_LOAD_FAST":
-            stores[arg[0]] += 1
-            now = Load("local", arg[1], (), ins.offset, line)
-        elif op == "STORE_FAST":
-            stores[arg] += 1
-            if previous is not None:
-                aliases[arg] = previous
-        elif op == "STORE_FAST_STORE_FAST":
-            stores.update(arg)
-        elif op in ("STORE_GLOBAL", "DELETE_GLOBAL", "STORE_ATTR", "DELETE_ATTR"):
-            stored.add(arg)
-        elif op in ("STORE_DEREF", "DELETE_DEREF"):
-            stores[arg] += 1
-            if arg in code.co_freevars:
-                stored.add(arg)
-    if now is not None:
-        loads.append(now)
-    parameters = frozenset(code.co_varnames[: code.co_argcount + code.co_kwonlyargcount])
-    once = {v: load for v, load in aliases.items() if stores[v] == 1 and v not in parameters}
-    return Scan(
-        tuple(dict.fromkeys(_expanded(load, once) for load in loads)),
-        tuple(c for c in code.co_consts if isinstance(c, CodeType)),
-        frozenset(stored),
-        frozenset(stores),
-    )
-
-
-def _expanded(load: Load, aliases: Mapping[str, Load]) -> Load:
-    """Expand local aliases, such as `options = self.options`, in a load."""
-    for _ in range(4):
-        known = aliases.get(load.name) if load.root == "local" else None
-        if known is None:
-            break
-        load = load._replace(root=known.root, name=known.name, steps=(*known.steps, *load.steps))
-    return load
-
 
 # --- from names to values ------------------------------------------------------------------------
 
@@ -267,7 +146,7 @@ def outside(fun: Any, bound: Mapping[str, Any]) -> list[Read]:
         if not isinstance(function, types.FunctionType) or not _is_own(function.__code__):
             return
         code = function.__code__
-        cells = dict(zip(code.co_freevars, function.__closure__ or (), strict=False))
+        cells = bytecode.cells_of(function)
         here = {**known, **dict(zip(code.co_varnames[: code.co_argcount], first, strict=False))}
         todo.append((code, _Scope(function.__globals__, cells, here)))
         original = function.__dict__.get("__wrapped__")
@@ -282,7 +161,7 @@ def outside(fun: Any, bound: Mapping[str, Any]) -> list[Read]:
             continue
         seen.add(key)
         codes.append(code)
-        found = scan(code)
+        found = bytecode.scan(code)
         bound_here = {n: v for n, v in scope.bound.items() if n not in found.rebound}
         inside = _Scope(scope.globals, scope.cells, bound_here)
         todo.extend((c, _narrowed(c, inside)) for c in found.inner)
@@ -292,7 +171,7 @@ def outside(fun: Any, bound: Mapping[str, Any]) -> list[Read]:
                 reads.setdefault(
                     (id(code), load.offset, *[(id(x.holder), x.key) for x in read.links]), read
                 )
-    stored = frozenset[Any]().union(*(scan(code).stored for code in codes))
+    stored = frozenset[Any]().union(*(bytecode.scan(code).stored for code in codes))
     # What the function itself assigns changes by its own doing.
     return [read for read in reads.values() if read.links[-1].key not in stored]
 
@@ -316,7 +195,7 @@ def _is_own(code: CodeType) -> bool:
     return _is_own_file(code.co_filename)
 
 
-def _follow(load: Load, scope: _Scope, code: CodeType, enter: Any) -> Read | None:
+def _follow(load: bytecode.Load, scope: _Scope, code: CodeType, enter: Any) -> Read | None:
     """Follow a load to its value, if it is watched, and enter functions on the path."""
     links: list[Link] = []
     text = load.name
@@ -541,16 +420,11 @@ if sys.version_info >= (3, 12):
 
 else:
 
-    def _chooses(code: CodeType) -> bool:
-        """Return whether a code object may skip some of its instructions."""
-        names = (dis.opname[op] for op in code.co_code[::2])
-        return any(name.startswith(("POP_JUMP", "JUMP_IF")) for name in names)
-
     @contextmanager
     def _watched(codes: Mapping[int, CodeType], ran: Ran) -> Iterator[None]:
         before = sys.gettrace()
         debugged = before is not None and not getattr(before, "of_sagax", False)
-        if debugged or not any(map(_chooses, codes.values())):
+        if debugged or not any(bytecode.scan(code).branches for code in codes.values()):
             # Watching slows the trace down in this version of Python; and a debugger needs the hook.
             ran.whole.update(codes)
             yield
@@ -591,5 +465,4 @@ __all__ = [
     "reused_reads",
     "running",
     "same",
-    "scan",
 ]

@@ -4,39 +4,33 @@ A transformation that is applied outside of `jit` runs the user's function at ea
 was traced before instead is sound where the function does nothing but compute its result, and where
 what it reads from outside (globals, closure cells, defaults) is what it was. Both are decided by
 reading its bytecode, and that of the functions it calls, before it is ever skipped. Whatever is not
-understood counts as impure: the function is then simply called.
+understood counts as impure, and so does all bytecode of a version of Python that is not known: the function
+is then simply called.
 """
 
 from __future__ import annotations
 
 import builtins
-import dis
 import functools
+import itertools
 import types
 from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
 
+from sagax._src import tuning
 from sagax._src.core.trace import Tracer, is_concrete
 from sagax._src.core.value import Array
 from sagax._src.diagnostics.spans import is_sagax
-from sagax._src.function_analysis import identity
+from sagax._src.function_analysis import bytecode, identity
 
 __all__ = ["Impure", "Reads", "check_class", "reads_of"]
 
 _MOST_FUNCTIONS = 64
-_MOST_BYTES = 1 << 16  # of a NumPy array that is compared at each call
 _PLAIN = frozenset((bool, int, float, complex, str, bytes, type(None), type(Ellipsis), range))
 _CONTAINERS = frozenset((list, dict, set))
 
-# What these do shows outside of the function, or their result depends on more than operands.
-_REFUSED = frozenset(
-    """STORE_ATTR DELETE_ATTR STORE_GLOBAL DELETE_GLOBAL DELETE_DEREF STORE_NAME DELETE_NAME LOAD_NAME
-    IMPORT_NAME IMPORT_FROM IMPORT_STAR LOAD_BUILD_CLASS LOAD_SUPER_ATTR LOAD_CLASSDEREF LOAD_LOCALS
-    LOAD_FROM_DICT_OR_GLOBALS LOAD_FROM_DICT_OR_DEREF BEFORE_WITH BEFORE_ASYNC_WITH WITH_EXCEPT_START
-    PUSH_EXC_INFO SETUP_ANNOTATIONS GET_AWAITABLE GET_AITER GET_ANEXT SEND ASYNC_GEN_WRAP PRINT_EXPR""".split()
-)
 # What changes a container in place. On one that the function made itself nobody sees it.
 _CHANGES = frozenset(("STORE_SUBSCR", "DELETE_SUBSCR", "STORE_SLICE"))
 _CHANGING_METHODS = frozenset(
@@ -132,7 +126,7 @@ class Reads:
         """Return the arrays that `fun` reads now. Raises LookupError or ValueError if one is missing."""
         if not self.arrays:
             return []
-        cells = dict(zip(fun.__code__.co_freevars, fun.__closure__ or ()))
+        cells = bytecode.cells_of(fun)
         return [
             cells[name].cell_contents if space is None else space[name]
             for name, space in self.arrays.items()
@@ -206,6 +200,8 @@ def reads_of(fun: Any, also: Sequence[Any], given_containers: bool) -> Reads:
     Raises Impure unless a call does nothing but compute its result.
     """
     look = _Look()
+    if not look.harmless:
+        raise Impure("the bytecode of this version of Python is not known")
     if type(fun) is types.FunctionType:
         look.function(fun, own=True)
     else:
@@ -219,6 +215,10 @@ def reads_of(fun: Any, also: Sequence[Any], given_containers: bool) -> Reads:
     return look.reads
 
 
+def _is_attribute(step: tuple[str, Any]) -> bool:
+    return step[0] == "attribute"
+
+
 class _Look:
     """One look at a function and all that it calls."""
 
@@ -230,6 +230,7 @@ class _Look:
         self.namespaces = False  # a module of ours is passed on, and anything may be read from it
         self.left = _MOST_FUNCTIONS
         self.refused: set[str] = set()
+        self.harmless = bytecode.harmless_operations()
 
     # -- functions ------------------------------------------------------------------------------
 
@@ -252,7 +253,7 @@ class _Look:
             self.reads.own_defaults = _defaults(fun)
         for default in _defaults(fun):
             self.value(default)
-        cells = dict(zip(fun.__code__.co_freevars, fun.__closure__ or ()))
+        cells = bytecode.cells_of(fun)
         for name, cell in cells.items():
             try:
                 value = cell.cell_contents
@@ -286,30 +287,27 @@ class _Look:
         fresh = fresh | frozenset(code.co_cellvars)
         if code.co_flags & (0x80 | 0x100 | 0x200):  # coroutines
             raise Impure("asynchronous")
-        steps = [s for s in dis.get_instructions(code) if s.opname not in ("CACHE", "PRECALL")]
-        for i, step in enumerate(steps):
-            name = step.opname
-            if name in _REFUSED:
-                raise Impure(name)
-            if name in _CHANGES or (name == "BINARY_OP" and step.argrepr.endswith("=")):
-                self.changes = True
-            elif name in ("LOAD_ATTR", "LOAD_METHOD"):
-                self.changes |= step.argval in _CHANGING_METHODS
-                if step.argval in _UNTRUSTED:
-                    self.refused.add(step.argval)
-            elif name == "STORE_DEREF" and step.argval not in fresh:
-                raise Impure("nonlocal")
-            elif name == "LOAD_GLOBAL":
-                self._read_global(space, step.argval, steps[i + 1 :], own)
-            elif name == "LOAD_DEREF" and step.argval not in fresh and step.argval in cells:
-                value = cells[step.argval].cell_contents
+        found = bytecode.scan(code)
+        unknown = found.operations - self.harmless
+        if unknown:
+            raise Impure(min(unknown))
+        if found.rebound.intersection(code.co_freevars) - fresh:
+            raise Impure("nonlocal")
+        if found.inplace or found.operations & _CHANGES or found.attributes & _CHANGING_METHODS:
+            self.changes = True
+        self.refused |= found.attributes & _UNTRUSTED
+        for load in found.loads:
+            attributes = [key for kind, key in itertools.takewhile(_is_attribute, load.steps)]
+            if load.root == "global":
+                self._read_global(space, load.name, attributes, own)
+            elif load.root == "cell" and load.name not in fresh and load.name in cells:
+                value = cells[load.name].cell_contents
                 if isinstance(value, types.ModuleType):
-                    self._attribute(value, steps[i + 1 :])
-        for const in code.co_consts:
-            if isinstance(const, types.CodeType):
-                self._code(const, space, cells, fresh, own)
+                    self._attribute(value, attributes)
+        for inner in found.inner:
+            self._code(inner, space, cells, fresh, own)
 
-    def _read_global(self, space: dict, name: str, rest: Sequence[Any], own: bool) -> None:
+    def _read_global(self, space: dict, name: str, attributes: Sequence[str], own: bool) -> None:
         value = space.get(name, _missing)
         if own and is_concrete(value):
             self.reads.arrays[name] = space
@@ -319,19 +317,17 @@ class _Look:
             if name not in _BUILTINS or not hasattr(builtins, name):
                 raise Impure(f"{name} is not known to be harmless")
         elif isinstance(value, types.ModuleType):
-            self._attribute(value, rest)
+            self._attribute(value, attributes)
         else:
             self.value(value)
 
-    def _attribute(self, module: types.ModuleType, rest: Sequence[Any]) -> None:
-        """Return what is read from a module, through its submodules."""
+    def _attribute(self, module: types.ModuleType, attributes: Sequence[str]) -> None:
+        """Record what is read from a module, through its submodules, or that the module itself is used."""
         value: Any = module
-        for step in rest:
+        for name in attributes:
             if not isinstance(value, types.ModuleType):
                 break
-            if step.opname not in ("LOAD_ATTR", "LOAD_METHOD"):
-                break  # the module itself is passed on
-            library, name = value.__name__, step.argval
+            library = value.__name__
             value = getattr(value, name, _missing)
             if value is _missing:
                 raise Impure(f"{library} has no {name}")
@@ -382,7 +378,7 @@ class _Look:
             for part in value.values() if kind is dict else value:
                 self.value(part)
         elif kind is np.ndarray:
-            if value.nbytes > _MOST_BYTES or value.dtype.hasobject:
+            if value.nbytes > tuning.EAGER_TRANSFORM_MAX_ARRAY_BYTES or value.dtype.hasobject:
                 raise Impure("a large NumPy array, which may change")
             self.reads.contents.append((value, _snapshot(value)))
         elif isinstance(value, type):

@@ -3,28 +3,41 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from sagax._src import config
+from sagax._src.core.families import HIGHER_ORDER, CotangentMask
 from sagax._src.core.jaxpr import ClosedJaxpr, eval_jaxpr
 from sagax._src.core.primitive import Primitive
 from sagax._src.core.staging import hoist_constants
-from sagax._src.core.tangents import Linear, Zero
-from sagax._src.lazy_import import lazy_import
+from sagax._src.core.tangents import (
+    linear_marks,
+    nonzero_marks,
+    nonzero_tangents,
+    spread_cotangents,
+    spread_tangents,
+    transposed_operands,
+)
+from sagax._src.lazy_import import lazy_imports
 from sagax._src.transforms.prune import prune_program
 
-if TYPE_CHECKING:
-    import sagax._src.transforms.batch as batch_transform
-    import sagax._src.transforms.jvp as jvp_transform
-    import sagax._src.transforms.linearize as linearize_transform
-    import sagax._src.transforms.transpose as transpose_transform
-else:
-    jvp_transform = lazy_import("sagax._src.transforms.jvp", globals())
-    linearize_transform = lazy_import("sagax._src.transforms.linearize", globals())
-    transpose_transform = lazy_import("sagax._src.transforms.transpose", globals())
-    batch_transform = lazy_import("sagax._src.transforms.batch", globals())
 
-jit_p = Primitive("jit", multiple_results=True, holds_program=True)
+@lazy_imports
+def _() -> None:
+    global batch_transform, jvp_transform, linearize_transform, transpose_transform
+    from sagax._src.transforms import batch as batch_transform
+    from sagax._src.transforms import jvp as jvp_transform
+    from sagax._src.transforms import linearize as linearize_transform
+    from sagax._src.transforms import transpose as transpose_transform
+
+
+jit_p = Primitive(
+    "jit",
+    family=HIGHER_ORDER,
+    cotangent_mask=CotangentMask.INSIDE,
+    multiple_results=True,
+    holds_program=True,
+)
 jit_p.is_call = True
 
 
@@ -67,50 +80,34 @@ def _(*args: Any, jaxpr: ClosedJaxpr, **_: Any) -> list:
 def _(
     primals: Sequence[Any], tangents: Sequence[Any], *, jaxpr: ClosedJaxpr, name: str, **params: Any
 ) -> tuple:
-    nonzero = tuple(type(t) is not Zero for t in tangents)
-    derived, marks = jvp_transform.jvp_jaxpr(jaxpr, nonzero)
-    outs = call(
-        derived, [*primals, *(t for t in tangents if type(t) is not Zero)], name=name, **params
-    )
+    derived, marks = jvp_transform.jvp_jaxpr(jaxpr, nonzero_marks(tangents))
+    outs = call(derived, [*primals, *nonzero_tangents(tangents)], name=name, **params)
     n = len(jaxpr.out_avals)
-    return outs[:n], _spread(outs[n:], marks, jaxpr.out_avals)
-
-
-def _spread(values: Sequence[Any], marks: Sequence[bool], avals: Sequence[Any]) -> list:
-    given = iter(values)
-    return [next(given) if m else Zero.like(a) for m, a in zip(marks, avals, strict=True)]
+    return outs[:n], spread_tangents(outs[n:], marks, jaxpr.out_avals)
 
 
 @jit_p.linearize
 def _(
     primals: Sequence[Any], tangents: Sequence[Any], *, jaxpr: ClosedJaxpr, name: str, **params: Any
 ) -> tuple:
-    nonzero = tuple(type(t) is not Zero for t in tangents)
-    split = linearize_transform.linearize_jaxpr(jaxpr, nonzero)
+    split = linearize_transform.linearize_jaxpr(jaxpr, nonzero_marks(tangents))
     n = len(jaxpr.out_avals)
     known = call(split.known, primals, name=name, **params)
-    given = [t for t in tangents if type(t) is not Zero]
-    outs = (
-        call(split.linear, [*split.pick(primals, known), *given], name=name, **params)
-        if any(split.nonzero_out)
-        else []
-    )
-    return known[:n], _spread(outs, split.nonzero_out, jaxpr.out_avals)
+    outs: list[Any] = []
+    if any(split.nonzero_out):
+        operands = [*split.pick(primals, known), *nonzero_tangents(tangents)]
+        outs = call(split.linear, operands, name=name, **params)
+    return known[:n], spread_tangents(outs, split.nonzero_out, jaxpr.out_avals)
 
 
 @jit_p.transpose
 def _(cts: Sequence[Any], *args: Any, jaxpr: ClosedJaxpr, name: str, **params: Any) -> list:
-    linear = tuple(type(a) is Linear for a in args)
-    nonzero = tuple(type(c) is not Zero for c in cts)
     with params.get("under", config.unchanged):
-        transposed, marks = transpose_transform.transpose_jaxpr(jaxpr, linear, nonzero)
-    operands = [a for a in args if type(a) is not Linear] + [c for c in cts if type(c) is not Zero]
-    found = iter(call(transposed, operands, name=name, **params))
-    flags = iter(marks)
-    return [
-        (next(found) if next(flags) else Zero(a.aval)) if lin else None
-        for a, lin in zip(args, linear, strict=True)
-    ]
+        transposed, marks = transpose_transform.transpose_jaxpr(
+            jaxpr, linear_marks(args), nonzero_marks(cts)
+        )
+    found = call(transposed, transposed_operands(args, cts), name=name, **params)
+    return spread_cotangents(found, marks, args)
 
 
 @jit_p.batch

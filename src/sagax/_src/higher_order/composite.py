@@ -8,6 +8,7 @@ from typing import Any
 
 from sagax._src import trees
 from sagax._src.argument_checks.functions import check_function
+from sagax._src.core.families import HIGHER_ORDER, UNTRACKED
 from sagax._src.core.jaxpr import ClosedJaxpr, DebugInfo, eval_jaxpr
 from sagax._src.core.primitive import Primitive
 from sagax._src.core.staging import hoist_constants, stage
@@ -17,7 +18,9 @@ from sagax._src.diagnostics.errors import ArgumentError, ArgumentValueError
 from sagax._src.higher_order.compiler_attributes import Attributes
 from sagax._src.higher_order.trace_bodies import operand_leaves
 
-composite_p = Primitive("composite", multiple_results=True, holds_program=True)
+composite_p = Primitive(
+    "composite", family=HIGHER_ORDER, key_rule=UNTRACKED, multiple_results=True, holds_program=True
+)
 
 _NAME = re.compile(r"[a-zA-Z][a-zA-Z0-9_]*([.][a-zA-Z0-9_$]+)+")
 

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import functools
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
 
 from sagax._src import config, trees
+from sagax._src.argument_checks import checks
 from sagax._src.argument_checks.argument_names import leaf_paths
 from sagax._src.argument_checks.functions import (
     check_function,
@@ -16,12 +18,21 @@ from sagax._src.argument_checks.functions import (
     structure_error,
     unusable_leaf,
 )
-from sagax._src.core import dtype_predicates, dtypes
-from sagax._src.core.avals import same_type
+from sagax._src.core import dtype_predicates, dtypes, memo_keys
+from sagax._src.core.avals import intern_aval
 from sagax._src.core.effects import join
+from sagax._src.core.families import HIGHER_ORDER
 from sagax._src.core.jaxpr import ClosedJaxpr, Jaxpr, Var, eval_jaxpr
 from sagax._src.core.primitive import Primitive
-from sagax._src.core.tangents import Linear, Zero
+from sagax._src.core.tangents import (
+    Linear,
+    linear_marks,
+    nonzero_marks,
+    nonzero_tangents,
+    spread_cotangents,
+    spread_tangents,
+    transposed_operands,
+)
 from sagax._src.core.trace import Tracer
 from sagax._src.core.value import aval_of, is_operand, sockets
 from sagax._src.diagnostics.errors import (
@@ -51,7 +62,7 @@ from sagax._src.transforms.linearize import linearize_jaxpr
 from sagax._src.transforms.prune import prune_program
 from sagax._src.transforms.transpose import transpose_jaxpr
 
-cond_p = Primitive("cond", multiple_results=True, holds_program=True)
+cond_p = Primitive("cond", family=HIGHER_ORDER, multiple_results=True, holds_program=True)
 cond_p.is_control = True
 
 # Operands: the index of the branch (int32, in range), then the operands of every branch.
@@ -108,7 +119,9 @@ def _shared(branches: Sequence[ClosedJaxpr]) -> tuple[tuple, list]:
             fresh[first : first + len(inner.constvars)] = inner.constvars
             return inner.replace(constvars=(), invars=[*fresh, *inner.invars])
 
-        out.append(ClosedJaxpr(derived(inner, ("widened", start, *avals), widened), ()))
+        out.append(
+            ClosedJaxpr(derived(inner, (memo_keys.BRANCH_CONSTANTS, start, *avals), widened), ())
+        )
         start += len(b.consts)
     return tuple(out), consts
 
@@ -121,44 +134,45 @@ def _bind(index: Any, branches: Sequence[ClosedJaxpr], operands: Sequence[Any]) 
 @cond_p.jvp
 def _(primals: Sequence, tangents: Sequence, *, branches: tuple) -> tuple:
     index, *ops = primals
-    nonzero = tuple(type(t) is not Zero for t in tangents[1:])
-    marks = [jvp_jaxpr(b, nonzero)[1] for b in branches]
-    wanted = tuple(any(m[i] for m in marks) for i in range(len(marks[0])))
+    nonzero = nonzero_marks(tangents[1:])
+    wanted = _in_any(jvp_jaxpr(b, nonzero)[1] for b in branches)
     derived = [jvp_jaxpr(b, nonzero, wanted)[0] for b in branches]
-    given = [t for t in tangents[1:] if type(t) is not Zero]
-    outs = _bind(index, derived, [*ops, *given])
+    outs = _bind(index, derived, [*ops, *nonzero_tangents(tangents[1:])])
     n = len(branches[0].out_avals)
-    rest = iter(outs[n:])
-    return outs[:n], [
-        next(rest) if w else Zero.like(aval_of(o)) for w, o in zip(wanted, outs[:n], strict=True)
-    ]
+    return outs[:n], spread_tangents(outs[n:], wanted, list(map(aval_of, outs[:n])))
+
+
+def _in_any(marks: Iterable[Sequence[bool]]) -> tuple[bool, ...]:
+    """Which results, or operands, any of the branches marks."""
+    return tuple(map(any, zip(*marks, strict=True)))
 
 
 @cond_p.linearize
 def _(primals: Sequence, tangents: Sequence, *, branches: tuple) -> tuple:
     index, *ops = primals
-    nonzero = tuple(type(t) is not Zero for t in tangents[1:])
-    marks = [linearize_jaxpr(b, nonzero).nonzero_out for b in branches]
-    wanted = tuple(any(m[i] for m in marks) for i in range(len(marks[0])))
+    nonzero = nonzero_marks(tangents[1:])
+    wanted = _in_any(linearize_jaxpr(b, nonzero).nonzero_out for b in branches)
     splits = [linearize_jaxpr(b, nonzero, wanted) for b in branches]
     n_out = len(branches[0].out_avals)
     # Residuals that a branch computes go through slots; branches use the same slot for equal types.
     slots: list[Any] = []
+    slots_of_type: dict[Any, list[int]] = {}
     plans = []
     for split in splits:
-        taken: set[int] = set()
+        used: Counter[Any] = Counter()
         plan = []
         for where, k in split.residuals:
             if where == "in":
                 plan.append(("in", k))
                 continue
             aval = split.known.out_avals[k]
-            free = [i for i, a in enumerate(slots) if i not in taken and same_type(a, aval)]
-            slot = free[0] if free else len(slots)
-            if not free:
+            plain = intern_aval(aval.shape, aval.dtype)
+            alike = slots_of_type.setdefault(plain, [])
+            if used[plain] == len(alike):
+                alike.append(len(slots))
                 slots.append(aval)
-            taken.add(slot)
-            plan.append(("slot", slot, k))
+            plan.append(("slot", alike[used[plain]], k))
+            used[plain] += 1
         plans.append(plan)
     known = [
         _with_slots(split.known, plan, slots, n_out)
@@ -166,16 +180,13 @@ def _(primals: Sequence, tangents: Sequence, *, branches: tuple) -> tuple:
     ]
     outs = _bind(index, known, ops)
     residuals = outs[n_out:]
-    given = [t for t in tangents[1:] if type(t) is not Zero]
+    given = nonzero_tangents(tangents[1:])
     linear = [
-        _taking_slots(split.linear, plan, ops, slots, len(given))
+        _taking_slots(split.linear, plan, ops, slots)
         for split, plan in zip(splits, plans, strict=True)
     ]
-    pushed = iter(_bind(index, linear, [*ops, *residuals, *given]) if any(wanted) else [])
-    return outs[:n_out], [
-        next(pushed) if w else Zero.like(aval_of(o))
-        for w, o in zip(wanted, outs[:n_out], strict=True)
-    ]
+    pushed = _bind(index, linear, [*ops, *residuals, *given]) if any(wanted) else []
+    return outs[:n_out], spread_tangents(pushed, wanted, list(map(aval_of, outs[:n_out])))
 
 
 def _with_slots(known: ClosedJaxpr, plan: list, slots: list, n_out: int) -> ClosedJaxpr:
@@ -189,13 +200,11 @@ def _with_slots(known: ClosedJaxpr, plan: list, slots: list, n_out: int) -> Clos
             *(outs[used[i]] if i in used else zeros_of(a) for i, a in enumerate(slots)),
         ]
 
-    key = ("slots", n_out, tuple(used.items()), *slots)
+    key = (memo_keys.BRANCH_WITH_SLOTS, n_out, tuple(used.items()), *slots)
     return derived_program(known.jaxpr, key, fun, known.in_avals)[0]
 
 
-def _taking_slots(
-    linear: ClosedJaxpr, plan: list, ops: list, slots: list, n_tangents: int
-) -> ClosedJaxpr:
+def _taking_slots(linear: ClosedJaxpr, plan: list, ops: list, slots: list) -> ClosedJaxpr:
     """A linear branch on (operands, residual slots, tangents)."""
     n_ops = len(ops)
 
@@ -205,16 +214,16 @@ def _taking_slots(
 
     tangents = linear.in_avals[len(plan) :]
     avals = [*(aval_of(o) for o in ops), *slots, *tangents]
-    return derived_program(linear.jaxpr, ("slots", tuple(plan), *avals), fun, avals)[0]
+    return derived_program(
+        linear.jaxpr, (memo_keys.BRANCH_TAKING_SLOTS, tuple(plan), *avals), fun, avals
+    )[0]
 
 
 @cond_p.transpose
 def _(cts: Sequence, index: Any, *args: Any, branches: tuple) -> list:
-    linear = tuple(type(a) is Linear for a in args)
-    nonzero = tuple(type(c) is not Zero for c in cts)
+    linear, nonzero = linear_marks(args), nonzero_marks(cts)
     pairs = [transpose_jaxpr(b, linear, nonzero) for b in branches]
-    n_linear = linear.count(True)
-    wanted = [any(m[i] for _, m in pairs) for i in range(n_linear)]
+    wanted = _in_any(marks for _, marks in pairs)
     linear_avals = [a.aval for a in args if type(a) is Linear]
 
     def filled(closed: ClosedJaxpr, marks: Sequence[bool]) -> ClosedJaxpr:
@@ -226,19 +235,13 @@ def _(cts: Sequence, index: Any, *args: Any, branches: tuple) -> list:
                 if w
             ]
 
-        return derived_program(closed.jaxpr, ("filled", *wanted), fun, closed.in_avals)[0]
+        return derived_program(
+            closed.jaxpr, (memo_keys.BRANCH_FILLED, *wanted), fun, closed.in_avals
+        )[0]
 
     transposed = [filled(closed, marks) for closed, marks in pairs]
-    operands = [a for a in args if type(a) is not Linear] + [c for c in cts if type(c) is not Zero]
-    found = iter(_bind(index, transposed, operands) if any(wanted) else [])
-    flags = iter(wanted)
-    return [
-        None,
-        *(
-            (next(found) if next(flags) else Zero(a.aval)) if lin else None
-            for a, lin in zip(args, linear, strict=True)
-        ),
-    ]
+    found = _bind(index, transposed, transposed_operands(args, cts)) if any(wanted) else []
+    return [None, *spread_cotangents(found, wanted, args)]
 
 
 @cond_p.batch
@@ -247,7 +250,7 @@ def _(axis: Any, args: Sequence, in_dims: Sequence, *, branches: tuple) -> tuple
     d_index, *d_ops = in_dims
     if d_index is None:
         out_dims = [batch_jaxpr(b, axis, tuple(d_ops))[1] for b in branches]
-        force = tuple(any(d[i] is not None for d in out_dims) for i in range(len(out_dims[0])))
+        force = _in_any([d is not None for d in of_one] for of_one in out_dims)
         batched = [batch_jaxpr(b, axis, tuple(d_ops), force)[0] for b in branches]
         return _bind(index, batched, ops), [0 if f else None for f in force]
     # Examples choose differently: run every branch on all of them, and select.
@@ -291,7 +294,7 @@ def _where(pred: Any, x: Any, y: Any) -> Any:
 @cond_p.prune
 def _(used: list[bool], *, branches: tuple) -> tuple:
     read = [prune_program(b, used)[1] for b in branches]
-    operands = [any(of_one) for of_one in zip(*read, strict=True)]
+    operands = _in_any(read)
     smaller = tuple([prune_program(b, used, operands)[0] for b in branches])
     return {"branches": smaller}, [True, *operands], used
 
@@ -441,15 +444,16 @@ def _clamped(index: Any, last: int) -> Any:
 
 def _check_branches(branches: Any) -> list:
     what = "lax.switch: branches argument should be a sequence of callables."
-    if not isinstance(branches, Iterable):
-        raise ArgumentError(
-            what,
-            function="switch",
-            argument="branches",
-            got=kind_of(branches),
-            expected="a sequence of functions",
-            fix="put it in a list: [f]" if callable(branches) else None,
-        )
+    branches = checks.instance(
+        "switch",
+        "branches",
+        branches,
+        Iterable,
+        "a sequence of functions",
+        message=what,
+        show=kind_of,
+        fix="put it in a list: [f]" if callable(branches) else None,
+    )
     branches = list(branches)
     if not branches:
         raise ArgumentValueError(

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from sagax._src import trees
+from sagax._src.argument_checks import checks
 from sagax._src.argument_checks.functions import (
     check_function,
     check_results,
@@ -16,9 +17,11 @@ from sagax._src.argument_checks.functions import (
     structure_error,
 )
 from sagax._src.core import dims
+from sagax._src.core.families import HIGHER_ORDER, UNTRACKED
 from sagax._src.core.jaxpr import ClosedJaxpr, eval_jaxpr
+from sagax._src.core.operands import CallOperands
 from sagax._src.core.primitive import Primitive
-from sagax._src.core.tangents import Zero
+from sagax._src.core.tangents import Zero, nonzero_marks, nonzero_tangents
 from sagax._src.core.value import aval_of
 from sagax._src.diagnostics.boundary import function_name
 from sagax._src.diagnostics.errors import ArgumentError, ArgumentValueError, ShapeError
@@ -26,12 +29,18 @@ from sagax._src.higher_order.call import call, jit_p
 from sagax._src.higher_order.custom_derivatives import UndefinedRuleError, resolve_kwargs
 from sagax._src.higher_order.scan import traced_scan
 from sagax._src.higher_order.trace_bodies import operand_leaves, trace_body
-from sagax._src.primitives.structural import instantiate, moveaxis
+from sagax._src.primitives.structural import instantiate
 from sagax._src.source_stacks import apart
-from sagax._src.transforms.batch import BatchAxis, place
+from sagax._src.transforms.batch import BatchAxis, in_front, place
 from sagax._src.transforms.jvp import jvp_flat, jvp_jaxpr
 
-custom_vmap_p = Primitive("custom_vmap_call", multiple_results=True, holds_program=True)
+custom_vmap_p = Primitive(
+    "custom_vmap_call",
+    family=HIGHER_ORDER,
+    key_rule=UNTRACKED,
+    multiple_results=True,
+    holds_program=True,
+)
 
 # Operands: what the function closes over, then its arguments. `rule(size, which, *args)`, on flat values mapped
 # along 0 where marked in `which`, gives flat outputs and marks.
@@ -79,19 +88,16 @@ def _(
     n_consts: int,
     name: str,
 ) -> tuple:
-    if any(d is not None for d in in_dims[:n_consts]):
+    captured, arguments = CallOperands.split(in_dims, n_consts)
+    if any(d is not None for d in captured):
         raise ArgumentError(
             f"{name} closes over a value that vmap maps, which its rule does not know of",
             function="custom_vmap",
             argument=name,
             fix="pass the value as an argument",
         )
-    which = [d is not None for d in in_dims[n_consts:]]
-    values = [
-        x if d is None else moveaxis(x, d, 0)
-        for x, d in zip(args[n_consts:], in_dims[n_consts:], strict=True)
-    ]
-    outs, marks = rule(axis.size, which, *values)
+    which = [d is not None for d in arguments]
+    outs, marks = rule(axis.size, which, *in_front(args[n_consts:], arguments))
     return outs, [0 if m else None for m in marks]
 
 
@@ -105,13 +111,13 @@ def _(
     n_consts: int,
     name: str,
 ) -> tuple:
-    marks = tuple(type(t) is not Zero for t in tangents)
-    if any(marks[:n_consts]):  # the rule does not know of these: their derivative goes past it
+    marks = CallOperands.split(nonzero_marks(tangents), n_consts)
+    if any(marks.captured):  # the rule does not know of these: their derivative goes past it
         return jit_p.rule("jvp")(primals, tangents, jaxpr=jaxpr, name=name)
     n_out = len(jaxpr.out_avals)
-    wide, out_marks = jvp_jaxpr(jaxpr, marks, True)
-    n = len(primals) - n_consts
-    moving = [i for i in range(n) if marks[n_consts + i]]
+    wide, _ = jvp_jaxpr(jaxpr, tuple(marks.flat()), True)
+    n = len(marks.arguments)
+    moving = [i for i, m in enumerate(marks.arguments) if m]
 
     def pushed_rule(size: Any, which: Sequence[bool], *values: Any) -> tuple[list, list]:
         """The derivative of the rule, at primals and tangents that are mapped together."""
@@ -135,7 +141,7 @@ def _(
         outs, out_ts = jvp_flat(at, xs, ts)
         return [*outs, *(instantiate(t) for t in out_ts)], [*found, *found]
 
-    given = [t for t in tangents if type(t) is not Zero]
+    given = nonzero_tangents(tangents)
     outs = custom_vmap_p.bind(
         *primals, *given, jaxpr=wide, rule=pushed_rule, n_consts=n_consts, name=name
     )
@@ -261,14 +267,15 @@ def _run_rule(
     paths = trees.key_paths(result[0])
     for i, (out, mark, want) in enumerate(zip(outs, marks, jaxpr.out_avals, strict=True)):
         path = trees.argument_path("out", paths[i])
-        if not isinstance(mark, (bool, np.bool_)):
-            raise ArgumentError(
-                "which outputs are mapped must be said by bools",
-                function=of,
-                argument=trees.argument_path("out_batched", paths[i]),
-                got=kind_of(mark),
-                expected="True or False",
-            )
+        checks.instance(
+            of,
+            trees.argument_path("out_batched", paths[i]),
+            mark,
+            (bool, np.bool_),
+            "True or False",
+            message="which outputs are mapped must be said by bools",
+            show=kind_of,
+        )
         shape = (size, *want.shape) if mark else want.shape
         aval = aval_of(out)
         if not dims.same_shape(aval.shape, shape) or aval.dtype != want.dtype:

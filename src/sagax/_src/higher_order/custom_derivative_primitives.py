@@ -6,14 +6,17 @@ import functools
 import threading
 import types
 from collections.abc import Callable, Sequence
+from itertools import compress
 from typing import Any, NamedTuple
 
 from sagax._src import trees
 from sagax._src.core import dims, dtypes
+from sagax._src.core.families import HIGHER_ORDER, UNTRACKED, Default
 from sagax._src.core.jaxpr import ClosedJaxpr, DebugInfo, Jaxpr, Var, eval_jaxpr
+from sagax._src.core.operands import CallOperands
 from sagax._src.core.primitive import Primitive
 from sagax._src.core.staging import StageTrace, hoist_constants, stage
-from sagax._src.core.tangents import Zero
+from sagax._src.core.tangents import Zero, nonzero_marks, nonzero_tangents, spread_tangents
 from sagax._src.core.trace import Tracer, current, state
 from sagax._src.core.value import aval_of
 from sagax._src.diagnostics.boundary import function_code
@@ -198,7 +201,9 @@ def _bound(rules: Any, consts: list, values: Sequence[Any]) -> Any:
 
 # custom_jvp -----------------------------------------------------------------------------------------
 
-custom_jvp_p = Primitive("custom_jvp_call", multiple_results=True, holds_program=True)
+custom_jvp_p = Primitive(
+    "custom_jvp_call", family=HIGHER_ORDER, multiple_results=True, holds_program=True
+)
 custom_jvp_p.is_call = True
 
 
@@ -320,19 +325,27 @@ def _(b: Any, *args: Any, inner: Inner, rules: Any) -> list:
     return b.call_in_steps(inner.jaxpr.jaxpr, args, inner.name)  # type: ignore[union-attr]
 
 
-def _apply_jvp(primals: Sequence, tangents: Sequence, *, inner: Inner, rules: JvpRules) -> tuple:
-    """The rule at work. Under linearisation its operations on tangents are recorded one by one."""
-    n = inner.n_consts if inner.jaxpr is not None else 0
-    if any(type(t) is not Zero for t in tangents[:n]):
+def _rule_arguments(
+    function: str, inner: Inner, primals: Sequence, tangents: Sequence
+) -> tuple[list, list, list]:
+    """The values that a function captured, which its rule does not cover; its arguments and their tangents."""
+    values = CallOperands.split(primals, inner.n_consts)
+    moving = values.like(tangents)
+    if any(nonzero_marks(moving.captured)):
         raise ArgumentError(
             f"{inner.name} is differentiated with respect to a value that it closes over, but its custom rule only covers its arguments",
-            function="custom_jvp",
+            function=function,
             fix="pass the value as an argument, or wrap it in lax.stop_gradient",
         )
-    consts, primals, tangents = primals[:n], primals[n:], tangents[n:]
+    return values.captured, values.arguments, moving.arguments
+
+
+def _apply_jvp(primals: Sequence, tangents: Sequence, *, inner: Inner, rules: JvpRules) -> tuple:
+    """The rule at work. Under linearisation its operations on tangents are recorded one by one."""
+    captured, arguments, moving = _rule_arguments("custom_jvp", inner, primals, tangents)
     if isinstance(rules, StagedJvpRules):
-        return rules.run(consts, primals, tangents)
-    outs, out_tangents = rules.jvp(primals, tangents)
+        return rules.run(captured, arguments, moving)
+    outs, out_tangents = rules.jvp(arguments, moving)
     return list(outs), list(out_tangents)
 
 
@@ -353,13 +366,13 @@ def _(axis: Any, args: Sequence, in_dims: Sequence, *, inner: Inner, rules: JvpR
         return [place(x, d, 0, axis) for x, d in zip(outs, out_dims, strict=True)]
 
     def jvp(primals: Sequence, tangents: Sequence) -> tuple[list, list]:
-        live = [i for i, t in enumerate(tangents) if type(t) is not Zero]
-        ins = [*primals, *(tangents[i] for i in live)]
-        dims_all = [*in_dims, *(in_dims[i] for i in live)]
+        live = nonzero_marks(tangents)
+        ins = [*primals, *nonzero_tangents(tangents)]
+        dims_all = [*in_dims, *compress(in_dims, live)]
 
         def both(*xs: Any) -> list:
-            ps, given = list(xs[: len(primals)]), iter(xs[len(primals) :])
-            full = [next(given) if i in live else Zero.like(aval_of(p)) for i, p in enumerate(ps)]
+            ps = xs[: len(primals)]
+            full = spread_tangents(xs[len(ps) :], live, list(map(aval_of, ps)))
             outs, out_ts = _apply_jvp(ps, full, inner=inner, rules=rules)
             return [*outs, *(instantiate(t) for t in out_ts)]
 
@@ -376,10 +389,19 @@ def _(axis: Any, args: Sequence, in_dims: Sequence, *, inner: Inner, rules: JvpR
 
 # custom_vjp -----------------------------------------------------------------------------------------
 
-custom_vjp_p = Primitive("custom_vjp_call", multiple_results=True, holds_program=True)
+custom_vjp_p = Primitive(
+    "custom_vjp_call", family=HIGHER_ORDER, multiple_results=True, holds_program=True
+)
 custom_vjp_p.is_call = True
 # The linear part of such a function: residuals and tangents -> tangents, known only by its transpose.
-custom_lin_p = Primitive("custom_lin", multiple_results=True, holds_program=True)
+custom_lin_p = Primitive(
+    "custom_lin",
+    family=HIGHER_ORDER,
+    check_rule=Default("it stands for a derivative: what was computed is checked"),
+    key_rule=UNTRACKED,
+    multiple_results=True,
+    holds_program=True,
+)
 
 
 class VjpRules:
@@ -482,36 +504,26 @@ def _(primals: Sequence, tangents: Sequence, *, inner: Inner, rules: VjpRules) -
 
 @custom_vjp_p.linearize
 def _(primals: Sequence, tangents: Sequence, *, inner: Inner, rules: VjpRules) -> tuple:
-    n = inner.n_consts if inner.jaxpr is not None else 0
-    if any(type(t) is not Zero for t in tangents[:n]):
-        raise ArgumentError(
-            f"{inner.name} is differentiated with respect to a value that it closes over, but its custom rule only covers its arguments",
-            function="custom_vjp",
-            fix="pass the value as an argument, or wrap it in lax.stop_gradient",
-        )
-    consts, primals, tangents = primals[:n], primals[n:], tangents[n:]
-    marks = [type(t) is not Zero for t in tangents]
-    outs, residuals = _forward(inner, rules, consts, primals, marks)
+    captured, arguments, moving = _rule_arguments("custom_vjp", inner, primals, tangents)
+    marks = nonzero_marks(moving)
+    outs, residuals = _forward(inner, rules, captured, arguments, marks)
     if inner.jaxpr is not None:
         _check_forward(inner, outs)
     out_avals = tuple(aval_of(o).to_tangent_aval() for o in outs)
-    in_avals = tuple(aval_of(p).to_tangent_aval() for p in primals)
-    live = tuple(i for i, a in enumerate(out_avals) if a.dtype != dtypes.float0)
-    given = [t for t in tangents if type(t) is not Zero]
-    pushed = iter(
-        custom_lin_p.bind(
-            *residuals,
-            *given,
-            n_residuals=len(residuals),
-            marks=tuple(marks),
-            in_avals=in_avals,
-            out_avals=out_avals,
-            live=live,
-            rules=rules,
-            name=inner.name,
-        )
+    in_avals = tuple(aval_of(p).to_tangent_aval() for p in arguments)
+    live = [a.dtype != dtypes.float0 for a in out_avals]
+    pushed = custom_lin_p.bind(
+        *residuals,
+        *nonzero_tangents(moving),
+        n_residuals=len(residuals),
+        marks=marks,
+        in_avals=in_avals,
+        out_avals=out_avals,
+        live=tuple(compress(range(len(live)), live)),
+        rules=rules,
+        name=inner.name,
     )
-    return list(outs), [next(pushed) if i in live else Zero(a) for i, a in enumerate(out_avals)]
+    return list(outs), spread_tangents(pushed, live, out_avals)
 
 
 def _forward(
@@ -545,7 +557,9 @@ def _forward(
 
 
 # A forward rule as one operation. Where none of the residuals is used, `value` computes the outputs as well.
-remat_opt_p = Primitive("remat_opt", multiple_results=True, holds_program=True)
+remat_opt_p = Primitive(
+    "remat_opt", family=HIGHER_ORDER, key_rule=UNTRACKED, multiple_results=True, holds_program=True
+)
 
 
 remat_opt_p.tells_vma = True
@@ -642,16 +656,16 @@ def _(
     rules: VjpRules,
     name: str,
 ) -> list:
-    residuals = args[:n_residuals]
-    given = iter(cts)
-    full = [next(given) if i in live else Zero(a) for i, a in enumerate(out_avals)]
-    found = rules.bwd(residuals, full)
-    return [*([None] * n_residuals), *(c for c, m in zip(found, marks, strict=True) if m)]
+    full: list[Any] = [Zero(a) for a in out_avals]
+    for i, ct in zip(live, cts, strict=True):
+        full[i] = ct
+    found = rules.bwd(args[:n_residuals], full)
+    return [*[None] * n_residuals, *compress(found, marks)]
 
 
 @custom_vjp_p.batch
 def _(axis: Any, args: Sequence, in_dims: Sequence, *, inner: Inner, rules: VjpRules) -> tuple:
-    n = inner.n_consts if inner.jaxpr is not None else 0
+    n = inner.n_consts
     consts, arg_dims = args[:n], in_dims[n:]
 
     def fun(*xs: Any) -> list:
@@ -674,17 +688,17 @@ def _(axis: Any, args: Sequence, in_dims: Sequence, *, inner: Inner, rules: VjpR
         return placed[: n_out[0]], placed[n_out[0] :]
 
     def bwd(residuals: Sequence, cts: Sequence) -> list:
-        live = [i for i, c in enumerate(cts) if type(c) is not Zero]
+        live = nonzero_marks(cts)
         kept: list[Any] = []
 
         def run(*ys: Any) -> list:
             rs, given = ys[: len(residuals)], iter(ys[len(residuals) :])
-            full = [next(given) if i in live else _example_zero(c) for i, c in enumerate(cts)]
+            full = [next(given) if m else _example_zero(c) for m, c in zip(live, cts, strict=True)]
             found = rules.bwd(rs, full)
             kept[:] = [c is not None and type(c) is not Zero for c in found]
             return [c for c, k in zip(found, kept, strict=True) if k]
 
-        ins = [*residuals, *(cts[i] for i in live)]
+        ins = [*residuals, *nonzero_tangents(cts)]
         found, found_dims = batch_flat(run, axis, ins, [0] * len(ins))
         pairs = iter(zip(found, found_dims, strict=True))
         out = []

@@ -6,6 +6,7 @@ implicit function theorem; the derivative of the solution of A x = b solves A x'
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -18,9 +19,11 @@ from sagax._src.argument_checks.functions import (
     structure_error,
 )
 from sagax._src.core import dims, dtypes
+from sagax._src.core.families import HIGHER_ORDER, UNTRACKED, Default
 from sagax._src.core.jaxpr import ClosedJaxpr, eval_jaxpr
+from sagax._src.core.operands import Groups
 from sagax._src.core.primitive import Primitive
-from sagax._src.core.tangents import Linear, Zero
+from sagax._src.core.tangents import Zero, linear_marks, nonzero_marks, nonzero_tangents
 from sagax._src.core.value import aval_of, sockets
 from sagax._src.diagnostics.errors import (
     ArgumentError,
@@ -158,7 +161,7 @@ def custom_root(
     def jvp(primals: Sequence, tangents: Sequence) -> tuple[list, list]:
         outs = custom_jvp_p.bind(*primals, inner=Inner(solved, name), rules=rules)
         pushed: list[Any] = [Zero.like(aval_of(o)) for o in outs]
-        marks = tuple(type(t) is not Zero for t in tangents[:n_f])
+        marks = nonzero_marks(tangents[:n_f])
         if any(marks):
             implicit = _implicit(body.jaxpr, [*primals[:n_f], *outs[:n_x]], marks)
             pushed[:n_x] = implicit(tangents[:n_f], tangent_solve, tree, name)
@@ -223,9 +226,26 @@ def _implicit(f: ClosedJaxpr, at: Sequence[Any], marks: tuple) -> Callable[..., 
 
 # custom_linear_solve ----------------------------------------------------------------------------------
 
-linear_solve_p = Primitive("custom_linear_solve", multiple_results=True, holds_program=True)
+linear_solve_p = Primitive(
+    "custom_linear_solve",
+    family=HIGHER_ORDER,
+    check_rule=Default("its jaxprs stand for a matrix: the solution is looked at"),
+    key_rule=UNTRACKED,
+    multiple_results=True,
+    holds_program=True,
+)
 
-# Operands: what matvec, solve and transpose_solve close over, then b. Results: the solution, auxiliary data.
+# Results: the solution, auxiliary data.
+
+
+@record
+class SolveOperands(Groups):
+    """Operands of a linear solve: what each function closes over, and the right-hand side."""
+
+    matvec: list[Any]
+    solve: list[Any]
+    transpose_solve: list[Any]
+    b: list[Any]
 
 
 @record(eq=False)
@@ -239,12 +259,6 @@ class Solver:
     n_x: int
     symmetric: bool
     name: str
-
-    def parts(self, xs: Sequence[Any]) -> tuple[list, list, list, list]:
-        """What each program captured, and b."""
-        i, j = self.counts[0], self.counts[0] + self.counts[1]
-        k = j + self.counts[2]
-        return list(xs[:i]), list(xs[i:j]), list(xs[j:k]), list(xs[k:])
 
     def vecmat(self) -> ClosedJaxpr:
         """The transpose of `matvec`: (captured, ct) -> cotangents."""
@@ -268,19 +282,19 @@ def _(*, solver: Solver) -> dict:
 
 @linear_solve_p.reference
 def _(*xs: Any, solver: Solver) -> list:
-    _, consts, _, b = solver.parts(xs)
-    return eval_jaxpr(solver.solve.jaxpr, (), *consts, *b)
+    given = SolveOperands.split(xs, *solver.counts)
+    return eval_jaxpr(solver.solve.jaxpr, (), *given.solve, *given.b)
 
 
 @linear_solve_p.lower
 def _(b: Any, *xs: Any, solver: Solver) -> list:
-    _, consts, _, vector = solver.parts(xs)
-    return b.call(solver.solve.jaxpr, [*consts, *vector], solver.name)
+    given = SolveOperands.split(xs, *solver.counts)
+    return b.call(solver.solve.jaxpr, [*given.solve, *given.b], solver.name)
 
 
 def _solve_now(*xs: Any, solver: Solver) -> list:
-    _, consts, _, b = solver.parts(xs)
-    return call(solver.solve, [*consts, *b], name=solver.name)
+    given = SolveOperands.split(xs, *solver.counts)
+    return call(solver.solve, [*given.solve, *given.b], name=solver.name)
 
 
 linear_solve_p.impl = _solve_now
@@ -289,30 +303,30 @@ linear_solve_p.impl = _solve_now
 @linear_solve_p.jvp
 def _(primals: Sequence, tangents: Sequence, *, solver: Solver) -> tuple:
     outs = linear_solve_p.bind(*primals, solver=solver)
-    consts, _, _, _ = solver.parts(primals)
-    t_consts, _, _, t_b = solver.parts(tangents)
-    marks = tuple(type(t) is not Zero for t in t_consts)
-    rhs = list(t_b)
+    operands = SolveOperands.split(primals, *solver.counts)
+    moving = operands.like(tangents)
+    marks = nonzero_marks(moving.matvec)
+    rhs = moving.b
     if any(marks):
         n_x = solver.n_x
         split = linearize_jaxpr(solver.matvec, (*marks, *((False,) * n_x)), (True,) * n_x)
-        at = [*consts, *outs[:n_x]]
+        at = [*operands.matvec, *outs[:n_x]]
         residuals = split.pick(at, call(split.known, at, name=solver.name))
-        given = [t for t in t_consts if type(t) is not Zero]
+        given = nonzero_tangents(moving.matvec)
         moved = call(split.linear, [*residuals, *given], name=solver.name)
         rhs = [add_tangents(t, neg(m)) for t, m in zip(rhs, moved, strict=True)]
     pushed: list[Any] = [Zero.like(aval_of(o)) for o in outs]
-    if any(type(t) is not Zero for t in rhs):
-        captured = primals[: sum(solver.counts)]
-        solved = linear_solve_p.bind(*captured, *(instantiate(t) for t in rhs), solver=solver)
+    if any(nonzero_marks(rhs)):
+        given = dataclasses.replace(operands, b=list(map(instantiate, rhs)))
+        solved = linear_solve_p.bind(*given.flat(), solver=solver)
         pushed[: solver.n_x] = solved[: solver.n_x]
     return outs, pushed
 
 
 @linear_solve_p.transpose
 def _(cts: Sequence, *args: Any, solver: Solver) -> list:
-    captured = args[: sum(solver.counts)]
-    if any(type(c) is Linear for c in captured):
+    n_captured = sum(solver.counts)
+    if any(linear_marks(args[:n_captured])):
         raise NotLinearError(
             "the solution of a linear system is linear in the right-hand side only",
             function="custom_linear_solve",
@@ -326,7 +340,7 @@ def _(cts: Sequence, *args: Any, solver: Solver) -> list:
             expected="a function that solves the transposed system",
             fix="pass transpose_solve=lambda vecmat, ct: ..., or symmetric=True where matvec is symmetric",
         )
-    consts, solving, back, _ = solver.parts(args)
+    consts, solving, back, _ = SolveOperands.split(args, *solver.counts)
     i, j, k = solver.counts
     turned = Solver(
         solver.vecmat(),
@@ -337,32 +351,32 @@ def _(cts: Sequence, *args: Any, solver: Solver) -> list:
         solver.symmetric,
         solver.name,
     )
-    given = [instantiate(c) for c in cts[: solver.n_x]]
-    found = linear_solve_p.bind(*consts, *back, *solving, *given, solver=turned)
-    return [*((None,) * len(captured)), *found[: solver.n_x]]
+    given = SolveOperands(consts, back, solving, list(map(instantiate, cts[: solver.n_x])))
+    found = linear_solve_p.bind(*given.flat(), solver=turned)
+    return [*[None] * n_captured, *found[: solver.n_x]]
 
 
 @linear_solve_p.batch
 def _(axis: Any, args: Sequence, in_dims: Sequence, *, solver: Solver) -> tuple:
-    d_matvec, d_solve, d_back, _ = solver.parts(in_dims)
+    operands = SolveOperands.split(args, *solver.counts)
+    where = operands.like(in_dims)
     n_x = solver.n_x
-    n = sum(solver.counts)
-    b = [place(x, d, 0, axis) for x, d in zip(args[n:], in_dims[n:], strict=True)]
+    b = [place(x, d, 0, axis) for x, d in zip(operands.b, where.b, strict=True)]
 
     def batched(closed: ClosedJaxpr, dims_: Sequence[Any]) -> ClosedJaxpr:
         return batch_jaxpr(closed, axis, (*dims_, *((0,) * n_x)), True)[0]
 
     back = solver.transpose_solve
     wider = Solver(
-        batched(solver.matvec, d_matvec),
-        batched(solver.solve, d_solve),
-        None if back is None else batched(back, d_back),
+        batched(solver.matvec, where.matvec),
+        batched(solver.solve, where.solve),
+        None if back is None else batched(back, where.transpose_solve),
         solver.counts,
         n_x,
         solver.symmetric,
         solver.name,
     )
-    outs = linear_solve_p.bind(*args[:n], *b, solver=wider)
+    outs = linear_solve_p.bind(*dataclasses.replace(operands, b=b).flat(), solver=wider)
     return outs, [0] * len(outs)
 
 

@@ -8,10 +8,19 @@ from typing import Any
 
 from sagax._src import trees
 from sagax._src.argument_checks.functions import check_function, kind_of, structure_error
-from sagax._src.core import dims
+from sagax._src.core import dims, memo_keys
+from sagax._src.core.families import HIGHER_ORDER, UNTRACKED
 from sagax._src.core.jaxpr import ClosedJaxpr, Var, eval_jaxpr
+from sagax._src.core.operands import CallOperands
 from sagax._src.core.primitive import Primitive
-from sagax._src.core.tangents import Linear, Zero
+from sagax._src.core.staging import hoist_constants
+from sagax._src.core.tangents import (
+    Zero,
+    linear_marks,
+    nonzero_marks,
+    nonzero_tangents,
+    spread_tangents,
+)
 from sagax._src.core.value import aval_of
 from sagax._src.diagnostics.boundary import function_name
 from sagax._src.diagnostics.errors import ArgumentError
@@ -23,9 +32,15 @@ from sagax._src.primitives.structural import instantiate
 from sagax._src.transforms.batch import batch_jaxpr, place
 from sagax._src.transforms.derived import derived
 from sagax._src.transforms.jvp import jvp_jaxpr
-from sagax._src.transforms.transpose import transposed_from
+from sagax._src.transforms.transpose import transpose_jaxpr
 
-linear_call_p = Primitive("linear_call", multiple_results=True, holds_program=True)
+linear_call_p = Primitive(
+    "linear_call",
+    family=HIGHER_ORDER,
+    key_rule=UNTRACKED,
+    multiple_results=True,
+    holds_program=True,
+)
 
 # Operands: residuals, then linear ones. `jaxpr` takes them all and gives the outputs; `transposed` takes residuals
 # and cotangents of the outputs and gives cotangents of the linear operands; None: the transpose of `jaxpr`.
@@ -63,19 +78,17 @@ def _(
 ) -> tuple:
     out = linear_call_p.bind(*primals, jaxpr=jaxpr, n_residuals=n_residuals, **params)
     pushed: list[Any] = [Zero.like(a) for a in jaxpr.out_avals]
-    linear = tangents[n_residuals:]
-    if any(type(t) is not Zero for t in linear):
-        given = [instantiate(t) for t in linear]
-        operands = (*primals[:n_residuals], *given)
+    of_residuals, of_linear = CallOperands.split(tangents, n_residuals)
+    if any(nonzero_marks(of_linear)):
+        operands = (*primals[:n_residuals], *map(instantiate, of_linear))
         pushed = linear_call_p.bind(*operands, jaxpr=jaxpr, n_residuals=n_residuals, **params)
-    marks = tuple(type(t) is not Zero for t in tangents[:n_residuals])
+    marks = nonzero_marks(of_residuals)
     if any(marks):  # the function itself says how it depends on what it is not linear in
-        given = [t for t in tangents[:n_residuals] if type(t) is not Zero]
-        widened, some = jvp_jaxpr(jaxpr, (*marks, *((False,) * len(linear))))
-        outs = iter(call(widened, [*primals, *given], name=params["name"])[len(out) :])
-        pushed = [
-            add_tangents(p, next(outs)) if m else p for p, m in zip(pushed, some, strict=True)
-        ]
+        given = nonzero_tangents(of_residuals)
+        widened, some = jvp_jaxpr(jaxpr, (*marks, *[False] * len(of_linear)))
+        outs = call(widened, [*primals, *given], name=params["name"])[len(out) :]
+        more = spread_tangents(outs, some, jaxpr.out_avals)
+        pushed = list(map(add_tangents, pushed, more))
     return out, pushed
 
 
@@ -88,23 +101,34 @@ def _(
     n_residuals: int,
     name: str,
 ) -> list:
-    residuals = args[:n_residuals]
-    if any(type(r) is Linear for r in residuals):
+    residuals, linear = CallOperands.split(args, n_residuals)
+    if any(linear_marks(residuals)):
         raise ArgumentError(
             f"{name} has a transpose in its linear arguments only",
             function=name,
             argument="residual_args",
             fix="pass what the function is linear in as linear_args",
         )
-    given = [instantiate(c) for c in cts]
-    if transposed is None:
-        transposed = transposed_from(jaxpr, n_residuals)
+    turned, marks, back = transposed, (True,) * len(linear), jaxpr
+    if turned is not None:  # a function of the user's, which takes arrays
+        given = list(map(instantiate, cts))
+    else:  # what no cotangent reaches stays a symbolic zero
+        nonzero = nonzero_marks(cts)
+        turned, marks = transpose_jaxpr(jaxpr, (*[False] * n_residuals, *marks), nonzero)
+        given = nonzero_tangents(cts)
+        back = jaxpr if all((*marks, *nonzero, not turned.consts)) else None
+    operands = [*turned.consts, *residuals]
     found = linear_call_p.bind(
-        *residuals, *given, jaxpr=transposed, transposed=jaxpr, n_residuals=n_residuals, name=name
+        *operands,
+        *given,
+        jaxpr=ClosedJaxpr(hoist_constants(turned.jaxpr), ()),
+        transposed=back,
+        n_residuals=len(operands),
+        name=name,
     )
-    linear = args[n_residuals:]
-    pulled = [c if type(a) is Linear else None for a, c in zip(linear, found, strict=True)]
-    return [*((None,) * n_residuals), *pulled]
+    cts_linear = spread_tangents(found, marks, jaxpr.in_avals[n_residuals:])
+    pulled = [c if lin else None for lin, c in zip(linear_marks(linear), cts_linear, strict=True)]
+    return [*[None] * n_residuals, *pulled]
 
 
 @linear_call_p.batch
@@ -119,16 +143,16 @@ def _(
     name: str,
 ) -> tuple:
     # all linear operands and all outputs are mapped, so that the two programs stay transposes of one another
-    residual_dims = tuple(in_dims[:n_residuals])
-    linear = args[n_residuals:]
-    mapped = [place(x, d, 0, axis) for x, d in zip(linear, in_dims[n_residuals:], strict=True)]
-    forward, _ = batch_jaxpr(jaxpr, axis, (*residual_dims, *((0,) * len(linear))), True)
+    operands = CallOperands.split(args, n_residuals)
+    residual_dims, linear_dims = CallOperands.split(in_dims, n_residuals)
+    mapped = [place(x, d, 0, axis) for x, d in zip(operands.arguments, linear_dims, strict=True)]
+    forward, _ = batch_jaxpr(jaxpr, axis, (*residual_dims, *[0] * len(mapped)), True)
     n_out = len(jaxpr.out_avals)
     back = None
     if transposed is not None:
-        back, _ = batch_jaxpr(transposed, axis, (*residual_dims, *((0,) * n_out)), True)
+        back, _ = batch_jaxpr(transposed, axis, (*residual_dims, *[0] * n_out), True)
     outs = linear_call_p.bind(
-        *args[:n_residuals],
+        *operands.captured,
         *mapped,
         jaxpr=forward,
         transposed=back,
@@ -318,4 +342,4 @@ def _with_inputs(closed: ClosedJaxpr, at: int, avals: Sequence[Any]) -> ClosedJa
         invars = [*inner.invars[:at], *(Var(a) for a in avals), *inner.invars[at:]]
         return inner.replace(invars=invars)
 
-    return ClosedJaxpr(derived(inner, ("more inputs", at, *avals), wider), closed.consts)
+    return ClosedJaxpr(derived(inner, (memo_keys.MORE_INPUTS, at, *avals), wider), closed.consts)

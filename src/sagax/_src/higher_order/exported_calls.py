@@ -9,13 +9,15 @@ from sagax._src import config, xla
 from sagax._src.core import dims, dtypes
 from sagax._src.core.avals import ShapedArray
 from sagax._src.core.dims.expression import Dim
+from sagax._src.core.families import HIGHER_ORDER, UNTRACKED, Default
 from sagax._src.core.primitive import Primitive
 from sagax._src.core.tangents import Zero, is_zero
 from sagax._src.core.value import aval_of
 from sagax._src.diagnostics.errors import ArgumentValueError, InconclusiveDimensionOperation
-from sagax._src.higher_order.loops import in_front, one_by_one
+from sagax._src.higher_order.loops import one_by_one
 from sagax._src.primitives.fourier import SYMBOLIC_FFT, with_known_lengths
 from sagax._src.primitives.structural import instantiate, zeros_of
+from sagax._src.transforms.batch import in_front
 
 Known = tuple[tuple[str, Any], ...]
 """Values given directly: (name of the dimension argument, size) in the order of the export."""
@@ -199,7 +201,7 @@ class ExportedCode:
         """The module for a platform of `platforms`, as a portable artifact."""
         found = self._modules[platform]
         if isinstance(found, str):
-            found = self._modules[platform] = xla.serialize_artifact(found)
+            found = self._modules[platform] = xla.artifacts.serialize_artifact(found)
         return found
 
     def refined(
@@ -213,7 +215,7 @@ class ExportedCode:
         found = self._refined.get(key)
         if found is None:
             env = self.sizes(avals, known)
-            found = xla.refine_shapes(
+            found = xla.mlir.refine_shapes(
                 _with_sizes(
                     module,
                     [env[str(v)] for v in self.variables],
@@ -222,7 +224,7 @@ class ExportedCode:
                 shardy=self.divided is not None,
             )
             if SYMBOLIC_FFT.encode() in found:
-                found = with_known_lengths(xla.format_module(found))
+                found = with_known_lengths(xla.mlir.format_module(found))
             self._refined[key] = found
         return found
 
@@ -254,7 +256,7 @@ def _conversion(label: str, dtype: Any) -> str:
 def _with_sizes(module: str | bytes, sizes: Sequence[int], types: Sequence[str]) -> str:
     """A module whose main takes arguments of static types and calls `module` with its sizes."""
     meshes: dict[str, str] = {}
-    inner = xla.module_functions(
+    inner = xla.mlir.module_functions(
         module, "dynamic_", lambda text: meshes.setdefault(text, f"mesh_{len(meshes)}")
     )
     lines = [
@@ -283,7 +285,14 @@ def _with_sizes(module: str | bytes, sizes: Sequence[int], types: Sequence[str])
 
 # the primitive ----------------------------------------------------------------------------------------
 
-call_exported_p = Primitive("call_exported", multiple_results=True, holds_program=True)
+call_exported_p = Primitive(
+    "call_exported",
+    family=HIGHER_ORDER,
+    check_rule=Default("what was exported cannot be changed: its results are looked at"),
+    key_rule=UNTRACKED,
+    multiple_results=True,
+    holds_program=True,
+)
 
 
 @call_exported_p.abstract
@@ -351,7 +360,7 @@ def _(b: Any, *args: Any, code: ExportedCode, known: Known) -> list:
     else:
         module = code.refined(b.module.platform, b.spell, avals, known)
         operands = kept
-    functions = xla.module_functions(
+    functions = xla.mlir.module_functions(
         module, b.module.function_name(f"exported_{code.name}") + "_", b.module.mesh_named
     )
     b.module.functions.extend("  " + text for text in functions.texts)
@@ -362,7 +371,14 @@ def _(b: Any, *args: Any, code: ExportedCode, known: Known) -> list:
 # Forward mode. The reverse derivative J^T is linear in its cotangents, so its own reverse derivative
 # with respect to them is J. Backwards it is not needed: there J^T itself is the transpose.
 
-push_exported_p = Primitive("push_exported", multiple_results=True, holds_program=True)
+push_exported_p = Primitive(
+    "push_exported",
+    family=HIGHER_ORDER,
+    check_rule=Default("what was exported cannot be changed: its results are looked at"),
+    key_rule=UNTRACKED,
+    multiple_results=True,
+    holds_program=True,
+)
 
 
 @push_exported_p.abstract

@@ -16,6 +16,7 @@ import numpy as np
 from sagax._src import config, trees
 from sagax._src.core import dims, dtype_predicates, dtypes
 from sagax._src.core.avals import ShapedArray, intern_aval
+from sagax._src.core.families import COMBINING, Fusion, operand_size
 from sagax._src.core.jaxpr import ClosedJaxpr, eval_jaxpr
 from sagax._src.core.primitive import Primitive
 from sagax._src.core.staging import stage
@@ -57,7 +58,14 @@ def _program(jaxpr: ClosedJaxpr) -> Callable[..., Sequence[Any]]:
 
 # reduce_window ------------------------------------------------------------------------------------
 
-reduce_window_p = Primitive("reduce_window", multiple_results=True, holds_program=True)
+reduce_window_p = Primitive(
+    "reduce_window",
+    family=COMBINING,
+    fusion=Fusion.REDUCES,
+    cost=operand_size,
+    multiple_results=True,
+    holds_program=True,
+)
 
 
 @reduce_window_p.abstract
@@ -326,7 +334,7 @@ def _check_results(function: str, argument: str, have: Sequence[Any], want: Sequ
 
 # select_and_scatter -------------------------------------------------------------------------------
 
-select_and_scatter_p = Primitive("select_and_scatter", holds_program=True)
+select_and_scatter_p = Primitive("select_and_scatter", family=COMBINING, holds_program=True)
 
 
 def select_and_scatter(

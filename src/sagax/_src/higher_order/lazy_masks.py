@@ -21,6 +21,7 @@ import numpy as np
 
 from sagax._src.core import dims, dtype_predicates
 from sagax._src.core.avals import ShapedArray, intern_aval
+from sagax._src.core.families import WHOLE, Default
 from sagax._src.core.jaxpr import Literal
 from sagax._src.core.primitive import Primitive
 from sagax._src.core.staging import StagedTracer, StageTrace
@@ -37,10 +38,18 @@ from sagax._src.primitives.arithmetic import max_p, sub
 from sagax._src.primitives.bitwise import bitwise_and, bitwise_not
 from sagax._src.primitives.cumulative import cumsum
 from sagax._src.primitives.gathering import GatherDimensionNumbers, GatherScatterMode, gather
-from sagax._src.primitives.reductions import reduce_sum_p
+from sagax._src.primitives.reductions import argmax_p, argmin_p, reduce_sum_p
+from sagax._src.primitives.scattering import (
+    scatter_add_p,
+    scatter_max_p,
+    scatter_min_p,
+    scatter_mul_p,
+    scatter_p,
+    scatter_sub_p,
+)
 from sagax._src.primitives.selection import clamp, select_n_p
-from sagax._src.primitives.shaping import iota
-from sagax._src.primitives.slicing import dynamic_slice_in_dim
+from sagax._src.primitives.shaping import dim_as_value_p, iota, iota_p
+from sagax._src.primitives.slicing import dynamic_slice_in_dim, dynamic_slice_p, slice_p
 from sagax._src.primitives.sorting import sort_p
 from sagax._src.primitives.structural import broadcast_in_dim, convert, full_of, reshape, zeros_of
 from sagax._src.transforms.derived import run_composite
@@ -52,8 +61,8 @@ _BOOL = np.dtype(bool)
 
 # `masked_view(x, mask)`: the elements of `x` that the mask selects from its dimensions at `axis`; there
 # are `size` of them. `masked_fill(v, mask)`: zeros with the elements of such a view in their places.
-masked_view_p = Primitive("masked_view", multilinear=True)
-masked_fill_p = Primitive("masked_fill", multilinear=True)
+masked_view_p = Primitive("masked_view", family=WHOLE, multilinear=True)
+masked_fill_p = Primitive("masked_fill", family=WHOLE, multilinear=True)
 
 
 @masked_view_p.abstract
@@ -228,14 +237,10 @@ class MaskTrace(Trace):
         return self.is_ours(value)
 
     def apply(self, primitive: Any, args: tuple, params: dict) -> Any:
-        if primitive in _PROGRAMS:
-            with current(self):
-                out = primitive.rule("reference")(*args, **params)
-            return out
-        rule = _RULES.get(primitive.name)
-        if rule is None and primitive.elementwise:
-            rule = _as_it_is
-        if rule is None:
+        rule = primitive.mask_rule
+        if rule is _inlined:
+            return _inlined(self, primitive, args, params, None)
+        if type(rule) is Default:
             if primitive.composite_rule is not None:
                 return run_composite(self, primitive, args, params)
             raise self.refused(primitive, args)
@@ -275,13 +280,24 @@ class MaskTrace(Trace):
             return [self.wrap(a, x) for a, x in zip(out, found, strict=True)]
         return self.wrap(out, found)
 
+    def bind_beside(
+        self, axes: Sequence[int], primitive: Any, args: tuple, params: dict, out: Any
+    ) -> Any:
+        """The operation on all elements, which must leave the dimensions of views as they are."""
+        for axis in axes:
+            if any(self.along(aval_of(a), axis) for a in args if aval_of(a).ndim):
+                raise self.refused(primitive, args)
+        return self.bind(primitive, args, params, out)
+
     def along(self, aval: Any, axis: int) -> _Selection | None:
         """The selection along an axis of a value."""
         size = aval.shape[axis]
         return self.selection_of(size) if self.is_ours(size) else None
 
-    def filled(self, x: MaskTracer, axes: Sequence[int], value: Any) -> MaskTracer:
-        """The view with `value` for what is not selected along these axes."""
+    def filled(self, x: Any, axes: Sequence[int], value: Any) -> Any:
+        """The view with `value` for what is not selected along these axes; other arrays as they are."""
+        if type(x) is not MaskTracer:
+            return x
         padded = x.padded
         for axis in axes:
             chosen = self.along(x.aval, axis)
@@ -323,13 +339,10 @@ class _Values:
         return self.of.get(v, v)
 
 
-# Rules: f(trace, primitive, args, params, out), run under the trace beneath ------------------------------
+# Rules that need more than a trace offers: the positions of the selected elements, or their number -------
 
 
-def _as_it_is(t: MaskTrace, p: Primitive, args: tuple, params: dict, out: Any) -> Any:
-    return t.bind(p, args, params, out)
-
-
+@masked_view_p.mask
 def _view(t: MaskTrace, p: Primitive, args: tuple, params: dict, out: Any) -> Any:
     x, mask = args
     axis, aval = params["axis"], aval_of(x)
@@ -339,6 +352,7 @@ def _view(t: MaskTrace, p: Primitive, args: tuple, params: dict, out: Any) -> An
     return t.wrap(out, reshape(t.padded(x), t.static(shape)))
 
 
+@masked_fill_p.mask
 def _fill(t: MaskTrace, p: Primitive, args: tuple, params: dict, out: Any) -> Any:
     v, mask = args
     axis = params["axis"]
@@ -346,6 +360,7 @@ def _fill(t: MaskTrace, p: Primitive, args: tuple, params: dict, out: Any) -> An
     return t.wrap(out, reshape(inside, t.static(out.shape)))
 
 
+@dim_as_value_p.mask
 def _size(t: MaskTrace, p: Primitive, args: tuple, params: dict, out: Any) -> Any:
     """A polynomial of sizes, as a number."""
     dim = params["dim"]
@@ -374,22 +389,6 @@ def _polynomial(dim: Any, values: dict[str, Any]) -> Any:
     return total
 
 
-def _reduction(neutral: Callable[[Any], Any]) -> Callable:
-    def rule(t: MaskTrace, p: Primitive, args: tuple, params: dict, out: Any) -> Any:
-        (x,) = args
-        return t.bind(p, [t.filled(x, params["axes"], neutral(x.dtype))], params, out)
-
-    return rule
-
-
-def _cumulative(neutral: Callable[[Any], Any]) -> Callable:
-    def rule(t: MaskTrace, p: Primitive, args: tuple, params: dict, out: Any) -> Any:
-        (x,) = args
-        return t.bind(p, [t.filled(x, [params["axis"]], neutral(x.dtype))], params, out)
-
-    return rule
-
-
 def _position(extreme: int) -> Callable:
     def rule(t: MaskTrace, p: Primitive, args: tuple, params: dict, out: Any) -> Any:
         (x,) = args
@@ -404,6 +403,19 @@ def _position(extreme: int) -> Callable:
         return t.wrap(out, select_n_p.bind(_taken(chosen.mask, at), zeros_of(aval_of(rank)), rank))
 
     return rule
+
+
+argmax_p.mask(_position(0))
+argmin_p.mask(_position(1))
+
+
+@jit_p.mask
+@custom_jvp_p.mask
+@custom_vjp_p.mask
+def _inlined(t: MaskTrace, p: Primitive, args: tuple, params: dict, out: Any) -> Any:
+    """The operations of its jaxpr, each by its own rule."""
+    with current(t):
+        return p.rule("reference")(*args, **params)
 
 
 def _ranks(mask: Any) -> Any:
@@ -433,6 +445,7 @@ def _taken(x: Any, places: Any, axis: int = 0) -> Any:
     return gather(x, vectors, numbers, window, mode=GatherScatterMode.PROMISE_IN_BOUNDS)
 
 
+@sort_p.mask
 def _sort(t: MaskTrace, p: Primitive, args: tuple, params: dict, out: Any) -> Any:
     axis = params["dimension"]
     chosen = t.along(aval_of(args[0]), axis)
@@ -446,6 +459,7 @@ def _sort(t: MaskTrace, p: Primitive, args: tuple, params: dict, out: Any) -> An
     return [t.wrap(a, _taken(x, ranks, axis)) for a, x in zip(out, ordered, strict=True)]
 
 
+@iota_p.mask
 def _iota(t: MaskTrace, p: Primitive, args: tuple, params: dict, out: Any) -> Any:
     chosen = t.along(out, params["dimension"])
     if chosen is None:
@@ -454,35 +468,7 @@ def _iota(t: MaskTrace, p: Primitive, args: tuple, params: dict, out: Any) -> An
     return t.wrap(out, broadcast_in_dim(ranks, t.static(out.shape), (params["dimension"],)))
 
 
-def _reshape(t: MaskTrace, p: Primitive, args: tuple, params: dict, out: Any) -> Any:
-    """Dimensions beside those of views may change, as long as the same number comes before and after."""
-
-    def parts(shape: tuple) -> list:
-        found: list = [1]
-        for size in shape:
-            if t.is_ours(size):
-                found += [size, 1]
-            else:
-                found[-1] *= size
-        return found
-
-    if not dims.same_shape(parts(aval_of(args[0]).shape), parts(out.shape)):
-        raise t.refused(p, args)
-    return t.bind(p, args, params, out)
-
-
-def _whole(axes_of: Callable[[dict, Sequence[Any], Any], Sequence[int]]) -> Callable:
-    """A rule for operations that must leave the dimensions of views as they are."""
-
-    def rule(t: MaskTrace, p: Primitive, args: tuple, params: dict, out: Any) -> Any:
-        for axis in axes_of(params, args, out):
-            if any(t.along(aval_of(a), axis) for a in args if aval_of(a).ndim):
-                raise t.refused(p, args)
-        return t.bind(p, args, params, out)
-
-    return rule
-
-
+@slice_p.mask
 def _slice(t: MaskTrace, p: Primitive, args: tuple, params: dict, out: Any) -> Any:
     (x,) = args
     starts, limits = params["start_indices"], params["limit_indices"]
@@ -513,6 +499,7 @@ def _slice(t: MaskTrace, p: Primitive, args: tuple, params: dict, out: Any) -> A
     return t.wrap(out, p.bind(padded, **(params | changed)))
 
 
+@dynamic_slice_p.mask
 def _dynamic_slice(t: MaskTrace, p: Primitive, args: tuple, params: dict, out: Any) -> Any:
     x, *starts = args
     sizes = params["slice_sizes"]
@@ -529,25 +516,12 @@ def _dynamic_slice(t: MaskTrace, p: Primitive, args: tuple, params: dict, out: A
     return t.bind(p, (x, *starts), params, out)
 
 
-def _dot_general(t: MaskTrace, p: Primitive, args: tuple, params: dict, out: Any) -> Any:
-    contracted, _ = params["dimension_numbers"]
-    filled = [
-        t.filled(a, axes, 0) if type(a) is MaskTracer else a
-        for a, axes in zip(args, contracted, strict=True)
-    ]
-    return t.bind(p, filled, params, out)
-
-
-def _gather(t: MaskTrace, p: Primitive, args: tuple, params: dict, out: Any) -> Any:
-    x, _ = args
-    indexed = params["dimension_numbers"].start_index_map
-    for axis, size in enumerate(aval_of(x).shape):
-        whole = dims.same(params["slice_sizes"][axis], size) and axis not in indexed
-        if t.is_ours(size) and not whole:
-            raise t.refused(p, args)
-    return t.bind(p, args, params, out)
-
-
+@scatter_p.mask
+@scatter_add_p.mask
+@scatter_sub_p.mask
+@scatter_mul_p.mask
+@scatter_min_p.mask
+@scatter_max_p.mask
 def _scatter(t: MaskTrace, p: Primitive, args: tuple, params: dict, out: Any) -> Any:
     """What is not selected is written to no place at all."""
     x, indices, _ = args
@@ -560,88 +534,6 @@ def _scatter(t: MaskTrace, p: Primitive, args: tuple, params: dict, out: Any) ->
         "indices_are_sorted": False,
     }
     return t.bind(p, (x, outside, args[2]), params | changed, out)
-
-
-def _generic_reduce(t: MaskTrace, p: Primitive, args: tuple, params: dict, out: Any) -> Any:
-    """`lax.reduce`: what a reduction starts from is its neutral element."""
-    xs, inits = args[: len(args) // 2], args[len(args) // 2 :]
-    filled = [
-        t.filled(x, params["dimensions"], init) if type(x) is MaskTracer else x
-        for x, init in zip(xs, inits, strict=True)
-    ]
-    return t.bind(p, (*filled, *inits), params, out)
-
-
-def _zero(dtype: Any) -> Any:
-    return 0
-
-
-def _one(dtype: Any) -> Any:
-    return 1
-
-
-def _least(dtype: Any) -> Any:
-    return dtype_predicates.bounds(dtype)[0]
-
-
-def _greatest(dtype: Any) -> Any:
-    return dtype_predicates.bounds(dtype)[1]
-
-
-def _all_ones(dtype: Any) -> Any:
-    return dtype == _BOOL or (
-        dtype_predicates.bounds(dtype)[1] if dtype_predicates.is_unsigned(dtype) else -1
-    )
-
-
-_PROGRAMS = frozenset((jit_p, custom_jvp_p, custom_vjp_p))
-
-_RULES: dict[str, Callable] = {
-    "masked_view": _view,
-    "masked_fill": _fill,
-    "dim_as_value": _size,
-    "reduce_sum": _reduction(_zero),
-    "reduce_prod": _reduction(_one),
-    "reduce_max": _reduction(_least),
-    "reduce_min": _reduction(_greatest),
-    "reduce_and": _reduction(_all_ones),
-    "reduce_or": _reduction(_zero),
-    "reduce_xor": _reduction(_zero),
-    "reduce": _generic_reduce,
-    "argmax": _position(0),
-    "argmin": _position(1),
-    "cumsum": _cumulative(_zero),
-    "cumprod": _cumulative(_one),
-    "cummax": _cumulative(_least),
-    "cummin": _cumulative(_greatest),
-    "cumlogsumexp": _cumulative(lambda dtype: -np.inf),
-    "sort": _sort,
-    "iota": _iota,
-    "reshape": _reshape,
-    "dot_general": _dot_general,
-    "gather": _gather,
-    "slice": _slice,
-    "dynamic_slice": _dynamic_slice,
-    "rev": _whole(lambda params, args, out: params["dimensions"]),
-    "concatenate": _whole(lambda params, args, out: [params["dimension"]]),
-    "split": _whole(lambda params, args, out: [params["axis"]]),
-    "unstack": _whole(lambda params, args, out: [params["axis"]]),
-    "pad": _whole(
-        lambda params, args, out: [
-            d for d, amounts in enumerate(params["padding_config"]) if tuple(amounts) != (0, 0, 0)
-        ]
-    ),
-    **dict.fromkeys(
-        ("scatter", "scatter-add", "scatter-sub", "scatter-mul", "scatter-min", "scatter-max"), _scatter
-    ),
-    **dict.fromkeys(
-        (
-            "broadcast_in_dim", "squeeze", "expand_dims", "transpose", "stack", "convert_element_type",
-            "stop_gradient", "copy", "optimization_barrier", "name", "real", "imag", "reduce_precision",
-        ),
-        _as_it_is,
-    ),
-}  # fmt: skip
 
 
 # Making views ---------------------------------------------------------------------------------------

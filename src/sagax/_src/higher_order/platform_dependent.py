@@ -10,6 +10,7 @@ import numpy as np
 from sagax._src.argument_checks.functions import check_function
 from sagax._src.core import dtypes
 from sagax._src.core.avals import intern_aval
+from sagax._src.core.families import OPAQUE
 from sagax._src.core.primitive import Primitive
 from sagax._src.core.tangents import Zero
 from sagax._src.core.value import aval_of
@@ -18,7 +19,7 @@ from sagax._src.higher_order.cond import switch_on
 from sagax._src.primitives.unsupported import UnsupportedError
 
 # The position, among sets of platforms, of that for which the program is compiled; None fits any.
-platform_index_p = Primitive("platform_index", holds_program=True)
+platform_index_p = Primitive("platform_index", family=OPAQUE, holds_program=True)
 
 
 @platform_index_p.abstract

@@ -7,18 +7,28 @@ The linear part of a checkpointed function is one application that holds both: f
 from __future__ import annotations
 
 import functools
-import operator
+import threading
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from sagax._src import trees
+from sagax._src.argument_checks import checks
 from sagax._src.argument_checks.argument_names import leaf_paths, positional_names, signature
 from sagax._src.argument_checks.functions import check_function, kind_of, unusable_leaf
+from sagax._src.core import memo_keys
+from sagax._src.core.families import HIGHER_ORDER, IDENTITY
 from sagax._src.core.jaxpr import ClosedJaxpr, Eqn, Jaxpr, Var, eval_jaxpr
 from sagax._src.core.primitive import Primitive
 from sagax._src.core.samples import Sample, f32
 from sagax._src.core.staging import hoist_constants
-from sagax._src.core.tangents import Linear, Zero
+from sagax._src.core.tangents import (
+    linear_marks,
+    nonzero_marks,
+    nonzero_tangents,
+    spread_cotangents,
+    spread_tangents,
+    transposed_operands,
+)
 from sagax._src.core.value import aval_of, is_operand
 from sagax._src.diagnostics.boundary import function_name
 from sagax._src.diagnostics.errors import ArgumentError, ArgumentValueError, describe
@@ -35,7 +45,7 @@ from sagax._src.transforms.transpose import transpose_jaxpr
 
 Policy = Callable[..., Any]
 
-remat_p = Primitive("checkpoint", multiple_results=True, holds_program=True)
+remat_p = Primitive("checkpoint", family=HIGHER_ORDER, multiple_results=True, holds_program=True)
 remat_p.is_call = True
 
 
@@ -57,7 +67,24 @@ def _(*xs: Any, jaxpr: ClosedJaxpr, **_: Any) -> list:
     return eval_jaxpr(jaxpr.jaxpr, (), *xs)
 
 
-remat_p.impl = lambda *xs, jaxpr, name, **_: call(jaxpr, xs, name=name)
+class _Recomputing(threading.local):
+    """Whether this thread computes residuals again, from the same random keys, in a backward pass."""
+
+    active = False
+
+
+recomputing = _Recomputing()
+
+
+def _evaluate(*xs: Any, jaxpr: ClosedJaxpr, name: str, differentiated: bool, **_: Any) -> list:
+    before, recomputing.active = recomputing.active, recomputing.active or differentiated
+    try:
+        return call(jaxpr, xs, name=name)
+    finally:
+        recomputing.active = before
+
+
+remat_p.impl = _evaluate
 
 
 def _bind(closed: ClosedJaxpr, args: Sequence[Any], **params: Any) -> list:
@@ -91,14 +118,10 @@ def _(
 
 @remat_p.jvp
 def _(primals: Sequence, tangents: Sequence, *, jaxpr: ClosedJaxpr, **params: Any) -> tuple:
-    nonzero = tuple(type(t) is not Zero for t in tangents)
-    derived, marks = jvp_jaxpr(jaxpr, nonzero)
-    outs = _bind(derived, [*primals, *(t for t in tangents if type(t) is not Zero)], **params)
+    derived, marks = jvp_jaxpr(jaxpr, nonzero_marks(tangents))
+    outs = _bind(derived, [*primals, *nonzero_tangents(tangents)], **params)
     n = len(jaxpr.out_avals)
-    given = iter(outs[n:])
-    return outs[:n], [
-        next(given) if m else Zero.like(a) for m, a in zip(marks, jaxpr.out_avals, strict=True)
-    ]
+    return outs[:n], spread_tangents(outs[n:], marks, jaxpr.out_avals)
 
 
 @remat_p.linearize
@@ -111,14 +134,13 @@ def _(
     differentiated: bool,
     **params: Any,
 ) -> tuple:
-    nonzero = tuple(type(t) is not Zero for t in tangents)
-    split = linearize_jaxpr(jaxpr, nonzero)
+    split = linearize_jaxpr(jaxpr, nonzero_marks(tangents))
     known = split.known.jaxpr
     n_out = len(jaxpr.out_avals)
     saved = _saved(known, policy)
     forward = derived(
         known,
-        ("saving", *saved),
+        (memo_keys.REMAT_FORWARD, *saved),
         lambda: values_only(prune_jaxpr(known.replace(outvars=[*known.outvars[:n_out], *saved]))),
     )
     outs = _bind(
@@ -128,19 +150,14 @@ def _(
         differentiated=False,
         **params,
     )
-    again = derived(known, ("again", split, *saved), lambda: _recompute(split, saved))
-    given = [t for t in tangents if type(t) is not Zero]
-    pushed = iter(
-        _bind(
-            again, [*primals, *outs[n_out:], *given], policy=policy, differentiated=True, **params
-        )
-        if any(split.nonzero_out)
-        else []
+    again = derived(
+        known, (memo_keys.REMAT_BACKWARD, split, *saved), lambda: _recompute(split, saved)
     )
-    return outs[:n_out], [
-        next(pushed) if m else Zero.like(a)
-        for m, a in zip(split.nonzero_out, jaxpr.out_avals, strict=True)
-    ]
+    pushed: list[Any] = []
+    if any(split.nonzero_out):
+        operands = [*primals, *outs[n_out:], *nonzero_tangents(tangents)]
+        pushed = _bind(again, operands, policy=policy, differentiated=True, **params)
+    return outs[:n_out], spread_tangents(pushed, split.nonzero_out, jaxpr.out_avals)
 
 
 def _saved(known: Jaxpr, policy: Policy | None) -> list[Var]:
@@ -199,16 +216,9 @@ def _recompute(split: Any, saved: Sequence[Var]) -> ClosedJaxpr:
 
 @remat_p.transpose
 def _(cts: Sequence, *args: Any, jaxpr: ClosedJaxpr, **params: Any) -> list:
-    linear = tuple(type(a) is Linear for a in args)
-    nonzero = tuple(type(c) is not Zero for c in cts)
-    transposed, marks = transpose_jaxpr(jaxpr, linear, nonzero)
-    operands = [a for a in args if type(a) is not Linear] + [c for c in cts if type(c) is not Zero]
-    found = iter(_bind(transposed, operands, **params))
-    flags = iter(marks)
-    return [
-        (next(found) if next(flags) else Zero(a.aval)) if lin else None
-        for a, lin in zip(args, linear, strict=True)
-    ]
+    transposed, marks = transpose_jaxpr(jaxpr, linear_marks(args), nonzero_marks(cts))
+    found = _bind(transposed, transposed_operands(args, cts), **params)
+    return spread_cotangents(found, marks, args)
 
 
 @remat_p.batch
@@ -219,7 +229,16 @@ def _(axis: Any, args: Sequence, in_dims: Sequence, *, jaxpr: ClosedJaxpr, **par
 
 # names for policies ----------------------------------------------------------------------------------
 
-name_p = Primitive("name", multilinear=True, exact=True, samples=[Sample(f32(3), name="x")])
+name_p = Primitive(
+    "name",
+    family=IDENTITY,
+    cost=1,
+    rounds=True,
+    key_rule=None,
+    multilinear=True,
+    exact=True,
+    samples=[Sample(f32(3), name="x")],
+)
 name_p.abstract_rule = lambda x, *, name: x
 name_p.reference_rule = lambda x, *, name: x
 name_p.lower_rule = lambda b, x, *, name: x
@@ -243,10 +262,7 @@ def checkpoint_name(x: Any, name: str) -> Any:
     >>> float(checkpoint_name(2.0, "activation"))
     2.0
     """
-    if not isinstance(name, str):
-        raise ArgumentError(
-            function="checkpoint_name", argument="name", got=name, expected="a string"
-        )
+    checks.instance("checkpoint_name", "name", name, str, "a string")
     return trees.map(lambda leaf: name_p.bind(leaf, name=name), x)
 
 
@@ -299,19 +315,17 @@ def dots_with_no_batch_dims_saveable(primitive: Any, *_: Any, **params: Any) -> 
 
 def save_anything_except_these_names(*names: str) -> Policy:
     """Save everything but values of these names."""
-    return lambda primitive, *_, **params: (
-        not (primitive.name == "name" and params["name"] in names)
-    )
+    return lambda primitive, *_, **params: not (primitive is name_p and params["name"] in names)
 
 
 def save_any_names_but_these(*names: str) -> Policy:
     """Save every named value except those of these names, and nothing else."""
-    return lambda primitive, *_, **params: primitive.name == "name" and params["name"] not in names
+    return lambda primitive, *_, **params: primitive is name_p and params["name"] not in names
 
 
 def save_only_these_names(*names: str) -> Policy:
     """Save the values of these names, and nothing else."""
-    return lambda primitive, *_, **params: primitive.name == "name" and params["name"] in names
+    return lambda primitive, *_, **params: primitive is name_p and params["name"] in names
 
 
 def save_from_both_policies(first: Policy, second: Policy) -> Policy:
@@ -329,7 +343,7 @@ def save_and_offload_only_these_names(
     """Save values of the first names where they are, move those of the second to the host."""
 
     def policy(primitive: Any, *_: Any, **params: Any) -> Any:
-        if primitive.name != "name":
+        if primitive is not name_p:
             return False
         if params["name"] in names_which_can_be_offloaded:
             return Offload()
@@ -409,7 +423,7 @@ def checkpoint(
             got=True,
             fix="use static_argnums for values that Python code looks at",
         )
-    statics = _positions(static_argnums)
+    statics = checks.positions("checkpoint", "static_argnums", static_argnums, repr)
     named_statics = _static_names(fun, static_argnames)
     prevents = any(trees.leaves(prevent_cse))
     name = function_name(fun)
@@ -461,39 +475,21 @@ def checkpoint(
     return rematerialised
 
 
-def _positions(static_argnums: Any) -> tuple[int, ...]:
-    try:
-        single = hasattr(static_argnums, "__index__") and not hasattr(static_argnums, "__len__")
-        return tuple(operator.index(k) for k in ((static_argnums,) if single else static_argnums))
-    except TypeError:
-        raise ArgumentError(
-            function="checkpoint",
-            argument="static_argnums",
-            got=repr(static_argnums),
-            expected="an int or a sequence of ints: positions of arguments",
-        ) from None
-
-
 def _static_names(fun: Callable, names: Any) -> frozenset[str]:
     names = (names,) if isinstance(names, str) else tuple(names)
     for name in names:
-        if not isinstance(name, str):
-            raise ArgumentError(
-                function="checkpoint",
-                argument="static_argnames",
-                got=repr(name),
-                expected="names of arguments",
-            )
+        checks.instance("checkpoint", "static_argnames", name, str, "names of arguments", show=repr)
     known = signature(fun)
     if known is not None and not any(p.kind is p.VAR_KEYWORD for p in known.parameters.values()):
         for name in names:
-            if name not in known.parameters:
-                raise ArgumentValueError(
-                    function="checkpoint",
-                    argument="static_argnames",
-                    got=repr(name),
-                    expected=f"names of parameters of {function_name(fun)}: {', '.join(known.parameters)}",
-                )
+            checks.one_of(
+                "checkpoint",
+                "static_argnames",
+                name,
+                known.parameters,
+                f"names of parameters of {function_name(fun)}: {', '.join(known.parameters)}",
+                show=repr,
+            )
     return frozenset(names)
 
 

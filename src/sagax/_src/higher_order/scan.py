@@ -5,19 +5,30 @@ from __future__ import annotations
 import functools
 import operator
 from collections.abc import Callable, Sequence
-from typing import Any
+from itertools import compress
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from sagax._src import config, trees
+from sagax._src.argument_checks import checks
 from sagax._src.argument_checks.argument_names import body_names
 from sagax._src.argument_checks.functions import check_function, kind_of, structure_error
-from sagax._src.core import dims
+from sagax._src.core import dims, dtypes, memo_keys
 from sagax._src.core.avals import intern_aval
-from sagax._src.core.jaxpr import ClosedJaxpr, Literal, Var, eval_jaxpr
+from sagax._src.core.families import HIGHER_ORDER
+from sagax._src.core.jaxpr import ClosedJaxpr, Jaxpr, Literal, Var, eval_jaxpr
+from sagax._src.core.operands import LoopOperands, LoopResults, carry_fixpoint, partition
 from sagax._src.core.primitive import Primitive
 from sagax._src.core.staging import hoist_constants, stage
-from sagax._src.core.tangents import Linear, Zero
+from sagax._src.core.tangents import (
+    Linear,
+    Zero,
+    linear_marks,
+    nonzero_marks,
+    nonzero_tangents,
+    spread_tangents,
+)
 from sagax._src.core.trace import Tracer
 from sagax._src.core.value import aval_of
 from sagax._src.diagnostics.boundary import function_name
@@ -38,6 +49,7 @@ from sagax._src.higher_order.trace_bodies import (
     value_of,
     weak_promote,
     with_outputs,
+    with_tangents_grouped,
 )
 from sagax._src.primitives.arithmetic import sub
 from sagax._src.primitives.makers import add_tangents
@@ -51,27 +63,19 @@ from sagax._src.primitives.structural import (
     convert,
     expand_dims,
     instantiate,
-    moveaxis,
-    zeros_of,
 )
 from sagax._src.transforms import masked_cotangents
-from sagax._src.transforms.batch import batch_jaxpr, mapped, place, unmapped
+from sagax._src.transforms.batch import batch_jaxpr, in_front, mapped, place, unmapped
 from sagax._src.transforms.derived import derived, derived_program
 from sagax._src.transforms.jvp import jvp_jaxpr
 from sagax._src.transforms.linearize import linearize_jaxpr
 from sagax._src.transforms.prune import prune_jaxpr, prune_loop
 from sagax._src.transforms.transpose import backward
 
-scan_p = Primitive("scan", multiple_results=True, holds_program=True)
+scan_p = Primitive("scan", family=HIGHER_ORDER, multiple_results=True, holds_program=True)
 scan_p.is_control = True
 
-# Operands: constants, initial carry, sequences. The jaxpr takes constants, carry, slices and gives carry,
-# slices; results are the final carry and the sequences of slices.
-
-
-def _parts(xs: Sequence[Any], num_consts: int, num_carry: int) -> tuple[list, list, list]:
-    n = num_consts + num_carry
-    return list(xs[:num_consts]), list(xs[num_consts:n]), list(xs[n:])
+# The jaxpr takes LoopOperands and gives LoopResults, slices in place of sequences.
 
 
 @scan_p.abstract
@@ -87,9 +91,9 @@ scan_p.tells_vma = True
 
 @scan_p.stage
 def _(trace: Any, args: Sequence, params: dict) -> list:
-    n = params["num_consts"], params["num_carry"]
-    body = varying_axes.settled(params["jaxpr"], varying_axes.avals_of(args), *n)
-    body, args = varying_axes.cast_constants(body, args, n[0])
+    counts = params["num_consts"], params["num_carry"]
+    body = varying_axes.settled(params["jaxpr"], LoopOperands.split(map(aval_of, args), *counts))
+    body, args = varying_axes.cast_constants(body, args, params["num_consts"])
     return trace.record(scan_p, args, {**params, "jaxpr": body})
 
 
@@ -122,11 +126,11 @@ def _(
     num_consts: int,
     num_carry: int,
 ) -> list:
-    consts, carry, sequences = _parts(xs, num_consts, num_carry)
+    constants, carry, sequences = LoopOperands.split(xs, num_consts, num_carry)
     rows: list = [None] * length
     for i in reversed(range(length)) if reverse else range(length):
-        outs = eval_jaxpr(jaxpr.jaxpr, (), *consts, *carry, *(s[i] for s in sequences))
-        carry, rows[i] = outs[:num_carry], outs[num_carry:]
+        outs = eval_jaxpr(jaxpr.jaxpr, (), *constants, *carry, *(s[i] for s in sequences))
+        carry, rows[i] = LoopResults.split(outs, num_carry)
     avals = jaxpr.out_avals[num_carry:]
     stacked = [
         np.stack([np.asarray(r[k]) for r in rows]) if length else np.zeros((0, *a.shape), a.dtype)
@@ -135,15 +139,18 @@ def _(
     return [*carry, *stacked]
 
 
-def _bind(
-    closed: ClosedJaxpr, consts: Sequence, carry: Sequence, xs: Sequence, **params: Any
-) -> list:
+def _bind(closed: ClosedJaxpr, operands: LoopOperands, **params: Any) -> list:
     """Bind a scan whose jaxpr may have constants of its own; they become constants of the scan."""
     if closed.consts:
-        consts = [*closed.consts, *consts]
+        operands = LoopOperands(list(closed.consts)) + operands
         closed = ClosedJaxpr(hoist_constants(closed.jaxpr), ())
-    params["num_consts"], params["num_carry"] = len(consts), len(carry)
-    return scan_p.bind(*consts, *carry, *xs, jaxpr=closed, **params)
+    return scan_p.bind(
+        *operands.flat(),
+        jaxpr=closed,
+        num_consts=len(operands.constants),
+        num_carry=len(operands.carry),
+        **params,
+    )
 
 
 @scan_p.jvp
@@ -156,61 +163,32 @@ def _(
     num_carry: int,
     **params: Any,
 ) -> tuple:
-    nonzero = [type(t) is not Zero for t in tangents]
-    n_in, n_out = len(primals), len(jaxpr.out_avals)
-    marks = _carry_fixpoint(nonzero, num_consts, num_carry, lambda nz: jvp_jaxpr(jaxpr, nz)[1])
-    wanted = (*marks[num_consts : num_consts + num_carry], *((False,) * (n_out - num_carry)))
-    pushed, out_marks = jvp_jaxpr(jaxpr, tuple(marks), wanted)
-    # inputs of `pushed`: all primals, then tangents in order; a scan wants each group together
-    order, k = [[], [], []], n_in
-    groups = [0] * num_consts + [1] * num_carry + [2] * (n_in - num_consts - num_carry)
-    tangent_of = {}
-    for i, m in enumerate(marks):
-        if m:
-            tangent_of[i] = k
-            k += 1
-    for g in range(3):
-        members = [i for i in range(n_in) if groups[i] == g]
-        order[g] = members + [tangent_of[i] for i in members if i in tangent_of]
-    closed = permute_inputs(pushed, [*order[0], *order[1], *order[2]])
-    # outputs: carry, slices, tangents of both -> carry, its tangents, slices, their tangents
-    outvars = closed.jaxpr.outvars
-    given = iter(outvars[n_out:])
-    tangent_out = [next(given) if m else None for m in out_marks]
-    carry_out = [*outvars[:num_carry], *(v for v in tangent_out[:num_carry] if v is not None)]
-    slices_out = [*outvars[num_carry:n_out], *(v for v in tangent_out[num_carry:] if v is not None)]
-    closed = with_outputs(closed, [*carry_out, *slices_out])
-    full = [instantiate(t) if m else None for t, m in zip(tangents, marks, strict=True)]
-    operands = [
-        [primals[i] for i in range(n_in) if groups[i] == g]
-        + [full[i] for i in range(n_in) if groups[i] == g and full[i] is not None]
-        for g in range(3)
-    ]
-    outs = _bind(closed, *operands, **params)
-    n_carry_t = sum(v is not None for v in tangent_out[:num_carry])
-    carry, carry_t = outs[:num_carry], iter(outs[num_carry : num_carry + n_carry_t])
-    rest = outs[num_carry + n_carry_t :]
-    slices, slices_t = rest[: n_out - num_carry], iter(rest[n_out - num_carry :])
-    primal_out = [*carry, *slices]
-    tangents_out = []
-    for i, m in enumerate(out_marks):
-        source = carry_t if i < num_carry else slices_t
-        tangents_out.append(next(source) if m else Zero.like(aval_of(primal_out[i])))
-    return primal_out, tangents_out
+    operands = LoopOperands.split(primals, num_consts, num_carry)
+    moving = carry_fixpoint(
+        operands.like(nonzero_marks(tangents)),
+        lambda moving: jvp_jaxpr(jaxpr, tuple(moving.flat()))[1],
+    )
+    n_out = len(jaxpr.out_avals)
+    wanted = (*moving.carry, *[False] * (n_out - num_carry))
+    pushed, marks = jvp_jaxpr(jaxpr, tuple(moving.flat()), wanted)
+    # `pushed` takes all primals, then all tangents, and gives in that order; a scan wants each group together
+    out_moving = LoopResults.split(marks, num_carry)
+    outvars = pushed.jaxpr.outvars
+    primal_out = LoopResults.split(outvars[:n_out], num_carry)
+    tangent_out = out_moving.like_marked(outvars[n_out:])
+    outputs = primal_out + tangent_out
+    body = with_outputs(with_tangents_grouped(pushed, moving), outputs.flat())
+    given = moving.like_marked(_instantiated(tangents, moving))
+    carry, stacked = outputs.like(_bind(body, operands + given, **params))
+    n_stacked = n_out - num_carry
+    results = [*carry[:num_carry], *stacked[:n_stacked]]
+    found = [*carry[num_carry:], *stacked[n_stacked:]]
+    return results, spread_tangents(found, marks, list(map(aval_of, results)))
 
 
-def _carry_fixpoint(
-    nonzero: Sequence[bool], num_consts: int, num_carry: int, outputs: Callable
-) -> list[bool]:
-    """Marks of the inputs, where those of the carry are closed under the body."""
-    marks = list(nonzero)
-    while True:
-        out = outputs(tuple(marks))
-        carry = marks[num_consts : num_consts + num_carry]
-        new = [a or b for a, b in zip(carry, out[:num_carry], strict=True)]
-        if new == carry:
-            return marks
-        marks[num_consts : num_consts + num_carry] = new
+def _instantiated(tangents: Sequence[Any], moving: LoopOperands) -> list:
+    """The tangents of the operands that are marked, as arrays."""
+    return list(map(instantiate, compress(tangents, moving.flat())))
 
 
 @scan_p.linearize
@@ -223,71 +201,43 @@ def _(
     num_carry: int,
     **params: Any,
 ) -> tuple:
-    nonzero = [type(t) is not Zero for t in tangents]
-    n_out = len(jaxpr.out_avals)
-    marks = _carry_fixpoint(
-        nonzero, num_consts, num_carry, lambda nz: linearize_jaxpr(jaxpr, nz).nonzero_out
+    operands = LoopOperands.split(primals, num_consts, num_carry)
+    moving = carry_fixpoint(
+        operands.like(nonzero_marks(tangents)),
+        lambda moving: linearize_jaxpr(jaxpr, tuple(moving.flat())).nonzero_out,
     )
-    wanted = (*marks[num_consts : num_consts + num_carry], *((False,) * (n_out - num_carry)))
-    split = linearize_jaxpr(jaxpr, tuple(marks), wanted)
-    known = split.known.jaxpr
+    n_out = len(jaxpr.out_avals)
+    wanted = (*moving.carry, *[False] * (n_out - num_carry))
+    split = linearize_jaxpr(jaxpr, tuple(moving.flat()), wanted)
+    known, linear = split.known.jaxpr, split.linear
     # A residual of the body that does not change is a constant of the linear scan; one that is a slice of a
     # sequence comes from that sequence; the others are written out, a slice each round.
-    n_fixed = num_consts
-    invariant = _invariant_outputs(known, n_fixed)
-    outvars = known.outvars[:n_out]
-    sources: list[tuple[str, int]] = []
-    extra: dict[Any, int] = {}
-    hoisted: list[Any] = []
-    for where, k in split.residuals:
-        v = known.invars[k] if where == "in" else known.outvars[k]
-        if where == "in" and k < num_consts:
-            sources.append(("const", k))
-        elif where == "in" and k >= num_consts + num_carry:
-            sources.append(("slice", k))
-        elif v in invariant:
-            if v not in hoisted:
-                hoisted.append(v)
-            sources.append(("hoisted", hoisted.index(v)))
-        else:
-            if v not in extra:
-                extra[v] = len(outvars)
-                outvars.append(v)
-            sources.append(("out", extra[v]))
-    consts, carry, xs = _parts(primals, num_consts, num_carry)
-    outs = _bind(with_outputs(split.known, outvars), consts, carry, xs, **params)
-    fixed_values = _evaluate_invariants(split.known, hoisted, consts) if hoisted else []
-    # the linear scan
-    linear = split.linear.jaxpr
-    n_res = len(split.residuals)
-    positions = iter(range(n_res, len(linear.invars)))
-    place_of = {i: next(positions) for i, m in enumerate(marks) if m}
-    order: list[list[int]] = [[], [], []]
-    operands: list[list] = [[], [], []]
-    for j, (where, k) in enumerate(sources):
-        if where == "const":
-            order[0].append(j)
-            operands[0].append(consts[k])
-        elif where == "hoisted":
-            order[0].append(j)
-            operands[0].append(fixed_values[k])
-        elif where == "slice":
-            order[2].append(j)
-            operands[2].append(primals[k])
-        else:
-            order[2].append(j)
-            operands[2].append(outs[k])
-    for i, m in enumerate(marks):
-        if m:
-            g = 0 if i < num_consts else 1 if i < num_consts + num_carry else 2
-            order[g].append(place_of[i])
-            operands[g].append(instantiate(tangents[i]))
-    closed = permute_inputs(split.linear, [*order[0], *order[1], *order[2]])
-    pushed = iter(_bind(closed, *operands, **params) if any(split.nonzero_out) else [])
-    avals = [aval_of(o) for o in outs[:n_out]]
-    return outs[:n_out], [
-        next(pushed) if m else Zero.like(a) for m, a in zip(split.nonzero_out, avals, strict=True)
-    ]
+    residuals = split.pick(known.invars, known.outvars)
+    invariant = _invariant_outputs(known, num_consts)
+    constants, _, slices = map(set, operands.like(known.invars))
+    hoisted = [v for v in dict.fromkeys(residuals) if v in invariant and v not in constants]
+    written = [v for v in dict.fromkeys(residuals) if v not in invariant and v not in slices]
+    outs = _bind(with_outputs(split.known, [*known.outvars[:n_out], *written]), operands, **params)
+    value = dict(zip(known.invars, primals, strict=True))
+    value.update(zip(written, outs[n_out:], strict=True))
+    if hoisted:
+        found = _evaluate_invariants(split.known, hoisted, operands.constants)
+        value.update(zip(hoisted, found, strict=True))
+    # the linear scan takes residuals, then tangents
+    fixed = [v in invariant for v in residuals]
+
+    def grouped(of_residuals: Sequence[Any], of_tangents: Sequence[Any]) -> LoopOperands:
+        constants, sequences = partition(of_residuals, fixed)
+        return LoopOperands(constants, [], sequences) + moving.like_marked(of_tangents)
+
+    pushed: Sequence[Any] = ()
+    if any(split.nonzero_out):
+        n, order = len(residuals), range(len(linear.in_avals))
+        given = grouped([value[v] for v in residuals], _instantiated(tangents, moving))
+        closed = permute_inputs(linear, grouped(order[:n], order[n:]).flat())
+        pushed = _bind(closed, given, **params)
+    results = outs[:n_out]
+    return results, spread_tangents(pushed, split.nonzero_out, list(map(aval_of, results)))
 
 
 def _invariant_outputs(jaxpr: Any, num_consts: int) -> set:
@@ -307,26 +257,31 @@ def _evaluate_invariants(closed: ClosedJaxpr, wanted: Sequence[Var], consts: Seq
         few = inner.replace(invars=inner.invars[: len(consts)], outvars=list(wanted))
         return prune_jaxpr(few.replace(eqns=[e for e in few.eqns if not e.effects], effects=None))
 
-    found = derived(inner, ("invariants", *wanted), part)
+    found = derived(inner, (memo_keys.LOOP_INVARIANTS, *wanted), part)
     return call(ClosedJaxpr(found, closed.consts), consts, name="invariants")
 
 
-def _depends(jaxpr: Any, linear: Sequence[bool], num_consts: int, num_carry: int) -> list[bool]:
-    """Which parts of the carry depend on linear operands, in some round. Such a part starts from zero
+def _carry_depends(jaxpr: Jaxpr, linear: LoopOperands) -> bool:
+    """Whether all of the carry depends on linear operands, in some round. A part that does starts from zero
     where its initial value is no linear operand: the loop would not be linear otherwise."""
-    marks = list(linear)
-    while True:
-        seen = {v for v, m in zip(jaxpr.invars, marks, strict=True) if m}
-        for eqn in jaxpr.eqns:
-            if any(type(v) is Var and v in seen for v in eqn.invars):
-                seen.update(eqn.outvars)
-        carry = marks[num_consts : num_consts + num_carry]
-        new = [
-            m or (type(v) is Var and v in seen) for m, v in zip(carry, jaxpr.outvars, strict=False)
-        ]
-        if new == carry:
-            return carry
-        marks[num_consts : num_consts + num_carry] = new
+    if all(linear.carry):
+        return True
+    carry = linear.like(jaxpr.invars).carry
+    goes_into: dict[Any, list[Sequence[Any]]] = {}
+    for eqn in jaxpr.eqns:
+        for v in eqn.invars:
+            goes_into.setdefault(v, []).append(eqn.outvars)
+    for out, v in zip(jaxpr.outvars, carry, strict=False):  # in the next round
+        goes_into.setdefault(out, []).append((v,))
+    reached: set[Any] = set()
+    todo = list(compress(jaxpr.invars, linear.flat()))
+    while todo:
+        v = todo.pop()
+        if v not in reached:
+            reached.add(v)
+            for outs in goes_into.get(v, ()):
+                todo.extend(outs)
+    return reached.issuperset(carry)
 
 
 @scan_p.transpose
@@ -339,76 +294,104 @@ def _(
     reverse: bool,
     **params: Any,
 ) -> list:
-    linear = [type(a) is Linear for a in args]
-    consts, carry, xs = _parts(args, num_consts, num_carry)
-    lin_const, lin_carry, lin_xs = _parts(linear, num_consts, num_carry)
-    if not all(_depends(jaxpr.jaxpr, linear, num_consts, num_carry)):
+    operands = LoopOperands.split(args, num_consts, num_carry)
+    linear = operands.like(linear_marks(args))
+    if not _carry_depends(jaxpr.jaxpr, linear):
         raise ArgumentError(
             "a scan whose carry is only partly linear cannot be transposed",
             function="scan",
             fix="use grad, vjp or linearize of the function, which separate the parts",
         )
-    ct_carry = [instantiate(c) for c in cts[:num_carry]]
-    ct_marks = [type(c) is not Zero for c in cts[num_carry:]]
-    ct_ys = [c for c in cts[num_carry:] if type(c) is not Zero]
-    fixed = [c for c, lin in zip(consts, lin_const, strict=True) if not lin]
-    wanted = [c for c, lin in zip(consts, lin_const, strict=True) if lin]
-    slices = [x for x, lin in zip(xs, lin_xs, strict=True) if not lin]
-    out_avals = jaxpr.out_avals
+    ct_carry, ct_stacked = LoopResults.split(cts, num_carry)
+    constants = list(compress(operands.constants, map(operator.not_, linear.constants)))
+    sequences = list(compress(operands.sequences, map(operator.not_, linear.sequences)))
+
+    def given(nonzero: LoopResults, summed: Sequence[bool]) -> LoopOperands:
+        """Operands of the transposed loop: constants stay, the carry goes back beside sums for constants."""
+        sums = [Zero(x.aval) for x in compress(operands.constants, summed)]
+        carry = compress(ct_carry, nonzero.carry)
+        return LoopOperands(constants, [*sums, *carry], [*sequences, *nonzero_tangents(ct_stacked)])
+
+    # What no cotangent reaches, in any round, has a cotangent that is zero by symbol: an array of zeros would
+    # meet derivatives that are not finite.
+    nonzero = carry_fixpoint(
+        LoopResults.split(nonzero_marks(cts), num_carry),
+        lambda nz: _transposed(jaxpr, linear, nz, given(nz, linear.constants)).marks.carry,
+    )
+    whole = _transposed(jaxpr, linear, nonzero, given(nonzero, linear.constants))
+    summed = whole.marks.constants
+    values = given(nonzero, summed).map(instantiate)
+    found = _transposed(jaxpr, linear, nonzero, values, summed)
+    outs = iter(_bind(found.body, values, reverse=not reverse, **params))
+    pulled = [next(outs) if m else None for m in (*summed, *nonzero.carry, *found.marks.sequences)]
+    return [
+        None if type(x) is not Linear else Zero(x.aval) if ct is None else ct
+        for x, ct in zip(args, pulled, strict=True)
+    ]
+
+
+class _Transposed(NamedTuple):
+    """The body of a transposed loop, and which inputs of the loop it finds cotangents of."""
+
+    body: ClosedJaxpr
+    marks: LoopOperands
+
+
+def _transposed(
+    jaxpr: ClosedJaxpr,
+    linear: LoopOperands,
+    nonzero: LoopResults,
+    given: LoopOperands,
+    summed: Sequence[bool] | None = None,
+) -> _Transposed:
+    """Transpose a loop's body, which is linear in the marked inputs and has cotangents of the outputs in `nonzero`.
+
+    Args:
+      given: operands of the transposed loop: constants; sums of the cotangents of the linear constants and cotangents
+        of the carry; sequences and their cotangents.
+      summed: the linear constants that there are sums for, if not all.
+    """
+    summed = linear.constants if summed is None else summed
+    n_sums, n_sequences = sum(summed), linear.sequences.count(False)
+    # all of the carry is unknown inside, also a part whose initial value is known
+    unknown = (*linear.constants, *[True] * len(linear.carry), *linear.sequences)
+    marks: list[bool] = []
 
     def body(*values: Any) -> list:
-        values_ = list(values)
-        fixed_, rest = values_[: len(fixed)], values_[len(fixed) :]
-        acc, rest = rest[: len(wanted)], rest[len(wanted) :]
-        ct_c, rest = rest[:num_carry], rest[num_carry:]
-        slices_, ct_y = iter(rest[: len(slices)]), iter(rest[len(slices) :])
-        fixed_ = iter(fixed_)
+        constants, carry, rows = given.like(values)
+        known = iter((*constants, *rows))
         inputs = [
-            Linear(c.aval) if lin else next(fixed_)
-            for c, lin in zip(consts, lin_const, strict=True)
+            Linear(a) if u else next(known) for a, u in zip(jaxpr.in_avals, unknown, strict=True)
         ]
-        inputs += [Linear(aval_of(c)) for c in carry]
-        inputs += [
-            Linear(unmapped(x.aval, 0)) if lin else next(slices_)
-            for x, lin in zip(xs, lin_xs, strict=True)
-        ]
-        given = [
-            next(ct_y) if m else Zero.like(a)
-            for m, a in zip(ct_marks, out_avals[num_carry:], strict=True)
-        ]
-        found = backward(jaxpr.jaxpr, (), inputs, [*ct_c, *given])
-        found_const = [c for c, lin in zip(found[:num_consts], lin_const, strict=True) if lin]
-        acc = [instantiate(add_tangents(a, c)) for a, c in zip(acc, found_const, strict=True)]
-        found_carry = [instantiate(c) for c in found[num_consts : num_consts + num_carry]]
-        found_xs = [
-            instantiate(c)
-            for c, lin in zip(found[num_consts + num_carry :], lin_xs, strict=True)
-            if lin
-        ]
-        return [*acc, *found_carry, *found_xs]
+        cts = (*carry[n_sums:], *rows[n_sequences:])
+        full = spread_tangents(cts, nonzero.flat(), jaxpr.out_avals)
+        found = linear.like(backward(jaxpr.jaxpr, (), inputs, full))
+        marks[:] = [ct is not None and type(ct) is not Zero for ct in found.flat()]
+        sums = map(add_tangents, carry, compress(found.constants, summed))
+        pulled = (
+            *sums,
+            *compress(found.carry, nonzero.carry),
+            *compress(found.sequences, linear.like(marks).sequences),
+        )
+        return list(map(instantiate, pulled))
 
-    avals = [aval_of(c) for c in fixed]
-    avals += [c.aval for c in wanted] + [aval_of(c) for c in ct_carry]
-    avals += [unmapped(aval_of(x), 0) for x in slices]
-    avals += [unmapped(aval_of(c), 0) for c in ct_ys]
+    avals = LoopOperands(
+        list(map(_aval_of, given.constants)),
+        list(map(_aval_of, given.carry)),
+        [unmapped(aval_of(x), 0) for x in given.sequences],
+    ).flat()
     safe = masked_cotangents.wanted()
-    key = ("scan transpose", num_consts, num_carry, safe, *linear, *ct_marks, *avals)
-    (transposed,) = derived_program(jaxpr.jaxpr, key, body, avals)
-    outs = _bind(
-        transposed,
-        fixed,
-        [*(zeros_of(c.aval) for c in wanted), *ct_carry],
-        [*slices, *ct_ys],
-        reverse=not reverse,
-        **params,
-    )
-    ct_const, rest = iter(outs[: len(wanted)]), outs[len(wanted) :]
-    ct_init, ct_xs = rest[:num_carry], iter(rest[num_carry:])
-    return [
-        *(next(ct_const) if lin else None for lin in lin_const),
-        *(c if lin else None for c, lin in zip(ct_init, lin_carry, strict=True)),
-        *(next(ct_xs) if lin else None for lin in lin_xs),
-    ]
+    groups = (tuple(g) for g in (*linear, *nonzero))
+    key = (memo_keys.SCAN_TRANSPOSE, safe, *groups, tuple(summed), *avals)
+    closed, found = derived_program(jaxpr.jaxpr, key, body, avals, marks)
+    return _Transposed(closed, linear.like(found))
+
+
+def _aval_of(x: Any) -> Any:
+    """The type of a value, or of the array that stands for a symbolic zero."""
+    if type(x) is not Zero:
+        return aval_of(x)
+    return intern_aval(x.aval.shape, x.aval.dtype, x.aval.weak_type)
 
 
 @scan_p.batch
@@ -422,43 +405,37 @@ def _(
     num_carry: int,
     **params: Any,
 ) -> tuple:
-    consts, carry, xs = _parts(args, num_consts, num_carry)
-    d_const, d_carry, d_xs = _parts(in_dims, num_consts, num_carry)
-    n_out = len(jaxpr.out_avals)
-    consts = [
-        moveaxis(x, d, 0) if d is not None else x for x, d in zip(consts, d_const, strict=True)
-    ]
-    xs = [moveaxis(x, d, 1) if d is not None else x for x, d in zip(xs, d_xs, strict=True)]
-    dims_const = [None if d is None else 0 for d in d_const]
-    dims_xs = [None if d is None else 0 for d in d_xs]
-    batched_carry = [d is not None for d in d_carry]
-    while True:
-        dims_in = (*dims_const, *(0 if b else None for b in batched_carry), *dims_xs)
-        force = (*batched_carry, *((False,) * (n_out - num_carry)))
-        closed, out_dims = batch_jaxpr(jaxpr, axis, dims_in, force)
-        found = [d is not None for d in out_dims[:num_carry]]
-        new = [a or b for a, b in zip(batched_carry, found, strict=True)]
-        if new == batched_carry:
-            break
-        batched_carry = new
+    operands = LoopOperands.split(args, num_consts, num_carry)
+    where = operands.like(in_dims)
+    n_stacked = len(jaxpr.out_avals) - num_carry
+
+    def batched(marks: LoopOperands) -> tuple[ClosedJaxpr, tuple]:
+        in_dims = tuple([0 if m else None for m in marks.flat()])
+        return batch_jaxpr(jaxpr, axis, in_dims, (*marks.carry, *[False] * n_stacked))
+
+    marks = carry_fixpoint(
+        where.map(lambda d: d is not None), lambda m: [d is not None for d in batched(m)[1]]
+    )
+    closed, out_dims = batched(marks)
     # slices may come out mapped along any dimension; sequences put theirs after the scanned one
+    constants = in_front(operands.constants, where.constants)
+    sequences = in_front(operands.sequences, where.sequences, 1)
     carry = [
-        place(x, d, 0 if b else None, axis)
-        for x, d, b in zip(carry, d_carry, batched_carry, strict=True)
+        place(x, d, 0 if m else None, axis)
+        for x, d, m in zip(operands.carry, where.carry, marks.carry, strict=True)
     ]
-    outs = _bind(closed, consts, carry, xs, **params)
-    dims_out = [0 if b else None for b in batched_carry]
-    dims_out += [None if d is None else d + 1 for d in out_dims[num_carry:]]
-    return outs, dims_out
+    outs = _bind(closed, LoopOperands(constants, carry, sequences), **params)
+    of_carry, of_slices = LoopResults.split(out_dims, num_carry)
+    return outs, [*of_carry, *(None if d is None else d + 1 for d in of_slices)]
 
 
 @scan_p.prune
 def _(
     used: list[bool], *, jaxpr: ClosedJaxpr, num_consts: int, num_carry: int, **params: Any
 ) -> tuple:
-    body, operands, results = prune_loop(jaxpr, used, num_consts, num_carry)
-    counts = {"num_consts": sum(operands[:num_consts]), "num_carry": sum(results[:num_carry])}
-    return {"jaxpr": body, **params, **counts}, operands, results
+    body, operands, results = prune_loop(jaxpr, LoopResults.split(used, num_carry), num_consts)
+    counts = {"num_consts": sum(operands.constants), "num_carry": sum(operands.carry)}
+    return {"jaxpr": body, **params, **counts}, operands.flat(), results.flat()
 
 
 @scan_p.lower
@@ -472,51 +449,53 @@ def _(
     num_consts: int,
     num_carry: int,
 ) -> list:
-    consts, carry, sequences = _parts(xs, num_consts, num_carry)
+    constants, carry, sequences = LoopOperands.split(xs, num_consts, num_carry)
     y_avals = [mapped(a, length, 0) for a in jaxpr.out_avals[num_carry:]]
+
+    def blank(aval: Any) -> Any:
+        """An array to be filled round by round."""
+        return b.view(b.full(0, b.physical(aval)), aval)
+
     if not dims.is_dim(length) and length == 0:  # no slice could be taken, in a round never done
-        return [*carry, *(_blank(b, a) for a in y_avals)]
-    n_seq = len(sequences)
-    closed, counter = _step_jaxpr(jaxpr, length, reverse, num_consts, num_carry, n_seq)
-    start = [b.constant(0, counter.dtype)]
-    ys = [_blank(b, a) for a in y_avals]
-    init = [*start, *carry, *ys]
+        return [*carry, *map(blank, y_avals)]
+    closed = _step_jaxpr(jaxpr, length, reverse, num_consts, num_carry)
+    init = [b.constant(0, _COUNTER.dtype), *carry, *map(blank, y_avals)]
     avals = [v.aval for v in init]
     trips = b.dim(length)
 
     def cond(i: Any, *_: Any) -> list:
-        return [b.compare("LT", i, b.convert(trips, counter.dtype))]
+        return [b.compare("LT", i, b.convert(trips, _COUNTER.dtype))]
 
     def step(i: Any, *state: Any) -> list:
-        out = list(state)
         for _ in range(unroll):
-            out = b.inline(closed, [i, *consts, *out[:num_carry], *sequences, *out[num_carry:]])
-            i = b.op("add", [i, b.constant(1, counter.dtype)], counter)
-        return [i, *out]
+            carry, stacked = LoopResults.split(state, num_carry)
+            state = b.inline(closed, [i, *constants, *carry, *sequences, *stacked])
+            i = b.op("add", [i, b.constant(1, _COUNTER.dtype)], _COUNTER)
+        return [i, *state]
 
     regions = [b.region(avals, cond), b.region(avals, step)]
     return b.op("while", init, avals, regions=regions)[1:]
 
 
-def _blank(b: Any, aval: Any) -> Any:
-    """An array to be filled round by round."""
-    return b.view(b.full(0, b.physical(aval)), aval)
+_COUNTER = intern_aval((), dtypes.int32, False, None)
 
 
 def _step_jaxpr(
-    jaxpr: ClosedJaxpr, length: Any, reverse: bool, num_consts: int, num_carry: int, n_seq: int
-) -> tuple:
-    """One round as a jaxpr on whole sequences: (i, consts, carry, xs, ys) -> (carry, ys)."""
-    counter = intern_aval((), np.dtype(np.int32), False, None)
-    key = ("scan step", length, reverse, num_consts, num_carry)
-    found = jaxpr.jaxpr.memo.get(key)
-    if found is None:
-        inner = jaxpr.jaxpr
-        seq_avals = [mapped(v.aval, length, 0) for v in inner.invars[num_consts + num_carry :]]
-        y_avals = [mapped(v.aval, length, 0) for v in inner.outvars[num_carry:]]
+    jaxpr: ClosedJaxpr, length: Any, reverse: bool, num_consts: int, num_carry: int
+) -> Jaxpr:
+    """One round as a jaxpr on whole sequences: (i, operands, stacked outputs) -> (carry, stacked outputs)."""
+    inner = jaxpr.jaxpr
+
+    def whole(avals: Sequence[Any]) -> list:
+        return [mapped(a, length, 0) for a in avals]
+
+    def make() -> Jaxpr:
+        constants, carry, rows = LoopOperands.split(inner.in_avals, num_consts, num_carry)
+        operands = LoopOperands(constants, carry, whole(rows))
+        n = len(inner.invars)
 
         def step(i: Any, *values: Any) -> list:
-            head, rest = values[: num_consts + num_carry], values[num_consts + num_carry :]
+            constants, carry, sequences = operands.like(values[:n])
             at = i
             if reverse:
                 symbolic = dims.is_dim(length)
@@ -524,21 +503,23 @@ def _step_jaxpr(
                 at = sub(convert(last, i.aval.dtype), i)
             slices = [
                 dynamic_index_in_dim(x, at, 0, keepdims=False, allow_negative_indices=False)
-                for x in rest[:n_seq]
+                for x in sequences
             ]
-            outs = eval_jaxpr(inner, (), *head, *slices)
-            ys = [
-                dynamic_update_index_in_dim(y, o, at, 0, allow_negative_indices=False)
-                for y, o in zip(rest[n_seq:], outs[num_carry:], strict=True)
+            outs = eval_jaxpr(inner, (), *constants, *carry, *slices)
+            carry, rows = LoopResults.split(outs, num_carry)
+            stacked = [
+                dynamic_update_index_in_dim(y, row, at, 0, allow_negative_indices=False)
+                for y, row in zip(values[n:], rows, strict=True)
             ]
-            return [*outs[:num_carry], *ys]
+            return [*carry, *stacked]
 
-        avals = [counter, *inner.in_avals[: num_consts + num_carry], *seq_avals, *y_avals]
+        avals = [_COUNTER, *operands.flat(), *whole(inner.out_avals[num_carry:])]
         found, captured = stage(step, avals, inner.debug_info)
         if captured:
             raise AssertionError("a scan body captured values while it was lowered")
-        jaxpr.jaxpr.memo[key] = found
-    return found, counter
+        return found
+
+    return derived(inner, (memo_keys.SCAN_STEP, length, reverse, num_consts, num_carry), make)
 
 
 # public ------------------------------------------------------------------------------------------
@@ -657,18 +638,17 @@ def traced_scan(
     n_const = len(body.consts)
     fixed = unchanged_carry(body.jaxpr, n_const, n)
     jaxpr = carry_to_consts(body.jaxpr, n_const, fixed, True)
-    consts = [*body.consts, *(init_leaves[i] for i in fixed)]
-    carry = [x for i, x in enumerate(init_leaves) if i not in fixed]
-    slices = dict(zip(jaxpr.jaxpr.invars[n_const + n :], x_leaves, strict=True))
-    handed = [slices.get(v) if type(v) is Var else None for v in jaxpr.jaxpr.outvars[len(carry) :]]
-    kept = [v for v, x in zip(jaxpr.jaxpr.outvars[len(carry) :], handed, strict=True) if x is None]
-    jaxpr = with_outputs(jaxpr, [*jaxpr.jaxpr.outvars[: len(carry)], *kept])
-    params = {"jaxpr": jaxpr, "reverse": bool(reverse)}
-    results = _scan_unrolled(consts, carry, x_leaves, length, unroll, params)
-    found, stacked = iter(results[: len(carry)]), iter(results[len(carry) :])
+    constant, changing = partition(init_leaves, fixed)
+    operands = LoopOperands([*body.consts, *constant], changing, x_leaves)
+    slices = dict(zip(operands.like(jaxpr.jaxpr.invars).sequences, x_leaves, strict=True))
+    carry_out, rows = LoopResults.split(jaxpr.jaxpr.outvars, len(changing))
+    handed = [slices.get(v) if type(v) is Var else None for v in rows]
+    kept = [v for v, x in zip(rows, handed, strict=True) if x is None]
+    params = {"jaxpr": with_outputs(jaxpr, [*carry_out, *kept]), "reverse": bool(reverse)}
+    carry, stacked = map(iter, _scan_unrolled(operands, length, unroll, params))
     return body.out_tree.unflatten(
         [
-            *(value_of(x) if i in fixed else next(found) for i, x in enumerate(init_leaves)),
+            *(value_of(x) if f else next(carry) for x, f in zip(init_leaves, fixed, strict=True)),
             *(next(stacked) if x is None else value_of(x) for x in handed),
         ]
     )
@@ -682,64 +662,49 @@ def _rounds_a_pass(function: str, unroll: Any, length: Any) -> int:
     """How many rounds each pass of the compiled loop does."""
     if isinstance(unroll, (bool, np.bool_)):
         return 1 if not unroll or dims.is_dim(length) else max(length, 1)
-    try:
-        rounds = operator.index(unroll)
-    except TypeError:
-        raise ArgumentError(
-            function=function,
-            argument="unroll",
-            got=repr(unroll),
-            expected="an int, the number of rounds in each pass, or a bool: all or one",
-        ) from None
-    if rounds < 0:
-        raise ArgumentValueError(
-            "`unroll` must be a `bool` or a non-negative `int`.",
-            function=function,
-            argument="unroll",
-            got=rounds,
-            expected="an int of at least 0",
-        )
+    rounds = checks.integer(
+        function,
+        "unroll",
+        unroll,
+        "an int, the number of rounds in each pass, or a bool: all or one",
+        least=0,
+        in_range="an int of at least 0",
+        out_of_range="`unroll` must be a `bool` or a non-negative `int`.",
+    )
     return max(rounds if dims.is_dim(length) else min(rounds, length), 1)
 
 
-def _scan_unrolled(
-    consts: list, init: list, xs: list, length: Any, unroll: int, params: dict
-) -> list:
+def _scan_unrolled(operands: LoopOperands, length: Any, unroll: int, params: dict) -> LoopResults:
     """Bind the scan; rounds that do not fill a whole pass are done by a second, short one."""
-    n_const, n = len(consts), len(init)
-    rest = 0 if dims.is_dim(length) or not length else length % unroll
-    if not rest:
-        return scan_p.bind(
-            *consts,
-            *init,
-            *xs,
+    n_carry = len(operands.carry)
+
+    def bind(operands: LoopOperands, length: Any, unroll: int) -> LoopResults:
+        outs = scan_p.bind(
+            *operands.flat(),
             length=length,
             unroll=unroll,
-            num_consts=n_const,
-            num_carry=n,
+            num_consts=len(operands.constants),
+            num_carry=n_carry,
             **params,
         )
+        return LoopResults.split(outs, n_carry)
+
+    rest = 0 if dims.is_dim(length) or not length else length % unroll
+    if not rest:
+        return bind(operands, length, unroll)
     whole = length - rest
     first, second = (
         ((0, whole), (whole, length)) if not params["reverse"] else ((rest, length), (0, rest))
     )
-    carry, pieces = init, []
+    carry, pieces = operands.carry, []
     for lo, hi in (first, second):
-        part = [slice_in_dim(x, lo, hi) for x in xs]
-        outs = scan_p.bind(
-            *consts,
-            *carry,
-            *part,
-            length=hi - lo,
-            unroll=unroll if hi - lo == whole else hi - lo,
-            num_consts=n_const,
-            num_carry=n,
-            **params,
-        )
-        carry = outs[:n]
-        pieces.append(outs[n:])
+        part = [slice_in_dim(x, lo, hi) for x in operands.sequences]
+        given = LoopOperands(operands.constants, carry, part)
+        carry, stacked = bind(given, hi - lo, unroll if hi - lo == whole else hi - lo)
+        pieces.append(stacked)
     ordered = pieces if not params["reverse"] else pieces[::-1]
-    return [*carry, *(concatenate(list(pair), 0) for pair in zip(*ordered, strict=True))]
+    joined = [concatenate(list(pair), 0) for pair in zip(*ordered, strict=True)]
+    return LoopResults(carry, joined)
 
 
 def _is_pair(tree: Any, children: list) -> bool:
@@ -801,24 +766,15 @@ def _static_length(of: str, length: Any) -> int:
         raise ConcretizationTypeError(
             length, "The `length` argument to `scan` must be known when the function is traced."
         )
-    try:
-        rounds = operator.index(length)
-    except TypeError:
-        raise ArgumentError(
-            "scan requires an integer length",
-            function=of,
-            argument="length",
-            got=repr(length),
-            expected="an int",
-        ) from None
-    if not 0 <= rounds <= _LONGEST:
-        raise ArgumentValueError(
-            function=of,
-            argument="length",
-            got=rounds,
-            expected=f"an int from 0 to {_LONGEST}",
-        )
-    return rounds
+    return checks.integer(
+        of,
+        "length",
+        length,
+        message="scan requires an integer length",
+        least=0,
+        most=_LONGEST,
+        in_range=f"an int from 0 to {_LONGEST}",
+    )
 
 
 def _scan_in_python(f: Callable, init: Any, xs: Any, length: int, reverse: bool) -> tuple:

@@ -10,17 +10,29 @@ from __future__ import annotations
 import contextlib
 import math
 from collections.abc import Iterator, Sequence
+from itertools import compress
 from typing import Any
 
 from sagax._src.collectives.replica_groups import DeviceGroups
-from sagax._src.core import dtypes, meshes
+from sagax._src.core import dtypes, memo_keys, meshes
 from sagax._src.core.avals import intern_aval
+from sagax._src.core.families import HIGHER_ORDER
 from sagax._src.core.jaxpr import ClosedJaxpr, Jaxpr, eval_jaxpr
 from sagax._src.core.meshes import AxisType, Mesh, PartitionSpec
+from sagax._src.core.operands import partition
 from sagax._src.core.primitive import Primitive
 from sagax._src.core.shardings import NamedSharding, sdy_sharding
 from sagax._src.core.staging import hoist_constants
-from sagax._src.core.tangents import Linear, Zero
+from sagax._src.core.tangents import (
+    Linear,
+    Zero,
+    linear_marks,
+    nonzero_marks,
+    nonzero_tangents,
+    spread_cotangents,
+    spread_tangents,
+    transposed_operands,
+)
 from sagax._src.core.trace import AxisTrace, NamedAxis, current, state
 from sagax._src.core.value import aval_of
 from sagax._src.diagnostics.errors import ArgumentValueError
@@ -37,7 +49,7 @@ from sagax._src.transforms.jvp import jvp_jaxpr
 from sagax._src.transforms.linearize import linearize_jaxpr
 from sagax._src.transforms.transpose import backward, transpose_jaxpr
 
-shard_map_p = Primitive("shard_map", multiple_results=True, holds_program=True)
+shard_map_p = Primitive("shard_map", family=HIGHER_ORDER, multiple_results=True, holds_program=True)
 shard_map_p.tells_vma = True
 
 Specs = tuple[PartitionSpec, ...]
@@ -136,7 +148,9 @@ class Region:
             return list(map(vary_like, eval_jaxpr(closed.jaxpr, (), *xs), wanted))
 
         with self.inside():
-            return derived_program(closed.jaxpr, ("varied", wanted), fun, closed.in_avals)[0]
+            return derived_program(
+                closed.jaxpr, (memo_keys.VARYING_OUTPUTS, wanted), fun, closed.in_avals
+            )[0]
 
 
 def _region(params: dict) -> Region:
@@ -198,7 +212,9 @@ def inner_values(args: Sequence[Any], params: dict) -> dict[Any, Any]:
         return [reshape(x, (1, *aval_of(x).shape)) for x in eval_jaxpr(full, (), *xs)]
 
     with region.inside():
-        made = derived_program(inner, ("inner values", region), fun, inner.in_avals)[0]
+        made = derived_program(inner, (memo_keys.INTERMEDIATE_VALUES, region), fun, inner.in_avals)[
+            0
+        ]
     specs = [PartitionSpec(names)] * len(wanted)
     outs = region.bind(made, args, params["in_specs"], specs, params["name"])
     return dict(zip(wanted, outs, strict=True))
@@ -214,7 +230,7 @@ shard_map_p.impl = _at_once
 def _program(avals: tuple, name: str, params: dict) -> ClosedJaxpr:
     """The program of one application, kept with the program that it applies."""
     inner: Jaxpr = params["jaxpr"].jaxpr
-    key = ("applied", avals, *[v for k, v in params.items() if k != "jaxpr"])
+    key = (memo_keys.SHARD_MAP_CALL, avals, *[v for k, v in params.items() if k != "jaxpr"])
     return derived_program(
         inner, key, lambda *xs: shard_map_p.bind(*xs, name=name, **params), avals
     )[0]
@@ -235,23 +251,14 @@ def _(
     **params: Any,
 ) -> tuple:
     region = _region(params)
-    nonzero = tuple([type(t) is not Zero for t in tangents])
+    nonzero = nonzero_marks(tangents)
     with region.inside():
         pushed, marks = jvp_jaxpr(jaxpr, nonzero)
-    args = [*primals, *_marked(tangents, nonzero)]
-    specs = [*in_specs, *_marked(in_specs, nonzero)]
-    out = region.bind(pushed, args, specs, [*out_specs, *_marked(out_specs, marks)], name)
+    args = [*primals, *nonzero_tangents(tangents)]
+    specs = [*in_specs, *compress(in_specs, nonzero)]
+    out = region.bind(pushed, args, specs, [*out_specs, *compress(out_specs, marks)], name)
     n = len(out_specs)
-    return out[:n], _spread(out[n:], marks, out[:n])
-
-
-def _marked(items: Sequence[Any], marks: Sequence[bool]) -> list:
-    return [x for x, m in zip(items, marks, strict=True) if m]
-
-
-def _spread(values: Sequence[Any], marks: Sequence[bool], outs: Sequence[Any]) -> list:
-    given = iter(values)
-    return [next(given) if m else Zero.like(aval_of(o)) for m, o in zip(marks, outs, strict=True)]
+    return out[:n], spread_tangents(out[n:], marks, list(map(aval_of, out[:n])))
 
 
 @shard_map_p.linearize
@@ -266,7 +273,7 @@ def _(
     **params: Any,
 ) -> tuple:
     region = _region(params)
-    nonzero = tuple([type(t) is not Zero for t in tangents])
+    nonzero = nonzero_marks(tangents)
     with region.inside():
         split = linearize_jaxpr(jaxpr, nonzero)
         n = len(out_specs)
@@ -276,22 +283,22 @@ def _(
     own_specs = [PartitionSpec(a) if a else PartitionSpec() for a in axes]
     specs = [*out_specs, *own_specs]
     outs = region.bind(known, primals, in_specs, specs, name)
+    out_avals = list(map(aval_of, outs[:n]))
     if not any(split.nonzero_out):
-        return outs[:n], _spread((), split.nonzero_out, outs[:n])
+        return outs[:n], spread_tangents((), split.nonzero_out, out_avals)
     residuals, residual_specs, opened = [], [], []
     for where, k in split.residuals:
         residuals.append((primals if where == "in" else outs)[k])
         residual_specs.append((in_specs if where == "in" else specs)[k])
         opened.append(where == "out" and k >= n and bool(axes[k - n]))
-    operands = [*residuals, *_marked(tangents, nonzero)]
-    operand_specs = [*residual_specs, *_marked(in_specs, nonzero)]
+    operands = [*residuals, *nonzero_tangents(tangents)]
+    operand_specs = [*residual_specs, *compress(in_specs, nonzero)]
     with region.inside():
         avals = list(map(region.part, map(aval_of, operands), operand_specs))
         linear = _closed_up(split.linear, opened, avals)
-    pushed = region.bind(
-        linear, operands, operand_specs, _marked(out_specs, split.nonzero_out), name
-    )
-    return outs[:n], _spread(pushed, split.nonzero_out, outs[:n])
+    specs_of_tangents = list(compress(out_specs, split.nonzero_out))
+    pushed = region.bind(linear, operands, operand_specs, specs_of_tangents, name)
+    return outs[:n], spread_tangents(pushed, split.nonzero_out, out_avals)
 
 
 def _opened(known: ClosedJaxpr, n: int, axes: Sequence[tuple]) -> ClosedJaxpr:
@@ -309,7 +316,9 @@ def _opened(known: ClosedJaxpr, n: int, axes: Sequence[tuple]) -> ClosedJaxpr:
         return [*outs[:n], *rest]
 
     hoisted = hoist_constants(inner)
-    made = derived_program(inner, ("opened", n, *axes), fun, hoisted.in_avals)[0]
+    made = derived_program(inner, (memo_keys.RESIDUALS_EXPANDED, n, *axes), fun, hoisted.in_avals)[
+        0
+    ]
     return _with_constants(made, known.consts)
 
 
@@ -332,7 +341,7 @@ def _closed_up(linear: ClosedJaxpr, opened: Sequence[bool], avals: Sequence[Any]
         ]
         return eval_jaxpr(inner, linear.consts, *given, *xs[n:])
 
-    return derived_program(inner, ("closed up", *opened, *avals), fun, avals)[0]
+    return derived_program(inner, (memo_keys.RESIDUALS_SQUEEZED, *opened, *avals), fun, avals)[0]
 
 
 @shard_map_p.transpose
@@ -346,8 +355,7 @@ def _(
     **params: Any,
 ) -> list:
     region = _region(params)
-    linear = tuple([type(a) is Linear for a in args])
-    nonzero = tuple([type(c) is not Zero for c in cts])
+    linear, nonzero = linear_marks(args), nonzero_marks(cts)
     with region.inside():
         if region.check_vma:
             transposed, marks = transpose_jaxpr(jaxpr, linear, nonzero)
@@ -355,16 +363,11 @@ def _(
             transposed, marks = _transposed_unchecked(
                 region, jaxpr, linear, nonzero, in_specs, out_specs
             )
-    known = tuple([not lin for lin in linear])
-    operands = [*_marked(args, known), *_marked(cts, nonzero)]
-    specs = [*_marked(in_specs, known), *_marked(out_specs, nonzero)]
-    wanted = _marked(_marked(in_specs, linear), marks)
-    found = iter(region.bind(transposed, operands, specs, wanted, name))
-    flags = iter(marks)
-    return [
-        (next(found) if next(flags) else Zero(a.aval)) if lin else None
-        for a, lin in zip(args, linear, strict=True)
-    ]
+    of_linear, of_known = partition(in_specs, linear)
+    specs = [*of_known, *compress(out_specs, nonzero)]
+    wanted = list(compress(of_linear, marks))
+    found = region.bind(transposed, transposed_operands(args, cts), specs, wanted, name)
+    return spread_cotangents(found, marks, args)
 
 
 def _transposed_unchecked(
@@ -404,11 +407,11 @@ def _transposed_unchecked(
         ]
         found = backward(inner, jaxpr.consts, inputs, cts)
         pairs = [(c, s) for c, s, lin in zip(found, in_specs, linear, strict=True) if lin]
-        marks[:] = [type(c) is not Zero for c, _ in pairs]
-        return [summed(c, s) for c, s in pairs if type(c) is not Zero]
+        marks[:] = nonzero_marks([c for c, _ in pairs])
+        return [summed(c, s) for c, s in compress(pairs, marks)]
 
-    avals = [*_marked(inner.in_avals, [not m for m in linear]), *_marked(inner.out_avals, nonzero)]
-    key = ("transpose on devices", region, linear, nonzero, in_specs, out_specs)
+    avals = [*partition(inner.in_avals, linear)[1], *compress(inner.out_avals, nonzero)]
+    key = (memo_keys.SHARD_MAP_TRANSPOSE, region, linear, nonzero, in_specs, out_specs)
     return derived_program(inner, key, fun, avals, marks)
 
 
@@ -452,7 +455,7 @@ def _varied_inputs(closed: ClosedJaxpr, in_dims: Sequence[Any], axes: tuple) -> 
     def fun(*xs: Any) -> list:
         return eval_jaxpr(closed.jaxpr, (), *xs)
 
-    return derived_program(closed.jaxpr, ("varied inputs", marks, axes), fun, avals)[0]
+    return derived_program(closed.jaxpr, (memo_keys.VARYING_INPUTS, marks, axes), fun, avals)[0]
 
 
 def _with_dimension(spec: PartitionSpec, d: int | None, axes: tuple) -> PartitionSpec:

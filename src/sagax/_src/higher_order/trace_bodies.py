@@ -9,10 +9,11 @@ import numpy as np
 
 from sagax._src import config, trees
 from sagax._src.argument_checks.functions import check_results, unusable_leaf
-from sagax._src.core import dims, dtypes
+from sagax._src.core import dims, dtypes, memo_keys
 from sagax._src.core.avals import same_type
 from sagax._src.core.jaxpr import ClosedJaxpr, DebugInfo
 from sagax._src.core.meshes import PartitionSpec
+from sagax._src.core.operands import LoopOperands, LoopResults, partition
 from sagax._src.core.shardings import divided_alike
 from sagax._src.core.staging import hoist_constants, stage
 from sagax._src.core.trace import Tracer
@@ -42,7 +43,7 @@ class Body:
             return self.jaxpr
         split = derived(
             inner,
-            ("split", n),
+            (memo_keys.INPUTS_TO_CONSTANTS, n),
             lambda: inner.replace(constvars=inner.invars[:n], invars=inner.invars[n:]),
         )
         return ClosedJaxpr(split, self.consts)
@@ -164,29 +165,29 @@ def _same(a: Any, b: Any) -> bool:
     return same_type(a, b) and divided_alike(a.sharding, b.sharding)
 
 
-def unchanged_carry(jaxpr: ClosedJaxpr, n_consts: int, n_carry: int) -> list[int]:
-    """Which parts of the carry a body hands on as they came, so that they are no part of a loop's state."""
+def unchanged_carry(jaxpr: ClosedJaxpr, n_consts: int, n_carry: int) -> list[bool]:
+    """Mark the parts of the carry that a body hands on as they came, so that they are no part of a loop's state."""
     inner = jaxpr.jaxpr
-    carry = inner.invars[n_consts : n_consts + n_carry]
-    return [i for i, (v, out) in enumerate(zip(carry, inner.outvars)) if v is out]
+    _, carry, _ = LoopOperands.split(inner.invars, n_consts, n_carry)
+    return [v is out for v, out in zip(carry, inner.outvars, strict=False)]
 
 
 def carry_to_consts(
-    jaxpr: ClosedJaxpr, n_consts: int, fixed: Sequence[int], drop_outputs: bool
+    jaxpr: ClosedJaxpr, n_consts: int, fixed: Sequence[bool], drop_outputs: bool
 ) -> ClosedJaxpr:
-    """The same body with some parts of the carry as its last constants, and maybe without their outputs."""
+    """The same body with the marked parts of the carry as its last constants, and maybe without their outputs."""
     inner = jaxpr.jaxpr
 
     def made() -> Any:
-        consts, rest = inner.invars[:n_consts], inner.invars[n_consts:]
-        moved = [rest[i] for i in fixed]
-        kept = [v for i, v in enumerate(rest) if i not in fixed]
+        consts, carry, slices = LoopOperands.split(inner.invars, n_consts, len(fixed))
+        moved, kept = partition(carry, fixed)
         outs = inner.outvars
         if drop_outputs:
-            outs = [v for i, v in enumerate(outs) if i not in fixed]
-        return inner.replace(invars=[*consts, *moved, *kept], outvars=outs)
+            carry_out, rows = LoopResults.split(outs, len(fixed))
+            outs = [*partition(carry_out, fixed)[1], *rows]
+        return inner.replace(invars=[*consts, *moved, *kept, *slices], outvars=outs)
 
-    key = ("carry to consts", n_consts, drop_outputs, *fixed)
+    key = (memo_keys.CARRY_TO_CONSTANTS, n_consts, drop_outputs, *fixed)
     return ClosedJaxpr(derived(inner, key, made), jaxpr.consts)
 
 
@@ -195,16 +196,28 @@ def permute_inputs(closed: ClosedJaxpr, order: Sequence[int]) -> ClosedJaxpr:
     inner = closed.jaxpr
     found = derived(
         inner,
-        ("permuted", *order),
+        (memo_keys.PERMUTED_INPUTS, *order),
         lambda: inner.replace(invars=[inner.invars[i] for i in order]),
     )
     return ClosedJaxpr(found, closed.consts)
 
 
+def with_tangents_grouped(pushed: ClosedJaxpr, moving: LoopOperands) -> ClosedJaxpr:
+    """The derivative of a body, of all inputs and then all tangents, with the tangents of each group behind it.
+
+    `moving` marks the inputs that have tangents.
+    """
+    n_in, n = len(moving.flat()), len(pushed.in_avals)
+    order = moving.like(range(n_in)) + moving.like_marked(range(n_in, n))
+    return permute_inputs(pushed, order.flat())
+
+
 def with_outputs(closed: ClosedJaxpr, outvars: Sequence[Any]) -> ClosedJaxpr:
     """The same program with other outputs."""
     inner = closed.jaxpr
-    found = derived(inner, ("outputs", *outvars), lambda: inner.replace(outvars=list(outvars)))
+    found = derived(
+        inner, (memo_keys.OTHER_OUTPUTS, *outvars), lambda: inner.replace(outvars=list(outvars))
+    )
     return ClosedJaxpr(found, closed.consts)
 
 

@@ -6,12 +6,14 @@ start; what a branch gives varies where that of any branch does, or where device
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Sequence
 from typing import Any
 
-from sagax._src.core import dtypes
+from sagax._src.core import dtypes, memo_keys
 from sagax._src.core.avals import no_axes
 from sagax._src.core.jaxpr import ClosedJaxpr, Jaxpr, Var, eval_jaxpr, subjaxprs
+from sagax._src.core.operands import LoopOperands, LoopResults, carry_fixpoint
 from sagax._src.core.value import aval_of
 from sagax._src.diagnostics.errors import ArgumentValueError
 from sagax._src.primitives.mesh_axes import in_order, vary_like
@@ -30,45 +32,35 @@ def retyped(
 ) -> ClosedJaxpr:
     """The program for inputs that vary along these axes, and with results that vary at least along those."""
     inner = closed.jaxpr
+    if out_vmas is None and list(in_vmas) == [a.vma for a in inner.in_avals]:
+        return closed
     avals = [a.with_vma(vma) for a, vma in zip(inner.in_avals, in_vmas, strict=True)]
 
     def fun(*xs: Any) -> list:
         outs = eval_jaxpr(inner, closed.consts, *xs)
         return outs if out_vmas is None else list(map(vary_like, outs, out_vmas))
 
-    key = ("varying", *in_vmas, None if out_vmas is None else tuple(out_vmas))
+    key = (memo_keys.VARYING, *in_vmas, None if out_vmas is None else tuple(out_vmas))
     return derived_program(inner, key, fun, avals)[0]
 
 
-def settled(
-    closed: ClosedJaxpr,
-    operands: Sequence[Any],
-    n_consts: int,
-    n_carry: int,
-    more: frozenset = no_axes,
-) -> ClosedJaxpr:
+def settled(closed: ClosedJaxpr, operands: LoopOperands, more: frozenset = no_axes) -> ClosedJaxpr:
     """The body of a loop over a carry, for operands of these types: the carry varies as much as it comes to.
 
     The carry varies along the axes `more` in any case.
     """
-    if not (more or _any(operands) or _any(closed.out_avals)):
+    if not (more or any(map(_any, operands)) or _any(closed.out_avals)):
         return closed
-    vmas = [a.vma for a in operands]
-    carry = range(n_consts, n_consts + n_carry)
-    for i in carry:
-        vmas[i] = vmas[i] | more
-    body = closed
-    while True:
-        if vmas != [a.vma for a in body.in_avals]:
-            body = retyped(closed, vmas)
-        new = [vmas[i] | out.vma for i, out in zip(carry, body.out_avals, strict=False)]
-        if new == vmas[n_consts : n_consts + n_carry]:
-            break
-        vmas[n_consts : n_consts + n_carry] = new
-    rest = [a.vma for a in body.out_avals[n_carry:]]
-    if [a.vma for a in body.out_avals] == new + rest:
+    given = operands.map(lambda a: a.vma)
+    given = dataclasses.replace(given, carry=[vma | more for vma in given.carry])
+    vmas = carry_fixpoint(
+        given, lambda vmas: [a.vma for a in retyped(closed, vmas.flat()).out_avals]
+    )
+    body = retyped(closed, vmas.flat())
+    outputs = LoopResults.split([a.vma for a in body.out_avals], len(vmas.carry))
+    if outputs.carry == vmas.carry:
         return body
-    return retyped(closed, vmas, new + rest)
+    return retyped(closed, vmas.flat(), [*vmas.carry, *outputs.sequences])
 
 
 def agreed(
@@ -78,7 +70,7 @@ def agreed(
     if not (more or _any(operands) or any(_any(b.out_avals) for b in branches)):
         return branches
     vmas = [a.vma for a in operands]
-    typed = [b if vmas == [a.vma for a in b.in_avals] else retyped(b, vmas) for b in branches]
+    typed = [retyped(b, vmas) for b in branches]
     joined = [
         more.union(*[a.vma for a in outs])
         for outs in zip(*[b.out_avals for b in typed], strict=True)
@@ -109,7 +101,7 @@ def check_no_waiting(
 
 def _exchanges(jaxpr: Jaxpr) -> tuple[tuple[str, tuple], ...]:
     """The exchanges between devices in a program: name and axes of each."""
-    found = jaxpr.memo.get("exchanges")
+    found = jaxpr.memo.get(memo_keys.COLLECTIVES)
     if found is None:
         here = []
         for eqn in jaxpr.eqns:
@@ -118,7 +110,7 @@ def _exchanges(jaxpr: Jaxpr) -> tuple[tuple[str, tuple], ...]:
                 here.append((eqn.primitive.name, axes if isinstance(axes, tuple) else (axes,)))
             for inner in subjaxprs(eqn.params):
                 here.extend(_exchanges(inner))
-        found = jaxpr.memo["exchanges"] = tuple(here)
+        found = jaxpr.memo[memo_keys.COLLECTIVES] = tuple(here)
     return found
 
 
@@ -135,22 +127,20 @@ def cast_constants(
     The cotangent of a constant that is the same on all devices is a sum over them. Cast outside of the loop it is summed
     once, after the last round, and not in each.
     """
-    args = list(operands)
     inner = closed.jaxpr
     if not any(v.aval.vma for v in inner.invars[n_consts:]) or not n_consts:
-        return closed, args
+        return closed, list(operands)
     casts = _casts(inner, n_consts)
     if not any(casts):
-        return closed, args
-    args[:n_consts] = map(vary_like, args[:n_consts], casts)
-    vmas = [a.vma for a in closed.in_avals]
-    vmas[:n_consts] = [vma | more for vma, more in zip(vmas[:n_consts], casts, strict=True)]
-    return retyped(closed, vmas), args
+        return closed, list(operands)
+    casts = [*casts, *[no_axes] * (len(operands) - n_consts)]
+    vmas = [a.vma | more for a, more in zip(closed.in_avals, casts, strict=True)]
+    return retyped(closed, vmas), list(map(vary_like, operands, casts))
 
 
 def _casts(jaxpr: Jaxpr, n_consts: int) -> list[frozenset]:
     """For each constant the axes along which all that is computed with it varies, itself not."""
-    found = jaxpr.memo.get(("casts", n_consts))
+    found = jaxpr.memo.get((memo_keys.CONSTANT_CASTS, n_consts))
     if found is None:
         later: dict[Any, frozenset] = {v: no_axes for v in jaxpr.outvars if type(v) is Var}
         for eqn in reversed(jaxpr.eqns):
@@ -160,7 +150,7 @@ def _casts(jaxpr: Jaxpr, n_consts: int) -> list[frozenset]:
                     along = frozenset.intersection(*outs) if outs else no_axes
                     known = later.get(v)
                     later[v] = along if known is None else known & along
-        found = jaxpr.memo[("casts", n_consts)] = [
+        found = jaxpr.memo[memo_keys.CONSTANT_CASTS, n_consts] = [
             later.get(v, no_axes) if dtypes.is_inexact(v.aval.dtype) else no_axes
             for v in jaxpr.invars[:n_consts]
         ]

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 import math
 import operator
 from collections.abc import Callable, Sequence
+from itertools import compress
 from typing import Any
 
 import numpy as np
 
 from sagax._src import config, trees
+from sagax._src.argument_checks import checks
 from sagax._src.argument_checks.argument_names import body_names
 from sagax._src.argument_checks.functions import (
     check_function,
@@ -18,13 +21,21 @@ from sagax._src.argument_checks.functions import (
     structure_error,
     unusable_leaf,
 )
-from sagax._src.core import dims, dtype_predicates, dtypes
-from sagax._src.core.avals import intern_aval
+from sagax._src.core import dims, dtype_predicates, dtypes, memo_keys
+from sagax._src.core.avals import intern_aval, no_axes
 from sagax._src.core.effects import join
+from sagax._src.core.families import HIGHER_ORDER
 from sagax._src.core.jaxpr import ClosedJaxpr, eval_jaxpr
+from sagax._src.core.operands import (
+    LoopOperands,
+    LoopResults,
+    WhileOperands,
+    carry_fixpoint,
+    partition,
+)
 from sagax._src.core.primitive import Primitive
 from sagax._src.core.staging import hoist_constants
-from sagax._src.core.tangents import Zero
+from sagax._src.core.tangents import nonzero_marks, spread_tangents
 from sagax._src.core.trace import Tracer
 from sagax._src.core.value import aval_of, is_operand, sockets
 from sagax._src.diagnostics.boundary import function_name
@@ -44,12 +55,12 @@ from sagax._src.higher_order.trace_bodies import (
     carry_to_consts,
     is_concrete,
     operand_leaves,
-    permute_inputs,
     trace_body,
     type_mismatch,
     unchanged_carry,
     value_of,
     weak_promote,
+    with_tangents_grouped,
 )
 from sagax._src.primitives import selection
 from sagax._src.primitives.arithmetic import add
@@ -61,21 +72,15 @@ from sagax._src.primitives.reductions import argmax, reduce_or
 from sagax._src.primitives.shaping import size_as_value
 from sagax._src.primitives.slicing import dynamic_index_in_dim
 from sagax._src.primitives.structural import convert, expand_dims, instantiate, moveaxis
-from sagax._src.transforms.batch import batch_jaxpr, place
+from sagax._src.transforms.batch import batch_jaxpr, in_front, place
 from sagax._src.transforms.derived import derived_program
 from sagax._src.transforms.jvp import jvp_jaxpr
 from sagax._src.transforms.prune import prune_loop, prune_program
 
-while_p = Primitive("while", multiple_results=True, holds_program=True)
+while_p = Primitive("while", family=HIGHER_ORDER, multiple_results=True, holds_program=True)
 while_p.is_control = True
 
-# Operands: constants of the condition, constants of the body, initial carry. `max_steps`, where it is not
-# None, is a promise of the condition: it does not hold more often than that.
-
-
-def _parts(xs: Sequence, cond_nconsts: int, body_nconsts: int) -> tuple[list, list, list]:
-    n = cond_nconsts + body_nconsts
-    return list(xs[:cond_nconsts]), list(xs[cond_nconsts:n]), list(xs[n:])
+# `max_steps`, where it is not None, is a promise of the condition: it does not hold more often than that.
 
 
 @while_p.abstract
@@ -89,23 +94,21 @@ while_p.tells_vma = True
 @while_p.stage
 def _(trace: Any, args: Sequence, params: dict) -> list:
     n_cond, n_body = params["cond_nconsts"], params["body_nconsts"]
-    avals = varying_axes.avals_of(args)
-    cond, body = params["cond_jaxpr"], params["body_jaxpr"]
-    body = varying_axes.settled(body, avals[n_cond:], n_body, len(avals) - n_cond - n_body)
-    vmas = [*[a.vma for a in avals[:n_cond]], *[a.vma for a in body.in_avals[n_body:]]]
-    if vmas != [a.vma for a in cond.in_avals]:
-        cond = varying_axes.retyped(cond, vmas)
+
+    def settled(cond: ClosedJaxpr, body: ClosedJaxpr, differ: frozenset = no_axes) -> tuple:
+        """Both for the types of the operands; the carry varies along `differ` in any case."""
+        avals = WhileOperands.split(map(aval_of, args), n_cond, n_body)
+        body = varying_axes.settled(body, avals.body, differ)
+        given = (*avals.condition_constants, *body.in_avals[n_body:])
+        return varying_axes.retyped(cond, [a.vma for a in given]), body
+
+    cond, body = settled(params["cond_jaxpr"], params["body_jaxpr"])
     differ = cond.out_avals[0].vma  # devices may do different numbers of rounds
     if differ:
         rounds = "how many rounds they do"
         varying_axes.check_no_waiting("while_loop", rounds, (cond, body), differ)
         args = [vary_like(x, differ) for x in args]  # as for branches
-        avals = varying_axes.avals_of(args)
-        body = varying_axes.settled(
-            body, avals[n_cond:], n_body, len(avals) - n_cond - n_body, differ
-        )
-        vmas = [*[a.vma for a in avals[:n_cond]], *[a.vma for a in body.in_avals[n_body:]]]
-        cond = varying_axes.retyped(cond, vmas)
+        cond, body = settled(cond, body, differ)
     return trace.record(while_p, args, {**params, "cond_jaxpr": cond, "body_jaxpr": body})
 
 
@@ -128,29 +131,24 @@ def _(
     body_nconsts: int,
     max_steps: int | None,
 ) -> list:
-    c_consts, b_consts, carry = _parts(xs, cond_nconsts, body_nconsts)
-    while bool(eval_jaxpr(cond_jaxpr.jaxpr, (), *c_consts, *carry)[0]):
-        carry = eval_jaxpr(body_jaxpr.jaxpr, (), *b_consts, *carry)
-    return carry
+    operands = WhileOperands.split(xs, cond_nconsts, body_nconsts)
+    while bool(eval_jaxpr(cond_jaxpr.jaxpr, (), *operands.condition.flat())[0]):
+        carry = eval_jaxpr(body_jaxpr.jaxpr, (), *operands.body.flat())
+        operands = dataclasses.replace(operands, carry=carry)
+    return operands.carry
 
 
 def _bind(
-    cond: ClosedJaxpr,
-    body: ClosedJaxpr,
-    c_consts: Sequence,
-    b_consts: Sequence,
-    carry: Sequence,
-    max_steps: int | None,
+    cond: ClosedJaxpr, body: ClosedJaxpr, operands: WhileOperands, max_steps: int | None
 ) -> list:
-    c_consts, b_consts = [*cond.consts, *c_consts], [*body.consts, *b_consts]
+    """Bind a loop whose jaxprs may have constants of their own; they become constants of the loop."""
+    operands = WhileOperands(list(cond.consts), list(body.consts), []) + operands
     return while_p.bind(
-        *c_consts,
-        *b_consts,
-        *carry,
+        *operands.flat(),
         cond_jaxpr=ClosedJaxpr(hoist_constants(cond.jaxpr), ()),
-        cond_nconsts=len(c_consts),
+        cond_nconsts=len(operands.condition_constants),
         body_jaxpr=ClosedJaxpr(hoist_constants(body.jaxpr), ()),
-        body_nconsts=len(b_consts),
+        body_nconsts=len(operands.body_constants),
         max_steps=max_steps,
     )
 
@@ -166,45 +164,30 @@ def _(
     body_nconsts: int,
     max_steps: int | None,
 ) -> tuple:
-    c_consts, b_consts, carry = _parts(primals, cond_nconsts, body_nconsts)
-    _, t_consts, t_carry = _parts(tangents, cond_nconsts, body_nconsts)
-    n, n_const = len(carry), len(b_consts)
-    nz_const = [type(t) is not Zero for t in t_consts]
-    nz_carry = [type(t) is not Zero for t in t_carry]
-    while True:
-        _, out = jvp_jaxpr(body_jaxpr, (*nz_const, *nz_carry))
-        new = [a or b for a, b in zip(nz_carry, out, strict=True)]
-        if new == nz_carry:
-            break
-        nz_carry = new
-    pushed, _ = jvp_jaxpr(body_jaxpr, (*nz_const, *nz_carry), tuple(nz_carry))
-    n_ct = sum(nz_const)
-    # it takes constants, carry, tangents of constants, tangents of carry
-    places = range(n_const + n + n_ct + sum(nz_carry))
-    body = permute_inputs(
-        pushed,
-        [
-            *places[:n_const],
-            *places[n_const + n : n_const + n + n_ct],
-            *places[n_const : n_const + n],
-            *places[n_const + n + n_ct :],
-        ],
+    operands = WhileOperands.split(primals, cond_nconsts, body_nconsts)
+    moving = carry_fixpoint(
+        operands.like(nonzero_marks(tangents)).body,
+        lambda moving: jvp_jaxpr(body_jaxpr, tuple(moving.flat()))[1],
     )
-    extra = sum(nz_carry)
-    cond_inner = cond_jaxpr.jaxpr
+    pushed, _ = jvp_jaxpr(body_jaxpr, tuple(moving.flat()), tuple(moving.carry))
+    body = with_tangents_grouped(pushed, moving)
+    of_constants, of_carry, _ = moving.like_marked(
+        map(instantiate, compress(operands.like(tangents).body.flat(), moving.flat()))
+    )
+    given = operands + WhileOperands([], of_constants, of_carry)
+    cond_inner, n_cond = cond_jaxpr.jaxpr, len(cond_jaxpr.in_avals)
 
     def cond(*xs: Any) -> list:
-        return eval_jaxpr(cond_inner, (), *xs[: len(xs) - extra])
+        return eval_jaxpr(cond_inner, (), *xs[:n_cond])
 
-    carry_t = [instantiate(t) for t, m in zip(t_carry, nz_carry, strict=True) if m]
-    avals = [*cond_jaxpr.in_avals, *(aval_of(t) for t in carry_t)]
-    (cond_wider,) = derived_program(cond_inner, ("more carry", *avals[-extra:]), cond, avals)
-    given = [t for t in t_consts if type(t) is not Zero]
-    outs = _bind(cond_wider, body, c_consts, [*b_consts, *given], [*carry, *carry_t], max_steps)
-    rest = iter(outs[n:])
-    return outs[:n], [
-        next(rest) if m else Zero.like(aval_of(o)) for m, o in zip(nz_carry, outs[:n], strict=True)
-    ]
+    more = list(map(aval_of, of_carry))
+    avals = [*cond_jaxpr.in_avals, *more]
+    (cond_wider,) = derived_program(
+        cond_inner, (memo_keys.WHILE_TANGENT_CONDITION, *more), cond, avals
+    )
+    n = len(operands.carry)
+    outs = _bind(cond_wider, body, given, max_steps)
+    return outs[:n], spread_tangents(outs[n:], moving.carry, list(map(aval_of, outs[:n])))
 
 
 @while_p.linearize
@@ -235,14 +218,14 @@ def _checkpointed(
     n_consts = cond_nconsts + body_nconsts
     avals = [*cond_jaxpr.in_avals[:cond_nconsts], *body_jaxpr.in_avals]
     size = max(math.isqrt(max(max_steps - 1, 0)) + 1, 1)  # the square root, rounded up
-    key = ("checkpointed", max_steps, cond_jaxpr, cond_nconsts)
+    key = (memo_keys.WHILE_CHECKPOINTED, max_steps, cond_jaxpr, cond_nconsts)
 
     def while_it_lasts(go_on: Callable[..., list]) -> Callable[..., list]:
         """One round of a scan: `go_on`, or nothing."""
 
         def step(*xs: Any) -> list:
-            c_consts, _, carry = _parts(xs, cond_nconsts, body_nconsts)
-            (pred,) = eval_jaxpr(cond_jaxpr.jaxpr, (), *c_consts, *carry)
+            condition = WhileOperands.split(xs, cond_nconsts, body_nconsts).condition
+            (pred,) = eval_jaxpr(cond_jaxpr.jaxpr, (), *condition.flat())
             branches = [
                 derived_program(body_jaxpr.jaxpr, (*key, name), fun, avals)[0]
                 for name, fun in (("stay", lambda *xs: xs[n_consts:]), (go_on.__name__, go_on))
@@ -305,34 +288,38 @@ def _(
     body_nconsts: int,
     max_steps: int | None,
 ) -> tuple:
-    c_consts, b_consts, carry = _parts(args, cond_nconsts, body_nconsts)
-    d_c, d_b, d_carry = _parts(in_dims, cond_nconsts, body_nconsts)
-    c_consts = [
-        moveaxis(x, d, 0) if d is not None else x for x, d in zip(c_consts, d_c, strict=True)
-    ]
-    b_consts = [
-        moveaxis(x, d, 0) if d is not None else x for x, d in zip(b_consts, d_b, strict=True)
-    ]
-    zero = [None if d is None else 0 for d in (*d_c, *d_b)]
-    dims_c, dims_b = zero[:cond_nconsts], zero[cond_nconsts:]
-    mapped = [d is not None for d in d_carry]
-    while True:
-        dims_carry = [0 if m else None for m in mapped]
-        (pred_dim,) = batch_jaxpr(cond_jaxpr, axis, (*dims_c, *dims_carry))[1]
-        _, out = batch_jaxpr(body_jaxpr, axis, (*dims_b, *dims_carry))
+    operands = WhileOperands.split(args, cond_nconsts, body_nconsts)
+    where = operands.like(in_dims)
+    mapped = where.map(lambda d: None if d is None else 0)
+
+    def with_carry(carry: Sequence[bool]) -> WhileOperands:
+        return dataclasses.replace(mapped, carry=[0 if m else None for m in carry])
+
+    def batched(carry: Sequence[bool], force: bool | tuple = False) -> tuple:
+        """Condition and body, and where the predicate and the outputs are mapped."""
+        marks = with_carry(carry)
+        cond, (pred_dim,) = batch_jaxpr(cond_jaxpr, axis, tuple(marks.condition.flat()))
+        body, out_dims = batch_jaxpr(body_jaxpr, axis, tuple(marks.body.flat()), force)
+        return cond, pred_dim, body, out_dims
+
+    def grown(marks: LoopOperands) -> list[bool]:
+        _, pred_dim, _, out_dims = batched(marks.carry)
         # examples that stop at different rounds differ in every part of the carry
-        new = [m or d is not None or pred_dim is not None for m, d in zip(mapped, out, strict=True)]
-        if new == mapped:
-            break
-        mapped = new
-    dims_carry = [0 if m else None for m in mapped]
-    carry = [
-        place(x, d, 0 if m else None, axis) for x, d, m in zip(carry, d_carry, mapped, strict=True)
-    ]
-    cond, (pred_dim,) = batch_jaxpr(cond_jaxpr, axis, (*dims_c, *dims_carry))
-    body, _ = batch_jaxpr(body_jaxpr, axis, (*dims_b, *dims_carry), tuple(mapped))
+        return [d is not None or pred_dim is not None for d in out_dims]
+
+    of_carry = carry_fixpoint(LoopOperands([], [d is not None for d in where.carry]), grown).carry
+    mapped = with_carry(of_carry)
+    operands = WhileOperands(
+        in_front(operands.condition_constants, where.condition_constants),
+        in_front(operands.body_constants, where.body_constants),
+        [
+            place(x, d, m, axis)
+            for x, d, m in zip(operands.carry, where.carry, mapped.carry, strict=True)
+        ],
+    )
+    cond, pred_dim, body, _ = batched(of_carry, tuple(of_carry))
     if pred_dim is None:
-        return _bind(cond, body, c_consts, b_consts, carry, max_steps), dims_carry
+        return _bind(cond, body, operands, max_steps), mapped.carry
 
     # Lockstep: go on while any example does; those that are done keep their values. What the body would
     # compute for them is never used, so a NaN in it cannot reach them.
@@ -340,17 +327,11 @@ def _(
         (pred,) = eval_jaxpr(cond.jaxpr, cond.consts, *xs)
         return [reduce_or(moveaxis(pred, pred_dim, 0), (0,))]
 
-    n_c = len(c_consts)
-
     def step(*xs: Any) -> list:
-        consts_c, consts_b, state = (
-            xs[:n_c],
-            xs[n_c : n_c + len(b_consts)],
-            xs[n_c + len(b_consts) :],
-        )
-        (pred,) = eval_jaxpr(cond.jaxpr, cond.consts, *consts_c, *state)
+        inner = operands.like(xs)
+        (pred,) = eval_jaxpr(cond.jaxpr, cond.consts, *inner.condition.flat())
         pred = moveaxis(pred, pred_dim, 0)
-        given = [*consts_b, *state]
+        given = inner.body.flat()
         if max_steps is not None:
             # Going back, even a derivative that is not used must be finite: zero times infinity is NaN. So the
             # examples that are done run along as copies of one that goes on.
@@ -359,26 +340,19 @@ def _(
                 _where(pred, x, broadcast_to(dynamic_index_in_dim(x, leader, 0), aval_of(x).shape))
                 if d is not None
                 else x
-                for x, d in zip(given, (*dims_b, *dims_carry), strict=True)
+                for x, d in zip(given, mapped.body.flat(), strict=True)
             ]
         new = eval_jaxpr(body.jaxpr, body.consts, *given)
-        return [_where(pred, changed, old) for old, changed in zip(state, new, strict=True)]
+        return [_where(pred, changed, old) for old, changed in zip(inner.carry, new, strict=True)]
 
-    avals_c = [aval_of(x) for x in c_consts]
-    avals_b = [aval_of(x) for x in b_consts]
-    avals = [aval_of(x) for x in carry]
-    (cond_new,) = derived_program(cond.jaxpr, ("any left", pred_dim), any_left, [*avals_c, *avals])
-    key = ("lockstep", cond, len(b_consts), max_steps)
-    (body_new,) = derived_program(body.jaxpr, key, step, [*avals_c, *avals_b, *avals])
-    outs = _bind(
-        cond_new,
-        body_new,
-        c_consts,
-        [*c_consts, *b_consts],
-        carry,
-        max_steps,
-    )
-    return outs, dims_carry
+    avals = operands.map(aval_of)
+    any_left_key = (memo_keys.WHILE_ANY, pred_dim)
+    (cond_new,) = derived_program(cond.jaxpr, any_left_key, any_left, avals.condition.flat())
+    key = (memo_keys.WHILE_LOCKSTEP, cond, len(operands.body_constants), max_steps)
+    (body_new,) = derived_program(body.jaxpr, key, step, avals.flat())
+    both = [*operands.condition_constants, *operands.body_constants]
+    given = dataclasses.replace(operands, body_constants=both)
+    return _bind(cond_new, body_new, given, max_steps), mapped.carry
 
 
 def _where(pred: Any, x: Any, y: Any) -> Any:
@@ -399,15 +373,15 @@ def _(
     **params: Any,
 ) -> tuple:
     _, read = prune_program(cond_jaxpr, [True])
-    used = [a or b for a, b in zip(used, read[cond_nconsts:], strict=True)]
-    body, operands, results = prune_loop(body_jaxpr, used, body_nconsts, len(used))
-    cond, of_cond = prune_program(cond_jaxpr, [True], [*read[:cond_nconsts], *results])
-    counts = {
-        "cond_nconsts": sum(of_cond[:cond_nconsts]),
-        "body_nconsts": sum(operands[:body_nconsts]),
-    }
+    of_condition = LoopOperands.split(read, cond_nconsts)
+    used = list(map(operator.or_, used, of_condition.carry))
+    body, operands, results = prune_loop(body_jaxpr, LoopResults(used), body_nconsts)
+    always = dataclasses.replace(of_condition, carry=results.carry)
+    cond, kept = prune_program(cond_jaxpr, [True], always.flat())
+    of_cond = kept[:cond_nconsts]
+    counts = {"cond_nconsts": sum(of_cond), "body_nconsts": sum(operands.constants)}
     params = {"cond_jaxpr": cond, "body_jaxpr": body, **params, **counts}
-    return params, [*of_cond[:cond_nconsts], *operands], results
+    return params, [*of_cond, *operands.flat()], results.flat()
 
 
 @while_p.lower
@@ -420,11 +394,11 @@ def _(
     body_nconsts: int,
     max_steps: int | None,
 ) -> list:
-    c_consts, b_consts, carry = _parts(xs, cond_nconsts, body_nconsts)
+    for_condition, for_body, carry = WhileOperands.split(xs, cond_nconsts, body_nconsts)
     avals = list(b.outs)
     regions = [
-        b.region(avals, lambda *v: b.inline(cond_jaxpr.jaxpr, [*c_consts, *v])),
-        b.region(avals, lambda *v: b.inline(body_jaxpr.jaxpr, [*b_consts, *v])),
+        b.region(avals, lambda *v: b.inline(cond_jaxpr.jaxpr, [*for_condition, *v])),
+        b.region(avals, lambda *v: b.inline(body_jaxpr.jaxpr, [*for_body, *v])),
     ]
     return b.op("while", carry, avals, regions=regions)
 
@@ -469,22 +443,12 @@ def while_loop(
 def _check_max_steps(function: str, max_steps: Any) -> int | None:
     if max_steps is None:
         return None
-    expected = "an int of at least 0, known when the function is traced; or None"
     if isinstance(max_steps, Tracer):
         raise ConcretizationTypeError(
             max_steps, f"The `max_steps` argument to `{function}` must be known when it is traced."
         )
-    try:
-        bound = operator.index(max_steps)
-    except TypeError:
-        raise ArgumentError(
-            function=function, argument="max_steps", got=repr(max_steps), expected=expected
-        ) from None
-    if not 0 <= bound <= _MOST_STEPS:
-        raise ArgumentValueError(
-            function=function, argument="max_steps", got=bound, expected=expected
-        )
-    return bound
+    expected = "an int of at least 0, known when the function is traced; or None"
+    return checks.integer(function, "max_steps", max_steps, expected, least=0, most=_MOST_STEPS)
 
 
 _MOST_STEPS = np.iinfo(np.int32).max  # rounds are counted in 32 bits
@@ -582,27 +546,17 @@ def _traced_while(
     fixed = unchanged_carry(body.jaxpr, n_body, len(leaves))
     cond_jaxpr = carry_to_consts(cond.jaxpr, n_cond, fixed, False)
     body_jaxpr = carry_to_consts(body.jaxpr, n_body, fixed, True)
-    constant = [leaves[i] for i in fixed]
-    carry = [x for i, x in enumerate(leaves) if i not in fixed]
-    n_cond, n_body = n_cond + len(fixed), n_body + len(fixed)
+    constant, carry = partition(leaves, fixed)
+    n_cond, n_body = n_cond + len(constant), n_body + len(constant)
     if max_steps is not None:
         cond_jaxpr, body_jaxpr = _counted(cond_jaxpr, body_jaxpr, n_cond, n_body, max_steps)
         carry = [np.int32(0), *carry]
-    found = while_p.bind(
-        *cond.consts,
-        *constant,
-        *body.consts,
-        *constant,
-        *carry,
-        cond_jaxpr=cond_jaxpr,
-        cond_nconsts=n_cond,
-        body_jaxpr=body_jaxpr,
-        body_nconsts=n_body,
-        max_steps=max_steps,
-    )
-    changed = iter(found if max_steps is None else found[1:])
+    operands = WhileOperands([*cond.consts, *constant], [*body.consts, *constant], carry)
+    changed = iter(_bind(cond_jaxpr, body_jaxpr, operands, max_steps))
+    if max_steps is not None:
+        next(changed)
     return tree.unflatten(
-        [value_of(x) if i in fixed else next(changed) for i, x in enumerate(leaves)]
+        [value_of(x) if f else next(changed) for x, f in zip(leaves, fixed, strict=True)]
     )
 
 
@@ -623,7 +577,7 @@ def _counted(
     def counted(closed: ClosedJaxpr, n: int, fun: Callable[..., list], *key: Any) -> ClosedJaxpr:
         avals = closed.in_avals
         avals = [*avals[:n], counter, *avals[n:]]
-        return derived_program(closed.jaxpr, ("counted", n, *key), fun, avals)[0]
+        return derived_program(closed.jaxpr, (memo_keys.WHILE_COUNTED, n, *key), fun, avals)[0]
 
     return counted(cond, n_cond, go_on, max_steps), counted(body, n_body, step)
 
@@ -745,14 +699,14 @@ def fori_loop(
             same=("fori_loop", body_fun),
         )
         return value
-    if unroll not in (None, False, 1):
-        raise ArgumentValueError(
-            "Can only use `unroll` in `fori_loop` if the loop bounds are statically known.",
-            function="fori_loop",
-            argument="unroll",
-            got=unroll,
-            expected="None, False or 1 where a bound is traced",
-        )
+    checks.one_of(
+        "fori_loop",
+        "unroll",
+        unroll,
+        (None, False, 1),
+        "None, False or 1 where a bound is traced",
+        message="Can only use `unroll` in `fori_loop` if the loop bounds are statically known.",
+    )
     lower, upper = _same_dtype(lower, upper)
 
     def go_on(state: tuple) -> Any:

@@ -567,7 +567,7 @@ class Builder:
         return found
 
     def call_text(
-        self, functions: xla.ModuleFunctions, operands: Sequence[Value], outs: Sequence[Any]
+        self, functions: xla.mlir.ModuleFunctions, operands: Sequence[Value], outs: Sequence[Any]
     ) -> list[Value]:
         """Call the main function of those that were taken from another module."""
         given = [self._seen_as(x, t) for x, t in zip(operands, functions.arg_types, strict=True)]

@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from sagax._src.core import dims
+from sagax._src.core import dims, memo_keys
 from sagax._src.core.jaxpr import Eqn, Jaxpr, Var
 from sagax._src.lowering.map_subjaxprs import within
 from sagax._src.primitives.dot_general import dot_general_p
@@ -21,7 +21,7 @@ from sagax._src.transforms.derived import derived
 
 def flat_products(jaxpr: Jaxpr) -> Jaxpr:
     """`jaxpr` with the dimensions that a product sums over made one, also in the programs that it holds."""
-    return derived(jaxpr, ("flat products",), lambda: _flat_products(jaxpr))
+    return derived(jaxpr, (memo_keys.CANONICAL_DOTS,), lambda: _flat_products(jaxpr))
 
 
 def _flat_products(jaxpr: Jaxpr) -> Jaxpr:

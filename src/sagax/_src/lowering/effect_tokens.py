@@ -18,6 +18,7 @@ from sagax._src.callbacks.callbacks import (
     ordered_callback_p,
     pure_callback_p,
 )
+from sagax._src.core import memo_keys
 from sagax._src.core.avals import same_type
 from sagax._src.core.jaxpr import Atom, ClosedJaxpr, Eqn, Jaxpr, Literal, Var, subjaxprs
 from sagax._src.higher_order.call import jit_p
@@ -56,7 +57,7 @@ def _with_token(jaxpr: Jaxpr, position: int, *, out: bool = True) -> Jaxpr:
         outvars = [last, *jaxpr.outvars] if out else jaxpr.outvars
         return jaxpr.replace(invars=invars, outvars=outvars, eqns=eqns)
 
-    return derived(jaxpr, ("with token", position, out), build)
+    return derived(jaxpr, (memo_keys.WITH_TOKEN, position, out), build)
 
 
 def _closed(closed: ClosedJaxpr, position: int, *, out: bool = True) -> ClosedJaxpr:

@@ -13,8 +13,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from sagax._src import config
-from sagax._src.core import dims
+from sagax._src import config, tuning
+from sagax._src.core import dims, memo_keys
 from sagax._src.core.jaxpr import Eqn, Jaxpr, Var
 from sagax._src.core.staging import stage
 from sagax._src.lowering.map_subjaxprs import within
@@ -25,9 +25,6 @@ from sagax._src.primitives.shaping import iota_p, unstack
 from sagax._src.primitives.structural import reshape, transpose
 from sagax._src.transforms.derived import derived
 
-_SHORT = 16  # elements in the last dimension
-_LEAST_ELEMENTS = 256
-_LEAST_KEYS = 16
 _U32 = np.dtype(np.uint32)
 
 
@@ -63,7 +60,7 @@ def flat_draws(jaxpr: Jaxpr) -> Jaxpr:
     """`jaxpr` with draws of a short last dimension computed along a long one."""
     if not config.current().threefry_partitionable:
         return jaxpr
-    return derived(jaxpr, ("flat draws",), lambda: _flat_draws(jaxpr))
+    return derived(jaxpr, (memo_keys.FLAT_DRAWS,), lambda: _flat_draws(jaxpr))
 
 
 def _flat_draws(jaxpr: Jaxpr) -> Jaxpr:
@@ -97,7 +94,7 @@ def _flat_draws(jaxpr: Jaxpr) -> Jaxpr:
         return shaped[v]
 
     for eqn in eqns:
-        result = eqn.outvars[0] if eqn.outvars else None
+        result: Any = eqn.outvars[0] if eqn.outvars else None
         form = forms.get(result)
         if form is not None:
             keys, width = read(eqn.invars[0], eqn), eqn.params["bit_width"]
@@ -126,11 +123,15 @@ def _form_of(eqn: Eqn) -> _Form | None:
     keys, shape = eqn.invars[0].aval, eqn.outvars[0].aval.shape
     if not dims.is_static(shape) or len(shape) < 2 or not is_key_dtype(keys.dtype):
         return None
-    short = shape[-1] < _SHORT and shape[-1] % 8
-    if not short or math.prod(shape) < _LEAST_ELEMENTS or keys.dtype.impl.bits_of_counters is None:
+    short = shape[-1] < tuning.FLAT_DRAW_MAX_LAST_DIM and shape[-1] % 8
+    if (
+        not short
+        or math.prod(shape) < tuning.FLAT_DRAW_MIN_ELEMENTS
+        or keys.dtype.impl.bits_of_counters is None
+    ):
         return None
     form = _Form(tuple(shape), len(keys.shape))
-    if form.keys and (len(shape) == form.keys or math.prod(keys.shape) < _LEAST_KEYS):
+    if form.keys and (len(shape) == form.keys or math.prod(keys.shape) < tuning.FLAT_DRAW_MIN_KEYS):
         return None
     return form if math.prod(shape[form.keys :]) < 1 << 32 else None
 

@@ -33,54 +33,26 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
-from sagax._src.core import dims, dtypes
+from sagax._src.core import dims, dtypes, memo_keys
+from sagax._src.core.families import Fusion, Recompute
 from sagax._src.core.jaxpr import ClosedJaxpr, Eqn, Jaxpr, Var
+from sagax._src.lazy_import import lazy_imports
 from sagax._src.lowering.map_subjaxprs import within
+from sagax._src.primitives.arithmetic import div_p
 from sagax._src.primitives.identities import optimization_barrier_p
+from sagax._src.primitives.structural import broadcast_in_dim_p
 from sagax._src.transforms.derived import derived
+
+
+@lazy_imports
+def _() -> None:
+    global slicing
+    from sagax._src.primitives import slicing
+
 
 LEAST_ELEMENTS = 1024  # below, a loop of its own costs more than computing again
 ONLY_LONG = math.inf
-_PLAIN, _MOVING, _SLOW, _REDUCING, _APART = range(5)  # how an operation meets its readers
-
-
-def _kinds(kind: int, names: str) -> dict[str, int]:
-    return dict.fromkeys(names.split(), kind)
-
-
-_KINDS = {
-    **_kinds(
-        _PLAIN,
-        "bitcast_convert_type broadcast_in_dim convert_element_type copy expand_dims reshape squeeze stop_gradient name"
-        " random_wrap random_unwrap random_clone random_seed random_split random_bits random_fold_in"
-        " threefry2x32 threefry4x32 philox2x32 philox4x32",
-    ),
-    **_kinds(_MOVING, "concatenate dynamic_slice pad rev slice split stack tile transpose unstack"),
-    **_kinds(
-        _SLOW,
-        "acos acosh asin asinh atan atan2 atanh cbrt cosh div erf exp exp2 expm1 log log1p logistic pow"
-        " rem rsqrt sinh sqrt tanh",
-    ),
-    **_kinds(_REDUCING, "argmax argmin"),
-}
-# Those of the rest that take about as long as a sum. What is neither here nor slow is a long formula.
-_LIGHT = frozenset(
-    (
-        "abs add add_any and ceil clamp complex conj copy div eq eq_to floor ge gt imag integer_pow is_finite le le_to lt"
-        " lt_to max min mul mulhi ne neg nextafter not one_minus_square or reduce_precision round select_n"
-        " shift_left shift_right_arithmetic shift_right_logical saturate sign square sub xor"
-    ).split()
-)
-_LONG = 20  # operations in a long formula, such as that of a sine
-# Operations in a row where an operation is made of many.
-_ROUNDS = dict.fromkeys(
-    "random_split random_bits random_fold_in threefry2x32 threefry4x32 philox2x32 philox4x32".split(),
-    100,
-)
 _HEAVY = 80  # operations in a row that are computed once, however small the value
-# What computes a value of its operands under a condition, or for several elements of the result.
-_AT_A_CONDITION = frozenset("concatenate pad stack dynamic_update_slice".split())
-_STRETCHING = frozenset(["broadcast_in_dim", *_ROUNDS])
 
 _MOST_PLACES, _MOST_READS = 4, 8  # counted up to here: more are as good as these
 # What writing an element costs, in reads of one: to memory, and while it stays in the processor's cache.
@@ -120,7 +92,7 @@ def fenced(jaxpr: Jaxpr, least_elements: float = LEAST_ELEMENTS) -> Jaxpr:
 
 
 def _fenced(jaxpr: Jaxpr, least_elements: float) -> _Fenced:
-    key = ("fusion fences", least_elements)
+    key = (memo_keys.FUSION_FENCES, least_elements)
     return derived(jaxpr, key, lambda: _with_fences(jaxpr, least_elements))
 
 
@@ -184,17 +156,14 @@ def _meeting(jaxpr: Jaxpr, called: Sequence[_Fenced | None], least: float) -> _M
     stretching: dict[int, list[Any]] = {}
     depth_of = depths.get
     for number, (eqn, inner) in enumerate(zip(jaxpr.eqns, called)):
-        name = eqn.primitive.name
-        kind = _KINDS.get(name)
-        if kind is None:
-            if eqn.primitive.elementwise:
-                kind = _PLAIN
-            else:
-                kind = _REDUCING if name.startswith("reduce_") else _APART
-        elif name == "broadcast_in_dim":
+        primitive = eqn.primitive
+        kind, recomputes = primitive.fusion, primitive.recomputes
+        if primitive is broadcast_in_dim_p:
             stretched.add(eqn.outvars[0])
-        elif name == "div" and not _whole(eqn.invars[1], eqn, stretched):
-            kind = _PLAIN  # a product with the inverse, which is computed before it is stretched
+        elif primitive is div_p and not _whole(eqn.invars[1], eqn, stretched):
+            kind = (
+                Fusion.INLINE
+            )  # a product with the inverse, which is computed before it is stretched
         kinds.append(kind)
         if inner is not None:
             for v, through in zip(eqn.outvars, inner.outputs):
@@ -203,22 +172,23 @@ def _meeting(jaxpr: Jaxpr, called: Sequence[_Fenced | None], least: float) -> _M
                     before = [depth_of(x, 0) for x in operands if type(x) is Var]
                     depths[v] = max(before, default=0) + through.steps
             again = [v for v, d in zip(eqn.invars, inner.delicate) if d and type(v) is Var]
-        elif kind > _SLOW:
+        elif kind > Fusion.EXPENSIVE:
             again = [v for v in eqn.invars if type(v) is Var]
         else:
             depth = 0
             for v in eqn.invars:
                 if type(v) is Var and (before := depth_of(v, 0)) > depth:
                     depth = before
-            depth += _steps(eqn)
+            depth += primitive.latency
             for v in eqn.outvars:
                 depths[v] = depth
-            if not (name in _AT_A_CONDITION or name in _STRETCHING):
+            if recomputes == Recompute.ONCE:
                 continue
             again = [
                 v
                 for v in eqn.invars
-                if type(v) is Var and (name in _AT_A_CONDITION or _grows(v, eqn.outvars[0]))
+                if type(v) is Var
+                and (recomputes == Recompute.CONDITIONALLY or _grows(v, eqn.outvars[0]))
             ]
         if again:
             stretching[number] = again
@@ -283,7 +253,7 @@ def _places(
     for number in range(len(eqns) - 1, -1, -1):
         eqn, inner, kind = eqns[number], called[number], kinds[number]
         ahead = beyond = 0
-        keep = kind >= _REDUCING if inner is None else None in inner.outputs
+        keep = kind >= Fusion.REDUCES if inner is None else None in inner.outputs
         for v in eqn.outvars:
             read_by = readers.get(v)
             if read_by is None:
@@ -299,12 +269,12 @@ def _places(
                 through |= over[reader] << d
                 direct |= 1 << d
             beyond |= through
-            if kind >= _REDUCING:
+            if kind >= Fusion.REDUCES:
                 continue
             several = len(read_by) > 1 or (v in results and read_by)
             if not (several or len(places[v]) > 1):
                 continue
-            if kind == _SLOW:
+            if kind == Fusion.EXPENSIVE:
                 spared = True
             else:
                 spared = several and (far or direct & through) and _of_several(eqn, meeting)
@@ -322,7 +292,7 @@ def _places(
             delicate.update(again)
             own.update([(v, frozenset({v})) for v in again if v in long_ones])
         if delicate and not delicate.isdisjoint(eqn.outvars):
-            if kind < _REDUCING:
+            if kind < Fusion.REDUCES:
                 delicate.update([v for v in eqn.invars if type(v) is Var])
             elif inner is not None:
                 for v, through in zip(eqn.outvars, inner.outputs):
@@ -338,18 +308,18 @@ def _places(
                     passed = isinstance(p, tuple) and p[0] == "out"
                     where |= of(eqn.outvars[p[1]]) if passed else {(number, p)}
                 computed(v, where, number)
-        elif kind == _APART:
+        elif kind == Fusion.SEPARATE:
             for v in eqn.invars:
                 computed(v, frozenset({v}), number)
                 apart.add(v)
         else:
-            if kind == _REDUCING:
+            if kind == Fusion.REDUCES:
                 where = frozenset({number})
             else:
                 where = of(eqn.outvars[0])
                 for v in eqn.outvars[1:]:
                     where |= of(v)
-                if kind == _MOVING:
+                if kind == Fusion.MOVES_ELEMENTS:
                     where = meeting.by_way_of(number, where)
             for v in eqn.invars:  # as `computed` does: most equations come here
                 if type(v) is Var:
@@ -401,7 +371,7 @@ def _chosen(
         return made[v] if v in made else _Made(frozenset({v}), 0)
 
     for number, (eqn, inner, kind) in enumerate(zip(jaxpr.eqns, called, meeting.kinds)):
-        if inner is None and kind > _SLOW:
+        if inner is None and kind > Fusion.EXPENSIVE:
             continue
         merged: _Made | None = None
         if inner is None:
@@ -419,10 +389,10 @@ def _chosen(
                         reads |= m.reads
                     if m.steps > steps:
                         steps = m.steps
-            if kind == _MOVING:  # elsewhere in the array is another read
+            if kind == Fusion.MOVES_ELEMENTS:  # elsewhere in the array is another read
                 reads = meeting.by_way_of(number, reads)
-            steps += _steps(eqn)
-            if kind == _SLOW:  # as if it were written, unless it takes so long to get there
+            steps += eqn.primitive.latency
+            if kind == Fusion.EXPENSIVE:  # as if written, unless it takes so long to get there
                 if steps < _HEAVY:
                     continue
                 reads = frozenset(eqn.outvars)
@@ -488,14 +458,6 @@ def _worth_it(v: Any, where: Places, found: _Made, result: bool, least: float) -
     return again > once
 
 
-def _steps(eqn: Eqn) -> int:
-    """How many operations it takes to compute an element."""
-    name = eqn.primitive.name
-    if name in _LIGHT:
-        return 1
-    return _ROUNDS.get(name) or (_LONG if eqn.primitive.elementwise else 0)
-
-
 def _through(inner: _Made, v: Any, operands: Sequence[Any], of: Callable[[Any], _Made]) -> _Made:
     """What it takes to compute the result of a call, from what its program says of its inputs."""
     reads: set = set()
@@ -523,7 +485,13 @@ def _called(eqn: Eqn, least: float) -> _Fenced | None:
 
 def _behind_pads(jaxpr: Jaxpr, fences: set[Any]) -> set[Any]:
     """The fences, where only a pad reads a value behind that: it is written with its margins at once."""
-    pads = [eqn for eqn in jaxpr.eqns if eqn.primitive.name == "pad" and eqn.invars[0] in fences]
+    pads = [
+        eqn
+        for eqn in jaxpr.eqns
+        if eqn.primitive.recomputes == Recompute.CONDITIONALLY
+        and eqn.invars[0] in fences
+        and eqn.primitive is slicing.pad_p
+    ]
     if not pads:
         return fences
     reads = Counter([v for eqn in jaxpr.eqns for v in eqn.invars if type(v) is Var])

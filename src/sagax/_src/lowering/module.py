@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from sagax._src import config, xla
-from sagax._src.core import dims
+from sagax._src.core import dims, memo_keys
 from sagax._src.core.avals import intern_aval
 from sagax._src.core.jaxpr import Jaxpr, subjaxprs
 from sagax._src.core.shardings import sdy_mesh, sdy_sharding
@@ -215,7 +215,7 @@ class ModuleBuilder:
 
 def _has_symbolic_sizes(jaxpr: Jaxpr) -> bool:
     """Whether a program computes with symbolic sizes, or has values of such."""
-    known = jaxpr.memo.get("symbolic sizes")
+    known = jaxpr.memo.get(memo_keys.HAS_SYMBOLIC_SIZES)
     if known is None:
         avals = [*jaxpr.in_avals, *[v.aval for eqn in jaxpr.eqns for v in eqn.outvars]]
         known = not all(dims.is_static(getattr(a, "shape", ())) for a in avals) or any(
@@ -223,7 +223,7 @@ def _has_symbolic_sizes(jaxpr: Jaxpr) -> bool:
             or any(map(_has_symbolic_sizes, subjaxprs(eqn.params)))
             for eqn in jaxpr.eqns
         )
-        jaxpr.memo["symbolic sizes"] = known
+        jaxpr.memo[memo_keys.HAS_SYMBOLIC_SIZES] = known
     return known
 
 
@@ -289,4 +289,4 @@ def lower_for_one_device(
 
 def verify(text: str) -> None:
     """Parse and verify a module; raises with the places that are wrong."""
-    xla.verify_module(text)
+    xla.mlir.verify_module(text)

@@ -2,24 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from sagax._src import config, xla
+from sagax._src import config, tuning, xla
+from sagax._src.core import memo_keys
 from sagax._src.core.jaxpr import Jaxpr
-from sagax._src.lazy_import import lazy_import
+from sagax._src.lazy_import import lazy_imports
 from sagax._src.lowering.fusion_fences import LEAST_ELEMENTS, ONLY_LONG, fenced
 from sagax._src.lowering.map_subjaxprs import holds
 
-if TYPE_CHECKING:
-    import sagax._src.lowering.canonicalize_dots as canonicalize_dots
-    import sagax._src.lowering.flat_draws as flat_draws
-    import sagax._src.lowering.reroll as reroll
-else:
-    canonicalize_dots = lazy_import("sagax._src.lowering.canonicalize_dots", globals())
-    flat_draws = lazy_import("sagax._src.lowering.flat_draws", globals())
-    reroll = lazy_import("sagax._src.lowering.reroll", globals())
 
-_SHORT = 16  # equations: so few hold no repetition that pays
+@lazy_imports
+def _() -> None:
+    global canonicalize_dots, flat_draws, reroll
+    from sagax._src.lowering import canonicalize_dots, flat_draws, reroll
 
 
 def prepared(jaxpr: Jaxpr, platform: str, several_devices: bool = False) -> Jaxpr:
@@ -30,27 +24,27 @@ def prepared(jaxpr: Jaxpr, platform: str, several_devices: bool = False) -> Jaxp
     compute.
     """
     settings = config.thread.settings
-    pruned = "is pruned" in jaxpr.memo
+    pruned = memo_keys.IS_PRUNED in jaxpr.memo
     if platform != "cpu":
         return jaxpr
     if settings.exact or several_devices:
         if settings.fusion_fences == "auto":
             jaxpr = fenced(jaxpr, ONLY_LONG)
         if pruned:
-            jaxpr.memo["is pruned"] = True
+            jaxpr.memo[memo_keys.IS_PRUNED] = True
         return jaxpr
     # what a first, small program does not need is not loaded for it
     eqns = jaxpr.eqns
     nested = any(map(holds, eqns))
-    if settings.reroll == "auto" and (nested or len(eqns) >= _SHORT):
+    if settings.reroll == "auto" and (nested or len(eqns) >= tuning.REROLL_MIN_JAXPR):
         jaxpr = reroll.rerolled(jaxpr)
     if nested or any(eqn.primitive.name == "dot_general" for eqn in eqns):
         jaxpr = canonicalize_dots.flat_products(jaxpr)
     if settings.fusion_fences == "auto":
-        if nested or any("random" in eqn.primitive.name for eqn in eqns):
+        if nested or any(eqn.primitive.handles_keys for eqn in eqns):
             jaxpr = flat_draws.flat_draws(jaxpr)
         # where barriers only last with options that cost time, only what would not compile has them
-        jaxpr = fenced(jaxpr, LEAST_ELEMENTS if xla.keeps_barriers else ONLY_LONG)
+        jaxpr = fenced(jaxpr, LEAST_ELEMENTS if xla.barriers_last_until_fusion else ONLY_LONG)
     if pruned:  # what the passes put in is read
-        jaxpr.memo["is pruned"] = True
+        jaxpr.memo[memo_keys.IS_PRUNED] = True
     return jaxpr

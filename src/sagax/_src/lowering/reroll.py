@@ -16,15 +16,16 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from sagax._src.core import dims, dtypes
+from sagax._src import tuning
+from sagax._src.core import dims, dtypes, memo_keys
 from sagax._src.core.avals import intern_aval
 from sagax._src.core.jaxpr import ClosedJaxpr, Eqn, Jaxpr, Literal, Var
 from sagax._src.higher_order.trace_cache import parameter_key
-from sagax._src.lazy_import import lazy_import
+from sagax._src.lazy_import import lazy_imports
 from sagax._src.lowering.map_subjaxprs import within
 from sagax._src.primitives.dot_general import dot_general_p
 from sagax._src.primitives.shaping import rev_p, stack_p, unstack_p
@@ -38,48 +39,34 @@ from sagax._src.primitives.structural import (
 from sagax._src.transforms.derived import derived
 from sagax._src.transforms.prune import prune_jaxpr
 
-if TYPE_CHECKING:
-    import sagax._src.higher_order.scan as scanning
-    import sagax._src.primitives.convolution as convolution
-else:
-    scanning = lazy_import("sagax._src.higher_order.scan", globals())
-    convolution = lazy_import("sagax._src.primitives.convolution", globals())
 
-_LEAST_ROUNDS = 16
-_LEAST_EQUATIONS = 256  # in all rounds of all loops: what fewer take to compile is not worth a loop
-_LEAST_EQUATIONS_NEXT = (
-    64  # where there is a loop already, such as the way back beside the way forth
-)
-# Rounds that pass on large arrays gain from being compiled together (what one writes the next one finds in
-# a register): there only what takes seconds to compile is rolled.
-_SMALL_CARRY = 1 << 16
-_LEAST_EQUATIONS_LARGE = 2048
-_MOST_STACKED = 1 << 20  # bytes of separate arrays that may be copied together for a loop
-_MOST_LOOPS = 16
-_PERIODS = 6  # how many lengths of a round are tried
-_WINDOW = 8  # equations by which a repetition is noticed
-# Multiplications of a round, from which on a library does them: in a small loop XLA's own code would.
-_MOST_MULTIPLICATIONS = 1 << 16
+@lazy_imports
+def _() -> None:
+    global convolution, scanning
+    from sagax._src.higher_order import scan as scanning
+    from sagax._src.primitives import convolution
+
+
 _VIEWS = frozenset((slice_p, squeeze_p, reshape_p))
 
 
 def rerolled(jaxpr: Jaxpr) -> Jaxpr:
     """`jaxpr` with long repetitions as scans, also in the programs that it holds."""
-    return derived(jaxpr, ("rerolled",), lambda: _rerolled(jaxpr))
+    return derived(jaxpr, (memo_keys.REROLLED,), lambda: _rerolled(jaxpr))
 
 
 def _rerolled(jaxpr: Jaxpr) -> Jaxpr:
     eqns = within(jaxpr.eqns, rerolled)
     if eqns is not jaxpr.eqns:
         jaxpr = jaxpr.replace(eqns=eqns)
-    if len(eqns) < _LEAST_EQUATIONS or not _static(jaxpr) or not _may_repeat(eqns):
+    if len(eqns) < tuning.REROLL_MIN_EQUATIONS or not _static(jaxpr) or not _may_repeat(eqns):
         return jaxpr
-    least = _LEAST_EQUATIONS
-    for _ in range(_MOST_LOOPS):
+    least = tuning.REROLL_MIN_EQUATIONS
+    for _ in range(tuning.REROLL_MAX_LOOPS):
         rolled = _with_one_loop(jaxpr, least)
         if rolled is None:
             break
-        jaxpr, least = rolled, _LEAST_EQUATIONS_NEXT
+        jaxpr, least = rolled, tuning.REROLL_MIN_EQUATIONS_NEXT
     return jaxpr
 
 
@@ -123,7 +110,7 @@ class _Program:
                 self.made[v] = len(self.eqns), k
                 if eqn.primitive is unstack_p:
                     self.parts[v] = source, eqn.params["axis"], k
-            roots.update([v for v in eqn.outvars if rows[v] >= _LEAST_ROUNDS])
+            roots.update([v for v in eqn.outvars if rows[v] >= tuning.REROLL_MIN_ITERATIONS])
             self.eqns.append(eqn)
 
     def with_views(self, eqns: Iterable[Eqn]) -> list[Eqn]:
@@ -174,9 +161,12 @@ def _often(codes: Sequence[int]) -> bool:
     total = Counter(codes)
     begin = 0
     for end, code in enumerate((*codes, None)):
-        if code is None or total[code] < _LEAST_ROUNDS:
+        if code is None or total[code] < tuning.REROLL_MIN_ITERATIONS:
             row = codes[begin:end]
-            if len(row) >= _LEAST_ROUNDS and max(Counter(row).values()) >= _LEAST_ROUNDS:
+            if (
+                len(row) >= tuning.REROLL_MIN_ITERATIONS
+                and max(Counter(row).values()) >= tuning.REROLL_MIN_ITERATIONS
+            ):
                 return True
             begin = end + 1
     return False
@@ -198,19 +188,19 @@ def _stretches(codes: Sequence[int]) -> list[_Stretch]:
     n = len(codes)
     last: dict[Any, int] = {}
     distances: Counter[int] = Counter()
-    for i in range(n - _WINDOW + 1):
-        window = tuple(codes[i : i + _WINDOW])
+    for i in range(n - tuning.REROLL_WINDOW + 1):
+        window = tuple(codes[i : i + tuning.REROLL_WINDOW])
         if window in last:
             distances[i - last[window]] += 1
         last[window] = i
     found = []
-    for period, _ in distances.most_common(_PERIODS):
+    for period, _ in distances.most_common(tuning.REROLL_MAX_PERIODS):
         i = 0
         while i + period < n:
             j = i
             while j + period < n and codes[j] == codes[j + period]:
                 j += 1
-            if (j - i) // period + 1 >= _LEAST_ROUNDS:
+            if (j - i) // period + 1 >= tuning.REROLL_MIN_ITERATIONS:
                 found.append(_Stretch(i, j + period, period))
             i = j + 1
     chosen: list[_Stretch] = []
@@ -229,7 +219,7 @@ def _with_one_loop(jaxpr: Jaxpr, least: int) -> Jaxpr | None:
         rounds = _rounds(program, stretch)
         if rounds is not None and _large_products(program.eqns[rounds[0] : rounds[0] + rounds[1]]):
             continue
-        loop = None if rounds is None else _loop(program, *rounds, _LEAST_EQUATIONS_NEXT)
+        loop = None if rounds is None else _loop(program, *rounds, tuning.REROLL_MIN_EQUATIONS_NEXT)
         if loop is not None:
             return prune_jaxpr(loop)
     return None
@@ -245,7 +235,7 @@ def _large_products(eqns: Sequence[Eqn]) -> bool:
             summed = eqn.params["dimension_numbers"][0][0]
             shape = eqn.invars[0].aval.shape
             count += eqn.outvars[0].aval.size * math.prod([shape[d] for d in summed])
-    return count > _MOST_MULTIPLICATIONS
+    return count > tuning.REROLL_MAX_MULTIPLICATIONS
 
 
 # -- rounds -----------------------------------------------------------------------------------------
@@ -264,7 +254,7 @@ def _rounds(program: _Program, stretch: _Stretch) -> tuple[int, int, int] | None
         if not pieces:
             return None
         begin, end = max(pieces, key=lambda piece: piece[1] - piece[0])
-        if (end - begin) // period >= _LEAST_ROUNDS - 1 or late < 0:
+        if (end - begin) // period >= tuning.REROLL_MIN_ITERATIONS - 1 or late < 0:
             break
         start = late + 1  # something that all later rounds read is made inside: begin behind it
     begin -= period
@@ -277,7 +267,7 @@ def _rounds(program: _Program, stretch: _Stretch) -> tuple[int, int, int] | None
             first, rounds = first - period, rounds + 1
         best = max(best, (rounds, -first))
     rounds, first = best[0], -best[1]
-    return (first, period, rounds) if rounds >= _LEAST_ROUNDS else None
+    return (first, period, rounds) if rounds >= tuning.REROLL_MIN_ITERATIONS else None
 
 
 def _pieces(
@@ -426,7 +416,7 @@ def _loop(program: _Program, begin: int, period: int, rounds: int, least: int) -
 
     if any(not _same_type(output(v), init) for v, init in carries.given):
         return None
-    if rounds > _LEAST_ROUNDS:
+    if rounds > tuning.REROLL_MIN_ITERATIONS:
         # The first or last round may read something else than the slice that the others read.
         for every in sequences.given:
             if _slice_of(program, every) is None:
@@ -438,8 +428,8 @@ def _loop(program: _Program, begin: int, period: int, rounds: int, least: int) -
     stacked, reverse = _stacked(program, before, sequences.given, rounds)
     if stacked is None:
         return None
-    if sum(_bytes(init.aval) for _, init in carries.given) > _SMALL_CARRY:
-        least = _LEAST_EQUATIONS_LARGE
+    if sum(_bytes(init.aval) for _, init in carries.given) > tuning.REROLL_MAX_SMALL_CARRY:
+        least = tuning.REROLL_MIN_EQUATIONS_LARGE_CARRY
     if rounds * period < least:
         return None
     read_after = _read_after(program, begin, end)
@@ -472,6 +462,10 @@ def _loop(program: _Program, begin: int, period: int, rounds: int, least: int) -
             unread.append(Var(v.aval))
             next_carry.append(output(zeroth))
             final.append(v)
+    # rows that are read one by one afterwards, and those that are stacked before, take equations too
+    separate = rounds * sum(eqn.primitive is stack_p for eqn in before.eqns)
+    if separate + 2 * sum(map(len, kept.values())) >= rounds * period:
+        return None
     ys = [output(v) for v in kept]
     invars = [*consts.known.values(), *carries.known.values(), *unread, *sequences.known.values()]
     inner = Jaxpr([], invars, [*next_carry, *ys], body, debug_info=jaxpr.debug_info)
@@ -572,7 +566,7 @@ def _stacked(
     for every, found in zip(sequences, slices):
         if found is None:
             copied += _bytes(every[0].aval) * rounds
-            if copied > _MOST_STACKED or dtypes.is_extended(every[0].aval.dtype):
+            if copied > tuning.REROLL_MAX_STACKED_BYTES or dtypes.is_extended(every[0].aval.dtype):
                 return None, False
             out.append(before(stack_p, every[::-1] if reverse else list(every), axis=0))
         else:

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from sagax._src.core import dtype_predicates, dtypes
+from sagax._src.core.families import EXACT, EXPENSIVE, SIMPLE, CotangentMask
 from sagax._src.core.samples import Sample, bf16, boolean, c64, f16, f32, i8, i32, u8, u32
 from sagax._src.core.tangents import Zero, is_linear
 from sagax._src.core.value import aval_of
@@ -69,6 +70,9 @@ def replaced(x: Any, old: Any, new: Any) -> Any:
 
 neg_p = elementwise(
     "neg",
+    family=EXACT,
+    cotangent_mask=CotangentMask.MOVED,
+    wide_rule=np.negative,
     numpy=np.negative,
     accepts=number,
     hlo="negate",
@@ -93,6 +97,9 @@ def neg(x: Any) -> Any:
 add_p = elementwise(
     "add",
     2,
+    family=SIMPLE,
+    cotangent_mask=CotangentMask.MOVED,
+    wide_rule=np.add,
     numpy=np.add,
     accepts=number,
     hlo="add",
@@ -117,6 +124,9 @@ def add(x: Any, y: Any) -> Any:
 sub_p = elementwise(
     "sub",
     2,
+    family=SIMPLE,
+    cotangent_mask=CotangentMask.MOVED,
+    wide_rule=np.subtract,
     numpy=np.subtract,
     accepts=number,
     hlo="subtract",
@@ -141,6 +151,9 @@ def sub(x: Any, y: Any) -> Any:
 mul_p = elementwise(
     "mul",
     2,
+    family=SIMPLE,
+    cotangent_mask=CotangentMask.SCALED,
+    wide_rule=np.multiply,
     numpy=np.multiply,
     accepts=number,
     hlo="multiply",
@@ -179,6 +192,7 @@ def _high_half(x: np.ndarray, y: np.ndarray) -> Any:
 mulhi_p = elementwise(
     "mulhi",
     2,
+    family=SIMPLE,
     numpy=_high_half,
     accepts=integer,
     hlo="chlo.mulhi",
@@ -238,6 +252,9 @@ _QUOTIENTS = [
 div_p = elementwise(
     "div",
     2,
+    family=EXPENSIVE,
+    latency=1,
+    cotangent_mask=CotangentMask.SCALED,
     numpy=_divide,
     accepts=number,
     hlo="divide",
@@ -271,6 +288,8 @@ def div(x: Any, y: Any) -> Any:
 rem_p = elementwise(
     "rem",
     2,
+    family=EXPENSIVE,
+    rounds=False,
     numpy=_remainder,
     accepts=real_number,
     hlo="remainder",
@@ -318,6 +337,7 @@ def _extreme(name: str, hlo: str, direction: str, numpy: Any) -> Any:
     p = elementwise(
         name,
         2,
+        family=EXACT,
         numpy=numpy,
         accepts=number_or_bool,
         exact=True,
@@ -387,6 +407,8 @@ def _abs_tangent(t: Any, out: Any, x: Any) -> Any:
 
 abs_p = elementwise(
     "abs",
+    family=EXACT,
+    wide_rule=np.abs,
     numpy=np.abs,
     accepts=signed,
     result=dtype_predicates.real_part_dtype,
@@ -444,6 +466,7 @@ def _sign_tangent(t: Any, out: Any, z: Any) -> Any:
 
 sign_p = elementwise(
     "sign",
+    family=EXACT,
     numpy=_sign_numpy,
     accepts=number,
     exact=exact_unless_complex,
@@ -480,6 +503,8 @@ def sign(x: Any) -> Any:
 
 square_p = elementwise(
     "square",
+    family=SIMPLE,
+    wide_rule=np.square,
     numpy=lambda x: x * x,
     accepts=number,
     exact=exact_unless_complex,
@@ -533,6 +558,8 @@ def _integer_pow_tangent(t: Any, out: Any, x: Any, *, y: int) -> Any:
 
 integer_pow_p = elementwise(
     "integer_pow",
+    family=SIMPLE,
+    wide_rule=lambda x, *, y: x**y,
     numpy=_integer_pow_numpy,
     accepts=number,
     exact=exact_unless_complex,
@@ -607,6 +634,7 @@ def reciprocal(x: Any) -> Any:
 _POSITIVE = [Sample(f32(2, 3, low=0.1, high=4)), Sample(f16(3, low=0.1)), Sample(bf16(3, low=0.1))]
 sqrt_p = accurate_elementwise(
     "sqrt",
+    family=EXPENSIVE,
     numpy=np.sqrt,
     accepts=inexact,
     hlo="sqrt",
@@ -624,6 +652,7 @@ def _rsqrt_numpy(x: np.ndarray) -> Any:
 
 rsqrt_p = accurate_elementwise(
     "rsqrt",
+    family=EXPENSIVE,
     numpy=_rsqrt_numpy,
     accepts=inexact,
     hlo="rsqrt",
@@ -632,6 +661,7 @@ rsqrt_p = accurate_elementwise(
 )
 cbrt_p = accurate_elementwise(
     "cbrt",
+    family=EXPENSIVE,
     numpy=np.cbrt,
     accepts=floating,
     hlo="cbrt",

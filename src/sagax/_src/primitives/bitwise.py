@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from sagax._src.core import dtypes
+from sagax._src.core.families import EXACT
 from sagax._src.core.samples import Sample, boolean, i8, i32, u8, u32
 from sagax._src.primitives.makers import (
     elementwise,
@@ -54,6 +55,7 @@ def _on_storage(f: Callable[..., Any]) -> Callable[..., Any]:
 
 not_p = elementwise(
     "not",
+    family=EXACT,
     numpy=_on_storage(np.invert),
     accepts=integer_or_bool,
     hlo="not",
@@ -63,6 +65,7 @@ not_p = elementwise(
 and_p = elementwise(
     "and",
     2,
+    family=EXACT,
     numpy=_on_storage(np.bitwise_and),
     accepts=integer_or_bool,
     hlo="and",
@@ -72,6 +75,7 @@ and_p = elementwise(
 or_p = elementwise(
     "or",
     2,
+    family=EXACT,
     numpy=_on_storage(np.bitwise_or),
     accepts=integer_or_bool,
     hlo="or",
@@ -81,6 +85,7 @@ or_p = elementwise(
 xor_p = elementwise(
     "xor",
     2,
+    family=EXACT,
     numpy=_on_storage(np.bitwise_xor),
     accepts=integer_or_bool,
     hlo="xor",
@@ -167,6 +172,8 @@ _SHIFTS = [
 shift_left_p = elementwise(
     "shift_left",
     2,
+    family=EXACT,
+    wide_rule=lambda x, y: x * 2.0**y,
     numpy=_shift_left,
     accepts=integer,
     hlo="shift_left",
@@ -176,6 +183,7 @@ shift_left_p = elementwise(
 shift_right_logical_p = elementwise(
     "shift_right_logical",
     2,
+    family=EXACT,
     numpy=_shift_right_logical,
     accepts=integer,
     hlo="shift_right_logical",
@@ -185,6 +193,7 @@ shift_right_logical_p = elementwise(
 shift_right_arithmetic_p = elementwise(
     "shift_right_arithmetic",
     2,
+    family=EXACT,
     numpy=_shift_right_arithmetic,
     accepts=integer,
     hlo="shift_right_arithmetic",

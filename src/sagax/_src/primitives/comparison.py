@@ -12,6 +12,7 @@ import numpy as np
 
 from sagax._src.core import dtype_predicates, dtypes
 from sagax._src.core.avals import intern_aval
+from sagax._src.core.families import EXACT
 from sagax._src.core.primitive import Primitive
 from sagax._src.core.samples import Sample, bf16, boolean, c64, f32, i32, u8
 from sagax._src.primitives.makers import Accepts, anything, elementwise, floating, operands
@@ -49,7 +50,14 @@ def _comparison(
     if accepts is anything:
         samples.append(Sample(c64(3), c64(3)))
     p = elementwise(
-        name, 2, numpy=numpy, accepts=accepts, result=_to_bool, exact=True, samples=samples
+        name,
+        2,
+        numpy=numpy,
+        accepts=accepts,
+        result=_to_bool,
+        exact=True,
+        samples=samples,
+        family=EXACT,
     )
 
     @p.lower
@@ -178,6 +186,7 @@ def ge(x: Any, y: Any) -> Any:
 
 is_finite_p = elementwise(
     "is_finite",
+    family=EXACT,
     numpy=np.isfinite,
     accepts=floating,
     result=_to_bool,

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from sagax._src.core import dtype_predicates, dtypes
+from sagax._src.core.families import SIMPLE, CotangentMask
 from sagax._src.core.samples import Sample, c64, f32
 from sagax._src.core.value import aval_of
 from sagax._src.primitives.makers import Accepts, complex_, elementwise, operands
@@ -51,6 +52,8 @@ def _complex_numpy(x: np.ndarray, y: np.ndarray) -> np.ndarray:
 complex_p = elementwise(
     "complex",
     2,
+    family=SIMPLE,
+    creates_nan=False,
     numpy=_complex_numpy,
     accepts=part,
     result=lambda x, y: dtype_predicates.complex_of(x),
@@ -80,6 +83,9 @@ def complex(x: Any, y: Any) -> Any:
 
 imag_p = elementwise(
     "imag",
+    family=SIMPLE,
+    creates_nan=False,
+    cotangent_mask=CotangentMask.MOVED,
     numpy=lambda x: np.imag(x).copy(),
     accepts=complex_,
     result=dtype_predicates.real_part_dtype,
@@ -118,6 +124,8 @@ def _conj_transposed(ct: Any, x: Any, *, input_dtype: Any) -> Sequence[Any]:
 
 conj_p = elementwise(
     "conj",
+    family=SIMPLE,
+    creates_nan=False,
     numpy=_conj_numpy,
     accepts=part_or_complex,
     exact=True,

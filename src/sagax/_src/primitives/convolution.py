@@ -27,6 +27,7 @@ import numpy as np
 
 from sagax._src.core import dims, dtype_predicates, dtypes
 from sagax._src.core.avals import ShapedArray, intern_aval
+from sagax._src.core.families import WHOLE
 from sagax._src.core.primitive import Primitive
 from sagax._src.core.samples import Sample, bf16, boolean, c64, f32, i8, i32
 from sagax._src.core.tangents import Zero, is_linear, is_zero
@@ -145,7 +146,7 @@ class Convolution:
         )
 
 
-conv_general_dilated_p = Primitive("conv_general_dilated", multilinear=True)
+conv_general_dilated_p = Primitive("conv_general_dilated", family=WHOLE, multilinear=True)
 _NAME = "conv_general_dilated"
 
 
@@ -227,6 +228,29 @@ def _check_preferred(dtype: Any, preferred: Any) -> None:
 @conv_general_dilated_p.show
 def _(**params: Any) -> dict:
     return {**params, "out_sharding": None}
+
+
+def _products(operands: Any, results: Any, params: dict) -> float:
+    """A product and a sum for each input channel and place of the kernel."""
+    spec = params["dimension_numbers"].rhs_spec
+    return 2 * results[0].size * math.prod([operands[1].shape[i] for i in spec[1:]])
+
+
+conv_general_dilated_p.cost = _products
+
+
+@conv_general_dilated_p.shard
+def _(call: Any) -> list:
+    numbers = call.params["dimension_numbers"]
+    lhs, rhs, out = numbers.lhs_spec, numbers.rhs_spec, numbers.out_spec
+    call.uncut(lhs[1:2], "summed over")
+    call.uncut(rhs[1:], "convolved over", 1)
+    found: list[tuple] = [()] * len(out)
+    found[out[0]] = call.cuts[0][lhs[0]]
+    found[out[1]] = call.cuts[1][rhs[0]]
+    for here, there in zip(lhs[2:], out[2:], strict=True):
+        found[there] = call.cuts[0][here]  # what crosses a border comes from the neighbour
+    return [tuple(found)]
 
 
 @conv_general_dilated_p.reference

@@ -11,8 +11,10 @@ from typing import Any
 
 import numpy as np
 
+from sagax._src.argument_checks.checks import canonical_axis
 from sagax._src.core import dims, dtype_predicates, dtypes
 from sagax._src.core.avals import ShapedArray, intern_aval
+from sagax._src.core.families import WHOLE, CotangentMask, mask_filled, operand_size
 from sagax._src.core.primitive import Primitive
 from sagax._src.core.samples import Sample, c64, f32, i32
 from sagax._src.core.staging import stage
@@ -27,7 +29,6 @@ from sagax._src.primitives.identities import optimization_barrier_p
 from sagax._src.primitives.makers import Accepts, number, real
 from sagax._src.primitives.shaping import broadcasted_iota, concatenate, rev, size_as_value
 from sagax._src.primitives.slicing import dynamic_slice_in_dim, slice_in_dim
-from sagax._src.primitives.structural import canonical_axis
 
 Combine = Callable[[Sequence[Any], Sequence[Any]], Sequence[Any]]
 
@@ -112,8 +113,17 @@ def _cumulative(
     numpy: Callable,
     jvp_combine: Combine | None,
     samples: Sequence[Any],
+    neutral: Callable[[Any], Any],
+    **answers: Any,
 ) -> Primitive:
-    p = Primitive(name, samples=samples, exact=lambda avals: not dtypes.is_inexact(avals[0].dtype))
+    p = Primitive(
+        name, samples=samples, exact=lambda avals: not dtypes.is_inexact(avals[0].dtype),
+        family=WHOLE, cost=operand_size, mask_rule=mask_filled("axis", neutral), **answers,
+    )  # fmt: skip
+
+    @p.shard
+    def _(call: Any) -> list:
+        return call.along("axis", what="accumulated")
 
     @p.abstract
     def _(x: ShapedArray, *, axis: int, reverse: bool) -> ShapedArray:
@@ -180,9 +190,18 @@ def _cumulative(
 _samples = [Sample(f32(5, 2), axis=0, reverse=False), Sample(f32(2, 4), axis=1, reverse=True), Sample(i32(6), axis=0, reverse=False),
             Sample(f32(1), axis=0, reverse=False), Sample(f32(7, unique=True), axis=0, reverse=False)]  # fmt: skip
 
+
+def _in_float64(numpy: Callable) -> Callable:
+    def wide(x: np.ndarray, *, axis: int, reverse: bool) -> np.ndarray:
+        return numpy(np.flip(x, axis) if reverse else x, axis=axis)
+
+    return wide
+
+
 cumsum_p = _cumulative(
     "cumsum", number, lambda a, b: ar.add(a, b), lambda x, axis: np.cumsum(x, axis=axis, dtype=x.dtype), None,
-    [*_samples, Sample(c64(3), axis=0, reverse=False)],
+    [*_samples, Sample(c64(3), axis=0, reverse=False)], lambda dtype: 0,
+    cotangent_mask=CotangentMask.MOVED, wide_rule=_in_float64(np.cumsum),
 )  # fmt: skip
 s.linear_rules(cumsum_p)
 
@@ -203,6 +222,8 @@ cumprod_p = _cumulative(
     lambda x, axis: np.cumprod(x, axis=axis, dtype=x.dtype),
     _product_rule,
     _samples,
+    lambda dtype: 1,
+    wide_rule=_in_float64(np.cumprod),
 )
 
 
@@ -227,11 +248,11 @@ def _extremum_rule(choose: Callable) -> Combine:
 
 cummax_p = _cumulative(
     "cummax", real, lambda a, b: ar.max(a, b), lambda x, axis: np.maximum.accumulate(x, axis), _extremum_rule(lambda a, b: ar.max(a, b)),
-    _samples,
+    _samples, lambda dtype: dtype_predicates.bounds(dtype)[0],
 )  # fmt: skip
 cummin_p = _cumulative(
     "cummin", real, lambda a, b: ar.min(a, b), lambda x, axis: np.minimum.accumulate(x, axis), _extremum_rule(lambda a, b: ar.min(a, b)),
-    _samples,
+    _samples, lambda dtype: dtype_predicates.bounds(dtype)[1],
 )  # fmt: skip
 
 
@@ -257,6 +278,7 @@ def _logaddexp_rule(a: Sequence[Any], b: Sequence[Any]) -> list:
 cumlogsumexp_p = _cumulative(
     "cumlogsumexp", Accepts("real floating point numbers", dtype_predicates.is_floating), _logaddexp,
     lambda x, axis: np.logaddexp.accumulate(x, axis), _logaddexp_rule, [x for x in _samples if x.operands[0].dtype == np.float32],
+    lambda dtype: -np.inf,
 )  # fmt: skip
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -10,6 +11,7 @@ import numpy as np
 
 from sagax._src.core import dims, dtype_predicates, dtypes
 from sagax._src.core.avals import ShapedArray, intern_aval
+from sagax._src.core.families import WHOLE
 from sagax._src.core.primitive import Primitive
 from sagax._src.core.samples import Sample, bf16, c64, f32, i32
 from sagax._src.core.tangents import Zero, is_linear, is_zero
@@ -24,7 +26,7 @@ from sagax._src.primitives.makers import add_tangents
 from sagax._src.primitives.resharding import with_out_sharding
 
 dot_general_p = Primitive(
-    "dot_general", multilinear=True,
+    "dot_general", family=WHOLE, multilinear=True,
     samples=[
         Sample(f32(3, 4), f32(4, 2), dimension_numbers=(((1,), (0,)), ((), ())), precision=None, preferred_element_type=None),
         Sample(f32(2, 3, 4), f32(2, 4, 5), dimension_numbers=(((2,), (1,)), ((0,), (0,))), precision=None, preferred_element_type=None),
@@ -232,6 +234,56 @@ def _(*, dimension_numbers: tuple, precision: Any, preferred_element_type: Any) 
     if preferred_element_type is not None:
         shown["preferred_element_type"] = preferred_element_type
     return shown
+
+
+@dot_general_p.shard
+def _(call: Any) -> list:
+    (lc, rc), (lb, rb) = call.params["dimension_numbers"]
+    left, right = call.cuts[:2]
+    for i, k in zip(lc, rc, strict=True):
+        if left[i] and right[k]:
+            same = "both" if left[i] == right[k] else "differently"
+            raise call.wrong(
+                f"Contracting dimensions are sharded and it is ambiguous how the output should be "
+                f"sharded: dimension {i} of lhs and {k} of rhs are {same} divided, along "
+                f"{call.axes_text(left[i])} and {call.axes_text(right[k])}",
+                fix="say how the result is divided with out_sharding=P(...) (the sums are then "
+                "reduced over the axis), or reshard an operand so that the dimension is whole",
+            )
+    batch = []
+    for i, k in zip(lb, rb, strict=True):
+        if left[i] and right[k] and left[i] != right[k]:
+            raise call.wrong(
+                f"lhs and rhs batch dimensions must have the same sharding: dimension {i} of lhs is divided "
+                f"along {call.axes_text(left[i])}, dimension {k} of rhs along {call.axes_text(right[k])}",
+                fix=f"reshard rhs: sagax.sharding.reshard(rhs, {call.with_cut(1, k, left[i])})",
+            )
+        batch.append(left[i] or right[k])
+    rest = [c for i, c in enumerate(left) if i not in (*lc, *lb)]
+    rest += [c for i, c in enumerate(right) if i not in (*rc, *rb)]
+    return [(*batch, *rest)]
+
+
+@dot_general_p.mask
+def _(trace: Any, primitive: Any, args: tuple, params: dict, out: Any) -> Any:
+    contracted, _ = params["dimension_numbers"]
+    filled = [trace.filled(a, axes, 0) for a, axes in zip(args, contracted, strict=True)]
+    return trace.bind(primitive, filled, params, out)
+
+
+def _products(operands: Any, results: Any, params: dict) -> float:
+    """A product and a sum for each element that is contracted."""
+    contracted = params["dimension_numbers"][0][0]
+    return 2 * results[0].size * math.prod([operands[0].shape[i] for i in contracted])
+
+
+dot_general_p.cost = _products
+
+
+@dot_general_p.wide
+def _(x: np.ndarray, y: np.ndarray, *, dimension_numbers: tuple, **_: Any) -> Any:
+    contracted, (batch, _) = dimension_numbers
+    return None if batch else np.tensordot(x, y, contracted)
 
 
 @dot_general_p.reference

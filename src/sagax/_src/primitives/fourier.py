@@ -12,6 +12,7 @@ import numpy as np
 from sagax._src import config
 from sagax._src.core import dims, dtype_predicates, dtypes
 from sagax._src.core.avals import ShapedArray, intern_aval
+from sagax._src.core.families import WHOLE, shard_resized
 from sagax._src.core.primitive import Primitive
 from sagax._src.core.samples import Sample, c64, f32
 from sagax._src.core.value import aval_of
@@ -38,7 +39,7 @@ class FftType(enum.IntEnum):
     IRFFT = 3
 
 
-fft_p = Primitive("fft", multilinear=True)
+fft_p = Primitive("fft", family=WHOLE, shard_rule=shard_resized, multilinear=True)
 
 
 def fft(x: Any, fft_type: FftType | str, fft_lengths: Sequence[int]) -> Any:

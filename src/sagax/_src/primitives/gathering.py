@@ -12,8 +12,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from sagax._src.argument_checks import checks
 from sagax._src.core import dims, dtype_predicates, dtypes
 from sagax._src.core.avals import ShapedArray, intern_aval
+from sagax._src.core.families import MOVEMENT, Fusion
 from sagax._src.core.primitive import Primitive
 from sagax._src.core.samples import Sample, boolean, c64, f32, i32
 from sagax._src.core.tangents import Zero, is_zero
@@ -22,6 +24,7 @@ from sagax._src.core.value import aval_of
 from sagax._src.diagnostics.errors import ArgumentError, ArgumentValueError, DtypeError, ShapeError
 from sagax._src.primitives.arithmetic import add, rem
 from sagax._src.primitives.comparison import lt
+from sagax._src.primitives.index_rules import gather_indices, shard_gather
 from sagax._src.primitives.selection import select_n
 from sagax._src.primitives.shaping import concatenate, full, number_as, size_as_value
 from sagax._src.primitives.structural import broadcast_in_dim, convert, expand_dims, moveaxis
@@ -301,7 +304,16 @@ _SCATTER_NAMES = {
 
 # gather -------------------------------------------------------------------------------------------
 
-gather_p = Primitive("gather", multilinear=True, exact=True)
+gather_p = Primitive(
+    "gather",
+    family=MOVEMENT,
+    shard_rule=shard_gather,
+    index_rule=gather_indices,
+    fusion=Fusion.SEPARATE,
+    host_cost=6,
+    multilinear=True,
+    exact=True,
+)
 
 
 def gather(
@@ -400,14 +412,7 @@ def _(
     **_: Any,
 ) -> ShapedArray:
     dimension_numbers.check("gather", x, indices)
-    if len(slice_sizes) != x.ndim:
-        raise ShapeError(
-            function="gather",
-            argument="slice_sizes",
-            got=slice_sizes,
-            expected=f"one entry for each of the operand's {x.ndim} dimensions",
-            operand=x,
-        )
+    checks.one_for_each_dimension("gather", "slice_sizes", slice_sizes, x)
     for d, (size, whole) in enumerate(zip(slice_sizes, x.shape)):
         if not dims.same(size, whole) and (size < 0 or size > whole):
             raise ShapeError(
@@ -439,6 +444,16 @@ def _(
 @gather_p.show
 def _(*, dimension_numbers: GatherDimensionNumbers, **params: Any) -> dict:
     return {"dimension_numbers": str(dimension_numbers), **params}
+
+
+@gather_p.mask
+def _(trace: Any, primitive: Any, args: tuple, params: dict, out: Any) -> Any:
+    indexed = params["dimension_numbers"].start_index_map
+    for axis, size in enumerate(aval_of(args[0]).shape):
+        whole = dims.same(params["slice_sizes"][axis], size) and axis not in indexed
+        if trace.is_ours(size) and not whole:
+            raise trace.refused(primitive, args)
+    return trace.bind(primitive, args, params, out)
 
 
 @gather_p.reference

@@ -9,17 +9,21 @@ import numpy as np
 
 from sagax._src import trees
 from sagax._src.core import dtypes
+from sagax._src.core.families import EXACT, IDENTITY, CotangentMask, Fusion
 from sagax._src.core.primitive import Primitive
 from sagax._src.core.samples import Sample, boolean, c64, f32, i32
-from sagax._src.core.tangents import Zero, is_zero
+from sagax._src.core.tangents import Zero, is_zero, nonzero_tangents
 from sagax._src.core.value import aval_of
 from sagax._src.primitives.makers import anything, elementwise
-from sagax._src.primitives.structural import instantiate
 
 # stop_gradient ------------------------------------------------------------------------------------
 
 stop_gradient_p = Primitive(
-    "stop_gradient", exact=True, samples=[Sample(f32(3), derivatives=False)]
+    "stop_gradient",
+    family=IDENTITY,
+    key_rule=None,
+    exact=True,
+    samples=[Sample(f32(3), derivatives=False)],
 )
 stop_gradient_p.abstract_rule = lambda x: x
 stop_gradient_p.reference_rule = lambda x: x
@@ -58,6 +62,9 @@ def stop_gradient(x: Any) -> Any:
 # The same value with cotangents of its own: those of what reads it are added up before they join the rest.
 copy_p = elementwise(
     "copy",
+    family=EXACT,
+    cost=0,
+    cotangent_mask=CotangentMask.MOVED,
     numpy=np.copy,
     accepts=anything,
     exact=True,
@@ -71,8 +78,20 @@ copy_p.lower_rule = lambda b, x: x
 # optimization_barrier --------------------------------------------------------------------------------
 
 optimization_barrier_p = Primitive(
-    "optimization_barrier", multiple_results=True, exact=True, samples=[Sample(f32(3), i32(2))]
+    "optimization_barrier",
+    family=IDENTITY,
+    fusion=Fusion.SEPARATE,
+    rounds=True,
+    key_rule=None,
+    multiple_results=True,
+    exact=True,
+    samples=[Sample(f32(3), i32(2))],
 )
+
+
+@optimization_barrier_p.shard
+def _(call: Any) -> list:
+    return list(call.cuts)
 
 
 @optimization_barrier_p.abstract
@@ -96,7 +115,9 @@ def _(primals: Sequence[Any], tangents: Sequence[Any]) -> tuple:
 
 @optimization_barrier_p.transpose
 def _(cts: Sequence[Any], *args: Any) -> list:
-    return optimization_barrier_p.bind(*[instantiate(c) for c in cts])
+    live = nonzero_tangents(cts)
+    fenced = iter(optimization_barrier_p.bind(*live) if live else [])
+    return [ct if is_zero(ct) else next(fenced) for ct in cts]
 
 
 @optimization_barrier_p.batch

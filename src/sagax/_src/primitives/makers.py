@@ -9,6 +9,7 @@ import numpy as np
 
 from sagax._src.core import dims, dtype_predicates, dtypes
 from sagax._src.core.avals import ShapedArray, intern_aval
+from sagax._src.core.families import FORMULA, SIMPLE, CotangentMask, Family
 from sagax._src.core.primitive import Primitive
 from sagax._src.core.samples import Sample, c64, f32, i32
 from sagax._src.core.tangents import Linear, Zero, is_linear, is_zero
@@ -171,6 +172,8 @@ def elementwise(
     same_dtype: bool = True,
     exact: bool | Callable[[tuple], bool] = False,
     samples: Sequence[Any] = (),
+    family: Family = FORMULA,
+    **answers: Any,
 ) -> Primitive:
     """A primitive that works element by element.
 
@@ -179,9 +182,17 @@ def elementwise(
     StableHLO or `chlo.` operation; without it give a `composite` or `lower` rule. `jvp` holds for each
     operand `f(t, out, *primals, **params)`, its contribution to the tangent; None where there is
     none. A single function serves unary ones. `transpose(ct, *operands)` makes it linear. `exact`:
-    the reference is bit for bit what the compiled program gives.
+    the reference is bit for bit what the compiled program gives. `family` and `answers` fill the slots
+    by which passes decide (core/families.py).
     """
-    p = Primitive(name, exact=exact, multilinear=transpose is not None, samples=samples)
+    p = Primitive(
+        name,
+        exact=exact,
+        multilinear=transpose is not None,
+        samples=samples,
+        family=family,
+        **answers,
+    )
     p.elementwise = True
     per_operand = (accepts,) * arity if isinstance(accepts, Accepts) else tuple(accepts)
     terms: tuple = (
@@ -289,6 +300,8 @@ def _batch_elementwise(p: Primitive) -> Callable:
 add_any_p = elementwise(
     "add_any",
     2,
+    family=SIMPLE,
+    cotangent_mask=CotangentMask.MOVED,
     numpy=np.add,
     accepts=anything,
     hlo="add",

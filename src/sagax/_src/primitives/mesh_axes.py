@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from sagax._src.core.avals import intern_aval
+from sagax._src.core.families import OPAQUE
 from sagax._src.core.primitive import Primitive
 from sagax._src.core.tangents import Zero, is_zero
 from sagax._src.core.trace import axis_environment, named_axis
@@ -23,7 +24,7 @@ from sagax._src.primitives.structural import reduce_sum
 
 # Which values vary -------------------------------------------------------------------------------------
 
-pvary_p = Primitive("pvary", multilinear=True, holds_program=True)
+pvary_p = Primitive("pvary", family=OPAQUE, creates_nan=False, multilinear=True, holds_program=True)
 pvary_p.tells_vma = True
 
 
@@ -98,7 +99,9 @@ def _unmapped(p: Primitive) -> None:
         return p.bind(args[0], **params), in_dims[0]
 
 
-def device_reduction(name: str, combine: str, reduce: Callable, repeated: Callable) -> Primitive:
+def device_reduction(
+    name: str, combine: str, reduce: Callable, repeated: Callable, **answers: Any
+) -> Primitive:
     """A reduction over named axes, of equal shape on all devices (or examples).
 
     Args:
@@ -106,7 +109,7 @@ def device_reduction(name: str, combine: str, reduce: Callable, repeated: Callab
       reduce: reduces a mapped array over a dimension.
       repeated: what the reduction of so many equal values is.
     """
-    p = Primitive(name, holds_program=True)
+    p = Primitive(name, holds_program=True, family=OPAQUE, **answers)
     p.tells_vma = True
 
     @p.abstract

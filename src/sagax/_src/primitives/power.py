@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from sagax._src.core import dtype_predicates, dtypes
+from sagax._src.core.families import EXPENSIVE
 from sagax._src.core.samples import Sample, bf16, c64, f32, i32, u8
 from sagax._src.core.value import aval_of
 from sagax._src.diagnostics.errors import DtypeError
@@ -38,6 +39,8 @@ def _exponent_tangent(t: Any, out: Any, x: Any, y: Any) -> Any:
 pow_p = elementwise(
     "pow",
     2,
+    family=EXPENSIVE,
+    wide_rule=np.power,
     numpy=lambda x, y: np.power(x, y.astype(x.dtype)),
     accepts=(inexact, _exponent),
     same_dtype=False,

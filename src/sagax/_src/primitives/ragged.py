@@ -10,6 +10,7 @@ import numpy as np
 
 from sagax._src.core import dims, dtype_predicates, dtypes
 from sagax._src.core.avals import ShapedArray, intern_aval
+from sagax._src.core.families import WHOLE
 from sagax._src.core.primitive import Primitive
 from sagax._src.core.samples import Sample, Spec, bf16, f32
 from sagax._src.core.value import aval_of
@@ -71,7 +72,7 @@ _SIZES = np.array([2, 0, 3], np.int32)
 _NO: dict[str, Any] = {"precision": None, "preferred_element_type": None}
 
 ragged_dot_general_p = Primitive(
-    "ragged_dot_general",
+    "ragged_dot_general", family=WHOLE,
     samples=[
         Sample(f32(6, 2), f32(3, 2, 4), _SIZES, ragged_dot_dimension_numbers=_ROWS, **_NO),
         Sample(f32(2, 5, 3), f32(3, 2, 3, 2), np.stack([_SIZES, _SIZES[::-1]]),
@@ -395,7 +396,7 @@ _F8 = np.dtype(ml_dtypes.float8_e4m3fn)
 _SCALE = np.dtype(ml_dtypes.float8_e8m0fnu)
 
 scaled_dot_p = Primitive(
-    "scaled_dot",
+    "scaled_dot", family=WHOLE,
     samples=[
         Sample(f32(3, 8), f32(8, 2), f32(3, 2, low=0.5), f32(4, 2, low=0.5), dimension_numbers=_MATRICES,
                preferred_element_type=np.dtype(np.float32)),

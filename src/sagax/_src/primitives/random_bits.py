@@ -19,6 +19,7 @@ from sagax._src import config
 from sagax._src.core import dims, dtype_predicates, dtypes
 from sagax._src.core.avals import ShapedArray, intern_aval
 from sagax._src.core.dtypes import ExtendedDType, prng_key
+from sagax._src.core.families import FORMULA, KEYS, WHOLE, Recompute, shard_as_first
 from sagax._src.core.primitive import Primitive
 from sagax._src.core.tangents import Zero
 from sagax._src.core.value import aval_of
@@ -152,9 +153,9 @@ def _check_keys(name: str, keys: ShapedArray) -> KeyDType:
     return keys.dtype
 
 
-def _on_keys(name: str) -> Primitive:
+def _on_keys(name: str, **answers: Any) -> Primitive:
     """A primitive whose first operand has one element for each key, and which has no derivative."""
-    p = Primitive(name)
+    p = Primitive(name, family=KEYS, **answers)
 
     def jvp(primals: Sequence[Any], tangents: Sequence[Any], **params: Any) -> tuple:
         out = p.bind(*primals, **params)
@@ -168,7 +169,13 @@ def _on_keys(name: str) -> Primitive:
     return p
 
 
-random_seed_p = _on_keys("random_seed")
+def _shard_keys(call: Any) -> list:
+    """Of each key there are as many numbers, or keys, as further dimensions hold."""
+    cuts = call.cuts[0]
+    return [(*cuts, *((),) * (o.ndim - len(cuts))) for o in call.outs]
+
+
+random_seed_p = _on_keys("random_seed", shard_rule=shard_as_first)
 
 
 @random_seed_p.abstract
@@ -185,7 +192,8 @@ def _(seeds: Any, *, impl: PRNGImpl) -> Any:
     return random_wrap_p.bind(impl.seed(seeds), impl=impl)
 
 
-random_split_p = _on_keys("random_split")
+_DRAWN = {"latency": 100, "recomputes": Recompute.REPEATEDLY, "shard_rule": _shard_keys}
+random_split_p = _on_keys("random_split", **_DRAWN)
 
 
 @random_split_p.abstract
@@ -200,7 +208,7 @@ def _(keys: Any, *, shape: tuple) -> Any:
     return random_wrap_p.bind(impl.split(random_unwrap_p.bind(keys), shape), impl=impl)
 
 
-random_bits_p = _on_keys("random_bits")
+random_bits_p = _on_keys("random_bits", **_DRAWN)
 
 
 @random_bits_p.abstract
@@ -224,12 +232,16 @@ def _no_numpy(*_: Any, **__: Any) -> Any:
     raise NotImplementedError("NumPy has no arrays of keys")
 
 
-# Other primitives that draw numbers with the keys among their operands (see runtime/key_reuse)
-draws: set[Primitive] = set()
-
-
 random_fold_in_p = elementwise(
-    "random_fold_in", 2, numpy=_no_numpy, accepts=(_keys, integer), same_dtype=False
+    "random_fold_in",
+    2,
+    family=FORMULA,
+    latency=100,
+    recomputes=Recompute.REPEATEDLY,
+    handles_keys=True,
+    numpy=_no_numpy,
+    accepts=(_keys, integer),
+    same_dtype=False,
 )
 random_fold_in_p.reference_rule = None
 
@@ -245,7 +257,7 @@ def _(keys: Any, numbers: Any) -> Any:
     return random_wrap_p.bind(data, impl=impl)
 
 
-random_clone_p = _on_keys("random_clone")
+random_clone_p = _on_keys("random_clone", shard_rule=shard_as_first)
 
 
 @random_clone_p.abstract
@@ -291,12 +303,19 @@ def _(data: ShapedArray, *, impl: PRNGImpl) -> ShapedArray:
     return intern_aval(data.shape[:split], key_dtype(impl), False, None)
 
 
+@random_wrap_p.shard
+def _(call: Any) -> list:
+    ndim = call.outs[0].ndim
+    call.uncut(range(ndim, call.avals[0].ndim), "part of each key")
+    return [call.cuts[0][:ndim]]
+
+
 @random_wrap_p.lower
 def _(b: Any, data: Any, *, impl: PRNGImpl) -> Any:
     return b.view(data, b.out)
 
 
-random_unwrap_p = _on_keys("random_unwrap")
+random_unwrap_p = _on_keys("random_unwrap", shard_rule=_shard_keys)
 
 
 @random_unwrap_p.abstract
@@ -334,7 +353,7 @@ _ALGORITHMS = {
     RandomAlgorithm.RNG_PHILOX: "PHILOX",
 }
 
-rng_bit_generator_p = Primitive("rng_bit_generator", multiple_results=True)
+rng_bit_generator_p = Primitive("rng_bit_generator", family=WHOLE, multiple_results=True)
 
 
 def rng_bit_generator(
@@ -435,7 +454,7 @@ def _(b: Any, key: Any, *, shape: tuple, dtype: Any, algorithm: RandomAlgorithm)
     return [state, bits]
 
 
-rng_uniform_p = Primitive("rng_uniform")
+rng_uniform_p = Primitive("rng_uniform", family=WHOLE)
 
 
 def rng_uniform(a: Any, b: Any, shape: Sequence[int]) -> Any:

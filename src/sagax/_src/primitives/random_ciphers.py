@@ -19,6 +19,7 @@ import numpy as np
 
 from sagax._src.core import dims
 from sagax._src.core.avals import ShapedArray, intern_aval
+from sagax._src.core.families import FORMULA, WHOLE, Recompute
 from sagax._src.core.jaxpr import Jaxpr
 from sagax._src.core.primitive import Primitive
 from sagax._src.core.samples import Sample, u32
@@ -209,7 +210,10 @@ def _cipher(
     rounds: Callable[[Words, Words, Any], Words],
     loop: Callable[[Any, Words, Words, tuple], Words] | None = None,
 ) -> Primitive:
-    p = Primitive(name, multiple_results=True, exact=True)
+    p = Primitive(
+        name, multiple_results=True, exact=True,
+        family=FORMULA, latency=100, recomputes=Recompute.REPEATEDLY, mask_rule=WHOLE.answers["mask_rule"],
+    )  # fmt: skip
     count = key_words + block_words
 
     def apply(operands: Sequence[Any], ops: Any) -> Words:

@@ -15,8 +15,11 @@ from typing import Any
 
 import numpy as np
 
+from sagax._src import tuning
+from sagax._src.argument_checks import checks
 from sagax._src.core import dims, dtype_predicates, dtypes
 from sagax._src.core.avals import ShapedArray, intern_aval
+from sagax._src.core.families import REDUCTION, WHOLE, shard_resized
 from sagax._src.core.primitive import Primitive
 from sagax._src.core.samples import Sample, bf16, boolean, c64, f32, i32, u8
 from sagax._src.core.staging import stage
@@ -50,9 +53,13 @@ def _reduction(
     reference: Callable[[np.ndarray, tuple], np.ndarray],
     combine: str,
     neutral: Callable[[Any], Any],
+    **answers: Any,
 ) -> Primitive:
     """Windows combined by an XLA operation with a neutral element, with which they are padded."""
-    p = Primitive(name, exact=lambda avals: not dtypes.is_inexact(avals[0].dtype))
+    p = Primitive(
+        name, exact=lambda avals: not dtypes.is_inexact(avals[0].dtype),
+        family=REDUCTION, shard_rule=shard_resized, **answers,
+    )  # fmt: skip
 
     @p.abstract
     def _(x: ShapedArray, **params: Any) -> ShapedArray:
@@ -114,11 +121,30 @@ def _(ct: Any, x: Any, **params: Any) -> tuple:
 
 
 reduce_window_max_p = _reduction(
-    "reduce_window_max", real, lambda w, axes: np.max(w, axis=axes), "maximum", _least
+    "reduce_window_max",
+    real,
+    lambda w, axes: np.max(w, axis=axes),
+    "maximum",
+    _least,
+    creates_nan=False,
 )
 reduce_window_min_p = _reduction(
-    "reduce_window_min", real, lambda w, axes: np.min(w, axis=axes), "minimum", _greatest
+    "reduce_window_min",
+    real,
+    lambda w, axes: np.min(w, axis=axes),
+    "minimum",
+    _greatest,
+    creates_nan=False,
 )
+
+
+def _shard_selection(call: Any) -> list:
+    """What a maximum passes on: tangents to results, or cotangents back to operands."""
+    if call.outs[0].shape == call.avals[1].shape:
+        return [call.cuts[1]]
+    shapes = [a.shape for a in call.avals]
+    call.cuts[0] = call.merged(call.cuts, shapes, shapes[0])
+    return call.resized()
 
 
 def _extremum_jvp(p: Primitive, select: Primitive) -> None:
@@ -161,7 +187,9 @@ def _numpy_selected(windows: np.ndarray, n: int, stays: Callable, first: Any) ->
     return place
 
 
-select_and_gather_add_p = Primitive("select_and_gather_add", multilinear=True)
+select_and_gather_add_p = Primitive(
+    "select_and_gather_add", family=WHOLE, shard_rule=_shard_selection, multilinear=True
+)
 
 
 @select_and_gather_add_p.abstract
@@ -181,10 +209,7 @@ def _(t: ShapedArray, x: ShapedArray, *, select_prim: Primitive, **params: Any) 
 
 
 def _check_selection(function: str, select_prim: Primitive, x: ShapedArray) -> None:
-    if select_prim not in _SELECTIONS:
-        raise ArgumentValueError(
-            function=function, argument="select_prim", got=select_prim, expected="ge_p or le_p"
-        )
+    checks.one_of(function, "select_prim", select_prim, _SELECTIONS, "ge_p or le_p")
     if not real.test(x.dtype):
         raise DtypeError(function=function, argument="operand", got=x, expected=real.words)
 
@@ -258,7 +283,7 @@ def _(
 def _(b: Any, t: Any, x: Any, *, select_prim: Primitive, **params: Any) -> Any:
     window = window_of(**params)
     in_steps = b.module.platform == "cpu" and dims.is_static(window.sizes)
-    if in_steps and math.prod(window.sizes) <= _STEPS:
+    if in_steps and math.prod(window.sizes) <= tuning.WINDOW_MAX_SLICES:
         return _inlined(b, lambda t, x: _gather_in_steps(t, x, select_prim, window), [t, x])
     direction, _, worst = _SELECTIONS[select_prim]
     x_dtype, t_dtype = x.aval.dtype, t.aval.dtype
@@ -274,7 +299,9 @@ def _(b: Any, t: Any, x: Any, *, select_prim: Primitive, **params: Any) -> Any:
     return lower_windows(b, [x, t], inits, window, avals, better, outs)[1]
 
 
-select_and_scatter_add_p = Primitive("select_and_scatter_add", multilinear=True)
+select_and_scatter_add_p = Primitive(
+    "select_and_scatter_add", family=WHOLE, shard_rule=_shard_selection, multilinear=True
+)
 
 
 @select_and_scatter_add_p.abstract
@@ -364,7 +391,7 @@ def _(b: Any, source: Any, x: Any, *, select_prim: Primitive, **params: Any) -> 
             got=window,
             expected="no symbolic sizes among them; the operand and the padding may have them",
         )
-    if b.module.platform == "cpu" and math.prod(window.sizes) <= _STEPS:
+    if b.module.platform == "cpu" and math.prod(window.sizes) <= tuning.WINDOW_MAX_SLICES:
         return _inlined(b, lambda s, x: _scatter_in_steps(s, x, select_prim, window), [source, x])
     direction, _, worst = _SELECTIONS[select_prim]
     dtype = x.aval.dtype
@@ -392,9 +419,8 @@ def _(b: Any, source: Any, x: Any, *, select_prim: Primitive, **params: Any) -> 
 
 # In steps, one for each element of a window -------------------------------------------------------
 
-# On the CPU XLA makes slow loops of both operations. For windows with no more elements than this,
-# a selection from arrays that are slices of the operand is several times faster.
-_STEPS = 16
+# On the CPU XLA makes slow loops of both operations. For small windows, a selection from arrays that are
+# slices of the operand is several times faster.
 
 
 def _gather_in_steps(t: Any, x: Any, select_prim: Primitive, window: Window) -> Any:

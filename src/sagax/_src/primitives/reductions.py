@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from sagax._src.argument_checks.checks import canonical_axis
 from sagax._src.core import dims, dtype_predicates, dtypes
 from sagax._src.core.avals import ShapedArray, intern_aval
+from sagax._src.core.families import COMBINING, REDUCTION, mask_filled, operand_size
 from sagax._src.core.jaxpr import ClosedJaxpr, eval_jaxpr
 from sagax._src.core.primitive import Primitive
 from sagax._src.core.samples import Sample, boolean, c64, f32, i32, u8
@@ -16,7 +18,7 @@ from sagax._src.core.staging import stage
 from sagax._src.core.tangents import Zero, is_zero
 from sagax._src.core.value import aval_of, is_operand
 from sagax._src.diagnostics.errors import ArgumentError, ArgumentValueError, DtypeError, ShapeError
-from sagax._src.lazy_import import lazy_import
+from sagax._src.lazy_import import lazy_imports
 from sagax._src.primitives import arithmetic as ar
 from sagax._src.primitives import comparison
 from sagax._src.primitives import structural as s
@@ -25,15 +27,16 @@ from sagax._src.primitives.resharding import with_out_sharding
 from sagax._src.primitives.shaping import concatenate
 from sagax._src.primitives.structural import (
     batch_reduction,
-    canonical_axis,
     reduce_sum,
     reduce_sum_p,
 )
 
-if TYPE_CHECKING:
-    import sagax._src.primitives.slicing as slicing
-else:
-    slicing = lazy_import("sagax._src.primitives.slicing", globals())
+
+@lazy_imports
+def _() -> None:
+    global slicing
+    from sagax._src.primitives import slicing
+
 
 reduce_sum_p.samples = [
     Sample(f32(3, 4), axes=(0,)),
@@ -72,9 +75,11 @@ def _reduction(
     neutral: Callable[[Any], Any],
     exact: Any,
     samples: Sequence[Any],
+    **answers: Any,
 ) -> Primitive:
     """A primitive that combines elements over `axes` with an XLA operation and its neutral element."""
-    p = Primitive(name, exact=exact, samples=samples)
+    mask = mask_filled("axes", neutral)
+    p = Primitive(name, exact=exact, samples=samples, family=REDUCTION, mask_rule=mask, **answers)
 
     @p.abstract
     def _(x: ShapedArray, *, axes: tuple) -> ShapedArray:
@@ -148,6 +153,7 @@ reduce_max_p = _reduction(
     lambda d: dtype_predicates.bounds(d)[0],
     _exact_unless_complex,
     _extremum_samples,
+    creates_nan=False,
 )
 reduce_min_p = _reduction(
     "reduce_min",
@@ -157,6 +163,7 @@ reduce_min_p = _reduction(
     lambda d: dtype_predicates.bounds(d)[1],
     _exact_unless_complex,
     _extremum_samples,
+    creates_nan=False,
 )
 
 
@@ -260,6 +267,7 @@ reduce_prod_p = _reduction(
     "reduce_prod", number, _prod_reference, "multiply", lambda d: 1, _multiplied_in_order,
     [Sample(f32(3, 4), axes=(0,)), Sample(f32(5), axes=(0,)), Sample(c64(3), axes=(0,)), Sample(i32(4), axes=(0,)),
      Sample(f32(2, 3), axes=(0, 1))],
+    wide_rule=lambda x, *, axes: x.prod(axis=axes),
 )  # fmt: skip
 
 
@@ -297,7 +305,7 @@ def _(primals: Sequence[Any], tangents: Sequence[Any], *, axes: tuple) -> tuple:
 
 def _position(name: str, numpy: Any, direction: str) -> Primitive:
     p = Primitive(
-        name, exact=True,
+        name, exact=True, family=REDUCTION,
         samples=[Sample(f32(3, 4), axes=(1,), index_dtype=np.dtype(np.int32)), Sample(i32(5), axes=(0,), index_dtype=np.dtype(np.int32)),
                  Sample(boolean(4), axes=(0,), index_dtype=np.dtype(np.uint8))],
     )  # fmt: skip
@@ -366,7 +374,9 @@ argmin_p = _position("argmin", np.argmin, "LT")
 
 # any other monoid ------------------------------------------------------------------------------------
 
-reduce_p = Primitive("reduce", multiple_results=True, holds_program=True)
+reduce_p = Primitive(
+    "reduce", family=COMBINING, cost=operand_size, multiple_results=True, holds_program=True
+)
 
 
 @reduce_p.abstract
@@ -389,6 +399,16 @@ def _(*avals: ShapedArray, jaxpr: ClosedJaxpr, dimensions: tuple, computation: A
             )
     shape = s.reduced_shape(values[0].shape, dimensions, "reduce")
     return [intern_aval(shape, x.dtype, x.weak_type, None) for x in values]
+
+
+@reduce_p.mask
+def _(trace: Any, primitive: Any, args: tuple, params: dict, out: Any) -> Any:
+    """What a reduction starts from is its neutral element."""
+    xs, inits = args[: len(args) // 2], args[len(args) // 2 :]
+    filled = [
+        trace.filled(x, params["dimensions"], init) for x, init in zip(xs, inits, strict=True)
+    ]
+    return trace.bind(primitive, (*filled, *inits), params, out)
 
 
 @reduce_p.reference

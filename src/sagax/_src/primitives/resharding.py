@@ -8,6 +8,7 @@ from typing import Any
 
 from sagax._src.core import meshes
 from sagax._src.core.effects import Effect
+from sagax._src.core.families import OPAQUE
 from sagax._src.core.layouts import Format
 from sagax._src.core.meshes import UNCONSTRAINED, AbstractMesh, AxisType, PartitionSpec
 from sagax._src.core.primitive import Primitive
@@ -143,9 +144,15 @@ def left_to_compiler(x: Any, names: Sequence[Any] | None = None) -> Any:
 _SAMPLE = NamedSharding(AbstractMesh((1,), ("x",), (AxisType.Auto,)), PartitionSpec("x"))
 
 
-def _primitive(name: str, open_entry: Any) -> Primitive:
+def _primitive(name: str, open_entry: Any, **answers: Any) -> Primitive:
     """An identity that fixes a sharding; a mapped dimension gets the entry `open_entry`."""
-    p = Primitive(name, samples=[Sample(f32(3, 4), sharding=_SAMPLE)])
+    p = Primitive(
+        name,
+        family=OPAQUE,
+        creates_nan=False,
+        **answers,
+        samples=[Sample(f32(3, 4), sharding=_SAMPLE)],
+    )
     p.sets_sharding = True
     p.reference_rule = lambda x, sharding: x
 
@@ -189,13 +196,15 @@ def _primitive(name: str, open_entry: Any) -> Primitive:
     return p
 
 
-sharding_constraint_p = _primitive("sharding_constraint", UNCONSTRAINED)
+sharding_constraint_p = _primitive("sharding_constraint", UNCONSTRAINED, cost=0)
 reshard_p = _primitive("reshard", None)
 
 
 # Leaves to the compiler what types said ----------------------------------------------------------
 
-forget_p = Primitive("auto_axes", samples=[Sample(f32(3, 4), mesh=_SAMPLE.mesh)])
+forget_p = Primitive(
+    "auto_axes", family=OPAQUE, creates_nan=False, samples=[Sample(f32(3, 4), mesh=_SAMPLE.mesh)]
+)
 forget_p.sets_sharding = True
 forget_p.reference_rule = lambda x, mesh: x
 forget_p.lower_rule = lambda b, x, mesh: x
@@ -230,7 +239,9 @@ def _(axis: Any, args: Sequence[Any], in_dims: Sequence[Any], *, mesh: Any) -> t
 INSPECTED = "sagax_inspected"  # the mark of values whose sharding is asked for
 _LOOKS = frozenset({Effect("inspect_sharding")})
 
-inspect_sharding_p = Primitive("inspect_sharding", multiple_results=True, holds_program=True)
+inspect_sharding_p = Primitive(
+    "inspect_sharding", family=OPAQUE, multiple_results=True, holds_program=True
+)
 inspect_sharding_p.sets_sharding = True
 inspect_sharding_p.abstract_rule = lambda x, callback: []
 inspect_sharding_p.reference_rule = lambda x, callback: []

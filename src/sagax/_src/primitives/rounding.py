@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from sagax._src.core import dtypes
+from sagax._src.core.families import EXACT, SIMPLE
 from sagax._src.core.samples import Sample, bf16, f16, f32
 from sagax._src.diagnostics.errors import ArgumentValueError
 from sagax._src.primitives.makers import elementwise, floating, operands
@@ -45,10 +46,16 @@ class RoundingMethod(enum.IntEnum):
 
 
 floor_p = elementwise(
-    "floor", numpy=np.floor, accepts=floating, hlo="floor", exact=True, samples=_ROUNDED
+    "floor",
+    family=EXACT,
+    numpy=np.floor,
+    accepts=floating,
+    hlo="floor",
+    exact=True,
+    samples=_ROUNDED,
 )
 ceil_p = elementwise(
-    "ceil", numpy=np.ceil, accepts=floating, hlo="ceil", exact=True, samples=_ROUNDED
+    "ceil", family=EXACT, numpy=np.ceil, accepts=floating, hlo="ceil", exact=True, samples=_ROUNDED
 )
 
 
@@ -85,6 +92,7 @@ def _round_numpy(x: np.ndarray, *, rounding_method: RoundingMethod) -> Any:
 
 round_p = elementwise(
     "round",
+    family=EXACT,
     numpy=_round_numpy,
     accepts=floating,
     exact=True,
@@ -153,6 +161,7 @@ def _next_bits(x: np.ndarray, y: np.ndarray) -> Any:
 nextafter_p = elementwise(
     "nextafter",
     2,
+    family=SIMPLE,
     numpy=_nextafter_numpy,
     accepts=floating,
     hlo="chlo.next_after",

@@ -13,6 +13,7 @@ import numpy as np
 
 from sagax._src.core import dims, dtype_predicates, dtypes
 from sagax._src.core.avals import ShapedArray, intern_aval
+from sagax._src.core.families import WHOLE
 from sagax._src.core.jaxpr import Jaxpr, eval_jaxpr
 from sagax._src.core.primitive import Primitive
 from sagax._src.core.samples import Sample, boolean, c64, f32, i32
@@ -31,6 +32,7 @@ from sagax._src.primitives.gathering import (
     signed_indices,
     wide_indices,
 )
+from sagax._src.primitives.index_rules import scatter_indices, shard_scatter
 from sagax._src.primitives.makers import exact_unless_complex, scalar_like
 from sagax._src.primitives.selection import select_n
 from sagax._src.primitives.shaping import full, iota, same_dtypes
@@ -170,10 +172,17 @@ def combination(name: str, dtype: Any) -> Jaxpr:
 
 
 def _scatter_primitive(
-    name: str, combine: Callable | None, *, linear: bool = False, exact: Any = False
+    name: str, combine: Callable | None, *, linear: bool = False, exact: Any = False, **answers: Any
 ) -> Primitive:
     """A scatter that combines by the NumPy ufunc `combine` (None: the update replaces)."""
-    p = Primitive(name, multilinear=linear, exact=exact)
+    p = Primitive(
+        name,
+        multilinear=linear,
+        exact=exact,
+        family=WHOLE,
+        shard_rule=shard_scatter,
+        **{"index_rule": scatter_indices, **answers},
+    )
     function = name.replace("-", "_")
 
     @p.abstract
@@ -716,7 +725,9 @@ def scatter_max(
 
 # scatter ------------------------------------------------------------------------------------------
 
-scatter_p = _scatter_primitive("scatter", None, exact=True)
+scatter_p = _scatter_primitive(
+    "scatter", None, exact=True, rounds=False, creates_nan=False, host_cost=6, moves_keys=True
+)
 
 
 @scatter_p.jvp
@@ -799,7 +810,7 @@ def scatter(
 
 # scatter_apply ------------------------------------------------------------------------------------
 
-scatter_apply_p = _scatter_primitive("scatter-apply", None)
+scatter_apply_p = _scatter_primitive("scatter-apply", None, index_rule=WHOLE.answers["index_rule"])
 
 
 @scatter_apply_p.reference

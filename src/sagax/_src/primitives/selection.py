@@ -9,6 +9,7 @@ import numpy as np
 
 from sagax._src.core import dims, dtype_predicates, dtypes
 from sagax._src.core.avals import ShapedArray, intern_aval
+from sagax._src.core.families import EXACT, SIMPLE, CotangentMask
 from sagax._src.core.primitive import Primitive
 from sagax._src.core.samples import Sample, boolean, c64, f16, f32, i32, u8
 from sagax._src.core.tangents import Zero, is_linear, is_zero
@@ -30,7 +31,9 @@ _BOOL = np.dtype(bool)
 
 # select_n -----------------------------------------------------------------------------------------
 
-select_n_p = Primitive("select_n", exact=True)
+select_n_p = Primitive(
+    "select_n", family=EXACT, cotangent_mask=CotangentMask.SELECTED, moves_keys=True, exact=True
+)
 select_n_p.elementwise = True
 
 
@@ -306,6 +309,7 @@ def _where(condition: Any, t: Any) -> Any:
 clamp_p = elementwise(
     "clamp",
     3,
+    family=EXACT,
     numpy=_clamp_numpy,
     accepts=_clampable,
     exact=True,
@@ -382,6 +386,7 @@ def _saturated_tangent(t: Any, out: Any, x: Any, low: float, high: float) -> Any
 # on the way back, too. One operation instead of two selects, whose masks XLA keeps in memory.
 saturate_p = elementwise(
     "saturate",
+    family=SIMPLE,
     numpy=lambda x, low, high: _clamp_numpy(
         scalar_like(low, x.dtype), x, scalar_like(high, x.dtype)
     ),

@@ -13,8 +13,11 @@ from typing import Any
 import numpy as np
 
 from sagax._src import config
+from sagax._src.argument_checks import checks
+from sagax._src.argument_checks.checks import canonical_axis
 from sagax._src.core import dims, dtype_predicates, dtypes
 from sagax._src.core.avals import ShapedArray, intern_aval, scalar_aval
+from sagax._src.core.families import JOINING, MOVEMENT, WHOLE, mask_all, mask_beside, shard_as_first
 from sagax._src.core.primitive import Primitive
 from sagax._src.core.samples import Sample, boolean, c64, f32, i32
 from sagax._src.core.shardings import Sharding
@@ -25,7 +28,6 @@ from sagax._src.primitives.resharding import with_out_sharding
 from sagax._src.primitives.structural import (
     broadcast_in_dim,
     broadcast_in_dim_p,
-    canonical_axis,
     convert,
     instantiate,
     linear_rules,
@@ -91,7 +93,9 @@ def align_mapped(args: Sequence[Any], in_dims: Sequence[Any], size: Any) -> tupl
 
 # concatenate --------------------------------------------------------------------------------------
 
-concatenate_p = Primitive("concatenate", multilinear=True, exact=True)
+concatenate_p = Primitive(
+    "concatenate", family=JOINING, mask_rule=mask_beside("dimension"), multilinear=True, exact=True
+)
 
 
 def concatenate(operands: Sequence[Any], dimension: int) -> Any:
@@ -168,6 +172,12 @@ def _(*avals: ShapedArray, dimension: int) -> ShapedArray:
     return intern_aval(shape, first.dtype, all(a.weak_type for a in avals), None)
 
 
+@concatenate_p.shard
+def _(call: Any) -> list:
+    shape = call.outs[0].shape
+    return [call.merged(call.cuts, [shape] * len(call.avals), shape)]
+
+
 @concatenate_p.reference
 def _(*xs: np.ndarray, dimension: int) -> np.ndarray:
     return np.concatenate(xs, dimension)
@@ -213,7 +223,8 @@ concatenate_p.samples = [
 
 # split --------------------------------------------------------------------------------------------
 
-split_p = Primitive("split", multiple_results=True, multilinear=True, exact=True)
+split_p = Primitive("split", multiple_results=True, multilinear=True, exact=True, family=MOVEMENT)
+split_p.mask_rule = mask_beside("axis")
 
 
 def split(operand: Any, sizes: Sequence[dims.Size], axis: int = 0) -> Sequence[Any]:
@@ -247,6 +258,15 @@ def _(x: ShapedArray, *, sizes: tuple, axis: int) -> list:
         intern_aval((*x.shape[:axis], s, *x.shape[axis + 1 :]), x.dtype, x.weak_type, None)
         for s in sizes
     ]
+
+
+@split_p.shard
+def _(call: Any) -> list:
+    axis = call.params["axis"]
+    parts = call.parts(call.cuts[0][axis])
+    if any(n % parts for n in call.params["sizes"]):
+        call.uncut((axis,), "split")
+    return call.as_first()
 
 
 @split_p.reference
@@ -302,7 +322,7 @@ split_p.samples = [
 
 # stack, unstack -----------------------------------------------------------------------------------
 
-stack_p = Primitive("stack", multilinear=True, exact=True)
+stack_p = Primitive("stack", family=JOINING, mask_rule=mask_all, multilinear=True, exact=True)
 
 
 def stack(operands: Sequence[Any], axis: int = 0) -> Any:
@@ -340,6 +360,13 @@ def _(*avals: ShapedArray, axis: int) -> ShapedArray:
         )
     shape = (*first.shape[:axis], len(avals), *first.shape[axis:])
     return intern_aval(shape, first.dtype, all(a.weak_type for a in avals), None)
+
+
+@stack_p.shard
+def _(call: Any) -> list:
+    axis = call.params["axis"]
+    merged = call.merged(call.cuts, [a.shape for a in call.avals], call.avals[0].shape)
+    return [(*merged[:axis], (), *merged[axis:])]
 
 
 @stack_p.reference
@@ -380,7 +407,10 @@ stack_p.samples = [
 ]
 
 
-unstack_p = Primitive("unstack", multiple_results=True, multilinear=True, exact=True)
+unstack_p = Primitive(
+    "unstack", multiple_results=True, multilinear=True, exact=True, family=MOVEMENT
+)
+unstack_p.mask_rule = mask_beside("axis")
 
 
 def unstack(x: Any, axis: int = 0) -> tuple:
@@ -409,6 +439,14 @@ def _(x: ShapedArray, *, axis: int) -> list:
     return [
         intern_aval((*x.shape[:axis], *x.shape[axis + 1 :]), x.dtype, x.weak_type, None)
     ] * count
+
+
+@unstack_p.shard
+def _(call: Any) -> list:
+    axis = call.params["axis"]
+    call.uncut((axis,), "taken apart")
+    cuts = call.cuts[0]
+    return [(*cuts[:axis], *cuts[axis + 1 :])] * len(call.outs)
 
 
 @unstack_p.reference
@@ -446,7 +484,7 @@ unstack_p.samples = [Sample(f32(2, 3), axis=1), Sample(f32(2), axis=0), Sample(i
 
 # tile ---------------------------------------------------------------------------------------------
 
-tile_p = Primitive("tile", multilinear=True, exact=True)
+tile_p = Primitive("tile", family=MOVEMENT, multilinear=True, exact=True)
 
 
 def tile(operand: Any, reps: Sequence[dims.Size]) -> Any:
@@ -462,18 +500,17 @@ def tile(operand: Any, reps: Sequence[dims.Size]) -> Any:
 
 @tile_p.abstract
 def _(x: ShapedArray, *, reps: tuple) -> ShapedArray:
-    if len(reps) != x.ndim:
-        raise ShapeError(
-            function="tile",
-            argument="reps",
-            got=reps,
-            expected=f"one entry for each of the operand's {x.ndim} dimensions",
-            operand=x,
-            fix="sagax.numpy.tile fills up missing ones",
-        )
+    fix = "sagax.numpy.tile fills up missing ones"
+    checks.one_for_each_dimension("tile", "reps", reps, x, fix=fix)
     return intern_aval(
         tuple([s * r for s, r in zip(x.shape, reps, strict=True)]), x.dtype, x.weak_type, None
     )
+
+
+@tile_p.shard
+def _(call: Any) -> list:
+    call.uncut([i for i, n in enumerate(call.params["reps"]) if n != 1], "repeated")
+    return call.as_first()
 
 
 @tile_p.reference
@@ -515,7 +552,8 @@ tile_p.samples = [
 
 # rev ----------------------------------------------------------------------------------------------
 
-rev_p = Primitive("rev", multilinear=True, exact=True)
+rev_p = Primitive("rev", multilinear=True, exact=True, family=MOVEMENT)
+rev_p.shard_rule, rev_p.mask_rule = shard_as_first, mask_beside("dimensions")
 
 
 def rev(operand: Any, dimensions: Sequence[int]) -> Any:
@@ -585,7 +623,7 @@ rev_p.samples = [
 
 # iota ---------------------------------------------------------------------------------------------
 
-iota_p = Primitive("iota", exact=True)
+iota_p = Primitive("iota", family=WHOLE, cost=0, rounds=False, creates_nan=False, exact=True)
 
 
 def iota(dtype: Any, size: int) -> Any:
@@ -685,7 +723,7 @@ iota_p.samples = [
 
 # sizes as values ----------------------------------------------------------------------------------
 
-dim_as_value_p = Primitive("dim_as_value")
+dim_as_value_p = Primitive("dim_as_value", family=WHOLE, mask_rule=None)
 
 
 def size_as_value(size: Any) -> Any:

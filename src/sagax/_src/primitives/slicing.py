@@ -5,20 +5,24 @@ from __future__ import annotations
 import builtins
 import functools
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from sagax._src.argument_checks import checks
+from sagax._src.argument_checks.checks import canonical_axis
 from sagax._src.core import dims, dtype_predicates, dtypes
 from sagax._src.core.avals import ShapedArray, intern_aval
+from sagax._src.core.families import JOINING, MOVEMENT, Fusion, Recompute, shard_resized
 from sagax._src.core.primitive import Primitive
 from sagax._src.core.samples import Sample, boolean, c64, f32, i32
 from sagax._src.core.tangents import Zero, is_linear, is_zero
 from sagax._src.core.value import aval_of
 from sagax._src.diagnostics.errors import ArgumentError, ArgumentValueError, DtypeError, ShapeError
-from sagax._src.lazy_import import lazy_import
+from sagax._src.lazy_import import lazy_imports
 from sagax._src.primitives.arithmetic import add, sub
 from sagax._src.primitives.comparison import lt
+from sagax._src.primitives.index_rules import shard_update, slice_indices, update_indices
 from sagax._src.primitives.makers import scalar_like
 from sagax._src.primitives.selection import select_n
 from sagax._src.primitives.shaping import (
@@ -33,7 +37,6 @@ from sagax._src.primitives.shaping import (
 from sagax._src.primitives.structural import (
     broadcast,
     broadcast_in_dim,
-    canonical_axis,
     convert,
     expand_dims,
     instantiate,
@@ -44,19 +47,21 @@ from sagax._src.primitives.structural import (
     zeros_of,
 )
 
-if TYPE_CHECKING:
-    import sagax._src.primitives.gathering as gathering
-    import sagax._src.primitives.scattering as scattering
-else:
-    gathering = lazy_import("sagax._src.primitives.gathering", globals())
-    scattering = lazy_import("sagax._src.primitives.scattering", globals())
+
+@lazy_imports
+def _() -> None:
+    global gathering, scattering
+    from sagax._src.primitives import gathering, scattering
+
 
 _WIDE = np.dtype(np.int32)
 
 
 # slice --------------------------------------------------------------------------------------------
 
-slice_p = Primitive("slice", multilinear=True, exact=True)
+slice_p = Primitive(
+    "slice", family=MOVEMENT, shard_rule=shard_resized, multilinear=True, exact=True
+)
 
 
 def slice(
@@ -112,14 +117,7 @@ def _(
     if strides is not None:
         given["strides"] = strides
     for argument, values in given.items():
-        if len(values) != x.ndim:
-            raise ShapeError(
-                function="slice",
-                argument=argument,
-                got=values,
-                expected=f"one entry for each of the operand's {x.ndim} dimensions",
-                operand=x,
-            )
+        checks.one_for_each_dimension("slice", argument, values, x)
     shape = []
     for axis, size in enumerate(x.shape):
         start, limit = start_indices[axis], limit_indices[axis]
@@ -269,7 +267,15 @@ class OutOfBoundsError(ArgumentValueError, IndexError):
 
 # pad ----------------------------------------------------------------------------------------------
 
-pad_p = Primitive("pad", multilinear=True, exact=True)
+pad_p = Primitive(
+    "pad",
+    family=JOINING,
+    creates_nan=True,
+    moves_keys=False,
+    shard_rule=shard_resized,
+    multilinear=True,
+    exact=True,
+)
 
 
 def pad(operand: Any, padding_value: Any, padding_config: Sequence[tuple[int, int, int]]) -> Any:
@@ -313,14 +319,9 @@ def _(x: ShapedArray, value: ShapedArray, *, padding_config: tuple) -> ShapedArr
             expected="numbers or booleans",
             fix="use lax.concatenate with an array to put before or after",
         )
-    if len(padding_config) != x.ndim:
-        raise ArgumentValueError(
-            function="pad",
-            argument="padding_config",
-            got=padding_config,
-            expected=f"one entry for each of the operand's {x.ndim} dimensions",
-            operand=x,
-        )
+    checks.one_for_each_dimension(
+        "pad", "padding_config", padding_config, x, error=ArgumentValueError
+    )
     shape = []
     for axis, (size, (low, high, interior)) in enumerate(zip(x.shape, padding_config)):
         if interior < 0:
@@ -343,6 +344,12 @@ def _(x: ShapedArray, value: ShapedArray, *, padding_config: tuple) -> ShapedArr
             )
         shape.append(padded)
     return intern_aval(tuple(shape), x.dtype, x.weak_type and value.weak_type, None)
+
+
+@pad_p.mask
+def _(trace: Any, primitive: Any, args: tuple, params: dict, out: Any) -> Any:
+    padded = [d for d, n in enumerate(params["padding_config"]) if tuple(n) != (0, 0, 0)]
+    return trace.bind_beside(padded, primitive, args, params, out)
 
 
 @pad_p.reference
@@ -548,7 +555,14 @@ def _start_value(
 
 # dynamic_slice ------------------------------------------------------------------------------------
 
-dynamic_slice_p = Primitive("dynamic_slice", multilinear=True, exact=True)
+dynamic_slice_p = Primitive(
+    "dynamic_slice",
+    family=MOVEMENT,
+    shard_rule=shard_resized,
+    index_rule=slice_indices,
+    multilinear=True,
+    exact=True,
+)
 
 
 def dynamic_slice(
@@ -596,14 +610,7 @@ def _check_starts(function: str, x: ShapedArray, starts: Sequence[ShapedArray]) 
 @dynamic_slice_p.abstract
 def _(x: ShapedArray, *starts: ShapedArray, slice_sizes: tuple) -> ShapedArray:
     _check_starts("dynamic_slice", x, starts)
-    if len(slice_sizes) != x.ndim:
-        raise ShapeError(
-            function="dynamic_slice",
-            argument="slice_sizes",
-            got=slice_sizes,
-            expected=f"one entry for each of the operand's {x.ndim} dimensions",
-            operand=x,
-        )
+    checks.one_for_each_dimension("dynamic_slice", "slice_sizes", slice_sizes, x)
     for axis, (size, whole) in enumerate(zip(slice_sizes, x.shape)):
         if size is whole:
             continue
@@ -713,7 +720,16 @@ dynamic_slice_p.samples = [
 
 # dynamic_update_slice -----------------------------------------------------------------------------
 
-dynamic_update_slice_p = Primitive("dynamic_update_slice", multilinear=True, exact=True)
+dynamic_update_slice_p = Primitive(
+    "dynamic_update_slice",
+    family=MOVEMENT,
+    shard_rule=shard_update,
+    index_rule=update_indices,
+    fusion=Fusion.SEPARATE,
+    recomputes=Recompute.CONDITIONALLY,
+    multilinear=True,
+    exact=True,
+)
 
 
 def dynamic_update_slice(

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import functools
+import math
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
+from sagax._src.argument_checks.checks import canonical_axis
 from sagax._src.core import dims, dtype_predicates, dtypes
 from sagax._src.core.avals import ShapedArray, intern_aval
+from sagax._src.core.families import WHOLE
 from sagax._src.core.primitive import Primitive
 from sagax._src.core.samples import Sample, boolean, f32, i32
 from sagax._src.core.staging import stage
@@ -21,10 +24,9 @@ from sagax._src.primitives import structural as s
 from sagax._src.primitives.arithmetic import neg
 from sagax._src.primitives.shaping import broadcasted_iota, rev
 from sagax._src.primitives.slicing import slice_in_dim
-from sagax._src.primitives.structural import canonical_axis
 
 sort_p = Primitive(
-    "sort", multiple_results=True, exact=True,
+    "sort", family=WHOLE, rounds=False, creates_nan=False, host_cost=4, multiple_results=True, exact=True,
     samples=[
         Sample(f32(5, unique=True), dimension=0, is_stable=True, num_keys=1),
         Sample(f32(3, 4, unique=True), i32(3, 4), dimension=1, is_stable=True, num_keys=1),
@@ -63,6 +65,19 @@ def _key(x: np.ndarray) -> list[np.ndarray]:
         wide = x.astype(np.float64) if x.dtype.itemsize < 8 else x
         return [wide + 0.0]
     return [x.astype(np.int16) if x.dtype.type.__module__ == "ml_dtypes" else x]
+
+
+def _comparisons(operands: Any, results: Any, params: dict) -> float:
+    size = results[0].size
+    return size * max(math.log2(max(size, 2)), 1)
+
+
+sort_p.cost = _comparisons
+
+
+@sort_p.shard
+def _(call: Any) -> list:
+    return call.along("dimension", what="sorted")
 
 
 @sort_p.reference
@@ -226,7 +241,7 @@ def sort_key_val(
 
 
 top_k_p = Primitive(
-    "top_k", multiple_results=True,
+    "top_k", family=WHOLE, creates_nan=False, multiple_results=True,
     samples=[Sample(f32(5, unique=True), k=2, axis=0, is_stable=True), Sample(f32(2, 6, unique=True), k=3, axis=1, is_stable=True),
              Sample(i32(4), k=4, axis=0, is_stable=True)],
 )  # fmt: skip
@@ -251,6 +266,11 @@ def _(x: ShapedArray, *, k: Any, axis: int, is_stable: bool) -> list:
         intern_aval(shape, x.dtype, x.weak_type, None),
         intern_aval(shape, dtypes.int32, False, None),
     ]
+
+
+@top_k_p.shard
+def _(call: Any) -> list:
+    return call.along("axis", what="searched")
 
 
 @top_k_p.reference
@@ -352,13 +372,18 @@ def top_k(operand: Any, k: int, *, axis: int = -1, is_stable: bool = True) -> li
 _APPROXIMATELY: dict[str, Any] = {"recall_target": 0.95, "reduction_input_size_override": -1}
 
 approx_top_k_p = Primitive(
-    "approx_top_k", multiple_results=True,
+    "approx_top_k", family=WHOLE, creates_nan=False, multiple_results=True,
     samples=[
         Sample(f32(7, unique=True), k=3, reduction_dimension=0, is_max_k=True, aggregate_to_topk=True, **_APPROXIMATELY),
         Sample(f32(2, 5, unique=True), k=2, reduction_dimension=-1, is_max_k=False, aggregate_to_topk=True, **_APPROXIMATELY),
         Sample(f32(4, 2, unique=True), k=2, reduction_dimension=0, is_max_k=False, aggregate_to_topk=False, **_APPROXIMATELY),
     ],
 )  # fmt: skip
+
+
+@approx_top_k_p.shard
+def _(call: Any) -> list:
+    return call.along("reduction_dimension", what="searched")
 
 
 @approx_top_k_p.composite
@@ -380,6 +405,11 @@ def _(
     return [values if is_max_k else neg(values), places]
 
 
+@approx_top_k_p.shard
+def _(call: Any) -> list:
+    return call.along("reduction_dimension", what="searched")
+
+
 @approx_top_k_p.reference
 def _(
     x: np.ndarray,
@@ -395,6 +425,11 @@ def _(
     rule = top_k_p.rule("reference")
     values, places = rule(x if is_max_k else -x, k=count, axis=axis, is_stable=True)
     return [values if is_max_k else -values, places]
+
+
+@approx_top_k_p.shard
+def _(call: Any) -> list:
+    return call.along("reduction_dimension", what="searched")
 
 
 @approx_top_k_p.abstract

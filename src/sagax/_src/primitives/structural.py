@@ -12,36 +12,26 @@ from typing import Any
 
 import numpy as np
 
+from sagax._src.argument_checks import checks
+from sagax._src.argument_checks.checks import canonical_axis
 from sagax._src.core import dims, dtype_predicates, dtypes
 from sagax._src.core.avals import ShapedArray, intern_aval
+from sagax._src.core.families import (
+    IDENTITY,
+    MOVEMENT,
+    REDUCTION,
+    CotangentMask,
+    Fusion,
+    Recompute,
+    mask_all,
+    mask_filled,
+)
 from sagax._src.core.primitive import Primitive
 from sagax._src.core.samples import Sample, bf16, boolean, c64, f32, i8, i32, u8
 from sagax._src.core.tangents import Linear, Zero, is_linear, is_zero
-from sagax._src.core.trace import Tracer
 from sagax._src.core.value import aval_of
 from sagax._src.diagnostics.errors import ArgumentError, ArgumentValueError, ShapeError
 from sagax._src.primitives.resharding import with_out_sharding
-
-
-def canonical_axis(axis: Any, ndim: int, function: str, argument: str = "axis") -> int:
-    """`axis` as an int in [0, ndim); an error that names function and argument otherwise."""
-    if isinstance(axis, Tracer):
-        axis = axis.__index__()
-    try:
-        k = axis.__index__()
-    except AttributeError:
-        raise ArgumentError(
-            function=function, argument=argument, got=axis, expected="an int"
-        ) from None
-    if not -ndim <= k < ndim:
-        raise ArgumentValueError(
-            function=function,
-            argument=argument,
-            got=k,
-            expected=f"an axis of an array with {ndim} dimension{'s' if ndim != 1 else ''}"
-            + (f" ({-ndim} to {ndim - 1})" if ndim else ": a scalar has none"),
-        )
-    return k + ndim if k < 0 else k
 
 
 def linear_rules(primitive: Primitive) -> None:
@@ -58,7 +48,15 @@ def linear_rules(primitive: Primitive) -> None:
 
 # broadcast_in_dim -------------------------------------------------------------------------------
 
-broadcast_in_dim_p = Primitive("broadcast_in_dim", multilinear=True, exact=True)
+broadcast_in_dim_p = Primitive(
+    "broadcast_in_dim",
+    family=MOVEMENT,
+    fusion=Fusion.INLINE,
+    recomputes=Recompute.REPEATEDLY,
+    mask_rule=mask_all,
+    multilinear=True,
+    exact=True,
+)
 
 
 def broadcast_in_dim(
@@ -110,14 +108,9 @@ broadcast_in_dim_p.samples = [
 def _(x: ShapedArray, *, shape: tuple, broadcast_dimensions: tuple) -> ShapedArray:
     if not dims.is_static(shape):
         dims.check_sizes(shape, "broadcast_in_dim: argument shape")
-    if len(broadcast_dimensions) != x.ndim:
-        raise ShapeError(
-            function="broadcast_in_dim",
-            argument="broadcast_dimensions",
-            got=broadcast_dimensions,
-            expected=f"one entry for each of the operand's {x.ndim} dimensions",
-            operand=x,
-        )
+    checks.one_for_each_dimension(
+        "broadcast_in_dim", "broadcast_dimensions", broadcast_dimensions, x
+    )
     if any(b <= a for a, b in zip(broadcast_dimensions, broadcast_dimensions[1:], strict=False)):
         raise ShapeError(
             function="broadcast_in_dim",
@@ -147,6 +140,14 @@ def _(x: ShapedArray, *, shape: tuple, broadcast_dimensions: tuple) -> ShapedArr
 @broadcast_in_dim_p.show
 def _(*, shape: tuple, broadcast_dimensions: tuple) -> dict:
     return {"broadcast_dimensions": broadcast_dimensions} if broadcast_dimensions else {}
+
+
+@broadcast_in_dim_p.shard
+def _(call: Any) -> list:
+    found: list[tuple] = [()] * len(call.params["shape"])
+    for i, k in enumerate(call.params["broadcast_dimensions"]):
+        found[k] = call.cuts[0][i]
+    return [tuple(found)]
 
 
 @broadcast_in_dim_p.reference
@@ -231,7 +232,9 @@ def instantiate(x: Any) -> Any:
 
 # transpose --------------------------------------------------------------------------------------
 
-transpose_p = Primitive("transpose", multilinear=True, exact=True)
+transpose_p = Primitive(
+    "transpose", family=MOVEMENT, mask_rule=mask_all, multilinear=True, exact=True
+)
 
 
 def transpose(operand: Any, permutation: Sequence[int]) -> Any:
@@ -282,6 +285,11 @@ def _(x: ShapedArray, *, permutation: tuple) -> ShapedArray:
     return intern_aval(tuple([x.shape[p] for p in permutation]), x.dtype, x.weak_type, None)
 
 
+@transpose_p.shard
+def _(call: Any) -> list:
+    return [tuple([call.cuts[0][p] for p in call.params["permutation"]])]
+
+
 @transpose_p.reference
 def _(x: np.ndarray, *, permutation: tuple) -> np.ndarray:
     return np.ascontiguousarray(np.transpose(x, permutation)) if permutation else x
@@ -309,7 +317,9 @@ def _(b: Any, x: Any, *, permutation: tuple) -> Any:
 
 # reshape ----------------------------------------------------------------------------------------
 
-reshape_p = Primitive("reshape", multilinear=True, exact=True)
+reshape_p = Primitive(
+    "reshape", family=MOVEMENT, fusion=Fusion.INLINE, multilinear=True, exact=True
+)
 
 
 def reshape(
@@ -366,6 +376,90 @@ def _(*, new_sizes: tuple) -> dict:
     return {"dimensions": None, "new_sizes": new_sizes, "sharding": None}
 
 
+@reshape_p.shard
+def _(call: Any) -> list:
+    """Dimensions are merged or split in groups of equal size; what is cut must be the first of its
+    group, so that the parts stay in order."""
+    old, new = call.avals[0].shape, call.outs[0].shape
+    cuts = call.cuts[0]
+    found: list[tuple] = [()] * len(new)
+    for before, after in _groups(old, new):
+        cut = [i for i in before if cuts[i]]
+        if not cut:
+            continue
+        small = [k for k in after if new[k] != 1]
+        wide = [i for i in before if old[i] != 1]
+        if len(wide) == 1 and len(small) == 1:
+            found[small[0]] = cuts[wide[0]]
+            continue
+        axes = tuple([name for i in cut for name in cuts[i]])
+        # all before the last cut dimension must be cut wholly: then parts lie one after the other
+        in_order = all(call.parts(cuts[i]) == old[i] for i in wide[: wide.index(cut[-1])])
+        from_first = cut == wide[: len(cut)]  # merged dimensions are cut without a gap
+        if (len(small) == 1 and from_first) or (
+            small and in_order and new[small[0]] % call.parts(axes) == 0
+        ):
+            found[small[0]] = axes
+        else:
+            raise call.wrong(
+                f"this reshape to {new} is not supported for an operand that is divided along "
+                f"{call.axes_text(axes)}: the parts of the result would not be parts of the operand",
+                fix="say how the result is divided, with out_sharding=P(...), or reshard the operand "
+                f"to {call.with_cut(0, cut[0], ())}",
+            )
+    return [tuple(found)]
+
+
+def _groups(old: tuple, new: tuple) -> list[tuple[list[int], list[int]]]:
+    """The smallest groups of dimensions, in order, that have equal sizes before and after."""
+    groups = []
+    i = k = 0
+    while i < len(old) or k < len(new):
+        before, after = [], []
+        p = q = 1
+        if i < len(old):
+            before.append(i)
+            p, i = old[i], i + 1
+        if k < len(new):
+            after.append(k)
+            q, k = new[k], k + 1
+        while not dims.same_shape((p,), (q,)):
+            if dims.is_dim(p) or dims.is_dim(q):
+                before += range(i, len(old))
+                after += range(k, len(new))
+                return [*groups, (before, after)]
+            if p < q:
+                if i == len(old):
+                    break
+                before.append(i)
+                p, i = p * old[i], i + 1
+            else:
+                if k == len(new):
+                    break
+                after.append(k)
+                q, k = q * new[k], k + 1
+        groups.append((before, after))
+    return groups
+
+
+@reshape_p.mask
+def _(trace: Any, primitive: Any, args: tuple, params: dict, out: Any) -> Any:
+    """Dimensions beside those of views may change, as long as the same number comes before and after."""
+
+    def parts(shape: tuple) -> list:
+        found: list = [1]
+        for size in shape:
+            if trace.is_ours(size):
+                found += [size, 1]
+            else:
+                found[-1] *= size
+        return found
+
+    if not dims.same_shape(parts(aval_of(args[0]).shape), parts(out.shape)):
+        raise trace.refused(primitive, args)
+    return trace.bind(primitive, args, params, out)
+
+
 @reshape_p.reference
 def _(x: np.ndarray, *, new_sizes: tuple) -> np.ndarray:
     return np.reshape(x, new_sizes)
@@ -392,7 +486,14 @@ def _(b: Any, x: Any, *, new_sizes: tuple) -> Any:
 
 # squeeze, expand_dims ---------------------------------------------------------------------------
 
-squeeze_p = Primitive("squeeze", multilinear=True, exact=True)
+squeeze_p = Primitive(
+    "squeeze",
+    family=MOVEMENT,
+    fusion=Fusion.INLINE,
+    mask_rule=mask_all,
+    multilinear=True,
+    exact=True,
+)
 
 
 def squeeze(array: Any, dimensions: Sequence[int] | int | None = None) -> Any:
@@ -435,6 +536,12 @@ def _(x: ShapedArray, *, dimensions: tuple) -> ShapedArray:
     return intern_aval(
         tuple([s for i, s in enumerate(x.shape) if i not in dimensions]), x.dtype, x.weak_type, None
     )
+
+
+@squeeze_p.shard
+def _(call: Any) -> list:
+    gone = call.params["dimensions"]
+    return [tuple([c for i, c in enumerate(call.cuts[0]) if i not in gone])]
 
 
 @squeeze_p.reference
@@ -498,7 +605,15 @@ def _summed_in_order(avals: tuple) -> bool:
     return not dtypes.is_inexact(x.dtype)
 
 
-reduce_sum_p = Primitive("reduce_sum", multilinear=True, exact=_summed_in_order)
+reduce_sum_p = Primitive(
+    "reduce_sum",
+    family=REDUCTION,
+    cotangent_mask=CotangentMask.MOVED,
+    mask_rule=mask_filled("axes", lambda dtype: 0),
+    wide_rule=lambda x, *, axes: x.sum(axis=axes),
+    multilinear=True,
+    exact=_summed_in_order,
+)
 
 
 def reduce_sum(operand: Any, axes: Sequence[int]) -> Any:
@@ -587,7 +702,9 @@ def _(b: Any, x: Any, *, axes: tuple) -> Any:
 
 # convert_element_type ---------------------------------------------------------------------------
 
-convert_element_type_p = Primitive("convert_element_type", multilinear=True, exact=True)
+convert_element_type_p = Primitive(
+    "convert_element_type", family=IDENTITY, rounds=True, multilinear=True, exact=True
+)
 
 
 def convert_element_type(operand: Any, new_dtype: Any) -> Any:
@@ -678,7 +795,15 @@ def _(b: Any, x: Any, *, new_dtype: Any, weak_type: bool) -> Any:
 
 # real: here because a conversion from complex takes it --------------------------------------------
 
-real_p = Primitive("real", multilinear=True, exact=True)
+real_p = Primitive(
+    "real",
+    family=IDENTITY,
+    fusion=Fusion.SEPARATE,
+    cost=1,
+    rounds=True,
+    multilinear=True,
+    exact=True,
+)
 
 real_p.samples = [
     Sample(c64(3)),
@@ -742,7 +867,6 @@ __all__ = [
     "broadcast",
     "broadcast_in_dim",
     "broadcast_in_dim_p",
-    "canonical_axis",
     "convert",
     "convert_element_type",
     "convert_element_type_p",

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from sagax._src.core import dtype_predicates, dtypes
+from sagax._src.core.families import EXPENSIVE, FORMULA, SIMPLE, Family
 from sagax._src.core.primitive import Primitive
 from sagax._src.core.samples import Sample, bf16, c64, f16, f32
 from sagax._src.core.value import aval_of
@@ -72,9 +73,11 @@ def _accurate(
     high: float = 2,
     *,
     in_float32: bool = False,
+    family: Family = EXPENSIVE,
 ) -> Primitive:
     return accurate_elementwise(
         name,
+        family=family,
         numpy=widened(numpy),
         hlo=hlo,
         in_float32=in_float32,
@@ -84,16 +87,31 @@ def _accurate(
     )
 
 
-def _plain(name: str, numpy: Any, jvp: Callable, low: float = -2, high: float = 2) -> Primitive:
+def _plain(
+    name: str,
+    numpy: Any,
+    jvp: Callable,
+    low: float = -2,
+    high: float = 2,
+    family: Family = EXPENSIVE,
+) -> Primitive:
     return elementwise(
-        name, numpy=widened(numpy), accepts=inexact, jvp=jvp, samples=_samples(low, high)
+        name,
+        family=family,
+        numpy=widened(numpy),
+        accepts=inexact,
+        jvp=jvp,
+        samples=_samples(low, high),
     )
 
 
 # (1 - x)(1 + x), in which derivatives keep their digits near the ends of [-1, 1] -----------------------
 
 one_minus_square_p = _plain(
-    "one_minus_square", lambda x: (1 - x) * (1 + x), lambda t, out, x: mul(t, mul(-2, x))
+    "one_minus_square",
+    lambda x: (1 - x) * (1 + x),
+    lambda t, out, x: mul(t, mul(-2, x)),
+    family=SIMPLE,
 )
 
 
@@ -127,6 +145,7 @@ def exp(x: Any, *, accuracy: Any = None) -> Any:
 
 exp2_p = accurate_elementwise(
     "exp2",
+    family=EXPENSIVE,
     numpy=widened(np.exp2),
     hlo="",
     accepts=inexact,
@@ -248,12 +267,14 @@ sin_p = _accurate(
     np.sin,
     "sine",
     lambda t, out, x, accuracy=None: mul(t, cos(x, accuracy=accuracy)),
+    family=FORMULA,
 )
 cos_p = _accurate(
     "cos",
     np.cos,
     "cosine",
     lambda t, out, x, accuracy=None: neg(mul(t, sin(x, accuracy=accuracy))),
+    family=FORMULA,
 )
 
 
@@ -287,6 +308,7 @@ tan_p = _accurate(
     lambda t, out, x, accuracy=None: mul(t, add(1, square(out))),
     low=-1.2,
     high=1.2,
+    family=FORMULA,
 )
 
 
@@ -398,6 +420,7 @@ def _atan2_numpy(y: np.ndarray, x: np.ndarray) -> Any:
 atan2_p = elementwise(
     "atan2",
     2,
+    family=EXPENSIVE,
     numpy=widened(_atan2_numpy),
     accepts=inexact,
     jvp=(

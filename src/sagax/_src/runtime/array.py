@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from sagax._src import config, source_stacks, xla
+from sagax._src import config, source_stacks, tuning, xla
 from sagax._src.callbacks import active_calls
 from sagax._src.core import avals, dtype_predicates, dtypes
 from sagax._src.core.avals import intern_aval
@@ -500,7 +500,9 @@ class ConcreteArray(Array):
             buffer = xla.shards(buffer)[0]
         if copy:
             buffer = xla.put(np.array(self.host()), self._where(), share=True)
-        return xla.to_dlpack(buffer, stream=stream, max_version=max_version, copied=bool(copy))
+        return xla.dlpack.to_dlpack(
+            buffer, stream=stream, max_version=max_version, copied=bool(copy)
+        )
 
     def __dlpack_device__(self) -> tuple[int, int]:
         device = self._where()
@@ -588,12 +590,11 @@ def from_scalar(x: Any, kind: type, x64: bool) -> ConcreteArray:
     return ConcreteArray(aval, host)
 
 
-_LARGE = 1 << 16  # bytes from which on another copy, for the engine, would be felt
 _ALIGNMENT = 64  # the engine uses memory of the host as it is where it begins at such an address
 
 
 def _copied(x: Any, dtype: np.dtype) -> np.ndarray:
-    if x.nbytes < _LARGE:
+    if x.nbytes < tuning.ALIGNED_COPY_MIN_BYTES:
         return np.array(x, dtype=dtype, order="C")
     size = x.size * dtype.itemsize
     memory = np.empty(size + _ALIGNMENT, np.uint8)

@@ -54,7 +54,7 @@ def entry(
         return held + bufs
 
     def failed(error: BaseException, bufs: list, arrays: Sequence[ConcreteArray]) -> BaseException:
-        return explained(executable.explained(error, bufs), [*arrays, *consts])
+        return explained(executable.diagnose(error, bufs), [*arrays, *consts])
 
     execute, handlers = executable.execute, executable.handlers
     if compiled.lowered.jaxpr.effects:

@@ -18,21 +18,22 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
-from sagax._src import config, xla
-from sagax._src.lazy_import import lazy_import
+from sagax._src import config, tuning, xla
+from sagax._src.lazy_import import lazy_imports
 from sagax._src.runtime import map_limit
 from sagax._src.runtime.compile_threads import aside
 from sagax._src.runtime.disk_store import Entry, Refused, Store, Summary
 
-if TYPE_CHECKING:
+
+@lazy_imports
+def _() -> None:
+    global hashlib
     import hashlib
-else:
-    hashlib = lazy_import("hashlib", globals())
+
 
 _FORMAT = "1"
-_LEAST_GAIN = 0.5  # an entry whose loading takes more than this part of compiling is not used
 _NONE: Final[Mapping[str, Any]] = MappingProxyType({})
 # Every operation ends in its location, and the locations themselves end the text.
 _LOCATION = re.compile(r" loc\(#loc\d+\)$|^#loc.*\n", re.MULTILINE)
@@ -76,17 +77,17 @@ def compiled(
     num_replicas: int = 1,
     num_partitions: int = 1,
     shardy: bool = False,
-) -> tuple[xla.Executable, Origin]:
+) -> tuple[xla.executable.Executable, Origin]:
     """The program compiled for the devices, or loaded where it was compiled before; and which of these.
 
-    Arguments as of `xla.compile`; `name` is what explanations call the program.
+    Arguments as of `xla.compiler.compile`; `name` is what explanations call the program.
     """
     how = {"num_replicas": num_replicas, "num_partitions": num_partitions, "shardy": shardy}
     map_limit.make()
 
-    def compile_now() -> xla.Executable:
+    def compile_now() -> xla.executable.Executable:
         return aside(
-            lambda: xla.compile(
+            lambda: xla.compiler.compile(
                 client,
                 module,
                 devices,
@@ -113,7 +114,7 @@ def compiled(
     if entry is not None:
         begun = time.thread_time()
         try:
-            executable = xla.deserialize(
+            executable = xla.compiler.deserialize(
                 client, entry.payload, devices, out_avals, callbacks, num_replicas=num_replicas
             )
         except (xla.EngineError, ValueError) as error:
@@ -234,7 +235,7 @@ def _parts(client: Any, module: str, options: Mapping[str, Any], how: dict) -> d
 
 @functools.lru_cache(maxsize=64)
 def _engine(client: Any) -> str:
-    return _digest(_FORMAT, xla.platform_fingerprint(client))
+    return _digest(_FORMAT, xla.client.platform_fingerprint(client))
 
 
 # -- entries --------------------------------------------------------------------------------------
@@ -253,7 +254,11 @@ def _found(store: Store, key: str, settings: Any) -> tuple[Entry | None, str]:
 
 
 def _keep(
-    store: Store, key: str, facts: dict[str, Any], executable: xla.Executable, settings: Any
+    store: Store,
+    key: str,
+    facts: dict[str, Any],
+    executable: xla.executable.Executable,
+    settings: Any,
 ) -> None:
     try:
         payload = executable.serialize()
@@ -271,7 +276,7 @@ def _keep(
 
 def _judge(store: Store, key: str, entry: Entry, took: float, settings: Any) -> None:
     """Mark an entry that does not pay, so that the next process compiles at once."""
-    if took <= _LEAST_GAIN * entry.facts["seconds"]:
+    if took <= tuning.CACHE_MAX_LOADING_PART * entry.facts["seconds"]:
         return
     try:
         store.write(key, entry.facts, b"", settings.compilation_cache_max_size)

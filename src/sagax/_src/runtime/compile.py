@@ -5,14 +5,15 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from sagax._src import config, trees, xla
+from sagax._src.core.dispatch_keys import executable_key
 from sagax._src.core.jaxpr import ClosedJaxpr, Jaxpr
 from sagax._src.core.meshes import UNCONSTRAINED, PartitionSpec
 from sagax._src.core.shardings import NamedSharding, Sharding, Tiles
 from sagax._src.diagnostics import events
-from sagax._src.lazy_import import lazy_import
+from sagax._src.lazy_import import lazy_imports
 from sagax._src.lowering.text import physical
 from sagax._src.primitives.resharding import INSPECTED
 from sagax._src.runtime import commit_sites, devices, effect_tokens, progress, working_memory
@@ -33,18 +34,16 @@ from sagax._src.runtime.placements import (
 )
 from sagax._src.transforms.prune import prune_jaxpr, used_inputs
 
-if TYPE_CHECKING:
-    import sagax._src.lowering.effect_tokens as token_lowering
-    import sagax._src.lowering.module as lowering
-    import sagax._src.lowering.passes as passes
-    import sagax._src.runtime.compilation_cache as compilation_cache
-    import sagax._src.runtime.key_reuse.watch as watch
-else:
-    lowering = lazy_import("sagax._src.lowering.module", globals())
-    token_lowering = lazy_import("sagax._src.lowering.effect_tokens", globals())
-    passes = lazy_import("sagax._src.lowering.passes", globals())
-    compilation_cache = lazy_import("sagax._src.runtime.compilation_cache", globals())
-    watch = lazy_import("sagax._src.runtime.key_reuse.watch", globals())
+
+@lazy_imports
+def _() -> None:
+    global compilation_cache, lowering, passes, token_lowering, watch
+    from sagax._src.lowering import effect_tokens as token_lowering
+    from sagax._src.lowering import module as lowering
+    from sagax._src.lowering import passes
+    from sagax._src.runtime import compilation_cache
+    from sagax._src.runtime.key_reuse import watch
+
 
 _NONE: Final[Mapping] = MappingProxyType({})
 _LOWERING: Final = "/jax/core/compile/jaxpr_to_mlir_module_duration"
@@ -154,12 +153,12 @@ class Compiled:
         if b.platform == "cpu" and (
             "lapack_" in lowered.text or "tridiagonal_solve_perturbed_ffi" in lowered.text
         ):
-            xla.register_cpu_kernels()
+            xla.custom_calls.register_cpu_kernels()
         settings = config.thread.settings
         if settings.exact is True and "stablehlo.while" in lowered.text:
             options = _loops_in_steps(options)
         if b.platform == "cpu" and (threshold := _unroll_threshold(settings)) is not None:
-            options = {xla.UNROLL_THRESHOLD: threshold, **options}
+            options = {xla.compile_options.UNROLL_THRESHOLD: threshold, **options}
         divided = lowered.shardings
         if divided is not None:
             options = {
@@ -231,10 +230,10 @@ def _in_order(run: Callable, devices: tuple, ins: Any, outs: Any) -> Callable:
     def run_in_order(buffers: Sequence[Any]) -> list:
         given = list(buffers)
         for i in strange_in:
-            given[i] = xla.reordered(given[i], devices)
+            given[i] = xla.with_device_order(given[i], devices)
         results = list(run(given))
         for i in strange_out:
-            results[i] = xla.reordered(results[i], outs[i]._device_assignment)
+            results[i] = xla.with_device_order(results[i], outs[i]._device_assignment)
         return results
 
     return run_in_order
@@ -332,7 +331,7 @@ def _tell(lowered: Lowered, place: Any) -> None:
     """Call those who want to know the sharding of a value with it."""
     several = isinstance(place, Placement)
     text = lowered.text.replace(f"// {INSPECTED} ", "")
-    axes = xla.propagated_shardings(text, INSPECTED) if several else {}
+    axes = xla.mlir.propagate_shardings(text, INSPECTED) if several else {}
     for i, callback in enumerate(lowered.inspected):
         if several:
             parts = [tuple(filter(None, names.split(","))) for names in axes.get(str(i), [])]
@@ -476,7 +475,7 @@ def run_jaxpr(
     inner = jaxpr.jaxpr
     committed = place_for(inner, in_context(placement(arrays), len(arrays)), len(arrays))
     device = committed if committed is not None else devices.default_device()
-    key = ("compiled", device, config.thread.settings.key)
+    key = executable_key(device)
     compiled = inner.memo.get(key)
     if compiled is None:
         lowered = Lowered(inner, platform_of(device), name, place=device)

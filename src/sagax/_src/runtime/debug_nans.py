@@ -8,22 +8,25 @@ result goes into the bad result of the program. What a `where` leaves out is the
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from sagax._src import config
 from sagax._src.core import dtypes
 from sagax._src.core.jaxpr import Jaxpr, Literal, Var, eval_jaxpr, subjaxprs
+from sagax._src.core.operands import LoopOperands, WhileOperands
 from sagax._src.diagnostics.errors import NonFiniteError
-from sagax._src.lazy_import import lazy_import
+from sagax._src.lazy_import import lazy_imports
 from sagax._src.runtime.array import ConcreteArray, as_array
 from sagax._src.source_stacks import origin
 
-if TYPE_CHECKING:
-    import sagax._src.higher_order.shard_map as shard_map
-else:
-    shard_map = lazy_import("sagax._src.higher_order.shard_map", globals())
+
+@lazy_imports
+def _() -> None:
+    global shard_map
+    from sagax._src.higher_order import shard_map
+
 
 _thread = config.thread
 _MOST_ROUNDS = 10_000  # of a loop that are looked through
@@ -180,8 +183,8 @@ def _look_inside_devices(params: dict, ins: list, path: tuple[str, ...]) -> None
 
 def _look_inside_scan(params: dict, ins: list, path: tuple[str, ...]) -> None:
     body, length = params["jaxpr"], params["length"]
-    n, carry_end = params["num_consts"], params["num_consts"] + params["num_carry"]
-    consts, carry, xs = ins[:n], ins[n:carry_end], [x.host() for x in ins[carry_end:]]
+    consts, carry, sequences = LoopOperands.of_scan(ins, params)
+    xs = [x.host() for x in sequences]
     for k in range(min(length, _MOST_ROUNDS)):
         i = length - 1 - k if params["reverse"] else k
         operands = [*consts, *carry, *[as_array(x[i]) for x in xs]]
@@ -194,8 +197,7 @@ def _look_inside_scan(params: dict, ins: list, path: tuple[str, ...]) -> None:
 
 def _look_inside_while(params: dict, ins: list, path: tuple[str, ...]) -> None:
     cond, body = params["cond_jaxpr"], params["body_jaxpr"]
-    n, m = params["cond_nconsts"], params["body_nconsts"]
-    cond_consts, body_consts, carry = ins[:n], ins[n : n + m], ins[n + m :]
+    cond_consts, body_consts, carry = WhileOperands.of_while(ins, params)
     for k in range(_MOST_ROUNDS):
         if not bool(_run(cond, [*cond_consts, *carry])[0]):
             return

@@ -65,7 +65,7 @@ def _wanted() -> tuple[list[str], str]:
         words = [p.strip() for p in (getattr(settings, name) or "").split(",")]
         if any(words):
             return [canonical_platform(p) for p in words if p], name
-    return ["cuda", "cpu"] if xla.cuda_plugin_available() else ["cpu"], ""
+    return ["cuda", "cpu"] if xla.cuda_wheels.plugin_available() else ["cpu"], ""
 
 
 def _start(platform: str) -> Backend:
@@ -79,14 +79,14 @@ def _start(platform: str) -> Backend:
                 fix="correct JAX_NUM_CPU_DEVICES, or the call of config.update",
             )
         working_memory.prepare()
-        client = xla.cpu_client if together is None else together.cpu_client
+        client = xla.client.make_cpu_client if together is None else together.cpu_client
         started = Backend("cpu", client(count if count > 0 else None))
         there = len(started.local_devices)
         why = f"the CPU has been started with {there} device{'s' if there > 1 else ''}"
         config.fix("num_cpu_devices", why, lambda count: count in (-1, there))
         return started
     visible = settings.cuda_visible_devices
-    client = xla.cuda_client if together is None else together.cuda_client
+    client = xla.cuda.make_client if together is None else together.cuda_client
     started = Backend("cuda", client(_cuda_options(visible)))
     config.fix("cuda_visible_devices", "the GPUs have been started", lambda v: v == visible)
     return started
@@ -173,7 +173,7 @@ def _first_that_starts() -> Backend:
         try:
             return backend(platform)
         except BackendError as error:
-            if not setting or platform != "cuda" or xla.cuda_plugin_available():
+            if not setting or platform != "cuda" or xla.cuda_wheels.plugin_available():
                 _log.warning("%s; the next platform is used. %s", error.args[0], _DOCTOR)
     return backend(last)
 

@@ -18,17 +18,18 @@ import stat
 import threading
 import time
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
-from sagax._src.lazy_import import lazy_import
+from sagax._src.lazy_import import lazy_imports
 
-if TYPE_CHECKING:
+
+@lazy_imports
+def _() -> None:
+    global hashlib, hmac, json
     import hashlib
     import hmac
     import json
-else:
-    hashlib, hmac = lazy_import("hashlib", globals()), lazy_import("hmac", globals())
-    json = lazy_import("json", globals())
+
 
 _MAGIC = b"sagax program 1\n"
 _CODE_BYTES = 32

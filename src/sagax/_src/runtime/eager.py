@@ -12,17 +12,22 @@ import functools
 import operator
 import weakref
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from sagax._src import config, trees
+from sagax._src import config, trees, tuning
 from sagax._src.core import dims, dtypes
+from sagax._src.core.dispatch_keys import call_key
 from sagax._src.core.jaxpr import Jaxpr, Literal
 from sagax._src.core.staging import hoist_constants, stage
 from sagax._src.diagnostics.errors import SagaxError
-from sagax._src.lazy_import import lazy_import
+from sagax._src.lazy_import import lazy_imports
+from sagax._src.primitives.arithmetic import div_p, mul_p
+from sagax._src.primitives.selection import select_n_p
+from sagax._src.primitives.structural import reduce_sum_p
 from sagax._src.runtime import call_paths, commit_sites, devices
+from sagax._src.runtime.arity_template import filled_in
 from sagax._src.runtime.array import ConcreteArray, as_array, settled
 from sagax._src.runtime.compile import (
     Compiled,
@@ -35,14 +40,14 @@ from sagax._src.runtime.compile import execute as run_compiled
 from sagax._src.runtime.placements import Placement, in_context, replicated
 from sagax._src.transforms.prune import prune_jaxpr
 
-if TYPE_CHECKING:
-    import sagax._src.runtime.debug_nans as debug_nans
-    import sagax._src.runtime.key_reuse.watch as watch
-else:
-    watch = lazy_import("sagax._src.runtime.key_reuse.watch", globals())
-    debug_nans = lazy_import("sagax._src.runtime.debug_nans", globals())
 
-HOST_LIMIT = 1 << 14  # elements, of operands and results each; beyond it the engine's threads pay
+@lazy_imports
+def _() -> None:
+    global debug_nans, watch
+    from sagax._src.runtime import debug_nans
+    from sagax._src.runtime.key_reuse import watch
+
+
 _thread = config.thread
 _own, _process = config.own, config.process
 _ndarray = np.ndarray
@@ -82,9 +87,7 @@ def _evaluate_any(primitive: Any, args: tuple, params: dict) -> Any:
         committed = placement(arrays)
     except SagaxError as error:
         raise error.attach(function=primitive.name) from None
-    key = (_thread.settings, committed, *[a.aval for a in arrays], *params.items())
-    if committed is None:
-        key = (key[0], *key[2:])
+    key = call_key([a.aval for a in arrays], committed, params.items())
     try:
         entry = primitive.entries.get(key)
     except TypeError:
@@ -146,7 +149,7 @@ def _way_to_run(
     on_host, bound = _on_host(device, committed)
     if exact and on_host:
         avals = (*in_avals, *(out if primitive.multiple_results else (out,)))
-        small = max(a.size for a in avals) <= HOST_LIMIT
+        small = max(a.size for a in avals) <= tuning.NUMPY_MAX_ELEMENTS
         if small and not any(dtypes.is_extended(a.dtype) for a in avals):
             return _staying(_host_entry(primitive, params, out, bound, len(in_avals)), bound)
     return _device_entry(primitive, in_avals, params, device, committed)
@@ -212,61 +215,40 @@ def _host_entry(primitive: Any, params: dict, out: Any, committed: Any, operands
             return [_array(r, a, committed) for r, a in zip(results, out, strict=True)]
 
         return run_several
-    dtype, quietly = out.dtype, _run_quietly
+    if not 1 <= operands <= _MOST_NAMED:
 
-    def run(arrays: Sequence) -> ConcreteArray:
-        operands = [a.host() if a._host is None else a._host for a in arrays]
-        try:
-            result = quietly(reference, *operands)
-        except RuntimeError:
-            result = _quietly(reference, *operands)
-        if type(result) is not _ndarray or result.dtype is not dtype:
-            result = _as_numpy(result, dtype)
-        result.setflags(write=False)
-        return ConcreteArray(out, result, None, committed)
+        def run(arrays: Sequence) -> ConcreteArray:
+            result = _quietly(reference, *[a.host() for a in arrays])
+            return _array(result, out, committed)
 
-    def run_one(arrays: Sequence) -> ConcreteArray:  # as `run`, for what is called most
-        (x,) = arrays
-        x = x.host() if x._host is None else x._host
-        try:
-            result = quietly(reference, x)
-        except RuntimeError:
-            result = _quietly(reference, x)
-        if type(result) is not _ndarray or result.dtype is not dtype:
-            result = _as_numpy(result, dtype)
-        result.setflags(write=False)
-        return ConcreteArray(out, result, None, committed)
-
-    def run_two(arrays: Sequence) -> ConcreteArray:
-        x, y = arrays
-        x = x.host() if x._host is None else x._host
-        y = y.host() if y._host is None else y._host
-        try:
-            result = quietly(reference, x, y)
-        except RuntimeError:
-            result = _quietly(reference, x, y)
-        if type(result) is not _ndarray or result.dtype is not dtype:
-            result = _as_numpy(result, dtype)
-        result.setflags(write=False)
-        return ConcreteArray(out, result, None, committed)
-
-    def run_three(arrays: Sequence) -> ConcreteArray:
-        x, y, z = arrays
-        x = x.host() if x._host is None else x._host
-        y = y.host() if y._host is None else y._host
-        z = z.host() if z._host is None else z._host
-        try:
-            result = quietly(reference, x, y, z)
-        except RuntimeError:
-            result = _quietly(reference, x, y, z)
-        if type(result) is not _ndarray or result.dtype is not dtype:
-            result = _as_numpy(result, dtype)
-        result.setflags(write=False)
-        return ConcreteArray(out, result, None, committed)
-
-    if operands == 3 and primitive.name == "select_n":
+        return run
+    if operands == 3 and primitive is select_n_p:
         return _choosing(reference, out, committed, 1, 2)
-    return {1: run_one, 2: run_two, 3: run_three}.get(operands, run)
+    return _maker(operands)(reference, out, out.dtype, committed)
+
+
+_MOST_NAMED = 8
+_RUN = """
+def make(reference, out, dtype, committed):
+    def run(arrays):
+        {operands}, = arrays
+        {x} = {x}.host() if {x}._host is None else {x}._host
+        try:
+            result = _run_quietly(reference, {operands})
+        except RuntimeError:
+            result = _quietly(reference, {operands})
+        if type(result) is not _ndarray or result.dtype is not dtype:
+            result = _as_numpy(result, dtype)
+        result.setflags(write=False)
+        return ConcreteArray(out, result, None, committed)
+
+    return run
+"""
+
+
+@functools.cache
+def _maker(operands: int) -> Callable:
+    return filled_in(_RUN, operands, globals())
 
 
 def _choosing(reference: Callable, out: Any, committed: Any, no: int, yes: int) -> Callable:
@@ -395,7 +377,7 @@ def prepare(
         run = _staying(run, bound)
     elif on_host and _same_through_numpy(jaxpr):
         run = _host_program(jaxpr, bound)
-        if sum([_STEPS.get(e.primitive.name, 1) for e in jaxpr.eqns]) > _FEW_STEPS:
+        if sum([e.primitive.host_cost for e in jaxpr.eqns]) > tuning.NUMPY_MAX_PRIMITIVES:
             run = _replaced_later(run, lambda: _device_program(jaxpr, device, committed, name))
         run = _staying(run, bound)
     else:
@@ -414,15 +396,9 @@ def prepare(
     return lambda xs: unflatten(run((*held, *xs)))
 
 
-# A compiled program takes about as long as so many steps through NumPy; compiling it, as so many runs.
-_FEW_STEPS = 6
-_STEPS = {"gather": 6, "scatter": 6, "sort": 4}  # what takes longer than one
-_COMPILED_AFTER = 1000
-
-
 def _replaced_later(first: Callable, build: Callable[[], Callable]) -> Callable:
     """`first`, and after many calls what `build` gives, which does the same in less time."""
-    run, left = first, _COMPILED_AFTER
+    run, left = first, tuning.COMPILE_AFTER_NUMPY_CALLS
 
     def call(arrays: Sequence) -> Any:
         nonlocal run, left
@@ -435,15 +411,12 @@ def _replaced_later(first: Callable, build: Callable[[], Callable]) -> Callable:
     return call
 
 
-_MISSES = 8
-
-
 def _first_by_numpy(
     function: Callable, aval: Any, committed: Any, build: Callable[[], Callable]
 ) -> Callable:
     """By NumPy; what it cannot do (IndexError) is done by what `build` gives, and often so, all is."""
     run: Callable | None = None
-    left, dtype = _MISSES, aval.dtype
+    left, dtype = tuning.NUMPY_MAX_REFUSALS, aval.dtype
 
     def call(arrays: Sequence) -> Any:
         nonlocal run, left
@@ -470,7 +443,7 @@ def _is_small(jaxpr: Jaxpr) -> bool:
     return all(
         not dtypes.is_extended(v.aval.dtype)
         and not dims.is_dim(v.aval.size)
-        and v.aval.size <= HOST_LIMIT
+        and v.aval.size <= tuning.NUMPY_MAX_ELEMENTS
         for v in atoms
     )
 
@@ -482,16 +455,8 @@ def _given_back(places: list[int]) -> Callable:
     return lambda arrays: [arrays[i] for i in places]
 
 
-# Operations whose results are among their operands' numbers, or are exact: with these before or after
-# it, an operation that rounds still gives what it gives alone. Of two that round, a compiler may make one.
-_KEEPS_NUMBERS = frozenset(
-    "abs and broadcast_in_dim ceil clamp concatenate copy dynamic_slice dynamic_update_slice eq floor gather ge gt iota "
-    "is_finite le lt max min ne neg not or pad rem reshape rev round scatter select_n shift_left "
-    "shift_right_arithmetic shift_right_logical sign slice sort split squeeze stack stop_gradient tile transpose "
-    "unstack xor".split()
-)
 # Pairs of operations that round and are never made one.
-_SEPARATE = (("reduce_sum", "mul"), ("reduce_sum", "div"))
+_SEPARATE = ((reduce_sum_p, mul_p), (reduce_sum_p, div_p))
 
 
 def _same_through_numpy(jaxpr: Jaxpr) -> bool:
@@ -505,20 +470,22 @@ def _same_through_numpy(jaxpr: Jaxpr) -> bool:
         if not (p.exact if isinstance(p.exact, bool) else p.exact(avals)):
             return False
         for aval in (*avals, *[v.aval for v in eqn.outvars]):
-            if dtypes.is_extended(aval.dtype) or dims.is_dim(aval.size) or aval.size > HOST_LIMIT:
+            if (
+                dtypes.is_extended(aval.dtype)
+                or dims.is_dim(aval.size)
+                or aval.size > tuning.NUMPY_MAX_ELEMENTS
+            ):
                 return False
             narrow = narrow or dtypes.is_narrow_float(aval.dtype)
-        if p.name not in _KEEPS_NUMBERS and any(
-            dtypes.is_inexact(v.aval.dtype) for v in eqn.outvars
-        ):
+        if p.rounds and any(dtypes.is_inexact(v.aval.dtype) for v in eqn.outvars):
             rounding.append(eqn)
     if len(jaxpr.eqns) <= 1 or not rounding:
         return True
     if narrow:  # the compiler computes several operations in float32 before it rounds
         return False
-    if any(e.primitive.name == "div" and not _known_divisor(e, jaxpr) for e in rounding):
+    if any(e.primitive is div_p and not _known_divisor(e, jaxpr) for e in rounding):
         return False
-    return len(rounding) == 1 or tuple([e.primitive.name for e in rounding]) in _SEPARATE
+    return len(rounding) == 1 or tuple([e.primitive for e in rounding]) in _SEPARATE
 
 
 def _known_divisor(eqn: Any, jaxpr: Jaxpr) -> bool:
@@ -544,7 +511,7 @@ def _host_program(jaxpr: Jaxpr, committed: Any) -> Callable:
             if eqn.invars == inputs:
                 return entry
             order = [inputs.index(v) for v in eqn.invars]
-            if order == [0, 2, 1] and eqn.primitive.name == "select_n":
+            if order == [0, 2, 1] and eqn.primitive is select_n_p:
                 return _choosing(eqn.primitive.reference_rule, out, committed, 2, 1)
             if len(order) > 1:
                 ordered = operator.itemgetter(*order)
@@ -563,7 +530,7 @@ def _host_program(jaxpr: Jaxpr, committed: Any) -> Callable:
         reference = eqn.primitive.reference_rule
         if eqn.params:
             reference = functools.partial(reference, **eqn.params)
-        if eqn.primitive.name == "div" and type(eqn.invars[1]) is Literal:
+        if eqn.primitive is div_p and type(eqn.invars[1]) is Literal:
             divisor = eqn.invars[1]
             if dtypes.is_inexact(divisor.aval.dtype):
                 reference = _times_reciprocal(np.asarray(divisor.val, divisor.aval.dtype))

@@ -17,7 +17,9 @@ _tokens: collections.deque[Any] = collections.deque()
 _lock = threading.Lock()
 
 
-def run(executable: xla.Executable, effects: frozenset) -> Callable[[Sequence[Any]], list]:
+def run(
+    executable: xla.executable.Executable, effects: frozenset
+) -> Callable[[Sequence[Any]], list]:
     """How to run a program with side effects: `effects_barrier` waits for it.
 
     Where effects are ordered, the program is waited for at once, so that the next one begins after it.

@@ -14,11 +14,7 @@ import threading
 import warnings
 from collections.abc import Callable
 
-from sagax._src import xla
-
-_PART = 8  # of the maps, below which programs are forgotten
-_LAST = 512  # below this many, nothing is compiled: one program may take some hundred
-_STEPS = 64  # so many programs may take what is left, and it is counted again before
+from sagax._src import tuning, xla
 
 _lock = threading.Lock()
 _programs = 0
@@ -59,8 +55,8 @@ def make() -> None:
             return
         used = _used()
         free = _limit() - used
-        _next = _programs + max(1, free // _STEPS)
-        _few = _few or _limit() // _PART
+        _next = _programs + max(1, free // tuning.MAPS_PER_COUNT)
+        _few = _few or _limit() // tuning.MAPS_EVICT_PART
         if free >= _few:
             return
         begin, _forgetting = not _forgetting, True
@@ -73,7 +69,7 @@ def make() -> None:
         # by another thread: this one may hold what guards the caches
         threading.Thread(target=_forget, name="sagax forgets").start()
         warnings.warn(f"sagax forgets what it compiled. {advice}", RuntimeWarning, stacklevel=2)
-    if free < _LAST:
+    if free < tuning.MAPS_MIN_LEFT:
         raise xla.EngineError(f"RESOURCE_EXHAUSTED: no room for another compiled program. {advice}")
 
 
@@ -87,6 +83,6 @@ def _forget() -> None:
         with _lock:
             # what the caller holds cannot be forgotten: later again, not for every program
             free = _limit() - _used()
-            most = _limit() // _PART
-            _few = most if free >= most else max(free // 2, 2 * _LAST)
-            _next, _forgetting = _programs + max(1, free // _STEPS), False
+            most = _limit() // tuning.MAPS_EVICT_PART
+            _few = most if free >= most else max(free // 2, 2 * tuning.MAPS_MIN_LEFT)
+            _next, _forgetting = _programs + max(1, free // tuning.MAPS_PER_COUNT), False

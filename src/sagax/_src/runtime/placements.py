@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 
 from sagax._src import config, xla
+from sagax._src.core import memo_keys
 from sagax._src.core.jaxpr import Jaxpr
 from sagax._src.core.meshes import AbstractMesh, Mesh, PartitionSpec
 from sagax._src.core.shardings import (
@@ -199,9 +200,9 @@ _WITHOUT_MESHES = frozenset((int, bool, float, str, type(None), np.dtype, type))
 
 def meshes_in(jaxpr: Jaxpr) -> tuple[Mesh, ...]:
     """The meshes of devices that the operations of a program name."""
-    found = jaxpr.memo.get("meshes")
+    found = jaxpr.memo.get(memo_keys.MESHES)
     if found is None:
-        found = jaxpr.memo["meshes"] = tuple(dict.fromkeys(_meshes(jaxpr)))
+        found = jaxpr.memo[memo_keys.MESHES] = tuple(dict.fromkeys(_meshes(jaxpr)))
     return found
 
 
@@ -260,7 +261,7 @@ def _indices_here(sharding: Sharding, shape: tuple[int, ...]) -> tuple:
 
 def copied(buffer: Any) -> Any:
     """A copy of a buffer on several devices."""
-    return xla.rebuilt(
+    return xla.with_shards(
         buffer, [xla.copy_to_device(b, xla.device_of(b)) for b in xla.shards(buffer)]
     )
 

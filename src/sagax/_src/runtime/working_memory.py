@@ -19,7 +19,7 @@ import os
 import threading
 from typing import Any, Final
 
-from sagax._src import config, xla
+from sagax._src import config, tuning, xla
 
 # Parameters of mallopt(3).
 _TRIM_THRESHOLD: Final = -1
@@ -28,7 +28,6 @@ _MMAP_MAX: Final = -4
 _ARENA_MAX: Final = -8
 
 _LEAST: Final = 32 << 20  # blocks up to this size glibc keeps by itself, once it has seen one freed
-_PART: Final = 64  # a program that takes more than this part of the machine's memory is left alone
 _MOST: Final = 2**31 - 1  # what mallopt can be told
 _VARIABLES: Final = (
     "MALLOC_ARENA_MAX",
@@ -73,7 +72,7 @@ def _keep_small_blocks(library: Any) -> None:
     library.mallopt(_TRIM_THRESHOLD, 4 * _LEAST)
 
 
-def keep(executable: xla.Executable) -> None:
+def keep(executable: xla.executable.Executable) -> None:
     """From now on, keep the memory that a call of this program frees."""
     global _given_up, _largest
     if not config.current().keep_working_memory or (library := _library()) is None:
@@ -86,7 +85,12 @@ def keep(executable: xla.Executable) -> None:
     with _lock:
         if _given_up or taken <= _largest:
             return
-        if taken > os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") // _PART:
+        if (
+            taken
+            > os.sysconf("SC_PHYS_PAGES")
+            * os.sysconf("SC_PAGE_SIZE")
+            // tuning.WORKING_MEMORY_MAX_PART
+        ):
             _given_up = True
             _keep_small_blocks(library)
         else:

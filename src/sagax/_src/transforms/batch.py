@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from sagax._src.core import memo_keys
 from sagax._src.core.avals import intern_aval
 from sagax._src.core.jaxpr import ClosedJaxpr, DebugInfo, Eqn, Jaxpr, eval_jaxpr, subjaxprs
 from sagax._src.core.meshes import PartitionSpec
@@ -20,15 +21,16 @@ from sagax._src.core.trace import (
 )
 from sagax._src.core.value import aval_of
 from sagax._src.frozen_class import record
-from sagax._src.lazy_import import lazy_import
+from sagax._src.lazy_import import lazy_imports
 from sagax._src.primitives.resharding import reshard_p
 from sagax._src.primitives.structural import broadcast, moveaxis
 from sagax._src.transforms.derived import derived_program, run_composite
 
-if TYPE_CHECKING:
-    import sagax._src.primitives.random_bits as random_bits
-else:
-    random_bits = lazy_import("sagax._src.primitives.random_bits", globals())
+
+@lazy_imports
+def _() -> None:
+    global random_bits
+    from sagax._src.primitives import random_bits
 
 
 @record(slots=True)
@@ -170,9 +172,9 @@ class BatchTrace(Trace):
 
 def has_collectives(jaxpr: Jaxpr) -> bool:
     """Whether a program, or one inside of it, holds operations over named axes."""
-    found = jaxpr.memo.get("collectives")
+    found = jaxpr.memo.get(memo_keys.HAS_COLLECTIVES)
     if found is None:
-        found = jaxpr.memo["collectives"] = any(map(_is_collective, jaxpr.eqns))
+        found = jaxpr.memo[memo_keys.HAS_COLLECTIVES] = any(map(_is_collective, jaxpr.eqns))
     return found
 
 
@@ -220,6 +222,11 @@ def place(x: Any, dim: int | None, wanted: int | None, axis: BatchAxis) -> Any:
     return moveaxis(x, dim, wanted)
 
 
+def in_front(args: Sequence[Any], in_dims: Sequence[Any], dim: int = 0) -> list:
+    """The operands, those that are mapped with their examples along `dim`."""
+    return [x if d is None else moveaxis(x, d, dim) for x, d in zip(args, in_dims, strict=True)]
+
+
 def _divided(x: Any, cut: Any) -> Any:
     """Equal examples along dimension 0, divided as those of the operands."""
     if cut is None:
@@ -240,7 +247,7 @@ def batch_jaxpr(
     Outputs marked in `force_out` are mapped along 0 whether or not they vary.
     """
     inner = jaxpr.jaxpr
-    key = ("batch", axis, in_dims, force_out)
+    key = (memo_keys.BATCH, axis, in_dims, force_out)
     found = inner.memo.get(key)
     if found is None:
         out_dims: list = []

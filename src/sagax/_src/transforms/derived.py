@@ -1,4 +1,4 @@
-"""What is derived from a jaxpr, kept with it."""
+"""Derive jaxprs from jaxprs once, and keep them in the memo of the first."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from sagax._src.core.trace import Trace, Tracer, current
 
 
 def derived(jaxpr: Jaxpr, key: tuple, make: Callable[[], Any]) -> Any:
-    """What `make` gives; made once for each key, and for as long as `jaxpr` lives."""
+    """Return what `make` makes, once for each key: a tuple that begins with one of `memo_keys`."""
     found = jaxpr.memo.get(key)
     if found is None:
         found = jaxpr.memo[key] = make()
@@ -21,7 +21,7 @@ def derived(jaxpr: Jaxpr, key: tuple, make: Callable[[], Any]) -> Any:
 def derived_program(
     jaxpr: Jaxpr, key: tuple, fun: Callable[..., Sequence[Any]], avals: Sequence[Any], *more: Any
 ) -> tuple:
-    """The flat function `fun`, which `key` names, staged: (closed jaxpr, *more), kept with `jaxpr`.
+    """Stage the flat function `fun`, once for each key as of `derived`: (closed jaxpr, *more).
 
     `more` is filled in while `fun` runs. A program that captured values of an enclosing transformation
     belongs to this call only, and is not kept.

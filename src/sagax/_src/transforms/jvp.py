@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from sagax._src.core import memo_keys
 from sagax._src.core.jaxpr import ClosedJaxpr, DebugInfo, eval_jaxpr
 from sagax._src.core.tangents import Zero
 from sagax._src.core.trace import Trace, Tracer, entered, no_leaks, state
@@ -113,7 +114,7 @@ def jvp_jaxpr(
     `instantiate_outs`). Returns it with the marks of the outputs that have a tangent.
     """
     inner = jaxpr.jaxpr
-    key = ("jvp", nonzero, instantiate_outs)
+    key = (memo_keys.JVP, nonzero, instantiate_outs)
     found = inner.memo.get(key)
     if found is None:
         n = len(inner.invars)

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from sagax._src.core import memo_keys
 from sagax._src.core.jaxpr import ClosedJaxpr, DebugInfo, Jaxpr, Literal, Var, eval_jaxpr
 from sagax._src.core.staging import StagedTracer, StageTrace, stage
 from sagax._src.core.tangents import Zero
@@ -191,7 +192,7 @@ def linearize_jaxpr(
 
     Outputs marked in `instantiate_outs` get a tangent even where it is zero.
     """
-    key = ("linearize", nonzero, instantiate_outs)
+    key = (memo_keys.LINEARIZE, nonzero, instantiate_outs)
     found = jaxpr.jaxpr.memo.get(key)
     if found is None:
         found = _linearize_jaxpr(jaxpr, nonzero, instantiate_outs)

@@ -16,6 +16,7 @@ import numpy as np
 
 from sagax._src import config
 from sagax._src.core import dims
+from sagax._src.core.families import CotangentMask
 from sagax._src.core.jaxpr import Eqn, Var
 from sagax._src.core.tangents import Linear, Zero
 from sagax._src.core.value import aval_of
@@ -24,17 +25,6 @@ from sagax._src.primitives.comparison import ne
 from sagax._src.primitives.makers import broadcast_to
 from sagax._src.primitives.selection import select_n_p
 from sagax._src.primitives.structural import convert, full_of, instantiate
-
-# Linear in the unknown, with factors that may be anything: these are what turns a zero into NaN.
-_SCALING = frozenset(("mul", "div"))
-
-# Operations that move, add or choose elements, and scale them by numbers that are not zero: going
-# back through them tells where a cotangent comes from.
-_MOVING = frozenset(
-    "add add_any broadcast_in_dim concatenate convert_element_type copy cumsum dynamic_slice "
-    "dynamic_update_slice expand_dims gather imag name neg optimization_barrier pad real reduce_sum "
-    "reshape rev select_n slice split squeeze stack stop_gradient sub tile transpose unstack".split()
-)
 
 
 def wanted() -> bool:
@@ -62,7 +52,7 @@ class Masks:
         useful: set[Var] = set()
         for eqn in work:
             if (
-                eqn.primitive.name in _SCALING
+                eqn.primitive.cotangent_mask == CotangentMask.SCALED
                 or eqn.primitive.holds_program
                 or any(type(v) is Var and v in useful for v in eqn.invars)
             ):
@@ -86,7 +76,7 @@ class Masks:
     def operands(self, eqn: Eqn, args: Sequence[Any], masks: Sequence[Any]) -> Sequence[Any]:
         """The operands with which to go back through an equation: harmless ones where its result is masked."""
         (mask, *_) = masks
-        if eqn.primitive.name not in _SCALING or mask is None:
+        if eqn.primitive.cotangent_mask != CotangentMask.SCALED or mask is None:
             return args
         return [a if type(a) is Linear else _where(mask, a, eqn.outvars[0].aval) for a in args]
 
@@ -94,12 +84,12 @@ class Masks:
         self, eqn: Eqn, args: Sequence[Any], masks: Sequence[Any], cts: Sequence[Any]
     ) -> None:
         """Give the operands of an equation the masks that follow from those of its results."""
-        name = eqn.primitive.name
+        kind = eqn.primitive.cotangent_mask
         targets = [v for v, a in zip(eqn.invars, args, strict=True) if type(a) is Linear]
         # which results have no mask, where another has one, is known from their cotangents
         if (
-            (name != "select_n" and all(m is None for m in masks))
-            or name not in _MOVING | _SCALING
+            kind == CotangentMask.DROPPED
+            or (kind != CotangentMask.SELECTED and all(m is None for m in masks))
             or not any(v in self._useful for v in targets)
         ):
             for v in targets:
@@ -109,7 +99,7 @@ class Masks:
             Zero(v.aval) if type(ct) is Zero else _as_numbers(m, v.aval)
             for v, m, ct in zip(eqn.outvars, masks, cts, strict=True)
         ]
-        if name in _SCALING:
+        if kind == CotangentMask.SCALED:
             args = [a if type(a) is Linear else full_of(aval_of(a), 1) for a in args]
         given: Any = sources if eqn.primitive.multiple_results else sources[0]
         found = self._rule(eqn.primitive)(given, *args, **eqn.params)

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Sequence
 
+from sagax._src.core import memo_keys
 from sagax._src.core.jaxpr import ClosedJaxpr, Eqn, Jaxpr, Var
+from sagax._src.core.operands import LoopOperands, LoopResults, carry_fixpoint
 from sagax._src.transforms.derived import derived
 
 
@@ -13,7 +16,7 @@ def prune_jaxpr(jaxpr: Jaxpr, used_outputs: Sequence[bool] | None = None) -> Jax
 
     Inputs stay as they are. With `used_outputs`, outputs not marked are dropped first.
     """
-    if used_outputs is None and "is pruned" in jaxpr.memo:
+    if used_outputs is None and memo_keys.IS_PRUNED in jaxpr.memo:
         return jaxpr
     outvars = jaxpr.outvars
     if used_outputs is not None:
@@ -37,7 +40,7 @@ def prune_jaxpr(jaxpr: Jaxpr, used_outputs: Sequence[bool] | None = None) -> Jax
         kept.reverse()
         info = jaxpr.debug_info
         jaxpr = Jaxpr(jaxpr.constvars, jaxpr.invars, outvars, kept, jaxpr.effects, info)
-    jaxpr.memo["is pruned"] = True
+    jaxpr.memo[memo_keys.IS_PRUNED] = True
     return jaxpr
 
 
@@ -81,28 +84,25 @@ def prune_program(
         invars = [v for v, k in zip(small.invars, keep, strict=True) if k]
         return small.replace(invars=invars), keep
 
-    key = ("pruned", tuple(used_outputs), always and tuple(always))
+    key = (memo_keys.PRUNED, tuple(used_outputs), always and tuple(always))
     jaxpr, keep = derived(closed.jaxpr, key, make)
     return ClosedJaxpr(jaxpr, closed.consts), keep
 
 
 def prune_loop(
-    body: ClosedJaxpr, used: Sequence[bool], num_consts: int, num_carry: int
-) -> tuple[ClosedJaxpr, list[bool], list[bool]]:
-    """A loop's body with what its used results need from round to round.
+    body: ClosedJaxpr, used: LoopResults, n_constants: int
+) -> tuple[ClosedJaxpr, LoopOperands, LoopResults]:
+    """A loop's body with what its used results need from iteration to iteration.
 
-    The body takes constants, carry, slices and gives carry, slices. Returned are the smaller body,
-    which inputs and which results stay. A part of the carry stays as both or as neither.
+    Returned are the smaller body, and marks of the inputs and results that stay. A part of the carry stays as both
+    or as neither.
     """
-    wanted = list(used)
-    while True:
-        _, keep = prune_program(body, wanted)
-        carry = keep[num_consts : num_consts + num_carry]
-        new = [a or b for a, b in zip(wanted, carry, strict=False)] + wanted[num_carry:]
-        if new == wanted:
-            break
-        wanted = new
-    n = len(keep) - num_consts - num_carry
-    always = [*([False] * num_consts), *wanted[:num_carry], *([False] * n)]
-    small, keep = prune_program(body, wanted, always)
-    return small, keep, wanted
+
+    def grouped(marks: Sequence[bool]) -> LoopOperands:
+        return LoopOperands.split(marks, n_constants, len(used.carry))
+
+    wanted = carry_fixpoint(used, lambda used: grouped(prune_program(body, used.flat())[1]).carry)
+    always = grouped([False] * len(body.jaxpr.invars))
+    always = dataclasses.replace(always, carry=wanted.carry)
+    small, keep = prune_program(body, wanted.flat(), always.flat())
+    return small, grouped(keep), wanted

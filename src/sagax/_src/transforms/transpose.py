@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from sagax._src.core import memo_keys
+from sagax._src.core.families import CotangentMask
 from sagax._src.core.jaxpr import ClosedJaxpr, Jaxpr, Literal, Var, eval_jaxpr
 from sagax._src.core.staging import stage
 from sagax._src.core.tangents import Linear, Zero
@@ -143,7 +145,9 @@ def _backward(
         try:
             if mask is None:
                 found = transpose_rule(primitive)(ct, *args, **eqn.params)
-            elif primitive.name == "jit" and any(m is not None for m in mask):
+            elif primitive.cotangent_mask == CotangentMask.INSIDE and any(
+                m is not None for m in mask
+            ):
                 # what the callee computes is masked, so that its own equations are walked back here
                 inner = eqn.params["jaxpr"]
                 found, passed = _backward(inner.jaxpr, inner.consts, args, ct, mask)
@@ -218,7 +222,7 @@ def transposed_from(closed: ClosedJaxpr, n: int) -> ClosedJaxpr:
         return [instantiate(c) for c in checked_backward(inner, (), inputs, list(xs[n:]))[n:]]
 
     avals = [*inner.in_avals[:n], *inner.out_avals]
-    key = ("transposed from", n, masked_cotangents.wanted())
+    key = (memo_keys.TRANSPOSE_FROM, n, masked_cotangents.wanted())
     return derived_program(inner, key, fun, avals)[0]
 
 
@@ -232,7 +236,7 @@ def transpose_jaxpr(
     the marks of the linear inputs that have one.
     """
     inner = jaxpr.jaxpr
-    key = ("transpose", linear, nonzero, masked_cotangents.wanted())
+    key = (memo_keys.TRANSPOSE, linear, nonzero, masked_cotangents.wanted())
     found = inner.memo.get(key)
     if found is None:
         n_known = linear.count(False)

@@ -8,9 +8,9 @@ more, and their errors name the position in the tree.
 
 from __future__ import annotations
 
-import importlib
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from sagax._src.lazy_import import lazy_names as _lazy_names
 from sagax._src.trees.dataclasses import pytree_dataclass
 from sagax._src.trees.operations import (
     all_leaves,
@@ -58,13 +58,9 @@ from sagax._src.trees.registry import (
 from sagax._src.xla import DictKey, FlattenedIndexKey, GetAttrKey, SequenceKey
 
 if TYPE_CHECKING:
-    from sagax._src.trees.differences import (
-        Difference,
-        container_hint,
-        mismatch_error,
-        prefix_mismatch,
-        structure_mismatch,
-    )
+    from sagax._src.trees._lazy_names import *
+else:
+    __getattr__, __dir__ = _lazy_names(__name__)
 
 map = tree_map
 leaves = tree_leaves
@@ -127,20 +123,3 @@ __all__ = [
     "treedef_tuple",
     "unflatten",
 ]
-
-# What words how two trees differ, loaded when they do.
-_DIFFERENCES = (
-    "Difference",
-    "container_hint",
-    "mismatch_error",
-    "prefix_mismatch",
-    "structure_mismatch",
-)
-
-
-def __getattr__(name: str) -> Any:
-    if name in _DIFFERENCES:
-        found = getattr(importlib.import_module("sagax._src.trees.differences"), name)
-        globals()[name] = found
-        return found
-    raise AttributeError(f"module 'sagax._src.trees' has no attribute {name!r}")

@@ -8,18 +8,20 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Iterable, Sequence
-from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
+from typing import Any, NoReturn, TypeVar
 
 import sagax._src.trees.registry as registry
 from sagax._src import xla
-from sagax._src.lazy_import import lazy_import
+from sagax._src.lazy_import import lazy_imports
 from sagax._src.trees.paths import KeyPath, as_leaf_test
 from sagax._src.trees.registry import PyTreeDef
 
-if TYPE_CHECKING:
-    import sagax._src.trees.differences as differences
-else:
-    differences = lazy_import("sagax._src.trees.differences", globals())
+
+@lazy_imports
+def _() -> None:
+    global differences
+    from sagax._src.trees import differences
+
 
 T = TypeVar("T")
 IsLeaf = Callable[[Any], bool]

@@ -14,6 +14,7 @@ import numpy as np
 import sagax.numpy as snp
 import sagax.tree_util as tree_util
 from sagax._src.core.effects import Effect, no_effects
+from sagax._src.core.families import OPAQUE
 from sagax._src.core.primitive import Primitive
 from sagax._src.core.trace import Tracer
 from sagax._src.diagnostics.errors import SagaxError
@@ -237,7 +238,9 @@ init_error = Error(np.int32(0), (), ())
 
 # Operands: the number of the site that failed (0: none), then the values of all sites. If mapped, all
 # of them have the same leading dimensions.
-check_p = Primitive("check", multiple_results=True, holds_program=True)
+check_p = Primitive(
+    "check", family=OPAQUE, check_rule=None, multiple_results=True, holds_program=True
+)
 CHECKS = frozenset({Effect("check")})
 
 

@@ -1,22 +1,22 @@
-"""Indexing: reading and writing parts of arrays by NumPy's rules.
+"""Index arrays by NumPy's rules: reads and functional updates.
 
 `parse` reads what stands between the brackets, `plan` makes one gather or scatter of it, `get` and
 `update` carry it out, `host` by NumPy where nothing is traced; `windows` are slices that start at a
-traced place; `taking` and `grids` are the functions of NumPy that go with indexing.
+traced position; `taking` and `grids` are the functions of NumPy that go with indexing.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from sagax._src.lazy_import import late_names as _late_names
+from sagax._src.lazy_import import lazy_names as _lazy_names
 from sagax.numpy._indexing.get import array_getitem, getitem
 from sagax.numpy._indexing.windows import Slice, ds
 
 if TYPE_CHECKING:
-    from sagax.numpy._indexing.grids import c_, index_exp, ix_, mgrid, ogrid, r_, s_
-    from sagax.numpy._indexing.taking import put, put_along_axis, take, take_along_axis
-    from sagax.numpy._indexing.update import IndexUpdateHelper, IndexUpdateRef
+    from sagax.numpy._indexing._lazy_names import *
+else:
+    __getattr__, __dir__ = _lazy_names(__name__)
 
 __all__ = [
     "IndexUpdateHelper",
@@ -37,10 +37,3 @@ __all__ = [
     "take",
     "take_along_axis",
 ]
-
-_LAZY_FUNCTIONS = {
-    "grids": "c_ index_exp ix_ mgrid ogrid r_ s_",
-    "taking": "put put_along_axis take take_along_axis",
-    "update": "IndexUpdateHelper IndexUpdateRef",
-}
-__getattr__, __dir__ = _late_names(globals(), _LAZY_FUNCTIONS)

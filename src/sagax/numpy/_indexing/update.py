@@ -1,4 +1,4 @@
-"""Writing: `x.at[index].set(values)` and its relatives."""
+"""Update by index: `x.at[index].set(values)` and its relatives."""
 
 from __future__ import annotations
 
@@ -19,21 +19,20 @@ from sagax._src.primitives.resharding import with_out_sharding
 from sagax._src.primitives.shaping import full_like, rev
 from sagax._src.primitives.slicing import dynamic_update_slice
 from sagax._src.primitives.structural import broadcast_in_dim, convert, expand_dims, squeeze
-from sagax.numpy._arguments import refuse_sharding
 from sagax.numpy._arithmetic import power, true_divide
 from sagax.numpy._base import as_operand, number
-from sagax.numpy._creation import asarray
+from sagax.numpy._conversion import asarray
 from sagax.numpy._indexing.get import check_bounds, getitem
-from sagax.numpy._indexing.host import is_concrete, write_known
+from sagax.numpy._indexing.host import is_concrete, update_on_host
 from sagax.numpy._indexing.lazy import lazily, lazy_update
-from sagax.numpy._indexing.parse import Index, Part, Point, clamped, inside, parse
+from sagax.numpy._indexing.parse import AxisSlice, Index, Point, clamped, inside, parse
 from sagax.numpy._indexing.plan import Plan, plan_of
 
 _SCALARS = (bool, int, float, complex)
 
 
 class IndexUpdateHelper:
-    """What `x.at` is: `x.at[index]` names a part of `x`, to read it or to make a changed copy.
+    """Make `x.at[index]`: a reference to a part of `x`, to read or to update it.
 
     >>> import sagax.numpy as np
     >>> np.arange(4).at[1:3].set(7)
@@ -52,8 +51,39 @@ class IndexUpdateHelper:
         return f"IndexUpdateHelper({self.array!r})"
 
 
+def _update_method(method: str, doc: str, by_factors: Callable[[Any, Any], Any] | None = None):
+    """Make a method of `x.at[index]`.
+
+    `by_factors(x, factors)` updates all of `x`: the factors are 1 outside of `x[index]`, and the
+    products of `values` in it.
+    """
+
+    def update(
+        self: IndexUpdateRef,
+        values: Any,
+        *,
+        indices_are_sorted: bool = False,
+        unique_indices: bool = False,
+        mode: Any = None,
+        out_sharding: Any = None,
+        wrap_negative_indices: bool = True,
+    ) -> Array:
+        if out_sharding is not None:
+            return self._sharded(method, values, mode, wrap_negative_indices, out_sharding)
+        flags = (indices_are_sorted, unique_indices, mode, wrap_negative_indices)
+        if by_factors is None:
+            return _update(method, self.array, self.index, values, flags)
+        factors = _update("multiply", full_like(self.array, 1), self.index, values, flags)
+        return by_factors(self.array, factors)
+
+    update.__name__ = method
+    update.__qualname__ = f"IndexUpdateRef.{method}"
+    update.__doc__ = doc
+    return update
+
+
 class IndexUpdateRef:
-    """The part `x[index]` of an array: methods read it, or make a copy of `x` with it changed.
+    """Refer to the part `x[index]` of an array: methods read it, or return an updated copy of `x`.
 
     The methods take `indices_are_sorted` and `unique_indices` (promises), `mode` (what an index out
     of bounds means: 'drop' or 'fill', 'clip', 'promise_in_bounds'; by default its update is
@@ -71,10 +101,10 @@ class IndexUpdateRef:
     def __repr__(self) -> str:
         return f"IndexUpdateRef({self.array!r}, {self.index!r})"
 
-    def _divided(
+    def _sharded(
         self, method: str, values: Any, mode: Any, wrap_negative_indices: bool, out_sharding: Any
     ) -> Array:
-        """What a method gives, divided among devices as `out_sharding` says."""
+        """Apply a method, and shard its result as `out_sharding`."""
 
         def within(x: Any, values: Any) -> Array:
             changed = getattr(IndexUpdateRef(x, self.index), method)
@@ -93,7 +123,7 @@ class IndexUpdateRef:
         wrap_negative_indices: bool = True,
         strategy: str = "auto",
     ) -> Array:
-        """`x[index]`, with a choice of what indices out of bounds mean.
+        """Read `x[index]`, with a choice of what indices out of bounds mean.
 
         Args:
           mode: 'clip' (and None) takes the closest element; 'fill' gives `fill_value`.
@@ -107,11 +137,11 @@ class IndexUpdateRef:
         Array([ 1., -1.], dtype=float32)
         """
         if out_sharding is not None:
-            keep = {"mode": mode, "fill_value": fill_value, "strategy": strategy}
-            keep["wrap_negative_indices"] = wrap_negative_indices
+            forwarded = {"mode": mode, "fill_value": fill_value, "strategy": strategy}
+            forwarded["wrap_negative_indices"] = wrap_negative_indices
 
             def within(x: Any) -> Array:
-                return IndexUpdateRef(x, self.index).get(**keep)
+                return IndexUpdateRef(x, self.index).get(**forwarded)
 
             return with_out_sharding("get", within, (self.array,), out_sharding)
         return getitem(
@@ -125,147 +155,46 @@ class IndexUpdateRef:
             strategy=strategy,
         )
 
-    def set(
-        self,
-        values: Any,
-        *,
-        indices_are_sorted: bool = False,
-        unique_indices: bool = False,
-        mode: Any = None,
-        out_sharding: Any = None,
-        wrap_negative_indices: bool = True,
-    ) -> Array:
-        """A copy of `x` in which `x[index]` is `values`.
+    set = _update_method(
+        "set",
+        """Return a copy of `x` in which `x[index]` is `values`.
 
         >>> import sagax.numpy as np
         >>> np.zeros(3).at[-1].set(5)
         Array([0., 0., 5.], dtype=float32)
-        """
-        if out_sharding is not None:
-            return self._divided("set", values, mode, wrap_negative_indices, out_sharding)
-        flags = (indices_are_sorted, unique_indices, mode, wrap_negative_indices)
-        return _update("set", self.array, self.index, values, flags)
-
-    def add(
-        self,
-        values: Any,
-        *,
-        indices_are_sorted: bool = False,
-        unique_indices: bool = False,
-        mode: Any = None,
-        out_sharding: Any = None,
-        wrap_negative_indices: bool = True,
-    ) -> Array:
-        """A copy of `x` in which `values` are added to `x[index]`.
+        """,
+    )
+    add = _update_method(
+        "add",
+        """Return a copy of `x` in which `values` are added to `x[index]`.
 
         >>> import sagax.numpy as np
         >>> np.zeros(3).at[np.array([0, 0, 2])].add(1)
         Array([2., 0., 1.], dtype=float32)
-        """
-        if out_sharding is not None:
-            return self._divided("add", values, mode, wrap_negative_indices, out_sharding)
-        flags = (indices_are_sorted, unique_indices, mode, wrap_negative_indices)
-        return _update("add", self.array, self.index, values, flags)
-
-    def subtract(
-        self,
-        values: Any,
-        *,
-        indices_are_sorted: bool = False,
-        unique_indices: bool = False,
-        mode: Any = None,
-        out_sharding: Any = None,
-        wrap_negative_indices: bool = True,
-    ) -> Array:
-        """A copy of `x` in which `values` are subtracted from `x[index]`."""
-        if out_sharding is not None:
-            return self._divided("subtract", values, mode, wrap_negative_indices, out_sharding)
-        flags = (indices_are_sorted, unique_indices, mode, wrap_negative_indices)
-        return _update("subtract", self.array, self.index, values, flags)
-
-    def multiply(
-        self,
-        values: Any,
-        *,
-        indices_are_sorted: bool = False,
-        unique_indices: bool = False,
-        mode: Any = None,
-        out_sharding: Any = None,
-        wrap_negative_indices: bool = True,
-    ) -> Array:
-        """A copy of `x` in which `x[index]` is multiplied by `values`."""
-        if out_sharding is not None:
-            return self._divided("multiply", values, mode, wrap_negative_indices, out_sharding)
-        flags = (indices_are_sorted, unique_indices, mode, wrap_negative_indices)
-        return _update("multiply", self.array, self.index, values, flags)
-
-    mul = multiply
-
-    def divide(
-        self,
-        values: Any,
-        *,
-        indices_are_sorted: bool = False,
-        unique_indices: bool = False,
-        mode: Any = None,
-        out_sharding: Any = None,
-        wrap_negative_indices: bool = True,
-    ) -> Array:
-        """A copy of `x` in which `x[index]` is divided by `values`, of the dtype of `x / x`."""
-        if out_sharding is not None:
-            return self._divided("divide", values, mode, wrap_negative_indices, out_sharding)
-        flags = (indices_are_sorted, unique_indices, mode, wrap_negative_indices)
-        factors = _update("multiply", full_like(self.array, 1), self.index, values, flags)
-        return true_divide(self.array, factors)
-
-    def power(
-        self,
-        values: Any,
-        *,
-        indices_are_sorted: bool = False,
-        unique_indices: bool = False,
-        mode: Any = None,
-        out_sharding: Any = None,
-        wrap_negative_indices: bool = True,
-    ) -> Array:
-        """A copy of `x` in which `x[index]` is raised to the power `values`."""
-        if out_sharding is not None:
-            return self._divided("power", values, mode, wrap_negative_indices, out_sharding)
-        flags = (indices_are_sorted, unique_indices, mode, wrap_negative_indices)
-        exponents = _update("multiply", full_like(self.array, 1), self.index, values, flags)
-        return power(self.array, exponents)
-
-    def min(
-        self,
-        values: Any,
-        *,
-        indices_are_sorted: bool = False,
-        unique_indices: bool = False,
-        mode: Any = None,
-        out_sharding: Any = None,
-        wrap_negative_indices: bool = True,
-    ) -> Array:
-        """A copy of `x` in which `x[index]` is the lesser of itself and `values`."""
-        if out_sharding is not None:
-            return self._divided("min", values, mode, wrap_negative_indices, out_sharding)
-        flags = (indices_are_sorted, unique_indices, mode, wrap_negative_indices)
-        return _update("min", self.array, self.index, values, flags)
-
-    def max(
-        self,
-        values: Any,
-        *,
-        indices_are_sorted: bool = False,
-        unique_indices: bool = False,
-        mode: Any = None,
-        out_sharding: Any = None,
-        wrap_negative_indices: bool = True,
-    ) -> Array:
-        """A copy of `x` in which `x[index]` is the greater of itself and `values`."""
-        if out_sharding is not None:
-            return self._divided("max", values, mode, wrap_negative_indices, out_sharding)
-        flags = (indices_are_sorted, unique_indices, mode, wrap_negative_indices)
-        return _update("max", self.array, self.index, values, flags)
+        """,
+    )
+    subtract = _update_method(
+        "subtract", "Return a copy of `x` in which `values` are subtracted from `x[index]`."
+    )
+    multiply = mul = _update_method(
+        "multiply", "Return a copy of `x` in which `x[index]` is multiplied by `values`."
+    )
+    divide = _update_method(
+        "divide",
+        "Return a copy of `x` in which `x[index]` is divided by `values`, of the dtype of `x / x`.",
+        by_factors=true_divide,
+    )
+    power = _update_method(
+        "power",
+        "Return a copy of `x` in which `x[index]` is raised to the power `values`.",
+        by_factors=power,
+    )
+    min = _update_method(
+        "min", "Return a copy of `x` in which `x[index]` is the lesser of itself and `values`."
+    )
+    max = _update_method(
+        "max", "Return a copy of `x` in which `x[index]` is the greater of itself and `values`."
+    )
 
     def apply(
         self,
@@ -277,7 +206,7 @@ class IndexUpdateRef:
         out_sharding: Any = None,
         wrap_negative_indices: bool = True,
     ) -> Array:
-        """A copy of `x` in which each element of `x[index]` is replaced by `func` of it.
+        """Copy `x` with `func` applied to each element of `x[index]`.
 
         `func` takes and gives a scalar; it is applied once for each time that an index occurs.
 
@@ -286,7 +215,7 @@ class IndexUpdateRef:
         Array([ 0,  1,  2, 81], dtype=int32)
         """
         if out_sharding is not None:
-            return self._divided("apply", func, mode, wrap_negative_indices, out_sharding)
+            return self._sharded("apply", func, mode, wrap_negative_indices, out_sharding)
         flags = (indices_are_sorted, unique_indices, mode, wrap_negative_indices)
         return _update("apply", self.array, self.index, func, flags)
 
@@ -302,7 +231,7 @@ _SCATTERS = {
 
 
 def _update(method: str, x: Any, index: Any, values: Any, flags: tuple) -> Any:
-    """`x` with its part `index` changed; `values` is a function for the method 'apply'."""
+    """Update the part `index` of `x`; `values` is a function for the method 'apply'."""
     is_sorted, is_unique, mode, wrap = flags
     aval = aval_of(x)
     function = f"ndarray.at[...].{method}"
@@ -312,7 +241,7 @@ def _update(method: str, x: Any, index: Any, values: Any, flags: tuple) -> Any:
         if dtype != aval.dtype:  # computed in the dtype that holds both, and cut back
             changed = _update(method, convert(x, dtype), index, values, flags)
             return convert(changed, aval.dtype, aval.weak_type)
-    how = GatherScatterMode.from_any(mode)
+    index_mode = GatherScatterMode.from_any(mode)
     if lazily() and method != "apply":
         everywhere = functools.partial(_update, method, index=..., flags=flags)
         found = lazy_update(x, index, values, lambda x, v: everywhere(x=x, values=v))
@@ -321,8 +250,8 @@ def _update(method: str, x: Any, index: Any, values: Any, flags: tuple) -> Any:
     read = parse(aval.shape, index, wrap)
     if mode is None and config.thread.settings.check_bounds and is_concrete(x):
         check_bounds(read.items, aval.shape, wrap)
-    if how is GatherScatterMode.CLIP:
-        read = Index([_clipped(item, aval.shape) for item in read.items], read.apart)
+    if index_mode is GatherScatterMode.CLIP:
+        read = Index([_clipped(item, aval.shape) for item in read.items], read.separated)
     items = read.items
     plan = plan_of(aval.shape, read)
     if method != "apply":
@@ -330,7 +259,7 @@ def _update(method: str, x: Any, index: Any, values: Any, flags: tuple) -> Any:
     if plan.is_empty:
         return x
     if is_concrete(x):
-        found = write_known(method, x, read, values)
+        found = update_on_host(method, x, read, values)
         if found is not None:
             return found
     if method == "set" and all(_in_place(item, aval.shape) for item in items):
@@ -339,7 +268,7 @@ def _update(method: str, x: Any, index: Any, values: Any, flags: tuple) -> Any:
     options = {
         "indices_are_sorted": is_sorted or plan.is_sorted,
         "unique_indices": is_unique or plan.is_unique,
-        "mode": how,
+        "mode": index_mode,
     }
     if method == "apply":
         return scattering.scatter_apply(
@@ -355,14 +284,14 @@ def _clipped(item: Any, shape: tuple) -> Any:
 
 
 def _in_place(item: Any, shape: tuple) -> bool:
-    """Whether an item is a static window that lies inside of the array."""
+    """Return whether an item is a static window that lies inside of the array."""
     if type(item) is Point:
         return inside(item.at, shape[item.axis])
-    return item is None or (type(item) is Part and not item.moves and abs(item.step) == 1)
+    return item is None or (type(item) is AxisSlice and not item.is_dynamic and abs(item.step) == 1)
 
 
 def _write(x: Any, values: Any, items: list, plan: Plan) -> Any:
-    """`x` with `values` written over a static window."""
+    """Overwrite a static window of `x` with `values`."""
     shape = aval_of(x).shape
     starts: list[Any] = [0] * len(shape)
     single = []
@@ -388,7 +317,7 @@ def _write(x: Any, values: Any, items: list, plan: Plan) -> Any:
 
 
 def as_updates(function: str, values: Any, target: Any, widen: bool = False) -> Any:
-    """The values in the dtype of the array that is updated.
+    """Convert the values to the dtype of the array that is updated.
 
     With `widen`, those that this dtype cannot hold come in the common dtype of both.
     """
@@ -434,17 +363,19 @@ def as_updates(function: str, values: Any, target: Any, widen: bool = False) -> 
 
 @functools.lru_cache(maxsize=1024)
 def _common(x: tuple, y: tuple, settings: Any) -> Any:
-    """The common dtype of two operands, each given as (dtype, weak)."""
+    """Return the common dtype of two operands, each given as (dtype, weak)."""
     return dtypes.promote((x, y), settings.x64, settings.numpy_dtype_promotion)[0]
 
 
 def check_shape(function: str, values: Any, shape: tuple) -> None:
     """Raise unless the values broadcast to the shape of `x[index]`."""
-    have = aval_of(values).shape
-    lead = len(shape) - len(have)
-    if lead < 0 or not all(dims.same(h, s) or dims.same(h, 1) for h, s in zip(have, shape[lead:])):
+    values_shape = aval_of(values).shape
+    lead = len(shape) - len(values_shape)
+    if lead < 0 or not all(
+        dims.same(h, s) or dims.same(h, 1) for h, s in zip(values_shape, shape[lead:])
+    ):
         raise ArgumentValueError(
-            f"Incompatible shapes for broadcasting: values of shape {dims.shape_text(have)} and "
+            f"Incompatible shapes for broadcasting: values of shape {dims.shape_text(values_shape)} and "
             f"requested shape {dims.shape_text(shape)}, that of x[index]",
             function=function,
             argument="values",
@@ -454,12 +385,12 @@ def check_shape(function: str, values: Any, shape: tuple) -> None:
 
 
 def _spread(values: Any, plan: Plan) -> Any:
-    """The values in the shape that the scatter of the plan takes."""
+    """Broadcast the values to the shape that the scatter of the plan takes."""
     shape = plan.out_shape
-    have = aval_of(values).shape
-    if not have:
+    values_shape = aval_of(values).shape
+    if not values_shape:
         return broadcast_in_dim(values, plan.core_shape)
-    values = broadcast_in_dim(values, shape, range(len(shape) - len(have), len(shape)))
+    values = broadcast_in_dim(values, shape, range(len(shape) - len(values_shape), len(shape)))
     if plan.new_axes:
         values = squeeze(values, plan.new_axes)
     return rev(values, plan.reversed_dims) if plan.reversed_dims else values

@@ -1,4 +1,4 @@
-"""`ds`: slices of static size that start at a traced place."""
+"""Index with `ds`: slices of static size at a traced start."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _EVERYTHING = object()
 
 
 def ds(start: Any, size: Any = _EVERYTHING, stride: int | None = None) -> slice | Slice:
-    """An index like `start : start + size : stride`, except that `start` may be a traced value.
+    """Create an index like `start : start + size : stride`, where `start` may be a traced value.
 
     `size` counts elements and is static. With one argument it is that argument which is the size,
     and the start is 0; `ds(None)` takes everything. A window that does not lie inside of the array

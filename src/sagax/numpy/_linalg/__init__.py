@@ -1,1 +1,1 @@
-"""The parts of sagax.numpy.linalg: products, factors (and eigenvalues), systems of equations, norms."""
+"""Implement sagax.numpy.linalg: products, factors, systems, norms."""

@@ -1,4 +1,4 @@
-"""Matrices as products: Cholesky, QR, singular values, eigenvalues.
+"""Factor matrices: Cholesky, QR, singular values, eigenvalues.
 
 A matrix is the last two dimensions of an array; the dimensions before them are a stack. Integers are
 computed with as floating point numbers.
@@ -21,7 +21,7 @@ from sagax._src.primitives.linalg.eigen import eigh as lax_eigh
 from sagax._src.primitives.linalg.qr import geqrf
 from sagax._src.primitives.linalg.qr import qr as lax_qr
 from sagax._src.primitives.linalg.svd import svd as lax_svd
-from sagax.numpy._arguments import renamed
+from sagax.numpy._arguments import check_choice, renamed
 from sagax.numpy._arithmetic import absolute
 from sagax.numpy._indexing import take_along_axis
 from sagax.numpy._selection import where
@@ -30,7 +30,7 @@ from sagax.numpy._sorting import argsort
 
 
 def matrices(function: str, x: Any, *, square: bool = False, position: int = 0) -> Array:
-    """`x` as floating point matrices; an error that names `function` unless it is a stack of these."""
+    """Convert `x` to a stack of floating point matrices; errors name `function`."""
     (x,) = _base.promote_inexact(function, _base.as_operand(function, x, position))
     x = _base.as_array(function, x)
     if x.ndim < 2 or (square and not dims.same(x.shape[-1], x.shape[-2])):
@@ -45,7 +45,7 @@ def matrices(function: str, x: Any, *, square: bool = False, position: int = 0) 
 
 
 def _called(function: str, fun: Any, *args: Any, **options: Any) -> Any:
-    """`fun(*args, **options)`, with errors that name `function`."""
+    """Call `fun(*args, **options)`, with errors that name `function`."""
     try:
         return fun(*args, **options)
     except SagaxError as error:
@@ -56,7 +56,7 @@ def _called(function: str, fun: Any, *args: Any, **options: Any) -> Any:
 
 
 def cholesky(a: Any, *, upper: bool = False, symmetrize_input: bool = True) -> Array:
-    """The lower triangular L with a = L L^H (or `upper`: U with a = U^H U), for positive definite `a`.
+    """Factor positive definite `a` into L L^H, L lower triangular (or `upper`: U^H U).
 
     Factors (a + a^H) / 2, or with `symmetrize_input=False` what the triangle says. NaN where a matrix
     is not positive definite.
@@ -74,14 +74,14 @@ def cholesky(a: Any, *, upper: bool = False, symmetrize_input: bool = True) -> A
 
 
 class QRResult(NamedTuple):
-    """What `qr` returns: orthonormal columns, and an upper triangular matrix."""
+    """The result of `qr`: orthonormal columns, and an upper triangular matrix."""
 
     Q: Array
     R: Array
 
 
 def qr(a: Any, mode: str = "reduced") -> Any:
-    """Q with orthonormal columns and upper triangular R with a = Q R.
+    """Factor matrices into Q with orthonormal columns and upper triangular R: a = Q R.
 
     `mode` is 'reduced' (for matrices of shape (m, n), with k the lesser, Q is (m, k) and R is (k, n)),
     'complete' (Q is (m, m) and R is (m, n)), 'r' (R alone), or 'raw' (LAPACK's Householder vectors,
@@ -92,13 +92,13 @@ def qr(a: Any, mode: str = "reduced") -> Any:
     >>> bool(np.allclose(q @ r, np.array([[3.0, 1.0], [4.0, 2.0]]), atol=1e-5))
     True
     """
-    if mode not in ("reduced", "complete", "r", "raw", "full"):
-        raise ArgumentValueError(
-            function="linalg.qr",
-            argument="mode",
-            got=repr(mode),
-            expected="'reduced', 'complete', 'r' or 'raw'",
-        )
+    check_choice(
+        "linalg.qr",
+        "mode",
+        mode,
+        ("reduced", "complete", "r", "raw", "full"),
+        "'reduced', 'complete', 'r' or 'raw'",
+    )
     x = matrices("linalg.qr", a)
     if mode == "raw":
         vectors, factors = _called("linalg.qr", geqrf, x)
@@ -111,7 +111,7 @@ def qr(a: Any, mode: str = "reduced") -> Any:
 
 
 class SVDResult(NamedTuple):
-    """What `svd` returns: left singular vectors, singular values, right singular vectors."""
+    """The result of `svd`: left singular vectors, singular values, right singular vectors."""
 
     U: Array
     S: Array
@@ -125,10 +125,11 @@ def svd(
     hermitian: bool = False,
     subset_by_index: tuple[int, int] | None = None,
 ) -> Any:
-    """U, S and V^H with a = U diag(S) V^H, or with `compute_uv=False` the singular values S alone.
+    """Decompose matrices into U, S and V^H with a = U diag(S) V^H.
 
-    For matrices of shape (m, n), with k the lesser, U is (m, m) and V^H is (n, n), or without
-    `full_matrices` (m, k) and (k, n). S descends. `hermitian` promises that `a` is Hermitian.
+    With `compute_uv=False` only S is computed. For matrices of shape (m, n), with k the lesser, U
+    is (m, m) and V^H is (n, n), or without `full_matrices` (m, k) and (k, n). S descends.
+    `hermitian` promises that `a` is Hermitian.
 
     >>> import sagax.numpy as np
     >>> np.linalg.svd(np.array([[0.0, 2.0], [1.0, 0.0]]), compute_uv=False)
@@ -145,7 +146,7 @@ def svd(
 
 
 def _hermitian_svd(x: Array, compute_uv: bool) -> Any:
-    """From eigenvalues: their absolute values are the singular ones, signs go to one side."""
+    """Compute the SVD from eigenvalues: singular values are their sizes, signs go to one side."""
     vectors, values = _called("linalg.svd", lax_eigh, x)
     sizes = absolute(values)
     order = flip(argsort(sizes, -1), -1)
@@ -159,7 +160,7 @@ def _hermitian_svd(x: Array, compute_uv: bool) -> Any:
 
 
 def svdvals(x: Any, /) -> Array:
-    """The singular values of matrices, descending.
+    """Compute the singular values of matrices, descending.
 
     >>> import sagax.numpy as np
     >>> np.linalg.svdvals(np.array([[0.0, 2.0], [1.0, 0.0]]))
@@ -172,21 +173,21 @@ def svdvals(x: Any, /) -> Array:
 
 
 class EigResult(NamedTuple):
-    """What `eig` returns."""
+    """The result of `eig`."""
 
     eigenvalues: Array
     eigenvectors: Array
 
 
 class EighResult(NamedTuple):
-    """What `eigh` returns."""
+    """The result of `eigh`."""
 
     eigenvalues: Array
     eigenvectors: Array
 
 
 def eigh(a: Any, UPLO: str | None = None, symmetrize_input: bool = True) -> EighResult:
-    """Ascending real eigenvalues of Hermitian matrices, and their eigenvectors as columns.
+    """Compute the ascending real eigenvalues, and eigenvectors as columns, of Hermitian matrices.
 
     Takes (a + a^H) / 2, or with `symmetrize_input=False` what the triangle `UPLO`, 'L' or 'U', says.
 
@@ -206,7 +207,7 @@ def eigh(a: Any, UPLO: str | None = None, symmetrize_input: bool = True) -> Eigh
 
 
 def eigvalsh(a: Any, UPLO: str | None = "L", *, symmetrize_input: bool = True) -> Array:
-    """The eigenvalues of Hermitian matrices, ascending; see `eigh`.
+    """Compute the eigenvalues of Hermitian matrices, ascending; see `eigh`.
 
     >>> import sagax.numpy as np
     >>> np.linalg.eigvalsh(np.array([[2.0, 0.0], [0.0, 1.0]]))
@@ -216,7 +217,7 @@ def eigvalsh(a: Any, UPLO: str | None = "L", *, symmetrize_input: bool = True) -
 
 
 def eig(a: Any) -> EigResult:
-    """The eigenvalues of square matrices, in no particular order, and their eigenvectors as columns.
+    """Compute the eigenvalues, in no particular order, and eigenvectors as columns, of matrices.
 
     Both are complex. On the CPU only.
 
@@ -230,7 +231,7 @@ def eig(a: Any) -> EigResult:
 
 
 def eigvals(a: Any) -> Array:
-    """The eigenvalues of square matrices, in no particular order; complex. On the CPU only.
+    """Compute the eigenvalues of square matrices, in no particular order; complex. On the CPU only.
 
     >>> import sagax.numpy as np
     >>> np.linalg.eigvals(np.array([[0.0, -1.0], [1.0, 0.0]]))
@@ -245,5 +246,5 @@ def eigvals(a: Any) -> Array:
 
 
 def epsilon(x: Any) -> Any:
-    """The distance from 1 to the next number of the dtype of `x`."""
+    """Return the distance from 1 to the next number of the dtype of `x`."""
     return np.finfo(np.dtype(aval_of(x).dtype).type(0).real.dtype).eps

@@ -1,4 +1,4 @@
-"""Products of matrices and vectors, and their diagonals."""
+"""Compute products of matrices and vectors, and their diagonals."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from sagax.numpy._einsum import einsum
 
 
 def multi_dot(arrays: Sequence[Any], *, precision: Any = None) -> Array:
-    """The product of two or more matrices, multiplied in the order that takes the least work.
+    """Multiply two or more matrices, in the order that takes the least work.
 
     The first and the last may be vectors: a row and a column. Raises a ValueError when they do not fit.
 
@@ -54,7 +54,7 @@ def multi_dot(arrays: Sequence[Any], *, precision: Any = None) -> Array:
 
 
 def outer(x1: Any, x2: Any, /) -> Array:
-    """All products of an element of the vector `x1` (a row each) and one of `x2` (a column each).
+    """Multiply each element of the vector `x1` (a row each) with each of `x2` (a column each).
 
     >>> import sagax.numpy as np
     >>> np.linalg.outer(np.array([1, 2]), np.array([3, 4]))
@@ -73,7 +73,7 @@ def outer(x1: Any, x2: Any, /) -> Array:
 
 
 def cross(x1: Any, x2: Any, /, *, axis: int = -1) -> Array:
-    """The cross products of vectors of 3 components along `axis`.
+    """Compute the cross products of vectors of 3 components along `axis`.
 
     >>> import sagax.numpy as np
     >>> np.linalg.cross(np.array([1, 0, 0]), np.array([0, 1, 0]))
@@ -86,7 +86,7 @@ def tensordot(
     x1: Any, x2: Any, /, *, axes: Any = 2, precision: Any = None, preferred_element_type: Any = None,
     out_sharding: Any = None,
 ) -> Array:  # fmt: skip
-    """Sums of products over several dimensions of both arrays; see `numpy.tensordot`.
+    """Sum products over several dimensions of both arrays; see `numpy.tensordot`.
 
     >>> import sagax.numpy as np
     >>> float(np.linalg.tensordot(np.ones((2, 3)), np.ones((2, 3))))
@@ -102,7 +102,7 @@ def tensordot(
 
 
 def diagonal(x: Any, /, *, offset: int = 0) -> Array:
-    """The diagonals of the matrices in the last two dimensions of `x`.
+    """Extract the diagonals of the matrices in the last two dimensions of `x`.
 
     >>> import sagax.numpy as np
     >>> np.linalg.diagonal(np.array([[1, 2], [3, 4]]))
@@ -112,7 +112,7 @@ def diagonal(x: Any, /, *, offset: int = 0) -> Array:
 
 
 def trace(x: Any, /, *, offset: int = 0, dtype: Any = None) -> Array:
-    """The sums of the diagonals of the matrices in the last two dimensions of `x`.
+    """Sum the diagonals of the matrices in the last two dimensions of `x`.
 
     >>> import sagax.numpy as np
     >>> int(np.linalg.trace(np.array([[1, 2], [3, 4]])))

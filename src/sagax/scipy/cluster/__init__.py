@@ -1,4 +1,4 @@
-"""Assigning observations to clusters: `vq`."""
+"""Assign observations to clusters: `vq`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Vector quantisation.
+"""Quantize vectors: assign each to its nearest centroid.
 
 >>> import sagax.numpy as snp
 >>> from sagax.scipy.cluster.vq import vq
@@ -19,7 +19,7 @@ __all__ = ["vq"]
 
 
 def vq(obs: Any, code_book: Any, check_finite: bool = True) -> tuple[Array, Array]:
-    """For each observation the index of the nearest code, and its distance.
+    """Assign each observation to the nearest code: its index, and the distance.
 
     `obs` has the shape (m, n) and `code_book` (k, n), or (m,) and (k,) for numbers.
 

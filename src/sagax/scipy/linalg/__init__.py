@@ -1,4 +1,4 @@
-"""Linear algebra in the manner of SciPy: systems, factors, functions of matrices, special matrices.
+"""Solve linear systems, factor matrices, and compute functions of matrices, as SciPy does.
 
 A matrix is the last two dimensions of an array; the dimensions before them are a stack.
 

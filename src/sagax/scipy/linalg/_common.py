@@ -1,4 +1,4 @@
-"""What the functions do with their arguments."""
+"""Check and promote the arguments of scipy.linalg."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from sagax._src.diagnostics.errors import ArgumentValueError
 
 
 def arrays(function: str, *args: Any) -> list[Any]:
-    """The arguments as floating point arrays of their common dtype."""
+    """Promote the arguments to floating point arrays of their common dtype."""
     operands = [_base.as_operand(function, x, i) for i, x in enumerate(args)]
     return [_base.as_array(function, x) for x in _base.promote_inexact(function, *operands)]
 
 
 def square(function: str, a: Array) -> None:
-    """Raises ArgumentValueError unless `a` holds square matrices."""
+    """Check that `a` holds square matrices, or raise ArgumentValueError."""
     if a.ndim < 2 or a.shape[-1] != a.shape[-2]:
         raise ArgumentValueError(
             function=function, got=a, expected="square matrices: shape (..., n, n)"
@@ -25,7 +25,7 @@ def square(function: str, a: Array) -> None:
 
 
 def system(function: str, a: Any, b: Any) -> tuple[Any, Any, bool]:
-    """`a` and `b` of one dtype and equal stacks, `b` as matrices; and whether it was vectors."""
+    """Promote `a` and `b` to one dtype and stack, `b` as matrices; return also if it was vectors."""
     a, b = arrays(function, a, b)
     square(function, a)
     n = a.shape[-1]
@@ -46,16 +46,5 @@ def system(function: str, a: Any, b: Any) -> tuple[Any, Any, bool]:
 
 
 def adjoint(a: Any) -> Any:
-    """The conjugate transpose of matrices."""
+    """Compute the conjugate transpose of matrices."""
     return snp.conj(snp.matrix_transpose(a))
-
-
-def choice(function: str, argument: str, got: Any, accepted: tuple) -> None:
-    """Raises ArgumentValueError unless the argument is one of a few values."""
-    if got not in accepted:
-        raise ArgumentValueError(
-            function=function,
-            argument=argument,
-            expected=f"one of {', '.join(map(repr, accepted))}",
-            got=repr(got),
-        )

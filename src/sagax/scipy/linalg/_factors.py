@@ -1,4 +1,4 @@
-"""Matrices as products: triangles, orthogonal matrices, eigenvalues, singular values."""
+"""Factor matrices: LU, QR, singular values, eigenvalues, Schur, Hessenberg, polar."""
 
 from __future__ import annotations
 
@@ -10,13 +10,14 @@ import sagax.scipy.linalg._common as _common
 from sagax._src.core.value import Array
 from sagax._src.diagnostics.errors import ArgumentValueError
 from sagax.lax import linalg as _lax
+from sagax.numpy._arguments import check_choice
 from sagax.scipy.linalg._systems import _cholesky, _triangular
 
 
 def lu(
     a: Any, permute_l: bool = False, overwrite_a: bool = False, check_finite: bool = True
 ) -> tuple[Array, ...]:
-    """The matrices P, L, U with a = P L U: a permutation, lower and upper triangular.
+    """Factor matrices into P, L, U with a = P L U: a permutation, lower and upper triangular.
 
     With `permute_l` the product P L, and U. `a` has the shape (..., m, n).
 
@@ -48,7 +49,7 @@ def qr(
     pivoting: bool = False,
     check_finite: bool = True,
 ) -> tuple[Array, ...]:
-    """Q with orthonormal columns and R upper triangular, with a = Q R.
+    """Factor matrices into Q with orthonormal columns and R upper triangular, with a = Q R.
 
     Args:
       a: matrices of shape (..., m, n).
@@ -63,7 +64,7 @@ def qr(
     Array([[3., 1.],
            [4., 2.]], dtype=float32)
     """
-    _common.choice("scipy.linalg.qr", "mode", mode, ("full", "r", "economic"))
+    check_choice("scipy.linalg.qr", "mode", mode, ("full", "r", "economic"))
     (a,) = _common.arrays("scipy.linalg.qr", a)
     found = _lax.qr(a, pivoting=pivoting, full_matrices=mode != "economic")
     return tuple(found[1:]) if mode == "r" else tuple(found)
@@ -78,7 +79,7 @@ def qr_multiply(
     overwrite_a: bool = False,
     overwrite_c: bool = False,
 ) -> tuple[Array, ...]:
-    """The product of Q (of a = Q R) and `c`, and R, and with `pivoting` the order of columns.
+    """Multiply Q (of a = Q R) with `c`; return also R, and with `pivoting` the order of columns.
 
     `mode` "left" gives Q c, "right" c Q (for a vector: Q^T c). Q has as many columns as the economic
     form. `conjugate` takes the complex conjugate of Q.
@@ -91,7 +92,7 @@ def qr_multiply(
     Array([[3., 1.],
            [4., 2.]], dtype=float32)
     """
-    _common.choice("scipy.linalg.qr_multiply", "mode", mode, ("left", "right"))
+    check_choice("scipy.linalg.qr_multiply", "mode", mode, ("left", "right"))
     a, c = _common.arrays("scipy.linalg.qr_multiply", a, c)
     q, *rest = _lax.qr(a, pivoting=pivoting, full_matrices=False)
     if conjugate:
@@ -112,16 +113,16 @@ def svd(
     check_finite: bool = True,
     lapack_driver: str = "gesdd",
 ) -> Any:
-    """U, s and V^H with a = U diag(s) V^H; or with `compute_uv=False` the singular values s alone.
+    """Decompose matrices into U, s and V^H with a = U diag(s) V^H.
 
-    `lapack_driver` is "gesdd" or "gesvd".
+    With `compute_uv=False` only s is computed. `lapack_driver` is "gesdd" or "gesvd".
 
     >>> import sagax.numpy as snp
     >>> from sagax.scipy import linalg
     >>> linalg.svd(snp.array([[3.0, 0.0], [0.0, 4.0]]), compute_uv=False)
     Array([4., 3.], dtype=float32)
     """
-    _common.choice("scipy.linalg.svd", "lapack_driver", lapack_driver, ("gesdd", "gesvd"))
+    check_choice("scipy.linalg.svd", "lapack_driver", lapack_driver, ("gesdd", "gesvd"))
     (a,) = _common.arrays("scipy.linalg.svd", a)
     found = _linalg.svd(a, full_matrices=full_matrices, compute_uv=compute_uv)
     return tuple(found) if compute_uv else found
@@ -139,11 +140,11 @@ def eigh(
     type: int = 1,
     check_finite: bool = True,
 ) -> Any:
-    """The eigenvalues, ascending, and eigenvectors (as columns) of Hermitian matrices.
+    """Compute the eigenvalues, ascending, and eigenvectors (as columns) of Hermitian matrices.
 
     Args:
       a: matrices of shape (..., n, n), of which the `lower` or the upper triangle is read.
-      b: positive definite matrices, of the generalised problem that `type` names.
+      b: positive definite matrices, of the generalized problem that `type` names.
       lower: which triangle counts.
       eigvals_only: return the eigenvalues alone.
       eigvals: must be None: all eigenvalues are computed.
@@ -156,7 +157,7 @@ def eigh(
     """
     if eigvals is not None:
         raise NotImplementedError("scipy.linalg.eigh: Only the eigvals=None case is implemented.")
-    _common.choice("scipy.linalg.eigh", "type", type, (1, 2, 3))
+    check_choice("scipy.linalg.eigh", "type", type, (1, 2, 3))
     if b is None:
         (a,) = _common.arrays("scipy.linalg.eigh", a)
         _common.square("scipy.linalg.eigh", a)
@@ -194,7 +195,7 @@ def eigh_tridiagonal(
     tol: Any = None,
     key: Any = None,
 ) -> Any:
-    """The eigenvalues, ascending, and eigenvectors of a Hermitian tridiagonal matrix.
+    """Compute the eigenvalues, ascending, and eigenvectors of a Hermitian tridiagonal matrix.
 
     Args:
       d: the diagonal, shape (n,).
@@ -210,7 +211,7 @@ def eigh_tridiagonal(
     >>> linalg.eigh_tridiagonal(snp.array([2.0, 2.0]), snp.array([1.0]), eigvals_only=True).round(5)
     Array([1., 3.], dtype=float32)
     """
-    _common.choice("scipy.linalg.eigh_tridiagonal", "select", select, ("a", "i"))
+    check_choice("scipy.linalg.eigh_tridiagonal", "select", select, ("a", "i"))
     d, e = _common.arrays("scipy.linalg.eigh_tridiagonal", d, e)
     if d.ndim != 1 or e.ndim != 1 or e.shape[0] != d.shape[0] - 1:
         raise ArgumentValueError(
@@ -234,7 +235,7 @@ def eigh_tridiagonal(
 
 
 def schur(a: Any, output: str = "real") -> tuple[Array, Array]:
-    """The Schur form T and the unitary Z with a = Z T Z^H.
+    """Compute the Schur form T and the unitary Z with a = Z T Z^H.
 
     T is upper triangular for complex matrices; for real ones it has blocks of 2 x 2 for pairs of complex
     eigenvalues, unless `output` is "complex".
@@ -246,7 +247,7 @@ def schur(a: Any, output: str = "real") -> tuple[Array, Array]:
     Array([[1., 2.],
            [0., 3.]], dtype=float32)
     """
-    _common.choice("scipy.linalg.schur", "output", output, ("real", "complex"))
+    check_choice("scipy.linalg.schur", "output", output, ("real", "complex"))
     (a,) = _common.arrays("scipy.linalg.schur", a)
     _common.square("scipy.linalg.schur", a)
     if output == "complex":
@@ -256,12 +257,12 @@ def schur(a: Any, output: str = "real") -> tuple[Array, Array]:
 
 
 def complex_form(a: Any) -> Any:
-    """The array with the complex dtype of its precision."""
+    """Convert an array to the complex dtype of its precision."""
     return a.astype(snp.result_type(a.dtype, snp.complex64))
 
 
 def rsf2csf(T: Any, Z: Any, check_finite: bool = True) -> tuple[Array, Array]:
-    """The complex Schur form of what has the real Schur form T, Z.
+    """Convert the real Schur form T, Z to the complex one.
 
     >>> import sagax.numpy as snp
     >>> from sagax.scipy import linalg
@@ -277,7 +278,7 @@ def rsf2csf(T: Any, Z: Any, check_finite: bool = True) -> tuple[Array, Array]:
 def hessenberg(
     a: Any, *, calc_q: bool = False, overwrite_a: bool = False, check_finite: bool = True
 ) -> Any:
-    """H, zero below its first subdiagonal, and with `calc_q` the unitary Q with a = Q H Q^H.
+    """Compute the Hessenberg form H, and with `calc_q` the unitary Q with a = Q H Q^H.
 
     >>> import sagax.numpy as snp
     >>> from sagax.scipy import linalg
@@ -309,7 +310,7 @@ def polar(
     eps: float | None = None,
     max_iterations: int | None = None,
 ) -> tuple[Array, Array]:
-    """The unitary U and the positive semidefinite P with a = U P, or with `side="left"` a = P U.
+    """Factor matrices into unitary U and positive semidefinite P: a = U P, or left, a = P U.
 
     `method` is "qdwh" (with `eps` and `max_iterations`) or "svd". Matrices with more columns than rows
     need "svd" for the right side, those with more rows than columns for the left one.
@@ -321,8 +322,8 @@ def polar(
     Array([[1., 0.],
            [0., 2.]], dtype=float32)
     """
-    _common.choice("scipy.linalg.polar", "side", side, ("left", "right"))
-    _common.choice("scipy.linalg.polar", "method", method, ("qdwh", "svd"))
+    check_choice("scipy.linalg.polar", "side", side, ("left", "right"))
+    check_choice("scipy.linalg.polar", "method", method, ("qdwh", "svd"))
     (a,) = _common.arrays("scipy.linalg.polar", a)
     if method == "svd":
         u, s, vh = _linalg.svd(a, full_matrices=False)

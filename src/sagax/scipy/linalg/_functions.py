@@ -1,4 +1,4 @@
-"""Functions of matrices, and the equation of Sylvester."""
+"""Compute matrix functions (expm, sqrtm, funm), and solve Sylvester's equation."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ from sagax._src.core.trace import Tracer
 from sagax._src.core.value import Array
 from sagax._src.diagnostics.errors import ArgumentValueError
 from sagax.lax import linalg as _lax
+from sagax.numpy._arguments import check_choice
 from sagax.scipy.linalg._factors import complex_form
 from sagax.scipy.linalg._systems import _triangular
 
@@ -49,7 +50,7 @@ _LARGEST = {7: 3.925724783138660, 13: 5.371920351148152}
 
 
 def expm(A: Any, *, upper_triangular: bool = False, max_squarings: int = 16) -> Array:
-    """The exponential of square matrices.
+    """Compute the exponential of square matrices.
 
     Args:
       A: matrices of shape (..., n, n).
@@ -101,7 +102,7 @@ def _expm(a: Any, upper_triangular: bool, max_squarings: int) -> Any:
 
 
 def expm_frechet(A: Any, E: Any, *, method: str | None = None, compute_expm: bool = True) -> Any:
-    """The exponential of A, and its derivative in the direction E; or the derivative alone.
+    """Compute the exponential of A, and its derivative in the direction E; or the derivative alone.
 
     `method` is accepted and not looked at.
 
@@ -117,7 +118,7 @@ def expm_frechet(A: Any, E: Any, *, method: str | None = None, compute_expm: boo
 
 
 def sqrtm(A: Any, blocksize: int = 1) -> Array:
-    """The principal square root of square matrices, complex.
+    """Compute the principal square root of square matrices, complex.
 
     Source: Björck and Hammarling, "A Schur method for the square root of a matrix", Linear Algebra and
     its Applications 52/53, 1983. `blocksize` is accepted and not looked at.
@@ -150,7 +151,7 @@ def _sqrtm(a: Any) -> Any:
 
 
 def funm(A: Any, func: Callable[[Any], Any], disp: bool = True) -> Any:
-    """A function of a square matrix, complex; `func` maps arrays element by element.
+    """Evaluate a function of a square matrix, complex; `func` maps arrays elementwise.
 
     With `disp=False` the estimated error comes second; else one above 1000 eps is logged.
 
@@ -191,7 +192,7 @@ def funm(A: Any, func: Callable[[Any], Any], disp: bool = True) -> Any:
 
 
 def solve_sylvester(A: Any, B: Any, C: Any, *, method: str = "schur", tol: float = 1e-8) -> Array:
-    """The solution X of A X + X B = C.
+    """Solve A X + X B = C for X.
 
     Args:
       A, B: square matrices of shape (m, m) and (n, n).
@@ -205,7 +206,7 @@ def solve_sylvester(A: Any, B: Any, C: Any, *, method: str = "schur", tol: float
     Array([[3.]], dtype=float32)
     """
     function = "scipy.linalg.solve_sylvester"
-    _common.choice(function, "method", method, ("schur", "eigen"))
+    check_choice(function, "method", method, ("schur", "eigen"))
     A, B, C = _common.arrays(function, A, B, C)
     _common.square(function, A)
     _common.square(function, B)
@@ -223,7 +224,7 @@ def _sylvester(a: Any, b: Any, c: Any, method: str, tol: float) -> Any:
     is_real = a.dtype == snp.real(a).dtype
     ca, cb, cc = complex_form(a), complex_form(b), complex_form(c)
     if method == "eigen":
-        (u, ui, wa), (v, vi, wb) = _diagonalised(ca), _diagonalised(cb)
+        (u, ui, wa), (v, vi, wb) = _diagonalized(ca), _diagonalized(cb)
         y = (ui @ cc @ v) / (wa[:, None] + wb[None, :])
         x = u @ y @ vi
     else:
@@ -245,6 +246,6 @@ def _sylvester(a: Any, b: Any, c: Any, method: str, tol: float) -> Any:
     return snp.where(smallest < tol, snp.nan, x)
 
 
-def _diagonalised(a: Any) -> tuple[Any, Any, Any]:
+def _diagonalized(a: Any) -> tuple[Any, Any, Any]:
     w, v = _lax.eig(a, compute_left_eigenvectors=False)
     return v, snp.linalg.inv(v), w

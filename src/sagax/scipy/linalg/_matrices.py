@@ -1,4 +1,4 @@
-"""Matrices of special forms. Those that only a size determines come from SciPy."""
+"""Construct special matrices; those that depend on a size alone come from SciPy."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ import sagax.numpy._base as _base
 import sagax.scipy.linalg._common as _common
 from sagax._src.core.value import Array
 from sagax._src.diagnostics.errors import ArgumentValueError
+from sagax.numpy._arguments import check_choice
 
 
 def _vectors(function: str, argument: str, x: Any) -> Any:
@@ -27,16 +28,17 @@ def _vectors(function: str, argument: str, x: Any) -> Any:
 
 
 def _from_diagonals(values: Any, rows: int, columns: int, step: int) -> Any:
-    """The matrices whose element (i, j) is `values[i * step + j]`, counted from where that is at least 0."""
+    """Create matrices whose element (i, j) is `values[i * step + j]`, counted from the least index."""
     i, j = np.arange(rows)[:, None], np.arange(columns)
     index = i * step + j
     return values[..., index - index.min()]
 
 
 def toeplitz(c: Any, r: Any = None) -> Array:
-    """The matrices with first column `c` and first row `r` (default: the conjugate of c), constant along diagonals.
+    """Create the matrices with first column `c` and first row `r`, constant along diagonals.
 
-    Leading dimensions are a stack. The first element of `r` is not used.
+    `r` is by default the conjugate of `c`. Leading dimensions are a stack. The first element of `r`
+    is not used.
 
     >>> import sagax.numpy as snp
     >>> from sagax.scipy import linalg
@@ -45,20 +47,15 @@ def toeplitz(c: Any, r: Any = None) -> Array:
            [2, 1, 2],
            [3, 2, 1]], dtype=int32)
     """
-    c = _vectors("scipy.linalg.toeplitz", "c", c)
-    r = snp.conj(c) if r is None else _vectors("scipy.linalg.toeplitz", "r", r)
-    stack = snp.broadcast_shapes(c.shape[:-1], r.shape[:-1])
-    rows, columns = c.shape[-1], r.shape[-1]
-    c = snp.broadcast_to(c, (*stack, rows))
-    r = snp.broadcast_to(r, (*stack, columns))
+    c, r = _column_and_row("toeplitz", c, r, snp.conj)
     values = snp.concatenate([snp.flip(c, -1), r[..., 1:]], axis=-1)
-    return _from_diagonals(values, rows, columns, -1)
+    return _from_diagonals(values, c.shape[-1], r.shape[-1], -1)
 
 
 def hankel(c: Any, r: Any = None) -> Array:
-    """The matrix with first column `c` and last row `r` (default: zeros), constant along antidiagonals.
+    """Create the matrix with first column `c` and last row `r`, constant along antidiagonals.
 
-    The first element of `r` is not used.
+    `r` is by default zero. The first element of `r` is not used.
 
     >>> import sagax.numpy as snp
     >>> from sagax.scipy import linalg
@@ -67,18 +64,21 @@ def hankel(c: Any, r: Any = None) -> Array:
            [2, 3, 0],
            [3, 0, 0]], dtype=int32)
     """
-    c = _vectors("scipy.linalg.hankel", "c", c)
-    r = snp.zeros_like(c) if r is None else _vectors("scipy.linalg.hankel", "r", r)
-    stack = snp.broadcast_shapes(c.shape[:-1], r.shape[:-1])
-    rows, columns = c.shape[-1], r.shape[-1]
-    c = snp.broadcast_to(c, (*stack, rows))
-    r = snp.broadcast_to(r, (*stack, columns))
+    c, r = _column_and_row("hankel", c, r, snp.zeros_like)
     values = snp.concatenate([c, r[..., 1:]], axis=-1)
-    return _from_diagonals(values, rows, columns, 1)
+    return _from_diagonals(values, c.shape[-1], r.shape[-1], 1)
+
+
+def _column_and_row(function: str, c: Any, r: Any, default: Callable[[Any], Any]) -> tuple:
+    """Broadcast the stacks of a column and a row (by default `default(column)`)."""
+    c = _vectors(f"scipy.linalg.{function}", "c", c)
+    r = default(c) if r is None else _vectors(f"scipy.linalg.{function}", "r", r)
+    stack = snp.broadcast_shapes(c.shape[:-1], r.shape[:-1])
+    return tuple([snp.broadcast_to(v, (*stack, v.shape[-1])) for v in (c, r)])
 
 
 def circulant(c: Any) -> Array:
-    """The matrices with first column `c`, each further column turned by one.
+    """Create the matrices with first column `c`, each further column rotated by one.
 
     >>> import sagax.numpy as snp
     >>> from sagax.scipy import linalg
@@ -93,7 +93,7 @@ def circulant(c: Any) -> Array:
 
 
 def convolution_matrix(a: Any, n: int, mode: str = "full") -> Array:
-    """The matrix A with A @ v = convolve(a, v, mode), for vectors v of `n`.
+    """Create the matrix A with A @ v = convolve(a, v, mode), for vectors v of size `n`.
 
     >>> import sagax.numpy as snp
     >>> from sagax.scipy import linalg
@@ -103,7 +103,7 @@ def convolution_matrix(a: Any, n: int, mode: str = "full") -> Array:
            [0, 2]], dtype=int32)
     """
     function = "scipy.linalg.convolution_matrix"
-    _common.choice(function, "mode", mode, ("full", "valid", "same"))
+    check_choice(function, "mode", mode, ("full", "valid", "same"))
     a = _vectors(function, "a", a)
     if n <= 0:
         raise ArgumentValueError(function=function, argument="n", expected="at least 1", got=n)
@@ -120,7 +120,7 @@ def convolution_matrix(a: Any, n: int, mode: str = "full") -> Array:
 
 
 def companion(a: Any) -> Array:
-    """The matrices whose characteristic polynomials have the coefficients `a`, highest power first.
+    """Create the matrices whose characteristic polynomials are `a`, highest power first.
 
     >>> import sagax.numpy as snp
     >>> from sagax.scipy import linalg
@@ -142,7 +142,7 @@ def companion(a: Any) -> Array:
 
 
 def fiedler(a: Any) -> Array:
-    """The matrices of the distances |a[i] - a[j]|.
+    """Create the matrices of the distances |a[i] - a[j]|.
 
     >>> import sagax.numpy as snp
     >>> from sagax.scipy import linalg
@@ -157,7 +157,7 @@ def fiedler(a: Any) -> Array:
 
 
 def fiedler_companion(a: Any) -> Array:
-    """The matrices of five diagonals with the eigenvalues of `companion(a)`.
+    """Create the matrices of five diagonals with the eigenvalues of `companion(a)`.
 
     Source: Fiedler, "A note on companion matrices", Linear Algebra and its Applications 372, 2003.
 
@@ -193,7 +193,7 @@ def fiedler_companion(a: Any) -> Array:
 
 
 def leslie(f: Any, s: Any) -> Array:
-    """The matrices with `f` as first row and `s` below the diagonal: how a population ages.
+    """Create the matrices with `f` as first row and `s` below the diagonal: how a population ages.
 
     >>> import sagax.numpy as snp
     >>> from sagax.scipy import linalg
@@ -216,7 +216,7 @@ def leslie(f: Any, s: Any) -> Array:
 
 
 def block_diag(*arrs: Any) -> Array:
-    """One matrix with the given ones along its diagonal, and zeros elsewhere.
+    """Create one matrix with the given ones along its diagonal, and zeros elsewhere.
 
     Numbers and vectors are matrices of one row.
 
@@ -262,7 +262,7 @@ def _sized(function: str, make: Callable[..., Any], n: int, *args: Any) -> Array
 
 
 def dft(n: int, scale: str | None = None, *, dtype: Any = None) -> Array:
-    """The matrix of the discrete Fourier transform of `n` numbers.
+    """Create the matrix of the discrete Fourier transform of `n` numbers.
 
     `scale` "sqrtn" makes it unitary, "n" divides by n.
 
@@ -276,7 +276,7 @@ def dft(n: int, scale: str | None = None, *, dtype: Any = None) -> Array:
 
 
 def hadamard(n: int, dtype: Any = int) -> Array:
-    """The matrix of orthogonal rows of 1 and -1; `n` is a power of 2.
+    """Create the matrix of orthogonal rows of 1 and -1; `n` is a power of 2.
 
     >>> from sagax.scipy import linalg
     >>> linalg.hadamard(2)
@@ -287,7 +287,7 @@ def hadamard(n: int, dtype: Any = int) -> Array:
 
 
 def helmert(n: int, full: bool = False) -> Array:
-    """The orthogonal matrix of Helmert, without its first row unless `full`.
+    """Create the orthogonal matrix of Helmert, without its first row unless `full`.
 
     >>> from sagax.scipy import linalg
     >>> linalg.helmert(2).round(4)
@@ -297,7 +297,7 @@ def helmert(n: int, full: bool = False) -> Array:
 
 
 def hilbert(n: int) -> Array:
-    """The matrix of 1 / (i + j + 1).
+    """Create the matrix of 1 / (i + j + 1).
 
     >>> from sagax.scipy import linalg
     >>> linalg.hilbert(2).round(4)
@@ -308,7 +308,7 @@ def hilbert(n: int) -> Array:
 
 
 def invhilbert(n: int) -> Array:
-    """The inverse of `hilbert(n)`.
+    """Create the inverse of `hilbert(n)`.
 
     >>> from sagax.scipy import linalg
     >>> linalg.invhilbert(2)
@@ -319,7 +319,7 @@ def invhilbert(n: int) -> Array:
 
 
 def pascal(n: int, kind: str | None = None) -> Array:
-    """The matrix of binomial coefficients: "symmetric" (the default), "lower" or "upper" triangular.
+    """Create the matrix of binomial coefficients: "symmetric", "lower" or "upper" triangular.
 
     >>> from sagax.scipy import linalg
     >>> linalg.pascal(3)
@@ -328,12 +328,12 @@ def pascal(n: int, kind: str | None = None) -> Array:
            [1., 3., 6.]], dtype=float32)
     """
     kind = kind or "symmetric"
-    _common.choice("scipy.linalg.pascal", "kind", kind, ("symmetric", "lower", "upper"))
+    check_choice("scipy.linalg.pascal", "kind", kind, ("symmetric", "lower", "upper"))
     return _sized("scipy.linalg.pascal", _scipy.pascal, n, kind)
 
 
 def invpascal(n: int, kind: str | None = None) -> Array:
-    """The inverse of `pascal(n, kind)`.
+    """Create the inverse of `pascal(n, kind)`.
 
     >>> from sagax.scipy import linalg
     >>> linalg.invpascal(2)
@@ -341,5 +341,5 @@ def invpascal(n: int, kind: str | None = None) -> Array:
            [-1.,  1.]], dtype=float32)
     """
     kind = kind or "symmetric"
-    _common.choice("scipy.linalg.invpascal", "kind", kind, ("symmetric", "lower", "upper"))
+    check_choice("scipy.linalg.invpascal", "kind", kind, ("symmetric", "lower", "upper"))
     return _sized("scipy.linalg.invpascal", _scipy.invpascal, n, kind)

@@ -1,4 +1,4 @@
-"""Systems of equations, and the factors that solve several of them.
+"""Solve linear systems, and reuse factors for several right-hand sides.
 
 Options that SciPy has for speed or checks (`overwrite_a`, `check_finite`, `debug`, ...) are accepted
 and change nothing.
@@ -13,6 +13,7 @@ import sagax.numpy.linalg as _linalg
 import sagax.scipy.linalg._common as _common
 from sagax._src.core.value import Array
 from sagax.lax import linalg as _lax
+from sagax.numpy._arguments import check_choice
 
 _TRANS = {0: 0, 1: 1, 2: 2, "N": 0, "T": 1, "C": 2}
 
@@ -39,7 +40,7 @@ def solve_triangular(
     debug: Any = None,
     check_finite: bool = True,
 ) -> Array:
-    """The solution x of a x = b, where only one triangle of `a` counts.
+    """Solve a x = b, where only one triangle of `a` counts.
 
     Args:
       a: matrices of shape (..., n, n), of which the `lower` or the upper triangle is read.
@@ -53,7 +54,7 @@ def solve_triangular(
     >>> linalg.solve_triangular(snp.array([[2.0, 0.0], [1.0, 1.0]]), snp.array([2.0, 3.0]), lower=True)
     Array([1., 2.], dtype=float32)
     """
-    _common.choice("scipy.linalg.solve_triangular", "trans", trans, tuple(_TRANS))
+    check_choice("scipy.linalg.solve_triangular", "trans", trans, tuple(_TRANS))
     a, b, vectors = _common.system("scipy.linalg.solve_triangular", a, b)
     x = _triangular(a, b, _TRANS[trans], lower, unit_diagonal)
     return x[..., 0] if vectors else x
@@ -69,7 +70,7 @@ def solve(
     check_finite: bool = True,
     assume_a: str = "gen",
 ) -> Array:
-    """The solution x of a x = b for square matrices.
+    """Solve a x = b for square matrices.
 
     Args:
       a: matrices of shape (..., n, n).
@@ -82,7 +83,7 @@ def solve(
     >>> linalg.solve(snp.array([[4.0, 0.0], [0.0, 16.0]]), snp.array([4.0, 8.0]), assume_a="pos")
     Array([1. , 0.5], dtype=float32)
     """
-    _common.choice("scipy.linalg.solve", "assume_a", assume_a, ("gen", "sym", "her", "pos"))
+    check_choice("scipy.linalg.solve", "assume_a", assume_a, ("gen", "sym", "her", "pos"))
     if assume_a != "pos":
         return _linalg.solve(*_common.arrays("scipy.linalg.solve", a, b))
     a, b, vectors = _common.system("scipy.linalg.solve", a, b)
@@ -104,7 +105,7 @@ def _cho_solved(c: Any, lower: bool, b: Any) -> Any:
 def cholesky(
     a: Any, lower: bool = False, overwrite_a: bool = False, check_finite: bool = True
 ) -> Array:
-    """The upper triangular U with a = U^H U, or with `lower` the lower triangular L with a = L L^H.
+    """Factor `a` into U^H U with upper triangular U, or with `lower` into L L^H.
 
     `a` holds positive definite matrices, of shape (..., n, n), of which that triangle is read; where
     one is not positive definite the result is NaN.
@@ -123,7 +124,7 @@ def cholesky(
 def cho_factor(
     a: Any, lower: bool = False, overwrite_a: bool = False, check_finite: bool = True
 ) -> tuple[Array, bool]:
-    """The Cholesky factor of `a` and `lower`, together what `cho_solve` takes.
+    """Compute the Cholesky factor of `a` and `lower`, together the argument of `cho_solve`.
 
     >>> import sagax.numpy as snp
     >>> from sagax.scipy import linalg
@@ -137,7 +138,7 @@ def cho_factor(
 def cho_solve(
     c_and_lower: tuple[Any, bool], b: Any, overwrite_b: bool = False, check_finite: bool = True
 ) -> Array:
-    """The solution x of a x = b, from what `cho_factor` gives for `a`.
+    """Solve a x = b, from the result of `cho_factor` for `a`.
 
     >>> import sagax.numpy as snp
     >>> from sagax.scipy import linalg
@@ -151,7 +152,7 @@ def cho_solve(
 
 
 def lu_factor(a: Any, overwrite_a: bool = False, check_finite: bool = True) -> tuple[Array, Array]:
-    """L and U in one matrix and the pivots, together what `lu_solve` takes.
+    """Compute L and U in one matrix and the pivots, together the argument of `lu_solve`.
 
     Row i was exchanged with row `pivots[i]`, one after the other. `a` has the shape (..., m, n).
 
@@ -172,7 +173,7 @@ def lu_solve(
     overwrite_b: bool = False,
     check_finite: bool = True,
 ) -> Array:
-    """The solution x of a x = b, from what `lu_factor` gives for `a`.
+    """Solve a x = b, from the result of `lu_factor` for `a`.
 
     `trans` 1 solves a^T x = b, 2 solves a^H x = b.
 
@@ -182,7 +183,7 @@ def lu_solve(
     >>> linalg.lu_solve(factors, snp.array([2.0, 4.0]))
     Array([1., 1.], dtype=float32)
     """
-    _common.choice("scipy.linalg.lu_solve", "trans", trans, (0, 1, 2))
+    check_choice("scipy.linalg.lu_solve", "trans", trans, (0, 1, 2))
     packed, pivots = lu_and_piv
     packed, b, vectors = _common.system("scipy.linalg.lu_solve", packed, b)
     n = packed.shape[-1]
@@ -199,7 +200,7 @@ def lu_solve(
 
 
 def inv(a: Any, overwrite_a: bool = False, check_finite: bool = True) -> Array:
-    """The inverse of square matrices; infinite or NaN where they are singular.
+    """Invert square matrices; infinite or NaN where they are singular.
 
     >>> import sagax.numpy as snp
     >>> from sagax.scipy import linalg
@@ -210,7 +211,7 @@ def inv(a: Any, overwrite_a: bool = False, check_finite: bool = True) -> Array:
 
 
 def det(a: Any, overwrite_a: bool = False, check_finite: bool = True) -> Array:
-    """The determinant of square matrices.
+    """Compute the determinant of square matrices.
 
     >>> import sagax.numpy as snp
     >>> from sagax.scipy import linalg

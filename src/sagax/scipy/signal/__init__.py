@@ -1,4 +1,4 @@
-"""Signal processing: convolution, trends, spectra.
+"""Process signals: convolution, detrending, spectral estimation.
 
 >>> import sagax.numpy as snp
 >>> from sagax.scipy import signal

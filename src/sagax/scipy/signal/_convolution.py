@@ -1,4 +1,4 @@
-"""Convolutions and correlations of arrays of any number of dimensions."""
+"""Convolve and correlate arrays of any number of dimensions."""
 
 from __future__ import annotations
 
@@ -12,12 +12,13 @@ import sagax.numpy as snp
 import sagax.scipy.linalg._common as _common
 from sagax._src.core.value import Array
 from sagax._src.diagnostics.errors import ArgumentValueError
+from sagax.numpy._arguments import check_choice
 
 _MODES = ("full", "same", "valid")
 
 
 def _pair(function: str, in1: Any, in2: Any, mode: str) -> tuple[Any, Any]:
-    _common.choice(function, "mode", mode, _MODES)
+    check_choice(function, "mode", mode, _MODES)
     in1, in2 = _common.arrays(function, in1, in2)
     if in1.ndim != in2.ndim:
         raise ArgumentValueError(
@@ -51,7 +52,7 @@ def _larger_first(function: str, in1: Any, in2: Any, axes: Sequence[int]) -> tup
 def convolve(
     in1: Any, in2: Any, mode: str = "full", method: str = "auto", precision: Any = None
 ) -> Array:
-    """The convolution of two arrays: element k is the sum of all in1[i] * in2[k - i].
+    """Convolve two arrays: element k is the sum of all in1[i] * in2[k - i].
 
     Args:
       in1, in2: arrays with the same number of dimensions.
@@ -65,7 +66,7 @@ def convolve(
     Array([0., 1., 2.], dtype=float32)
     """
     function = "scipy.signal.convolve"
-    _common.choice(function, "method", method, ("auto", "direct", "fft"))
+    check_choice(function, "method", method, ("auto", "direct", "fft"))
     in1, in2 = _pair(function, in1, in2, mode)
     if method == "fft":
         return fftconvolve(in1, in2, mode)
@@ -91,7 +92,7 @@ def _direct(function: str, in1: Any, in2: Any, mode: str, precision: Any) -> Any
 def correlate(
     in1: Any, in2: Any, mode: str = "full", method: str = "auto", precision: Any = None
 ) -> Array:
-    """The correlation of two arrays: element k is the sum of all in1[i + k] * conj(in2[i]).
+    """Correlate two arrays: element k is the sum of all in1[i + k] * conj(in2[i]).
 
     The arguments are those of `convolve`.
 
@@ -125,7 +126,7 @@ def convolve2d(
     fillvalue: float = 0,
     precision: Any = None,
 ) -> Array:
-    """The convolution of two matrices, with zeros around.
+    """Convolve two matrices, padded by zeros.
 
     >>> import sagax.numpy as snp
     >>> from sagax.scipy import signal
@@ -144,7 +145,7 @@ def correlate2d(
     fillvalue: float = 0,
     precision: Any = None,
 ) -> Array:
-    """The correlation of two matrices, with zeros around.
+    """Correlate two matrices, padded by zeros.
 
     >>> import sagax.numpy as snp
     >>> from sagax.scipy import signal
@@ -161,7 +162,7 @@ def correlate2d(
 def fftconvolve(
     in1: Any, in2: Any, mode: str = "full", axes: int | Sequence[int] | None = None
 ) -> Array:
-    """The convolution of two arrays by Fourier transforms, along `axes` (by default all).
+    """Convolve two arrays by Fourier transforms, along `axes` (by default all).
 
     Along the other axes the sizes must be equal, or 1.
 

@@ -1,4 +1,4 @@
-"""What SciPy keeps under `scipy.sparse` and needs no sparse matrices: `linalg`, iterative solvers."""
+"""Solve linear systems iteratively: `scipy.sparse.linalg` without sparse matrices."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Special functions, to be traced, compiled and differentiated: names and arguments as in SciPy.
+"""Evaluate special functions, with SciPy's names and arguments.
 
 Arguments are real numbers or arrays of them, which broadcast; integers become floating point.
 

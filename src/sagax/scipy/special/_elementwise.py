@@ -1,4 +1,4 @@
-"""How the special functions here are made: of their formula, and their derivatives."""
+"""Make special functions from a formula and its derivatives."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _F32 = np.dtype(np.float32)
 
 
 def special(*slopes: Slope, narrow: bool = False, kinds: str = "f") -> Callable[[Callable], Any]:
-    """Decorates a formula f(*xs) of inexact arrays of one dtype, which broadcast.
+    """Decorate a formula f(*xs) of inexact arrays of one dtype, which broadcast.
 
     `slopes` are the derivatives in each argument, functions of the result and the arguments; None
     where there is no formula, so that differentiating raises. Without slopes the formula itself is
@@ -57,7 +57,7 @@ def special(*slopes: Slope, narrow: bool = False, kinds: str = "f") -> Callable[
 
 
 def with_slopes(body: Callable, slopes: tuple[Slope, ...], name: str) -> Any:
-    """A function with these derivatives."""
+    """Define the derivatives of a function."""
     core = custom_jvp(body)
 
     def rule(primals: tuple, tangents: tuple) -> tuple:
@@ -89,12 +89,12 @@ def finfo(x: Any) -> Any:
 
 
 def double(x: Any) -> bool:
-    """Whether the formula needs the digits of float64."""
+    """Return whether the formula needs the digits of float64."""
     return dtypes.itemsize(dtype_of(x)) // (2 if dtypes.kind(dtype_of(x)) == "c" else 1) == 8
 
 
 def horner(x: Any, coefficients: Any) -> Any:
-    """c0 + c1 x + c2 x**2 + ..."""
+    """Evaluate the polynomial c0 + c1 x + c2 x**2 + ..."""
     coefficients = list(coefficients)
     total = coefficients[-1]
     for c in reversed(coefficients[:-1]):

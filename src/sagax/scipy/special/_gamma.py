@@ -1,4 +1,4 @@
-"""The gamma function and its relatives, and the Bessel functions I."""
+"""Evaluate the gamma function and its relatives, and the Bessel functions I."""
 
 from __future__ import annotations
 
@@ -33,14 +33,14 @@ _STIRLING = (
 
 
 def _sin_pi(x: Any) -> Any:
-    """sin(pi x), which is 0 at integers."""
+    """Compute sin(pi x), which is 0 at integers."""
     rest = x - 2 * snp.round(x / 2)  # in [-1, 1]
     rest = snp.where(snp.abs(rest) > 0.5, snp.copysign(1.0, rest) - rest, rest)
     return snp.sin(math.pi * rest)
 
 
 def _gamma_positive(x: Any) -> Any:
-    """gamma(x) for x >= 1/2: Stirling's series, DLMF 5.11.3, for numbers moved up to 10."""
+    """Compute gamma(x) for x >= 1/2: Stirling's series, DLMF 5.11.3, for numbers moved up to 10."""
     up, product = x, 0 * x + 1
     for _ in range(10):
         low = up < 10
@@ -57,7 +57,7 @@ def _gamma_positive(x: Any) -> Any:
 
 @special(lambda out, x: out * _gamma.digamma(x))
 def gamma(x: Any) -> Array:
-    """The gamma function: (x - 1)! for positive integers; NaN at the poles -1, -2, ...
+    """Compute the gamma function: (x - 1)! for positive integers; NaN at the poles -1, -2, ...
 
     >>> from sagax.scipy import special
     >>> special.gamma(5.0).round(2)
@@ -84,7 +84,7 @@ def _near_zero(x: Any) -> Any:
 
 @special(lambda out, x: _gamma.digamma(x), narrow=True)
 def gammaln(x: Any) -> Array:
-    """The logarithm of the absolute value of the gamma function.
+    """Compute the logarithm of the absolute value of the gamma function.
 
     >>> from sagax.scipy import special
     >>> special.gammaln(1.0)
@@ -94,7 +94,7 @@ def gammaln(x: Any) -> Array:
 
 
 def loggamma(x: Any) -> Array:
-    """The logarithm of the gamma function for real x: `gammaln`, NaN where the function is negative.
+    """Compute the logarithm of the gamma function for real x; NaN where that is negative.
 
     >>> from sagax.scipy import special
     >>> special.loggamma(1.0)
@@ -105,7 +105,7 @@ def loggamma(x: Any) -> Array:
 
 
 def gammasgn(x: Any) -> Array:
-    """The sign of the gamma function: 1 or -1, or NaN at the poles -1, -2, ...
+    """Compute the sign of the gamma function: 1 or -1, or NaN at the poles -1, -2, ...
 
     >>> from sagax.scipy import special
     >>> special.gammasgn(-0.5)
@@ -121,7 +121,7 @@ def gammasgn(x: Any) -> Array:
 
 @special(narrow=True)
 def digamma(x: Any) -> Array:
-    """The derivative of `gammaln`.
+    """Compute the derivative of `gammaln`.
 
     >>> from sagax.scipy import special
     >>> special.digamma(1.0).round(4)
@@ -132,7 +132,7 @@ def digamma(x: Any) -> Array:
 
 @special(narrow=True)
 def polygamma(n: Any, x: Any) -> Array:
-    """The derivative of order n (0, 1, 2, ...) of `digamma`; not to be differentiated in n.
+    """Compute the derivative of order n (0, 1, 2, ...) of `digamma`; not differentiable in n.
 
     >>> from sagax.scipy import special
     >>> special.polygamma(1, 1.0).round(4)
@@ -147,7 +147,7 @@ def _zeta(x: Any, q: Any) -> Array:
 
 
 def zeta(x: Any, q: Any = None) -> Array:
-    """The zeta function of Hurwitz, the sum of (k + q)**-x over k = 0, 1, ..., for x > 1.
+    """Compute the Hurwitz zeta function, the sum of (k + q)**-x over k = 0, 1, ..., for x > 1.
 
     Without q it is that of Riemann, q = 1. Not to be differentiated in x.
 
@@ -160,7 +160,7 @@ def zeta(x: Any, q: Any = None) -> Array:
 
 @special(narrow=True)
 def betainc(a: Any, b: Any, x: Any) -> Array:
-    """The regularized incomplete beta function: the beta distribution's probability of [0, x].
+    """Compute the regularized incomplete beta function: the probability of [0, x].
 
     >>> from sagax.scipy import special
     >>> special.betainc(1.0, 1.0, 0.25)
@@ -171,7 +171,7 @@ def betainc(a: Any, b: Any, x: Any) -> Array:
 
 @special(narrow=True)
 def gammainc(a: Any, x: Any) -> Array:
-    """The regularized lower incomplete gamma function.
+    """Compute the regularized lower incomplete gamma function.
 
     >>> from sagax.scipy import special
     >>> special.gammainc(1.0, 0.0)
@@ -182,7 +182,7 @@ def gammainc(a: Any, x: Any) -> Array:
 
 @special(narrow=True)
 def gammaincc(a: Any, x: Any) -> Array:
-    """The regularized upper incomplete gamma function, 1 - gammainc(a, x).
+    """Compute the regularized upper incomplete gamma function, 1 - gammainc(a, x).
 
     >>> from sagax.scipy import special
     >>> special.gammaincc(1.0, 0.0)
@@ -195,7 +195,7 @@ def gammaincc(a: Any, x: Any) -> Array:
 
 
 def _rest(x: Any) -> Any:
-    """log gamma(x) less the first terms of Stirling's series, for x >= 10."""
+    """Compute log gamma(x) less the first terms of Stirling's series, for x >= 10."""
     r = 1 / x
     return r * horner(r * r, _STIRLING)
 
@@ -234,7 +234,7 @@ def _log_beta(a: Any, b: Any) -> Any:
     lambda out, a, b: _gamma.digamma(b) - _gamma.digamma(a + b),
 )
 def betaln(a: Any, b: Any) -> Array:
-    """The logarithm of the absolute value of the beta function.
+    """Compute the logarithm of the absolute value of the beta function.
 
     >>> from sagax.scipy import special
     >>> special.betaln(1.0, 1.0)
@@ -248,7 +248,7 @@ def betaln(a: Any, b: Any) -> Array:
     lambda out, a, b: out * (_gamma.digamma(b) - _gamma.digamma(a + b)),
 )
 def beta(a: Any, b: Any) -> Array:
-    """The beta function, gamma(a) gamma(b) / gamma(a + b).
+    """Compute the beta function, gamma(a) gamma(b) / gamma(a + b).
 
     >>> from sagax.scipy import special
     >>> special.beta(1.0, 1.0).round(2)
@@ -266,7 +266,7 @@ def beta(a: Any, b: Any) -> Array:
     lambda out, z, m: out * _gamma.digamma(z + m),
 )
 def poch(z: Any, m: Any) -> Array:
-    """The Pochhammer symbol, gamma(z + m) / gamma(z).
+    """Compute the Pochhammer symbol, gamma(z + m) / gamma(z).
 
     >>> from sagax.scipy import special
     >>> special.poch(1.0, 3.0).round(2)
@@ -287,7 +287,9 @@ def poch(z: Any, m: Any) -> Array:
 
 
 def multigammaln(a: Any, d: Any) -> Array:
-    """The logarithm of the multivariate gamma function of dimension d, an int; d > 0, a > (d - 1) / 2.
+    """Compute the log of the multivariate gamma function of dimension d.
+
+    d is an int; d > 0, a > (d - 1) / 2.
 
     >>> from sagax.scipy import special
     >>> special.multigammaln(1.0, 1)
@@ -307,7 +309,7 @@ def multigammaln(a: Any, d: Any) -> Array:
 
 
 def factorial(n: Any, exact: bool = False) -> Array:
-    """n! = gamma(n + 1) of integers or real numbers; 0 where n is negative.
+    """Compute n! = gamma(n + 1) of integers or real numbers; 0 where n is negative.
 
     Raises NotImplementedError for `exact=True`.
 
@@ -325,9 +327,9 @@ def factorial(n: Any, exact: bool = False) -> Array:
 
 
 def comb(N: Any, k: Any, *, repetition: bool = False) -> Array:
-    """The number of ways to choose k of N things (with `repetition`: as often as wanted).
+    """Compute the number of ways to choose k of N things (with `repetition`: as often as wanted).
 
-    0 where k > N, N < 0 or k < 0. Floating point; a whole number where it has room for it.
+    0 where k > N, N < 0 or k < 0. Floating point; an integer where the dtype can hold it.
 
     >>> from sagax.scipy import special
     >>> special.comb(5, 2)
@@ -340,13 +342,15 @@ def comb(N: Any, k: Any, *, repetition: bool = False) -> Array:
     n = snp.where(valid, N, 1.0)
     m = snp.where(valid, k, 1.0)
     found = 1 / ((n + 1) * beta(n - m + 1, m + 1))
-    whole = (n == snp.floor(n)) & (m == snp.floor(m))
-    found = snp.where(whole & (found < (1e15 if double(found) else 1e6)), snp.round(found), found)
+    is_integer = (n == snp.floor(n)) & (m == snp.floor(m))
+    found = snp.where(
+        is_integer & (found < (1e15 if double(found) else 1e6)), snp.round(found), found
+    )
     return snp.where(valid, found, 0.0).astype(dtype_of(found))
 
 
 def bernoulli(n: int) -> Array:
-    """The Bernoulli numbers B_0, ..., B_n (n >= 0, an int), with B_1 = -1/2.
+    """Compute the Bernoulli numbers B_0, ..., B_n (n >= 0, an int), with B_1 = -1/2.
 
     >>> from sagax.scipy import special
     >>> special.bernoulli(4)
@@ -387,7 +391,7 @@ def _x64() -> bool:
 
 @special(narrow=True)
 def i0e(x: Any) -> Array:
-    """exp(-|x|) i0(x).
+    """Compute exp(-|x|) i0(x).
 
     >>> from sagax.scipy import special
     >>> special.i0e(0.0)
@@ -398,7 +402,7 @@ def i0e(x: Any) -> Array:
 
 @special(narrow=True)
 def i1e(x: Any) -> Array:
-    """exp(-|x|) i1(x).
+    """Compute exp(-|x|) i1(x).
 
     >>> from sagax.scipy import special
     >>> special.i1e(0.0)
@@ -414,7 +418,7 @@ def _grown(x: Any, scaled: Any) -> Any:
 
 @special(lambda out, x: _grown(x, _bessel.bessel_i1e(x)))
 def i0(x: Any) -> Array:
-    """The modified Bessel function of the first kind, of order 0.
+    """Compute the modified Bessel function of the first kind, of order 0.
 
     >>> from sagax.scipy import special
     >>> special.i0(0.0)
@@ -429,35 +433,10 @@ def i0(x: Any) -> Array:
     )
 )
 def i1(x: Any) -> Array:
-    """The modified Bessel function of the first kind, of order 1.
+    """Compute the modified Bessel function of the first kind, of order 1.
 
     >>> from sagax.scipy import special
     >>> special.i1(0.0)
     Array(0., dtype=float32, weak_type=True)
     """
     return _grown(x, _bessel.bessel_i1e(x))
-
-
-__all__ = [
-    "bernoulli",
-    "beta",
-    "betainc",
-    "betaln",
-    "comb",
-    "digamma",
-    "factorial",
-    "gamma",
-    "gammainc",
-    "gammaincc",
-    "gammaln",
-    "gammasgn",
-    "i0",
-    "i0e",
-    "i1",
-    "i1e",
-    "loggamma",
-    "multigammaln",
-    "poch",
-    "polygamma",
-    "zeta",
-]

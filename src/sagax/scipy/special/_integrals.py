@@ -1,4 +1,4 @@
-"""Exponential, trigonometric and Fresnel integrals, and the dilogarithm."""
+"""Evaluate exponential, trigonometric and Fresnel integrals, and the dilogarithm."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from sagax._src.core.value import Array
 from sagax._src.higher_order.while_loop import fori_loop
 from sagax._src.primitives.special import gamma as _gamma
 from sagax.scipy.special._elementwise import double, horner, special
-from sagax.scipy.special._normal import square_parts
+from sagax.scipy.special._normal import split_square
 
 _EULER = 0.5772156649015329
 
@@ -54,7 +54,7 @@ def _fraction(n: Any, x: Any, steps: int) -> Any:
 
 @special(lambda out, x: -snp.exp(-x) / x)
 def exp1(x: Any) -> Array:
-    """The exponential integral E_1: that of exp(-t)/t from x to infinity; NaN for negative x.
+    """Compute the exponential integral E_1 of exp(-t)/t from x to infinity; NaN for negative x.
 
     >>> from sagax.scipy import special
     >>> round(float(special.exp1(1.0)), 4)
@@ -72,7 +72,7 @@ def exp1(x: Any) -> Array:
 
 @special(lambda out, x: snp.exp(x) / x)
 def expi(x: Any) -> Array:
-    """The exponential integral Ei: the principal value of that of exp(t)/t from -infinity to x.
+    """Compute the exponential integral Ei: the principal value of exp(t)/t from -infinity to x.
 
     >>> from sagax.scipy import special
     >>> special.expi(1.0).round(4)
@@ -131,7 +131,7 @@ def _order_below(n: Any, x: Any) -> Any:
 
 @special(None, lambda out, n, x: _order_below(n, x))
 def expn(n: Any, x: Any) -> Array:
-    """The exponential integral E_n: that of exp(-x t)/t**n from 1 to infinity, n = 0, 1, 2, ...
+    """Compute the exponential integral E_n of exp(-x t)/t**n from 1 to infinity, n = 0, 1, 2, ...
 
     Not to be differentiated in n. NaN for negative n or x.
 
@@ -152,7 +152,7 @@ def expn(n: Any, x: Any) -> Array:
 
 
 def _expn_series(n: Any, x: Any) -> Any:
-    """DLMF 8.19.8, without the term k = n - 1, which is the one with the logarithm."""
+    """Evaluate DLMF 8.19.8, without the logarithmic term k = n - 1."""
     terms = 22
 
     def body(k: Any, state: tuple) -> tuple:
@@ -220,7 +220,7 @@ def _cosine_integral(x: Any) -> Array:
 
 
 def sici(x: Any) -> tuple[Array, Array]:
-    """The sine integral, that of sin(t)/t from 0 to x, and the cosine integral of x > 0.
+    """Compute the sine integral, that of sin(t)/t from 0 to x, and the cosine integral of x > 0.
 
     >>> from sagax.scipy import special
     >>> special.sici(1.0)[0].round(4)
@@ -233,8 +233,8 @@ def sici(x: Any) -> tuple[Array, Array]:
 
 
 def _turn(x: Any) -> Any:
-    """pi x**2 / 2, less whole turns; the rounding error of the square is made good."""
-    square, rest = square_parts(x)
+    """Compute pi x**2 / 2 modulo 2 pi; corrected for the rounding error of the square."""
+    square, rest = split_square(x)
     return (math.pi / 2) * ((square - 4 * snp.round(square / 4)) + rest)
 
 
@@ -290,7 +290,7 @@ def _fresnel_c(x: Any) -> Array:
 
 
 def fresnel(x: Any) -> tuple[Array, Array]:
-    """The Fresnel integrals S and C: those of sin and cos of pi t**2 / 2 from 0 to x.
+    """Compute the Fresnel integrals S and C: those of sin and cos of pi t**2 / 2 from 0 to x.
 
     >>> from sagax.scipy import special
     >>> round(float(special.fresnel(1.0)[1]), 4)
@@ -323,9 +323,9 @@ def _li2(u: Any) -> Any:
 
 @special(lambda out, x: _spence_slope(x))
 def spence(x: Any) -> Array:
-    """The dilogarithm Li_2(1 - x): minus the integral of log(t)/(t - 1) from 1 to x; x >= 0.
+    """Compute the dilogarithm Li_2(1 - x): minus the integral of log(t)/(t - 1) from 1 to x.
 
-    After D. Zagier, "The dilogarithm function" (2007).
+    x is at least 0. After D. Zagier, "The dilogarithm function" (2007).
 
     >>> from sagax.scipy import special
     >>> special.spence(2.0).round(4)
@@ -352,6 +352,3 @@ def spence(x: Any) -> Array:
 def _spence_slope(x: Any) -> Any:
     one = x == 1
     return snp.where(one, -1.0, -snp.log(x) / snp.where(one, 1.0, x - 1))
-
-
-__all__ = ["exp1", "expi", "expn", "fresnel", "sici", "spence"]

@@ -1,4 +1,4 @@
-"""Entropies, log-sum-exp, and other functions made of exponentials and logarithms."""
+"""Evaluate entropies, log-sum-exp and other functions of exponentials and logarithms."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def logsumexp(
     return_sign: bool = False,
     where: Any = None,
 ) -> Any:
-    """log(sum(b exp(a))), with the sum along `axis` (one, several, or None: all), without overflow.
+    """Compute log(sum(b exp(a))) along `axis` (one, several, or None: all), without overflow.
 
     `b` are weights that broadcast against `a`; `where` chooses the elements that count. With
     `return_sign` the result is the logarithm of the absolute sum, and its sign.
@@ -36,7 +36,7 @@ def logsumexp(
 
 
 def softmax(x: Any, *, axis: Axis = None) -> Array:
-    """exp(x) / sum(exp(x)), with the sum along `axis` (one, several, or None: all).
+    """Compute exp(x) / sum(exp(x)), summed along `axis` (one, several, or None: all).
 
     >>> from sagax.scipy import special
     >>> import numpy as np
@@ -47,7 +47,7 @@ def softmax(x: Any, *, axis: Axis = None) -> Array:
 
 
 def log_softmax(x: Any, *, axis: Axis = None) -> Array:
-    """The logarithm of `softmax`, exact also where that is near 0 or 1.
+    """Compute the logarithm of `softmax`, exact also where that is near 0 or 1.
 
     >>> from sagax.scipy import special
     >>> import numpy as np
@@ -59,7 +59,7 @@ def log_softmax(x: Any, *, axis: Axis = None) -> Array:
 
 @special(narrow=True)
 def expit(x: Any) -> Array:
-    """1 / (1 + exp(-x)).
+    """Compute the logistic function 1 / (1 + exp(-x)).
 
     >>> from sagax.scipy import special
     >>> special.expit(0.0)
@@ -70,7 +70,7 @@ def expit(x: Any) -> Array:
 
 @special(lambda out, x: 1 / (x * (1 - x)))
 def logit(x: Any) -> Array:
-    """log(x / (1 - x)), the inverse of `expit`.
+    """Compute log(x / (1 - x)), the inverse of `expit`.
 
     >>> from sagax.scipy import special
     >>> special.logit(0.5)
@@ -90,7 +90,7 @@ def _safe(condition: Any, x: Any) -> Any:
     lambda out, x, y: snp.log(_safe((x != 0) | (y != 0), y)), lambda out, x, y: _quotient(x, y)
 )
 def xlogy(x: Any, y: Any) -> Array:
-    """x log(y), and 0 where x is 0 (whatever y is, unless it is NaN).
+    """Compute x log(y), and 0 where x is 0 (whatever y is, unless it is NaN).
 
     >>> from sagax.scipy import special
     >>> special.xlogy(0.0, 0.0)
@@ -110,7 +110,7 @@ def _quotient(x: Any, y: Any) -> Any:
     lambda out, x, y: _quotient(x, 1 + y),
 )
 def xlog1py(x: Any, y: Any) -> Array:
-    """x log(1 + y), and 0 where x is 0 (whatever y is, unless it is NaN).
+    """Compute x log(1 + y), and 0 where x is 0 (whatever y is, unless it is NaN).
 
     >>> from sagax.scipy import special
     >>> special.xlog1py(0.0, -1.0)
@@ -122,7 +122,7 @@ def xlog1py(x: Any, y: Any) -> Array:
 
 @special(lambda out, x: -snp.log(x) - 1)
 def entr(x: Any) -> Array:
-    """-x log(x), 0 at x = 0, and -inf for negative x.
+    """Compute the entropy -x log(x), 0 at x = 0, and -inf for negative x.
 
     >>> from sagax.scipy import special
     >>> special.entr(1.0)
@@ -141,13 +141,13 @@ def _relative(p: Any, q: Any) -> Any:
     quotient = p / q
     extreme = (quotient == 0) | snp.isinf(quotient)
     far = snp.log(snp.where(extreme, 1.0, quotient))
-    apart = snp.log(p) - snp.log(q)
-    return snp.where(close, near, snp.where(extreme, apart, far))
+    difference = snp.log(p) - snp.log(q)
+    return snp.where(close, near, snp.where(extreme, difference, far))
 
 
 @special(lambda out, p, q: snp.log(p) - snp.log(q) + 1, lambda out, p, q: -_quotient(p, q))
 def rel_entr(p: Any, q: Any) -> Array:
-    """p log(p / q) for positive p and q, 0 where p = 0 and q >= 0, inf elsewhere.
+    """Compute p log(p / q) for positive p and q, 0 where p = 0 and q >= 0, inf elsewhere.
 
     >>> from sagax.scipy import special
     >>> special.rel_entr(1.0, 1.0)
@@ -161,7 +161,7 @@ def rel_entr(p: Any, q: Any) -> Array:
 
 @special(lambda out, p, q: snp.log(p) - snp.log(q), lambda out, p, q: 1 - _quotient(p, q))
 def kl_div(p: Any, q: Any) -> Array:
-    """p log(p / q) - p + q for positive p and q, q where p = 0 and q >= 0, inf elsewhere.
+    """Compute p log(p / q) - p + q for positive p and q, q where p = 0 and q >= 0, inf elsewhere.
 
     >>> from sagax.scipy import special
     >>> special.kl_div(0.0, 2.0)
@@ -169,7 +169,7 @@ def kl_div(p: Any, q: Any) -> Array:
     """
     both, none = (p > 0) & (q > 0), (p == 0) & (q >= 0)
     u, v = _safe(both, p), _safe(both, q)
-    # with r = (p - q) / q it is q ((1 + r) log(1 + r) - r), of which the first terms cancel
+    # with r = (p - q) / q it is q ((1 + r) log(1 + r) - r), whose first terms cancel
     r = (u - v) / v
     s = r / (2 + r)
     near = v * r * s * _series_of_kl(snp.where(snp.abs(r) < 0.5, s, 0.0), r)
@@ -189,12 +189,9 @@ def _series_of_kl(s: Any, r: Any) -> Any:
     return 1 + 2 * (1 + r) * s * total / (2 + r)
 
 
-@special(
-    lambda out, x, a: x ** (a - 1),
-    lambda out, x, a: _boxcox_in_power(snp.log(x), a),
-)
+@special(lambda out, x, a: x ** (a - 1), lambda out, x, a: _boxcox_in_power(snp.log(x), a))
 def boxcox(x: Any, lmbda: Any) -> Array:
-    """(x**lmbda - 1) / lmbda, and log(x) where lmbda is 0.
+    """Compute (x**lmbda - 1) / lmbda, and log(x) where lmbda is 0.
 
     >>> from sagax.scipy import special
     >>> special.boxcox(3.0, 1.0)
@@ -203,12 +200,9 @@ def boxcox(x: Any, lmbda: Any) -> Array:
     return _boxcox(snp.log(x), lmbda)
 
 
-@special(
-    lambda out, x, a: (1 + x) ** (a - 1),
-    lambda out, x, a: _boxcox_in_power(snp.log1p(x), a),
-)
+@special(lambda out, x, a: (1 + x) ** (a - 1), lambda out, x, a: _boxcox_in_power(snp.log1p(x), a))
 def boxcox1p(x: Any, lmbda: Any) -> Array:
-    """((1 + x)**lmbda - 1) / lmbda, and log(1 + x) where lmbda is 0.
+    """Compute ((1 + x)**lmbda - 1) / lmbda, and log(1 + x) where lmbda is 0.
 
     >>> from sagax.scipy import special
     >>> special.boxcox1p(3.0, 1.0)
@@ -238,19 +232,3 @@ def _boxcox_in_power(logarithm: Any, a: Any) -> Any:
     w = snp.where(near, 1.0, v)
     far = (w * snp.exp(w) - snp.expm1(w)) / (w * w)
     return logarithm * logarithm * snp.where(near, total, far)
-
-
-__all__ = [
-    "boxcox",
-    "boxcox1p",
-    "entr",
-    "expit",
-    "kl_div",
-    "log_softmax",
-    "logit",
-    "logsumexp",
-    "rel_entr",
-    "softmax",
-    "xlog1py",
-    "xlogy",
-]

@@ -1,4 +1,4 @@
-"""The error function, its relatives, and the normal distribution."""
+"""Evaluate the error function, its relatives, and the normal distribution function."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _ROOT_2 = math.sqrt(2.0)
 
 @special(lambda out, x: (2 / _ROOT_PI) * snp.exp(-x * x), narrow=True)
 def erf(x: Any) -> Array:
-    """The error function, 2/sqrt(pi) times the integral of exp(-t**2) from 0 to x.
+    """Compute the error function, 2/sqrt(pi) times the integral of exp(-t**2) from 0 to x.
 
     >>> from sagax.scipy import special
     >>> special.erf(0.0)
@@ -30,7 +30,7 @@ def erf(x: Any) -> Array:
 
 @special(lambda out, x: (-2 / _ROOT_PI) * snp.exp(-x * x), narrow=True)
 def erfc(x: Any) -> Array:
-    """1 - erf(x), exact also where that is near 0.
+    """Compute 1 - erf(x), exact also where that is near 0.
 
     >>> from sagax.scipy import special
     >>> special.erfc(0.0)
@@ -41,7 +41,7 @@ def erfc(x: Any) -> Array:
 
 @special(lambda out, x: (_ROOT_PI / 2) * snp.exp(out * out), narrow=True)
 def erfinv(x: Any) -> Array:
-    """The inverse of `erf`, for x from -1 to 1, where it is infinite; NaN outside.
+    """Compute the inverse of `erf` for x from -1 to 1, where it is infinite; NaN outside.
 
     >>> from sagax.scipy import special
     >>> special.erfinv(0.0)
@@ -53,8 +53,8 @@ def erfinv(x: Any) -> Array:
 # scaled ---------------------------------------------------------------------------------------------
 
 
-def square_parts(x: Any) -> tuple[Any, Any]:
-    """x**2 as a sum of two numbers, the second one the rounding error of the first (T. Dekker)."""
+def split_square(x: Any) -> tuple[Any, Any]:
+    """Split x**2 into a rounded square and its rounding error (T. Dekker)."""
     shift = 134217729.0 if double(x) else 4097.0
     big = shift * x
     high = big - (big - x)
@@ -64,8 +64,8 @@ def square_parts(x: Any) -> tuple[Any, Any]:
 
 
 def exp_of_square(x: Any, sign: float, scale: float = 1.0) -> Any:
-    """exp(sign * scale * x**2), with the digits that rounding the square would cost."""
-    square, rest = square_parts(x)
+    """Compute exp(sign * scale * x**2), without the digits that rounding the square would cost."""
+    square, rest = split_square(x)
     return snp.exp(sign * scale * square) * (1 + sign * scale * rest)
 
 
@@ -90,7 +90,7 @@ def _scaled(x: Any) -> Any:
 
 @special(lambda out, x: _scaled_slope(out, x))
 def erfcx(x: Any) -> Array:
-    """exp(x**2) erfc(x), which neither over- nor underflows for positive x.
+    """Compute exp(x**2) erfc(x), which neither over- nor underflows for positive x.
 
     >>> from sagax.scipy import special
     >>> special.erfcx(0.0)
@@ -109,7 +109,7 @@ def _scaled_slope(out: Any, x: Any) -> Any:
 
 @special(lambda out, x: _dawson_slope(out, x))
 def dawsn(x: Any) -> Array:
-    """Dawson's integral, exp(-x**2) times the integral of exp(t**2) from 0 to x.
+    """Compute Dawson's integral, exp(-x**2) times the integral of exp(t**2) from 0 to x.
 
     By the sum of G. Rybicki (Computers in Physics 3, 1989), and series for small and large x.
 
@@ -173,12 +173,9 @@ def _trapezoid(z: Any, count: int) -> Any:
     return snp.where(near, sums + residue, sums)
 
 
-@special(
-    lambda out, z: -2 * z * out + 2j / _ROOT_PI,
-    kinds="fc",
-)
+@special(lambda out, z: -2 * z * out + 2j / _ROOT_PI, kinds="fc")
 def wofz(z: Any) -> Array:
-    """The Faddeeva function w(z) = exp(-z**2) erfc(-i z) of complex z.
+    """Compute the Faddeeva function w(z) = exp(-z**2) erfc(-i z) of complex z.
 
     >>> from sagax.scipy import special
     >>> special.wofz(0j)
@@ -199,7 +196,7 @@ def wofz(z: Any) -> Array:
 
 @special(lambda out, x: snp.exp(-x * x / 2) / math.sqrt(2 * math.pi))
 def ndtr(x: Any) -> Array:
-    """The distribution function of the standard normal distribution.
+    """Compute the cumulative distribution function of the standard normal distribution.
 
     >>> from sagax.scipy import special
     >>> special.ndtr(0.0)
@@ -235,7 +232,7 @@ def _log_ndtr_function(x: Any) -> Array:
 
 
 def log_ndtr(x: Any, series_order: int = 3) -> Array:
-    """The logarithm of `ndtr`, exact in both tails. `series_order` has no effect.
+    """Compute the logarithm of `ndtr`, exact in both tails. `series_order` has no effect.
 
     >>> from sagax.scipy import special
     >>> special.log_ndtr(-100.0).round(1)
@@ -246,7 +243,7 @@ def log_ndtr(x: Any, series_order: int = 3) -> Array:
 
 @special(lambda out, p: math.sqrt(2 * math.pi) * snp.exp(out * out / 2))
 def ndtri(p: Any) -> Array:
-    """The inverse of `ndtr`, for p from 0 to 1; NaN outside.
+    """Compute the inverse of `ndtr`, for p from 0 to 1; NaN outside.
 
     >>> from sagax.scipy import special
     >>> special.ndtri(0.5)
@@ -289,7 +286,7 @@ def _owen_in_a(out: Any, h: Any, a: Any) -> Any:
 
 @special(_owen_in_h, _owen_in_a)
 def owens_t(h: Any, a: Any) -> Array:
-    """Owen's T function: the probability of X > h and 0 < Y < a X for independent normal X, Y.
+    """Compute Owen's T function: the probability of X > h, 0 < Y < a X for normal X, Y.
 
     D. Owen, Annals of Mathematical Statistics 27 (1956).
 
@@ -308,17 +305,3 @@ def owens_t(h: Any, a: Any) -> Array:
     found = snp.where(steep, far, near)
     found = snp.where(snp.isinf(slope), 0.5 * q_h, found)
     return snp.where(snp.isnan(h) | snp.isnan(a), snp.nan, snp.copysign(found, a))
-
-
-__all__ = [
-    "dawsn",
-    "erf",
-    "erfc",
-    "erfcx",
-    "erfinv",
-    "log_ndtr",
-    "ndtr",
-    "ndtri",
-    "owens_t",
-    "wofz",
-]

@@ -1,4 +1,4 @@
-"""An estimate of a density from samples."""
+"""Estimate a probability density from samples, with Gaussian kernels."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ from sagax.scipy.special import logsumexp, ndtr
 
 @register_pytree_node_class
 class gaussian_kde:  # the name of SciPy's class
-    """A density estimated from samples: the mean of normal densities around them.
+    """Estimate a density from samples: the mean of Gaussian kernels around them.
 
     Args:
       dataset: samples of shape (n,) or (d, n).
-      bw_method: the width of the densities: None or "scott", "silverman", a number, or a function of
-        the estimate that gives one.
-      weights: how much each of the samples counts, shape (n,); equal where left out.
+      bw_method: the bandwidth of the kernels: None or "scott", "silverman", a number, or a function
+        of the estimate that returns one.
+      weights: the weights of the samples, shape (n,); equal by default.
 
-    Attributes: `dataset` (d, n), `weights` (their sum is 1), `covariance` (d, d) of each normal
-    density, `inv_cov`, and `neff`, the effective number of samples.
+    Attributes: `dataset` (d, n), `weights` (their sum is 1), `covariance` (d, d) of each kernel,
+    `inv_cov`, and `neff`, the effective number of samples.
 
     D. W. Scott, "Multivariate Density Estimation", 1992.
 
@@ -70,12 +70,12 @@ class gaussian_kde:  # the name of SciPy's class
                 )
             self.weights = weights / weights.sum()
         self.neff = 1 / (self.weights**2).sum()
-        factor = self._width(bw_method, d)
+        factor = self._bandwidth(bw_method, d)
         covariance = snp.atleast_2d(snp.cov(samples, bias=False, aweights=self.weights))
         self.covariance = covariance * factor**2
         self.inv_cov = snp.linalg.inv(self.covariance)
 
-    def _width(self, method: Any, d: int) -> Any:
+    def _bandwidth(self, method: Any, d: int) -> Any:
         if method is None or method == "scott":
             return self.neff ** (-1 / (d + 4))
         if method == "silverman":
@@ -95,12 +95,12 @@ class gaussian_kde:  # the name of SciPy's class
     n = property(lambda self: self.dataset.shape[1])
 
     def tree_flatten(self) -> tuple:
-        """The arrays of the estimate."""
+        """Return the arrays of the estimate."""
         return (self.neff, self.dataset, self.weights, self.covariance, self.inv_cov), None
 
     @classmethod
     def tree_unflatten(cls, _: None, arrays: tuple) -> gaussian_kde:
-        """The estimate that consists of these arrays."""
+        """Rebuild the estimate from its arrays."""
         new = object.__new__(cls)
         new.neff, new.dataset, new.weights, new.covariance, new.inv_cov = arrays
         return new
@@ -119,25 +119,25 @@ class gaussian_kde:  # the name of SciPy's class
         return x
 
     def logpdf(self, x: Any) -> Array:
-        """The logarithm of the density at the points `x`, of shape (m,) or (d, m)."""
+        """Compute the logarithm of the density at the points `x`, of shape (m,) or (d, m)."""
         return self._log_density("logpdf", x)
 
     def _log_density(self, function: str, x: Any) -> Array:
         points = self._points(function, x)
-        return _mixture(self.dataset, self.weights, self.covariance)(points.T)
+        return _log_mixture(self.dataset, self.weights, self.covariance)(points.T)
 
     def evaluate(self, points: Any) -> Array:
-        """The density at the points, of shape (m,) or (d, m)."""
+        """Compute the density at the points, of shape (m,) or (d, m)."""
         return snp.exp(self._log_density("evaluate", points))
 
     def pdf(self, x: Any) -> Array:
-        """The density at the points `x`, of shape (m,) or (d, m)."""
+        """Compute the density at the points `x`, of shape (m,) or (d, m)."""
         return snp.exp(self._log_density("pdf", x))
 
     __call__ = evaluate
 
     def integrate_gaussian(self, mean: Any, cov: Any) -> Array:
-        """The integral of the density times a normal one."""
+        """Integrate the density times a normal density."""
         mean = snp.atleast_1d(snp.squeeze(_base.as_array("integrate_gaussian", mean)))
         cov = snp.atleast_2d(_base.as_array("integrate_gaussian", cov))
         if mean.shape != (self.d,) or cov.shape != (self.d, self.d):
@@ -147,10 +147,10 @@ class gaussian_kde:  # the name of SciPy's class
                 expected=f"mean ({self.d},), cov ({self.d}, {self.d})",
             )
         wide = self.covariance + cov
-        return snp.exp(_mixture(self.dataset, self.weights, wide)(mean[None])[0])
+        return snp.exp(_log_mixture(self.dataset, self.weights, wide)(mean[None])[0])
 
     def integrate_box_1d(self, low: Any, high: Any) -> Array:
-        """The integral of a density of numbers from `low` to `high`."""
+        """Integrate a univariate density from `low` to `high`."""
         if self.d != 1:
             raise ArgumentValueError(
                 "integrate_box_1d() only handles 1D pdfs", function="gaussian_kde", got=self.dataset
@@ -160,7 +160,7 @@ class gaussian_kde:  # the name of SciPy's class
         return (self.weights * (ndtr(high) - ndtr(low))).sum()
 
     def integrate_kde(self, other: Any) -> Array:
-        """The integral of the product of two estimates of the same dimension."""
+        """Integrate the product of two estimates of the same dimension."""
         if other.d != self.d:
             raise ArgumentValueError(
                 "KDEs are not the same dimensionality",
@@ -168,26 +168,28 @@ class gaussian_kde:  # the name of SciPy's class
                 got=f"{self.d} and {other.d}",
             )
         wide = self.covariance + other.covariance
-        found = _mixture(self.dataset, self.weights, wide)(other.dataset.T)
+        found = _log_mixture(self.dataset, self.weights, wide)(other.dataset.T)
         return (other.weights * snp.exp(found)).sum()
 
     def resample(self, key: Any, shape: tuple = ()) -> Array:
-        """Samples of the estimated density, of shape (d, *shape)."""
-        which, noise = random.split(key)
-        chosen = random.choice(which, self.n, shape, p=self.weights)
+        """Draw samples of the estimated density, of shape (d, *shape)."""
+        choice_key, noise_key = random.split(key)
+        chosen = random.choice(choice_key, self.n, shape, p=self.weights)
         zero = snp.zeros(self.d, self.covariance.dtype)
-        moved = random.multivariate_normal(noise, zero, self.covariance, shape, self.dataset.dtype)
+        moved = random.multivariate_normal(
+            noise_key, zero, self.covariance, shape, self.dataset.dtype
+        )
         return self.dataset[:, chosen] + snp.moveaxis(moved, -1, 0)
 
 
-def _mixture(centres: Array, weights: Array, covariance: Array) -> Callable[[Array], Array]:
-    """The log of the weighted mean of normal densities around (d, n) centres, of rows of points."""
+def _log_mixture(centers: Array, weights: Array, covariance: Array) -> Callable[[Array], Array]:
+    """The log of the weighted mean of kernels at (d, n) centers, as a function of rows of points."""
     factor = cho_factor(covariance, lower=True)[0]
-    white = solve_triangular(factor, centres, lower=True)
-    constant = snp.log(snp.diagonal(factor)).sum() + 0.5 * centres.shape[0] * snp.log(2 * snp.pi)
+    whitened = solve_triangular(factor, centers, lower=True)
+    constant = snp.log(snp.diagonal(factor)).sum() + 0.5 * centers.shape[0] * snp.log(2 * snp.pi)
 
-    def one(point: Array) -> Array:
-        z = white - solve_triangular(factor, point, lower=True)[:, None]
+    def log_density(point: Array) -> Array:
+        z = whitened - solve_triangular(factor, point, lower=True)[:, None]
         return logsumexp(-0.5 * (z * z).sum(0), b=weights) - constant
 
-    return vmap(one)
+    return vmap(log_density)

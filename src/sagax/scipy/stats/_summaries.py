@@ -1,4 +1,4 @@
-"""Statistics of the elements along an axis."""
+"""Compute summary statistics along an axis: mode, ranks, standard error."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ import sagax.numpy._base as _base
 from sagax._src.api.vmap import vmap
 from sagax._src.core.value import Array
 from sagax._src.diagnostics.errors import ArgumentValueError
-from sagax.numpy._arguments import UnsupportedArgumentError
+from sagax.numpy._arguments import UnsupportedArgumentError, check_choice
 
 
 class ModeResult(NamedTuple):
-    """The most frequent elements, and how often they occur."""
+    """The most frequent elements, and their counts."""
 
     mode: Array
     count: Array
@@ -34,22 +34,22 @@ def _checked_policy(function: str, nan_policy: str) -> None:
 
 
 def _along(f: Callable[[Array], Any], a: Array, axis: int | None, keepdims: bool = False) -> Any:
-    """`f` of each row along `axis`; of all elements in one row where it is None."""
-    kept = (1,) * a.ndim
+    """Apply `f` to each vector along `axis`; to the flattened array where it is None."""
+    reduced_shape = (1,) * a.ndim
     if axis is None:
         a, axis = a.reshape(-1), 0
     else:
-        kept = tuple([1 if i == axis % a.ndim else s for i, s in enumerate(a.shape)])
+        reduced_shape = tuple([1 if i == axis % a.ndim else s for i, s in enumerate(a.shape)])
     for _ in range(a.ndim - 1):
         f = vmap(f)
     found = f(snp.moveaxis(a, axis, -1))
-    return tuple([x.reshape(kept) for x in found]) if keepdims else found
+    return tuple([x.reshape(reduced_shape) for x in found]) if keepdims else found
 
 
 def mode(
     a: Any, axis: int | None = 0, nan_policy: str = "propagate", keepdims: bool = False
 ) -> ModeResult:
-    """The most frequent element along `axis` (None: of all), the least of several, and its count.
+    """Find the most frequent element along `axis` (None: of all), the least of several, and its count.
 
     Raises ArgumentValueError for an unknown `nan_policy`; "omit" and "raise" are not supported.
 
@@ -62,7 +62,7 @@ def mode(
 
     def one(row: Array) -> tuple[Array, Array]:
         ordered = snp.sort(row)
-        first, end = _places(ordered)
+        first, end = _equal_ranges(ordered)
         best = snp.argmax(end - first)
         return ordered[best], (end - first)[best]
 
@@ -72,18 +72,18 @@ def mode(
     return ModeResult(*_along(one, x, axis, keepdims))
 
 
-def _places(ordered: Array) -> tuple[Array, Array]:
-    """Where the elements equal to each begin and end; NaN are equal to each other."""
+def _equal_ranges(ordered: Array) -> tuple[Array, Array]:
+    """The start and end of the run of elements equal to each one; NaN equals NaN."""
     return snp.searchsorted(ordered, ordered), snp.searchsorted(ordered, ordered, side="right")
 
 
 def rankdata(
     a: Any, method: str = "average", *, axis: int | None = None, nan_policy: str = "propagate"
 ) -> Array:
-    """The rank of each element among those along `axis` (None: all, in one row), counted from 1.
+    """Rank each element among those along `axis` (None: the flattened array), from 1.
 
-    `method` tells the rank of equal elements: the "average", "min" or "max" of the ranks they take up,
-    "dense" (the next greater one has the next rank) or "ordinal" (in order of their places).
+    `method` ranks equal elements: by the "average", "min" or "max" of the ranks they take up,
+    "dense" (the next greater element has the next rank) or "ordinal" (in order of position).
 
     >>> import sagax.numpy as snp
     >>> from sagax.scipy import stats
@@ -92,10 +92,7 @@ def rankdata(
     """
     _checked_policy("rankdata", nan_policy)
     methods = ("average", "min", "max", "dense", "ordinal")
-    if method not in methods:
-        raise ArgumentValueError(
-            function="rankdata", argument="method", got=repr(method), expected=", ".join(methods)
-        )
+    check_choice("rankdata", "method", method, methods, ", ".join(methods))
 
     def one(row: Array) -> Array:
         if method == "ordinal":
@@ -124,9 +121,9 @@ def sem(
     *,
     keepdims: bool = False,
 ) -> Array:
-    """The standard error of the mean along `axis` (None: of all): the deviation by sqrt(n).
+    """Compute the standard error of the mean along `axis` (None: of all): std / sqrt(n).
 
-    `ddof` is what is taken from n in the variance.
+    `ddof` is subtracted from n in the variance.
 
     >>> import sagax.numpy as snp
     >>> from sagax.scipy import stats

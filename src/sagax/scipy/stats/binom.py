@@ -1,4 +1,4 @@
-"""The binomial distribution."""
+"""Evaluate the binomial distribution."""
 
 from __future__ import annotations
 
@@ -7,21 +7,19 @@ from typing import Any
 import sagax.numpy as snp
 from sagax._src.core.value import Array
 from sagax.scipy.special import gammaln, xlog1py, xlogy
-from sagax.scipy.stats._common import distribution, inside
+from sagax.scipy.stats._distribution import Distribution, exp_of, inside
 
 __all__ = ["logpmf", "pmf"]
 
+_binom = Distribution(
+    "binom",
+    "The probability of k is C(n, k) p**k (1 - p)**(n - k).",
+    "`n` is the number of trials, `p` the probability of a success.",
+)
 
-@distribution
+
+@_binom.function("2, 5, 0.25", "-1.3330498")
 def logpmf(k: Any, n: Any, p: Any, loc: Any = 0) -> Array:
-    """The logarithm of the probability of `k`.
-
-    `n` is the number of trials, `p` the probability of a success; arguments broadcast, and give a floating point result.
-
-    >>> from sagax.scipy.stats import binom
-    >>> binom.logpmf(2, 5, 0.25)
-    Array(-1.3330498, dtype=float32, weak_type=True)
-    """
     k = k - loc
     ok = (k == snp.floor(k)) & (k >= 0) & (k <= n)
     safe = snp.where(ok, k, 0)
@@ -29,14 +27,4 @@ def logpmf(k: Any, n: Any, p: Any, loc: Any = 0) -> Array:
     return inside(ok, ways + xlogy(safe, p) + xlog1py(n - safe, -p))
 
 
-@distribution
-def pmf(k: Any, n: Any, p: Any, loc: Any = 0) -> Array:
-    """The probability of `k`.
-
-    `n` is the number of trials, `p` the probability of a success; arguments broadcast, and give a floating point result.
-
-    >>> from sagax.scipy.stats import binom
-    >>> binom.pmf(2, 5, 0.25)
-    Array(0.2636719, dtype=float32, weak_type=True)
-    """
-    return snp.exp(logpmf.of(k, n, p, loc))
+pmf = _binom.function("2, 5, 0.25", "0.2636719")(exp_of(logpmf))

@@ -1,4 +1,4 @@
-"""The distribution of the sum of squares of normal numbers."""
+"""Evaluate the chi-square distribution, of sums of squares of normal variables."""
 
 from __future__ import annotations
 
@@ -7,21 +7,19 @@ from typing import Any
 import sagax.numpy as snp
 from sagax._src.core.value import Array
 from sagax.scipy.special import gammainc, gammaincc, gammaln, xlogy
-from sagax.scipy.stats._common import distribution, inside
+from sagax.scipy.stats._distribution import Distribution, exp_of, inside, log_of
 
 __all__ = ["cdf", "logcdf", "logpdf", "logsf", "pdf", "sf"]
 
+_chi2 = Distribution(
+    "chi2",
+    "The density is z**(df / 2 - 1) exp(-z / 2) / (2**(df / 2) gamma(df / 2) scale), with z = (x - loc) / scale.",
+    "`df` are the degrees of freedom, `loc` is the lower bound, `scale` the scale.",
+)
 
-@distribution
+
+@_chi2.function("2.0, 3.0", "-1.5723649")
 def logpdf(x: Any, df: Any, loc: Any = 0, scale: Any = 1) -> Array:
-    """The logarithm of the density at `x`.
-
-    `df` is the number of squares, `loc` the least value, `scale` the unit; arguments broadcast, and give a floating point result.
-
-    >>> from sagax.scipy.stats import chi2
-    >>> chi2.logpdf(2.0, 3.0)
-    Array(-1.5723649, dtype=float32, weak_type=True)
-    """
     z = (x - loc) / scale
     half, safe = df / 2, snp.where(z >= 0, z, 1)
     return inside(
@@ -30,66 +28,20 @@ def logpdf(x: Any, df: Any, loc: Any = 0, scale: Any = 1) -> Array:
     )
 
 
-@distribution
-def pdf(x: Any, df: Any, loc: Any = 0, scale: Any = 1) -> Array:
-    """The density at `x`.
-
-    `df` is the number of squares, `loc` the least value, `scale` the unit; arguments broadcast, and give a floating point result.
-
-    >>> from sagax.scipy.stats import chi2
-    >>> chi2.pdf(2.0, 3.0)
-    Array(0.20755374, dtype=float32, weak_type=True)
-    """
-    return snp.exp(logpdf.of(x, df, loc, scale))
+pdf = _chi2.function("2.0, 3.0", "0.20755374")(exp_of(logpdf))
 
 
-@distribution
+@_chi2.function("2.0, 3.0", "0.4275933")
 def cdf(x: Any, df: Any, loc: Any = 0, scale: Any = 1) -> Array:
-    """The probability of a value of at most `x`.
-
-    `df` is the number of squares, `loc` the least value, `scale` the unit; arguments broadcast, and give a floating point result.
-
-    >>> from sagax.scipy.stats import chi2
-    >>> chi2.cdf(2.0, 3.0)
-    Array(0.4275933, dtype=float32, weak_type=True)
-    """
     return gammainc(df / 2, snp.maximum((x - loc) / scale, 0) / 2)
 
 
-@distribution
-def logcdf(x: Any, df: Any, loc: Any = 0, scale: Any = 1) -> Array:
-    """The logarithm of the probability of a value of at most `x`.
-
-    `df` is the number of squares, `loc` the least value, `scale` the unit; arguments broadcast, and give a floating point result.
-
-    >>> from sagax.scipy.stats import chi2
-    >>> chi2.logcdf(2.0, 3.0)
-    Array(-0.8495828, dtype=float32, weak_type=True)
-    """
-    return snp.log(cdf.of(x, df, loc, scale))
+logcdf = _chi2.function("2.0, 3.0", "-0.8495828")(log_of(cdf))
 
 
-@distribution
+@_chi2.function("2.0, 3.0", "0.5724067")
 def sf(x: Any, df: Any, loc: Any = 0, scale: Any = 1) -> Array:
-    """The probability of a value above `x`: 1 - cdf.
-
-    `df` is the number of squares, `loc` the least value, `scale` the unit; arguments broadcast, and give a floating point result.
-
-    >>> from sagax.scipy.stats import chi2
-    >>> chi2.sf(2.0, 3.0)
-    Array(0.5724067, dtype=float32, weak_type=True)
-    """
     return gammaincc(df / 2, snp.maximum((x - loc) / scale, 0) / 2)
 
 
-@distribution
-def logsf(x: Any, df: Any, loc: Any = 0, scale: Any = 1) -> Array:
-    """The logarithm of the probability of a value above `x`.
-
-    `df` is the number of squares, `loc` the least value, `scale` the unit; arguments broadcast, and give a floating point result.
-
-    >>> from sagax.scipy.stats import chi2
-    >>> chi2.logsf(2.0, 3.0)
-    Array(-0.5579055, dtype=float32, weak_type=True)
-    """
-    return snp.log(sf.of(x, df, loc, scale))
+logsf = _chi2.function("2.0, 3.0", "-0.5579055")(log_of(sf))

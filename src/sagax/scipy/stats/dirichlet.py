@@ -1,4 +1,4 @@
-"""The Dirichlet distribution."""
+"""Evaluate the Dirichlet distribution."""
 
 from __future__ import annotations
 
@@ -7,23 +7,23 @@ from typing import Any
 import sagax.numpy as snp
 from sagax._src.core.value import Array
 from sagax.scipy.special import gammaln, xlogy
-from sagax.scipy.stats._common import distribution, inside
+from sagax.scipy.stats._distribution import inside, promoting
 
 __all__ = ["logpdf", "pdf"]
 
 
 def _components(x: Any, alpha: Any) -> tuple[Array, Array]:
-    """All k components along the first axis, and `alpha` beside them."""
+    """Return all k components along the first axis, and `alpha` aligned to them."""
     if x.shape[0] == alpha.shape[0] - 1:
         x = snp.concatenate([x, 1 - snp.sum(x, 0, keepdims=True)], 0)
     return x, alpha.reshape(alpha.shape + (1,) * (x.ndim - 1))
 
 
-@distribution
+@promoting
 def logpdf(x: Any, alpha: Any) -> Array:
-    """The logarithm of the density at `x`.
+    """Compute the logarithm of the probability density at `x`.
 
-    `alpha` holds k positive numbers; `x` k probabilities along its first axis, or k - 1, of which the last one follows.
+    `alpha` holds k concentrations. `x` holds k probabilities along its first axis, or the first k - 1.
 
     >>> import sagax.numpy as snp
     >>> from sagax.scipy.stats import dirichlet
@@ -36,15 +36,15 @@ def logpdf(x: Any, alpha: Any) -> Array:
     return inside(ok, constant + snp.sum(xlogy(alpha - 1, snp.maximum(x, 0)), 0))
 
 
-@distribution
+@promoting
 def pdf(x: Any, alpha: Any) -> Array:
-    """The density at `x`.
+    """Compute the probability density at `x`.
 
-    `alpha` holds k positive numbers; `x` k probabilities along its first axis, or k - 1, of which the last one follows.
+    `alpha` holds k concentrations. `x` holds k probabilities along its first axis, or the first k - 1.
 
     >>> import sagax.numpy as snp
     >>> from sagax.scipy.stats import dirichlet
     >>> dirichlet.pdf(snp.array([0.25, 0.75]), snp.array([2.0, 3.0]))
     Array(1.6875001, dtype=float32)
     """
-    return snp.exp(logpdf.of(x, alpha))
+    return snp.exp(logpdf(x, alpha))

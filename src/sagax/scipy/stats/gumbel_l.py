@@ -1,4 +1,4 @@
-"""The Gumbel distribution, of the least of many values."""
+"""Evaluate the left-skewed Gumbel distribution, of minima."""
 
 from __future__ import annotations
 
@@ -6,103 +6,50 @@ from typing import Any
 
 import sagax.numpy as snp
 from sagax._src.core.value import Array
-from sagax.scipy.stats._common import distribution
+from sagax.scipy.stats._distribution import Distribution, exp_of, log1mexp
 
 __all__ = ["cdf", "logcdf", "logpdf", "logsf", "pdf", "ppf", "sf"]
 
+_gumbel_l = Distribution(
+    "gumbel_l",
+    "The density is exp(z - exp(z)) / scale, with z = (x - loc) / scale.",
+    "`loc` is the mode, `scale` the scale.",
+)
 
-@distribution
+
+@_gumbel_l.function("1.0", "-1.7182817")
 def logpdf(x: Any, loc: Any = 0, scale: Any = 1) -> Array:
-    """The logarithm of the density at `x`.
-
-    `loc` is the mode, `scale` the unit of distance from it; arguments broadcast, and give a floating point result.
-
-    >>> from sagax.scipy.stats import gumbel_l
-    >>> gumbel_l.logpdf(1.0)
-    Array(-1.7182817, dtype=float32, weak_type=True)
-    """
     z = -(x - loc) / scale
     return -z - snp.exp(-z) - snp.log(scale)
 
 
-@distribution
-def pdf(x: Any, loc: Any = 0, scale: Any = 1) -> Array:
-    """The density at `x`.
-
-    `loc` is the mode, `scale` the unit of distance from it; arguments broadcast, and give a floating point result.
-
-    >>> from sagax.scipy.stats import gumbel_l
-    >>> gumbel_l.pdf(1.0)
-    Array(0.1793741, dtype=float32, weak_type=True)
-    """
-    return snp.exp(logpdf.of(x, loc, scale))
+pdf = _gumbel_l.function("1.0", "0.1793741")(exp_of(logpdf))
 
 
-@distribution
+@_gumbel_l.function("1.0", "0.06598804")
 def sf(x: Any, loc: Any = 0, scale: Any = 1) -> Array:
-    """The probability of a value above `x`: 1 - cdf.
-
-    `loc` is the mode, `scale` the unit of distance from it; arguments broadcast, and give a floating point result.
-
-    >>> from sagax.scipy.stats import gumbel_l
-    >>> gumbel_l.sf(1.0)
-    Array(0.06598804, dtype=float32, weak_type=True)
-    """
     z = -(x - loc) / scale
     return snp.exp(-snp.exp(-z))
 
 
-@distribution
+@_gumbel_l.function("1.0", "-2.7182817")
 def logsf(x: Any, loc: Any = 0, scale: Any = 1) -> Array:
-    """The logarithm of the probability of a value above `x`.
-
-    `loc` is the mode, `scale` the unit of distance from it; arguments broadcast, and give a floating point result.
-
-    >>> from sagax.scipy.stats import gumbel_l
-    >>> gumbel_l.logsf(1.0)
-    Array(-2.7182817, dtype=float32, weak_type=True)
-    """
     z = -(x - loc) / scale
     return -snp.exp(-z)
 
 
-@distribution
+@_gumbel_l.function("1.0", "0.93401194")
 def cdf(x: Any, loc: Any = 0, scale: Any = 1) -> Array:
-    """The probability of a value of at most `x`.
-
-    `loc` is the mode, `scale` the unit of distance from it; arguments broadcast, and give a floating point result.
-
-    >>> from sagax.scipy.stats import gumbel_l
-    >>> gumbel_l.cdf(1.0)
-    Array(0.93401194, dtype=float32, weak_type=True)
-    """
     z = -(x - loc) / scale
     return -snp.expm1(-snp.exp(-z))
 
 
-@distribution
+@_gumbel_l.function("1.0", "-0.06826603")
 def logcdf(x: Any, loc: Any = 0, scale: Any = 1) -> Array:
-    """The logarithm of the probability of a value of at most `x`.
-
-    `loc` is the mode, `scale` the unit of distance from it; arguments broadcast, and give a floating point result.
-
-    >>> from sagax.scipy.stats import gumbel_l
-    >>> gumbel_l.logcdf(1.0)
-    Array(-0.06826603, dtype=float32, weak_type=True)
-    """
     z = -(x - loc) / scale
-    rare = snp.exp(-z)
-    return snp.where(rare < 0.7, snp.log(-snp.expm1(-rare)), snp.log1p(-snp.exp(-rare)))
+    return log1mexp(snp.exp(-z))
 
 
-@distribution
+@_gumbel_l.function("0.5", "-0.36651292")
 def ppf(q: Any, loc: Any = 0, scale: Any = 1) -> Array:
-    """The value that is not exceeded with probability `q`: the inverse of cdf.
-
-    `loc` is the mode, `scale` the unit of distance from it; arguments broadcast, and give a floating point result.
-
-    >>> from sagax.scipy.stats import gumbel_l
-    >>> gumbel_l.ppf(0.5)
-    Array(-0.36651292, dtype=float32, weak_type=True)
-    """
     return loc + scale * snp.log(-snp.log1p(-q))

@@ -1,4 +1,4 @@
-"""The Gumbel distribution, of the greatest of many values."""
+"""Evaluate the right-skewed Gumbel distribution, of maxima."""
 
 from __future__ import annotations
 
@@ -6,103 +6,50 @@ from typing import Any
 
 import sagax.numpy as snp
 from sagax._src.core.value import Array
-from sagax.scipy.stats._common import distribution
+from sagax.scipy.stats._distribution import Distribution, exp_of, log1mexp
 
 __all__ = ["cdf", "logcdf", "logpdf", "logsf", "pdf", "ppf", "sf"]
 
+_gumbel_r = Distribution(
+    "gumbel_r",
+    "The density is exp(-z - exp(-z)) / scale, with z = (x - loc) / scale.",
+    "`loc` is the mode, `scale` the scale.",
+)
 
-@distribution
+
+@_gumbel_r.function("1.0", "-1.3678794")
 def logpdf(x: Any, loc: Any = 0, scale: Any = 1) -> Array:
-    """The logarithm of the density at `x`.
-
-    `loc` is the mode, `scale` the unit of distance from it; arguments broadcast, and give a floating point result.
-
-    >>> from sagax.scipy.stats import gumbel_r
-    >>> gumbel_r.logpdf(1.0)
-    Array(-1.3678794, dtype=float32, weak_type=True)
-    """
     z = (x - loc) / scale
     return -z - snp.exp(-z) - snp.log(scale)
 
 
-@distribution
-def pdf(x: Any, loc: Any = 0, scale: Any = 1) -> Array:
-    """The density at `x`.
-
-    `loc` is the mode, `scale` the unit of distance from it; arguments broadcast, and give a floating point result.
-
-    >>> from sagax.scipy.stats import gumbel_r
-    >>> gumbel_r.pdf(1.0)
-    Array(0.2546464, dtype=float32, weak_type=True)
-    """
-    return snp.exp(logpdf.of(x, loc, scale))
+pdf = _gumbel_r.function("1.0", "0.2546464")(exp_of(logpdf))
 
 
-@distribution
+@_gumbel_r.function("1.0", "0.6922006")
 def cdf(x: Any, loc: Any = 0, scale: Any = 1) -> Array:
-    """The probability of a value of at most `x`.
-
-    `loc` is the mode, `scale` the unit of distance from it; arguments broadcast, and give a floating point result.
-
-    >>> from sagax.scipy.stats import gumbel_r
-    >>> gumbel_r.cdf(1.0)
-    Array(0.6922006, dtype=float32, weak_type=True)
-    """
     z = (x - loc) / scale
     return snp.exp(-snp.exp(-z))
 
 
-@distribution
+@_gumbel_r.function("1.0", "-0.36787945")
 def logcdf(x: Any, loc: Any = 0, scale: Any = 1) -> Array:
-    """The logarithm of the probability of a value of at most `x`.
-
-    `loc` is the mode, `scale` the unit of distance from it; arguments broadcast, and give a floating point result.
-
-    >>> from sagax.scipy.stats import gumbel_r
-    >>> gumbel_r.logcdf(1.0)
-    Array(-0.36787945, dtype=float32, weak_type=True)
-    """
     z = (x - loc) / scale
     return -snp.exp(-z)
 
 
-@distribution
+@_gumbel_r.function("1.0", "0.30779937")
 def sf(x: Any, loc: Any = 0, scale: Any = 1) -> Array:
-    """The probability of a value above `x`: 1 - cdf.
-
-    `loc` is the mode, `scale` the unit of distance from it; arguments broadcast, and give a floating point result.
-
-    >>> from sagax.scipy.stats import gumbel_r
-    >>> gumbel_r.sf(1.0)
-    Array(0.30779937, dtype=float32, weak_type=True)
-    """
     z = (x - loc) / scale
     return -snp.expm1(-snp.exp(-z))
 
 
-@distribution
+@_gumbel_r.function("1.0", "-1.178307")
 def logsf(x: Any, loc: Any = 0, scale: Any = 1) -> Array:
-    """The logarithm of the probability of a value above `x`.
-
-    `loc` is the mode, `scale` the unit of distance from it; arguments broadcast, and give a floating point result.
-
-    >>> from sagax.scipy.stats import gumbel_r
-    >>> gumbel_r.logsf(1.0)
-    Array(-1.178307, dtype=float32, weak_type=True)
-    """
     z = (x - loc) / scale
-    rare = snp.exp(-z)
-    return snp.where(rare < 0.7, snp.log(-snp.expm1(-rare)), snp.log1p(-snp.exp(-rare)))
+    return log1mexp(snp.exp(-z))
 
 
-@distribution
+@_gumbel_r.function("0.5", "0.36651292")
 def ppf(q: Any, loc: Any = 0, scale: Any = 1) -> Array:
-    """The value that is not exceeded with probability `q`: the inverse of cdf.
-
-    `loc` is the mode, `scale` the unit of distance from it; arguments broadcast, and give a floating point result.
-
-    >>> from sagax.scipy.stats import gumbel_r
-    >>> gumbel_r.ppf(0.5)
-    Array(0.36651292, dtype=float32, weak_type=True)
-    """
     return loc - scale * snp.log(-snp.log(q))

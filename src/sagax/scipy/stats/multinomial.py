@@ -1,4 +1,4 @@
-"""The multinomial distribution."""
+"""Evaluate the multinomial distribution."""
 
 from __future__ import annotations
 
@@ -7,16 +7,16 @@ from typing import Any
 import sagax.numpy as snp
 from sagax._src.core.value import Array
 from sagax.scipy.special import gammaln, xlogy
-from sagax.scipy.stats._common import distribution, inside
+from sagax.scipy.stats._distribution import inside, promoting
 
 __all__ = ["logpmf", "pmf"]
 
 
-@distribution
+@promoting
 def logpmf(x: Any, n: Any, p: Any) -> Array:
-    """The logarithm of the probability of `x`.
+    """Compute the logarithm of the probability of `x`.
 
-    `x` holds how often each of the outcomes along its last axis came in `n` trials, `p` their probabilities.
+    `x` counts the outcomes of `n` trials along its last axis, `p` holds their probabilities.
 
     >>> import sagax.numpy as snp
     >>> from sagax.scipy.stats import multinomial
@@ -28,15 +28,15 @@ def logpmf(x: Any, n: Any, p: Any) -> Array:
     return inside(ok, found)
 
 
-@distribution
+@promoting
 def pmf(x: Any, n: Any, p: Any) -> Array:
-    """The probability of `x`.
+    """Compute the probability of `x`.
 
-    `x` holds how often each of the outcomes along its last axis came in `n` trials, `p` their probabilities.
+    `x` counts the outcomes of `n` trials along its last axis, `p` holds their probabilities.
 
     >>> import sagax.numpy as snp
     >>> from sagax.scipy.stats import multinomial
     >>> multinomial.pmf(snp.array([1, 2]), 3, snp.array([0.25, 0.75]))
     Array(0.42187503, dtype=float32)
     """
-    return snp.exp(logpmf.of(x, n, p))
+    return snp.exp(logpmf(x, n, p))

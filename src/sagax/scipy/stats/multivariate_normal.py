@@ -1,4 +1,4 @@
-"""The normal distribution of vectors."""
+"""Evaluate the multivariate normal distribution."""
 
 from __future__ import annotations
 
@@ -7,13 +7,23 @@ from typing import Any
 import sagax.numpy as snp
 from sagax._src.core.value import Array
 from sagax.scipy.linalg import solve_triangular
-from sagax.scipy.stats._common import distribution
+from sagax.scipy.stats._distribution import promoting
 
 __all__ = ["logpdf", "pdf"]
 
 
-def _logpdf(x: Any, mean: Any, cov: Any) -> Array:
-    if not mean.shape and not cov.shape:  # numbers, each by itself
+@promoting
+def logpdf(x: Any, mean: Any, cov: Any) -> Array:
+    """Compute the logarithm of the probability density at `x`.
+
+    `mean` is a scalar or as long as the last axis of `x`; `cov` is a matrix of that size, or a variance.
+
+    >>> import sagax.numpy as snp
+    >>> from sagax.scipy.stats import multivariate_normal
+    >>> multivariate_normal.logpdf(snp.zeros(2), snp.zeros(2), snp.eye(2))
+    Array(-1.837877, dtype=float32)
+    """
+    if not mean.shape and not cov.shape:  # scalars, element by element
         return -0.5 * ((x - mean) ** 2 / cov + snp.log(2 * snp.pi * cov))
     n = (mean.shape or x.shape or (1,))[-1]
     if not cov.shape:
@@ -26,29 +36,15 @@ def _logpdf(x: Any, mean: Any, cov: Any) -> Array:
     return -0.5 * (snp.sum(z * z, -1) + n * snp.log(2 * snp.pi)) - logdet
 
 
-@distribution
-def logpdf(x: Any, mean: Any, cov: Any) -> Array:
-    """The logarithm of the density at `x`.
-
-    `mean` has the size of the last axis of `x` (or is a number), `cov` is a matrix of that size (or a variance).
-
-    >>> import sagax.numpy as snp
-    >>> from sagax.scipy.stats import multivariate_normal
-    >>> multivariate_normal.logpdf(snp.zeros(2), snp.zeros(2), snp.eye(2))
-    Array(-1.837877, dtype=float32)
-    """
-    return _logpdf(x, mean, cov)
-
-
-@distribution
+@promoting
 def pdf(x: Any, mean: Any, cov: Any) -> Array:
-    """The density at `x`.
+    """Compute the probability density at `x`.
 
-    `mean` has the size of the last axis of `x` (or is a number), `cov` is a matrix of that size (or a variance).
+    `mean` is a scalar or as long as the last axis of `x`; `cov` is a matrix of that size, or a variance.
 
     >>> import sagax.numpy as snp
     >>> from sagax.scipy.stats import multivariate_normal
     >>> multivariate_normal.pdf(snp.zeros(2), snp.zeros(2), snp.eye(2))
     Array(0.15915495, dtype=float32)
     """
-    return snp.exp(_logpdf(x, mean, cov))
+    return snp.exp(logpdf(x, mean, cov))

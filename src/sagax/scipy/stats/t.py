@@ -1,4 +1,4 @@
-"""Student's t distribution."""
+"""Evaluate Student's t distribution."""
 
 from __future__ import annotations
 
@@ -7,21 +7,19 @@ from typing import Any
 import sagax.numpy as snp
 from sagax._src.core.value import Array
 from sagax.scipy.special import gammaln
-from sagax.scipy.stats._common import distribution
+from sagax.scipy.stats._distribution import Distribution, exp_of
 
 __all__ = ["logpdf", "pdf"]
 
+_t = Distribution(
+    "t",
+    "The density is in proportion to (1 + z**2 / df)**(-(df + 1) / 2), with z = (x - loc) / scale.",
+    "`df` are the degrees of freedom, `loc` is the median, `scale` the scale.",
+)
 
-@distribution
+
+@_t.function("1.0, 3.0", "-1.5762529")
 def logpdf(x: Any, df: Any, loc: Any = 0, scale: Any = 1) -> Array:
-    """The logarithm of the density at `x`.
-
-    `df` are the degrees of freedom, `loc` the median, `scale` the unit; arguments broadcast, and give a floating point result.
-
-    >>> from sagax.scipy.stats import t
-    >>> t.logpdf(1.0, 3.0)
-    Array(-1.5762529, dtype=float32, weak_type=True)
-    """
     z = (x - loc) / scale
     return (
         gammaln((df + 1) / 2)
@@ -32,14 +30,4 @@ def logpdf(x: Any, df: Any, loc: Any = 0, scale: Any = 1) -> Array:
     )
 
 
-@distribution
-def pdf(x: Any, df: Any, loc: Any = 0, scale: Any = 1) -> Array:
-    """The density at `x`.
-
-    `df` are the degrees of freedom, `loc` the median, `scale` the unit; arguments broadcast, and give a floating point result.
-
-    >>> from sagax.scipy.stats import t
-    >>> t.pdf(1.0, 3.0)
-    Array(0.20674835, dtype=float32, weak_type=True)
-    """
-    return snp.exp(logpdf.of(x, df, loc, scale))
+pdf = _t.function("1.0, 3.0", "0.20674835")(exp_of(logpdf))

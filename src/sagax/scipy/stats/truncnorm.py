@@ -1,4 +1,4 @@
-"""The normal distribution between two bounds."""
+"""Evaluate the truncated normal distribution."""
 
 from __future__ import annotations
 
@@ -7,90 +7,51 @@ from typing import Any
 import sagax.numpy as snp
 from sagax._src.core.value import Array
 from sagax.scipy.special import log_ndtr
-from sagax.scipy.stats._common import distribution, inside, log_difference
+from sagax.scipy.stats._distribution import Distribution, exp_of, inside
 
 __all__ = ["cdf", "logcdf", "logpdf", "logsf", "pdf", "sf"]
 
+_truncnorm = Distribution(
+    "truncnorm",
+    "The density is that of `norm` in [loc + a scale, loc + b scale], normalized.",
+    "`a` and `b` are the bounds, in units of `scale` from `loc`.",
+)
 
-@distribution
+
+def _log_difference(a: Any, b: Any) -> Array:
+    """log(ndtr(b) - ndtr(a)) for a < b, exact in both tails."""
+    # Above 0 the upper tails are the small numbers to be subtracted.
+    low, high = snp.where(a > 0, -b, a), snp.where(a > 0, -a, b)
+    large, small = log_ndtr(high), log_ndtr(low)
+    gap = snp.where(large > small, small - large, -1.0)
+    return large + snp.log(-snp.expm1(gap))
+
+
+@_truncnorm.function("0.5, -1.0, 2.0", "-0.8437722")
 def logpdf(x: Any, a: Any, b: Any, loc: Any = 0, scale: Any = 1) -> Array:
-    """The logarithm of the density at `x`.
-
-    `a` and `b` are the bounds, in units of `scale` from `loc`; arguments broadcast, and give a floating point result.
-
-    >>> from sagax.scipy.stats import truncnorm
-    >>> truncnorm.logpdf(0.5, -1.0, 2.0)
-    Array(-0.8437722, dtype=float32, weak_type=True)
-    """
     z = (x - loc) / scale
-    mass = log_difference(a, b)
+    mass = _log_difference(a, b)
     found = -0.5 * (z * z + snp.log(2 * snp.pi)) - snp.log(scale) - mass
     return inside((z >= a) & (z <= b) & (a < b), found)
 
 
-@distribution
-def pdf(x: Any, a: Any, b: Any, loc: Any = 0, scale: Any = 1) -> Array:
-    """The density at `x`.
-
-    `a` and `b` are the bounds, in units of `scale` from `loc`; arguments broadcast, and give a floating point result.
-
-    >>> from sagax.scipy.stats import truncnorm
-    >>> truncnorm.pdf(0.5, -1.0, 2.0)
-    Array(0.43008512, dtype=float32, weak_type=True)
-    """
-    return snp.exp(logpdf.of(x, a, b, loc, scale))
+pdf = _truncnorm.function("0.5, -1.0, 2.0", "0.43008512")(exp_of(logpdf))
 
 
-@distribution
-def cdf(x: Any, a: Any, b: Any, loc: Any = 0, scale: Any = 1) -> Array:
-    """The probability of a value of at most `x`.
-
-    `a` and `b` are the bounds, in units of `scale` from `loc`; arguments broadcast, and give a floating point result.
-
-    >>> from sagax.scipy.stats import truncnorm
-    >>> truncnorm.cdf(0.5, -1.0, 2.0)
-    Array(0.65088034, dtype=float32, weak_type=True)
-    """
-    return snp.exp(logcdf.of(x, a, b, loc, scale))
-
-
-@distribution
+@_truncnorm.function("0.5, -1.0, 2.0", "-0.4294294")
 def logcdf(x: Any, a: Any, b: Any, loc: Any = 0, scale: Any = 1) -> Array:
-    """The logarithm of the probability of a value of at most `x`.
-
-    `a` and `b` are the bounds, in units of `scale` from `loc`; arguments broadcast, and give a floating point result.
-
-    >>> from sagax.scipy.stats import truncnorm
-    >>> truncnorm.logcdf(0.5, -1.0, 2.0)
-    Array(-0.4294294, dtype=float32, weak_type=True)
-    """
     z = (x - loc) / scale
     within = snp.where((z > a) & (z < b), z, (a + b) / 2)
-    found = log_difference(a, within) - log_difference(a, b)
+    found = _log_difference(a, within) - _log_difference(a, b)
     return inside(z > a, snp.where(z < b, found, 0))
 
 
-@distribution
-def sf(x: Any, a: Any, b: Any, loc: Any = 0, scale: Any = 1) -> Array:
-    """The probability of a value above `x`: 1 - cdf.
-
-    `a` and `b` are the bounds, in units of `scale` from `loc`; arguments broadcast, and give a floating point result.
-
-    >>> from sagax.scipy.stats import truncnorm
-    >>> truncnorm.sf(0.5, -1.0, 2.0)
-    Array(0.3491196, dtype=float32, weak_type=True)
-    """
-    return snp.exp(logsf.of(x, a, b, loc, scale))
+cdf = _truncnorm.function("0.5, -1.0, 2.0", "0.65088034")(exp_of(logcdf))
 
 
-@distribution
+@_truncnorm.function("0.5, -1.0, 2.0", "-1.0523407")
 def logsf(x: Any, a: Any, b: Any, loc: Any = 0, scale: Any = 1) -> Array:
-    """The logarithm of the probability of a value above `x`.
+    return logcdf(2 * loc - x, -b, -a, loc, scale)
 
-    `a` and `b` are the bounds, in units of `scale` from `loc`; arguments broadcast, and give a floating point result.
 
-    >>> from sagax.scipy.stats import truncnorm
-    >>> truncnorm.logsf(0.5, -1.0, 2.0)
-    Array(-1.0523407, dtype=float32, weak_type=True)
-    """
-    return logcdf.of(2 * loc - x, -b, -a, loc, scale)
+sf = _truncnorm.function("0.5, -1.0, 2.0", "0.3491196")(exp_of(logsf))

@@ -1,4 +1,4 @@
-"""The von Mises distribution, of angles."""
+"""Evaluate the von Mises distribution, of angles."""
 
 from __future__ import annotations
 
@@ -7,32 +7,20 @@ from typing import Any
 import sagax.numpy as snp
 from sagax._src.core.value import Array
 from sagax.scipy.special import i0e
-from sagax.scipy.stats._common import distribution
+from sagax.scipy.stats._distribution import Distribution, exp_of
 
 __all__ = ["logpdf", "pdf"]
 
+_vonmises = Distribution(
+    "vonmises",
+    "The density is exp(kappa cos(x)) / (2 pi i0(kappa)).",
+    "`kappa` is the concentration around 0.",
+)
 
-@distribution
+
+@_vonmises.function("1.0, 2.0", "-1.5812662")
 def logpdf(x: Any, kappa: Any) -> Array:
-    """The logarithm of the density at `x`.
-
-    `kappa` is the concentration around 0; arguments broadcast, and give a floating point result.
-
-    >>> from sagax.scipy.stats import vonmises
-    >>> vonmises.logpdf(1.0, 2.0)
-    Array(-1.5812662, dtype=float32, weak_type=True)
-    """
     return kappa * (snp.cos(x) - 1) - snp.log(2 * snp.pi * i0e(kappa))
 
 
-@distribution
-def pdf(x: Any, kappa: Any) -> Array:
-    """The density at `x`.
-
-    `kappa` is the concentration around 0; arguments broadcast, and give a floating point result.
-
-    >>> from sagax.scipy.stats import vonmises
-    >>> vonmises.pdf(1.0, 2.0)
-    Array(0.20571446, dtype=float32, weak_type=True)
-    """
-    return snp.exp(logpdf.of(x, kappa))
+pdf = _vonmises.function("1.0, 2.0", "0.20571446")(exp_of(logpdf))

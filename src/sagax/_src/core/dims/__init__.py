@@ -11,8 +11,7 @@ Modules that only symbolic sizes need are imported on first use.
 
 from __future__ import annotations
 
-import importlib
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from sagax._src.core.dims.assume import (
     Assumption,
@@ -55,10 +54,12 @@ from sagax._src.core.dims.shapes import (
     slice_size,
     stride_dim,
 )
+from sagax._src.lazy_import import lazy_names as _lazy_names
 
 if TYPE_CHECKING:
-    from sagax._src.core.dims.scope import SymbolicScope, bounds, symbolic_shape
-    from sagax._src.core.dims.solve import Solution, solve_dims, unsolvable
+    from sagax._src.core.dims._lazy_names import *
+else:
+    __getattr__, __dir__ = _lazy_names(__name__)
 
 __all__ = [
     "Assumption",
@@ -103,20 +104,3 @@ __all__ = [
     "unsolvable",
     "variables",
 ]
-
-_LAZY_NAMES = {
-    "Solution": "solve",
-    "SymbolicScope": "scope",
-    "bounds": "scope",
-    "solve_dims": "solve",
-    "symbolic_shape": "scope",
-    "unsolvable": "solve",
-}
-
-
-def __getattr__(name: str) -> Any:
-    if name in _LAZY_NAMES:
-        module = importlib.import_module(f"sagax._src.core.dims.{_LAZY_NAMES[name]}")
-        globals()[name] = found = getattr(module, name)
-        return found
-    raise AttributeError(f"module 'sagax._src.core.dims' has no attribute {name!r}")

@@ -14,7 +14,6 @@ from sagax._src.core.dims.monomial import Atom, Monomial
 Interval = tuple[int | None, int | None]
 
 
-
 def polynomial_interval(x: Size, of_monomial: Callable[[Monomial], Interval]) -> Interval:
     """Return the interval of a polynomial from those of its monomials."""
     if type(x) is not Dim:

@@ -109,7 +109,7 @@ class _Solver:
         while unknown and self.solve_one(equations, unknown):
             pass
         if unknown and self.scope is not None:
-            self.solve_together(self.scope, equations, unknown)
+            self.solve_jointly(self.scope, equations, unknown)
         self.check(equations)
 
     def context(self) -> str:
@@ -206,7 +206,7 @@ class _Solver:
 
     # -- systems with several unknowns --
 
-    def solve_together(self, scope: Scope, equations: list[Equation], unknown: set[str]) -> None:
+    def solve_jointly(self, scope: Scope, equations: list[Equation], unknown: set[str]) -> None:
         rest = [
             Relation.of("", self.partly(e.expression), "==", e.size)
             for e in equations

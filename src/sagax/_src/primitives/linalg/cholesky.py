@@ -9,6 +9,7 @@ import numpy as np
 
 from sagax._src.core import dims, dtype_predicates
 from sagax._src.core.avals import ShapedArray, intern_aval
+from sagax._src.core.families import MATRICES, WHOLE, matrix_size
 from sagax._src.core.primitive import Primitive
 from sagax._src.core.samples import Sample, f32
 from sagax._src.core.tangents import Zero, is_zero
@@ -37,7 +38,7 @@ from sagax._src.primitives.structural import convert
 
 # cholesky ----------------------------------------------------------------------------------------
 
-cholesky_p = Primitive("cholesky")
+cholesky_p = Primitive("cholesky", family=MATRICES, cost=matrix_size)
 
 
 def cholesky(x: Any, *, symmetrize_input: bool = True) -> Any:
@@ -154,7 +155,7 @@ def cholesky_update(r_matrix: Any, w_vector: Any) -> Any:
     return cholesky_update_p.bind(r_matrix, w_vector)
 
 
-cholesky_update_p = Primitive("cholesky_update")
+cholesky_update_p = Primitive("cholesky_update", family=WHOLE)
 _UPPER = np.array([[2, 1, 0.5], [0, 1.5, -1], [0, 0, 1.2]], np.float32)
 cholesky_update_p.samples = [
     Sample(_UPPER, f32(3), derivatives=False),
@@ -240,7 +241,7 @@ def _(b: Any, r: Any, w: Any) -> Any:
 
 # symmetric_product -------------------------------------------------------------------------------
 
-symmetric_product_p = Primitive("symmetric_product")
+symmetric_product_p = Primitive("symmetric_product", family=MATRICES)
 
 
 def symmetric_product(

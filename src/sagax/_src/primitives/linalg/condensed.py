@@ -9,6 +9,7 @@ import numpy as np
 
 from sagax._src.core import dtype_predicates
 from sagax._src.core.avals import ShapedArray
+from sagax._src.core.families import MATRICES, matrix_size
 from sagax._src.core.primitive import Primitive
 from sagax._src.core.samples import Sample, c64, f32
 from sagax._src.diagnostics.errors import ArgumentValueError
@@ -32,7 +33,7 @@ def _lapack(name: str, *arrays: np.ndarray) -> Any:
 
 # schur ------------------------------------------------------------------------------------------------
 
-schur_p = Primitive("schur", multiple_results=True)
+schur_p = Primitive("schur", family=MATRICES, cost=matrix_size, multiple_results=True)
 
 
 def schur(
@@ -128,7 +129,7 @@ def _(b: Any, x: Any, *, compute_schur_vectors: bool, **_: Any) -> list:
 
 # hessenberg -------------------------------------------------------------------------------------------
 
-hessenberg_p = Primitive("hessenberg", multiple_results=True)
+hessenberg_p = Primitive("hessenberg", family=MATRICES, multiple_results=True)
 
 
 def hessenberg(a: Any) -> list[Any]:
@@ -198,7 +199,7 @@ def _(b: Any, a: Any) -> list:
 
 # tridiagonal ------------------------------------------------------------------------------------------
 
-tridiagonal_p = Primitive("tridiagonal", multiple_results=True)
+tridiagonal_p = Primitive("tridiagonal", family=MATRICES, multiple_results=True)
 
 
 def tridiagonal(a: Any, *, lower: bool = True) -> list[Any]:

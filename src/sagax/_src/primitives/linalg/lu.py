@@ -9,6 +9,7 @@ import numpy as np
 
 from sagax._src.core import dims, dtypes
 from sagax._src.core.avals import ShapedArray, intern_aval
+from sagax._src.core.families import MATRICES, matrix_size, shard_matrices
 from sagax._src.core.primitive import Primitive
 from sagax._src.core.samples import Sample, c64, f32
 from sagax._src.core.tangents import Zero, is_zero
@@ -37,7 +38,9 @@ _I32 = np.dtype(np.int32)
 
 # lu_pivots_to_permutation ------------------------------------------------------------------------
 
-lu_pivots_to_permutation_p = Primitive("lu_pivots_to_permutation", exact=True)
+lu_pivots_to_permutation_p = Primitive(
+    "lu_pivots_to_permutation", family=MATRICES, shard_rule=shard_matrices(1), exact=True
+)
 
 
 def lu_pivots_to_permutation(pivots: Any, permutation_size: int) -> Any:
@@ -166,7 +169,7 @@ def _(b: Any, pivots: Any, *, permutation_size: Any) -> Any:
 
 # lu ----------------------------------------------------------------------------------------------
 
-lu_p = Primitive("lu", multiple_results=True)
+lu_p = Primitive("lu", family=MATRICES, cost=matrix_size, multiple_results=True)
 
 
 def lu(x: Any) -> list[Any]:

@@ -9,6 +9,7 @@ import numpy as np
 
 from sagax._src.core import dims, dtype_predicates, dtypes
 from sagax._src.core.avals import ShapedArray
+from sagax._src.core.families import MATRICES, matrix_size, shard_matrices
 from sagax._src.core.primitive import Primitive
 from sagax._src.core.samples import Sample, c64, f32
 from sagax._src.core.tangents import Zero, is_zero
@@ -55,7 +56,7 @@ def _lapack(name: str, *arrays: np.ndarray) -> Any:
 
 # geqrf: R and reflections -------------------------------------------------------------------------
 
-geqrf_p = Primitive("geqrf", multiple_results=True)
+geqrf_p = Primitive("geqrf", family=MATRICES, multiple_results=True)
 geqrf_p.samples = [
     Sample(f32(3, 2), derivatives=False),
     Sample(f32(2, 2, 3), derivatives=False),
@@ -96,7 +97,9 @@ def _(b: Any, a: Any) -> list:
 
 # geqp3: the same with pivoted columns ---------------------------------------------------------------
 
-geqp3_p = Primitive("geqp3", multiple_results=True)
+geqp3_p = Primitive(
+    "geqp3", family=MATRICES, shard_rule=shard_matrices(2, 1), multiple_results=True
+)
 geqp3_p.samples = [
     Sample(f32(3, 2), np.zeros(2, np.int32), derivatives=False),
     Sample(c64(2, 3, 3), np.zeros((2, 3), np.int32), derivatives=False),
@@ -145,7 +148,9 @@ def _(b: Any, a: Any, jpvt: Any) -> list:
 
 # householder_product ------------------------------------------------------------------------------
 
-householder_product_p = Primitive("householder_product")
+householder_product_p = Primitive(
+    "householder_product", family=MATRICES, shard_rule=shard_matrices(2, 1)
+)
 
 
 def householder_product(a: Any, taus: Any) -> Any:
@@ -231,7 +236,7 @@ def _(b: Any, a: Any, taus: Any) -> Any:
 
 # ormqr ----------------------------------------------------------------------------------------------
 
-ormqr_p = Primitive("ormqr")
+ormqr_p = Primitive("ormqr", family=MATRICES, shard_rule=shard_matrices(2, 1, 2))
 
 
 def ormqr(a: Any, taus: Any, c: Any, *, left: bool = True, transpose: bool = False) -> Any:
@@ -309,7 +314,7 @@ def _(b: Any, a: Any, taus: Any, c: Any, *, left: bool, transpose: bool) -> Any:
 
 # qr ---------------------------------------------------------------------------------------------------
 
-qr_p = Primitive("qr", multiple_results=True)
+qr_p = Primitive("qr", family=MATRICES, cost=matrix_size, multiple_results=True)
 
 
 def qr(

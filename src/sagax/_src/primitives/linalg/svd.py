@@ -10,6 +10,7 @@ import numpy as np
 
 from sagax._src.core import dims, dtype_predicates
 from sagax._src.core.avals import ShapedArray
+from sagax._src.core.families import MATRICES, matrix_size
 from sagax._src.core.primitive import Primitive
 from sagax._src.core.samples import Sample, c64, f32
 from sagax._src.core.tangents import Zero, is_zero
@@ -49,7 +50,7 @@ class SvdAlgorithm(enum.Enum):
     DIVIDE_AND_CONQUER = "divide_and_conquer"
 
 
-svd_p = Primitive("svd", multiple_results=True)
+svd_p = Primitive("svd", family=MATRICES, cost=matrix_size, multiple_results=True)
 
 
 def svd(

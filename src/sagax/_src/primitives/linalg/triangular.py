@@ -9,6 +9,7 @@ import numpy as np
 
 from sagax._src.core import dims, dtype_predicates
 from sagax._src.core.avals import ShapedArray, intern_aval
+from sagax._src.core.families import MATRICES, matrix_size, shard_matrices
 from sagax._src.core.primitive import Primitive
 from sagax._src.core.samples import Sample, bf16, c64, f32
 from sagax._src.core.tangents import Zero, is_linear, is_zero
@@ -39,7 +40,9 @@ from sagax._src.primitives.structural import expand_dims, moveaxis, reshape, squ
 
 # triangular_solve --------------------------------------------------------------------------------
 
-triangular_solve_p = Primitive("triangular_solve", multilinear=True)
+triangular_solve_p = Primitive(
+    "triangular_solve", family=MATRICES, cost=matrix_size, multilinear=True
+)
 
 
 def triangular_solve(
@@ -265,7 +268,9 @@ def _(
 
 # tridiagonal_solve -------------------------------------------------------------------------------
 
-tridiagonal_solve_p = Primitive("tridiagonal_solve", multilinear=True)
+tridiagonal_solve_p = Primitive(
+    "tridiagonal_solve", family=MATRICES, shard_rule=shard_matrices(1, 1, 1, 2), multilinear=True
+)
 
 
 def tridiagonal_solve(dl: Any, d: Any, du: Any, b: Any, *, perturb_singular: bool = False) -> Any:

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from sagax._src.core.families import EXPENSIVE
 from sagax._src.primitives.accuracy import bind_accurately
 from sagax._src.primitives.arithmetic import full_like, mul, square
 from sagax._src.primitives.comparison import eq
@@ -56,6 +57,7 @@ def exp_neg_square(x: Any) -> Any:
 
 erf_p = elementwise(
     "erf",
+    family=EXPENSIVE,
     numpy=scipy_reference("erf"),
     accepts=floating,
     jvp=lambda t, out, x: mul(_TWO_OVER_ROOT_PI, mul(t, exp_neg_square(x))),

@@ -19,6 +19,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from sagax._src.argument_checks import checks
 from sagax._src.diagnostics.errors import ArgumentValueError
 
 
@@ -122,7 +123,7 @@ def mpi4py(environ: Environment) -> ProcessIdentity | None:
 _ACCOUNT = Path("/var/run/secrets/kubernetes.io/serviceaccount")
 
 
-def _ask_kubernetes(environ: Environment, path: str) -> dict[str, Any]:
+def _query_kubernetes(environ: Environment, path: str) -> dict[str, Any]:
     host, port = environ["KUBERNETES_SERVICE_HOST"], environ.get("KUBERNETES_SERVICE_PORT", "443")
     token = (_ACCOUNT / "token").read_text()
     request = urllib.request.Request(
@@ -135,19 +136,19 @@ def _ask_kubernetes(environ: Environment, path: str) -> dict[str, Any]:
 
 
 def kubernetes(
-    environ: Environment, ask: Callable[[str], dict[str, Any]] | None = None
+    environ: Environment, query: Callable[[str], dict[str, Any]] | None = None
 ) -> ProcessIdentity | None:
     """Detect an indexed Job (or one of a JobSet), whose pods resolve through a headless service."""
     if "KUBERNETES_SERVICE_HOST" not in environ or "JOB_COMPLETION_INDEX" not in environ:
         return None
-    ask = ask or functools.partial(_ask_kubernetes, environ)
+    query = query or functools.partial(_query_kubernetes, environ)
     namespace = environ.get("POD_NAMESPACE")
     try:
         if namespace is None:
             namespace = (_ACCOUNT / "namespace").read_text().strip()
-        pod = ask(f"/api/v1/namespaces/{namespace}/pods/{environ['HOSTNAME']}")
+        pod = query(f"/api/v1/namespaces/{namespace}/pods/{environ['HOSTNAME']}")
         name = pod["metadata"]["labels"]["job-name"]
-        job = ask(f"/apis/batch/v1/namespaces/{namespace}/jobs/{name}")
+        job = query(f"/apis/batch/v1/namespaces/{namespace}/jobs/{name}")
         count = job["spec"]["parallelism"]
         labels = job["metadata"].get("labels") or {}
         subdomain = labels.get("jobset.sigs.k8s.io/jobset-name") or pod["spec"].get("subdomain")
@@ -188,13 +189,14 @@ def detect(method: str | None, environ: Environment) -> ProcessIdentity | None:
     if method is None:
         found = (try_it(environ) for name, try_it in _METHODS.items() if name != "mpi4py")
         return next((place for place in found if place is not None), None)
-    if method not in _METHODS:
-        raise ArgumentValueError(
-            function="distributed.initialize",
-            argument="cluster_detection_method",
-            expected=f"one of {', '.join(map(repr, _METHODS))}, 'deactivate' or None",
-            got=repr(method),
-        )
+    checks.one_of(
+        "distributed.initialize",
+        "cluster_detection_method",
+        method,
+        _METHODS,
+        f"one of {', '.join(map(repr, _METHODS))}, 'deactivate' or None",
+        show=repr,
+    )
     place = _METHODS[method](environ)
     if place is None:
         raise ArgumentValueError(

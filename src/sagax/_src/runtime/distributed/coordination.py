@@ -19,19 +19,21 @@ from collections.abc import Coroutine
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from sagax._src.lazy_import import lazy_import
+from sagax._src.lazy_import import lazy_imports
 
 if TYPE_CHECKING:
+    from asyncio import StreamReader as Reader
+    from asyncio import StreamWriter as Writer
+    from concurrent.futures import Future
+
+
+@lazy_imports
+def _() -> None:
+    global asyncio, json, socket
     import asyncio
     import json
     import socket
-    from concurrent.futures import Future
 
-    Reader = asyncio.StreamReader
-    Writer = asyncio.StreamWriter
-else:
-    asyncio, json = lazy_import("asyncio", globals()), lazy_import("json", globals())
-    socket = lazy_import("socket", globals())
 
 _VERSION = 1
 _HELLO_TIMEOUT = 10.0  # seconds until the first message of a connection

@@ -20,23 +20,24 @@ from typing import TYPE_CHECKING, Any
 
 from sagax._src import config, xla
 from sagax._src.diagnostics.errors import ArgumentValueError, SagaxError
-from sagax._src.lazy_import import lazy_import
+from sagax._src.lazy_import import lazy_imports
 
 if TYPE_CHECKING:
-    import queue
-    import secrets
-    import socket
-
-    import sagax._src.runtime.distributed.coordination as coordination
     from sagax._src.runtime.distributed.coordination import (
         CoordinationClient,
         CoordinationServer,
         EventLoopThread,
     )
-else:
-    queue, secrets = lazy_import("queue", globals()), lazy_import("secrets", globals())
-    socket = lazy_import("socket", globals())
-    coordination = lazy_import("sagax._src.runtime.distributed.coordination", globals())
+
+
+@lazy_imports
+def _() -> None:
+    global coordination, queue, secrets, socket
+    import queue
+    import secrets
+    import socket
+
+    from sagax._src.runtime.distributed import coordination
 
 
 class DistributedError(SagaxError, RuntimeError):
@@ -57,9 +58,8 @@ class DistributedError(SagaxError, RuntimeError):
 DistributedError.__module__ = "sagax.errors"  # its public module
 
 _RESULT_GRACE_PERIOD = 1.0  # seconds that results may take after a process was lost
-_FAILURE_REPORT_TIMEOUT = (
-    5.0  # seconds that a lost process may be reported after the engine's error
-)
+# seconds that a lost process may be reported after the engine's error
+_FAILURE_REPORT_TIMEOUT = 5.0
 # The engine's own failure detection ends all processes; `coordination` replaces it.
 _DISABLED_TIMEOUT = 100_000_000
 # The engine's errors when another process has closed its connection.
@@ -194,9 +194,9 @@ class Session:
         """Create the CPU client that is connected to those of the other processes."""
         collectives = None
         if self.num_processes > 1 and config.current().cpu_collectives_implementation == "gloo":
-            collectives = xla.gloo_collectives(self.client, self.member.local_address)
+            collectives = xla.distributed.gloo_collectives(self.client, self.member.local_address)
         return self._start(
-            lambda: xla.cpu_client(
+            lambda: xla.client.make_cpu_client(
                 num_devices,
                 distributed=self.client,
                 node_id=self.process_id,
@@ -210,12 +210,12 @@ class Session:
         options = {**options, "node_id": self.process_id, "num_nodes": self.num_processes}
         if self.visible_devices is not None:
             options["visible_devices"] = self.visible_devices
-        return self._start(lambda: xla.cuda_client(options, distributed=self.client))
+        return self._start(lambda: xla.cuda.make_client(options, distributed=self.client))
 
     def _start(self, make: Callable[[], Any]) -> Any:
         client = self.call(make)
         # Its destructor would wait for executables that a lost process blocks.
-        xla.keep_for_ever(client)
+        xla.distributed.never_free(client)
         return client
 
     # -- barriers ---------------------------------------------------------------------------------
@@ -328,7 +328,7 @@ def _suppress_first_run_output(run: Callable[..., Any]) -> Callable[..., Any]:
         nonlocal started
         if started:
             return run(buffers)
-        with xla.quiet_standard_output():
+        with xla.distributed.mute_cpp_stdout():
             outs = run(buffers)
             for b in outs:
                 if isinstance(b, xla.Buffer):
@@ -351,7 +351,7 @@ def detect_failures(run: Callable[..., Any], devices: Sequence[Any]) -> Callable
     inline = sum(d.process_index == current.process_id for d in devices) == 1
     started = False
 
-    def run_together(buffers: Sequence[Any]) -> Any:
+    def run_across_processes(buffers: Sequence[Any]) -> Any:
         nonlocal started
         if others & current.member.lost.keys():
             raise current.loss()
@@ -359,14 +359,14 @@ def detect_failures(run: Callable[..., Any], devices: Sequence[Any]) -> Callable
             return current.call(run, buffers) if inline else run(buffers)
         # The first run opens connections, which gloo prints on standard output.
         known = current.begin_connecting()
-        with xla.quiet_standard_output():
+        with xla.distributed.mute_cpp_stdout():
             outs = current.call(run, buffers) if inline else run(buffers)
             current.wait([b for b in outs if isinstance(b, xla.Buffer)])
         current.end_connecting(known)
         started = True
         return outs
 
-    return run_together
+    return run_across_processes
 
 
 # --- joining and leaving ----------------------------------------------------------------------------
@@ -417,7 +417,7 @@ def join(
                 else (None, port)
             )
             everywhere = bound[0] in (None, "0.0.0.0", "::")
-            service = xla.distributed_service(
+            service = xla.distributed.start_service(
                 f"unix-abstract:{path}", num_processes, heartbeat_timeout=_DISABLED_TIMEOUT
             )
             server = coordination.CoordinationServer(terms, f"\0{path}")
@@ -436,22 +436,28 @@ def join(
             fix=error.fix,
             function="distributed.initialize",
         ) from None
-    client = xla.distributed_client(
+    client = xla.distributed.make_client(
         f"unix-abstract:{path}",
         process_id,
         init_timeout=max(1, int(arrival_timeout)),
         heartbeat_timeout=_DISABLED_TIMEOUT,
         shutdown_on_destruction=False,
     )
-    xla.keep_for_ever(service, client)
+    xla.distributed.never_free(service, client)
     new_session = Session(member, loop, server, (service, client))
     new_session.visible_devices = visible_devices
     new_session.call(client.connect)
     _session = new_session
-    xla.work_together(new_session.wait, new_session.explain)
+    xla.set_wait(new_session.wait)
+    xla.set_explain(new_session.explain)
 
 
-def _listen(loop: EventLoopThread, server: CoordinationServer, host: str | None, port: int) -> None:
+def _listen(
+    loop: EventLoopThread,
+    server: CoordinationServer,
+    host: str | None,
+    port: int,
+) -> None:
     try:
         loop.run(server.listen(host, port))
     except OSError as error:

@@ -14,8 +14,9 @@ from typing import Any
 import numpy as np
 
 from sagax._src import config
-from sagax._src.core import dims
+from sagax._src.core import dims, memo_keys
 from sagax._src.core.jaxpr import Jaxpr, Literal, subjaxprs
+from sagax._src.core.operands import LoopOperands, WhileOperands
 from sagax._src.higher_order.call import jit_p
 from sagax._src.higher_order.cond import cond_p
 from sagax._src.higher_order.custom_derivative_primitives import custom_jvp_p, custom_vjp_p
@@ -27,7 +28,6 @@ from sagax._src.primitives.gathering import gather_p
 from sagax._src.primitives.identities import optimization_barrier_p, stop_gradient_p
 from sagax._src.primitives.random_bits import (
     KeyDType,
-    draws,
     is_key_dtype,
     random_bits_p,
     random_clone_p,
@@ -37,53 +37,14 @@ from sagax._src.primitives.random_bits import (
     random_unwrap_p,
     random_wrap_p,
 )
-from sagax._src.primitives.scattering import scatter_p
 from sagax._src.primitives.selection import select_n_p
-from sagax._src.primitives.shaping import (
-    concatenate_p,
-    rev_p,
-    split_p,
-    stack_p,
-    tile_p,
-    unstack_p,
-)
-from sagax._src.primitives.slicing import dynamic_slice_p, dynamic_update_slice_p, slice_p
-from sagax._src.primitives.structural import broadcast_in_dim_p, reshape_p, squeeze_p, transpose_p
+from sagax._src.primitives.slicing import dynamic_slice_p
 from sagax._src.runtime.key_reuse import ledger as _ledger
 from sagax._src.runtime.key_reuse.ledger import Cells, Journal, Ledger, Site, Use, consume
 
 _U32 = np.dtype(np.uint32)
 _LARGEST = 1 << 22  # uint32 arrays with more elements than this hold data, not keys
 _MOST_KNOWN = 1 << 12
-
-_KEY_PRIMITIVES = {
-    random_seed_p,
-    random_split_p,
-    random_bits_p,
-    random_fold_in_p,
-    random_wrap_p,
-    random_clone_p,
-}
-# They put elements into other places; their NumPy reference, run on ids, tells which.
-_MOVES = {
-    broadcast_in_dim_p,
-    concatenate_p,
-    dynamic_slice_p,
-    dynamic_update_slice_p,
-    gather_p,
-    reshape_p,
-    rev_p,
-    scatter_p,
-    select_n_p,
-    slice_p,
-    split_p,
-    squeeze_p,
-    stack_p,
-    tile_p,
-    transpose_p,
-    unstack_p,
-}
-_SAME = {name_p, optimization_barrier_p, stop_gradient_p}
 
 
 class Signature:
@@ -113,15 +74,13 @@ def _given_back(ledger: Ledger, outs: Sequence[Any]) -> bool:
 
 def concerns_keys(jaxpr: Jaxpr) -> bool:
     """Whether a program has anything to do with keys."""
-    found = jaxpr.memo.get("concerns keys")
+    found = jaxpr.memo.get(memo_keys.HAS_RANDOM_KEYS)
     if found is None:
-        found = jaxpr.memo["concerns keys"] = any(
+        found = jaxpr.memo[memo_keys.HAS_RANDOM_KEYS] = any(
             is_key_dtype(getattr(v.aval, "dtype", None))
             for v in (*jaxpr.constvars, *jaxpr.invars, *jaxpr.outvars)
         ) or any(
-            eqn.primitive in _KEY_PRIMITIVES
-            or eqn.primitive in draws
-            or any(map(concerns_keys, _programs_in(eqn.params)))
+            eqn.primitive.handles_keys or any(map(concerns_keys, _programs_in(eqn.params)))
             for eqn in jaxpr.eqns
         )
     return found
@@ -139,9 +98,9 @@ def signature(jaxpr: Jaxpr) -> Signature | None:
     """
     if not concerns_keys(jaxpr):
         return None
-    found = jaxpr.memo.get("key reuse")
+    found = jaxpr.memo.get(memo_keys.KEY_REUSE)
     if found is None:
-        found = jaxpr.memo["key reuse"] = signature_with(jaxpr, {})
+        found = jaxpr.memo[memo_keys.KEY_REUSE] = signature_with(jaxpr, {})
     return found
 
 
@@ -198,13 +157,13 @@ class Interpreter:
         self, primitive: Any, params: dict, ins: list[Any], avals: Sequence[Any], traceback: Any
     ) -> list[Any]:
         """What an operation gives for these operands; `avals` are the types of the results."""
-        rule = _use_all if primitive in draws else _RULES.get(primitive)
-        if rule is not None:
+        rule = primitive.key_rule
+        if callable(rule):
             return rule(self, params, ins, avals, traceback)
+        if primitive.handles_keys:
+            return _use_all(self, params, ins, avals, traceback)
         has_cells = any(isinstance(x, Cells) for x in ins)
-        if primitive in _SAME and has_cells:
-            return list(ins)
-        if has_cells and primitive in _MOVES:
+        if has_cells and primitive.moves_keys:
             return _moved(primitive, params, ins, avals)
         if not has_cells and ins and all(x is not None for x in ins):
             return _computed(primitive, params, ins, avals)
@@ -356,10 +315,20 @@ def _computed(primitive: Any, params: dict, ins: list[Any], avals: Sequence[Any]
 # rules: (interpreter, params, ins, avals of the results, traceback) -> outs -----------------------
 
 
+@random_seed_p.key
+@random_clone_p.key
 def _fresh(self: Interpreter, params: dict, ins: list, avals: Sequence, traceback: Any) -> list:
     return [input_cells(avals[0])]
 
 
+@name_p.key
+@optimization_barrier_p.key
+@stop_gradient_p.key
+def _same(self: Interpreter, params: dict, ins: list, avals: Sequence, traceback: Any) -> list:
+    return [_no_cells(a) if x is None else x for x, a in zip(ins, avals, strict=True)]
+
+
+@random_split_p.key
 def _split(self: Interpreter, params: dict, ins: list, avals: Sequence, traceback: Any) -> list:
     self.use(ins[0], "random_split", 0, traceback)
     (out,) = _fresh(self, params, ins, avals, traceback)
@@ -391,6 +360,7 @@ def splits_like_fold_in(dtype: KeyDType) -> bool:
     return partitionable and dtype.impl.name in ("threefry2x32", "rbg")
 
 
+@random_fold_in_p.key
 def _fold_in(self: Interpreter, params: dict, ins: list, avals: Sequence, traceback: Any) -> list:
     keys, numbers = ins
     if not isinstance(keys, Cells) or not isinstance(numbers, np.ndarray):
@@ -409,6 +379,7 @@ def _fold_in(self: Interpreter, params: dict, ins: list, avals: Sequence, traceb
     return [_ledger.pack(out.reshape(shape), ledgers)]
 
 
+@random_bits_p.key
 def _bits(self: Interpreter, params: dict, ins: list, avals: Sequence, traceback: Any) -> list:
     self.use(ins[0], "random_bits", 0, traceback)
     return [None]
@@ -421,6 +392,7 @@ def _use_all(self: Interpreter, params: dict, ins: list, avals: Sequence, traceb
     return [_no_cells(a) for a in avals]
 
 
+@random_wrap_p.key
 def _wrap(self: Interpreter, params: dict, ins: list, avals: Sequence, traceback: Any) -> list:
     (data,) = ins
     if isinstance(data, Cells) and data.words:
@@ -428,6 +400,7 @@ def _wrap(self: Interpreter, params: dict, ins: list, avals: Sequence, traceback
     return _fresh(self, params, ins, avals, traceback)
 
 
+@random_unwrap_p.key
 def _unwrap(self: Interpreter, params: dict, ins: list, avals: Sequence, traceback: Any) -> list:
     (keys,) = ins
     if not isinstance(keys, Cells):
@@ -446,6 +419,13 @@ def _call(program: Callable[[dict], Any], what: str) -> Callable:
     return rule
 
 
+jit_p.key(_call(lambda params: params["jaxpr"], "jit-compiled function"))
+remat_p.key(_call(lambda params: params["jaxpr"], "checkpoint"))
+custom_jvp_p.key(_call(lambda params: params["inner"].jaxpr, "custom_jvp function"))
+custom_vjp_p.key(_call(lambda params: params["inner"].jaxpr, "custom_vjp function"))
+
+
+@shard_map_p.key
 def _shard_map(self: Interpreter, params: dict, ins: list, avals: Sequence, traceback: Any) -> list:
     """Keys that are cut are others on each device; those that are not are used by all devices."""
     closed = params["jaxpr"]
@@ -457,6 +437,7 @@ def _shard_map(self: Interpreter, params: dict, ins: list, avals: Sequence, trac
     return [_no_cells(a) for a in avals]
 
 
+@cond_p.key
 def _cond(self: Interpreter, params: dict, ins: list, avals: Sequence, traceback: Any) -> list:
     """Keys are used if any branch uses them."""
     journals, results = [], []
@@ -488,14 +469,15 @@ def _either(found: Sequence[Any], operands: set[Ledger], aval: Any) -> Any:
     return _ledger.fresh(aval.shape)  # each branch makes new keys
 
 
+@scan_p.key
 def _scan(self: Interpreter, params: dict, ins: list, avals: Sequence, traceback: Any) -> list:
     found = signature(params["jaxpr"].jaxpr)
     if found is None:
         return [_no_cells(a) for a in avals]
-    n, m, length = params["num_consts"], params["num_carry"], params["length"]
-    length = length if type(length) is int else 2
+    length = params["length"] if type(params["length"]) is int else 2
     body = params["jaxpr"].out_avals
-    consts, carry, xs = list(ins[:n]), list(ins[n : n + m]), list(ins[n + m :])
+    consts, carry, xs = LoopOperands.of_scan(ins, params)
+    n, m = len(consts), len(carry)
     if length == 0:
         return [*carry, *(_no_cells(a) for a in avals[m:])]
 
@@ -559,12 +541,13 @@ def _after_loop(x: Any, xs: list, aval: Any) -> Any:
     return x
 
 
+@while_p.key
 def _while(self: Interpreter, params: dict, ins: list, avals: Sequence, traceback: Any) -> list:
     test, body = signature(params["cond_jaxpr"].jaxpr), signature(params["body_jaxpr"].jaxpr)
     if test is None and body is None:
         return [_no_cells(a) for a in avals]
-    n, m = params["cond_nconsts"], params["body_nconsts"]
-    for_test, for_body, carry = ins[:n], ins[n : n + m], list(ins[n + m :])
+    for_test, for_body, carry = WhileOperands.of_while(ins, params)
+    n, m = len(for_test), len(for_body)
     # the numbers that a loop counts are not known after the first round
     carry = [x if isinstance(x, Cells) else None for x in carry]
     scalar = params["cond_jaxpr"].out_avals
@@ -574,22 +557,3 @@ def _while(self: Interpreter, params: dict, ins: list, avals: Sequence, tracebac
             body, [*for_body, *carry], "while_loop", traceback, avals, hidden=m, loop=loop
         )
     return carry
-
-
-_RULES: dict[Any, Callable] = {
-    random_seed_p: _fresh,
-    random_clone_p: _fresh,
-    random_split_p: _split,
-    random_bits_p: _bits,
-    random_fold_in_p: _fold_in,
-    random_wrap_p: _wrap,
-    random_unwrap_p: _unwrap,
-    jit_p: _call(lambda params: params["jaxpr"], "jit-compiled function"),
-    remat_p: _call(lambda params: params["jaxpr"], "checkpoint"),
-    custom_jvp_p: _call(lambda params: params["inner"].jaxpr, "custom_jvp function"),
-    custom_vjp_p: _call(lambda params: params["inner"].jaxpr, "custom_vjp function"),
-    cond_p: _cond,
-    scan_p: _scan,
-    shard_map_p: _shard_map,
-    while_p: _while,
-}

@@ -1,0 +1,136 @@
+"""Limits that were tuned by measurement, each with its unit and the benchmark that shows it.
+
+A comment names rows of `make bench ARGS="--only ROW ..."`; a name stands for all rows that begin with it.
+Bounds of caches, time limits, and facts about XLA and LAPACK are no tuning: they stand where they are used.
+Read a limit as `tuning.NAME` at each use, so that a change for a test or a trial takes effect.
+"""
+
+from __future__ import annotations
+
+# --- eager operations: NumPy or XLA -------------------------------------------------------------------
+
+# Elements of each operand and result up to which NumPy computes an eager operation, where its bits are
+# XLA's. Dispatch to XLA takes longer than small operations; large ones gain from XLA's threads.
+# Rows: eager, split, normal-10.
+NUMPY_MAX_ELEMENTS = 1 << 14
+
+# Primitives, weighted by `host_cost`, up to which an eager function of several stays with NumPy for good. A compiled
+# call takes about as long as so many primitives through NumPy. Rows: eager-linspace, eager-take, eager-clip.
+NUMPY_MAX_PRIMITIVES = 6
+
+# Calls through NumPy after which an eager function of more primitives is compiled. Compiling takes about
+# as long as so many calls. Rows: eager-linspace, new-shapes.
+COMPILE_AFTER_NUMPY_CALLS = 1000
+
+# Calls that NumPy refused (IndexError) after which it is not tried first any more. Row: eager-take.
+NUMPY_MAX_REFUSALS = 8
+
+# Bytes from which on a NumPy array is copied to an aligned address, where XLA uses it without another
+# copy. Rows: eager-asarray, put.
+ALIGNED_COPY_MIN_BYTES = 1 << 16
+
+# --- eager transformations ----------------------------------------------------------------------------
+
+# The call of a signature from which on an eager `grad(f)(x)` may be compiled. Rows: unjitted.
+EAGER_TRANSFORM_COMPILE_FROM_CALL = 3
+
+# Calls that must follow a compilation for it to pay, for each equation of the jaxpr: compiling an equation
+# takes about as long as running it 20 times. It is counted, not timed: runs stay alike. Rows: unjitted.
+EAGER_TRANSFORM_CALLS_PER_EQUATION = 0.05
+
+# --- dispatch of jitted functions ---------------------------------------------------------------------
+
+# Keys of a dict argument from which on its leaves are found by a noted order rather than by XLA's
+# registry. Row: dispatch-dict.
+NOTED_DICT_MIN_KEYS = 8
+
+# Bytes of a captured NumPy array up to which a jitted function compares its contents at each call.
+# No row captures one; jit-call is the same call without.
+GUARD_MAX_ARRAY_BYTES = 4096
+
+# The same for an eager transformation, whose calls take longer. No row; unjitted is the same without.
+EAGER_TRANSFORM_MAX_ARRAY_BYTES = 1 << 16
+
+# --- NumPy's and random's functions -------------------------------------------------------------------
+
+# Comparisons (elements times queries) up to which `searchsorted` compares all, instead of bisecting.
+# No row yet: time `searchsorted` under jit for both methods.
+SEARCHSORTED_MAX_COMPARISONS = 1 << 14
+# Elements of the sorted array up to which it compares all, whatever the number of queries. No row yet.
+SEARCHSORTED_MAX_ELEMENTS = 8
+
+# Comparisons up to which `isin` compares all, instead of sorting. No row yet: time `isin` likewise.
+ISIN_MAX_COMPARISONS = 1 << 16
+
+# Elements from which on an eager permutation is sorted by NumPy instead of XLA. Rows: permutation, choice.
+PERMUTATION_MIN_ELEMENTS_ON_HOST = 1 << 12
+
+# --- lowering -----------------------------------------------------------------------------------------
+
+# Elements of a window up to which the derivatives of `reduce_window` by maximum are selections from
+# slices on the CPU, instead of loops that XLA makes slow. No row takes one; kernel-window is the value.
+WINDOW_MAX_SLICES = 16
+
+# Size of a loop body up to which LLVM unrolls, the default of the option `unroll_threshold`; LLVM's own is
+# 300. At 60 heat-grad takes 1.54 of its time, at 150 a third of the gain is lost.
+# Rows: heat-grad, rnn-grad, cnn-grad, fused.
+UNROLL_THRESHOLD = 100
+
+# Equations from which on a jaxpr is searched for repetitions; shorter ones do not even load the pass.
+# Rows: first-result, new-shapes.
+REROLL_MIN_JAXPR = 16
+
+# Iterations that repeated equations must have to become a scan. Rows: steps, residual.
+REROLL_MIN_ITERATIONS = 16
+
+# Equations, in all iterations of all loops, from which on compiling them takes longer than a loop costs.
+# Rows: steps, residual, adam-first.
+REROLL_MIN_EQUATIONS = 256
+# The same once one loop was found, such as the backward beside the forward pass. Rows: steps, residual.
+REROLL_MIN_EQUATIONS_NEXT = 64
+# The same for a loop with a large carry: its unrolled iterations gain from being fused with each other.
+# Rows: residual-mlp-first, gpt64, gpt256.
+REROLL_MIN_EQUATIONS_LARGE_CARRY = 2048
+# Bytes of a carry above which it is large. Rows: residual, gpt64, gpt256.
+REROLL_MAX_SMALL_CARRY = 1 << 16
+
+# Bytes of separate arrays that may be copied together for a loop. Rows: residual, gpt256.
+REROLL_MAX_STACKED_BYTES = 1 << 20
+
+# Multiplications of an iteration, above which a library does them: in a small loop XLA's own, slower
+# code would. Rows: residual, gpt64-run.
+REROLL_MAX_MULTIPLICATIONS = 1 << 16
+
+# Loops searched for in one jaxpr, lengths of an iteration tried for each, and equations by which a
+# repetition is noticed: they bound the search to some milliseconds. Rows: gpt-lower-grad, lower.
+REROLL_MAX_LOOPS = 16
+REROLL_MAX_PERIODS = 6
+REROLL_WINDOW = 8
+
+# --- memory and the cache on disk ---------------------------------------------------------------------
+
+# An entry of the cache is used only if loading it takes at most this part of the time of compiling.
+# Rows: adam-again, first-result.
+CACHE_MAX_LOADING_PART = 0.5
+
+# With `keep_working_memory`: the part (one in so many) of the machine's memory that one executable may
+# take. Rows: gpt256-run with the option, and memory.
+WORKING_MEMORY_MAX_PART = 64
+
+# Memory maps that a process may have (`vm.max_map_count`): executables are evicted when one in so many is
+# left, and none is compiled when fewer than the least are left. An executable takes about six, one with
+# many kernels some hundred. No row: tests/runtime/test_map_limit.py shows it.
+MAPS_EVICT_PART = 8
+MAPS_MIN_LEFT = 512
+# The maps that are left are counted again after one executable for so many of them. Row: new-shapes.
+MAPS_PER_COUNT = 64
+
+# --- random draws -------------------------------------------------------------------------------------
+
+# Sizes of the last dimension below which a draw is computed along another one: LLVM does not vectorize so
+# short a loop around a cipher. Multiples of 8 are well as they are. Rows: draws-keys, draws-integral, draws-elbo.
+FLAT_DRAW_MAX_LAST_DIM = 16
+# Elements from which on that pays for the pass that brings them into shape. Rows: draws-elbo, draws-hmc.
+FLAT_DRAW_MIN_ELEMENTS = 64
+# Keys from which on a draw for each of them runs along the keys. Rows: draws-keys, draws-hmc.
+FLAT_DRAW_MIN_KEYS = 16

@@ -1,0 +1,73 @@
+"""Start clients of the CPU, and fingerprint what a serialized executable depends on."""
+
+from __future__ import annotations
+
+import functools
+import gc
+import importlib
+import pathlib
+import platform as host_platform
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from sagax._src.xla.engine import engine_version_text, xla_client, xla_extension
+
+
+@functools.cache
+def prepare_process() -> None:
+    """Check the CPU's features and set up garbage collection; once, before the first client."""
+    importlib.import_module("jaxlib.cpu_feature_guard").check_cpu_features()
+    # Objects that XLA's own threads release wait in a list until a thread with the GIL frees them.
+    gc.callbacks.append(_collect_garbage)
+
+
+def _collect_garbage(phase: str, info: Mapping[str, int]) -> None:
+    if phase == "stop":
+        xla_extension.collect_garbage()
+
+
+def make_cpu_client(
+    num_devices: int | None = None,
+    *,
+    distributed: Any = None,
+    node_id: int = 0,
+    num_nodes: int = 1,
+    collectives: Any = None,
+) -> Any:
+    """Start a client of the host CPU with `num_devices` devices (None: as XLA_FLAGS says, else 1).
+
+    With several processes: a connected `distributed.make_client`, the number of this process,
+    the number of processes, and `distributed.gloo_collectives`.
+    """
+    if num_devices is not None and num_devices < 1:
+        raise ValueError(f"cpu_client: num_devices must be at least 1, got {num_devices}")
+    prepare_process()
+    return xla_client.make_cpu_client(
+        num_devices=num_devices,
+        distributed_client=distributed,
+        node_id=node_id,
+        num_nodes=num_nodes,
+        collectives=collectives,
+    )
+
+
+def platform_fingerprint(client: Any) -> str:
+    """Describe all that a serialized executable depends on besides its module and options.
+
+    XLA itself loads executables of another version or processor without complaint.
+    """
+    device = client.local_devices()[0]
+    parts = [engine_version_text, client.platform, client.platform_version, device.device_kind]
+    if client.platform == "cpu":
+        parts += [host_platform.machine(), *_cpu_features()]
+    return "\n".join(parts)
+
+
+def _cpu_features() -> list[str]:
+    try:
+        lines = pathlib.Path("/proc/cpuinfo").read_text().splitlines()
+    except OSError:
+        return [host_platform.processor()]
+    fields = dict(re.split(r"\s*:\s*", line, maxsplit=1) for line in lines if ":" in line)
+    return [fields.get(name, "") for name in ("model name", "flags", "CPU part", "Features")]

@@ -1,0 +1,42 @@
+"""Find the Python exception behind an error of XLA."""
+
+from __future__ import annotations
+
+import itertools
+import re
+from collections import OrderedDict
+from collections.abc import Callable
+
+_numbers = itertools.count()
+_callback_exceptions: OrderedDict[int, BaseException] = OrderedDict()
+# An exception keeps its frames alive, and it may never be looked up.
+_MAX_CALLBACK_EXCEPTIONS = 16
+
+# Finds the error to raise for an error of XLA, while several processes run.
+_explain: Callable[[BaseException], BaseException] | None = None
+
+
+def set_explain(explain: Callable[[BaseException], BaseException] | None) -> None:
+    """Set the function that finds the error to raise for one of XLA's; None: the error itself."""
+    global _explain
+    _explain = explain
+
+
+def record_callback_exception(error: BaseException) -> str:
+    """Keep an exception, and return the text that refers to it in XLA's error message."""
+    number = next(_numbers)
+    _callback_exceptions[number] = error
+    while len(_callback_exceptions) > _MAX_CALLBACK_EXCEPTIONS:
+        _callback_exceptions.popitem(last=False)
+    return f"sagax-callback-failure-{number}"
+
+
+def original_error(error: BaseException) -> BaseException:
+    """Return the exception of the Python callback that made XLA fail; `error` if it was none.
+
+    XLA passes on an exception's text only: the text refers to the recorded exception.
+    """
+    found = re.search(r"sagax-callback-failure-(\d+)", str(error))
+    if found:
+        return _callback_exceptions.get(int(found[1]), error)
+    return error if _explain is None else _explain(error)

@@ -1,0 +1,55 @@
+"""Record profiles: sessions, named regions, servers, and the recorded events."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable
+from typing import Any
+
+_profiler: Any = importlib.import_module("jaxlib._profiler")
+
+# The class of options that say what a profile records.
+ProfileOptions = _profiler.ProfileOptions
+
+
+def start_session(options: Any = None) -> Any:
+    """Start a profile, one at a time: `.stop()` gives bytes, `.stop_and_export(folder)` files."""
+    return _profiler.ProfilerSession(options or ProfileOptions())
+
+
+def trace_me(name: str, **metadata: Any) -> Any:
+    """Make a context that shows as a named region in a running profile."""
+    return _profiler.TraceMe(name, **metadata)
+
+
+def start_server(port: int) -> Any:
+    """Serve profiles of this process at a port, as long as the returned object lives."""
+    return _profiler.start_server(port)
+
+
+def register_subprocess(pid: int, port: int) -> Callable[[], None]:
+    """Include another process, whose server is at `port`, in profiles of this one.
+
+    Returns the function that ends that. Raises EngineError if the process does not answer.
+    """
+    return _profiler.register_subprocess(pid, port)
+
+
+def register_plugin(c_api: Any) -> None:
+    """Include the devices of a PJRT plugin in profiles."""
+    _profiler.register_plugin_profiler(c_api)
+
+
+def profile_data() -> Any:
+    """Load jaxlib's module that reads recorded profiles: ProfileData, ProfilePlane, ..."""
+    return importlib.import_module("jaxlib._profile_data")
+
+
+def profile_events(profile: bytes) -> list[tuple[str, str, float, float]]:
+    """List the events of a stopped session: (plane, region, start, duration), times in nanoseconds."""
+    return [
+        (plane.name, event.name, event.start_ns, event.duration_ns)
+        for plane in profile_data().ProfileData.from_serialized_xspace(profile).planes
+        for line in plane.lines
+        for event in line.events
+    ]

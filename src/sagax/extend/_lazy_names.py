@@ -1,0 +1,7 @@
+"""Name what `sagax.extend` imports on first use."""
+
+from sagax.extend import backend as backend
+from sagax.extend import core as core
+from sagax.extend import linear_util as linear_util
+from sagax.extend import random as random
+from sagax.extend import source_info_util as source_info_util

@@ -1,0 +1,8 @@
+"""Name what `sagax.interpreters` imports on first use."""
+
+from sagax.interpreters import ad as ad
+from sagax.interpreters import batching as batching
+from sagax.interpreters import mlir as mlir
+from sagax.interpreters import partial_eval as partial_eval
+from sagax.interpreters import pxla as pxla
+from sagax.interpreters import xla as xla

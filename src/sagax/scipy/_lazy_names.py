@@ -1,0 +1,11 @@
+"""Name what `sagax.scipy` imports on first use."""
+
+from sagax.scipy import cluster as cluster
+from sagax.scipy import fft as fft
+from sagax.scipy import integrate as integrate
+from sagax.scipy import linalg as linalg
+from sagax.scipy import ndimage as ndimage
+from sagax.scipy import signal as signal
+from sagax.scipy import sparse as sparse
+from sagax.scipy import special as special
+from sagax.scipy import stats as stats

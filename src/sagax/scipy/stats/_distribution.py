@@ -1,0 +1,111 @@
+"""Make the functions of distributions: promote arguments, derive formulas, write docstrings."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, ParamSpec
+
+import sagax.numpy as snp
+import sagax.numpy._base as _base
+from sagax._src.core.value import Array
+
+_P = ParamSpec("_P")
+
+# The first line of each docstring; `{}` is the name of the first argument.
+_SUMMARIES = {
+    "logpdf": "Compute the logarithm of the probability density at `{}`.",
+    "pdf": "Compute the probability density at `{}`.",
+    "logpmf": "Compute the logarithm of the probability of `{}`.",
+    "pmf": "Compute the probability of `{}`.",
+    "cdf": "Compute the cumulative distribution function: the probability of at most `{}`.",
+    "logcdf": "Compute the logarithm of the cumulative distribution function at `{}`.",
+    "sf": "Compute the survival function, 1 - cdf: the probability of more than `{}`.",
+    "logsf": "Compute the logarithm of the survival function at `{}`.",
+    "ppf": "Compute the quantile at `{}`: the inverse of cdf.",
+    "isf": "Compute the inverse of the survival function at `{}`.",
+}
+
+
+def promoting(formula: Callable[_P, Array]) -> Callable[_P, Array]:
+    """Promote arguments to floating point arrays of their common dtype, then apply `formula`."""
+    signature = inspect.signature(formula)
+    name = formula.__name__
+    evaluate: Callable[..., Array] = formula
+
+    @functools.wraps(formula)
+    def call(*args: _P.args, **kwargs: _P.kwargs) -> Array:
+        bound = signature.bind(*args, **kwargs)
+        bound.apply_defaults()
+        operands = [_base.as_operand(name, x, i) for i, x in enumerate(bound.args)]
+        return evaluate(*[_base.as_array(name, x) for x in _base.promote_inexact(name, *operands)])
+
+    return call
+
+
+@dataclass(frozen=True)
+class Distribution:
+    """Declare a univariate distribution: its name, and for docstrings its density and parameters."""
+
+    name: str
+    density: str
+    parameters: str
+
+    def function(
+        self, arguments: str, result: str
+    ) -> Callable[[Callable[_P, Array]], Callable[_P, Array]]:
+        """Make a public function of a formula, whose name tells what it computes.
+
+        The docstring has an example: the function gives `result` for `arguments`.
+        """
+
+        def decorate(formula: Callable[_P, Array]) -> Callable[_P, Array]:
+            function = formula.__name__
+            first = next(iter(inspect.signature(formula).parameters))
+            formula.__doc__ = f"""{_SUMMARIES[function].format(first)}
+
+    {self.density}
+    {self.parameters} Arguments broadcast, and become floating point.
+
+    >>> from sagax.scipy.stats import {self.name}
+    >>> {self.name}.{function}({arguments})
+    Array({result}, dtype=float32, weak_type=True)
+    """
+            return promoting(formula)
+
+        return decorate
+
+
+def exp_of(logarithm: Callable[_P, Array]) -> Callable[_P, Array]:
+    """Exponentiate logpdf, logpmf, logcdf or logsf: the formula of that name without "log"."""
+    return _derived(snp.exp, logarithm, logarithm.__name__.removeprefix("log"))
+
+
+def log_of(probability: Callable[_P, Array]) -> Callable[_P, Array]:
+    """Take the logarithm of cdf or sf: the formula of that name with "log" before it."""
+    return _derived(snp.log, probability, "log" + probability.__name__)
+
+
+def _derived(
+    outer: Callable[[Any], Array], inner: Callable[_P, Array], name: str
+) -> Callable[_P, Array]:
+    promoted: Callable[..., Array] = vars(inner)["__wrapped__"]  # does not promote once more
+
+    @functools.wraps(inner)
+    def formula(*args: _P.args, **kwargs: _P.kwargs) -> Array:
+        return outer(promoted(*args, **kwargs))
+
+    formula.__name__ = formula.__qualname__ = name
+    return formula
+
+
+def inside(condition: Any, found: Any) -> Array:
+    """Select a log probability where `condition` holds, minus infinity elsewhere."""
+    return snp.where(condition, found, -snp.inf)
+
+
+def log1mexp(x: Any) -> Array:
+    """Compute log(1 - exp(-x)) for x > 0, exact for small and large x."""
+    return snp.where(x < 0.7, snp.log(-snp.expm1(-x)), snp.log1p(-snp.exp(-x)))
