@@ -24,7 +24,6 @@ from sagax._src.core.staging import hoist_constants, stage
 from sagax._src.diagnostics.errors import SagaxError
 from sagax._src.lazy_import import lazy_imports
 from sagax._src.runtime import call_paths, commit_sites, devices
-from sagax._src.runtime.arity_template import filled_in
 from sagax._src.runtime.array import ConcreteArray, as_array, settled
 from sagax._src.runtime.compile import (
     Compiled,
@@ -40,8 +39,8 @@ from sagax._src.transforms.prune import prune_jaxpr
 
 @lazy_imports
 def _() -> None:
-    global debug_nans, watch
-    from sagax._src.runtime import debug_nans
+    global arity_template, debug_nans, watch
+    from sagax._src.runtime import arity_template, debug_nans
     from sagax._src.runtime.key_reuse import watch
 
 
@@ -245,7 +244,7 @@ def make(reference, out, dtype, committed):
 
 @functools.cache
 def _maker(operands: int) -> Callable:
-    return filled_in(_RUN, operands, globals())
+    return arity_template.filled_in(_RUN, operands, globals())
 
 
 def _choosing(reference: Callable, out: Any, committed: Any, no: int, yes: int) -> Callable:
