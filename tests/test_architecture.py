@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 import functools
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -220,6 +221,14 @@ def test_every_module_of_src_has_a_layer(house):
 
 def test_imports_go_one_way(house):
     assert upward_imports(house) == [], f"a layer imports only those before it in {LAYERS}"
+
+
+def test_the_pages_for_maintainers_list_the_layers():
+    layers = list(LAYERS[: LAYERS.index("public")])
+    contributing = (SOURCE.parent / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    assert " < ".join(layers) in " ".join(contributing.split())
+    architecture = (SOURCE.parent / "docs" / "architecture.md").read_text(encoding="utf-8")
+    assert re.findall(r"^\| `_src/(\w+)[^`]*` \|", architecture, re.MULTILINE) == layers
 
 
 def test_no_import_cycles(house):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextvars
 import copy
 import pickle
 import re
@@ -89,11 +90,15 @@ def test_the_mesh_in_force(mesh):
             assert get_abstract_mesh() is other
         assert get_abstract_mesh() is mesh.abstract_mesh
     assert get_abstract_mesh().empty
-    try:
-        sagax.set_mesh(mesh)  # for the rest of the thread
+
+    def for_the_rest_of_the_thread():
+        sagax.set_mesh(mesh)
         assert get_mesh() is mesh
-    finally:
         sagax.set_mesh(None)
+        assert get_mesh().empty
+
+    # settings are context variables: what is set for good stays in this copy
+    contextvars.copy_context().run(for_the_rest_of_the_thread)
     assert get_mesh().empty
 
 

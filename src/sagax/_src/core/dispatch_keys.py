@@ -26,7 +26,7 @@ A trace has no placement and depends on staged settings alone, but on the named 
 | `compile.run_jaxpr`: executables of a jaxpr | `executable_key` |
 
 The shortest call paths write the same tuple in place, as a call of `call_key` would cost them a tenth
-of their time. `tests/test_dispatch_keys.py` changes each ingredient for each cache.
+of their time. `tests/core/test_dispatch_keys.py` changes each ingredient for each cache.
 """
 
 from __future__ import annotations

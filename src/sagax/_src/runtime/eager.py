@@ -27,7 +27,6 @@ from sagax._src.primitives.arithmetic import div_p, mul_p
 from sagax._src.primitives.selection import select_n_p
 from sagax._src.primitives.structural import reduce_sum_p
 from sagax._src.runtime import call_paths, commit_sites, devices
-from sagax._src.runtime.arity_template import filled_in
 from sagax._src.runtime.array import ConcreteArray, as_array, settled
 from sagax._src.runtime.compile import (
     Compiled,
@@ -43,8 +42,8 @@ from sagax._src.transforms.prune import prune_jaxpr
 
 @lazy_imports
 def _() -> None:
-    global debug_nans, watch
-    from sagax._src.runtime import debug_nans
+    global arity_template, debug_nans, watch
+    from sagax._src.runtime import arity_template, debug_nans
     from sagax._src.runtime.key_reuse import watch
 
 
@@ -248,7 +247,7 @@ def make(reference, out, dtype, committed):
 
 @functools.cache
 def _maker(operands: int) -> Callable:
-    return filled_in(_RUN, operands, globals())
+    return arity_template.filled_in(_RUN, operands, globals())
 
 
 def _choosing(reference: Callable, out: Any, committed: Any, no: int, yes: int) -> Callable:
