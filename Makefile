@@ -4,6 +4,7 @@
 #   make demo-distributed the same network on several devices and on two processes
 #   make test             the tests                          ARGS="-k name" goes to pytest
 #   make test-full        all random programs and damaged artifacts, of which the tests run a sample
+#   make test-fast        those that are neither slow nor start processes: under four minutes on two cores
 #   make smoke            the half-minute selection of them
 #   make lint             ruff and pyright
 #   make format           lets ruff repair what it can
@@ -32,7 +33,7 @@ PYTHON :=
 help:
 	@sed -n '/^$$/q; s/^# \{0,1\}//p' Makefile
 
-.PHONY: help demo demo-distributed test test-full smoke lint format bench docs test-engines test-beside-jax test-tf test-libraries seeds diagnose coverage clean
+.PHONY: help demo demo-distributed test test-fast test-full smoke lint format bench docs test-engines test-beside-jax test-tf test-libraries seeds diagnose coverage clean
 
 demo: $(VENV)/.with-examples
 	$(PY) examples/digits.py $(ARGS)
@@ -44,7 +45,10 @@ test: $(VENV)/.with-examples $(VENV)/.with-test
 	$(PY) -m pytest -n $(JOBS) $(ARGS)
 
 test-full: $(VENV)/.with-examples $(VENV)/.with-test
-	FULL=1 $(PY) -m pytest tests/test_export_programs.py tests/test_exact.py -n $(JOBS) $(ARGS)
+	FULL=1 $(PY) -m pytest tests/api/test_export_random.py tests/lowering/test_exact.py -n $(JOBS) $(ARGS)
+
+test-fast: $(VENV)/.with-examples $(VENV)/.with-test
+	$(PY) -m pytest -m "smoke or not (slow or process)" -n $(JOBS) -q $(ARGS)
 
 smoke: $(VENV)/.with-examples $(VENV)/.with-test
 	$(PY) -m pytest -m smoke -q $(ARGS)
@@ -74,7 +78,7 @@ test-beside-jax: .venv-jax/.done
 
 test-tf: .venv-tf/.done
 	@.venv-tf/bin/python $(PIP) install --editable '.[test]'
-	TF_CPP_MIN_LOG_LEVEL=3 .venv-tf/bin/python -m pytest tests/test_jax2tf.py $(ARGS)
+	TF_CPP_MIN_LOG_LEVEL=3 .venv-tf/bin/python -m pytest tests/experimental/test_jax2tf.py $(ARGS)
 
 test-libraries: .venv-libraries/.done
 	@.venv-libraries/bin/python $(PIP) install --editable '.[test]'

@@ -9,6 +9,7 @@ import gc
 import itertools
 import json
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -46,6 +47,42 @@ hypothesis.settings.register_profile(
     suppress_health_check=[hypothesis.HealthCheck.too_slow],
 )
 hypothesis.settings.load_profile("suite")
+
+
+# Tiers. Each test is of one: `unit` compiles little or nothing, `process` starts processes, `compile` is the rest. Some
+# are `slow`, too: `make test-fast` leaves them out, and those of `process`, but keeps `smoke`. Names begin so.
+_UNIT = tuple(
+    "autofix/test_repairs.py core/dims/ core/test_operands.py diagnostics/ function_analysis/ trees/ "
+    "test_architecture.py test_config.py test_docs.py::test_paths".split()
+)
+_PROCESS = tuple(
+    "autofix/test_command.py autofix/test_explain.py doctor/ report/test_report_browser.py "
+    "runtime/distributed/ runtime/test_compilation_cache.py runtime/test_map_limit.py "
+    "test_coexistence.py test_contributing.py test_examples.py test_libraries.py test_soak.py".split()
+)
+# Files of more than 12 seconds of CPU time, and single tests of more than 5 in others; the whole suite takes half an hour.
+_SLOW = re.compile(
+    r"api/test_(eager_transforms|export|shard_map)\.py|core/test_shardings\.py::test_types_follow_as_in_jax"
+    r"|higher_order/test_compositions|lax/test_lax_oracle|lowering/test_compile_growth|nn/test_nn\.py|runtime/test_key_reuse"
+    r"|numpy/test_(contraction|differential|elementwise|linalg|reductions|shaping)\.py"
+    r"|primitives/test_(convolution|elementwise_values|linalg|reduce_window|special|transcendental)\.py"
+    r"|primitives/test_laws\.py::\w+\[\w+-[1-9]"  # all samples of a primitive but the first
+    r"|random/test_(random|values)\.py|scipy/test_(linalg|sparse_linalg|special|stats)\.py"
+    r"|test_docstrings|transforms/test_(compositions|unused_outputs)"
+)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark each test with its tier."""
+    for item in items:
+        name = f"{item.path.relative_to(TESTS).as_posix()}::{item.name}"
+        starts_processes = "run_python" in getattr(item, "fixturenames", ())
+        if starts_processes or name.startswith(_PROCESS):
+            item.add_marker(pytest.mark.process)
+        else:
+            item.add_marker(pytest.mark.unit if name.startswith(_UNIT) else pytest.mark.compile)
+        if _SLOW.match(name):
+            item.add_marker(pytest.mark.slow)
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

@@ -1,7 +1,7 @@
 """Convolutions, windows and Fourier transforms, for both sides of the comparison with the oracle.
 
-`tests/oracle/convolution.py` runs them with jax; `test_convolution.py`, `test_windows.py` and
-`test_fourier.py` run them with sagax and compare. Operands are small multiples of a power of two, so
+`tests/oracle/convolution.py` runs them with jax; `primitives/test_convolution.py`, `primitives/test_reduce_window.py` and
+`primitives/test_fourier.py` run them with sagax and compare. Operands are small multiples of a power of two, so
 that sums of products are exact in whatever order they are taken.
 """
 

@@ -1,6 +1,6 @@
 """What every primitive must satisfy, said once and tried on its samples.
 
-Each law takes a primitive and a sample; `test_laws.py` applies all of them to all samples. Truth comes
+Each law takes a primitive and a sample; `primitives/test_laws.py` applies all of them to all samples. Truth comes
 from the NumPy reference rule, from differences of it in double precision, and from loops.
 """
 

@@ -1,7 +1,7 @@
 """Calls of `lax` over ranges of parameters, for both sides of the comparison with the oracle.
 
 Each case is a function of the module `lax` and operands. `tests/oracle/lax.py` runs them with jax,
-`test_lax_oracle.py` with sagax; both with 64-bit types on. Parameters are drawn from generators with
+`lax/test_lax_oracle.py` with sagax; both with 64-bit types on. Parameters are drawn from generators with
 fixed seeds, so that both sides see the same cases.
 """
 

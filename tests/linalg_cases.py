@@ -2,7 +2,7 @@
 
 Each is a function of the module `lax` and of operands, and returns what the mathematics determines:
 where a library is free to choose signs, phases or an order, a product in which they cancel.
-`tests/oracle/linalg.py` runs them with jax, `test_linalg_primitives.py` with sagax.
+`tests/oracle/linalg.py` runs them with jax, `primitives/test_linalg.py` with sagax.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """The calls of sagax.nn that are compared with what jax.nn gives: expressions of arrays made here.
 
-`oracle/nn.py` records jax's results in data/nn.npz, test_nn.py compares ours with them.
+`oracle/nn.py` records jax's results in data/nn.npz, nn/test_nn.py compares ours with them.
 """
 
 from __future__ import annotations

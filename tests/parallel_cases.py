@@ -1,7 +1,7 @@
 """Programs over 8 devices, for both sides of the comparison with the oracle.
 
 Each is a function of the package (jax, or sagax) that gives a pytree of arrays. `tests/oracle/parallel.py` runs them
-with jax, `test_shard_map.py` and `test_pmap.py` with sagax.
+with jax, `api/test_shard_map.py` and `api/test_pmap.py` with sagax.
 """
 
 from __future__ import annotations
@@ -342,7 +342,7 @@ def nested(jax):
         return f(np_.sin(x))
 
     g = jax.jit(jax.shard_map(outer, mesh=mesh, in_specs=P("x"), out_specs=P(), axis_names={"x"}))
-    return g(numbers(8, 4))  # jax fails to differentiate it; test_shard_map.py does
+    return g(numbers(8, 4))  # jax fails to differentiate it; api/test_shard_map.py does
 
 
 @case

@@ -1,4 +1,4 @@
-"""Calls of sagax.random whose results are recorded with jax, for tests/test_random_values.py.
+"""Calls of sagax.random whose results are recorded with jax, for tests/random/test_values.py.
 
 Each line is an expression; `random` is the module, `key` a typed key, `raw` a raw one, `rbg`, `urbg`,
 `fry4`, `phx2` and `phx4` keys of the other implementations, `data` shows keys as numbers, `vmap`,

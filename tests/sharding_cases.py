@@ -1,6 +1,6 @@
 """Expressions whose types and shardings over 8 devices are compared with those of jax.
 
-`tests/oracle/sharding.py` records what jax gives, `test_sharding.py` evaluates the same with sagax. In the
+`tests/oracle/sharding.py` records what jax gives, `core/test_shardings.py` evaluates the same with sagax. In the
 expressions `mesh` has the axes x: 4 and y: 2; `arr(shape, *spec)` is an array of that shape, divided so.
 """
 

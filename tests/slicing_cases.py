@@ -1,7 +1,7 @@
 """Programs that slice, join, gather and scatter, for both sides of the comparison with the oracle.
 
 Each is a function of the module `lax` and of operands. `tests/oracle/slicing.py` runs them with
-jax; `test_shaping_slicing.py` and `test_gather_scatter.py` run them with sagax and compare.
+jax; `primitives/test_shaping_slicing.py` and `primitives/test_gather_scatter.py` run them with sagax and compare.
 """
 
 from __future__ import annotations

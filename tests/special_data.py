@@ -1,4 +1,4 @@
-"""What test_transcendental.py and test_special.py share: recorded values, and comparisons with them."""
+"""What primitives/test_transcendental.py and primitives/test_special.py share: recorded values, and comparisons with them."""
 
 from __future__ import annotations
 

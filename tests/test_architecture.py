@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 import functools
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -222,6 +223,14 @@ def test_imports_go_one_way(house):
     assert upward_imports(house) == [], f"a layer imports only those before it in {LAYERS}"
 
 
+def test_the_pages_for_maintainers_list_the_layers():
+    layers = list(LAYERS[: LAYERS.index("public")])
+    contributing = (SOURCE.parent / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    assert " < ".join(layers) in " ".join(contributing.split())
+    architecture = (SOURCE.parent / "docs" / "architecture.md").read_text(encoding="utf-8")
+    assert re.findall(r"^\| `_src/(\w+)[^`]*` \|", architecture, re.MULTILINE) == layers
+
+
 def test_no_import_cycles(house):
     assert cycles(house) == []
 
@@ -252,8 +261,32 @@ def test_the_tests_do_not_import_jax():
     assert importers_of(House(modules), "jax") == set()
 
 
+def patches(house: House) -> list[str]:
+    """Attributes assigned to classes of other modules: what a hook or a socket is for."""
+    broken = []
+    for module, (source, _) in house.modules.items():
+        tree = ast.parse(source)
+        classes = {
+            alias.asname or alias.name
+            for node in ast.walk(tree)
+            if isinstance(node, ast.ImportFrom)
+            for alias in node.names
+            if alias.name.lstrip("_")[:1].isupper() and not alias.name.isupper()
+        }
+        for node in ast.walk(tree):
+            for target in node.targets if isinstance(node, ast.Assign) else ():
+                match target:
+                    case ast.Attribute(value=ast.Name(id=name), attr=attribute) if name in classes:
+                        broken.append(f"{module}:{node.lineno} assigns {name}.{attribute}")
+    return broken
+
+
 def test_files_are_short_enough(house):
     assert too_long(house) == [], "a file this long has two duties: make it a folder of that name"
+
+
+def test_no_module_patches_a_class_of_another(house):
+    assert patches(house) == [], "take part through a hook of diagnostics/events"
 
 
 # ------------------------------------------------------------- the rules, on houses that break them
@@ -345,6 +378,12 @@ def test_importers_are_found():
     )
     assert importers_of(house, "jaxlib") == {"sagax.numpy.fft"}
     assert importers_of(house, "jax") == {"sagax.random"}
+
+
+def test_a_patched_class_is_found():
+    house = small_house(numpy="from sagax._src.core.trace import Tracer\nTracer.__array__ = len")
+    assert patches(house) == ["sagax.numpy:2 assigns Tracer.__array__"]
+    assert patches(small_house(numpy="class A: pass\nA.f = len")) == []
 
 
 def test_a_long_file_is_found():

@@ -93,7 +93,9 @@ def test_unknown_modes_and_orders(how):
 
 # Every primitive -------------------------------------------------------------------------------------
 
-PER_PRIMITIVE = 3  # samples; the first derivatives of all others are checked in test_laws.py
+PER_PRIMITIVE = (
+    3  # samples; the first derivatives of all others are checked in primitives/test_laws.py
+)
 CASES = [
     (name, p, sample)
     for name, p, sample in laws.cases()

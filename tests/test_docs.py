@@ -1,13 +1,15 @@
-"""The interactive sessions of the documentation, each page as one session."""
+"""Run the interactive sessions of the documentation, each page as one, and look up the paths it names."""
 
 from __future__ import annotations
 
 import doctest
+import re
 from pathlib import Path
 
 import pytest
 
-DOCS = Path(__file__).resolve().parents[1] / "docs"
+ROOT = Path(__file__).resolve().parents[1]
+DOCS = ROOT / "docs"
 PAGES = sorted(p for p in DOCS.rglob("*.md") if ">>>" in p.read_text(encoding="utf-8"))
 
 
@@ -21,3 +23,16 @@ def test_page(page, capsys, request):
     )
     assert found.attempted > 0
     assert found.failed == 0, capsys.readouterr().out
+
+
+MAINTAINERS = ("architecture.md", "glossary.md", "limits.md")
+PLACES = [ROOT, ROOT / "src/sagax", ROOT / "src/sagax/_src", ROOT / "tests"]
+
+
+@pytest.mark.parametrize("name", MAINTAINERS)
+def test_paths_exist(name):
+    """Paths that maintainers look up, such as `core/trace.py`, `tests/ui` and `runtime/`."""
+    quoted = re.findall(r"`([\w./-]+)`", (DOCS / name).read_text(encoding="utf-8"))
+    paths = [q for q in quoted if "/" in q and "..." not in q]
+    missing = [p for p in paths if not any((place / p).exists() for place in PLACES)]
+    assert paths and missing == []

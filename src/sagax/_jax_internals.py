@@ -31,7 +31,7 @@ def api_boundary(fun: Callable[..., Any], **_: Any) -> Callable[..., Any]:
 
 
 class _Excluded(list[str]):
-    """Files whose frames tracebacks leave out."""
+    """List files whose frames tracebacks leave out."""
 
     def append(self, path: str) -> None:
         spans.hide(path)
@@ -51,7 +51,7 @@ def include_frame(frame: FrameType) -> bool:
 
 
 class _NodeTypes(Mapping[type, Any]):
-    """Which types are nodes of pytrees; they cannot be listed."""
+    """Test which types are nodes of pytrees; they cannot be listed."""
 
     def __contains__(self, typ: object) -> bool:
         return isinstance(typ, type) and trees.is_tree_node(typ)
@@ -89,9 +89,7 @@ def debug_info(traced_for: str, fun: Callable[..., Any], args: Any, kwargs: Any,
 
 @lu.transformation_with_aux2
 def flatten_fun(f: Callable[..., Any], store: Any, in_tree: Any, *leaves: Any) -> Any:
-    """Convert a function of `(args, kwargs)` to one of leaves; and a thunk for the tree of its
-    result.
-    """
+    """Convert a function of `(args, kwargs)` to one of leaves, and a thunk for its result's tree."""
     args, kwargs = tree_util.tree_unflatten(in_tree, leaves)
     out, tree = tree_util.tree_flatten(f(*args, **kwargs))
     store.store(tree)
@@ -107,11 +105,9 @@ def flatten_fun_nokwargs(f: Callable[..., Any], store: Any, in_tree: Any, *leave
 
 
 def flatten_axes(name: str, treedef: Any, axis_tree: Any, **_: Any) -> list[Any]:
-    """Return the leaves of `axis_tree`, a prefix of a tree of this structure, one for each leaf of
-    the tree.
-    """
-    whole = tree_util.tree_unflatten(treedef, [object()] * treedef.num_leaves)
-    return trees.broadcast_prefix(axis_tree, whole, is_leaf=lambda x: x is None)
+    """Return the leaves of `axis_tree`, a prefix of a tree, one for each leaf of the tree."""
+    template = tree_util.tree_unflatten(treedef, [object()] * treedef.num_leaves)
+    return trees.broadcast_prefix(axis_tree, template, is_leaf=lambda x: x is None)
 
 
 def safe_map(fun: Callable[..., Any], *sequences: Iterable[Any]) -> list[Any]:
@@ -152,8 +148,5 @@ INTERNALS: dict[str, dict[str, Any]] = {
         "include_frame": include_frame,
         "register_exclusion": _exclude_paths.append,
     },
-    "_src.tree_util": {
-        "_registry": _NodeTypes(),
-        "flatten_one_level": trees.flatten_one_level,
-    },
+    "_src.tree_util": {"_registry": _NodeTypes(), "flatten_one_level": trees.flatten_one_level},
 }

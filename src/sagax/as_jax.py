@@ -1,7 +1,7 @@
 """`import sagax.as_jax`: from then on `import jax`, `jax.numpy`, `from jax import lax` mean sagax.
 
 Programs and libraries written for jax then run on sagax unchanged. Real jax, if installed, is not
-imported. What asks for jax's version, by attribute or through `importlib.metadata`, is told the
+imported. Code that queries jax's version, by attribute or through `importlib.metadata`, gets the
 version whose names and semantics sagax has.
 
 >>> import sagax.as_jax
@@ -25,11 +25,7 @@ from typing import Any
 import sagax
 from sagax._jax_internals import INTERNALS, JAX_VERSION, JAX_VERSION_INFO
 
-_OWN = {
-    "__version__": JAX_VERSION,
-    "__version_info__": JAX_VERSION_INFO,
-    "__sagax_alias__": True,
-}
+_OWN = {"__version__": JAX_VERSION, "__version_info__": JAX_VERSION_INFO, "__sagax_alias__": True}
 
 
 class _Alias(ModuleType):
@@ -50,7 +46,7 @@ class _Alias(ModuleType):
 
 
 class _Loader(importlib.abc.Loader):
-    """Gives a module of sagax under its name in jax."""
+    """Load a module of sagax under its name in jax."""
 
     def __init__(self, real: str) -> None:
         self.real = real
@@ -75,14 +71,14 @@ class _Loader(importlib.abc.Loader):
 
 
 class _Internal(ModuleType):
-    """A module that is internal to jax: what libraries import from there and sagax has."""
+    """Stand for a module internal to jax, with the names that libraries import and sagax has."""
 
     def __getattr__(self, name: str) -> Any:
         if f"{self.__name__}.{name}"[4:] in INTERNALS:
             return importlib.import_module(f"{self.__name__}.{name}")
         raise AttributeError(
             f"{self.__name__}.{name} is internal to jax: `jax` means sagax in this process, which has of it only "
-            f"{', '.join(_parts(self.__name__))}"
+            f"{', '.join(_available_names(self.__name__))}"
         )
 
     def __setattr__(self, name: str, value: Any) -> None:
@@ -93,14 +89,14 @@ class _Internal(ModuleType):
         super().__setattr__(name, value)
 
 
-def _parts(module: str) -> list[str]:
-    """What there is in an internal module."""
+def _available_names(module: str) -> list[str]:
+    """List the names of an internal module."""
     below = module[4:] + "."
     return [*INTERNALS[module[4:]], *(m[len(below) :] for m in INTERNALS if m.startswith(below))]
 
 
 class _InternalLoader(importlib.abc.Loader):
-    """Makes an internal module from the table of what there is."""
+    """Create an internal module from the table of its names."""
 
     def create_module(self, spec: importlib.machinery.ModuleSpec) -> ModuleType:
         return _Internal(spec.name)
@@ -110,7 +106,7 @@ class _InternalLoader(importlib.abc.Loader):
 
 
 class _Finder(importlib.abc.MetaPathFinder):
-    """Answers for `jax` and everything below it."""
+    """Find `jax` and everything below it."""
 
     def find_spec(
         self, fullname: str, path: Sequence[str] | None = None, target: ModuleType | None = None
@@ -124,7 +120,7 @@ class _Finder(importlib.abc.MetaPathFinder):
         if fullname.startswith("jax._src."):
             raise ModuleNotFoundError(
                 f"No module named {fullname!r}: it is internal to jax, and `jax` means sagax in this process, which has of "
-                f"jax._src only {', '.join(_parts('jax._src'))}",
+                f"jax._src only {', '.join(_available_names('jax._src'))}",
                 name=fullname,
             )
         real = "sagax" + fullname[3:]
@@ -142,7 +138,7 @@ class _Finder(importlib.abc.MetaPathFinder):
 
 
 class _Distribution(importlib.metadata.Distribution):
-    """What `importlib.metadata.version("jax")` finds."""
+    """Answer `importlib.metadata.version("jax")`."""
 
     def read_text(self, filename: str) -> str | None:
         if filename == "METADATA":
@@ -164,8 +160,8 @@ class _Metadata(importlib.metadata.DistributionFinder):
 
 def install() -> None:
     """Make `jax` mean sagax in this process; does nothing the second time."""
-    known = sys.modules.get("jax")
-    if known is not None and not getattr(known, "__sagax_alias__", False):
+    existing = sys.modules.get("jax")
+    if existing is not None and not getattr(existing, "__sagax_alias__", False):
         raise ImportError(
             "sagax.as_jax must be imported before jax: the real jax is already imported in this process. Put `import sagax.as_jax` "
             "first, or start the program with `python -m sagax run`"

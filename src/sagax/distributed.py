@@ -59,8 +59,8 @@ def initialize(
         Slurm and Open MPI the one that has the number of the process on its machine.
       cluster_detection_method: "slurm", "ompi", "k8s" or "mpi4py" asks only that one, "deactivate" none.
       initialization_timeout: seconds to wait for all processes.
-      heartbeat_timeout_seconds: seconds after which a process of which nothing is heard counts as
-        lost. (One that ends is noticed at once.)
+      heartbeat_timeout_seconds: seconds after which a process without a heartbeat counts as
+        lost. (A process that ends is noticed immediately.)
       shutdown_timeout_seconds: seconds that `shutdown` waits for the others.
       coordinator_bind_address: where process 0 listens, if not on all addresses of its machine.
       slice_index, partition_index: accepted; the engine numbers the machines itself.
@@ -85,14 +85,14 @@ def initialize(
             "distributed.initialize: sagax does not encrypt the connections between processes; leave "
             "the mtls arguments out, and use a network that only they are in"
         )
-    place, ids = _place(
+    layout, ids = _process_layout(
         coordinator_address, num_processes, process_id, local_device_ids, cluster_detection_method
     )
     arrival = _seconds("initialization_timeout", initialization_timeout)
     silence = _seconds("heartbeat_timeout_seconds", heartbeat_timeout_seconds)
-    parting = _seconds("shutdown_timeout_seconds", shutdown_timeout_seconds)
+    shutdown_seconds = _seconds("shutdown_timeout_seconds", shutdown_timeout_seconds)
     bind_address = coordinator_bind_address or _variable("COORDINATOR_BIND_ADDRESS")
-    process.check_addresses(place.coordinator_address, bind_address)
+    process.check_addresses(layout.coordinator_address, bind_address)
     if is_initialized():
         raise DistributedError(
             "distributed.initialize should only be called once.",
@@ -107,15 +107,15 @@ def initialize(
             "modules, start the devices",
         )
     process.join(
-        place.coordinator_address,
-        place.num_processes,
-        place.process_id,
+        layout.coordinator_address,
+        layout.num_processes,
+        layout.process_id,
         bind_address=bind_address,
         arrival=arrival,
         silence=silence,
         visible_devices=ids,
     )
-    _shutdown_timeout = parting
+    _shutdown_timeout = shutdown_seconds
     atexit.register(_at_exit)
 
 
@@ -145,7 +145,7 @@ def shutdown() -> None:
 def _at_exit() -> None:
     try:
         process.leave(_shutdown_timeout)
-    except DistributedError as error:  # nobody is left who could catch it
+    except DistributedError as error:  # no caller is left to catch it
         print(f"sagax: {error}", file=sys.stderr)
 
 
@@ -153,19 +153,19 @@ def _variable(name: str) -> str | None:
     return os.environ.get(f"SAGAX_{name}") or os.environ.get(f"JAX_{name}") or None
 
 
-def _place(
+def _process_layout(
     address: str | None,
     count: Any,
     number: Any,
     device_ids: int | Sequence[int] | None,
     method: str | None,
 ) -> tuple[cluster_env.Place, list[int] | None]:
-    """Where this process stands, and the GPUs that it may use."""
+    """Return coordinator address, process count and index, and the GPUs that this process may use."""
     address = address or _variable("COORDINATOR_ADDRESS")
     count = _number("NUM_PROCESSES", count)
     number = _number("PROCESS_ID", number)
     if device_ids is None and (text := _variable("LOCAL_DEVICE_IDS")):
-        device_ids = [_whole("LOCAL_DEVICE_IDS", word) for word in text.split(",")]
+        device_ids = [_parse_int("LOCAL_DEVICE_IDS", field) for field in text.split(",")]
     if isinstance(device_ids, int):
         device_ids = [device_ids]
     found = None
@@ -178,10 +178,10 @@ def _place(
         if device_ids is None and found.local_process_id is not None:
             device_ids = [found.local_process_id]
     if address is None or count is None or number is None:
-        known = {"coordinator_address": address, "num_processes": count, "process_id": number}
-        unknown = [name for name, value in known.items() if value is None]
+        required = {"coordinator_address": address, "num_processes": count, "process_id": number}
+        missing = [name for name, value in required.items() if value is None]
         raise ArgumentValueError(
-            f"{', '.join(unknown)} should be defined: neither an argument nor the environment says it",
+            f"{', '.join(missing)} should be defined: neither an argument nor the environment says it",
             function="distributed.initialize",
             fix="pass coordinator_address, num_processes and process_id, or start the program with "
             "Slurm's srun, Open MPI's mpirun or as an indexed Kubernetes job",
@@ -204,7 +204,7 @@ def _wrong(argument: str, expected: str, got: Any) -> ArgumentValueError:
 def _number(variable: str, value: Any) -> int | None:
     if value is None:
         text = _variable(variable)
-        return None if text is None else _whole(variable, text)
+        return None if text is None else _parse_int(variable, text)
     if isinstance(value, bool) or not hasattr(value, "__index__"):
         raise ArgumentError(
             function="distributed.initialize",
@@ -215,7 +215,7 @@ def _number(variable: str, value: Any) -> int | None:
     return value.__index__()
 
 
-def _whole(variable: str, text: str) -> int:
+def _parse_int(variable: str, text: str) -> int:
     try:
         return int(text)
     except ValueError:

@@ -20,8 +20,7 @@ _SHARED = frozenset(
 
 
 def from_dlpack(external_array: Any, device: Any = None, copy: bool | None = None) -> Array:
-    """Import an array of another library that supports DLPack, such as PyTorch, sharing its memory
-    if possible.
+    """Import an array of another library that supports DLPack, sharing its memory if possible.
 
     Args:
       external_array: what has the methods `__dlpack__` and `__dlpack_device__`, in the memory of
@@ -43,8 +42,9 @@ def from_dlpack(external_array: Any, device: Any = None, copy: bool | None = Non
 
 
 def is_supported_dtype(dtype: Any) -> bool:
-    """Check if arrays of this dtype can be shared through DLPack. Raises DtypeError for what is no
-    dtype.
+    """Check if arrays of this dtype can be shared through DLPack.
+
+    Raises DtypeError for what is no dtype.
 
     >>> from sagax import dlpack
     >>> dlpack.is_supported_dtype("float32"), dlpack.is_supported_dtype("int4")

@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from sagax._src import xla
+from sagax._src.argument_checks import checks
 from sagax._src.callbacks.ffi_call import ffi_call
 from sagax._src.core.avals import abstract_token
 from sagax._src.diagnostics.errors import ArgumentError
@@ -107,13 +108,13 @@ def register_ffi_type(name: str, type_registration: Any, platform: str = "cpu") 
     `type_registration` is a dict of `PyCapsule`s: 'type_id' and, optionally, 'type_info'. The name
     must be unique in the process.
     """
-    if not isinstance(type_registration, Mapping):
-        raise ArgumentError(
-            function="register_ffi_type",
-            argument="type_registration",
-            got=type_registration,
-            expected="a dict with a PyCapsule under 'type_id', and maybe one under 'type_info'",
-        )
+    checks.instance(
+        "register_ffi_type",
+        "type_registration",
+        type_registration,
+        Mapping,
+        "a dict with a PyCapsule under 'type_id', and maybe one under 'type_info'",
+    )
     for key, capsule in type_registration.items():
         _check_capsule("register_ffi_type", f"type_registration[{key!r}]", capsule)
     xla.custom_calls.register_type(name, dict(type_registration), platform)
@@ -138,11 +139,10 @@ def build_ffi_lowering_function(
     backend_config: Mapping[str, Any] | None = None,
     **lowering_args: Any,
 ) -> Callable:
-    """Build a lowering rule for a user-defined primitive that a registered native function
-    computes.
+    """Build a lowering rule for a user-defined primitive that a native function computes.
 
     The rule takes sagax's module builder and the operands: `my_p.lower(rule)`. Parameters of the
-    primitive become attributes of the call, beside those in `backend_config`. Layouts are given as the
+    primitive become attributes of the call, in addition to those in `backend_config`. Layouts are given as the
     engine has them, minor dimensions first; without them arrays are row-major.
 
     >>> import numpy as np, sagax

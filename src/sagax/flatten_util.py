@@ -15,7 +15,7 @@ from sagax._src.diagnostics.errors import DtypeError, ShapeError
 
 
 class _Unravel:
-    """The way back from a vector to a pytree. Equal for pytrees of the same structure and types."""
+    """Restore a pytree from a vector. Equal for pytrees of the same structure and types."""
 
     __slots__ = ("dtype", "dtypes", "shapes", "tree")
 
@@ -52,11 +52,11 @@ class _Unravel:
                 argument="flat",
                 fix=f"flat.astype({str(self.dtype)!r})",
             )
-        parts = snp.split(flat, np.cumsum(sizes)[:-1]) if sizes else []
+        pieces = snp.split(flat, np.cumsum(sizes)[:-1]) if sizes else []
         same = len(set(self.dtypes)) <= 1
         leaves = [
             snp.reshape(part, shape) if same else snp.reshape(part, shape).astype(dtype)
-            for part, shape, dtype in zip(parts, self.shapes, self.dtypes, strict=True)
+            for part, shape, dtype in zip(pieces, self.shapes, self.dtypes, strict=True)
         ]
         return self.tree.unflatten(leaves)
 
@@ -78,8 +78,8 @@ def ravel_pytree(pytree: Any) -> tuple[Array, Callable[[Any], Any]]:
     leaves, tree = trees.flatten(pytree)
     for x, path in zip(leaves, trees.key_paths(pytree), strict=True):
         if not is_operand(x):
-            place = trees.argument_path("pytree", path)
-            raise not_an_array(x).attach(function="ravel_pytree", argument=place)
+            path_name = trees.argument_path("pytree", path)
+            raise not_an_array(x).attach(function="ravel_pytree", argument=path_name)
     avals = [aval_of(x) for x in leaves]
     if not leaves:
         flat = snp.zeros(0, dtypes.float32)

@@ -1,6 +1,6 @@
 """Listening to what happens inside: how long tracing, lowering and compiling take, and events of your own.
 
-What is told, each with the name of the function as `fun_name`:
+Recorded, each with the name of the function as `fun_name`:
 `/jax/core/compile/jaxpr_trace_duration`, `/jax/core/compile/jaxpr_to_mlir_module_duration` and
 `/jax/core/compile/backend_compile_duration`.
 

@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from sagax._src import xla
+from sagax._src.argument_checks import checks
 from sagax._src.diagnostics.errors import ArgumentValueError, SagaxError
 from sagax._src.runtime import devices
 
@@ -46,7 +47,7 @@ _servers: list[Any] = []
 
 
 class ProfilerError(SagaxError, RuntimeError):
-    """A profile is begun while one runs, or ended while none does."""
+    """Report a profile that is started while one runs, or stopped while none does."""
 
     code = "SX0206"
 
@@ -166,15 +167,15 @@ class ProfileSession:
 
 
 def _perfetto_events(data: Any) -> Iterator[dict[str, Any]]:
-    """The events in the form of Chrome's trace viewer, which Perfetto reads; times in microseconds."""
+    """Convert the events to Chrome's trace format, which Perfetto reads; times in microseconds."""
     for process, plane in enumerate(data.planes, 1):
         yield {"ph": "M", "name": "process_name", "pid": process, "args": {"name": plane.name}}
         for thread, line in enumerate(plane.lines, 1):
-            place = {"pid": process, "tid": thread}
-            yield {"ph": "M", "name": "thread_name", **place, "args": {"name": line.name}}
+            track = {"pid": process, "tid": thread}
+            yield {"ph": "M", "name": "thread_name", **track, "args": {"name": line.name}}
             for event in line.events:
                 times = {"ts": event.start_ns / 1e3, "dur": event.duration_ns / 1e3}
-                yield {"ph": "X", "name": event.name, **place, **times}
+                yield {"ph": "X", "name": event.name, **track, **times}
 
 
 def export_profile_data(
@@ -185,13 +186,14 @@ def export_profile_data(
     session_id: str | None = None,
 ) -> None:
     """Write the profile of an ended `ProfileSession` into a folder. See its method."""
-    if not isinstance(profile_data, ProfileSession):
-        raise ArgumentValueError(
-            function="profiler.export_profile_data",
-            argument="profile_data",
-            got=profile_data,
-            expected="a ProfileSession that has ended",
-        )
+    checks.instance(
+        "profiler.export_profile_data",
+        "profile_data",
+        profile_data,
+        ProfileSession,
+        "a ProfileSession that has ended",
+        error=ArgumentValueError,
+    )
     profile_data.export_profile_data(
         log_dir, create_perfetto_link, create_perfetto_trace, session_id
     )
@@ -271,9 +273,7 @@ class TraceAnnotation(contextlib.ContextDecorator):
 
 
 class StepTraceAnnotation(TraceAnnotation):
-    """Mark a step of a training loop in the profile: `with StepTraceAnnotation("train",
-    step_num=i):`.
-    """
+    """Mark a training step in the profile: `with StepTraceAnnotation("train", step_num=i):`."""
 
     def __init__(self, name: str, **kwargs: Any) -> None:
         super().__init__(name, _r=1, **kwargs)
@@ -307,9 +307,7 @@ def annotate_function(
 
 
 def start_server(port: int, requires_backend: bool = True) -> Any:
-    """Start a server on `port` from which profiles of this process can be fetched, as by
-    TensorBoard.
-    """
+    """Start a server on `port` from which TensorBoard can fetch profiles of this process."""
     if requires_backend:
         devices.default_device()
     server = xla.profiler.start_server(port)

@@ -1,4 +1,4 @@
-"""Meshes of devices, and shardings: how arrays are divided among devices.
+"""Meshes of devices, and shardings: how arrays are split over devices.
 
 >>> import sagax
 >>> from sagax.sharding import NamedSharding, PartitionSpec as P

@@ -162,7 +162,7 @@ def check_vjp(
     have = _product(pull(cts), tangents)
     want = _product(cts, _difference(f, args, tangents, eps))
     size = min([_bytes(x) for x in (*trees.leaves(args), *trees.leaves(value))], default=8)
-    # both are sums over all elements: rounding grows with the terms, not with what is left of them
+    # both are sums over all elements: rounding grows with the terms, not with their sum
     scale = _norm(cts) + _norm(tangents)
     tolerance = _TOLERANCE[size] if atol is None else atol
     relative = _TOLERANCE[size] if rtol is None else rtol
@@ -176,7 +176,7 @@ def _is_inexact(x: Any) -> bool:
 
 
 def _inexact(tree: Any) -> tuple[tuple, Callable]:
-    """The leaves that have derivatives, and a function that puts others in their place."""
+    """Return the leaves that have derivatives, and a function that replaces them."""
     leaves, treedef = trees.flatten(tree)
     moving = tuple([x for x in leaves if _is_inexact(x)])
 
@@ -188,7 +188,7 @@ def _inexact(tree: Any) -> tuple[tuple, Callable]:
 
 
 def _directions(tree: Any, seed: int) -> Any:
-    """A random direction of each leaf, the same in every run."""
+    """Draw a random direction of each leaf, the same in every run."""
     rng = np.random.default_rng(seed)
 
     def one(x: Any) -> np.ndarray:
@@ -214,7 +214,7 @@ def _wide(x: Any) -> np.ndarray:
 
 
 def _difference(f: Callable, args: tuple, tangents: tuple, eps: float | None) -> Any:
-    """The central difference of `f` along the tangents, in double precision."""
+    """Compute the central difference of `f` along the tangents, in double precision."""
     size = min([_bytes(x) for x in trees.leaves(args)], default=8)
     step = _STEP[size] if eps is None else eps
 
@@ -237,7 +237,7 @@ def _difference(f: Callable, args: tuple, tangents: tuple, eps: float | None) ->
 
 
 def _product(xs: Any, ys: Any) -> float:
-    """The sum of products of all elements, real and imaginary parts each with their own."""
+    """Sum the products of all elements, real and imaginary parts separately."""
     total = 0.0
     for x, y in zip(trees.leaves(xs), trees.leaves(ys), strict=True):
         if np.asarray(x).dtype == dtypes.float0:
@@ -248,8 +248,8 @@ def _product(xs: Any, ys: Any) -> float:
 
 
 def _norm(xs: Any) -> float:
-    kept = [_wide(x) for x in trees.leaves(xs) if np.asarray(x).dtype != dtypes.float0]
-    return float(np.sqrt(sum([np.sum(np.abs(x) ** 2) for x in kept])))
+    inexact_leaves = [_wide(x) for x in trees.leaves(xs) if np.asarray(x).dtype != dtypes.float0]
+    return float(np.sqrt(sum([np.sum(np.abs(x) ** 2) for x in inexact_leaves])))
 
 
 def _compare(have: Any, want: Any, atol: float | None, rtol: float | None, what: str) -> None:

@@ -6,11 +6,11 @@ A pytree is any nesting of tuples, lists, dicts, namedtuples, `OrderedDict`, `de
 - Taking apart and rebuilding: `tree_flatten`, `tree_unflatten`, `tree_leaves`, `tree_structure`.
 - Working on all leaves: `tree_map`, `tree_reduce`, `tree_reduce_associative`, `tree_all`.
 - Two trees: `tree_transpose`, `tree_broadcast`, and `tree_map` with more than one tree.
-- Names of places: `tree_leaves_with_path`, `tree_map_with_path`, `keystr`.
+- Key paths: `tree_leaves_with_path`, `tree_map_with_path`, `keystr`.
 - Own classes: `register_dataclass`, `register_pytree_node_class`, `register_pytree_node`,
   `register_pytree_with_keys`, `register_pytree_with_keys_class`, `register_static`, `Partial`.
 
-The functions that work on whole trees are also in `sagax.tree`, under shorter names.
+The functions that work on entire trees are also in `sagax.tree`, under shorter names.
 
 >>> from sagax import tree_util
 >>> params = {"w": [1.0, 2.0], "b": 3.0}

@@ -1,4 +1,4 @@
-"""Records how jax prints, simplifies and decides symbolic dimensions, for tests/test_dims.py.
+"""Records how jax prints, simplifies and decides symbolic dimensions, for tests/core/dims/test_dims.py.
 
 Run with the interpreter of an environment that has jax 0.12:
 

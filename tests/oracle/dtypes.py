@@ -1,4 +1,4 @@
-"""Records what jax does with dtypes, for tests/test_dtypes.py.
+"""Records what jax does with dtypes, for tests/core/test_dtypes.py.
 
 Run with an interpreter that has jax 0.12, from any folder:
 

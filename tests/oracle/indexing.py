@@ -1,4 +1,4 @@
-"""Records how jax indexes arrays, for tests/test_indexing.py.
+"""Records how jax indexes arrays, for tests/numpy/test_indexing.py.
 
 Run with an interpreter that has jax 0.12, from any folder:
 

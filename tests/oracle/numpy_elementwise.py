@@ -1,4 +1,4 @@
-"""Records what jax.numpy's elementwise functions give, for tests/test_numpy_elementwise.py.
+"""Records what jax.numpy's elementwise functions give, for tests/numpy/test_elementwise.py.
 
 Run with an interpreter that has jax 0.12, from any folder:
 

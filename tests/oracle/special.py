@@ -4,7 +4,7 @@ Run with an interpreter that has jax 0.12, from any folder:
 
     python tests/oracle/special.py
 
-It rewrites tests/data/special.npz, which tests/test_transcendental.py and tests/test_special.py compare
+It rewrites tests/data/special.npz, which tests/primitives/test_transcendental.py and tests/primitives/test_special.py compare
 sagax with. `name/x0`, `name/x1`, ... are the arguments of the function `name`; `name/value`; `name/d1` the
 derivative in the argument x1 and `name/d11` the second one. Names ending in `.c64` are complex. All are
 taken with float32 or complex64.

@@ -4,7 +4,7 @@ Run with an interpreter that has mpmath and numpy, from any folder:
 
     python tests/oracle/special_exact.py
 
-It rewrites tests/data/special_exact.npz, which tests/test_transcendental.py and tests/test_special.py
+It rewrites tests/data/special_exact.npz, which tests/primitives/test_transcendental.py and tests/primitives/test_special.py
 compare sagax with in units of the last place. `name/x0`, `name/x1`, ... are the arguments, numbers of
 float32 stored as float64; `name/value` is the value, rounded to float64.
 """

@@ -4,7 +4,7 @@ Run with an interpreter that has jax, from any folder:
 
     python tests/oracle/trees.py
 
-It rewrites tests/data/trees.json, which tests/test_trees.py compares sagax with. The programs are
+It rewrites tests/data/trees.json, which tests/trees/test_trees.py compares sagax with. The programs are
 written once, here, for a `tree_util` and a `tree` module of either library.
 """
 

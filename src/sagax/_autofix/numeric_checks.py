@@ -16,19 +16,17 @@ from typing import Any
 import numpy as np
 
 import sagax._src.api.derivatives as derivatives
-import sagax.numpy._fused as fused
-import sagax.numpy._indexing.get as indexing
 from sagax._autofix.repairs.case import base_name
 from sagax._src import config, source_stacks, trees
 from sagax._src.api import arguments
 from sagax._src.api.jit import JitFunction
 from sagax._src.api.tracing_utils import make_jaxpr
 from sagax._src.core import dtypes
-from sagax._src.core.families import Indices
+from sagax._src.core.families import Default, Indices
 from sagax._src.core.jaxpr import Literal, subjaxprs
 from sagax._src.core.operands import LoopOperands, LoopResults, WhileOperands
 from sagax._src.core.trace import Tracer, evaluation, state
-from sagax._src.diagnostics import cautions
+from sagax._src.diagnostics import cautions, events
 from sagax._src.diagnostics.base import SagaxError
 from sagax._src.diagnostics.spans import user_span
 from sagax._src.higher_order.call import jit_p
@@ -65,8 +63,12 @@ def install(package: ModuleType, add: Add, busy: Callable[[], bool]) -> None:
     """Watch gradients and operations that run at once."""
     evaluate = evaluation.evaluate
 
-    def watched(primitive: Any, args: tuple[Any, ...], params: dict[str, Any]) -> Any:
+    def evaluated(primitive: Any, args: tuple[Any, ...], params: dict[str, Any]) -> Any:
         result = evaluate(primitive, args, params)
+        look(primitive, args, params, result)
+        return result
+
+    def look(primitive: Any, args: tuple[Any, ...], params: dict[str, Any], result: Any) -> None:
         if not busy() and _watched(primitive) and state.trace is evaluation:
             operands = [_numpy(a) for a in args]
             if all(isinstance(x, np.ndarray) for x in operands):
@@ -74,11 +76,9 @@ def install(package: ModuleType, add: Add, busy: Callable[[], bool]) -> None:
                 problem = _problem(primitive, operands, params, _numpy(result), stack)
                 if problem is not None:
                     add(*problem, stack)
-        return result
 
-    evaluation.evaluate = watched  # type: ignore[method-assign]
-    # functions made of several operations evaluate these one by one, so that each is seen
-    fused._prepared = lambda *_: None
+    evaluation.evaluate = evaluated  # type: ignore[method-assign]  # a socket
+    events.operations_seen.function = look
     _watch_known_indices(add, busy)
     for name in ("value_and_grad", "grad"):
         _watch_gradient(package, name, add, busy)
@@ -86,28 +86,25 @@ def install(package: ModuleType, add: Add, busy: Callable[[], bool]) -> None:
 
 def _watch_known_indices(add: Add, busy: Callable[[], bool]) -> None:
     """Look at indices that are known where they are read: they are put right before any operation."""
-    clamped, read_known = indexing.clamped, indexing.read_known
 
     def told(index: int, size: int) -> None:
         stack = source_stacks.stack()
         if not busy() and not _says_mode(stack):
             add(*_told(index, f"an axis of size {size}"), stack)
 
-    def watched_point(at: int, size: int) -> int:
+    def clamped(at: int, size: int) -> None:
         told(at if at >= 0 else at - size, size)
-        return clamped(at, size)
 
-    def watched_read(x: Any, index: Any) -> Any:
-        for item in index.items:
+    def read(x: Any, items: Sequence[Any]) -> None:
+        for item in items:
             at, axis = getattr(item, "at", None), getattr(item, "axis", None)
             if isinstance(at, np.ndarray) and axis is not None:
                 size = x.shape[axis]
                 bad = (at < 0) | (at >= size)
                 if bad.any():
                     told(int(at[bad][0]), size)
-        return read_known(x, index)
 
-    indexing.clamped, indexing.read_known = watched_point, watched_read
+    events.index_clamped.function, events.known_indices_read.function = clamped, read
 
 
 def _watch_gradient(package: ModuleType, name: str, add: Add, busy: Callable[[], bool]) -> None:
@@ -209,8 +206,8 @@ def check_call(
 def _may_go_wrong(jaxpr: Any) -> bool:
     for eqn in jaxpr.eqns:
         p = eqn.primitive
-        if callable(p.index_rule) or (
-            callable(p.wide_rule) and _counts(p, eqn.outvars[0].aval.dtype)
+        if not isinstance(p.index_rule, Default) or (
+            not isinstance(p.wide_rule, Default) and _counts(p, eqn.outvars[0].aval.dtype)
         ):
             return True
         if any(map(_may_go_wrong, subjaxprs(eqn.params))):
@@ -222,7 +219,9 @@ _NARROW = ("int8", "uint8", "int16", "uint16")
 
 
 def _watched(primitive: Any) -> bool:
-    return callable(primitive.index_rule) or callable(primitive.wide_rule)
+    return not (
+        isinstance(primitive.index_rule, Default) and isinstance(primitive.wide_rule, Default)
+    )
 
 
 def _counts(primitive: Any, dtype: Any) -> bool:
@@ -280,7 +279,7 @@ class _Stepper:
                 outs = self.step(eqn, ins)
                 outs_from = [everything] * len(eqn.outvars)
                 asked = everything
-                if callable(eqn.primitive.index_rule):
+                if not isinstance(eqn.primitive.index_rule, Default):
                     shapes = [v.aval.shape for v in eqn.invars]
                     which = eqn.primitive.index_rule(shapes, eqn.params).operands
                     asked = set[str]().union(*came[which])
@@ -376,10 +375,14 @@ def _problem(
     primitive: Any, ins: list[Any], params: dict[str, Any], out: Any, stack: Any
 ) -> tuple[type[Warning], str] | None:
     """What an operation did that nobody asked for."""
-    if callable(primitive.index_rule):
+    if not isinstance(primitive.index_rule, Default):
         return _outside(primitive.index_rule([x.shape for x in ins], params), ins, stack)
     wide = primitive.wide_rule
-    if isinstance(out, np.ndarray) and callable(wide) and _counts(primitive, out.dtype):
+    if (
+        isinstance(out, np.ndarray)
+        and not isinstance(wide, Default)
+        and _counts(primitive, out.dtype)
+    ):
         return _overflow(wide(*[np.asarray(x, np.float64) for x in ins], **params), out.dtype)
     return None
 

@@ -19,6 +19,7 @@ from sagax._src import config
 from sagax._src.api.autodiff_common import has_derivative
 from sagax._src.api.vmap import vmap as real_vmap
 from sagax._src.core.trace import Tracer
+from sagax._src.diagnostics import events
 from sagax._src.diagnostics.errors import ConcretizationTypeError
 from sagax._src.trees import leaves
 from sagax.tree_util import tree_map
@@ -33,8 +34,8 @@ def install(package: ModuleType) -> None:
     for function in (scan, while_loop, fori_loop, cond, switch, loop_map):
         name = "map" if function is loop_map else function.__name__
         setattr(sagax.lax, name, function)
-    Tracer.__array__ = _known_array  # type: ignore[method-assign]
-    Tracer._known = _known  # type: ignore[method-assign]
+    events.number_taken.function = _number_taken
+    events.tracer_to_numpy.function = _known_array
 
 
 # The numbers that were taken out of values that are being differentiated: what is computed from
@@ -47,21 +48,17 @@ def derivatives_lost() -> bool:
     return bool(_taken)
 
 
-def _known(self: Tracer, error: type, *context: Any) -> Any:
-    value = self.concrete()
-    if value is None:
-        raise error(self, *context)
-    if error is ConcretizationTypeError and has_derivative(self):
-        _taken.append(type(self).__name__)
-    return value
+def _number_taken(tracer: Tracer, error: type) -> None:
+    if error is ConcretizationTypeError and has_derivative(tracer):
+        _taken.append(type(tracer).__name__)
 
 
-def _known_array(self: Tracer, *args: Any, **kwargs: Any) -> np.ndarray:
-    value = self.concrete()
+def _known_array(tracer: Tracer, *args: Any) -> np.ndarray:
+    value = tracer.concrete()
     if value is None:
         raise TypeError("a value without a number")
-    if has_derivative(self):
-        _taken.append(type(self).__name__)
+    if has_derivative(tracer):
+        _taken.append(type(tracer).__name__)
     return np.asarray(value, *args)
 
 

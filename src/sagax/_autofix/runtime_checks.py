@@ -14,6 +14,7 @@ import logging
 import sys
 import types
 import warnings
+import weakref
 from collections import Counter
 from collections.abc import Iterator
 from typing import Any
@@ -24,10 +25,10 @@ from sagax._autofix.repairs.case import Facts, base_name
 from sagax._autofix.repairs.source_file import Source
 from sagax._src import config, source_stacks
 from sagax._src.api import arguments
-from sagax._src.api.jit import JitFunction
+from sagax._src.api.jit import JitFunction, watch_calls
 from sagax._src.core.dtypes import DtypeTruncationWarning
 from sagax._src.core.trace import Tracer, evaluation, state
-from sagax._src.diagnostics import cautions
+from sagax._src.diagnostics import cautions, events
 from sagax._src.diagnostics.boundary import function_name
 from sagax._src.diagnostics.model import Span
 from sagax._src.diagnostics.source import function_code
@@ -48,6 +49,7 @@ class Watch:
         self.found: list[Facts] = []
         self.seen: set[tuple[Any, ...]] = set()
         self.compiled: dict[Any, list[tuple[Any, Any]]] = {}
+        self.made_at: weakref.WeakKeyDictionary[JitFunction, Any] = weakref.WeakKeyDictionary()
         self.made: Counter[tuple[Any, ...]] = Counter()
         self.checked: Counter[int] = Counter()
         self.busy = False
@@ -135,12 +137,13 @@ class Watch:
         builtins.print = watched
 
     def _watch_logging(self) -> None:
-        handle = logging.Logger.handle
+        make = logging.getLogRecordFactory()
 
-        def watched(logger: logging.Logger, record: logging.LogRecord) -> None:
+        def watched(*args: Any, **kwargs: Any) -> logging.LogRecord:
+            record = make(*args, **kwargs)
             if state.trace is not evaluation:
-                args = record.args.values() if isinstance(record.args, dict) else record.args or ()
-                tracers = tuple(a for a in args if isinstance(a, Tracer))
+                given = record.args.values() if isinstance(record.args, dict) else record.args or ()
+                tracers = tuple(a for a in given if isinstance(a, Tracer))
                 if tracers or "Tracer(" in str(record.msg):
                     self.add(
                         cautions.SideEffectWarning,
@@ -148,54 +151,39 @@ class Watch:
                         source_stacks.stack(),
                         values=tracers or _tracers_around(),
                     )
-            handle(logger, record)
+            return record
 
-        logging.Logger.handle = watched  # type: ignore[method-assign]
+        logging.setLogRecordFactory(watched)
 
     # -- jit ------------------------------------------------------------------------------------
 
     def _watch_jit(self) -> None:
-        watch = self
-        trace_now, entry, call = JitFunction._trace_now, JitFunction._entry, JitFunction.__call__
-        init = JitFunction.__init__
+        events.jit_made.function = self._note_where_made
+        events.jit_traced.function = self._check_program
+        events.jit_compiled.function = self._count_compilation
+        watch_calls(self._check_call)
 
-        def watched_init(self: JitFunction, *args: Any, **options: Any) -> None:
-            init(self, *args, **options)
-            self.__dict__["_made_at"] = source_stacks.stack()
+    def _note_where_made(self, jitted: JitFunction) -> None:
+        self.made_at[jitted] = source_stacks.stack()
 
-        def watched_trace(self: JitFunction, *args: Any) -> Any:
-            traced = trace_now(self, *args)
-            if not watch.busy:
-                watch._check_program(self, traced.closed)
-            return traced
-
-        def watched_entry(self: JitFunction, *args: Any) -> Any:
-            made = entry(self, *args)
-            if not watch.busy:
-                watch._count_compilation(self, *args)
-            return made
-
-        def watched_call(self: JitFunction, *args: Any, **kwargs: Any) -> Any:
-            if watch.busy or state.trace is not evaluation:
-                return call(self, *args, **kwargs)
-            watch._count_wrapper(self)
-            held = numeric_checks.held(self, args, kwargs)
-            result = call(self, *args, **kwargs)
-            if watch.checked[id(self)] < 3:
-                watch.checked[id(self)] += 1
-                watch.busy = True
-                try:
-                    numeric_checks.check_call(self, args, kwargs, held, result, watch.add)
-                finally:
-                    watch.busy = False
-            return result
-
-        JitFunction.__init__ = watched_init  # type: ignore[method-assign]
-        JitFunction._trace_now = watched_trace  # type: ignore[method-assign]
-        JitFunction._entry = watched_entry  # type: ignore[method-assign]
-        JitFunction.__call__ = watched_call  # type: ignore[method-assign]
+    def _check_call(self, jitted: JitFunction, args: tuple[Any, ...], kwargs: Any) -> Any:
+        if self.busy or state.trace is not evaluation:
+            return jitted._general(args, kwargs)
+        self._count_wrapper(jitted)
+        held = numeric_checks.held(jitted, args, kwargs)
+        result = jitted._general(args, kwargs)
+        if self.checked[id(jitted)] < 3:
+            self.checked[id(jitted)] += 1
+            self.busy = True
+            try:
+                numeric_checks.check_call(jitted, args, kwargs, held, result, self.add)
+            finally:
+                self.busy = False
+        return result
 
     def _check_program(self, jitted: JitFunction, closed: Any) -> None:
+        if self.busy:
+            return
         name = function_name(jitted._fun)
         for const in closed.consts:
             size = getattr(const, "nbytes", 0)
@@ -282,11 +270,8 @@ class Watch:
 
     def _count_wrapper(self, jitted: JitFunction) -> None:
         """The same function jitted anew again and again by the same line."""
-        if getattr(jitted, "_counted", False):
-            return
-        jitted.__dict__["_counted"] = True
+        made = self.made_at.pop(jitted, None)  # once
         code = function_code(jitted._fun)
-        made = jitted.__dict__.get("_made_at")
         if code is None or made is None:
             return
         place = next(_places(made), None)
@@ -307,12 +292,13 @@ class Watch:
         self,
         jitted: JitFunction,
         traced: Any,
-        committed: Any,
         tree: Any,
         statics: tuple[Any, ...],
         args: tuple[Any, ...],
         kwargs: dict[str, Any],
     ) -> None:
+        if self.busy:
+            return
         code = function_code(jitted._fun)
         stack = source_stacks.stack()
         place = next(_places(stack), None)

@@ -59,9 +59,9 @@ def cost_of(eqn: Eqn) -> Cost:
 
 def _flops(eqn: Eqn, ins: list, outs: list) -> float:
     cost = eqn.primitive.cost
-    if callable(cost):
-        return cost([_static(a) for a in ins], [_static(a) for a in outs], eqn.params)
-    return cost * max(map(_size, outs), default=0)
+    if isinstance(cost, int):
+        return cost * max(map(_size, outs), default=0)
+    return cost([_static(a) for a in ins], [_static(a) for a in outs], eqn.params)
 
 
 def _static(aval: Any) -> Any:

@@ -15,7 +15,6 @@ from __future__ import annotations
 
 import functools
 import importlib
-import importlib.util
 import sys
 from collections.abc import Callable
 from types import CodeType
@@ -26,6 +25,8 @@ __all__ = ["LazyMethod", "lazy_imports", "lazy_names"]
 
 class _Note:
     """What an import statement asked for: a dotted path."""
+
+    __slots__ = ("path",)
 
     def __init__(self, path: str) -> None:
         self.path = path
@@ -39,11 +40,14 @@ def _note(name: str, _globals: Any, _locals: Any, fromlist: Any, _level: int) ->
     return _Note(name if fromlist else name.partition(".")[0])
 
 
+_NOTING = {"__import__": _note}
+
+
 def _noted(statements: CodeType) -> dict[str, str]:
     """The names that import statements bind, each with the dotted path of what it is."""
-    bound: dict[str, Any] = {"__builtins__": {"__import__": _note}}
+    bound: dict[str, Any] = {"__builtins__": _NOTING}
     exec(statements, bound)
-    return {name: note.path for name, note in bound.items() if isinstance(note, _Note)}
+    return {name: note.path for name, note in bound.items() if type(note) is _Note}
 
 
 class _LazyModule:
@@ -92,6 +96,8 @@ def lazy_names(package: str) -> tuple[Callable[[str], Any], Callable[[], list[st
 
     @functools.cache
     def table() -> dict[str, str]:
+        import importlib.util  # which `import sagax` need not load
+
         module = f"{package}._lazy_names"
         loader: Any = importlib.util.find_spec(module).loader  # pyright: ignore[reportOptionalMemberAccess]
         return _noted(loader.get_code(module))

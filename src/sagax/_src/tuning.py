@@ -119,7 +119,7 @@ WORKING_MEMORY_MAX_PART = 64
 
 # Memory maps that a process may have (`vm.max_map_count`): executables are evicted when one in so many is
 # left, and none is compiled when fewer than the least are left. An executable takes about six, one with
-# many kernels some hundred. No row: tests/test_room.py shows it.
+# many kernels some hundred. No row: tests/runtime/test_map_limit.py shows it.
 MAPS_EVICT_PART = 8
 MAPS_MIN_LEFT = 512
 # The maps that are left are counted again after one executable for so many of them. Row: new-shapes.

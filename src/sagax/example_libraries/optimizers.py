@@ -55,7 +55,7 @@ trees.register_pytree_node(
 
 
 class JoinPoint:
-    """In what `unpack_optimizer_state` gives: the state of one array, not to be looked into by tree functions."""
+    """Hold the state of one array in `unpack_optimizer_state`, opaque to tree functions."""
 
     def __init__(self, subtree: Any) -> None:
         self.subtree = subtree
@@ -123,8 +123,7 @@ def _states(state: OptimizerState) -> list[Any]:
 
 
 def unpack_optimizer_state(opt_state: OptimizerState) -> Any:
-    """Convert the state to a pytree of the parameters' structure, with a `JoinPoint` for each
-    array.
+    """Convert the state to a pytree like the parameters, with a `JoinPoint` for each array.
 
     >>> from sagax.example_libraries import optimizers
     >>> init, _, _ = optimizers.momentum(0.1, 0.9)
@@ -170,7 +169,7 @@ def sgd(step_size: float | Schedule) -> tuple:
 
 
 def _with_zeros(count: int, update: Callable[..., tuple]) -> tuple:
-    """An optimizer whose state is the parameter, then `count` arrays that start as zeros."""
+    """Build an optimizer whose state is the parameter, then `count` arrays that start as zeros."""
 
     def init(x: Any) -> tuple:
         return (x, *[snp.zeros_like(x) for _ in range(count)])
@@ -217,14 +216,15 @@ def nesterov(step_size: float | Schedule, mass: float) -> tuple:
 
 
 def _inverse_root(squares: Any) -> Any:
-    """1 / sqrt of what is positive, else 0."""
+    """Compute 1 / sqrt of positive numbers, 0 elsewhere."""
     return snp.where(squares > 0, 1.0 / snp.sqrt(snp.where(squares > 0, squares, 1.0)), 0.0)
 
 
 @optimizer
 def adagrad(step_size: float | Schedule, momentum: float = 0.9) -> tuple:
-    """Build Adagrad (Duchi, Hazan, Singer, JMLR 12, 2011) with momentum: steps shrink with the sum
-    of squared gradients.
+    """Build Adagrad (Duchi, Hazan, Singer, JMLR 12, 2011) with momentum.
+
+    Steps shrink with the sum of squared gradients.
 
     >>> from sagax.example_libraries import optimizers
     >>> init, update, get = optimizers.adagrad(0.5, momentum=0.0)
@@ -244,8 +244,9 @@ def adagrad(step_size: float | Schedule, momentum: float = 0.9) -> tuple:
 
 @optimizer
 def rmsprop(step_size: float | Schedule, gamma: float = 0.9, eps: float = 1e-8) -> tuple:
-    """Build RMSProp (Tieleman and Hinton, 2012): steps are divided by a running mean of the
-    gradient's size.
+    """Build RMSProp (Tieleman and Hinton, 2012).
+
+    Steps are divided by a running mean of the gradient's size.
 
     >>> from sagax.example_libraries import optimizers
     >>> init, update, get = optimizers.rmsprop(0.5, gamma=0.75)
@@ -288,8 +289,9 @@ def rmsprop_momentum(
 def adam(
     step_size: float | Schedule, b1: float = 0.9, b2: float = 0.999, eps: float = 1e-8
 ) -> tuple:
-    """Build Adam (Kingma and Ba, 2015): running means of the gradient and of its square, corrected
-    for their start.
+    """Build Adam (Kingma and Ba, 2015).
+
+    It has running means of the gradient and of its square, corrected for their start.
 
     >>> from sagax.example_libraries import optimizers
     >>> init, update, get = optimizers.adam(0.5)
@@ -334,8 +336,7 @@ def adamax(
 
 @optimizer
 def sm3(step_size: float | Schedule, momentum: float = 0.9) -> tuple:
-    """Build SM3 (Anil, Gupta, Koren, Singer, 2019): as adagrad, with one number for each row and
-    column.
+    """Build SM3 (Anil, Gupta, Koren, Singer, 2019): Adagrad with a number for each row and column.
 
     >>> from sagax.example_libraries import optimizers
     >>> init, update, get = optimizers.sm3(0.5, momentum=0.0)
@@ -408,8 +409,9 @@ def exponential_decay(step_size: float, decay_steps: int, decay_rate: float) -> 
 def inverse_time_decay(
     step_size: float, decay_steps: int, decay_rate: float, staircase: bool = False
 ) -> Schedule:
-    """Build a schedule that divides the step size by 1 + `decay_rate` i / `decay_steps`; the
-    fraction rounded down with `staircase`.
+    """Build a schedule that divides the step size by 1 + `decay_rate` i / `decay_steps`.
+
+    With `staircase` the fraction is rounded down.
 
     >>> from sagax.example_libraries import optimizers
     >>> optimizers.inverse_time_decay(1.0, 10, 1.0)(10)
@@ -423,8 +425,7 @@ def inverse_time_decay(
 def polynomial_decay(
     step_size: float, decay_steps: int, final_step_size: float, power: float = 1.0
 ) -> Schedule:
-    """Build a schedule that falls to the final step size in `decay_steps` steps, in a straight line
-    or as a power.
+    """Build a schedule that falls to the final step size linearly, or as a power.
 
     >>> from sagax.example_libraries import optimizers
     >>> float(optimizers.polynomial_decay(1.0, 10, 0.0)(5))

@@ -66,8 +66,9 @@ def GeneralConv(
     W_init: Any = None,
     b_init: Any = None,
 ) -> Layer:
-    """Build a convolution layer; `dimension_numbers` names the layouts, such as ("NHWC", "HWIO",
-    "NHWC").
+    """Build a convolution layer.
+
+    `dimension_numbers` names the layouts, such as ("NHWC", "HWIO", "NHWC").
 
     >>> import sagax
     >>> from sagax.example_libraries import stax
@@ -153,8 +154,8 @@ def _conv(
 
 def _shape_of(run: Callable[..., Any], shape: Sequence[int], *args: Any, batch: int = 0) -> tuple:
     """The shape of a result; a batch of unknown size, -1, stays one."""
-    known = tuple(1 if n == -1 else n for n in shape)
-    found = list(eval_shape(run, ShapedArray(known, np.float32), *args).shape)
+    concrete_shape = tuple(1 if n == -1 else n for n in shape)
+    found = list(eval_shape(run, ShapedArray(concrete_shape, np.float32), *args).shape)
     if shape[batch] == -1:
         found[batch] = -1
     return tuple(found)
@@ -173,8 +174,7 @@ def BatchNorm(
     beta_init: Any = zeros,
     gamma_init: Any = ones,
 ) -> Layer:
-    """Build a layer that subtracts the batch mean and divides by its deviation; then scales by
-    gamma and adds beta.
+    """Build a layer that standardizes by mean and deviation of the batch, then scales and shifts.
 
     >>> import sagax, sagax.numpy as snp
     >>> from sagax.example_libraries import stax
@@ -246,16 +246,16 @@ def _pooling(reducer: Any, initial: float, rescale: bool = False) -> Callable[..
     ) -> Layer:
         strides = tuple(strides or (1,) * len(window_shape))
         names = spec or ("N" + "DHW"[3 - len(window_shape) :] + "C")
-        places = [i for i, c in enumerate(names) if c not in "NC"]
+        spatial_dims = [i for i, c in enumerate(names) if c not in "NC"]
         window, steps = [1] * len(names), [1] * len(names)
-        for i, size, step in zip(places, window_shape, strides, strict=True):
+        for i, size, step in zip(spatial_dims, window_shape, strides, strict=True):
             window[i], steps[i] = size, step
 
         def run(inputs: Any) -> Any:
             out = lax.reduce_window(inputs, initial, reducer, window, steps, padding)
             if not rescale:
                 return out
-            spatial = [n if i in places else 1 for i, n in enumerate(inputs.shape)]
+            spatial = [n if i in spatial_dims else 1 for i, n in enumerate(inputs.shape)]
             ones = snp.ones(spatial, inputs.dtype)
             return out / lax.reduce_window(ones, 0.0, lax.add, window, steps, padding)
 
@@ -278,8 +278,9 @@ def MaxPool(
     padding: Any = "VALID",
     spec: str | None = None,
 ) -> Layer:
-    """Build a layer of each window's maximum. `spec` names the dimensions, by default those of
-    "NHWC".
+    """Build a layer of each window's maximum.
+
+    `spec` names the dimensions, by default those of "NHWC".
 
     >>> import sagax
     >>> from sagax.example_libraries import stax
@@ -332,10 +333,10 @@ Flatten = _flatten()
 
 
 def Dropout(rate: float, mode: str = "train") -> Layer:
-    """Build a layer that keeps each number with the probability `rate`, divided by it; all numbers
-    if `mode` is not "train".
+    """Build a layer that keeps each number with the probability `rate`, divided by it.
 
-    `apply` takes a key: `apply(params, inputs, rng=key)`.
+    With a `mode` other than "train" it keeps all numbers. `apply` takes a key: `apply(params,
+    inputs, rng=key)`.
 
     >>> import sagax, sagax.numpy as snp
     >>> from sagax.example_libraries import stax
@@ -353,8 +354,8 @@ def Dropout(rate: float, mode: str = "train") -> Layer:
             )
         if mode != "train":
             return inputs
-        kept = random.bernoulli(rng, rate, snp.shape(inputs))
-        return snp.where(kept, inputs / rate, 0)
+        mask = random.bernoulli(rng, rate, snp.shape(inputs))
+        return snp.where(mask, inputs / rate, 0)
 
     return _same_shape, apply
 
@@ -395,10 +396,10 @@ def FanInConcat(axis: int = -1) -> Layer:
     """
 
     def init(rng: Any, input_shape: Sequence[Sequence[int]]) -> tuple:
-        place = axis % len(input_shape[0])
-        size = sum(shape[place] for shape in input_shape)
+        position = axis % len(input_shape[0])
+        size = sum(shape[position] for shape in input_shape)
         first = tuple(input_shape[0])
-        return (*first[:place], size, *first[place + 1 :]), ()
+        return (*first[:position], size, *first[position + 1 :]), ()
 
     return init, lambda params, inputs, **kwargs: snp.concatenate(inputs, axis)
 

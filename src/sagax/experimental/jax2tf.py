@@ -16,6 +16,7 @@ import numpy as np
 from sagax._src import trees, xla
 from sagax._src.api import export
 from sagax._src.api.jit import JitFunction, ShapeDtypeStruct, jit
+from sagax._src.argument_checks import checks
 from sagax._src.core import dims, dtypes
 from sagax._src.core.dims.scope import SymbolicScope
 from sagax._src.diagnostics.boundary import function_name
@@ -72,10 +73,7 @@ def convert(
     >>> f_tf.__name__
     'sin'
     """
-    if not callable(fun_jax):
-        raise ArgumentError(
-            function="jax2tf.convert", argument="fun_jax", got=fun_jax, expected="a function"
-        )
+    checks.callable("jax2tf.convert", "fun_jax", fun_jax)
     if not enable_xla or native_serialization is False:
         raise ArgumentValueError(
             "programs are handed to TensorFlow as StableHLO only",

@@ -1,7 +1,7 @@
 """Resample images along each of their dimensions.
 
 A pixel i covers the interval from i to i + 1, so its centre is at i + 1/2. An output pixel is a weighted
-mean of the input pixels around the place that it comes from; the weights are those of a kernel, or how
+mean of the input pixels around the position that it comes from; the weights are those of a kernel, or how
 much the pixels overlap. One matrix of weights for each dimension that changes, multiplied to the image.
 """
 
@@ -26,7 +26,7 @@ from sagax.numpy._fused import fused
 class ResizeMethod(enum.Enum):
     """The interpolation method of a resampled image.
 
-    NEAREST takes the pixel at the place that an output pixel comes from. LINEAR, CUBIC, LANCZOS3 and
+    NEAREST takes the pixel at the position that an output pixel comes from. LINEAR, CUBIC, LANCZOS3 and
     LANCZOS5 weigh the pixels around it by a kernel: a triangle, the cubic of Keys (1981) with a = -1/2,
     or a windowed sinc of radius 3 or 5. CUBIC_PYTORCH is the cubic with a = -3/4 and pixels beyond the
     border repeated, as PyTorch has it, unless it is antialiased; then it is CUBIC. AREA takes the mean
@@ -137,46 +137,48 @@ def _weights(
     """The weight of each of `size` input pixels (rows) in each of `out_size` output pixels (columns)."""
     dtype = scale.dtype
     step = 1 / scale  # between two output pixels, in input pixels
-    centres = (snp.arange(out_size, dtype=dtype) + 0.5) * step - translation * step
-    places = centres - 0.5
+    centers = (snp.arange(out_size, dtype=dtype) + 0.5) * step - translation * step
+    positions = centers - 0.5
     if method is ResizeMethod.CUBIC_PYTORCH and not antialias:
-        return _with_repeated_border(size, places)
+        return _with_repeated_border(size, positions)
     if method is ResizeMethod.AREA:
-        weights = _overlaps(size, centres, step)
+        weights = _overlaps(size, centers, step)
     else:
         width = snp.maximum(step, 1) if antialias else 1
-        distances = snp.abs(places[None, :] - snp.arange(size, dtype=dtype)[:, None]) / width
-        weights = _normalised(_KERNELS[method](distances))
-    inside = (places >= -0.5) & (places <= size - 0.5)
+        distances = snp.abs(positions[None, :] - snp.arange(size, dtype=dtype)[:, None]) / width
+        weights = _normalized(_KERNELS[method](distances))
+    inside = (positions >= -0.5) & (positions <= size - 0.5)
     return snp.where(inside[None, :], weights, 0)
 
 
-def _normalised(weights: Array) -> Array:
+def _normalized(weights: Array) -> Array:
     total = snp.sum(weights, axis=0, keepdims=True)
     enough = snp.abs(total) > 1000 * float(np.finfo(np.float32).eps)
     return snp.where(enough, weights / snp.where(total != 0, total, 1), 0)
 
 
-def _overlaps(size: Any, centres: Array, step: Array) -> Array:
+def _overlaps(size: Any, centers: Array, step: Array) -> Array:
     """The fraction of each output pixel within the image that each input pixel covers."""
     reach = step / 2
-    first, last = centres - reach, centres + reach
-    pixels = snp.arange(size, dtype=centres.dtype)[:, None]
+    first, last = centers - reach, centers + reach
+    pixels = snp.arange(size, dtype=centers.dtype)[:, None]
     common = snp.minimum(last[None, :], pixels + 1) - snp.maximum(first[None, :], pixels)
-    return _normalised(snp.maximum(common, 0))
+    return _normalized(snp.maximum(common, 0))
 
 
-def _with_repeated_border(size: Any, places: Array) -> Array:
+def _with_repeated_border(size: Any, positions: Array) -> Array:
     """Weights of the cubic with a = -3/4, where the pixels at the border are there twice more."""
-    base = snp.floor(places)
+    base = snp.floor(positions)
     kernel = _cubic(-0.75)
-    pixels = snp.arange(size, dtype=places.dtype)[:, None]
-    weights = snp.zeros((), places.dtype)
+    pixels = snp.arange(size, dtype=positions.dtype)[:, None]
+    weights = snp.zeros((), positions.dtype)
     for offset in (-1, 0, 1, 2):
-        taken = base + offset
-        share = snp.where((taken >= -2) & (taken <= size + 1), kernel(snp.abs(places - taken)), 0)
-        weights = weights + snp.where(pixels == snp.clip(taken, 0, size - 1), share, 0)
-    return _normalised(weights)
+        pixel = base + offset
+        share = snp.where(
+            (pixel >= -2) & (pixel <= size + 1), kernel(snp.abs(positions - pixel)), 0
+        )
+        weights = weights + snp.where(pixels == snp.clip(pixel, 0, size - 1), share, 0)
+    return _normalized(weights)
 
 
 # public functions -----------------------------------------------------------------------------------
@@ -208,8 +210,8 @@ def scale_and_translate(
 ) -> Array:
     """Resample `image` to `shape`, scaled and translated along some dimensions.
 
-    What is at place x (the centre of pixel i is at i + 1/2) goes to `x * scale + translation`. Output
-    pixels that come from places outside of `image` are 0, except with CUBIC_PYTORCH, not antialiased.
+    The value at position x (the center of pixel i is at i + 1/2) goes to `x * scale + translation`. Output
+    pixels that come from positions outside of `image` are 0, except with CUBIC_PYTORCH, not antialiased.
 
     Args:
       image: an array; integers become floating point numbers.
@@ -373,8 +375,8 @@ def resize(
 def _nearest(x: Any, *, shape: tuple, axes: tuple) -> Array:
     for d in axes:
         size, wanted = x.shape[d], shape[d]
-        places = snp.floor(
+        positions = snp.floor(
             (snp.arange(wanted, dtype=float) + 0.5) * (size / wanted if wanted else 0)
         )
-        x = snp.take(x, places.astype(dtypes.int32), axis=d, mode="clip")
+        x = snp.take(x, positions.astype(dtypes.int32), axis=d, mode="clip")
     return x

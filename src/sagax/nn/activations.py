@@ -29,7 +29,7 @@ from sagax._src.primitives.special.erf import erfc
 from sagax._src.primitives.structural import convert
 from sagax._src.primitives.transcendental import logistic
 from sagax.numpy._arguments import one_axis
-from sagax.numpy._base import as_array, dtype_of, number_beside, operand_inexact, select, strong
+from sagax.numpy._base import as_array, dtype_of, number_like, operand_inexact, select, strong
 from sagax.numpy._fused import fused
 
 # e^-x is zero, and 1 + e^-x is 1, long before here, in every dtype
@@ -44,7 +44,7 @@ _SELU_SCALE = 1.0507009873554804934193349852946
 
 
 def _real(function: str, x: Any) -> Any:
-    """`x` as an array of real floating point numbers."""
+    """Convert `x` to an array of real floating point numbers."""
     x = operand_inexact(function, x)
     if dtypes.is_complex(dtype_of(x)):
         raise ArgumentValueError(
@@ -58,7 +58,7 @@ def _real(function: str, x: Any) -> Any:
 
 
 def _lifted(function: str, x: Any) -> Any:
-    """`x` as an array that is floating point as beside a Python float: weakly typed if it was not."""
+    """Convert `x` to floating point as a Python float operand would: weakly typed if it was not."""
     x = as_array(function, x)
     if dtypes.is_inexact(x.dtype):
         return x
@@ -66,13 +66,13 @@ def _lifted(function: str, x: Any) -> Any:
 
 
 def _within(x: Any, low: float, high: float) -> Any:
-    """`x` moved into [low, high]; NaN stays, in derivatives too, which are 0 at the ends and beyond."""
+    """Clip `x` to [low, high]; NaN stays, in derivatives too, which are 0 at the ends and beyond."""
     most = float(dtypes.finfo(dtype_of(x)).max)
     return saturate(x, max(low, -most), min(high, most))
 
 
 def _gated(x: Any, reach: float, gate: Callable[[Any], Any]) -> Any:
-    """x gate(x) for a gate that is exactly 0 below -reach and 1 above reach."""
+    """Compute x gate(x) for a gate that is exactly 0 below -reach and 1 above reach."""
     inside = _within(x, -reach, reach)
     return select(x >= reach, x, inside * gate(inside))
 
@@ -102,12 +102,13 @@ def activation(
 
 @fused
 def _relu(x: Any) -> Any:
-    return select(x <= 0, number_beside(0, x), x)
+    return select(x <= 0, number_like(0, x), x)
 
 
 def relu(x: Any) -> Array:
-    """Compute the rectified linear unit: max(x, 0). The derivative at 0 is 0. Booleans become
-    integers.
+    """Compute the rectified linear unit: max(x, 0).
+
+    The derivative at 0 is 0. Booleans become integers.
 
     >>> from sagax import nn
     >>> import sagax.numpy as snp
@@ -138,8 +139,7 @@ def _leaky_relu(x: Any, slope: Any) -> Any:
 
 
 def leaky_relu(x: Any, negative_slope: Any = 1e-2) -> Array:
-    """Compute the leaky rectified linear unit: `x` where it is not negative, else `negative_slope`
-    times `x`.
+    """Compute the leaky rectified linear unit: `x`, or `negative_slope` times a negative `x`.
 
     >>> from sagax import nn
     >>> import sagax.numpy as snp
@@ -152,7 +152,7 @@ def leaky_relu(x: Any, negative_slope: Any = 1e-2) -> Array:
 @fused
 def _elu(x: Any, alpha: Any) -> Any:
     positive = x > 0
-    below = select(positive, number_beside(0, x), x)
+    below = select(positive, number_like(0, x), x)
     return snp.where(positive, x, alpha * snp.expm1(below))
 
 
@@ -170,13 +170,14 @@ def elu(x: Any, alpha: Any = 1.0) -> Array:
 @fused
 def _celu(x: Any, alpha: Any) -> Any:
     positive = x > 0
-    below = select(positive, number_beside(0, x), x)
+    below = select(positive, number_like(0, x), x)
     return snp.where(positive, x, alpha * snp.expm1(below / alpha))
 
 
 def celu(x: Any, alpha: Any = 1.0) -> Array:
-    """Compute `x` where it is positive, else alpha (exp(x / alpha) - 1): smooth at 0 for every
-    alpha > 0.
+    """Compute `x` where it is positive, else alpha (exp(x / alpha) - 1).
+
+    It is smooth at 0 for every alpha > 0.
 
     >>> from sagax import nn
     >>> import sagax.numpy as snp
@@ -188,8 +189,7 @@ def celu(x: Any, alpha: Any = 1.0) -> Array:
 
 @activation(_lifted)
 def selu(x: Any) -> Array:
-    """Compute the exponential linear unit, scaled so that normal numbers keep their mean and
-    variance.
+    """Compute the exponential linear unit, scaled to preserve mean and variance of normal numbers.
 
     The constants are those of Klambauer et al., Self-Normalizing Neural Networks (2017).
 
@@ -198,7 +198,7 @@ def selu(x: Any) -> Array:
     >>> nn.selu(snp.array([-1.0, 1.0]))
     Array([-1.1113307,  1.050701 ], dtype=float32)
     """
-    return _SELU_SCALE * _elu(x, number_beside(_SELU_ALPHA, x))
+    return _SELU_SCALE * _elu(x, number_like(_SELU_ALPHA, x))
 
 
 # smooth ones --------------------------------------------------------------------------------------
@@ -289,12 +289,12 @@ def mish(x: Any) -> Array:
 
 
 def _normal_gate(x: Any) -> Any:
-    """The normal distribution function."""
-    return 0.5 * erfc(-x * number_beside(math.sqrt(0.5), x))
+    """Compute the normal distribution function."""
+    return 0.5 * erfc(-x * number_like(math.sqrt(0.5), x))
 
 
 def _normal_gate_near(x: Any) -> Any:
-    """The normal distribution function by a hyperbolic tangent, to three digits."""
+    """Approximate the normal distribution function by a hyperbolic tangent, to three digits."""
     return 0.5 * (1 + snp.tanh(math.sqrt(2 / math.pi) * (x + 0.044715 * (x * x * x))))
 
 
@@ -366,8 +366,9 @@ def _log1mexp_jvp(primals: tuple, tangents: tuple) -> tuple:
 
 @activation(_real)
 def log1mexp(x: Any) -> Array:
-    """Compute log(1 - exp(-x)) for positive `x`, exact for small and large ones; -inf at 0, NaN
-    below.
+    """Compute log(1 - exp(-x)) for positive `x`, exact for small and large ones.
+
+    -inf at 0, NaN below.
 
     >>> from sagax import nn
     >>> import sagax.numpy as snp
@@ -489,18 +490,13 @@ def glu(x: Any, axis: int = -1) -> Array:
 
 @takes_out_sharding
 def one_hot(
-    x: Any,
-    num_classes: Any,
-    *,
-    dtype: Any = None,
-    axis: int = -1,
-    out_sharding: Any = None,
+    x: Any, num_classes: Any, *, dtype: Any = None, axis: int = -1, out_sharding: Any = None
 ) -> Array:
-    """Encode indices as one-hot vectors: 1 at the index that each element of `x` is, else 0, along
-    a new axis of size `num_classes`.
+    """Encode indices as one-hot vectors, along a new axis of size `num_classes`.
 
-    An element outside of 0 ... num_classes - 1 gives zeros only. `dtype` is that of the result
-    (default: the default float); `axis` is where the new axis stands in the result, `out_sharding` how it is divided among
+    They are 1 at the index that each element of `x` is, else 0. An element outside of 0 ...
+    num_classes - 1 gives zeros only. `dtype` is that of the result (default: the default float);
+    `axis` is where the new axis stands in the result, `out_sharding` how it is divided among
     devices.
 
     Raises a TypeError for a number of classes that is no integer, a ValueError for an axis that the
@@ -534,8 +530,10 @@ def _classes(num_classes: Any) -> Any:
 
 @fused
 def _one_hot(x: Any, *, classes: Any, dtype: Any, axis: int) -> Any:
-    whole = aval_of(x).dtype
+    index_dtype = aval_of(x).dtype
     shape = [1] * (x.ndim + 1)
     shape[axis] = classes
-    indices = snp.arange(classes, dtype=None if whole == np.bool_ else whole).reshape(shape)
+    indices = snp.arange(classes, dtype=None if index_dtype == np.bool_ else index_dtype).reshape(
+        shape
+    )
     return (snp.expand_dims(x, axis) == indices).astype(dtype)

@@ -12,7 +12,6 @@ import numpy as np
 
 import sagax.numpy as snp
 from sagax._src.core import dims, dtypes
-from sagax._src.core.value import Array
 from sagax._src.diagnostics.errors import ArgumentError, ArgumentValueError, ShapeError
 from sagax._src.primitives.identities import stop_gradient
 from sagax.nn.normalization import logsumexp, softmax
@@ -37,8 +36,7 @@ def dot_product_attention(
     implementation: str | None = None,
     return_residual: bool = False,
 ) -> Any:
-    """Compute softmax(scale query key^T + bias) value: for each query a weighted mean of the
-    values.
+    """Compute softmax(scale query key^T + bias) value: weighted means of the values.
 
     Args:
       query: of shape (B, T, N, H), or (T, N, H) if there are no examples, as for all that follow.
@@ -147,32 +145,32 @@ def _attention(
 
 
 def _in_groups(x: Any, groups: int) -> Any:
-    """An array that broadcasts to (B, N, T, S) as one that broadcasts to (B, K, G, T, S)."""
+    """Reshape an array that broadcasts to (B, N, T, S) to one that broadcasts to (B, K, G, T, S)."""
     b, heads, t, s = x.shape
     return x.reshape(b, 1, 1, t, s) if heads == 1 else x.reshape(b, groups, heads // groups, t, s)
 
 
 def _seen(t: Any, s: Any, given: dict, groups: int, is_causal: bool, window: tuple | None) -> Any:
-    """The mask of keys that each query attends to, or None for all; broadcasts to (B, K, G, T, S)."""
-    parts = []
+    """Build the mask of keys that each query attends to, or None; broadcasts to (B, K, G, T, S)."""
+    masks = []
     at = snp.arange(t)[:, None]
     keys = snp.arange(s)
     if is_causal:
-        parts.append(at >= keys)
+        masks.append(at >= keys)
     if window is not None:
         left, right = window
-        parts.append(snp.logical_and(keys >= at - left, keys <= at + right))
+        masks.append(snp.logical_and(keys >= at - left, keys <= at + right))
     if "key_value_seq_lengths" in given:
-        parts.append(keys < given["key_value_seq_lengths"][:, None, None, None, None])
+        masks.append(keys < given["key_value_seq_lengths"][:, None, None, None, None])
     if "query_seq_lengths" in given:
-        parts.append(at < given["query_seq_lengths"][:, None, None, None, None])
+        masks.append(at < given["query_seq_lengths"][:, None, None, None, None])
     if "mask" in given:
-        parts.append(_in_groups(given["mask"], groups))
-    if not parts:
+        masks.append(_in_groups(given["mask"], groups))
+    if not masks:
         return None
-    seen = parts[0]
-    for part in parts[1:]:
-        seen = snp.logical_and(seen, part)
+    seen = masks[0]
+    for mask_term in masks[1:]:
+        seen = snp.logical_and(seen, mask_term)
     return seen
 
 
@@ -236,7 +234,7 @@ def _check_shapes(query: Any, key: Any, value: Any) -> None:
 
 
 def _over_logits(argument: str, x: Any, shape: tuple) -> Any:
-    """A bias or mask with 4 axes."""
+    """Check a bias or mask with 4 axes."""
     x = as_array(_NAME, x, 3 if argument == "bias" else 4)
     if x.ndim < 4:
         x = x.reshape((1,) * (4 - x.ndim) + x.shape)

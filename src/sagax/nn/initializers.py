@@ -48,8 +48,8 @@ class Initializer(Protocol):
     ) -> Array: ...
 
 
-def _placed(init: Initializer) -> Initializer:
-    """The initializer, whose weights are divided among devices as `out_sharding` says."""
+def _sharded_output(init: Initializer) -> Initializer:
+    """Wrap an initializer, so that its weights are sharded as `out_sharding` says."""
     name = getattr(init, "__qualname__", "").partition(".")[0]
 
     @functools.wraps(init)
@@ -65,7 +65,7 @@ def _placed(init: Initializer) -> Initializer:
 # constants ----------------------------------------------------------------------------------------
 
 
-@_placed
+@_sharded_output
 def zeros(key: Any, shape: Any, dtype: Any = None, out_sharding: Any = None) -> Array:
     """Create zeros of the given shape and dtype (default: the default float). The key is not used.
 
@@ -76,7 +76,7 @@ def zeros(key: Any, shape: Any, dtype: Any = None, out_sharding: Any = None) -> 
     return snp.zeros(shape, _dtype("zeros", dtype))
 
 
-@_placed
+@_sharded_output
 def ones(key: Any, shape: Any, dtype: Any = None, out_sharding: Any = None) -> Array:
     """Create ones of the given shape and dtype (default: the default float). The key is not used.
 
@@ -96,7 +96,7 @@ def constant(value: Any, dtype: Any = None) -> Initializer:
     """
     default = dtype
 
-    @_placed
+    @_sharded_output
     def init(key: Any, shape: Any, dtype: Any = default, out_sharding: Any = None) -> Array:
         return snp.full(shape, value, dtype=_dtype("constant", dtype))
 
@@ -115,7 +115,7 @@ def uniform(scale: Any = 1e-2, dtype: Any = None) -> Initializer:
     """
     default = dtype
 
-    @_placed
+    @_sharded_output
     def init(key: Any, shape: Any, dtype: Any = default, out_sharding: Any = None) -> Array:
         dtype = _dtype("uniform", dtype)
         return random.uniform(key, shape, dtype) * snp.asarray(scale, dtype)
@@ -132,7 +132,7 @@ def normal(stddev: Any = 1e-2, dtype: Any = None) -> Initializer:
     """
     default = dtype
 
-    @_placed
+    @_sharded_output
     def init(key: Any, shape: Any, dtype: Any = default, out_sharding: Any = None) -> Array:
         dtype = _dtype("normal", dtype)
         return random.normal(key, shape, dtype) * snp.asarray(stddev, dtype)
@@ -143,8 +143,7 @@ def normal(stddev: Any = 1e-2, dtype: Any = None) -> Initializer:
 def truncated_normal(
     stddev: Any = 1e-2, dtype: Any = None, lower: Any = -2.0, upper: Any = 2.0
 ) -> Initializer:
-    """Build an initializer that draws `stddev` times normal numbers under the condition that these
-    lie in (lower, upper).
+    """Build an initializer that draws `stddev` times normal numbers truncated to (lower, upper).
 
     >>> from sagax import nn, random
     >>> bool((nn.initializers.truncated_normal(1.0)(random.key(0), (100,)) < 2).all())
@@ -152,7 +151,7 @@ def truncated_normal(
     """
     default = dtype
 
-    @_placed
+    @_sharded_output
     def init(key: Any, shape: Any, dtype: Any = default, out_sharding: Any = None) -> Array:
         dtype = _dtype("truncated_normal", dtype)
         return random.truncated_normal(key, lower, upper, shape, dtype) * snp.asarray(stddev, dtype)
@@ -164,7 +163,7 @@ def truncated_normal(
 
 
 def _fans(shape: tuple, in_axis: Axes, out_axis: Axes, batch_axis: Axes) -> tuple[float, float]:
-    """The numbers of inputs and outputs that one unit is connected with."""
+    """Compute the numbers of inputs and outputs that one unit is connected with."""
     if len(shape) <= 1:
         raise ArgumentValueError(
             f"Can't compute input and output sizes of a {len(shape)}-dimensional weights tensor with"
@@ -183,7 +182,7 @@ def _fans(shape: tuple, in_axis: Axes, out_axis: Axes, batch_axis: Axes) -> tupl
 
 
 def _uniform_disc(key: Any, shape: tuple, dtype: Any) -> Array:
-    """Complex numbers uniform in the disc of radius 1."""
+    """Draw complex numbers uniform in the disc of radius 1."""
     part = dtypes.real_part_dtype(dtype)
     radius_key, angle_key = random.split(key)
     radius = snp.sqrt(2 * random.uniform(radius_key, shape, part)).astype(dtype)
@@ -192,7 +191,7 @@ def _uniform_disc(key: Any, shape: tuple, dtype: Any) -> Array:
 
 
 def _cut_complex_normal(key: Any, shape: tuple, dtype: Any) -> Array:
-    """Complex normal numbers under the condition that their absolute values are below 2."""
+    """Draw complex normal numbers under the condition that their absolute values are below 2."""
     part = dtypes.real_part_dtype(dtype)
     radius_key, angle_key = random.split(key)
     most = 1 - snp.exp(snp.asarray(-4.0, dtype))
@@ -232,7 +231,7 @@ def variance_scaling(
     """
     default = dtype
 
-    @_placed
+    @_sharded_output
     def init(key: Any, shape: Any, dtype: Any = default, out_sharding: Any = None) -> Array:
         name = "variance_scaling"
         dtype = _dtype(name, dtype)
@@ -280,8 +279,7 @@ def variance_scaling(
 def glorot_uniform(
     in_axis: Axes = -2, out_axis: Axes = -1, batch_axis: Axes = (), dtype: Any = None
 ) -> Initializer:
-    """Build an initializer that draws uniform numbers with variance 1 / (mean of fan-in and
-    fan-out).
+    """Build an initializer that draws uniform numbers with variance 1 / mean(fan-in, fan-out).
 
     Glorot and Bengio, Understanding the difficulty of training deep feedforward neural networks
     (2010). Arguments as in `variance_scaling`.
@@ -296,8 +294,7 @@ def glorot_uniform(
 def glorot_normal(
     in_axis: Axes = -2, out_axis: Axes = -1, batch_axis: Axes = (), dtype: Any = None
 ) -> Initializer:
-    """Build an initializer that draws truncated normal numbers with the variance of
-    `glorot_uniform`.
+    """Build an initializer that draws truncated normal numbers of variance as `glorot_uniform`.
 
     >>> from sagax import nn, random
     >>> nn.initializers.glorot_normal()(random.key(0), (2, 3)).shape
@@ -337,8 +334,7 @@ def lecun_normal(
 def he_uniform(
     in_axis: Axes = -2, out_axis: Axes = -1, batch_axis: Axes = (), dtype: Any = None
 ) -> Initializer:
-    """Build an initializer that draws uniform numbers with variance 2 / fan-in, for rectified
-    units.
+    """Build an initializer that draws uniform numbers with variance 2 / fan-in, for rectifiers.
 
     He et al., Delving deep into rectifiers (2015). Arguments as in `variance_scaling`.
 
@@ -371,7 +367,7 @@ kaiming_normal = he_normal
 
 
 def _orthonormal(key: Any, rows: int, columns: int, dtype: Any) -> Array:
-    """A random matrix with orthonormal columns, or rows if these are fewer."""
+    """Draw a random matrix with orthonormal columns, or rows if these are fewer."""
     tall = max(rows, columns), min(rows, columns)
     q, r = qr(random.normal(key, tall, dtype), full_matrices=False)
     # of the two signs that a column may have, one makes the distribution uniform
@@ -395,7 +391,7 @@ def orthogonal(scale: Any = 1.0, column_axis: int = -1, dtype: Any = None) -> In
     """
     default = dtype
 
-    @_placed
+    @_sharded_output
     def init(key: Any, shape: Any, dtype: Any = default, out_sharding: Any = None) -> Array:
         dtype = _dtype("orthogonal", dtype)
         shape = _shape_of("orthogonal", shape)
@@ -417,10 +413,9 @@ def orthogonal(scale: Any = 1.0, column_axis: int = -1, dtype: Any = None) -> In
 
 
 def delta_orthogonal(scale: Any = 1.0, column_axis: int = -1, dtype: Any = None) -> Initializer:
-    """Build an initializer for convolution kernels: an orthogonal matrix in the middle, zeros
-    around it.
+    """Build an initializer for convolution kernels: an orthogonal center, zeros around it.
 
-    Shapes have 3, 4 or 5 axes, the last two for inputs and outputs, of which there are not more inputs
+    Shapes have 3, 4 or 5 axes, the last two for inputs and outputs, with at most as many inputs as outputs
     (else ValueError). Xiao et al., Dynamical isometry and a mean field theory of CNNs (2018).
 
     >>> from sagax import nn, random
@@ -430,7 +425,7 @@ def delta_orthogonal(scale: Any = 1.0, column_axis: int = -1, dtype: Any = None)
     """
     default = dtype
 
-    @_placed
+    @_sharded_output
     def init(key: Any, shape: Any, dtype: Any = default, out_sharding: Any = None) -> Array:
         name = "delta_orthogonal"
         dtype = _dtype(name, dtype)

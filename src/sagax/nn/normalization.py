@@ -26,7 +26,7 @@ from sagax.numpy._base import (
     as_operand,
     broadcast_shapes,
     dtype_of,
-    number_beside,
+    number_like,
     operand_inexact,
     promote_inexact,
     select,
@@ -41,7 +41,7 @@ Axis = int | Sequence[int] | None
 
 
 def _mask(function: str, where: Any, shape: tuple) -> tuple:
-    """The mask, if there is one, checked, as operands for a fused function."""
+    """Check the mask, if there is one; return it as operands for a fused function."""
     if where is None:
         return ()
     where = as_array(function, where)
@@ -64,25 +64,25 @@ def _mask(function: str, where: Any, shape: tuple) -> tuple:
 
 
 def _masked(x: Any, where: tuple, fill: float) -> Any:
-    """`x` where the mask, if there is one, is true, else `fill`."""
-    return select(where[0], x, number_beside(fill, x)) if where else x
+    """Select `x` where the mask, if there is one, is true, else `fill`."""
+    return select(where[0], x, number_like(fill, x)) if where else x
 
 
-def _greatest(x: Any, axes: tuple, beside_nothing: float = -np.inf) -> Any:
-    """The greatest elements, along axes that stay; -inf is replaced by `beside_nothing`.
+def _maximum(x: Any, axes: tuple, empty_value: float = -np.inf) -> Any:
+    """Compute the maximum along axes that stay; -inf is replaced by `empty_value`.
 
     Derivatives do not pass, since they cancel in all that follows.
     """
     found = snp.max(stop_gradient(x), axis=axes, keepdims=True, initial=-np.inf)
-    if beside_nothing == -np.inf:
+    if empty_value == -np.inf:
         return found
-    return select(found == -np.inf, number_beside(beside_nothing, found), found)
+    return select(found == -np.inf, number_like(empty_value, found), found)
 
 
 @custom_jvp
 def _less(x: Any, shift: Any) -> Any:
-    """x - shift, which is 0 where they are equal, be it infinities. `shift` has no derivative."""
-    return select(x == shift, number_beside(0.0, x), x - shift)
+    """Subtract x - shift: 0 where they are equal, infinities too. `shift` has no derivative."""
+    return select(x == shift, number_like(0.0, x), x - shift)
 
 
 @_less.defjvp
@@ -94,18 +94,18 @@ def _less_jvp(primals: tuple, tangents: tuple) -> tuple:
 
 
 def _exponentials(x: Any, where: tuple, axes: tuple) -> tuple:
-    """Differences from the greatest element, exponentials of them, and sums of these."""
+    """Compute differences from the maximum, their exponentials, and sums of these."""
     x = _masked(x, where, -np.inf)
-    differences = _less(x, _greatest(x, axes, beside_nothing=np.nan))
+    differences = _less(x, _maximum(x, axes, empty_value=np.nan))
     exponentials = snp.exp(differences)
     if where:
         exponentials = _masked(exponentials, where, 0.0)
     total = snp.sum(exponentials, axis=axes, keepdims=True)
-    if where:  # nothing is chosen: no division by zero, which derivatives would notice
+    if where:  # an empty mask must not divide by zero: derivatives would be NaN
         none = snp.logical_not(
             snp.any(snp.broadcast_to(where[0], x.shape), axis=axes, keepdims=True)
         )
-        total = select(none, number_beside(1.0, total), total)
+        total = select(none, number_like(1.0, total), total)
     return differences, exponentials, total
 
 
@@ -125,7 +125,7 @@ def softmax(x: Any, axis: Axis = -1, where: Any = None) -> Array:
     """Compute exp(x) / sum(exp(x)), summed along `axis` (one, several, or None: all).
 
     `where` chooses the elements that take part (booleans that broadcast to the shape of `x`); others
-    become 0. Several elements that are +inf share the whole; if all are -inf the result is NaN.
+    become 0. Several elements that are +inf share the sum 1; if all are -inf the result is NaN.
 
     >>> from sagax import nn
     >>> import sagax.numpy as snp
@@ -167,15 +167,15 @@ def _logsumexp(
         shape = broadcast_shapes("logsumexp", [x.shape, shape_of(weights)])
         x = snp.broadcast_to(x, shape)
         # an element without weight does not count, however great
-        x = select(weights == 0, number_beside(-np.inf, x), x)
+        x = select(weights == 0, number_like(-np.inf, x), x)
     x = _masked(x, where, -np.inf)
     if dtypes.is_complex(dtype_of(x)):
-        shift = _greatest(snp.real(x), axes, beside_nothing=0.0)
-        shift = select(shift == np.inf, number_beside(0.0, shift), shift)
+        shift = _maximum(snp.real(x), axes, empty_value=0.0)
+        shift = select(shift == np.inf, number_like(0.0, shift), shift)
         terms = snp.exp(x - shift)
     else:
         # where all are -inf, the sum depends on each of them alike, but there is no sum of weights
-        shift = _greatest(x, axes, beside_nothing=0.0 if weighted else -np.inf)
+        shift = _maximum(x, axes, empty_value=0.0 if weighted else -np.inf)
         terms = snp.exp(_less(x, shift))
     if weighted:
         terms = terms * weights
@@ -185,7 +185,7 @@ def _logsumexp(
         return snp.log(abs(total)) + shift, snp.sign(total)
     if not dtypes.is_complex(dtype_of(x)) and weighted:
         # a sum below zero has no logarithm
-        return select(total < 0, number_beside(np.nan, total), snp.log(abs(total)) + shift)
+        return select(total < 0, number_like(np.nan, total), snp.log(abs(total)) + shift)
     return snp.log(total) + shift
 
 
@@ -197,8 +197,7 @@ def logsumexp(
     return_sign: bool = False,
     where: Any = None,
 ) -> Any:
-    """Compute log(sum(b exp(a))), summed along `axis` (one, several, or None: all), without
-    overflow.
+    """Compute log(sum(b exp(a))) along `axis` (one, several, or None: all), without overflow.
 
     Args:
       a: an array; integers become floating point.
@@ -234,8 +233,7 @@ def logsumexp(
 
 
 def logmeanexp(x: Any, axis: Axis = None, where: Any = None, keepdims: bool = False) -> Array:
-    """Compute log(mean(exp(x))), averaged along `axis` (one, several, or None: all), without
-    overflow.
+    """Compute log(mean(exp(x))) along `axis` (one, several, or None: all), without overflow.
 
     Only elements where `where` is true count (booleans that broadcast to the shape of `x`).
 
@@ -342,7 +340,7 @@ def _standardize(
 
 
 def _in_range(x: Any, mean: Any, epsilon: Any, where: tuple, axes: tuple) -> tuple:
-    """The arguments, scaled if squares of elements would overflow: the result does not depend on it.
+    """Scale the arguments if squares of elements would overflow: the result does not depend on it.
 
     An infinite element, beside which finite ones vanish, becomes 1 or -1, and these become 0.
     """

@@ -119,7 +119,7 @@ def _unscaled(name: str, argument: str, x: Any, scales: Any) -> Any:
 
 
 def _quantized(x: Any, config: BlockScaleConfig) -> Any:
-    """`x` (B, M, K) rounded to what the format can hold, as float32."""
+    """Round `x` (B, M, K) to the values of the format, as float32."""
     block = config.block_size
     if x.shape[2] % block:
         raise ShapeError(
@@ -131,10 +131,10 @@ def _quantized(x: Any, config: BlockScaleConfig) -> Any:
     most = float(ml_dtypes.finfo(config.data_type).max)
     greatest = snp.max(snp.abs(wide), axis=-1, keepdims=True)
     if config.mode == "nvfp4":
-        whole = 1.0 if config.global_scale is None else convert(config.global_scale, _F32)
+        outer_scale = 1.0 if config.global_scale is None else convert(config.global_scale, _F32)
         largest = float(ml_dtypes.finfo(config.scale_type).max)
-        scales = snp.clip(greatest / (most * whole), 0.0, largest)
-        scales = convert(convert(scales, config.scale_type), _F32) * whole
+        scales = snp.clip(greatest / (most * outer_scale), 0.0, largest)
+        scales = convert(convert(scales, config.scale_type), _F32) * outer_scale
     else:
         # the least power of two with which the greatest element does not overflow
         nonzero = snp.where(greatest > 0, greatest, 1.0)
@@ -194,7 +194,7 @@ def scaled_dot_general(
 
 
 def _as_matrices(x: Any, contract: int, batch: Sequence[int]) -> tuple[Any, tuple, tuple]:
-    """`x` as (B, M, K), and the shapes that B and M stand for."""
+    """Reshape `x` to (B, M, K); return also the shapes that B and M stand for."""
     contract = contract % x.ndim
     batch = [d % x.ndim for d in batch]
     free = [d for d in range(x.ndim) if d != contract and d not in batch]
@@ -219,8 +219,8 @@ def _product(configs: tuple, a: Any, b: Any) -> Any:
     def forward(a: Any, b: Any) -> tuple:
         return product(a, b), (a, b)
 
-    def backward(kept: tuple, g: Any) -> tuple:
-        a, b = kept
+    def backward(residuals: tuple, g: Any) -> tuple:
+        a, b = residuals
         turned = snp.swapaxes(g, 1, 2)
 
         def fits(x: Any) -> Any:

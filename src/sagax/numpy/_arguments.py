@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Sequence
+from collections.abc import Collection
 from typing import Any
 
 import numpy as np
 
+from sagax._src.argument_checks.checks import canonical_axis
 from sagax._src.core import dims
 from sagax._src.core.trace import Tracer
 from sagax._src.core.value import Array, aval_of
@@ -17,12 +18,11 @@ from sagax._src.diagnostics.errors import (
     ConcretizationTypeError,
     SagaxError,
 )
-from sagax._src.primitives.structural import canonical_axis
 from sagax.numpy._base import as_operand
 
 
 class UnsupportedArgumentError(SagaxError, NotImplementedError):
-    """An argument that NumPy's function has and that cannot be honoured here."""
+    """An argument that NumPy's function has and that cannot be honored here."""
 
     code = "SX0125"
 
@@ -49,6 +49,19 @@ def refuse_sharding(function: str, out_sharding: Any) -> None:
             f"The 'out_sharding' argument to numpy.{function} is not supported.",
             fix="place the result with sagax.device_put(x, sharding), "
             "or inside jit with lax.with_sharding_constraint",
+        )
+
+
+def check_choice(
+    function: str, argument: str, value: Any, choices: Collection[Any], expected: str | None = None
+) -> None:
+    """Raise unless `value` is one of `choices`; `expected` words them, by default as a list."""
+    if value not in choices:
+        raise ArgumentValueError(
+            function=function,
+            argument=argument,
+            got=repr(value),
+            expected=expected or f"one of {', '.join(map(repr, choices))}",
         )
 
 
@@ -105,9 +118,7 @@ def one_axis(function: str, axis: Any, ndim: int, argument: str = "axis") -> int
 
 
 def axes_in_order(function: str, axes: Any, ndim: int, argument: str = "axes") -> tuple[int, ...]:
-    """Normalize each of `axes` (an int or several) to a dimension, in the order given; no
-    duplicates.
-    """
+    """Normalize each of `axes` (an int or several) to a dimension, in this order; no duplicates."""
     given: Any = axes if isinstance(axes, (tuple, list, range, np.ndarray, Array)) else (axes,)
     found = tuple([one_axis(function, a, ndim, argument) for a in given])
     if len(set(found)) != len(found):

@@ -37,12 +37,12 @@ from sagax._src.primitives.rounding import RoundingMethod, round_p
 from sagax._src.primitives.structural import real_p
 from sagax.numpy._base import (
     dtype_of,
-    number_beside,
+    number_like,
     operand_inexact,
     operands2,
     operands2_inexact,
     select,
-    zero_beside,
+    zero_like,
 )
 from sagax.numpy._fused import fused, operation1, operation2
 
@@ -59,7 +59,7 @@ _SCALARS = frozenset((bool, int, float, complex))
 
 
 def _numeric(*operands: Any) -> tuple:
-    """Promoted operands, as integers where they are booleans."""
+    """Promote booleans among the operands to integers."""
     if dtype_of(operands[0]) == _BOOL:
         dtype = dtypes.to_numeric(_BOOL)
         return tuple([_base.cast(x, dtype, False) for x in operands])
@@ -67,7 +67,7 @@ def _numeric(*operands: Any) -> tuple:
 
 
 def _real_kind(function: str, x: Any) -> str:
-    """The kind of a dtype that is not complex; raises for a complex one."""
+    """Return the kind of a dtype that is not complex; raise for a complex one."""
     kind = dtypes.kind(dtype_of(x))
     if kind == "c":
         raise DtypeError(
@@ -202,30 +202,30 @@ def reciprocal(x: Any, /) -> Array:
     return integer_pow_p.bind(operand_inexact("reciprocal", x), y=-1)
 
 
-def _known_sign(x: Any) -> int:
-    """1 or -1 for a number that is known to be positive or negative, else 0."""
+def _static_sign(x: Any) -> int:
+    """Return 1 or -1 for a number that is known to be positive or negative, else 0."""
     known: Any = x if type(x) in _SCALARS or isinstance(x, np.generic) else 0
     return 1 if known > 0 else -1 if known < 0 else 0
 
 
 def _remainder(x: Any, y: Any, sign: int) -> tuple[Any, Any]:
-    """The result of `rem`, with the sign of x, and a mask of signs that differ from y's.
+    """Return the result of `rem`, with the sign of x, and a mask of signs that differ from y's.
 
     `sign` is that of y if it is known. For integers y = 0 must have been dealt with.
     """
     r = rem_p.bind(x, y)
-    zero = zero_beside(r)
+    zero = zero_like(r)
     if sign:
         return r, (lt_p if sign > 0 else gt_p).bind(r, zero)
-    differ = ne_p.bind(lt_p.bind(r, zero), lt_p.bind(y, zero_beside(y)))
+    differ = ne_p.bind(lt_p.bind(r, zero), lt_p.bind(y, zero_like(y)))
     return r, and_p.bind(differ, ne_p.bind(r, zero))
 
 
-def _not_zero(y: Any, sign: int) -> Any:
-    """A divisor of integers with 1 in place of 0, for which the remainder is defined to be 0."""
+def _nonzero_divisor(y: Any, sign: int) -> Any:
+    """Replace 0 by 1 in an integer divisor; the remainder is then defined to be 0."""
     if sign or dtypes.is_inexact(dtype_of(y)):
         return y
-    return select(eq_p.bind(y, zero_beside(y)), number_beside(1, y), y)
+    return select(eq_p.bind(y, zero_like(y)), number_like(1, y), y)
 
 
 @operation2
@@ -245,13 +245,13 @@ def floor_divide(x1: Any, x2: Any, /) -> Array:
     if kind == "f":
         return _floor_divmod(x, y)[0]
     quotient = div_p.bind(x, y)
-    sign = _known_sign(x2)
+    sign = _static_sign(x2)
     if sign:
         _, below = _remainder(x, y, sign)
     else:
-        rest = ne_p.bind(rem_p.bind(x, y), zero_beside(x))
+        rest = ne_p.bind(rem_p.bind(x, y), zero_like(x))
         below = and_p.bind(rest, ne_p.bind(sign_p.bind(x), sign_p.bind(y)))
-    return select(below, sub_p.bind(quotient, number_beside(1, quotient)), quotient)
+    return select(below, sub_p.bind(quotient, number_like(1, quotient)), quotient)
 
 
 @operation2
@@ -266,8 +266,8 @@ def remainder(x1: Any, x2: Any, /) -> Array:
     """
     x, y = _numeric(*operands2("remainder", x1, x2))
     kind = _real_kind("remainder", x)
-    sign = _known_sign(x2)
-    y = _not_zero(y, sign)
+    sign = _static_sign(x2)
+    y = _nonzero_divisor(y, sign)
     if kind == "u":
         return rem_p.bind(x, y)
     r, below = _remainder(x, y, sign)
@@ -289,7 +289,7 @@ def fmod(x1: Any, x2: Any, /) -> Array:
     """
     x, y = _numeric(*operands2("fmod", x1, x2))
     _real_kind("fmod", x)
-    return rem_p.bind(x, _not_zero(y, _known_sign(x2)))
+    return rem_p.bind(x, _nonzero_divisor(y, _static_sign(x2)))
 
 
 @operation2
@@ -303,19 +303,19 @@ def divmod(x1: Any, x2: Any, /) -> tuple[Array, Array]:
     x, y = _numeric(*operands2("divmod", x1, x2))
     if _real_kind("divmod", x) == "f":
         return _floor_divmod(x, y)
-    if _known_sign(x2):  # a number, of which more is known than of the operand made of it
+    if _static_sign(x2):  # a number tells more than the operand made of it
         y = x2
     return floor_divide(x, y), remainder(x, y)
 
 
 @fused
 def _floor_divmod(x: Any, y: Any) -> tuple[Array, Array]:
-    """The floor of x / y, and the remainder that goes with it, in floating point."""
+    """Compute the floor of x / y and the matching remainder, in floating point."""
     r, below = _remainder(x, y, 0)
     # x - r is a multiple of y, up to rounding that the last step takes away
-    multiple = select(eq_p.bind(y, zero_beside(y)), x, sub_p.bind(x, r))
+    multiple = select(eq_p.bind(y, zero_like(y)), x, sub_p.bind(x, r))
     quotient = div_p.bind(multiple, y)
-    quotient = select(below, sub_p.bind(quotient, number_beside(1, quotient)), quotient)
+    quotient = select(below, sub_p.bind(quotient, number_like(1, quotient)), quotient)
     quotient = round_p.bind(quotient, rounding_method=RoundingMethod.AWAY_FROM_ZERO)
     return quotient, select(below, add_p.bind(r, y), r)
 
@@ -358,10 +358,10 @@ pow = power
 
 @fused
 def _integer_power(x: Any, y: Any) -> Array:
-    """Integers to integer powers by squaring: one round for each bit of the greatest exponent."""
+    """Raise integers to integer powers by squaring: one step for each bit of the greatest exponent."""
     shape = _base.broadcast_shapes("power", [_base.shape_of(x), _base.shape_of(y)])
     x, y = _base.broadcast_to(x, shape), _base.broadcast_to(y, shape)
-    one, zero = number_beside(1, y), zero_beside(y)
+    one, zero = number_like(1, y), zero_like(y)
 
     def unfinished(state: tuple) -> Array:
         return reduce_or_p.bind(ne_p.bind(state[2], zero), axes=tuple(range(len(shape))))
@@ -372,7 +372,7 @@ def _integer_power(x: Any, y: Any) -> Array:
         out = select(odd, mul_p.bind(out, x), out)
         return out, mul_p.bind(x, x), shift_right_logical_p.bind(y, one)
 
-    start = _base.broadcast_to(_base.as_array("power", number_beside(1, x)), shape)
+    start = _base.broadcast_to(_base.as_array("power", number_like(1, x)), shape)
     return loops.while_loop(unfinished, step, (start, x, y))[0]
 
 
@@ -497,7 +497,7 @@ def fmin(x1: Any, x2: Any) -> Array:
 
 
 def _lexicographic(compare: Any, x: Any, y: Any) -> Array:
-    """A comparison that orders complex numbers by real parts, then by imaginary parts."""
+    """Compare complex numbers by real parts, then by imaginary parts."""
     if not dtypes.is_complex(dtype_of(x)):
         return compare.bind(x, y)
     (rx, ix), (ry, iy) = _parts(x), _parts(y)

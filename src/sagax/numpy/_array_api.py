@@ -39,11 +39,7 @@ class __array_namespace_info__:
 
     def capabilities(self) -> dict[str, Any]:
         """Return the supported features: no boolean masks and no data-dependent shapes, because of tracing."""
-        return {
-            "boolean indexing": False,
-            "data-dependent shapes": False,
-            "max dimensions": 64,
-        }
+        return {"boolean indexing": False, "data-dependent shapes": False, "max dimensions": 64}
 
     def default_device(self) -> None:
         """Return None: arrays are on the default device unless one is requested."""

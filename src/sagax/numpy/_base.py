@@ -85,23 +85,23 @@ def x64() -> bool:
     return _thread.settings.x64
 
 
-# --- numbers beside arrays -----------------------------------------------------------------------
+# --- scalars combined with arrays ----------------------------------------------------------------
 
 _numbers: dict[tuple, tuple] = {}
-_beside: dict[tuple, tuple] = {}
+_scalars_like: dict[tuple, tuple] = {}
 _pairs: dict[tuple, tuple] = {}
 
 
-def kept(scalar: Any) -> Any:
+def scalar_operand(scalar: Any) -> Any:
     """Convert a NumPy scalar to an operand of the same dtype, of 64 bits too where x64 is off."""
-    return _both(scalar)[0]
+    return _scalar_and_array(scalar)[0]
 
 
 def number(value: Any, kind: type, dtype: Any) -> Any:
     """Convert a Python number of type `kind` to a scalar of `dtype`. Raises if an int does not fit.
 
     It is a NumPy scalar, which a traced program holds as a literal; where operations are evaluated at
-    once it is an array, made once and kept.
+    once it is an array, made once and cached.
     """
     if value or kind is int or kind is bool:
         key = (value, kind, dtype, _thread.settings.x64)
@@ -109,7 +109,7 @@ def number(value: Any, kind: type, dtype: Any) -> Any:
         key = (repr(value), kind, dtype, _thread.settings.x64)
     found = _numbers.get(key)
     if found is None:
-        found = _both(_new_number(value, kind, dtype))
+        found = _scalar_and_array(_new_number(value, kind, dtype))
         if len(_numbers) >= _NUMBERS_LIMIT:
             _numbers.clear()
         _numbers[key] = found
@@ -129,22 +129,22 @@ def _new_number(value: Any, kind: type, dtype: Any) -> Any:
         return np.asarray(value).astype(dtype)[()]
 
 
-def _beside_array(function: str, a: Any, value: Any, kind: type) -> Any:
-    """A Python number as an operand beside an array, or None if the array must be converted too."""
+def _scalar_like(function: str, a: Any, value: Any, kind: type) -> Any:
+    """Convert a Python number to an operand for an array; None if the array must be converted too."""
     if value or kind is int:
         key = (a, kind, value, _thread.settings)
     else:
         key = (a, kind, repr(value), _thread.settings)
-    found = _beside.get(key)
+    found = _scalars_like.get(key)
     if found is None:
-        found = _new_beside(function, a, value, kind)
-        if len(_beside) >= _NUMBERS_LIMIT:
-            _beside.clear()
-        _beside[key] = found
+        found = _new_scalar_like(function, a, value, kind)
+        if len(_scalars_like) >= _NUMBERS_LIMIT:
+            _scalars_like.clear()
+        _scalars_like[key] = found
     return found[1] if _state.trace is _evaluation else found[0]
 
 
-def _new_beside(function: str, a: Any, value: Any, kind: type) -> tuple:
+def _new_scalar_like(function: str, a: Any, value: Any, kind: type) -> tuple:
     scalar = dtypes.canonicalize(kind, x64()), kind is not bool
     dtype, weak = common_of(function, ((a.dtype, a.weak_type), scalar))
     if dtype is not a.dtype:
@@ -152,17 +152,17 @@ def _new_beside(function: str, a: Any, value: Any, kind: type) -> tuple:
     if weak:
         same = _python_number(value, dtype)
         return same, same
-    return _both(_new_number(value, kind, dtype))
+    return _scalar_and_array(_new_number(value, kind, dtype))
 
 
-def array_beside(function: str, a: Any, value: Any) -> Any:
+def array_like(function: str, a: Any, value: Any) -> Any:
     """Convert a Python number to an array that combines with `a`, in its dtype if that can hold it."""
-    _, found = _new_beside(function, a.aval, value, type(value))
+    _, found = _new_scalar_like(function, a.aval, value, type(value))
     return sockets.concrete(value if found is None else found)
 
 
-def _both(scalar: Any) -> tuple:
-    """A scalar for programs that are traced, and the same as an array, for evaluation."""
+def _scalar_and_array(scalar: Any) -> tuple:
+    """Return a scalar for traced functions, and the same as an array, for evaluation."""
     if isinstance(scalar, np.generic) and dtypes.canonicalize(scalar.dtype, x64()) != scalar.dtype:
         # Beside an array that was made while x64 was on. As a scalar it would be cut to 32 bits.
         wide = from_host(np.asarray(scalar))
@@ -170,7 +170,7 @@ def _both(scalar: Any) -> tuple:
     return scalar, sockets.concrete(scalar)
 
 
-def number_beside(value: Any, x: Any) -> Any:
+def number_like(value: Any, x: Any) -> Any:
     """Convert a Python number to a scalar in the dtype of the operand `x`, weak if that is weak."""
     aval = aval_of(x)
     if not aval.weak_type:
@@ -181,13 +181,13 @@ def number_beside(value: Any, x: Any) -> Any:
     return convert(sockets.concrete(same), aval.dtype, True)
 
 
-def zero_beside(x: Any) -> Any:
+def zero_like(x: Any) -> Any:
     """Zero as a scalar that goes with the operand `x`."""
-    return number_beside(0, x)
+    return number_like(0, x)
 
 
 def _common_pair(function: str, a: Any, b: Any, settings: Any) -> tuple:
-    """The common (dtype, weak) of two arrays."""
+    """Return the common (dtype, weak) of two arrays."""
     key = (a, b, settings)
     found = _pairs.get(key)
     if found is None:
@@ -219,7 +219,7 @@ def cast(x: Any, dtype: Any, weak: bool) -> Any:
             return _python_number(x, dtype)
         return number(x, kind, dtype)
     if isinstance(x, np.generic) and not weak:
-        return kept(dtypes.convert_numpy(np.asarray(x), dtype)[()])
+        return scalar_operand(dtypes.convert_numpy(np.asarray(x), dtype)[()])
     # weakness alone does not matter to an operation whose other operand is strong
     return x if aval_of(x).dtype == dtype else convert(x, dtype, weak)
 
@@ -228,7 +228,7 @@ _PYTHON: dict[str, Any] = {"b": bool, "i": int, "u": int, "f": float, "c": compl
 
 
 def _python_number(x: Any, dtype: Any) -> Any:
-    """A Python number as one of the kind of `dtype`, which it must fit."""
+    """Convert a Python number to the kind of `dtype`, which it must fit."""
     kind = dtypes.kind(dtype)
     if kind == "i" and type(x) is int:
         dtypes.check_python_int(x, dtype)
@@ -337,7 +337,7 @@ def _check_aligned(function: str, args: Sequence[Any], rank: int) -> None:
 
 
 def _differing(shapes: Sequence[tuple]) -> tuple[int, list] | None:
-    """The last axis, a negative number, along which shapes do not broadcast, and the sizes there."""
+    """Find the last axis (negative) along which shapes do not broadcast, and the sizes there."""
     for axis in range(-1, -max(map(len, shapes)) - 1, -1):
         sizes = [s[axis] for s in shapes if len(s) >= -axis]
         joint: Any = 1
@@ -367,7 +367,7 @@ def promoted2(function: str, x: Any, y: Any) -> tuple:
     if isinstance(x, Array):
         kind = type(y)
         if kind in _SCALARS:
-            number = _beside_array(function, x.aval, y, kind)
+            number = _scalar_like(function, x.aval, y, kind)
             if number is not None:
                 return x, number
         elif isinstance(y, Array):
@@ -381,7 +381,7 @@ def promoted2(function: str, x: Any, y: Any) -> tuple:
                 y = convert(y, dtype, weak)
             return x, y
     elif isinstance(y, Array) and type(x) in _SCALARS:
-        number = _beside_array(function, y.aval, x, type(x))
+        number = _scalar_like(function, y.aval, x, type(x))
         if number is not None:
             return number, y
     x, y = as_operand(function, x), as_operand(function, y, 1)
@@ -390,13 +390,11 @@ def promoted2(function: str, x: Any, y: Any) -> tuple:
 
 
 def operands2(function: str, x: Any, y: Any) -> tuple:
-    """Promote two operands to a common dtype and equal ranks. The hot path of every binary
-    operation.
-    """
+    """Promote two operands to a common dtype and rank. The hot path of every binary operation."""
     if isinstance(x, Array):
         kind = type(y)
         if kind in _SCALARS:
-            number = _beside_array(function, x.aval, y, kind)
+            number = _scalar_like(function, x.aval, y, kind)
             if number is not None:
                 return x, number
         elif isinstance(y, Array) and x.aval is y.aval:
@@ -420,12 +418,6 @@ def operands2_inexact(function: str, x: Any, y: Any) -> tuple:
     x, y = as_operand(function, x), as_operand(function, y, 1)
     x, y = align_ranks(function, promote_inexact(function, x, y))
     return x, y
-
-
-def operands_aligned(function: str, *args: Any) -> list:
-    """Promote any number of operands to a common dtype and equal ranks."""
-    args = tuple([as_operand(function, x, i) for i, x in enumerate(args)])
-    return align_ranks(function, promote_dtypes(function, *args))
 
 
 def operand_inexact(function: str, x: Any) -> Any:
@@ -475,25 +467,23 @@ def broadcast_shapes(function: str, shapes: Sequence[tuple]) -> tuple:
 
 def broadcast_to(x: Any, shape: tuple) -> Any:
     """Broadcast `x` to `shape` by NumPy's rules."""
-    have = shape_of(x)
-    if dims.same_shape(have, shape):
+    current = shape_of(x)
+    if dims.same_shape(current, shape):
         return x
-    if not have:
+    if not current:
         return broadcast_in_dim_p.bind(x, shape=shape, broadcast_dimensions=())
-    if len(have) > len(shape) or broadcast_shapes("broadcast_to", [have, shape]) != shape:
+    if len(current) > len(shape) or broadcast_shapes("broadcast_to", [current, shape]) != shape:
         raise ShapeError(
-            f"Incompatible shapes for broadcasting: {have} and requested shape {shape}",
+            f"Incompatible shapes for broadcasting: {current} and requested shape {shape}",
             function="broadcast_to",
-            got=have,
+            got=current,
             expected=f"a shape that broadcasts to {shape}",
         )
-    return broadcast_in_dim(x, shape, tuple(range(len(shape) - len(have), len(shape))))
+    return broadcast_in_dim(x, shape, tuple(range(len(shape) - len(current), len(shape))))
 
 
 def select(condition: Any, on_true: Any, on_false: Any) -> Any:
-    """Select `on_true` where the boolean `condition` holds, else `on_false`: of one dtype,
-    broadcast.
-    """
+    """Select `on_true` where the boolean `condition` holds, else `on_false`, of the same dtype."""
     which, true, false = shape_of(condition), shape_of(on_true), shape_of(on_false)
     if dims.same_shape(true, false) and (not which or dims.same_shape(which, true)):
         return select_n_p.bind(condition, on_false, on_true)

@@ -8,26 +8,23 @@ import numpy as np
 
 from sagax._src.core import dims, dtypes
 from sagax._src.core.value import Array, aval_of
-from sagax._src.diagnostics.errors import ArgumentError, ArgumentValueError
+from sagax._src.diagnostics.errors import ArgumentError
 from sagax._src.primitives import structural
 from sagax._src.primitives.bitwise import bitwise_and, shift_left, shift_right_logical
 from sagax._src.primitives.reductions import reduce_or_p
 from sagax._src.primitives.shaping import rev
 from sagax._src.primitives.slicing import pad, slice_in_dim
 from sagax._src.primitives.structural import convert
-from sagax.numpy._arguments import one_axis, static_int, with_aval
+from sagax.numpy._arguments import check_choice, one_axis, static_int, with_aval
 from sagax.numpy._fused import fused
 from sagax.numpy._shaping import moveaxis, ravel
 
 _BYTE = np.dtype(np.uint8)
-_PLACES = np.arange(8, dtype=np.uint8)
+_BIT_OFFSETS = np.arange(8, dtype=np.uint8)
 
 
 def _check_order(function: str, bitorder: str) -> None:
-    if bitorder not in ("little", "big"):
-        raise ArgumentValueError(
-            function=function, argument="bitorder", got=repr(bitorder), expected="'little' or 'big'"
-        )
+    check_choice(function, "bitorder", bitorder, ("little", "big"), "'little' or 'big'")
 
 
 def _line(function: str, a: Any, axis: Any) -> tuple[Any, int]:
@@ -68,8 +65,8 @@ def _pack(x: Any, *, axis: int, big: bool) -> Array:
     octets = structural.reshape(pad(bits, np.uint8(0), config), (*front, count, 8))
     if big:
         octets = rev(octets, (len(front) + 1,))
-    places = structural.broadcast_in_dim(_PLACES, octets.aval.shape, (len(front) + 1,))
-    packed = reduce_or_p.bind(shift_left(octets, places), axes=(len(front) + 1,))
+    offsets = structural.broadcast_in_dim(_BIT_OFFSETS, octets.aval.shape, (len(front) + 1,))
+    packed = reduce_or_p.bind(shift_left(octets, offsets), axes=(len(front) + 1,))
     return moveaxis(packed, -1, axis)
 
 
@@ -105,17 +102,17 @@ def _unpack(x: Any, *, axis: int, count: Any, big: bool) -> Array:
     x = moveaxis(x, axis, -1)
     shape = (*aval_of(x).shape, 8)
     octets = structural.broadcast_in_dim(x, shape, tuple(range(len(shape) - 1)))
-    places = _PLACES[::-1] if big else _PLACES
-    places = structural.broadcast_in_dim(places, shape, (len(shape) - 1,))
-    bits = bitwise_and(shift_right_logical(octets, places), 1)
+    offsets = _BIT_OFFSETS[::-1] if big else _BIT_OFFSETS
+    offsets = structural.broadcast_in_dim(offsets, shape, (len(shape) - 1,))
+    bits = bitwise_and(shift_right_logical(octets, offsets), 1)
     *front, size = shape[:-1]
-    have = 8 * size
-    bits = structural.reshape(bits, (*front, have))
+    available = 8 * size
+    bits = structural.reshape(bits, (*front, available))
     if count is not None:
-        wanted = count if count >= 0 else dims.non_negative(have + count)
+        kept_size = count if count >= 0 else dims.non_negative(available + count)
         at = len(front)
-        if wanted <= have:
-            bits = slice_in_dim(bits, 0, wanted, 1, at)
+        if kept_size <= available:
+            bits = slice_in_dim(bits, 0, kept_size, 1, at)
         else:
-            bits = pad(bits, np.uint8(0), [(0, 0, 0)] * at + [(0, wanted - have, 0)])
+            bits = pad(bits, np.uint8(0), [(0, 0, 0)] * at + [(0, kept_size - available, 0)])
     return moveaxis(bits, -1, axis)

@@ -30,8 +30,8 @@ from sagax.numpy._selection import where
 from sagax.numpy._shaping import broadcast_to, ravel, reshape
 
 
-def _part(x: Any, start: int, stop: int | None, axis: int) -> Any:
-    """x[start:stop] along `axis`, by Python's rules."""
+def _slice(x: Any, start: int, stop: int | None, axis: int) -> Any:
+    """Slice x[start:stop] along `axis`, by Python's rules."""
     return slice_in_dim(x, start, stop, 1, axis)
 
 
@@ -57,15 +57,15 @@ def diff(a: Any, n: int = 1, axis: int = -1, prepend: Any = None, append: Any = 
             "diff requires input that is at least one dimensional", function="diff", got=a
         )
     d = one_axis("diff", axis, aval.ndim)
-    parts = [a]
+    pieces = [a]
     for position, end in ((3, prepend), (4, append)):
         if end is None:
             continue
         end, e_aval = with_aval("diff", end, position)
         if not e_aval.ndim:
             end = broadcast_to(end, (*aval.shape[:d], 1, *aval.shape[d + 1 :]))
-        parts.insert(0 if position == 3 else len(parts), end)
-    x = concatenate(parts, d) if len(parts) > 1 else _base.as_array("diff", a)
+        pieces.insert(0 if position == 3 else len(pieces), end)
+    x = concatenate(pieces, d) if len(pieces) > 1 else _base.as_array("diff", a)
     return _differences(x, n=n, axis=d)
 
 
@@ -75,7 +75,7 @@ def _differences(x: Any, *, n: int, axis: int) -> Array:
         size = x.aval.shape[axis]
         if not dims.is_dim(size) and size < 1:
             return x
-        left, right = _part(x, 0, size - 1, axis), _part(x, 1, size, axis)
+        left, right = _slice(x, 0, size - 1, axis), _slice(x, 1, size, axis)
         x = right != left if x.dtype == np.bool_ else right - left
     return x
 
@@ -104,7 +104,7 @@ def gradient(
     """Compute the derivative of `f` along each axis by central differences, one-sided at the ends.
 
     Args:
-      varargs: the distance between neighbours: one number for all axes, or for each axis a number or
+      varargs: the distance between neighbors: one number for all axes, or for each axis a number or
         a vector of coordinates. By default 1.
       axis: the axes to differentiate along; None: all.
 
@@ -162,23 +162,25 @@ def _derivative(x: Any, spacing: Any, axis: int) -> Array:
 
 def _even_derivative(x: Any, h: Any, *, axis: int) -> Array:
     n = x.shape[axis]
-    steps = _part(x, 1, n, axis) - _part(x, 0, n - 1, axis)
-    first, last = _part(steps, 0, 1, axis), _part(steps, n - 2, n - 1, axis)
-    inner = (_part(x, 2, n, axis) - _part(x, 0, n - 2, axis)) * 0.5
+    steps = _slice(x, 1, n, axis) - _slice(x, 0, n - 1, axis)
+    first, last = _slice(steps, 0, 1, axis), _slice(steps, n - 2, n - 1, axis)
+    inner = (_slice(x, 2, n, axis) - _slice(x, 0, n - 2, axis)) * 0.5
     return concatenate([first, inner, last], axis) / h
 
 
-def _uneven_derivative(x: Any, places: Any, *, axis: int) -> Array:
-    """Second order in the distances to both neighbours, from the parabola through three points."""
+def _uneven_derivative(x: Any, points: Any, *, axis: int) -> Array:
+    """Differentiate to second order in both distances, by the parabola through three points."""
     n = x.shape[axis]
     shape = [1] * x.ndim
     shape[axis] = -1
-    widths = reshape(_part(places, 1, n, 0) - _part(places, 0, n - 1, 0), tuple(shape))
-    slopes = (_part(x, 1, n, axis) - _part(x, 0, n - 1, axis)) / widths
-    left, right = _part(widths, 0, n - 2, axis), _part(widths, 1, n - 1, axis)
-    before, after = _part(slopes, 0, n - 2, axis), _part(slopes, 1, n - 1, axis)
+    widths = reshape(_slice(points, 1, n, 0) - _slice(points, 0, n - 1, 0), tuple(shape))
+    slopes = (_slice(x, 1, n, axis) - _slice(x, 0, n - 1, axis)) / widths
+    left, right = _slice(widths, 0, n - 2, axis), _slice(widths, 1, n - 1, axis)
+    before, after = _slice(slopes, 0, n - 2, axis), _slice(slopes, 1, n - 1, axis)
     inner = (before * right + after * left) / (left + right)
-    return concatenate([_part(slopes, 0, 1, axis), inner, _part(slopes, n - 2, n - 1, axis)], axis)
+    return concatenate(
+        [_slice(slopes, 0, 1, axis), inner, _slice(slopes, n - 2, n - 1, axis)], axis
+    )
 
 
 def trapezoid(y: Any, x: Any = None, dx: Any = 1.0, axis: int = -1) -> Array:
@@ -212,15 +214,15 @@ def trapezoid(y: Any, x: Any = None, dx: Any = 1.0, axis: int = -1) -> Array:
 
 @fused
 def _trapezia(widths: Any, y: Any, *, axis: int) -> Array:
-    """Areas of trapezia of these widths, whose sides are neighbours in `y`, added up."""
-    pairs = _part(y, 1, None, axis) + _part(y, 0, y.shape[axis] - 1, axis)
+    """Sum the areas of trapezia of these widths, whose sides are neighbors in `y`."""
+    pairs = _slice(y, 1, None, axis) + _slice(y, 0, y.shape[axis] - 1, axis)
     return 0.5 * sum_along(widths * pairs, axis)
 
 
 def unwrap(p: Any, discont: Any = None, axis: int = -1, period: Any = 2 * math.pi) -> Array:
     """Add multiples of `period` to `p` along `axis`, so that neighbors are close.
 
-    Where neighbours differ by more than `discont` (at least, and by default, half a period), the
+    Where neighbors differ by more than `discont` (at least, and by default, half a period), the
     difference becomes at most half a period. Integers with an int as `period` stay integers.
 
     >>> import sagax.numpy as np
@@ -255,6 +257,6 @@ def unwrap(p: Any, discont: Any = None, axis: int = -1, period: Any = 2 * math.p
     change = wrapped - steps
     limit = half if discont is None else discont
     change = where(abs(steps) < limit, 0, change)
-    first = _part(x, 0, 1, d)
-    rest = _part(x, 1, None, d) + cumsum(change, d)
+    first = _slice(x, 0, 1, d)
+    rest = _slice(x, 1, None, d) + cumsum(change, d)
     return structural.convert(concatenate([first, rest], d), aval_of(x).dtype)

@@ -7,12 +7,11 @@ from typing import Any
 import numpy as np
 
 import sagax.numpy._base as _base
-from sagax._src import config
 from sagax._src.core import dims, dtypes
 from sagax._src.core.trace import Tracer
 from sagax._src.core.value import Array, aval_of
 from sagax._src.diagnostics.errors import ArgumentValueError
-from sagax._src.primitives import arithmetic, comparison, shaping, structural
+from sagax._src.primitives import comparison, shaping, structural
 from sagax._src.primitives.selection import select_n
 from sagax._src.primitives.slicing import slice_in_dim
 from sagax.numpy._arguments import (
@@ -27,12 +26,11 @@ from sagax.numpy._arithmetic import remainder
 from sagax.numpy._cumulative import cumsum
 from sagax.numpy._fused import fused
 from sagax.numpy._indexing import getitem
-from sagax.numpy._nonzero import first_places
+from sagax.numpy._nonzero import first_indices
 from sagax.numpy._reductions import as_dtype
 from sagax.numpy._selection import clip, where
 from sagax.numpy._shaping import broadcast_to, ravel
 
-_thread = config.thread
 _BOOL = np.dtype(bool)
 
 
@@ -48,8 +46,7 @@ def compress(
     fill_value: Any = 0,
     out: None = None,
 ) -> Array:
-    """Select the slices of `a` along `axis` (without one: the elements) where `condition` is
-    nonzero.
+    """Select the slices of `a` along `axis` (without one: elements) where `condition` is nonzero.
 
     `condition` is a vector, perhaps shorter than the axis. It must be concrete unless `size` says how
     many slices to return: the first ones, filled up with `fill_value`.
@@ -79,14 +76,14 @@ def _compress(function: str, condition: Any, a: Any, axis: Any, size: Any, fill:
     length = x.aval.shape[d]
     if size is None:
         fix = "give size=..., the number of slices that the result should have"
-        places = np.flatnonzero(concrete_or_raise(function, condition, fix))
-        if places.size and places[-1] >= length:
+        indices = np.flatnonzero(concrete_or_raise(function, condition, fix))
+        if indices.size and indices[-1] >= length:
             raise ArgumentValueError(
                 "condition contains entries that are out of bounds",
                 function=function,
-                got=f"a true one at {places[-1]}, for an axis of size {length}",
+                got=f"a true one at {indices[-1]}, for an axis of size {length}",
             )
-        return getitem(x, (slice(None),) * d + (places.astype(np.int32),))
+        return getitem(x, (slice(None),) * d + (indices.astype(np.int32),))
     size = static_int(function, "size", size)
     return _compress_to(condition, x, fill, size=size, axis=d)
 
@@ -97,16 +94,16 @@ def _compress_to(condition: Any, x: Any, fill: Any, *, size: int, axis: int) -> 
     mask = condition
     length, given = x.aval.shape[axis], aval_of(mask).shape[0]
     fill = as_dtype(fill, x.aval.dtype)
-    wanted = (*x.aval.shape[:axis], size, *x.aval.shape[axis + 1 :])
+    full_shape = (*x.aval.shape[:axis], size, *x.aval.shape[axis + 1 :])
     if dims.same(length, 0) or dims.same(given, 0):
-        return broadcast_to(fill, wanted)
+        return broadcast_to(fill, full_shape)
     if given > length:
         mask = slice_in_dim(mask, 0, length)
-    places = first_places(mask, size, dtype)
+    indices = first_indices(mask, size, dtype)
     index = (slice(None),) * axis
-    found = getitem(x, (*index, places), mode="clip", wrap_negative_indices=False)
+    found = getitem(x, (*index, indices), mode="clip", wrap_negative_indices=False)
     end = min(given, length) if not dims.is_dim(length) else length
-    valid = comparison.lt(places, as_dtype(shaping.size_as_value(end), dtype))
+    valid = comparison.lt(indices, as_dtype(shaping.size_as_value(end), dtype))
     shape = [1] * x.aval.ndim
     shape[axis] = size
     return where(structural.reshape(valid, tuple(shape)), found, fill)
@@ -229,8 +226,7 @@ def choose(a: Any, choices: Any, out: None = None, mode: str = "raise") -> Array
 
 
 def fill_diagonal(a: Any, val: Any, wrap: bool = False, *, inplace: bool = True) -> Array:
-    """Replace the diagonal of `a`, whose indices are all equal, by `val`: a number, or one for
-    each.
+    """Replace the diagonal of `a`, where all indices are equal, by `val`: a number, or several.
 
     `a` is a matrix, or has several dimensions of one size. Arrays never change: pass `inplace=False`,
     and use the result. `wrap` is not supported.

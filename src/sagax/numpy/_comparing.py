@@ -6,7 +6,6 @@ from typing import Any
 
 import sagax.numpy._base as _base
 import sagax.numpy._floats as _floats
-import sagax.numpy._logic as _logic
 from sagax._src.core import dtypes
 from sagax._src.core.value import Array
 from sagax._src.diagnostics.errors import ArgumentValueError
@@ -15,7 +14,7 @@ from sagax._src.primitives.arithmetic import abs_p, add_p, div_p, mul_p, rem_p, 
 from sagax._src.primitives.bitwise import and_p, or_p
 from sagax._src.primitives.comparison import eq_p, le_p, ne_p
 from sagax.numpy._base import dtype_of, operands2, select
-from sagax.numpy._creation import asarray
+from sagax.numpy._conversion import asarray
 from sagax.numpy._fused import fused
 from sagax.numpy._reductions import all as reduce_all
 from sagax.numpy._reductions import any as reduce_any
@@ -136,11 +135,11 @@ def _gcd(x: Any, y: Any) -> Array:
         x, y = abs_p.bind(x), abs_p.bind(y)
 
     def unfinished(pair: tuple) -> Array:
-        return reduce_any(ne_p.bind(pair[1], _base.zero_beside(pair[1])))
+        return reduce_any(ne_p.bind(pair[1], _base.zero_like(pair[1])))
 
-    def step(pair: tuple) -> tuple:  # Euclid's, which stands still where it has finished
+    def step(pair: tuple) -> tuple:  # Euclid's algorithm; finished elements do not change
         a, b = pair
-        go = ne_p.bind(b, _base.zero_beside(b))
+        go = ne_p.bind(b, _base.zero_like(b))
         return select(go, b, a), select(go, rem_p.bind(a, b), b)
 
     return while_loop(unfinished, step, (x, y))[0]
@@ -157,10 +156,7 @@ def lcm(x1: Any, x2: Any, /) -> Array:
     if dtypes.kind(dtype_of(x)) == "i":
         x, y = abs_p.bind(x), abs_p.bind(y)
     divisor = _gcd(x, y)
-    zero = eq_p.bind(divisor, _base.zero_beside(divisor))
-    safe = select(zero, _base.number_beside(1, divisor), divisor)
+    zero = eq_p.bind(divisor, _base.zero_like(divisor))
+    safe = select(zero, _base.number_like(1, divisor), divisor)
     out = mul_p.bind(div_p.bind(x, safe), y)
     return _base.strong_unless_scalars(out, x, y)
-
-
-__all__ = ["allclose", "array_equal", "array_equiv", "gcd", "isclose", "lcm"]

@@ -21,14 +21,7 @@ from sagax._src.primitives.bitwise import bitwise_and
 from sagax._src.primitives.complex_numbers import conj
 from sagax._src.primitives.dot_general import canonical_precision, dot_general_p
 from sagax._src.primitives.resharding import with_out_sharding
-from sagax.numpy._arguments import (
-    axes_in_order,
-    one_axis,
-    refuse_out,
-    refuse_sharding,
-    static_int,
-    with_aval,
-)
+from sagax.numpy._arguments import axes_in_order, one_axis, refuse_out, static_int, with_aval
 from sagax.numpy._fused import fused, fused_function
 from sagax.numpy._reductions import sum as sum_along
 from sagax.numpy._shaping import moveaxis, ravel
@@ -72,7 +65,7 @@ def product(function: str, x: Any, y: Any, preferred: Any = None) -> Array:
 
 
 def _typed(function: str, out: Array, x: Any, y: Any, preferred: Any) -> Array:
-    """A sum of products, weak where the common type of the operands, of these avals, is that.
+    """Make a sum of products weak where the common type of the operands, of these avals, is weak.
 
     A preferred dtype is not. `dot_general` itself goes by whether both operands are weak.
     """
@@ -108,10 +101,7 @@ def contract(
     natural = [*x_free, *y_free] == list(labels)
     if not summed and dot_general is None and (along or not natural):
         return product(
-            function,
-            _aligned(x, x_labels, labels),
-            _aligned(y, y_labels, labels),
-            preferred,
+            function, _aligned(x, x_labels, labels), _aligned(y, y_labels, labels), preferred
         )
     if [*along, *x_free, *y_free] != list(labels) and [*along, *y_free, *x_free] == list(labels):
         x, x_labels, x_free, y, y_labels, y_free = y, y_labels, y_free, x, x_labels, x_free
@@ -130,15 +120,15 @@ def contract(
     else:
         out = dot_general(x, y, numbers, precision=precision, preferred_element_type=kind)
     out = _typed(function, out, x_aval, y_aval, preferred)
-    have = [*along, *x_free, *y_free]
-    return structural.transpose(out, [have.index(name) for name in labels])
+    current = [*along, *x_free, *y_free]
+    return structural.transpose(out, [current.index(name) for name in labels])
 
 
-def _aligned(x: Any, have: Sequence[Hashable], labels: Sequence[Hashable]) -> Any:
-    """`x` with its dimensions in the order of `labels`, and sizes 1 for those it lacks."""
-    order = [name for name in labels if name in have]
-    x = structural.transpose(x, [list(have).index(name) for name in order])
-    new = tuple([i for i, name in enumerate(labels) if name not in have])
+def _aligned(x: Any, current: Sequence[Hashable], labels: Sequence[Hashable]) -> Any:
+    """Transpose `x` to the order of `labels`, with sizes 1 for those it lacks."""
+    order = [name for name in labels if name in current]
+    x = structural.transpose(x, [list(current).index(name) for name in order])
+    new = tuple([i for i, name in enumerate(labels) if name not in current])
     return structural.expand_dims(x, new) if new and order else x
 
 
@@ -160,8 +150,8 @@ def dot(
     Array([3, 7], dtype=int32)
     """
     if out_sharding is not None:
-        keep = {"precision": precision, "preferred_element_type": preferred_element_type}
-        within = functools.partial(dot, **keep)
+        options = {"precision": precision, "preferred_element_type": preferred_element_type}
+        within = functools.partial(dot, **options)
         return with_out_sharding("dot", within, (a, b), out_sharding)
     a, x = with_aval("dot", a, 0)
     b, y = with_aval("dot", b, 1)
@@ -201,19 +191,19 @@ def matmul(
     a: Any, b: Any, *, precision: Any = None, preferred_element_type: Any = None,
     out_sharding: Any = None,
 ) -> Array:  # fmt: skip
-    """Compute the matrix product `a @ b`; leading dimensions broadcast, vectors are rows or
-    columns.
+    """Compute the matrix product `a @ b`.
 
-    Raises a ValueError for scalars, a TypeError when sizes do not fit. `preferred_element_type` is
-    the dtype to add in, and of the result.
+    Leading dimensions broadcast, vectors are rows or columns. Raises a ValueError for scalars, a
+    TypeError when sizes do not fit. `preferred_element_type` is the dtype to add in, and of the
+    result.
 
     >>> import sagax.numpy as np
     >>> np.matmul(np.ones((5, 2, 3)), np.ones((3, 4))).shape
     (5, 2, 4)
     """
     if out_sharding is not None:
-        keep = {"precision": precision, "preferred_element_type": preferred_element_type}
-        within = functools.partial(matmul, **keep)
+        options = {"precision": precision, "preferred_element_type": preferred_element_type}
+        within = functools.partial(matmul, **options)
         return with_out_sharding("matmul", within, (a, b), out_sharding)
     a, x = with_aval("matmul", a, 0)
     b, y = with_aval("matmul", b, 1)
@@ -249,7 +239,7 @@ def _along_batches(
     precision: Any,
     preferred: Any,
 ) -> Array:
-    """`contract`, where shared labels that are not summed over broadcast."""
+    """Contract as `contract` does, where shared labels that are not summed over broadcast."""
     x, y = aval_of(a), aval_of(b)
     sizes = dict(zip(left, x.shape))
     stretched: tuple[list, list] = ([], [])
@@ -276,7 +266,7 @@ def _along_batches(
 
 
 def _without(x: Any, labels: list, names: list) -> tuple[Any, list]:
-    """`x` without the dimensions `names`, of size 1, and the labels of the others."""
+    """Remove the dimensions `names`, of size 1, from `x`; return also the other labels."""
     if not names:
         return x, labels
     x = structural.squeeze(x, [labels.index(name) for name in names])
@@ -366,8 +356,7 @@ def _conjugate(x: Any, aval: Any) -> Any:
 
 @fused_function(2)
 def vdot(a: Any, b: Any, *, precision: Any = None, preferred_element_type: Any = None) -> Array:
-    """Compute the inner product of all elements of `a`, complex conjugated, with those of `b`; a
-    scalar.
+    """Compute the inner product of all elements of `a`, complex conjugated, with those of `b`.
 
     >>> import sagax.numpy as np
     >>> complex(np.vdot(np.array([1j, 2]), np.array([1j, 1])))
@@ -425,15 +414,15 @@ def tensordot(
     """Sum products over several dimensions of `a` and `b`.
 
     `axes` is a number n, for the last n of `a` and the first n of `b`, or a pair: the dimensions of
-    `a` (one or several) and those of `b` that go with them.
+    `a` (one or several) and the matching ones of `b`.
 
     >>> import sagax.numpy as np
     >>> np.tensordot(np.ones((2, 3, 4)), np.ones((3, 2)), ([0, 1], [1, 0])).shape
     (4,)
     """
     if out_sharding is not None:
-        keep = {"precision": precision, "preferred_element_type": preferred_element_type}
-        within = functools.partial(tensordot, axes=axes, **keep)
+        options = {"precision": precision, "preferred_element_type": preferred_element_type}
+        within = functools.partial(tensordot, axes=axes, **options)
         return with_out_sharding("tensordot", within, (a, b), out_sharding)
     a, x = with_aval("tensordot", a, 0)
     b, y = with_aval("tensordot", b, 1)

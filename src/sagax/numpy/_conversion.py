@@ -15,8 +15,7 @@ from sagax._src.primitives.resharding import with_out_sharding
 from sagax._src.primitives.shaping import stack
 from sagax._src.primitives.structural import convert, expand_dims
 from sagax._src.runtime.array import ConcreteArray
-from sagax.numpy._arguments import refuse_sharding
-from sagax.numpy._base import as_operand, number
+from sagax.numpy._base import as_operand
 
 _SCALARS = frozenset((bool, int, float, complex))
 
@@ -25,7 +24,7 @@ def requested(dtype: Any, function: str) -> Any:
     return None if dtype is None else dtypes.requested_dtype(dtype, function)
 
 
-def placed(x: Any, device: Any) -> Any:
+def on_device(x: Any, device: Any) -> Any:
     """Put `x` on the requested device, if there is one."""
     return x if device is None else device_put(x, device)
 
@@ -44,7 +43,7 @@ def array(
 
     A Python number gives a weakly typed array. The elements of lists are promoted to a common dtype.
     `dtype` converts. `ndmin` adds leading dimensions of size 1. Raises ArgumentValueError, naming
-    the place, for lists whose parts differ in shape.
+    the position, for lists whose parts differ in shape.
 
     >>> import sagax.numpy as snp
     >>> snp.array([[1, 2], [3, 4.5]])
@@ -64,8 +63,9 @@ def asarray(
     device: Any = None,
     out_sharding: Any = None,
 ) -> Array:
-    """Convert `a` to an array: arrays as they are; numbers, NumPy arrays and nested lists as in
-    `array`.
+    """Convert `a` to an array.
+
+    Arrays are returned as they are; numbers, NumPy arrays and nested lists as in `array`.
 
     >>> import sagax.numpy as snp
     >>> snp.asarray([1, 2, 3])
@@ -106,11 +106,11 @@ def _array(
     out = _as_array(function, x, dtype)
     if ndmin and out.ndim < ndmin:
         out = expand_dims(out, tuple(range(ndmin - out.ndim)))
-    return placed(out, device)
+    return on_device(out, device)
 
 
 def _as_array(function: str, x: Any, dtype: Any) -> Array:
-    """Any value as an array, of the canonical dtype `dtype` if that is not None."""
+    """Convert any value to an array, of the canonical dtype `dtype` if that is not None."""
     if isinstance(x, Array):
         return x if dtype is None else convert(x, dtype)
     kind = type(x)
@@ -141,14 +141,14 @@ def _as_array(function: str, x: Any, dtype: Any) -> Array:
 def python_number(x: Any, kind: type, dtype: Any) -> Any:
     """Convert a Python number to a NumPy scalar of a dtype, which may be of another kind."""
     if dtypes.kind(dtype) in "iu" and kind is not bool:
-        dtypes.check_python_int(_whole(x), dtype)
+        dtypes.check_python_int(_integral(x), dtype)
     elif kind is int and abs(x) >= 1 << 63:
         x = float(x)
     return dtypes.convert_numpy(np.asarray(x), dtype)[()]
 
 
-def _whole(x: Any) -> int:
-    """A Python number without its fraction; raises for NaN and infinities."""
+def _integral(x: Any) -> int:
+    """Truncate a Python number to an int; raise for NaN and infinities."""
     if isinstance(x, complex):
         x = x.real
     try:
@@ -161,7 +161,7 @@ def _whole(x: Any) -> int:
 
 
 def _from_buffer(function: str, x: Any, dtype: Any) -> Array:
-    """An array of what shares its memory (bytearray, memoryview) or is a sequence of numbers."""
+    """Create an array from a buffer (bytearray, memoryview) or another sequence of numbers."""
     if not isinstance(x, (str, bytes, dict)):
         try:
             found = np.asarray(memoryview(x))
@@ -184,7 +184,7 @@ def _shown(x: Any) -> str:
 
 
 def _from_list(function: str, x: Any, dtype: Any) -> Array:
-    """An array of nested lists: through NumPy where all parts are numbers, else by stacking."""
+    """Create an array from nested lists: through NumPy if all items are numbers, else by stacking."""
     leaves: list[Any] = []
     shape = _list_shape(function, x, "", leaves)
     if all(type(leaf) in _SCALARS for leaf in leaves):
@@ -197,7 +197,7 @@ def _from_list(function: str, x: Any, dtype: Any) -> Array:
 
 
 def _stacked(function: str, x: Any, dtype: Any) -> Array:
-    """Nested lists some of whose parts are arrays or tracers, level by level."""
+    """Stack nested lists that contain arrays or tracers, level by level."""
     if not isinstance(x, (list, tuple, range)):
         return _as_array(function, x, dtype)
     if all(type(part) in _SCALARS for part in x):
@@ -206,7 +206,7 @@ def _stacked(function: str, x: Any, dtype: Any) -> Array:
 
 
 def _host(x: Any, dtype: Any) -> np.ndarray:
-    """Nested lists of numbers and NumPy arrays, as one NumPy array."""
+    """Convert nested lists of numbers and NumPy arrays to one NumPy array."""
     if isinstance(x, (list, tuple, range)):
         return np.stack([_host(part, dtype) for part in x]) if len(x) else np.zeros(0, dtype)
     if type(x) in _SCALARS:
@@ -215,19 +215,19 @@ def _host(x: Any, dtype: Any) -> np.ndarray:
 
 
 def _numbers(leaves: list, dtype: Any) -> np.ndarray:
-    """Python numbers as a NumPy array; ints must fit."""
-    kinds_found = {type(leaf) for leaf in leaves}
+    """Convert Python numbers to a NumPy array; ints must fit."""
+    number_types = {type(leaf) for leaf in leaves}
     x64 = _base.x64()
     if dtype is None:
         for kind in (complex, float, int, bool):
-            if kind in kinds_found:
+            if kind in number_types:
                 dtype = dtypes.canonicalize(kind, x64)
                 break
         else:
             dtype = dtypes.default_float(x64)
     if dtypes.kind(dtype) in "iu" and leaves:
-        wholes = leaves if kinds_found == {int} else [_whole(leaf) for leaf in leaves]
-        for extreme in (min(wholes), max(wholes)):
+        integers = leaves if number_types == {int} else [_integral(leaf) for leaf in leaves]
+        for extreme in (min(integers), max(integers)):
             dtypes.check_python_int(extreme, dtype)
     try:
         host = np.array(leaves)
@@ -236,7 +236,7 @@ def _numbers(leaves: list, dtype: Any) -> np.ndarray:
     if host.dtype == object or not leaves:  # ints beyond 64 bits; or none at all
         host = np.array(
             [complex(leaf) for leaf in leaves]
-            if complex in kinds_found
+            if complex in number_types
             else [float(leaf) for leaf in leaves]
         )
     return host if host.dtype == dtype else dtypes.convert_numpy(host, dtype)
@@ -249,7 +249,7 @@ def _leaf(function: str, x: Any) -> Any:
 
 
 def _list_shape(function: str, x: Any, path: str, leaves: list) -> tuple:
-    """The shape of nested lists, whose leaves are appended in order; raises where parts differ."""
+    """Return the shape of nested lists, and append their leaves in order; raise for ragged lists."""
     if not isinstance(x, (list, tuple)):
         if x is None:
             raise ArgumentValueError(
@@ -314,5 +314,5 @@ def astype(x: Any, dtype: Any, /, *, copy: bool = False, device: Any = None) -> 
     given = x
     x = _base.as_array("astype", x)
     dtype = dtypes.default_float(_base.x64()) if dtype is None else requested(dtype, "astype")
-    out = placed(convert(x, dtype), device)
+    out = on_device(convert(x, dtype), device)
     return copied(out) if copy and out is given else out

@@ -2,49 +2,36 @@
 
 from __future__ import annotations
 
+import functools
 import math
-import operator
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 import sagax.numpy._base as _base
 from sagax._src.api.tracing_utils import device_put
+from sagax._src.argument_checks.checks import canonical_axis
 from sagax._src.core import dims, dtype_predicates, dtypes
 from sagax._src.core.trace import Tracer
-from sagax._src.core.value import Array, aval_of, not_an_array, sockets
-from sagax._src.diagnostics.errors import (
-    ArgumentError,
-    ArgumentValueError,
-    ConcretizationTypeError,
-)
+from sagax._src.core.value import Array, aval_of, sockets
+from sagax._src.diagnostics.errors import ArgumentError, ArgumentValueError, ConcretizationTypeError
 from sagax._src.lazy_import import lazy_imports
 from sagax._src.primitives.arithmetic import add_p, div_p, mul_p, sub_p
 from sagax._src.primitives.comparison import eq_p, ge_p, ne_p
 from sagax._src.primitives.resharding import with_out_sharding
 from sagax._src.primitives.selection import select_n_p
-from sagax._src.primitives.shaping import concatenate, iota_p, size_as_value, stack
+from sagax._src.primitives.shaping import concatenate, iota_p, size_as_value
 from sagax._src.primitives.structural import (
     broadcast_in_dim_p,
-    canonical_axis,
     convert,
     expand_dims,
     moveaxis,
     reshape,
 )
-from sagax.numpy._arguments import refuse_sharding, static_int
+from sagax.numpy._arguments import static_int
 from sagax.numpy._arithmetic import power, sign
 from sagax.numpy._base import as_operand, number
-from sagax.numpy._conversion import (
-    array,
-    asarray,
-    astype,
-    copy,
-    placed,
-    python_number,
-    requested,
-)
+from sagax.numpy._conversion import on_device, python_number, requested
 from sagax.numpy._fused import fused
 
 
@@ -62,7 +49,7 @@ _SCALARS = frozenset((bool, int, float, complex))
 
 
 def _fill(function: str, shape: Any, value: Any, device: Any = None) -> Array:
-    """An array of `shape` filled with a scalar that has its dtype already."""
+    """Create an array of `shape` filled with a scalar that has its dtype already."""
     if type(shape) is int and shape >= 0:
         shape = (shape,)
     else:
@@ -77,61 +64,57 @@ def _filling_dtype(function: str, dtype: Any) -> Any:
     return dtypes.requested_dtype(dtype, function)
 
 
-def _number(value: int, dtype: Any) -> Any:
-    return dtype.element(value) if dtypes.is_extended(dtype) else number(value, int, dtype)
+def _constant(
+    function: str, shape: Any, value: int, dtype: Any, device: Any, out_sharding: Any
+) -> Array:
+    """Create an array of `shape` filled with the number `value`, of floats unless `dtype` is given."""
+    if out_sharding is not None:
+        fill = functools.partial(_constant, function, shape, value, dtype, device, None)
+        return with_out_sharding(function, fill, (), out_sharding)
+    dtype = _filling_dtype(function, dtype)
+    scalar = dtype.element(value) if dtypes.is_extended(dtype) else number(value, int, dtype)
+    return _fill(function, shape, scalar, device)
 
 
 def zeros(shape: Any, dtype: Any = None, *, device: Any = None, out_sharding: Any = None) -> Array:
-    """Create an array of `shape` (an int or a sequence of ints) full of zeros, floats unless
-    `dtype` is given.
+    """Create an array of zeros.
+
+    `shape` is an int or a sequence of ints, the default `dtype` floating point.
 
     >>> import sagax.numpy as snp
     >>> snp.zeros((2, 2), int)
     Array([[0, 0],
            [0, 0]], dtype=int32)
     """
-    if out_sharding is not None:
-        return with_out_sharding(
-            "zeros", lambda: zeros(shape, dtype, device=device), (), out_sharding
-        )
-    return _fill("zeros", shape, _number(0, _filling_dtype("zeros", dtype)), device)
+    return _constant("zeros", shape, 0, dtype, device, out_sharding)
 
 
 def ones(shape: Any, dtype: Any = None, *, device: Any = None, out_sharding: Any = None) -> Array:
-    """Create an array of `shape` (an int or a sequence of ints) full of ones, floats unless `dtype`
-    is given.
+    """Create an array of ones.
+
+    `shape` is an int or a sequence of ints, the default `dtype` floating point.
 
     >>> import sagax.numpy as snp
     >>> snp.ones(3)
     Array([1., 1., 1.], dtype=float32)
     """
-    if out_sharding is not None:
-        return with_out_sharding(
-            "ones", lambda: ones(shape, dtype, device=device), (), out_sharding
-        )
-    return _fill("ones", shape, _number(1, _filling_dtype("ones", dtype)), device)
+    return _constant("ones", shape, 1, dtype, device, out_sharding)
 
 
 def empty(shape: Any, dtype: Any = None, *, device: Any = None, out_sharding: Any = None) -> Array:
-    """Create an array of `shape` with arbitrary contents: zeros, so that results stay
-    deterministic.
+    """Create an array of `shape` with arbitrary contents: zeros, so that results are deterministic.
 
     >>> import sagax.numpy as snp
     >>> snp.empty(2)
     Array([0., 0.], dtype=float32)
     """
-    if out_sharding is not None:
-        return with_out_sharding(
-            "empty", lambda: empty(shape, dtype, device=device), (), out_sharding
-        )
-    return _fill("empty", shape, _number(0, _filling_dtype("empty", dtype)), device)
+    return _constant("empty", shape, 0, dtype, device, out_sharding)
 
 
 def full(
     shape: Any, fill_value: Any, dtype: Any = None, *, device: Any = None, out_sharding: Any = None
 ) -> Array:
-    """Create an array of `shape` full of `fill_value`, a number or an array that broadcasts to
-    `shape`.
+    """Create an array of `shape` full of `fill_value`, a number or an array that broadcasts.
 
     >>> import sagax.numpy as snp
     >>> snp.full((2, 2), snp.arange(2))
@@ -171,11 +154,11 @@ def _full(function: str, shape: Any, value: Any, dtype: Any, weak: bool, device:
     if value.ndim == 0:
         return _fill(function, shape, value, device)
     shape = dims.canonical_shape(shape, f"{function}: argument shape")
-    return placed(_base.broadcast_to(_base.as_array(function, value), shape), device)
+    return on_device(_base.broadcast_to(_base.as_array(function, value), shape), device)
 
 
 def _like(function: str, x: Any, dtype: Any, shape: Any) -> tuple:
-    """Dtype, weakness and shape for an array that is like `x` but for what is given."""
+    """Return dtype, weakness and shape for an array like `x`, except for what is given."""
     if isinstance(x, Array):
         aval = x.aval
     elif (
@@ -198,8 +181,8 @@ def _filled_like(function: str, x: Any, value: Any, dtype: Any, shape: Any, devi
     return _full(function, shape, value, dtype, weak, device)
 
 
-def _place_like(x: Any, shape: Any, device: Any) -> Any:
-    """The default device of an array like `x`: the devices that `x` is committed to."""
+def _device_like(x: Any, shape: Any, device: Any) -> Any:
+    """Return the default device of an array like `x`: the devices that `x` is committed to."""
     if device is not None or shape is not None or not isinstance(x, Array):
         return device
     bound = getattr(x, "_device", None)
@@ -207,12 +190,7 @@ def _place_like(x: Any, shape: Any, device: Any) -> Any:
 
 
 def zeros_like(
-    a: Any,
-    dtype: Any = None,
-    shape: Any = None,
-    *,
-    device: Any = None,
-    out_sharding: Any = None,
+    a: Any, dtype: Any = None, shape: Any = None, *, device: Any = None, out_sharding: Any = None
 ) -> Array:
     """Create zeros in the shape and dtype of `a`, except where `dtype` or `shape` say otherwise.
 
@@ -224,24 +202,17 @@ def zeros_like(
         return with_out_sharding(
             "zeros_like", lambda: zeros_like(a, dtype, shape, device=device), (), out_sharding
         )
-    device = _place_like(a, shape, device)
+    device = _device_like(a, shape, device)
     if isinstance(a, Array) and dtype is None and shape is None:
         zero = (
-            a.aval.dtype.element(0)
-            if dtypes.is_extended(a.aval.dtype)
-            else _base.number_beside(0, a)
+            a.aval.dtype.element(0) if dtypes.is_extended(a.aval.dtype) else _base.number_like(0, a)
         )
         return _fill("zeros_like", a.aval.shape, zero, device)
     return _filled_like("zeros_like", a, 0, dtype, shape, device)
 
 
 def ones_like(
-    a: Any,
-    dtype: Any = None,
-    shape: Any = None,
-    *,
-    device: Any = None,
-    out_sharding: Any = None,
+    a: Any, dtype: Any = None, shape: Any = None, *, device: Any = None, out_sharding: Any = None
 ) -> Array:
     """Create ones in the shape and dtype of `a`, except where `dtype` or `shape` say otherwise.
 
@@ -253,9 +224,9 @@ def ones_like(
         return with_out_sharding(
             "ones_like", lambda: ones_like(a, dtype, shape, device=device), (), out_sharding
         )
-    device = _place_like(a, shape, device)
+    device = _device_like(a, shape, device)
     if isinstance(a, Array) and dtype is None and shape is None:
-        return _fill("ones_like", a.aval.shape, _base.number_beside(1, a), device)
+        return _fill("ones_like", a.aval.shape, _base.number_like(1, a), device)
     return _filled_like("ones_like", a, 1, dtype, shape, device)
 
 
@@ -268,7 +239,7 @@ def empty_like(
     >>> snp.empty_like(snp.arange(2))
     Array([0, 0], dtype=int32)
     """
-    device = _place_like(prototype, shape, device)
+    device = _device_like(prototype, shape, device)
     return _filled_like("empty_like", prototype, 0, dtype, shape, device)
 
 
@@ -294,7 +265,7 @@ def full_like(
             (),
             out_sharding,
         )
-    device = _place_like(a, shape, device)
+    device = _device_like(a, shape, device)
     return _filled_like("full_like", a, fill_value, dtype, shape, device)
 
 
@@ -302,7 +273,7 @@ def full_like(
 
 
 def _concrete_number(function: str, argument: str, x: Any) -> Any:
-    """A bound of a range as a number (or symbolic size) that is known now."""
+    """Convert a bound of a range to a concrete number (or symbolic size)."""
     if type(x) in _SCALARS or dims.is_dim(x):
         return x
     if isinstance(x, Tracer):
@@ -332,11 +303,10 @@ def arange(
     device: Any = None,
     out_sharding: Any = None,
 ) -> Array:
-    """Create the numbers from `start` (0 if only one bound is given) up to but without `stop`, by
-    `step`.
+    """Create the numbers from `start` (default 0) up to but without `stop`, by `step`.
 
     The bounds must be known while tracing. With a fractional step prefer `linspace`, whose length
-    does not hang on rounding.
+    does not depend on rounding.
 
     >>> import sagax.numpy as snp
     >>> snp.arange(2, 10, 3)
@@ -348,7 +318,7 @@ def arange(
         )
     if type(start) is int and stop is None and step is None and dtype is None:
         dtypes.check_python_int(start, dtypes.default_int(_base.x64()))
-        return placed(_iota(dtypes.default_int(_base.x64()), max(start, 0)), device)
+        return on_device(_iota(dtypes.default_int(_base.x64()), max(start, 0)), device)
     if start is None:
         raise ArgumentError(function="arange", argument="start", got=start, expected="a number")
     named = [("start", start), ("stop", stop), ("step", step)]
@@ -387,7 +357,7 @@ def arange(
         out = mul_p.bind(_scalar_of(step, dtype), out)
     if dims.is_dim(start) or start != 0:
         out = add_p.bind(_scalar_of(start, dtype), out)
-    return placed(out, device)
+    return on_device(out, device)
 
 
 def _scalar_of(x: Any, dtype: Any) -> Any:
@@ -401,7 +371,7 @@ def _scalar_of(x: Any, dtype: Any) -> Any:
 def _steps(start: Any, stop: Any, step: Any) -> Any:
     """Count the numbers from start by step up to stop."""
     if any(dims.is_dim(x) for x in (start, stop, step)):
-        start, stop, step = (_whole(x) for x in (start, stop, step))
+        start, stop, step = (_integer_bound(x) for x in (start, stop, step))
         return dims.non_negative(dims.ceil_div(stop - start, step))
     start, stop, step = (x if type(x) in _SCALARS else x.item() for x in (start, stop, step))
     if all(isinstance(x, int) for x in (start, stop, step)):
@@ -410,8 +380,8 @@ def _steps(start: Any, stop: Any, step: Any) -> Any:
     return max(0, length)
 
 
-def _whole(x: Any) -> dims.Size:
-    """A bound beside symbolic ones."""
+def _integer_bound(x: Any) -> dims.Size:
+    """Convert a bound of a range to an integer, where another bound is symbolic."""
     if dims.is_dim(x):
         return x
     value = x if type(x) in _SCALARS else x.item()
@@ -453,8 +423,8 @@ def linspace(
     """
     if retstep:
         out, step = _linspace("linspace", start, stop, num, endpoint, dtype, axis, True)
-        return placed(out, device), step
-    return placed(_linspace("linspace", start, stop, num, endpoint, dtype, axis), device)
+        return on_device(out, device), step
+    return on_device(_linspace("linspace", start, stop, num, endpoint, dtype, axis), device)
 
 
 def _linspace(
@@ -467,7 +437,7 @@ def _linspace(
     axis: int,
     with_step: bool = False,
 ) -> Any:
-    """The numbers; with the step, if asked for."""
+    """Create the numbers; return also the step, if requested."""
     num = static_int(function, "num", num)
     if not dims.is_dim(num) and num < 0:
         raise ArgumentValueError(
@@ -526,7 +496,7 @@ def _spaced(
 
 
 def _between(start: Any, stop: Any, *, num: Any, endpoint: bool) -> tuple:
-    """`num` numbers from start to stop along a new first dimension, and the step."""
+    """Create `num` numbers from start to stop along a new first dimension, and the step."""
     computed, bounds = start.dtype, start.shape
     count = num - 1 if endpoint else num
     if dims.is_dim(count) or count > 0:
@@ -603,7 +573,7 @@ def geomspace(
     start, stop = (convert(_base.as_array("geomspace", x), computed) for x in ends)
     bounds = _base.broadcast_shapes("geomspace", [start.shape, stop.shape])
     start, stop = (_base.broadcast_to(x, bounds) for x in (start, stop))
-    # the logarithms of what remains when the sign (or phase) of the start is taken out
+    # the logarithms of the bounds divided by the sign (or phase) of the start
     phase = sign(start)
     low, high = (_elementary.log10(div_p.bind(x, phase)) for x in (start, stop))
     exponents = _linspace("geomspace", low, high, num, endpoint, None, 0)
@@ -624,9 +594,9 @@ def geomspace(
     return convert(out, dtype)
 
 
-def _end(x: Any, phase: Any, both: Any) -> Any:
-    """An end of a geometric range, as its first or last item; NaN where the sum of the logarithms is."""
-    value = _base.select(ne_p.bind(both, both), both, div_p.bind(x, phase))
+def _end(x: Any, phase: Any, log_sum: Any) -> Any:
+    """Return an end of a geometric range, as one item; NaN where the sum of the logarithms is."""
+    value = _base.select(ne_p.bind(log_sum, log_sum), log_sum, div_p.bind(x, phase))
     return expand_dims(value, (0,))
 
 
@@ -634,8 +604,7 @@ def _end(x: Any, phase: Any, both: Any) -> Any:
 
 
 def eye(N: Any, M: Any = None, k: Any = 0, dtype: Any = None, *, device: Any = None) -> Array:
-    """Create the N by M matrix (default M = N) with ones on the diagonal `k` columns right of the
-    main one.
+    """Create the N by M matrix (default M = N) with ones on the diagonal `k` right of the main one.
 
     >>> import sagax.numpy as snp
     >>> snp.eye(2, 3, 1)
@@ -644,7 +613,7 @@ def eye(N: Any, M: Any = None, k: Any = 0, dtype: Any = None, *, device: Any = N
     """
     dtype = _filling_dtype("eye", dtype)
     rows, columns = matrix_indices("eye", N, M, k)
-    return placed(convert(eq_p.bind(rows, columns), dtype), device)
+    return on_device(convert(eq_p.bind(rows, columns), dtype), device)
 
 
 def matrix_indices(function: str, n: Any, m: Any, k: Any) -> tuple:
@@ -675,8 +644,7 @@ def identity(n: Any, dtype: Any = None) -> Array:
 
 
 def tri(N: Any, M: Any = None, k: Any = 0, dtype: Any = None) -> Array:
-    """Create the N by M matrix with ones on and below the diagonal `k` columns right of the main
-    one.
+    """Create the N by M matrix with ones on and below the diagonal `k` right of the main one.
 
     >>> import sagax.numpy as snp
     >>> snp.tri(2, 3, 1)
@@ -686,28 +654,3 @@ def tri(N: Any, M: Any = None, k: Any = 0, dtype: Any = None) -> Array:
     dtype = _filling_dtype("tri", dtype)
     rows, columns = matrix_indices("tri", N, M, k)
     return convert(ge_p.bind(rows, columns), dtype)
-
-
-__all__ = [
-    "arange",
-    "array",
-    "asarray",
-    "astype",
-    "copy",
-    "empty",
-    "empty_like",
-    "eye",
-    "full",
-    "full_like",
-    "geomspace",
-    "identity",
-    "linspace",
-    "logspace",
-    "matrix_indices",
-    "ones",
-    "ones_like",
-    "placed",
-    "tri",
-    "zeros",
-    "zeros_like",
-]

@@ -115,7 +115,7 @@ def cumulative_prod(
 ) -> Array:
     """Compute the cumulative products of `x` along `axis`, which is optional for vectors only.
 
-    The dtype stays that of `x` unless another is asked for. `include_initial` puts a 1 before them.
+    The dtype stays that of `x` unless another is requested. `include_initial` puts a 1 before them.
 
     >>> import sagax.numpy as np
     >>> np.cumulative_prod(np.array([1, 2, 3]), include_initial=True)

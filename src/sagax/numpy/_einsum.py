@@ -17,7 +17,7 @@ from sagax._src.primitives.dot_general import canonical_precision
 from sagax._src.primitives.dot_general import dot_general as lax_dot_general
 from sagax._src.primitives.reductions import reduce_or_p, reduce_sum_p
 from sagax._src.primitives.resharding import with_out_sharding
-from sagax.numpy._arguments import refuse_out, refuse_sharding, with_aval
+from sagax.numpy._arguments import refuse_out, with_aval
 from sagax.numpy._contraction import contract, diagonal_of
 from sagax.numpy._shaping import moveaxis
 
@@ -55,8 +55,8 @@ def einsum(
     if out is not None:
         refuse_out("einsum", out)
     if out_sharding is not None:
-        keep = {"precision": precision, "preferred_element_type": preferred_element_type}
-        within = functools.partial(einsum, optimize=optimize, _dot_general=_dot_general, **keep)
+        options = {"precision": precision, "preferred_element_type": preferred_element_type}
+        within = functools.partial(einsum, optimize=optimize, _dot_general=_dot_general, **options)
         return with_out_sharding("einsum", within, (subscripts, *operands), out_sharding)
     inputs, given, result = _read(subscripts, operands)
     arrays = [with_aval("einsum", x, i)[0] for i, x in enumerate(given)]
@@ -77,9 +77,9 @@ def einsum(
             left = needed | _labels(chosen[k:])
             x, names = _summed(x, names, left | set(combined[1]))
             combined = _summed(*combined, left | set(names))
-            wanted = plan.result if last and k == len(chosen) else None
+            target = plan.result if last and k == len(chosen) else None
             combined = _product(
-                combined, (x, names), left, wanted, precision, preferred_element_type, dot
+                combined, (x, names), left, target, precision, preferred_element_type, dot
             )
         terms.append(combined)
     ((x, names),) = terms
@@ -97,7 +97,7 @@ def _labels(terms: Sequence[tuple]) -> set:
 
 
 def _simplified(x: Any, names: Labels, sizes: dict) -> tuple[Any, Labels]:
-    """An operand with each label once, and without dimensions of size 1 that others stretch."""
+    """Reduce an operand to one dimension for each label, without size 1 where others stretch."""
     shape = aval_of(x).shape
     stretched = [
         i for i, (n, d) in enumerate(zip(names, shape)) if dims.same(d, 1) and not _is_one(sizes[n])
@@ -118,13 +118,13 @@ def _is_one(size: Any) -> bool:
     return dims.same(size, 1)
 
 
-def _summed(x: Any, names: Labels, keep: set) -> tuple[Any, Labels]:
-    """`x` summed over the labels that are not in `keep`."""
-    axes = tuple([i for i, n in enumerate(names) if n not in keep])
+def _summed(x: Any, names: Labels, labels: set) -> tuple[Any, Labels]:
+    """Sum `x` over the labels that are not in `labels`."""
+    axes = tuple([i for i, n in enumerate(names) if n not in labels])
     if not axes:
         return x, names
     primitive = reduce_or_p if aval_of(x).dtype == np.bool_ else reduce_sum_p
-    return primitive.bind(x, axes=axes), tuple([n for n in names if n in keep])
+    return primitive.bind(x, axes=axes), tuple([n for n in names if n in labels])
 
 
 def _product(
@@ -136,7 +136,7 @@ def _product(
     preferred: Any,
     dot_general: Any,
 ) -> tuple[Any, Labels]:
-    """Two terms combined; labels that are not `needed` are summed over."""
+    """Combine two terms; labels that are not `needed` are summed over."""
     (x, x_names), (y, y_names) = first, second
     if result is None:
         shared = [n for n in x_names if n in y_names]
@@ -163,7 +163,10 @@ class _Plan:
 
 
 def _read(subscripts: Any, operands: tuple) -> tuple[tuple, tuple, Any]:
-    """Labels of the operands, the operands, labels of the result (None: implicit); `...` remain."""
+    """Parse labels of the operands, operands, and labels of the result (None: implicit).
+
+    `...` remain.
+    """
     if not isinstance(subscripts, str):
         return _read_lists((subscripts, *operands))
     inputs, arrow, result = subscripts.replace(" ", "").partition("->")
@@ -180,7 +183,7 @@ def _read(subscripts: Any, operands: tuple) -> tuple[tuple, tuple, Any]:
 
 @functools.lru_cache(maxsize=1024)
 def _letters(term: str) -> Labels:
-    """The labels of one operand: letters, and Ellipsis for three dots."""
+    """Parse the labels of one operand: letters, and Ellipsis for three dots."""
     head, dots, tail = term.partition("...")
     for c in head + tail:
         if not c.isalpha():
@@ -210,7 +213,7 @@ def _read_lists(arguments: tuple) -> tuple[tuple, tuple, Any]:
 
 @functools.lru_cache(maxsize=1024)
 def _plan(inputs: tuple, result: Labels | None, shapes: tuple) -> _Plan:
-    """The labels with those that `...` stands for, checked against the shapes."""
+    """Expand `...` into labels, checked against the shapes."""
     extra = 0
     full = []
     for i, (names, shape) in enumerate(zip(inputs, shapes)):
@@ -277,20 +280,20 @@ def _shown(names: Labels) -> str:
 
 
 def _sizes(inputs: Sequence[Labels], shapes: tuple) -> dict:
-    """The size of each label; where operands differ, one of them must be 1."""
+    """Return the size of each label; where operands differ, one of them must be 1."""
     sizes: dict = {}
     owner: dict = {}
     for i, (names, shape) in enumerate(zip(inputs, shapes)):
         for n, d in zip(names, shape):
-            have = sizes.get(n, d)
-            if dims.same(have, d) or dims.same(d, 1):
-                sizes[n] = have
-            elif dims.same(have, 1):
+            old_size = sizes.get(n, d)
+            if dims.same(old_size, d) or dims.same(d, 1):
+                sizes[n] = old_size
+            elif dims.same(old_size, 1):
                 sizes[n] = d
                 owner[n] = i
             else:
                 raise ArgumentValueError(
-                    f"the label {n!r} has size {have} in operand {owner[n]} and size {d} in operand"
+                    f"the label {n!r} has size {old_size} in operand {owner[n]} and size {d} in operand"
                     f" {i}",
                     function="einsum",
                     got=f"shapes {', '.join(map(str, shapes))}",
@@ -304,7 +307,7 @@ def _sizes(inputs: Sequence[Labels], shapes: tuple) -> dict:
 
 
 def _path(plan: _Plan, optimize: Any) -> list[tuple[int, ...]]:
-    """The contraction path: each step removes its terms and appends its result."""
+    """Build the contraction path: each step removes its terms and appends its result."""
     n = len(plan.inputs)
     if n <= 2 or optimize is False:
         return [tuple(range(n))]
@@ -315,19 +318,19 @@ def _path(plan: _Plan, optimize: Any) -> list[tuple[int, ...]]:
     try:
         found = plan.path_cache.get(optimize)
     except TypeError:
-        return _found_path(plan, optimize)
+        return _search_path(plan, optimize)
     if found is None:
-        found = plan.path_cache[optimize] = _found_path(plan, optimize)
+        found = plan.path_cache[optimize] = _search_path(plan, optimize)
     return found
 
 
-def _found_path(plan: _Plan, optimize: Any) -> list[tuple[int, ...]]:
+def _search_path(plan: _Plan, optimize: Any) -> list[tuple[int, ...]]:
     path, _ = _contract_path(plan, optimize)
     return [tuple(step) for step in path]
 
 
 def _contract_path(plan: _Plan, optimize: Any) -> Any:
-    # imported here since it takes a while, and most programs never need it
+    # imported here since it is slow to import, and rarely needed
     opt_einsum = importlib.import_module("opt_einsum")
     letters: dict = {}
     for names in plan.inputs:

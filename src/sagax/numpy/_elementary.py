@@ -8,8 +8,6 @@ from __future__ import annotations
 import math
 from typing import Any
 
-import numpy as np
-
 import sagax.numpy._base as _base
 from sagax._src.core import dtypes
 from sagax._src.core.value import Array
@@ -114,7 +112,7 @@ def log2(x: Any, /) -> Array:
     Array([0., 3.], dtype=float32)
     """
     logs = t.log_p.bind(operand_inexact("log2", x))
-    return _over(logs, math.log(2.0))
+    return _divide_by_real(logs, math.log(2.0))
 
 
 @operation1
@@ -126,15 +124,15 @@ def log10(x: Any, /) -> Array:
     Array([0., 3.], dtype=float32)
     """
     logs = t.log_p.bind(operand_inexact("log10", x))
-    return _base.strong(_over(logs, math.log(10.0)))
+    return _base.strong(_divide_by_real(logs, math.log(10.0)))
 
 
-def _over(x: Any, divisor: float) -> Array:
-    """x divided by a real number; a complex x part by part, so that infinities stay where they are."""
+def _divide_by_real(x: Any, divisor: float) -> Array:
+    """Divide x by a real number; complex x by components, so that infinities stay where they are."""
     if not dtypes.is_complex(dtype_of(x)):
-        return div_p.bind(x, _base.number_beside(divisor, x))
+        return div_p.bind(x, _base.number_like(divisor, x))
     re, im = real_p.bind(x), imag_p.bind(x)
-    divisor = _base.number_beside(divisor, re)
+    divisor = _base.number_like(divisor, re)
     return complex_p.bind(div_p.bind(re, divisor), div_p.bind(im, divisor))
 
 
@@ -162,8 +160,9 @@ def cbrt(x: Any, /) -> Array:
 
 @operation2
 def logaddexp(x: Any, y: Any, /) -> Array:
-    """Compute log(exp(x) + exp(y)) without overflow; complex results have an imaginary part in
-    [-pi, pi).
+    """Compute log(exp(x) + exp(y)) without overflow.
+
+    Complex results have an imaginary part in [-pi, pi).
 
     >>> import sagax.numpy as snp
     >>> snp.logaddexp(1000.0, snp.array([1000.0, 0.0])).round(1)
@@ -188,36 +187,37 @@ def logaddexp2(x: Any, y: Any, /) -> Array:
 
 @fused
 def _log_of_sum(x: Any, y: Any, *, base: float) -> Array:
-    """The logarithm of a sum to base e or 2, as the greater logarithm and a correction to it."""
+    """Compute the logarithm of a sum to base e or 2, as the greater logarithm and a correction."""
     per_nat = 1 / math.log(base)
     half_turn = math.pi * per_nat
     greater = max_p.bind(x, y)
     if dtypes.is_complex(dtype_of(greater)):
         difference = sub_p.bind(
-            add_p.bind(x, y), mul_p.bind(greater, _base.number_beside(2.0, greater))
+            add_p.bind(x, y), mul_p.bind(greater, _base.number_like(2.0, greater))
         )
     else:
         # equal ones, infinities among them, differ by nothing
-        apart = sub_p.bind(x, y)
-        apart = select(eq_p.bind(x, y), _base.zero_beside(apart), apart)
-        difference = _neg(_abs(apart))
+        gap = sub_p.bind(x, y)
+        gap = select(eq_p.bind(x, y), _base.zero_like(gap), gap)
+        difference = _neg(_abs(gap))
     natural = base == math.e
     correction = t.log1p_p.bind((t.exp_p if natural else t.exp2_p).bind(difference))
     if not natural:
-        correction = mul_p.bind(correction, _base.number_beside(per_nat, correction))
+        correction = mul_p.bind(correction, _base.number_like(per_nat, correction))
     out = add_p.bind(greater, correction)
     if not dtypes.is_complex(dtype_of(out)):
         return out
     re, im = real_p.bind(out), imag_p.bind(out)
-    half = _base.number_beside(half_turn, im)
+    half = _base.number_like(half_turn, im)
     turned = remainder(add_p.bind(im, half), 2 * half_turn)
     return complex_p.bind(re, sub_p.bind(turned, half))
 
 
 @operation2
 def hypot(x1: Any, x2: Any, /) -> Array:
-    """Compute sqrt(x1**2 + x2**2) elementwise, without overflow or underflow on the way; inf where
-    one is infinite.
+    """Compute sqrt(x1**2 + x2**2) elementwise, without intermediate overflow or underflow.
+
+    The result is inf where one operand is infinite.
 
     >>> import sagax.numpy as snp
     >>> snp.hypot(3e30, snp.array([4e30]))
@@ -245,7 +245,7 @@ def _hypotenuse(x: Any, y: Any) -> Array:
     size = max_p.bind(size_x, size_y)
 
     def two_to(power: int) -> Any:
-        return _base.number_beside(2.0**power, size)
+        return _base.number_like(2.0**power, size)
 
     # squares stay in range after a multiplication by a power of two, which is exact
     huge = ge_p.bind(size, two_to(info.maxexp // 2 - 2))
@@ -255,9 +255,9 @@ def _hypotenuse(x: Any, y: Any) -> Array:
     unscale = select(huge, two_to(down), select(tiny, two_to(-up), two_to(0)))
     squares = [square_p.bind(mul_p.bind(v, scale)) for v in (x, y)]
     out = mul_p.bind(sqrt_p.bind(add_p.bind(*squares)), unscale)
-    inf = _base.number_beside(math.inf, size)
+    inf = _base.number_like(math.inf, size)
     infinite = or_p.bind(eq_p.bind(size_x, inf), eq_p.bind(size_y, inf))
-    return select(infinite, _base.number_beside(math.inf, out), out)
+    return select(infinite, _base.number_like(math.inf, out), out)
 
 
 # --- angles --------------------------------------------------------------------------------------
@@ -298,8 +298,7 @@ def tan(x: Any, /) -> Array:
 
 @operation1
 def arcsin(x: Any, /) -> Array:
-    """Compute the inverse sine of each element, in [-pi/2, pi/2]; NaN for real x outside of [-1,
-    1].
+    """Compute the inverse sine of each element, in [-pi/2, pi/2]; NaN for real x beyond [-1, 1].
 
     >>> import sagax.numpy as snp
     >>> snp.arcsin(snp.array([0.0, 1.0])).round(4)
@@ -398,7 +397,7 @@ def arccosh(x: Any, /) -> Array:
     if not dtypes.is_complex(dtype_of(y)):
         return y
     part = real_p.bind(y)  # of the two complex solutions the one to the right
-    return select(lt_p.bind(part, _base.number_beside(0, part)), _neg(y), y)
+    return select(lt_p.bind(part, _base.number_like(0, part)), _neg(y), y)
 
 
 @operation1
@@ -425,7 +424,7 @@ def deg2rad(x: Any, /) -> Array:
     Array([0.    , 3.1416], dtype=float32)
     """
     x = operand_inexact("deg2rad", x)
-    return mul_p.bind(x, _base.number_beside(math.pi / 180, x))
+    return mul_p.bind(x, _base.number_like(math.pi / 180, x))
 
 
 radians = deg2rad
@@ -440,7 +439,7 @@ def rad2deg(x: Any, /) -> Array:
     Array([  0., 180.], dtype=float32)
     """
     x = operand_inexact("rad2deg", x)
-    return mul_p.bind(x, _base.number_beside(180 / math.pi, x))
+    return mul_p.bind(x, _base.number_like(180 / math.pi, x))
 
 
 degrees = rad2deg
@@ -479,29 +478,27 @@ def sinc(x: Any, /) -> Array:
 
 @fused
 def _real_sinc(x: Any) -> Array:
-    one, pi = _base.number_beside(1.0, x), _base.number_beside(math.pi, x)
+    one, pi = _base.number_like(1.0, x), _base.number_like(math.pi, x)
     # sin(pi x) from the distance to the nearest integer, which is exact, and the sign of that integer
-    whole = round_p.bind(x, rounding_method=RoundingMethod.TO_NEAREST_EVEN)
-    infinite = eq_p.bind(_abs(x), _base.number_beside(math.inf, x))
-    rest = select(infinite, _base.zero_beside(x), sub_p.bind(x, whole))
-    half = mul_p.bind(whole, _base.number_beside(0.5, x))
+    nearest = round_p.bind(x, rounding_method=RoundingMethod.TO_NEAREST_EVEN)
+    infinite = eq_p.bind(_abs(x), _base.number_like(math.inf, x))
+    rest = select(infinite, _base.zero_like(x), sub_p.bind(x, nearest))
+    half = mul_p.bind(nearest, _base.number_like(0.5, x))
     odd = ne_p.bind(round_p.bind(half, rounding_method=RoundingMethod.TO_NEAREST_EVEN), half)
-    near = eq_p.bind(whole, _base.zero_beside(x))
+    near = eq_p.bind(nearest, _base.zero_like(x))
     away = select(near, one, x)
     quotient = div_p.bind(t.sin_p.bind(mul_p.bind(pi, rest)), mul_p.bind(pi, away))
     quotient = select(odd, _neg(quotient), quotient)
-    return select(
-        near, _sinc_series(mul_p.bind(pi, select(near, x, _base.zero_beside(x)))), quotient
-    )
+    return select(near, _sinc_series(mul_p.bind(pi, select(near, x, _base.zero_like(x)))), quotient)
 
 
 def _sinc_series(x: Any) -> Array:
-    """sin(x) / x by its power series, for |x| <= pi / 2: smooth at 0 to any order that is asked for."""
+    """Compute sin(x) / x by its power series, for |x| <= pi / 2: smooth at 0 to any order."""
     minus_square = _neg(square_p.bind(x))
     highest = 15 if dtype_of(x).itemsize <= 4 or dtype_of(x) == dtypes.complex64 else 23
-    out = _base.number_beside(1.0 / math.factorial(highest), x)
+    out = _base.number_like(1.0 / math.factorial(highest), x)
     for k in range(highest - 2, 0, -2):
-        coefficient = _base.number_beside(1.0 / math.factorial(k), x)
+        coefficient = _base.number_like(1.0 / math.factorial(k), x)
         out = add_p.bind(mul_p.bind(out, minus_square), coefficient)
     return out
 
@@ -509,14 +506,14 @@ def _sinc_series(x: Any) -> Array:
 @fused
 def _complex_sinc(x: Any) -> Array:
     re, im = real_p.bind(x), imag_p.bind(x)
-    far = and_p.bind(eq_p.bind(_abs(re), _base.number_beside(math.inf, re)), is_finite_p.bind(im))
-    one = _base.number_beside(1.0, x)
-    x = mul_p.bind(select(far, one, x), _base.number_beside(math.pi, x))
-    near = lt_p.bind(_abs(x), _base.number_beside(1.0, re))
+    far = and_p.bind(eq_p.bind(_abs(re), _base.number_like(math.inf, re)), is_finite_p.bind(im))
+    one = _base.number_like(1.0, x)
+    x = mul_p.bind(select(far, one, x), _base.number_like(math.pi, x))
+    near = lt_p.bind(_abs(x), _base.number_like(1.0, re))
     away = select(near, one, x)
-    series = _sinc_series(select(near, x, _base.number_beside(0.0, x)))
+    series = _sinc_series(select(near, x, _base.number_like(0.0, x)))
     out = select(near, series, div_p.bind(t.sin_p.bind(away), away))
-    return select(far, _base.number_beside(0.0, x), out)
+    return select(far, _base.number_like(0.0, x), out)
 
 
 # --- complex numbers -----------------------------------------------------------------------------
@@ -544,7 +541,7 @@ def imag(val: Any, /) -> Array:
     """
     x = _base.as_operand("imag", val)
     if not dtypes.is_complex(dtype_of(x)):
-        return _base.broadcast_to(_base.as_array("imag", _base.zero_beside(x)), _base.shape_of(x))
+        return _base.broadcast_to(_base.as_array("imag", _base.zero_like(x)), _base.shape_of(x))
     return imag_p.bind(x)
 
 
@@ -573,7 +570,7 @@ def iscomplex(x: Any, /) -> Array:
     Array([False,  True], dtype=bool)
     """
     part = imag(x)
-    return ne_p.bind(part, _base.zero_beside(part))
+    return ne_p.bind(part, _base.zero_like(part))
 
 
 @operation1
@@ -585,7 +582,7 @@ def isreal(x: Any, /) -> Array:
     Array([ True, False], dtype=bool)
     """
     part = imag(x)
-    return eq_p.bind(part, _base.zero_beside(part))
+    return eq_p.bind(part, _base.zero_like(part))
 
 
 def angle(z: Any, deg: bool = False) -> Array:

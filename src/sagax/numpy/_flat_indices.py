@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -13,25 +12,22 @@ from sagax._src.core import dims, dtypes
 from sagax._src.core.dims import canonical_shape
 from sagax._src.core.trace import Tracer
 from sagax._src.core.value import Array, aval_of
-from sagax._src.diagnostics.errors import (
-    ArgumentValueError,
-    ConcretizationTypeError,
-    DtypeError,
-)
+from sagax._src.diagnostics.errors import ArgumentValueError, ConcretizationTypeError, DtypeError
 from sagax._src.primitives.arithmetic import add_p, div_p, mul_p, rem_p
 from sagax._src.primitives.shaping import size_as_value
 from sagax._src.primitives.structural import convert
+from sagax.numpy._arguments import check_choice
 from sagax.numpy._arithmetic import remainder
-from sagax.numpy._base import as_operand, dtype_of, number_beside
+from sagax.numpy._base import as_operand, dtype_of, number_like
 from sagax.numpy._selection import clip, where3
 
 _MODES = ("raise", "wrap", "clip", "ignore")
 
 
-def _beside(size: dims.Size, x: Any) -> Any:
-    """A size as a scalar that goes with the operand `x`."""
+def _as_operand_like(size: dims.Size, x: Any) -> Any:
+    """Convert a size to a scalar that combines with the operand `x`."""
     if not dims.is_dim(size):
-        return number_beside(size, x)
+        return number_like(size, x)
     aval = aval_of(x)
     return _size_as(size, aval.dtype, aval.weak_type)
 
@@ -63,7 +59,7 @@ def _integers(function: str, x: Any, position: int) -> Any:
 def unravel_index(indices: Any, shape: Any) -> tuple[Array, ...]:
     """Convert row-major flat indices to an index along each dimension.
 
-    Negative places count from the end; what lies beyond the ends is moved to them.
+    Negative indices count from the end; indices beyond the ends are clipped to them.
 
     >>> import sagax.numpy as snp
     >>> snp.unravel_index(snp.array([5, 7]), (2, 4))
@@ -82,14 +78,14 @@ def unravel_index(indices: Any, shape: Any) -> tuple[Array, ...]:
     if dtype == dtypes.bool_ or _too_large(total, dtype):
         x = convert(_base.as_array("unravel_index", x), dtypes.default_int(_base.x64()))
     if dtypes.kind(dtype_of(x)) == "i":
-        x = clip(x, _beside(-total, x), _beside(total - 1, x))
-        x = where3(x < 0, x + _beside(total, x), x)
+        x = clip(x, _as_operand_like(-total, x), _as_operand_like(total - 1, x))
+        x = where3(x < 0, x + _as_operand_like(total, x), x)
     else:
-        x = clip(x, None, _beside(total - 1, x))
+        x = clip(x, None, _as_operand_like(total - 1, x))
     out = []
     for size in reversed(sizes):
-        out.append(rem_p.bind(x, _beside(size, x)))
-        x = div_p.bind(x, _beside(size, x))
+        out.append(rem_p.bind(x, _as_operand_like(size, x)))
+        x = div_p.bind(x, _as_operand_like(size, x))
     return tuple(reversed(out))
 
 
@@ -112,17 +108,8 @@ def ravel_multi_index(
     """
     name = "ravel_multi_index"
     sizes = canonical_shape(dims, f"{name}: argument dims")
-    if mode not in _MODES:
-        raise ArgumentValueError(
-            function=name,
-            argument="mode",
-            got=repr(mode),
-            expected=f"one of {', '.join(map(repr, _MODES))}",
-        )
-    if order not in ("C", "F"):
-        raise ArgumentValueError(
-            function=name, argument="order", got=repr(order), expected="'C' or 'F'"
-        )
+    check_choice(name, "mode", mode, _MODES)
+    check_choice(name, "order", order, ("C", "F"), "'C' or 'F'")
     if len(multi_index) != len(sizes):
         raise ArgumentValueError(
             function=name,
@@ -145,7 +132,7 @@ def ravel_multi_index(
 
 
 def _strides(sizes: dims.Shape, order: str) -> list[dims.Size]:
-    """The stride of each dimension, in elements."""
+    """Return the stride of each dimension, in elements."""
     if order == "F":
         return [dims.size(sizes[:i]) for i in range(len(sizes))]
     return [dims.size(sizes[i + 1 :]) for i in range(len(sizes))]
@@ -173,11 +160,11 @@ def _result_dtype(name: str, given: list, sizes: dims.Shape, dtype: Any) -> Any:
 
 
 def _within(name: str, x: Any, size: dims.Size, mode: str, position: int) -> Any:
-    """An index along a dimension, dealt with as `mode` says where it is out of bounds."""
+    """Bring an index along a dimension into bounds, as `mode` says."""
     if mode == "wrap":
-        return remainder(x, _beside(size, x))
+        return remainder(x, _as_operand_like(size, x))
     if mode == "clip":
-        return clip(x, 0, _beside(size - 1, x))
+        return clip(x, 0, _as_operand_like(size - 1, x))
     if mode == "raise":
         host = x.concrete() if isinstance(x, Tracer) else x
         if host is None:

@@ -11,16 +11,7 @@ import sagax.numpy._base as _base
 from sagax._src.core import dtype_predicates, dtypes
 from sagax._src.core.value import Array
 from sagax._src.diagnostics.errors import ArgumentError, ArgumentValueError, DtypeError
-from sagax._src.primitives.arithmetic import (
-    abs_p,
-    add_p,
-    div_p,
-    max_p,
-    min_p,
-    mul_p,
-    neg_p,
-    sub_p,
-)
+from sagax._src.primitives.arithmetic import abs_p, add_p, div_p, max_p, min_p, mul_p, neg_p, sub_p
 from sagax._src.primitives.bitwise import and_p, or_p, shift_left_p, shift_right_logical_p
 from sagax._src.primitives.casting import bitcast_convert_type_p
 from sagax._src.primitives.comparison import eq_p, gt_p, is_finite_p, lt_p, ne_p
@@ -43,7 +34,7 @@ _TO_EVEN = RoundingMethod.TO_NEAREST_EVEN
 
 
 def _all(x: Any, value: bool) -> Array:
-    """An array like `x` in shape, whose elements are all True or all False."""
+    """Create an array like `x` in shape, whose elements are all True or all False."""
     return broadcast_in_dim_p.bind(np.bool_(value), shape=shape_of(x), broadcast_dimensions=())
 
 
@@ -51,7 +42,7 @@ def _all(x: Any, value: bool) -> Array:
 
 
 def _rounded(function: str, primitive: Any, x: Any, **params: Any) -> Array:
-    """An operand rounded by a primitive; integers are whole already."""
+    """Round an operand by a primitive; integers pass through."""
     x = as_operand(function, x)
     if dtypes.kind(dtype_of(x)) in "biu":
         return _base.as_array(function, x)
@@ -95,7 +86,7 @@ def trunc(x: Any, /) -> Array:
 
 
 def _truncated(x: Any) -> Array:
-    return select(lt_p.bind(x, _base.zero_beside(x)), ceil_p.bind(x), floor_p.bind(x))
+    return select(lt_p.bind(x, _base.zero_like(x)), ceil_p.bind(x), floor_p.bind(x))
 
 
 @operation1
@@ -144,7 +135,7 @@ def around(a: Any, decimals: int = 0, out: None = None) -> Array:
 def _round(function: str, x: Any, decimals: Any, out: Any) -> Array:
     refuse_out(function, out)
     x = as_operand(function, x)
-    decimals = _whole(function, "decimals", decimals)
+    decimals = _static_integer(function, "decimals", decimals)
     dtype = dtype_of(x)
     if dtype == dtypes.bool_:
         raise DtypeError(
@@ -161,7 +152,7 @@ def _round(function: str, x: Any, decimals: Any, out: Any) -> Array:
 
 @fused
 def _to_decimals(x: Any, *, decimals: int) -> Array:
-    """Floating point numbers rounded: of one program, so that a quotient is what XLA makes of it."""
+    """Round floating point numbers, compiled as one, so that XLA decides how to form quotients."""
     if decimals == 0:
         return _round_parts(x)
     dtype = dtype_of(x)
@@ -175,7 +166,7 @@ def _to_decimals(x: Any, *, decimals: int) -> Array:
     return convert(mul_p.bind(scaled, factor), dtype, _base.aval_of(x).weak_type)
 
 
-def _whole(function: str, argument: str, value: Any) -> int:
+def _static_integer(function: str, argument: str, value: Any) -> int:
     try:
         return value.__index__()
     except AttributeError:
@@ -185,7 +176,7 @@ def _whole(function: str, argument: str, value: Any) -> int:
 
 
 def _round_integers(x: Any, digits: int) -> Array:
-    """Integers rounded to a multiple of 10**digits, halves to the even one."""
+    """Round integers to a multiple of 10**digits, halves to the even one."""
     dtype = dtype_of(x)
     unit = 10**digits
     if unit > dtypes.iinfo(dtype).max // 2:
@@ -208,7 +199,7 @@ def _zero(x: Any) -> Any:
     return number(0, int, dtype_of(x))
 
 
-# --- what kind of number -------------------------------------------------------------------------
+# --- classification ------------------------------------------------------------------------------
 
 
 @operation1
@@ -223,14 +214,14 @@ def isfinite(x: Any, /) -> Array:
     dtype = dtype_of(x)
     if not dtypes.is_inexact(dtype):
         return _all(x, True)
-    return _in_both_parts(and_p, is_finite_p.bind, x)
+    return _any_part(and_p, is_finite_p.bind, x)
 
 
-def _in_both_parts(combine: Any, question: Any, x: Any) -> Array:
-    """A question about real numbers, asked about both parts of complex ones."""
+def _any_part(combine: Any, predicate: Any, x: Any) -> Array:
+    """Apply a predicate on real numbers to both components of complex ones."""
     if not dtype_predicates.is_complex(dtype_of(x)):
-        return question(x)
-    return combine.bind(question(real_p.bind(x)), question(imag_p.bind(x)))
+        return predicate(x)
+    return combine.bind(predicate(real_p.bind(x)), predicate(imag_p.bind(x)))
 
 
 @operation1
@@ -248,7 +239,7 @@ def isinf(x: Any, /) -> Array:
     def infinite(part: Any) -> Array:
         return eq_p.bind(abs_p.bind(part), number(float("inf"), float, dtype_of(part)))
 
-    return _in_both_parts(or_p, infinite, x)
+    return _any_part(or_p, infinite, x)
 
 
 @operation1
@@ -326,11 +317,11 @@ def signbit(x: Any, /) -> Array:
 
 
 def _bits(x: Any) -> Any:
-    """The bits of floating point numbers, as signed integers of their width."""
+    """Reinterpret the bits of floating point numbers as signed integers of their width."""
     return bitcast_convert_type_p.bind(x, new_dtype=np.dtype(f"int{8 * x.dtype.itemsize}"))
 
 
-# --- parts and neighbours ------------------------------------------------------------------------
+# --- parts and neighbors --------------------------------------------------------------------------
 
 
 @operation2
@@ -373,8 +364,7 @@ def nextafter(x: Any, y: Any, /) -> Array:
 
 @operation1
 def spacing(x: Any, /) -> Array:
-    """Compute the distance from each element to the next one further from zero, with the element's
-    sign.
+    """Compute the distance from each element to the next one further from zero, with its sign.
 
     >>> import sagax.numpy as snp
     >>> snp.spacing(snp.array([1.0, -4.0]))
@@ -400,15 +390,14 @@ def modf(x: Any, /, out: None = None) -> tuple[Array, Array]:
     refuse_out("modf", out)
     x = operand_inexact("modf", x)
     _refuse_complex("modf", x)
-    whole = _truncated(x)
-    return sub_p.bind(x, whole), whole
+    integral = _truncated(x)
+    return sub_p.bind(x, integral), integral
 
 
 def frexp(x: Any, /) -> tuple[Array, Array]:
-    """Split each element into the pair (m, e) with x = m * 2**e and m in [0.5, 1); e = 0 for zero,
-    infinities and NaN.
+    """Split each element into the pair (m, e) with x = m * 2**e and m in [0.5, 1).
 
-    m has the sign and the dtype of x, e is an integer.
+    e = 0 for zero, infinities and NaN. m has the sign and the dtype of x, e is an integer.
 
     >>> import sagax.numpy as snp
     >>> snp.frexp(snp.array([3.0, -0.25]))
@@ -426,7 +415,7 @@ def frexp(x: Any, /) -> tuple[Array, Array]:
 
 @fused
 def _split(x: Any) -> tuple[Array, Array]:
-    """Mantissa and exponent of numbers of 32 or 64 bits."""
+    """Split numbers of 32 or 64 bits into mantissa and exponent."""
     layout = _Layout(x.dtype)
     field = and_p.bind(
         shift_right_logical_p.bind(_bits(x), layout.integer(layout.mantissa)),
@@ -466,7 +455,7 @@ class _Layout:
 
 @fused
 def _times_power(x: Any, n: Any) -> Array:
-    """x * 2**n in three factors, none of which overflows; the last one that matters alone rounds."""
+    """Multiply x * 2**n in three factors that do not overflow; only the last effective one rounds."""
     layout = _Layout(x.dtype)
     low, high = layout.integer(layout.mantissa + 1 - layout.bias), layout.integer(layout.bias)
     for _ in range(2):
@@ -507,8 +496,9 @@ def ldexp(x1: Any, x2: Any, /) -> Array:
 
 
 def heaviside(x1: Any, x2: Any, /) -> Array:
-    """Compute the Heaviside step function: 0 where x1 < 0, x2 where x1 = 0, and 1 where x1 > 0; NaN
-    stays.
+    """Compute the Heaviside step function: 0 where x1 < 0, x2 where x1 = 0, 1 where x1 > 0.
+
+    NaN stays.
 
     >>> import sagax.numpy as snp
     >>> snp.heaviside(snp.array([-1.0, 0.0, 1.0]), 0.5)
@@ -516,7 +506,7 @@ def heaviside(x1: Any, x2: Any, /) -> Array:
     """
     x, y = operands2_inexact("heaviside", x1, x2)
     _refuse_complex("heaviside", x)
-    zero, one = _base.zero_beside(x), _base.number_beside(1, x)
+    zero, one = _base.zero_like(x), _base.number_like(1, x)
     at_zero = select(ne_p.bind(x, x), x, y)
     above = select(gt_p.bind(x, zero), one, at_zero)
     out = select(lt_p.bind(x, zero), zero, above)

@@ -16,10 +16,13 @@ import numpy as np
 
 import sagax.numpy._base as _base
 from sagax._src import config, trees
+from sagax._src.core.dispatch_keys import call_key
 from sagax._src.core.jaxpr import ClosedJaxpr
 from sagax._src.core.staging import StageTrace, stage
 from sagax._src.core.trace import at_work, evaluation, state
 from sagax._src.core.value import aval_of
+from sagax._src.diagnostics import events
+from sagax._src.diagnostics.errors import SagaxError
 from sagax._src.higher_order.call import call as call_program
 from sagax._src.runtime.array import ConcreteArray, as_array
 from sagax._src.runtime.call_paths import FAILURES
@@ -31,21 +34,21 @@ F = TypeVar("F", bound=Callable[..., Any])
 _own, _process = config.own, config.process
 _new = object.__new__
 _SCALARS = frozenset((bool, int, float, complex))
+# What composite functions raise of operands that do not fit; a warning may be an error too.
+_REFUSED = (SagaxError, *FAILURES, ArithmeticError, Warning)
 
 
 def fused(fun: Callable[..., Any]) -> Callable[..., Any]:
-    """Wrap `fun`, which takes arrays by position and hashable parameters by keyword, as described
-    above.
-    """
+    """Wrap `fun`, which takes arrays by position and hashable parameters by keyword."""
     prepared = new_table()
     with_numbers = new_table()  # how to run it, and the operands that Python numbers become
 
     @functools.wraps(fun)
     def call(*arrays: Any, **static: Any) -> Any:
         if (work := at_work()) is not None and _traces(work):
-            if (_own() or _process.settings).exact and _kept_whole():
-                return _whole(functools.partial(fun, **static), arrays, fun.__name__.strip("_"))
-            return _written_here(work.here, fun, arrays, static)
+            if (_own() or _process.settings).exact and _records_calls():
+                return _as_call(functools.partial(fun, **static), arrays, fun.__name__.strip("_"))
+            return _with_origin(work.here, fun, arrays, static)
         settings = _own() or _process.settings
         key: list = [settings]
         for x in arrays:
@@ -60,18 +63,16 @@ def fused(fun: Callable[..., Any]) -> Callable[..., Any]:
                 return found(arrays)
         numbers = None
         if arrays and _SCALARS.issuperset(map(type, arrays)):
-            of_each = [y for x in arrays for y in (type(x), _told_apart(x))]
+            of_each = [y for x in arrays for y in (type(x), _distinct_key(x))]
             numbers = (settings, *of_each, *static.items())
-            known = with_numbers.get(numbers)
-            if known is not None:
-                return known[0](known[1])
+            cached = with_numbers.get(numbers)
+            if cached is not None:
+                return cached[0](cached[1])
         found = [x if type(x) is ConcreteArray else _operand(x) for x in arrays]
         operands = tuple([x for x in found if x is not None])
         if len(operands) < len(arrays):
             return fun(*arrays, **static)
-        signature = (settings, placement(operands), *[x.aval for x in operands], *static.items())
-        if signature[1] is None:
-            signature = (settings, *signature[2:])
+        signature = call_key([x.aval for x in operands], placement(operands), static.items())
         found = prepared.get(signature)
         if found is None:
             program = functools.partial(fun, **static) if static else fun
@@ -93,8 +94,7 @@ _STRUCTURAL = frozenset((int, bool, str, type(None)))
 def fused_function(
     count: int, by_numpy: Callable[..., Callable | None] | None = None
 ) -> Callable[[F], F]:
-    """Wrap a public function of `count` arrays, then arguments that give shapes, axes, dtypes and
-    modes.
+    """Wrap a public function of `count` arrays, then shapes, axes, dtypes and modes.
 
     Called on arrays, with arguments of simple types, it is one operation for each signature; any
     other call is as without this. `by_numpy`: from the types of the arrays and the other arguments to
@@ -109,13 +109,13 @@ def fused_function(
             if (work := at_work()) is not None and _traces(work):
                 if (
                     (_own() or _process.settings).exact
-                    and _kept_whole()
+                    and _records_calls()
                     and _simple(args[count:], kwargs)
                 ):
                     rest = args[count:]
                     program = functools.partial(_with_rest, fun, rest, kwargs)
-                    return _whole(program, args[:count], fun.__name__)
-                return _written_here(work.here, fun, args, kwargs)
+                    return _as_call(program, args[:count], fun.__name__)
+                return _with_origin(work.here, fun, args, kwargs)
             key: list = [_own() or _process.settings]
             arrays = args[:count]
             for x in arrays:
@@ -154,9 +154,7 @@ def fused_function(
 
 
 def operation1(fun: F) -> F:
-    """Wrap a function of one operand, `fun(x)`, that is evaluated as one operation for each
-    signature.
-    """
+    """Wrap a function of one operand, evaluated as one operation for each signature."""
     prepared = new_table()
     # by the type alone: the settings of the last call, and the parts of what ran
     latest = new_table()
@@ -164,8 +162,8 @@ def operation1(fun: F) -> F:
     @functools.wraps(fun)
     def call(x: Any, /) -> Any:
         if (work := at_work()) is not None and _traces(work):
-            if (_own() or _process.settings).exact and _kept_whole():
-                return _whole(fun, (x,), fun.__name__)
+            if (_own() or _process.settings).exact and _records_calls():
+                return _as_call(fun, (x,), fun.__name__)
             here = work.here
             if here.origin is not None:
                 return fun(x)
@@ -197,7 +195,7 @@ def operation1(fun: F) -> F:
         try:
             (out,) = execute([buffer]).consume_with_handlers(handlers)
         except FAILURES:
-            return run((x,))  # which says what is wrong
+            return run((x,))  # which raises the error with its explanation
         result = _new(ConcreteArray)  # what its __init__ does, without a call of it
         result.aval = aval
         result._host = None
@@ -216,8 +214,8 @@ def operation2(fun: F) -> F:
     @functools.wraps(fun)
     def call(x: Any, y: Any, /) -> Any:
         if (found := at_work()) is not None and _traces(found):
-            if (_own() or _process.settings).exact and _kept_whole():
-                return _whole(fun, _two(name, x, y), name)
+            if (_own() or _process.settings).exact and _records_calls():
+                return _as_call(fun, _two(name, x, y), name)
             here = found.here
             if here.origin is not None:
                 return fun(x, y)
@@ -229,9 +227,9 @@ def operation2(fun: F) -> F:
         a, b = x, y
         if type(x) is ConcreteArray:
             if type(y) is not ConcreteArray:
-                b = _beside(name, x, y)
+                b = _operand_like(name, x, y)
         elif type(y) is ConcreteArray:
-            a = _beside(name, y, x)
+            a = _operand_like(name, y, x)
         else:
             return fun(x, y)
         if a is None or b is None or a._device is not None or b._device is not None:
@@ -282,8 +280,8 @@ def _traces(work: Any) -> bool:
     return work.trace is not evaluation and work.thread == get_ident()
 
 
-def _written_here(here: Any, fun: Callable, args: tuple, kwargs: dict) -> Any:
-    """`fun`, whose operations were all written where it is called."""
+def _with_origin(here: Any, fun: Callable, args: tuple, kwargs: dict) -> Any:
+    """Call `fun`, and attribute all its operations to the line of the call."""
     if here.origin is not None:
         return fun(*args, **kwargs)
     here.origin, here.around = capture(), here.outer
@@ -293,7 +291,7 @@ def _written_here(here: Any, fun: Callable, args: tuple, kwargs: dict) -> Any:
         here.origin = None
 
 
-def _kept_whole() -> bool:
+def _records_calls() -> bool:
     """Return whether fused functions are one operation each for the current trace.
 
     They are where a program is recorded that has to compute what is computed without a trace.
@@ -306,8 +304,8 @@ def _kept_whole() -> bool:
     )
 
 
-def _whole(fun: Callable, operands: tuple, name: str) -> Any:
-    """`fun` as one operation of the program being recorded."""
+def _as_call(fun: Callable, operands: tuple, name: str) -> Any:
+    """Record `fun` as one call in the jaxpr being traced."""
     arrays = [x if hasattr(x, "aval") else _operand(x) for x in operands]
     if any(x is None for x in arrays):
         return fun(*operands)
@@ -321,19 +319,22 @@ def _whole(fun: Callable, operands: tuple, name: str) -> Any:
     try:
         with config.context(exact=False):
             jaxpr, consts = stage(flat, [aval_of(x) for x in arrays])
-    except Exception:  # the function itself raises it again, about the operands that it was given
+    except (
+        _REFUSED
+    ) as error:  # the function itself raises it again, about the operands that it was given
+        _tell(name, error)
         return fun(*operands)
     return tree.unflatten(call_program(ClosedJaxpr(jaxpr, consts), arrays, name=name))
 
 
 def _two(name: str, x: Any, y: Any) -> tuple:
-    """Two operands, where a number is taken beside the array that the other is."""
+    """Convert a number among two operands to one that combines with the other, an array."""
     if hasattr(x, "aval") and type(y) in _SCALARS:
-        beside = _beside(name, x, y)
-        return x, y if beside is None else beside
+        converted = _operand_like(name, x, y)
+        return x, y if converted is None else converted
     if hasattr(y, "aval") and type(x) in _SCALARS:
-        beside = _beside(name, y, x)
-        return x if beside is None else beside, y
+        converted = _operand_like(name, y, x)
+        return x if converted is None else converted, y
     return x, y
 
 
@@ -359,27 +360,39 @@ def _prepared(
     settings = _own() or _process.settings
     if settings.disable_jit or settings.numpy_rank_promotion != "allow":
         return None
+    if events.operations_seen.function is not None:
+        return None  # each operation is run by itself, to be seen
     try:
         return prepare(fun, arrays, name, by_numpy)
-    except Exception:  # the function itself raises it again, about the arrays that it was given
+    except (
+        _REFUSED
+    ) as error:  # the function itself raises it again, about the arrays that it was given
+        _tell(name, error)
         return None
+
+
+def _tell(name: str, error: Exception) -> None:
+    """Tell listeners that the operations of a composite function run one by one, and why."""
+    if events.events:
+        text = f"{type(error).__name__}: {error}"
+        events.events.tell("/sagax/composite/not_compiled", fun_name=name, error=text)
 
 
 _numbers = new_table()
 
 
-def _told_apart(x: Any) -> Any:
-    """The number `x` as part of a key: 0.0 and -0.0 are equal, 1 + 0j and 1 - 0j too, but not the same."""
+def _distinct_key(x: Any) -> Any:
+    """Return a cache key of a number that tells 0.0 from -0.0, and 1 + 0j from 1 - 0j."""
     return x if x and type(x) is not complex else repr(x)
 
 
 def _operand(x: Any) -> ConcreteArray | None:
-    """An operand that is no array, as one; None for what is none or has something to say."""
+    """Convert a number or NumPy array to an array; None for other values, or if a warning is due."""
     kind = type(x)
     if kind not in _SCALARS:
-        known = isinstance(x, (np.ndarray, np.generic)) and x.dtype.kind in "biufc"
-        return as_array(x) if known else None
-    key = (kind, _told_apart(x), _own() or _process.settings)
+        supported = isinstance(x, (np.ndarray, np.generic)) and x.dtype.kind in "biufc"
+        return as_array(x) if supported else None
+    key = (kind, _distinct_key(x), _own() or _process.settings)
     found = _numbers.get(key)
     if found is None:
         try:
@@ -390,17 +403,17 @@ def _operand(x: Any) -> ConcreteArray | None:
     return found  # type: ignore[return-value]
 
 
-def _beside(function: str, a: ConcreteArray, value: Any) -> ConcreteArray | None:
-    """An operand that is no array, as one that goes with the array `a`; None for what is no operand."""
+def _operand_like(function: str, a: ConcreteArray, value: Any) -> ConcreteArray | None:
+    """Convert an operand that is no array to one that combines with `a`; None if it is no operand."""
     kind = type(value)
     if kind not in _SCALARS:
         return _operand(value)
-    key = (a.aval, kind, _told_apart(value), _own() or _process.settings)
+    key = (a.aval, kind, _distinct_key(value), _own() or _process.settings)
     found = _numbers.get(key)
     if found is None:
         try:
-            found = _base.array_beside(function, a, value)
-        except Exception:  # the function itself raises it again
+            found = _base.array_like(function, a, value)
+        except _REFUSED:  # the function itself raises it again
             return None
         remember(_numbers, key, found)  # type: ignore[arg-type]
     return found

@@ -17,11 +17,12 @@ from sagax._src.primitives.comparison import eq_p, ge_p
 from sagax._src.primitives.shaping import iota_p, rev
 from sagax._src.primitives.slicing import pad
 from sagax._src.primitives.structural import convert, expand_dims, reshape
-from sagax.numpy._arguments import static_int
+from sagax.numpy._arguments import check_choice, static_int
 from sagax.numpy._arithmetic import power
 from sagax.numpy._base import number, select
 from sagax.numpy._contraction import diagonal
-from sagax.numpy._creation import asarray, matrix_indices, ones
+from sagax.numpy._conversion import asarray
+from sagax.numpy._creation import matrix_indices, ones
 from sagax.numpy._fused import fused_function
 from sagax.numpy._joining import stack
 
@@ -36,7 +37,7 @@ def _() -> None:
 
 
 def _triangle(function: str, m: Any, k: Any) -> tuple:
-    """A matrix, and where its elements are on or below the diagonal k."""
+    """Return a matrix, and where its elements are on or below the diagonal k."""
     x = _base.as_array(function, m)
     if x.ndim < 2:
         raise ArgumentValueError(
@@ -59,7 +60,7 @@ def tril(m: Any, k: Any = 0) -> Array:
            [1., 1., 0.]], dtype=float32)
     """
     x, below = _triangle("tril", m, k)
-    return select(below, x, _base.zero_beside(x))
+    return select(below, x, _base.zero_like(x))
 
 
 @fused_function(1)
@@ -72,7 +73,7 @@ def triu(m: Any, k: Any = 0) -> Array:
            [0., 1., 1.]], dtype=float32)
     """
     x, below = _triangle("triu", m, k - 1)
-    return select(below, _base.zero_beside(x), x)
+    return select(below, _base.zero_like(x), x)
 
 
 @fused_function(1)
@@ -149,7 +150,7 @@ def vander(x: Any, N: int | None = None, increasing: bool = False) -> Array:
 
 
 def _counting(size: Any) -> Array:
-    """0, 1, ..., size - 1."""
+    """Create 0, 1, ..., size - 1."""
     return iota_p.bind(dtype=dtypes.default_int(_base.x64()), shape=(size,), dimension=0)
 
 
@@ -220,8 +221,7 @@ def _matrix_shape(function: str, arr: Any) -> tuple:
 
 
 def diag_indices(n: int, ndim: int = 2) -> tuple[Array, ...]:
-    """Return the indices of the main diagonal of n elements, one array for each of `ndim`
-    dimensions.
+    """Return the indices of the main diagonal of n elements, one array for each dimension.
 
     >>> import sagax.numpy as snp
     >>> snp.diag_indices(2)
@@ -285,8 +285,7 @@ def mask_indices(
 def meshgrid(
     *xi: Any, copy: bool = True, sparse: bool = False, indexing: str = "xy"
 ) -> tuple[Array, ...]:
-    """Create the coordinates of a grid: for each vector an array that varies along its own
-    dimension.
+    """Create the coordinates of a grid: each vector becomes an array that varies along one axis.
 
     With `indexing` "xy" the first two dimensions are exchanged, as for pictures. `sparse` keeps the
     others at size 1.
@@ -301,10 +300,7 @@ def meshgrid(
         raise ArgumentValueError(
             "numpy.meshgrid only supports copy=True", function="meshgrid", argument="copy"
         )
-    if indexing not in ("xy", "ij"):
-        raise ArgumentValueError(
-            function="meshgrid", argument="indexing", got=repr(indexing), expected="'xy' or 'ij'"
-        )
+    check_choice("meshgrid", "indexing", indexing, ("xy", "ij"), "'xy' or 'ij'")
     if any(x.ndim != 1 for x in given):
         raise ArgumentValueError(
             f"Arguments to numpy.meshgrid must be 1D, got shapes {[x.shape for x in given]}",
@@ -345,8 +341,8 @@ def indices(dimensions: Any, dtype: Any = None, sparse: bool = False) -> Any:
     rank = len(shape)
     out = []
     for axis, size in enumerate(shape):
-        whole = shape if not sparse else tuple([size if a == axis else 1 for a in range(rank)])
-        out.append(iota_p.bind(dtype=dtype, shape=whole, dimension=axis))
+        full_shape = shape if not sparse else tuple([size if a == axis else 1 for a in range(rank)])
+        out.append(iota_p.bind(dtype=dtype, shape=full_shape, dimension=axis))
     if sparse:
         return tuple(out)
     if not out:

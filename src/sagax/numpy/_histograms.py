@@ -20,7 +20,8 @@ from sagax.numpy._arguments import (
     with_aval,
 )
 from sagax.numpy._calculus import diff
-from sagax.numpy._creation import array, linspace, zeros
+from sagax.numpy._conversion import array
+from sagax.numpy._creation import linspace, zeros
 from sagax.numpy._joining import stack
 from sagax.numpy._reductions import max as max_along
 from sagax.numpy._reductions import min as min_along
@@ -187,20 +188,20 @@ def histogram(
             )
         a, each = _base.promote_inexact("histogram", a, weights)
     edges = _edges("histogram", a, bins, range)
-    places = _bins_of(edges, ravel(a))
+    bin_indices = _bins_of(edges, ravel(a))
     counts = zeros((edges.shape[0],), aval_of(each).dtype)
-    counts = counts.at[places].add(ravel(each), mode="drop")[1:]
+    counts = counts.at[bin_indices].add(ravel(each), mode="drop")[1:]
     if density:
         counts = counts / diff(edges) / sum_along(counts)
     return counts, edges
 
 
 def _bins_of(edges: Array, x: Any) -> Array:
-    """The number, from 1, of the bin that each of `x` lies in; 0 or too great where there is none."""
+    """Return the number, from 1, of the bin of each of `x`; 0 or too great where there is none."""
     count = edges.shape[0]
-    places = searchsorted(edges, x, side="right")
+    bin_indices = searchsorted(edges, x, side="right")
     last = structural.reshape(edges[-1:], ())
-    return where(x == last, count - 1, places)
+    return where(x == last, count - 1, bin_indices)
 
 
 def histogramdd(
@@ -255,16 +256,16 @@ def histogramdd(
         each = list(bins)
     else:
         each = [bins] * count
-    edges, places, shape = [], [], []
+    edges, bin_indices, shape = [], [], []
     for i, b in enumerate(each):
         x = sample[:, i]
         edges.append(_edges("histogramdd", x, b, None if range is None else range[i]))
-        places.append(_bins_of(edges[-1], x))
+        bin_indices.append(_bins_of(edges[-1], x))
         shape.append(edges[-1].shape[0] + 1)
     if weights is None:
         weights = np.ones((), dtypes.default_int(_thread.settings.x64))[()]
     counts = zeros(tuple(shape), aval_of(weights).dtype)
-    counts = counts.at[tuple(places)].add(weights)
+    counts = counts.at[tuple(bin_indices)].add(weights)
     counts = counts[(slice(1, -1),) * count]
     if density:
         counts = counts / sum_along(counts)

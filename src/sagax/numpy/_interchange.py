@@ -16,14 +16,13 @@ from sagax._src.diagnostics.errors import ArgumentError, DtypeError
 from sagax._src.runtime import devices
 from sagax._src.runtime.array import ConcreteArray
 from sagax.numpy._arguments import UnsupportedArgumentError
-from sagax.numpy._creation import asarray, placed
+from sagax.numpy._conversion import asarray, on_device
 
-_PLATFORMS = {1: "cpu", 2: "cuda"}  # DLPack's numbers for kinds of devices
+_PLATFORMS = {1: "cpu", 2: "cuda"}  # DLPack's device type codes
 
 
 def from_dlpack(x: Any, /, *, device: Any = None, copy: bool | None = None) -> Array:
-    """Import an array of another library that supports DLPack, such as PyTorch, sharing its memory
-    if possible.
+    """Import an array of another library that supports DLPack, sharing its memory if possible.
 
     While memory is shared, the other library must not write to it. With `copy` True it is copied;
     with x64 off, 64-bit numbers become 32-bit ones, which copies too.
@@ -34,7 +33,7 @@ def from_dlpack(x: Any, /, *, device: Any = None, copy: bool | None = None) -> A
     Array([0, 1, 2], dtype=int32)
     """
     if isinstance(x, Array):
-        return placed(x, device)
+        return on_device(x, device)
     if not (hasattr(x, "__dlpack__") and hasattr(x, "__dlpack_device__")):
         raise ArgumentError(
             "The array passed to from_dlpack must have __dlpack__ and __dlpack_device__ methods.",
@@ -56,13 +55,13 @@ def from_dlpack(x: Any, /, *, device: Any = None, copy: bool | None = None) -> A
     except BufferError:  # not contiguous: NumPy can copy it
         if platform != "cpu":
             raise
-        return placed(asarray(np.from_dlpack(x)), device)
+        return on_device(asarray(np.from_dlpack(x)), device)
     aval = intern_aval(tuple(buffer.aval.shape), dtypes.as_dtype(buffer.aval.dtype), False, None)
     array = ConcreteArray(aval, None, buffer)
     if copy:
         array = asarray(np.array(array.host()))
     narrow = dtypes.canonicalize(array.dtype, _base.x64())
-    return placed(array if narrow == array.dtype else array.astype(narrow), device)
+    return on_device(array if narrow == array.dtype else array.astype(narrow), device)
 
 
 def frombuffer(buffer: Any, dtype: Any = float, count: int = -1, offset: int = 0) -> Array:
@@ -97,8 +96,7 @@ def _impure(name: str) -> UnsupportedArgumentError:
 
 
 def fromfile(*args: Any, **kwargs: Any) -> Array:
-    """Refuse with NotImplementedError: read with NumPy's `fromfile`, and make an array of the
-    result.
+    """Raise NotImplementedError: read with NumPy's `fromfile`, and make an array of the result.
 
     >>> import tempfile
     >>> import numpy
@@ -112,8 +110,7 @@ def fromfile(*args: Any, **kwargs: Any) -> Array:
 
 
 def fromiter(*args: Any, **kwargs: Any) -> Array:
-    """Refuse with NotImplementedError: read with NumPy's `fromiter`, and make an array of the
-    result.
+    """Raise NotImplementedError: read with NumPy's `fromiter`, and make an array of the result.
 
     >>> import numpy
     >>> import sagax.numpy as snp
@@ -158,11 +155,11 @@ def savez(
 
 
 def load(file: str | os.PathLike | IO[bytes], *args: Any, **kwargs: Any) -> Any:
-    """Load the array in a file of NumPy's format (.npy); of a .npz file NumPy's mapping of names to
-    arrays.
+    """Load the array in a file of NumPy's format (.npy).
 
-    The format does not know bfloat16: two bytes without a type are taken for it. Raises DtypeError for
-    other types that it does not know.
+    From a .npz file it returns NumPy's mapping of names to arrays. The format does not know
+    bfloat16: two bytes without a type are taken for it. Raises DtypeError for other types that it
+    does not know.
 
     >>> import io
     >>> import sagax.numpy as snp

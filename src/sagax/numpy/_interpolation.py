@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
 import sagax.numpy._base as _base
 from sagax._src.core import dims, dtypes
-from sagax._src.core.value import Array, aval_of
+from sagax._src.core.value import Array
 from sagax._src.diagnostics.errors import ArgumentValueError
 from sagax._src.primitives import structural
 from sagax._src.primitives.sorting import sort_p
@@ -97,7 +95,7 @@ def _interp(
     low, high = above - 1, clip(above, None, n - 1)
     start, run = xp[low], xp[high] - xp[low]
     rise = fp[high] - fp[low]
-    # Two points at one place have no line between them; the second one counts.
+    # Two points with equal `xp` have no line between them; the second one counts.
     flat = run == 0
     found = where(flat, fp[high], fp[low] + ((x - start) / where(flat, 1, run)) * rise)
     if periodic:

@@ -24,20 +24,13 @@ from sagax.numpy._arguments import (
     with_aval,
 )
 from sagax.numpy._fused import fused_function
-from sagax.numpy._shaping import (
-    _at_least_1,
-    _at_least_2,
-    _at_least_3,
-    _to_array,
-    moveaxis,
-    ravel,
-)
+from sagax.numpy._shaping import _at_least_1, _at_least_2, _at_least_3, _to_array, moveaxis, ravel
 
 Arrays = Sequence[Any] | Array
 
 
 def _operands(function: str, arrays: Any) -> list:
-    """The arrays of a sequence (or along the first axis of one array), each checked."""
+    """Convert the arrays of a sequence (or along the first axis of one array), each checked."""
     if isinstance(arrays, (Array, np.ndarray)):
         if not arrays.ndim:
             raise ArgumentError(
@@ -73,7 +66,7 @@ def _checked(function: str, x: Any, position: int) -> Any:
 
 
 def _one_dtype(function: str, arrays: list, dtype: Any) -> list:
-    """The arrays converted to `dtype`, or to their common dtype when that is None."""
+    """Convert the arrays to `dtype`, or to their common dtype when that is None."""
     if dtype is not None:
         dtype = dtypes.requested_dtype(dtype, function)
         return [structural.convert(x, dtype) for x in arrays]
@@ -106,7 +99,7 @@ def _concatenate(function: str, arrays: Arrays, axis: int | None, dtype: Any = N
 
 
 def _joined(function: str, arrays: list, axis: int) -> Array:
-    """Arrays of one dtype joined along `axis`."""
+    """Join arrays of one dtype along `axis`."""
     ndim = aval_of(arrays[0]).ndim
     if not ndim:
         raise ArgumentValueError(
@@ -159,9 +152,9 @@ def stack(arrays: Arrays, axis: int = 0, out: None = None, dtype: Any = None) ->
     if out is not None:
         refuse_out("stack", out)
     if isinstance(arrays, Array) and arrays.ndim:
-        place = one_axis("stack", axis, arrays.ndim)
+        new_axis = one_axis("stack", axis, arrays.ndim)
         (x,) = _one_dtype("stack", [arrays], dtype)
-        return moveaxis(x, 0, place)
+        return moveaxis(x, 0, new_axis)
     given = _one_dtype("stack", _operands("stack", arrays), dtype)
     return stack_p.bind(*given, axis=one_axis("stack", axis, aval_of(given[0]).ndim + 1))
 
@@ -221,8 +214,9 @@ def _column(x: Any, aval: Any) -> Array:
 
 
 def block(arrays: Any) -> Array:
-    """Assemble an array from blocks: a list joins along the last axis, a list of lists too along
-    the one before it, and so on.
+    """Assemble an array from nested lists of blocks.
+
+    A list joins along the last axis, a list of lists too along the one before it, and so on.
 
     >>> import sagax.numpy as np
     >>> np.block([[np.ones((1, 1)), np.zeros((1, 2))], [np.zeros((1, 3))]])
@@ -249,7 +243,7 @@ def block(arrays: Any) -> Array:
 
 
 def _block_depth(nested: Any, path: str) -> int:
-    """The nesting depth of lists, the same everywhere."""
+    """Compute the nesting depth of lists, the same everywhere."""
     if isinstance(nested, tuple):
         raise ArgumentError(
             "blocks are given in lists: a tuple is neither a list of blocks nor an array",
@@ -301,8 +295,7 @@ def split(ary: Any, indices_or_sections: Any, axis: int = 0) -> list[Array]:
 
 @fused_function(1)
 def array_split(ary: Any, indices_or_sections: Any, axis: int = 0) -> list[Array]:
-    """Split as `split` does, but into pieces that need not be equal: the first may be longer by
-    one.
+    """Split as `split` does, into pieces that need not be equal: the first may be longer by one.
 
     >>> import sagax.numpy as np
     >>> np.array_split(np.arange(3), 2)
@@ -381,7 +374,7 @@ def _split(function: str, ary: Any, where: Any, axis: Any) -> list[Array]:
 
 
 def _cuts(function: str, where: Any, size: Any) -> list:
-    """The indices to cut before, as a slice would take them: from the end if negative, in range."""
+    """Normalize the indices to cut before as a slice does: from the end if negative, in range."""
     if isinstance(where, (Tracer, Array, np.ndarray)):
         where = concrete_or_raise(
             function, where, "cut at indices that are known: a list of ints"

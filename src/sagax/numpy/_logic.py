@@ -126,7 +126,7 @@ def truth(x: Any) -> Any:
 
 def _zero(x: Any) -> Any:
     """Zero beside `x`, weakly typed only beside a scalar: an array compared to it is not weak."""
-    return _base.number(0, int, dtype_of(x)) if _base.shape_of(x) else _base.zero_beside(x)
+    return _base.number(0, int, dtype_of(x)) if _base.shape_of(x) else _base.zero_like(x)
 
 
 def _truths(function: str, x: Any, y: Any) -> list:

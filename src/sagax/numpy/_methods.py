@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-import sagax.numpy._creation as _creation
+import sagax.numpy._conversion as _conversion
 import sagax.numpy._logic as _logic
 import sagax.numpy._operators as _operators
 import sagax.numpy._reductions as _reductions
@@ -44,7 +44,7 @@ def _() -> None:
 
 
 def _reshape(self: Any, *args: Any, order: str = "C", out_sharding: Any = None) -> Array:
-    """The elements in a new shape, given as one tuple or as several sizes; one may be -1.
+    """Reshape the array to a shape, given as one tuple or as several sizes; one may be -1.
 
     >>> import sagax.numpy as snp
     >>> snp.arange(6).reshape(2, -1)
@@ -59,7 +59,7 @@ def _reshape(self: Any, *args: Any, order: str = "C", out_sharding: Any = None) 
 
 
 def _transpose(self: Any, *args: Any) -> Array:
-    """The array with its dimensions in the given order; reversed if none is given.
+    """Permute the dimensions of the array to the given order; reversed if none is given.
 
     >>> import sagax.numpy as snp
     >>> snp.zeros((2, 3, 4)).transpose(0, 2, 1).shape
@@ -71,7 +71,7 @@ def _transpose(self: Any, *args: Any) -> Array:
 
 
 def _flatten(self: Any, order: str = "C", *, out_sharding: Any = None) -> Array:
-    """The elements in one dimension.
+    """Flatten the array to one dimension.
 
     >>> import sagax.numpy as snp
     >>> snp.ones((2, 2)).flatten()
@@ -81,17 +81,17 @@ def _flatten(self: Any, order: str = "C", *, out_sharding: Any = None) -> Array:
 
 
 def _astype(self: Any, dtype: Any, copy: bool = False, device: Any = None) -> Array:
-    """The array with its elements converted to `dtype`; see `numpy.astype`.
+    """Convert the elements of the array to `dtype`; see `numpy.astype`.
 
     >>> import sagax.numpy as snp
     >>> snp.array([1.7, -1.7]).astype(int)
     Array([ 1, -1], dtype=int32)
     """
-    return _creation.astype(self, dtype, copy=copy, device=device)
+    return _conversion.astype(self, dtype, copy=copy, device=device)
 
 
 def _clip(self: Any, min: Any = None, max: Any = None) -> Array:
-    """Each element moved into the interval from `min` to `max`; see `numpy.clip`.
+    """Clip each element to the interval from `min` to `max`; see `numpy.clip`.
 
     >>> import sagax.numpy as snp
     >>> snp.arange(5).clip(1, 3)
@@ -109,7 +109,7 @@ def _compress(
     size: int | None = None,
     fill_value: Any = 0,
 ) -> Array:
-    """The parts of the array along `axis` where `condition` holds; see `numpy.compress`.
+    """Select the slices of the array along `axis` where `condition` holds; see `numpy.compress`.
 
     >>> import sagax.numpy as snp
     >>> snp.arange(3).compress(snp.array([True, False, True]))
@@ -119,17 +119,17 @@ def _compress(
 
 
 def _copy(self: Any) -> Array:
-    """An array with the same elements.
+    """Copy the array.
 
     >>> import sagax.numpy as snp
     >>> snp.arange(2).copy()
     Array([0, 1], dtype=int32)
     """
-    return _creation.copy(self)
+    return _conversion.copy(self)
 
 
 def _round_method(self: Any, decimals: int = 0, out: None = None) -> Array:
-    """Each element rounded to `decimals`; see `numpy.round`.
+    """Round each element to `decimals`; see `numpy.round`.
 
     >>> import sagax.numpy as snp
     >>> snp.array([1.25, 2.5]).round()
@@ -139,7 +139,7 @@ def _round_method(self: Any, decimals: int = 0, out: None = None) -> Array:
 
 
 def _to_device(self: Any, device: Any, *, stream: Any = None) -> Array:
-    """The array on another device.
+    """Copy the array to another device.
 
     >>> import sagax
     >>> import sagax.numpy as snp
@@ -152,7 +152,7 @@ def _to_device(self: Any, device: Any, *, stream: Any = None) -> Array:
 
 
 def _view(self: Any, dtype: Any = None, type: None = None) -> Array:
-    """The memory of the elements read as another dtype; the last dimension changes with its width.
+    """Reinterpret the elements as another dtype; the last dimension changes with its width.
 
     >>> import sagax.numpy as snp
     >>> snp.array([1.0]).view(int)
@@ -160,24 +160,24 @@ def _view(self: Any, dtype: Any = None, type: None = None) -> Array:
     """
     if type is not None:
         raise ArgumentError(function="view", argument="type", got=type, expected="None")
-    have = self.dtype
-    want = dtypes.requested_dtype(float if dtype is None else dtype, "view")
-    if want == have:
+    old_dtype = self.dtype
+    new_dtype = dtypes.requested_dtype(float if dtype is None else dtype, "view")
+    if new_dtype == old_dtype:
         return self
-    if dtypes.bool_ in (have, want):
-        stored = self.astype(np.uint8) if have == dtypes.bool_ else self
-        out = _view(stored, np.uint8 if want == dtypes.bool_ else want)
-        return out.astype(bool) if want == dtypes.bool_ else out
-    if dtypes.is_complex(have):
-        part = dtypes.real_part_dtype(have)
+    if dtypes.bool_ in (old_dtype, new_dtype):
+        stored = self.astype(np.uint8) if old_dtype == dtypes.bool_ else self
+        out = _view(stored, np.uint8 if new_dtype == dtypes.bool_ else new_dtype)
+        return out.astype(bool) if new_dtype == dtypes.bool_ else out
+    if dtypes.is_complex(old_dtype):
+        part = dtypes.real_part_dtype(old_dtype)
         parts = _join_last(self.real, self.imag)
-        return parts if want == part else _view(parts, want)
-    if dtypes.is_complex(want):
-        parts = _view(self, dtypes.real_part_dtype(want))
+        return parts if new_dtype == part else _view(parts, new_dtype)
+    if dtypes.is_complex(new_dtype):
+        parts = _view(self, dtypes.real_part_dtype(new_dtype))
         return _complex_of_pairs(parts)
-    old, new = dtypes.itemsize_bits(have), dtypes.itemsize_bits(want)
+    old, new = dtypes.itemsize_bits(old_dtype), dtypes.itemsize_bits(new_dtype)
     if old == new:
-        return casting.bitcast_convert_type(self, want)
+        return casting.bitcast_convert_type(self, new_dtype)
     if not self.ndim:
         raise ArgumentValueError(
             "the dtype of an array of shape () can only be replaced by one of the same width",
@@ -186,7 +186,7 @@ def _view(self: Any, dtype: Any = None, type: None = None) -> Array:
             fix="give it a dimension first, with x[None]",
         )
     if old > new:
-        out = casting.bitcast_convert_type(self, want)  # one more dimension
+        out = casting.bitcast_convert_type(self, new_dtype)  # one more dimension
         return out.reshape(*self.shape[:-1], self.shape[-1] * (old // new))
     ratio = new // old
     if self.shape[-1] % ratio:
@@ -197,7 +197,7 @@ def _view(self: Any, dtype: Any = None, type: None = None) -> Array:
             expected=f"a last dimension that is a multiple of {ratio}",
         )
     grouped = self.reshape(*self.shape[:-1], self.shape[-1] // ratio, ratio)
-    return casting.bitcast_convert_type(grouped, want)
+    return casting.bitcast_convert_type(grouped, new_dtype)
 
 
 def _join_last(re: Any, im: Any) -> Any:
@@ -217,7 +217,7 @@ def _complex_of_pairs(parts: Any) -> Any:
 
 
 def _byteswap(self: Any) -> Array:
-    """The elements with their bytes in reverse order.
+    """Reverse the bytes of each element.
 
     >>> import sagax.numpy as snp
     >>> snp.array([1, 256], dtype=snp.int16).byteswap()
@@ -232,7 +232,7 @@ def _byteswap(self: Any) -> Array:
 
 
 def _namespace(self: Any, *, api_version: str | None = None) -> Any:
-    """The module `sagax.numpy`, for code that is written by the array API standard.
+    """Return the module `sagax.numpy`, for code that is written by the array API standard.
 
     >>> import sagax.numpy as snp
     >>> snp.arange(2).__array_namespace__() is snp
@@ -263,9 +263,7 @@ def _contains(self: Any, item: Any) -> bool:
 
 def _flat(self: Any) -> Any:
     raise UnsupportedArgumentError(
-        "arrays have no `flat`, since they cannot be written to",
-        got=self,
-        fix="use x.ravel()",
+        "arrays have no `flat`, since they cannot be written to", got=self, fix="use x.ravel()"
     )
 
 

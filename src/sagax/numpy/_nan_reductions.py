@@ -7,11 +7,10 @@ from typing import Any
 import numpy as np
 
 import sagax.numpy._reductions as _reductions
-from sagax._src import config
 from sagax._src.core import dtypes
 from sagax._src.core.value import Array, aval_of
 from sagax._src.diagnostics.errors import ArgumentValueError
-from sagax._src.primitives import arithmetic, structural
+from sagax._src.primitives import structural
 from sagax._src.primitives.bitwise import bitwise_and
 from sagax._src.primitives.comparison import eq
 from sagax._src.primitives.selection import select_n_p
@@ -19,11 +18,9 @@ from sagax.numpy._arguments import one_axis, refuse_out, with_aval
 from sagax.numpy._fused import fused
 from sagax.numpy._reductions import Axis, checked_where, masked
 
-_thread = config.thread
 
-
-def _there(function: str, a: Any, where: Any) -> tuple[Any, Any]:
-    """`a`, and which of its elements count (None: all)."""
+def _without_nan(function: str, a: Any, where: Any) -> tuple[Any, Any]:
+    """Return `a` and the mask of the elements that count (None: all)."""
     a, aval = with_aval(function, a)
     if where is not None:
         where = checked_where(function, where, aval.shape)
@@ -52,7 +49,7 @@ def nansum(
     3.0
     """
     refuse_out("nansum", out)
-    a, mask = _there("nansum", a, where)
+    a, mask = _without_nan("nansum", a, where)
     return _reductions.sum(a, axis, dtype, None, keepdims, initial, mask)
 
 
@@ -72,7 +69,7 @@ def nanprod(
     6.0
     """
     refuse_out("nanprod", out)
-    a, mask = _there("nanprod", a, where)
+    a, mask = _without_nan("nanprod", a, where)
     return _reductions.prod(a, axis, dtype, None, keepdims, initial, mask)
 
 
@@ -123,7 +120,7 @@ def _nan_extremum(
     if initial is None:
         _reductions.check_not_empty(function, aval, axes)
     if not dtypes.is_inexact(aval.dtype) or initial is not None:
-        a, mask = _there(function, a, where)
+        a, mask = _without_nan(function, a, where)
         return reduce(a, axes, None, keepdims, initial, mask)
     if where is not None:
         raise ArgumentValueError(
@@ -148,8 +145,7 @@ def _extremum_of_numbers(a: Any, *, axes: tuple, greatest: bool, keepdims: bool)
 def nanargmax(
     a: Any, axis: int | None = None, out: None = None, keepdims: bool | None = None
 ) -> Array:
-    """Find the index of the maximum as `argmax` does, with NaN left out; -1 where there is nothing
-    else.
+    """Find the index of the maximum as `argmax` does, with NaN left out; -1 where all are NaN.
 
     >>> import sagax.numpy as np
     >>> int(np.nanargmax(np.array([1, np.nan, 2])))
@@ -161,8 +157,7 @@ def nanargmax(
 def nanargmin(
     a: Any, axis: int | None = None, out: None = None, keepdims: bool | None = None
 ) -> Array:
-    """Find the index of the minimum as `argmin` does, with NaN left out; -1 where there is nothing
-    else.
+    """Find the index of the minimum as `argmin` does, with NaN left out; -1 where all are NaN.
 
     >>> import sagax.numpy as np
     >>> int(np.nanargmin(np.array([1, np.nan, 2])))
@@ -211,7 +206,7 @@ def nanmean(
     1.5
     """
     refuse_out("nanmean", out)
-    a, mask = _there("nanmean", a, where)
+    a, mask = _without_nan("nanmean", a, where)
     return _reductions.mean(a, axis, dtype, None, keepdims, where=mask)
 
 
@@ -225,14 +220,14 @@ def nanvar(
     where: Any = None,
     mean: Any = None,
 ) -> Array:
-    """Compute the variance as `var` does, with NaN left out; NaN where too little else is left.
+    """Compute the variance as `var` does, with NaN left out; NaN where too few are left.
 
     >>> import sagax.numpy as np
     >>> float(np.nanvar(np.array([1, np.nan, 3])))
     1.0
     """
     refuse_out("nanvar", out)
-    a, mask = _there("nanvar", a, where)
+    a, mask = _without_nan("nanvar", a, where)
     return _reductions.var(a, axis, dtype, None, ddof, keepdims, where=mask, mean=mean)
 
 
@@ -246,13 +241,12 @@ def nanstd(
     where: Any = None,
     mean: Any = None,
 ) -> Array:
-    """Compute the standard deviation as `std` does, with NaN left out; NaN where too little else is
-    left.
+    """Compute the standard deviation as `std` does, with NaN left out; NaN where too few are left.
 
     >>> import sagax.numpy as np
     >>> float(np.nanstd(np.array([1, np.nan, 3])))
     1.0
     """
     refuse_out("nanstd", out)
-    a, mask = _there("nanstd", a, where)
+    a, mask = _without_nan("nanstd", a, where)
     return _reductions.std(a, axis, dtype, None, ddof, keepdims, where=mask, mean=mean)

@@ -21,7 +21,7 @@ from sagax._src.primitives.sorting import sort_p
 from sagax._src.primitives.structural import convert
 from sagax.numpy._arguments import concrete_or_raise, static_int, with_aval
 from sagax.numpy._fused import fused
-from sagax.numpy._indexing.lazy import lazily, lazy_places
+from sagax.numpy._indexing.lazy import lazily, lazy_nonzero
 from sagax.numpy._reductions import as_dtype
 from sagax.numpy._shaping import atleast_1d, ravel
 
@@ -57,9 +57,9 @@ def indices_of(function: str, a: Any, size: Any, fill_value: Any) -> tuple[Array
     fills = _fills(function, fill_value, aval.ndim)
     if size is None:
         if lazily() and isinstance(a, Tracer) and a.concrete() is None:
-            places = lazy_places(a if aval.dtype == np.bool_ else ne(a, _zero_of(aval)), dtype)
-            if places is not None:
-                return places
+            positions = lazy_nonzero(a if aval.dtype == np.bool_ else ne(a, _zero_of(aval)), dtype)
+            if positions is not None:
+                return positions
         found = np.nonzero(concrete_or_raise(function, a, _FIX))
         return tuple([_base.as_array(function, i.astype(dtype)) for i in found])
     size = static_int(function, "size", size)
@@ -76,7 +76,7 @@ def _zero_of(aval: Any) -> Any:
 
 
 def _fills(function: str, fill_value: Any, ndim: int) -> list:
-    """The fill value for each dimension."""
+    """Return the fill value for each dimension."""
     if fill_value is None:
         return [0] * ndim
     if isinstance(fill_value, (tuple, list)):
@@ -105,9 +105,9 @@ def _first_indices(a: Any, *fills: Any, size: Any, dtype: Any) -> list:
     aval = aval_of(a)
     count = aval.size
     if dims.same(count, 0):
-        wanted = intern_aval((size,), dtype, False, None)
-        return [structural.broadcast_in_dim(as_dtype(f, dtype), wanted.shape) for f in fills]
-    flat = first_places(ravel(a), size, dtype)
+        result_aval = intern_aval((size,), dtype, False, None)
+        return [structural.broadcast_in_dim(as_dtype(f, dtype), result_aval.shape) for f in fills]
+    flat = first_indices(ravel(a), size, dtype)
     valid = comparison.lt(flat, as_dtype(shaping.size_as_value(count), dtype))
     found, rest = [], flat
     for extent in aval.shape[:0:-1]:  # the last index changes fastest
@@ -116,23 +116,19 @@ def _first_indices(a: Any, *fills: Any, size: Any, dtype: Any) -> list:
         rest = arithmetic.div(rest, extent)
     found.append(rest)
     return [
-        select_n_p.bind(
-            valid,
-            structural.broadcast_in_dim(as_dtype(f, dtype), (size,)),
-            index,
-        )
+        select_n_p.bind(valid, structural.broadcast_in_dim(as_dtype(f, dtype), (size,)), index)
         for index, f in zip(found[::-1], fills)
     ]
 
 
-def first_places(mask: Any, size: Any, dtype: Any) -> Array:
+def first_indices(mask: Any, size: Any, dtype: Any) -> Array:
     """Find the first `size` indices at which a vector is not zero, padded with its own size."""
     count = aval_of(mask).shape[0]
-    places = shaping.broadcasted_iota(dtype, (count,), 0)
+    positions = shaping.broadcasted_iota(dtype, (count,), 0)
     beyond = structural.broadcast_in_dim(as_dtype(shaping.size_as_value(count), dtype), (count,))
     chosen = convert(mask, np.dtype(bool))
     (ordered,) = sort_p.bind(
-        select_n_p.bind(chosen, beyond, places), dimension=0, is_stable=False, num_keys=1
+        select_n_p.bind(chosen, beyond, positions), dimension=0, is_stable=False, num_keys=1
     )
     enough = dims.compare(size, "<=", count)
     if enough:

@@ -13,7 +13,7 @@ import sagax.numpy._logic as _logic
 from sagax._src.core.value import Array
 from sagax._src.diagnostics.errors import ArgumentError
 from sagax._src.lazy_import import LazyMethod, lazy_imports
-from sagax.numpy._creation import astype
+from sagax.numpy._conversion import astype
 
 
 @lazy_imports
@@ -37,7 +37,7 @@ def _refused(symbol: str, x: Any, other: Any) -> ArgumentError:
 
 
 def _binary(symbol: str, function: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
-    """A method for `x <symbol> other`."""
+    """Make a method for `x <symbol> other`."""
 
     def operator(self: Any, other: Any) -> Any:
         if type(other) in _SCALARS or isinstance(other, Array) or _is_operand(other):
@@ -50,7 +50,7 @@ def _binary(symbol: str, function: Callable[[Any, Any], Any]) -> Callable[[Any, 
 
 
 def _reflected(symbol: str, function: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
-    """A method for `other <symbol> x`."""
+    """Make a method for `other <symbol> x`."""
 
     def operator(self: Any, other: Any) -> Any:
         if type(other) in _SCALARS or isinstance(other, Array) or _is_operand(other):

@@ -15,7 +15,12 @@ from sagax._src.diagnostics.errors import ArgumentError, ArgumentValueError
 from sagax._src.primitives import shaping, slicing, structural
 from sagax._src.primitives.slicing import slice_in_dim
 from sagax.numpy._applying import apply_along_axis
-from sagax.numpy._arguments import UnsupportedArgumentError, concrete_or_raise, with_aval
+from sagax.numpy._arguments import (
+    UnsupportedArgumentError,
+    check_choice,
+    concrete_or_raise,
+    with_aval,
+)
 from sagax.numpy._arithmetic import floor_divide, maximum, remainder
 from sagax.numpy._creation import linspace
 from sagax.numpy._floats import rint
@@ -42,8 +47,7 @@ _OPTIONS: dict[str, dict[str, Any]] = {
 
 @fused_function(1)
 def pad(array: Any, pad_width: Any, mode: str | Callable = "constant", **kwargs: Any) -> Array:
-    """Pad `array` with `pad_width` further elements before and after it along each axis. Same
-    dtype.
+    """Pad `array` with `pad_width` elements before and after it along each axis. Same dtype.
 
     Args:
       pad_width: a number for all, a pair (before, after) for all axes, or a pair for each axis.
@@ -74,10 +78,10 @@ def pad(array: Any, pad_width: Any, mode: str | Callable = "constant", **kwargs:
             f"Unimplemented padding mode {mode!r} for numpy.pad; there are"
             f" {', '.join(map(repr, _OPTIONS))}"
         )
-    unknown = kwargs.keys() - _OPTIONS[mode].keys()
-    if unknown:
+    unknown_options = kwargs.keys() - _OPTIONS[mode].keys()
+    if unknown_options:
         raise ArgumentValueError(
-            f"unsupported keyword arguments for mode {mode!r}: {', '.join(sorted(unknown))}",
+            f"unsupported keyword arguments for mode {mode!r}: {', '.join(sorted(unknown_options))}",
             function="pad",
             expected=f"only {', '.join(_OPTIONS[mode]) or 'none'}",
         )
@@ -99,7 +103,7 @@ def pad(array: Any, pad_width: Any, mode: str | Callable = "constant", **kwargs:
 
 
 def _pairs(value: Any, ndim: int, argument: str) -> list[tuple]:
-    """A number, a pair, or pairs, as a pair for each axis."""
+    """Normalize a number, a pair, or pairs, to a pair for each axis."""
     shape = _nested_shape(value)
     if shape == ():
         return [(value, value)] * ndim
@@ -176,35 +180,35 @@ def _pad_constant(x: Array, widths: list, values: Any) -> Array:
             for pair in pairs for v in pair):  # fmt: skip
         return slicing.pad(x, scalar(first), [(b, a, 0) for b, a in widths])
     for axis, ((before, after), (low, high)) in enumerate(zip(widths, pairs)):
-        for width, value, place in ((before, low, 0), (after, high, 1)):
+        for width, value, index in ((before, low, 0), (after, high, 1)):
             config = [(0, 0, 0)] * x.ndim
-            config[axis] = (0, width, 0) if place else (width, 0, 0)
+            config[axis] = (0, width, 0) if index else (width, 0, 0)
             x = slicing.pad(x, scalar(value), config)
     return x
 
 
-def _part(x: Any, start: Any, stop: Any, axis: int) -> Any:
+def _slice(x: Any, start: Any, stop: Any, axis: int) -> Any:
     return slice_in_dim(x, start, stop, 1, axis)
 
 
 def _pad_edge(x: Any, axis: int, before: Any, after: Any, *_: Any) -> Array:
     size = x.shape[axis]
     shape = x.shape
-    parts = [x]
+    pieces = [x]
     if not dims.same(before, 0):
         wide = (*shape[:axis], before, *shape[axis + 1 :])
-        parts.insert(0, structural.broadcast_in_dim(_part(x, 0, 1, axis), wide, range(x.ndim)))
+        pieces.insert(0, structural.broadcast_in_dim(_slice(x, 0, 1, axis), wide, range(x.ndim)))
     if not dims.same(after, 0):
         wide = (*shape[:axis], after, *shape[axis + 1 :])
-        last = _part(x, size - 1, size, axis)
-        parts.append(structural.broadcast_in_dim(last, wide, range(x.ndim)))
-    return concatenate(parts, axis)
+        last = _slice(x, size - 1, size, axis)
+        pieces.append(structural.broadcast_in_dim(last, wide, range(x.ndim)))
+    return concatenate(pieces, axis)
 
 
-def _taken(x: Any, positions: np.ndarray, axis: int) -> Array:
-    """x[positions] along `axis`, put together from slices where positions run up or down."""
+def _take_static(x: Any, positions: np.ndarray, axis: int) -> Array:
+    """Take x[positions] along `axis`, joined from slices where positions run up or down."""
     cuts = np.flatnonzero(np.diff(np.diff(positions))) + 1
-    parts, start = [], 0
+    pieces, start = [], 0
     while start < len(positions):
         # the longest run of steps that are all 1 or all -1
         stop = start + 1
@@ -213,10 +217,10 @@ def _taken(x: Any, positions: np.ndarray, axis: int) -> Array:
             stop = int(later[0]) + 1 if later.size else len(positions)
         run = positions[start:stop]
         low, high = int(min(run[0], run[-1])), int(max(run[0], run[-1])) + 1
-        part = _part(x, low, high, axis)
-        parts.append(shaping.rev(part, (axis,)) if run[0] > run[-1] else part)
+        piece = _slice(x, low, high, axis)
+        pieces.append(shaping.rev(piece, (axis,)) if run[0] > run[-1] else piece)
         start = stop
-    return concatenate(parts, axis)
+    return concatenate(pieces, axis)
 
 
 def _pad_mirrored(
@@ -224,45 +228,42 @@ def _pad_mirrored(
 ) -> Array:
     size = x.shape[axis]
     kind = options.get("reflect_type", "even")
-    if kind not in ("even", "odd"):
-        raise ArgumentValueError(
-            function="pad", argument="reflect_type", got=repr(kind), expected="'even' or 'odd'"
-        )
+    check_choice("pad", "reflect_type", kind, ("even", "odd"), "'even' or 'odd'")
     if dims.is_dim(size) or dims.is_dim(before) or dims.is_dim(after):
         return _pad_mirrored_later(x, axis, before, after, mode, kind)
     if size == 1 and mode == "reflect":
         return _pad_edge(x, axis, before, after)
-    place = np.arange(-before, size + after)
+    index = np.arange(-before, size + after)
     if mode == "wrap":
-        return _taken(x, place % size, axis)
+        return _take_static(x, index % size, axis)
     # the mirrored sequence repeats after `period` elements; in its second half it runs backwards
     period = 2 * (size - 1) if mode == "reflect" else 2 * size
-    phase = place % period
+    phase = index % period
     backwards = phase >= size
     positions = np.where(backwards, period - phase - (mode == "symmetric"), phase)
-    mirrored = _taken(x, positions, axis)
+    mirrored = _take_static(x, positions, axis)
     if kind == "even":
         return mirrored
-    # odd: each reflection is at the value of the end, so that a period adds twice the whole rise
-    first, last = _part(x, 0, 1, axis), _part(x, size - 1, size, axis)
+    # odd: each reflection is at the value of the end, so that a period adds twice the total rise
+    first, last = _slice(x, 0, 1, axis), _slice(x, size - 1, size, axis)
     shape = [1] * x.ndim
-    shape[axis] = len(place)
+    shape[axis] = len(index)
     sign = np.where(backwards, -1, 1).astype(x.dtype).reshape(shape)
     ends = (2 * backwards).astype(x.dtype).reshape(shape)
-    rounds = (2 * (place // period)).astype(x.dtype).reshape(shape)
-    return mirrored * sign + last * ends + (last - first) * rounds
+    periods = (2 * (index // period)).astype(x.dtype).reshape(shape)
+    return mirrored * sign + last * ends + (last - first) * periods
 
 
 def _pad_mirrored_later(x: Any, axis: int, before: Any, after: Any, mode: str, kind: str) -> Array:
-    """The same with places that are computed when the program runs."""
+    """Pad by mirroring with indices that are computed at run time."""
     size = x.shape[axis]
     length = before + size + after
     count = structural.convert(shaping.size_as_value(size), dtypes.int32)
-    place = shaping.iota(dtypes.int32, length) - shaping.size_as_value(before)
+    index = shaping.iota(dtypes.int32, length) - shaping.size_as_value(before)
     if mode == "wrap":
-        return take(x, remainder(place, count), axis=axis)
+        return take(x, remainder(index, count), axis=axis)
     period = maximum(2 * (count - 1), 1) if mode == "reflect" else 2 * count
-    phase = remainder(place, period)
+    phase = remainder(index, period)
     backwards = phase >= count
     positions = where(backwards, period - phase - (mode == "symmetric"), phase)
     mirrored = take(x, positions, axis=axis)
@@ -273,10 +274,10 @@ def _pad_mirrored_later(x: Any, axis: int, before: Any, after: Any, mode: str, k
     shape = [1] * x.ndim
     shape[axis] = length
     back = structural.reshape(backwards, tuple(shape))
-    rounds = structural.reshape(
-        structural.convert(floor_divide(place, period), x.dtype), tuple(shape)
+    periods = structural.reshape(
+        structural.convert(floor_divide(index, period), x.dtype), tuple(shape)
     )
-    return where(back, 2 * last - mirrored, mirrored) + (last - first) * (2 * rounds)
+    return where(back, 2 * last - mirrored, mirrored) + (last - first) * (2 * periods)
 
 
 def _pad_ramp(
@@ -284,14 +285,14 @@ def _pad_ramp(
 ) -> Array:
     low, high = _pairs(options["end_values"], len(widths), "end_values")[axis]
     size = x.shape[axis]
-    first, last = (structural.squeeze(_part(x, i, i + 1, axis), (axis,)) for i in (0, size - 1))
-    parts = [x]
+    first, last = (structural.squeeze(_slice(x, i, i + 1, axis), (axis,)) for i in (0, size - 1))
+    pieces = [x]
     if not dims.same(before, 0):
-        parts.insert(0, linspace(low, first, before, endpoint=False, dtype=x.dtype, axis=axis))
+        pieces.insert(0, linspace(low, first, before, endpoint=False, dtype=x.dtype, axis=axis))
     if not dims.same(after, 0):
         ramp = linspace(high, last, after, endpoint=False, dtype=x.dtype, axis=axis)
-        parts.append(shaping.rev(ramp, (axis,)))
-    return concatenate([structural.convert(p, x.dtype) for p in parts], axis)
+        pieces.append(shaping.rev(ramp, (axis,)))
+    return concatenate([structural.convert(p, x.dtype) for p in pieces], axis)
 
 
 _STATISTICS: dict[str, Callable] = {
@@ -309,8 +310,8 @@ def _pad_statistic(
     lengths: tuple = (None, None)
     if options["stat_length"] is not None:
         lengths = _pairs(options["stat_length"], len(widths), "stat_length")[axis]
-    parts = [x]
-    for place, (width, length) in enumerate(zip((before, after), lengths)):
+    pieces = [x]
+    for index, (width, length) in enumerate(zip((before, after), lengths)):
         if dims.same(width, 0):
             continue
         length = size if length is None else dims.min_dim(length, size)
@@ -318,15 +319,15 @@ def _pad_statistic(
             raise ArgumentValueError(
                 function="pad", argument="stat_length", got=length, expected="at least 1"
             )
-        window = _part(x, size - length, size, axis) if place else _part(x, 0, length, axis)
+        window = _slice(x, size - length, size, axis) if index else _slice(x, 0, length, axis)
         value = _STATISTICS[mode](window, axis, keepdims=True)
         if dtypes.kind(x.dtype) in "iu" and dtypes.is_inexact(value.dtype):
             value = rint(value)
         value = structural.convert(value, x.dtype)
         wide = (*x.shape[:axis], width, *x.shape[axis + 1 :])
-        part = structural.broadcast_in_dim(value, wide, range(x.ndim))
-        parts.insert(len(parts) if place else 0, part)
-    return concatenate(parts, axis)
+        piece = structural.broadcast_in_dim(value, wide, range(x.ndim))
+        pieces.insert(len(pieces) if index else 0, piece)
+    return concatenate(pieces, axis)
 
 
 def _pad_by(x: Array, widths: list, function: Callable, kwargs: dict) -> Array:

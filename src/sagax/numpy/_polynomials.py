@@ -8,10 +8,10 @@ import numpy as np
 
 import sagax.numpy._base as _base
 from sagax._src.core import dims, dtypes
-from sagax._src.core.value import Array, aval_of
+from sagax._src.core.value import Array
 from sagax._src.diagnostics.errors import ArgumentValueError, SagaxError
 from sagax._src.primitives import structural
-from sagax._src.primitives.shaping import concatenate, rev, unstack
+from sagax._src.primitives.shaping import concatenate, unstack
 from sagax._src.primitives.slicing import pad, slice_in_dim
 from sagax.numpy._arguments import concrete_or_raise, static_int, with_aval
 from sagax.numpy._arithmetic import absolute
@@ -32,7 +32,7 @@ from sagax.numpy._sorting import argsort
 
 
 def _coefficients(function: str, p: Any, argument: str) -> Array:
-    """A polynomial as a vector; a number is a constant one."""
+    """Convert a polynomial to a vector; a number is a constant one."""
     x, aval = with_aval(function, p)
     if aval.ndim > 1:
         raise ArgumentValueError(
@@ -41,7 +41,7 @@ def _coefficients(function: str, p: Any, argument: str) -> Array:
     return cast(Array, atleast_1d(x))
 
 
-def _two(function: str, a1: Any, a2: Any) -> tuple[Array, Array]:
+def _promoted(function: str, a1: Any, a2: Any) -> tuple[Array, Array]:
     a, b = _coefficients(function, a1, "a1"), _coefficients(function, a2, "a2")
     a, b = _base.promote_dtypes(function, a, b)
     return a, b
@@ -57,9 +57,8 @@ def polyadd(a1: Any, a2: Any) -> Array:
     >>> np.polyadd(np.array([1, 2, 3]), np.array([1, 1]))
     Array([1, 3, 4], dtype=int32)
     """
-    a, b = _two("polyadd", a1, a2)
-    size = max(a.shape[0], b.shape[0])
-    return _prolonged(a, size) + _prolonged(b, size)
+    a, b = _of_one_degree("polyadd", a1, a2)
+    return a + b
 
 
 def polysub(a1: Any, a2: Any) -> Array:
@@ -69,15 +68,18 @@ def polysub(a1: Any, a2: Any) -> Array:
     >>> np.polysub(np.array([1, 2, 3]), np.array([1, 1]))
     Array([1, 1, 2], dtype=int32)
     """
-    a, b = _two("polysub", a1, a2)
-    size = max(a.shape[0], b.shape[0])
-    return _prolonged(a, size) - _prolonged(b, size)
+    a, b = _of_one_degree("polysub", a1, a2)
+    return a - b
 
 
-def _prolonged(p: Any, size: int) -> Any:
-    """The polynomial with zeros as its highest coefficients."""
-    missing = size - p.shape[0]
-    return pad(p, np.zeros((), p.dtype)[()], ((missing, 0, 0),)) if missing else p
+def _of_one_degree(function: str, a1: Any, a2: Any) -> list[Any]:
+    """Pad the shorter of two polynomials with zeros as its highest coefficients."""
+    found = _promoted(function, a1, a2)
+    size = max(p.shape[0] for p in found)
+    return [
+        pad(p, np.zeros((), p.dtype)[()], ((size - p.shape[0], 0, 0),)) if p.shape[0] < size else p
+        for p in found
+    ]
 
 
 def polymul(a1: Any, a2: Any, *, trim_leading_zeros: bool = False) -> Array:
@@ -90,7 +92,7 @@ def polymul(a1: Any, a2: Any, *, trim_leading_zeros: bool = False) -> Array:
     >>> np.polymul(np.array([1, 2]), np.array([1, 3]))
     Array([1., 5., 6.], dtype=float32)
     """
-    a, b = _two("polymul", a1, a2)
+    a, b = _promoted("polymul", a1, a2)
     if trim_leading_zeros and (a.shape[0] > 1 or b.shape[0] > 1):
         a, b = trim_zeros(a, "f"), trim_zeros(b, "f")
     empty = [structural.full_of(x.aval.update(shape=(1,)), 0) for x in (a, b)]
@@ -175,8 +177,7 @@ def _horner(p: Any, x: Any) -> Array:
 
 
 def poly(seq_of_zeros: Any) -> Array:
-    """Compute the coefficients of the polynomial with the given zeros, and the leading coefficient
-    1.
+    """Compute the coefficients of the monic polynomial with the given zeros.
 
     For a square matrix its characteristic polynomial. Floating point, complex for complex zeros and
     for matrices.
@@ -234,10 +235,10 @@ def roots(p: Any, *, strip_zeros: bool = True) -> Array:
     values = concrete_or_raise(
         "roots", x, "pass strip_zeros=False: then the result has a NaN for each leading zero"
     )
-    kept = np.flatnonzero(values)
-    if not len(kept):
+    nonzero_indices = np.flatnonzero(values)
+    if not len(nonzero_indices):
         return _no_roots(x)
-    first, last = int(kept[0]), int(kept[-1]) + 1
+    first, last = int(nonzero_indices[0]), int(nonzero_indices[-1]) + 1
     found = eigvals(_companion(x[first:last])) if last - first > 1 else _no_roots(x)
     zeros = structural.full_of(found.aval.update(shape=(x.shape[0] - last,)), 0)
     return concatenate([found, zeros], 0)
@@ -248,7 +249,7 @@ def _no_roots(x: Any) -> Any:
 
 
 def _companion(p: Any) -> Any:
-    """The matrix whose characteristic polynomial is `p`, divided by its first coefficient."""
+    """Create the matrix whose characteristic polynomial is `p`, divided by its first coefficient."""
     n = p.shape[0] - 1
     below = np.eye(n, k=-1, dtype=p.dtype)
     first = np.zeros((n, 1), p.dtype)
@@ -394,7 +395,7 @@ def polyint(p: Any, m: int = 1, k: Any = None) -> Array:
         )
     if not m:
         return p
-    whole = concatenate([p, broadcast_to(k, (m,))], 0)
+    extended = concatenate([p, broadcast_to(k, (m,))], 0)
     # the coefficient of x^j was divided by j, j-1, ... for each integration it went through
     size = p.shape[0]
     powers = np.arange(size + m - 1, -1, -1.0)
@@ -402,4 +403,4 @@ def polyint(p: Any, m: int = 1, k: Any = None) -> Array:
     divisors = np.array(
         [np.prod([j - i for i in range(int(t))]) for j, t in zip(powers, went_through)]
     )
-    return whole / divisors.astype(p.dtype)
+    return extended / divisors.astype(p.dtype)

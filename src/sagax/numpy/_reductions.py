@@ -7,7 +7,7 @@ part, `initial` takes part as one more element.
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -15,7 +15,6 @@ import numpy as np
 import sagax.numpy._base as _base
 from sagax._src import config
 from sagax._src.core import dims, dtypes
-from sagax._src.core.avals import intern_aval
 from sagax._src.core.value import Array, aval_of
 from sagax._src.diagnostics.errors import ArgumentError, ArgumentValueError
 from sagax._src.primitives import arithmetic, comparison, structural
@@ -72,7 +71,7 @@ def mean_dtypes(given: Any, x64: bool) -> tuple[Any, Any]:
 def as_dtype(x: Any, dtype: Any) -> Any:
     """Convert `x` to a strongly typed array of `dtype`; a number without any operation."""
     if isinstance(x, (bool, int, float, complex, np.generic)):
-        return _base.kept(dtypes.convert_numpy(np.asarray(x), dtype)[()])
+        return _base.scalar_operand(dtypes.convert_numpy(np.asarray(x), dtype)[()])
     return convert(x, dtype)
 
 
@@ -124,15 +123,13 @@ def checked_initial(function: str, initial: Any, dtype: Any) -> Any:
     return as_dtype(initial, dtype)
 
 
-def keep(out: Any, aval: Any, axes: tuple) -> Array:
-    """Restore the reduced `axes` of `out` as dimensions of size 1; `aval` is the type of the
-    operand.
-    """
+def restore_dims(out: Any, aval: Any, axes: tuple) -> Array:
+    """Restore the reduced `axes` of `out` with size 1; `aval` is the type of the operand."""
     if not axes:
         return out
     shape = tuple([1 if i in axes else d for i, d in enumerate(aval.shape)])
-    kept = tuple([i for i in range(aval.ndim) if i not in axes])
-    return broadcast_in_dim_p.bind(out, shape=shape, broadcast_dimensions=kept)
+    remaining = tuple([i for i in range(aval.ndim) if i not in axes])
+    return broadcast_in_dim_p.bind(out, shape=shape, broadcast_dimensions=remaining)
 
 
 def reduced(
@@ -168,7 +165,7 @@ def _reduced(
     result: Any,
     keepdims: bool,
 ) -> Array:
-    """As `reduced`; `given` names the `arrays`."""
+    """Reduce as `reduced` does; `given` names the `arrays`."""
     more = dict(zip(given, arrays))
     primitive, combine, neutral = _KINDS[kind]
     aval = aval_of(a)
@@ -182,7 +179,7 @@ def _reduced(
     if initial is not None:
         found = combine(initial, found)
     found = convert(found, result)
-    return keep(found, aval, axes) if keepdims else found
+    return restore_dims(found, aval, axes) if keepdims else found
 
 
 # kind -> primitive, how to combine two results, and what changes nothing (None: only an initial value)
@@ -384,7 +381,7 @@ def _extremum(
 def check_not_empty(function: str, aval: Any, axes: tuple) -> None:
     """Raise if there is nothing to choose from: one of the reduced axes has size 0."""
     for d in axes:
-        if aval.shape[d] == 0:  # of a symbolic size: noted, and looked at when it is known
+        if aval.shape[d] == 0:  # a symbolic size is recorded, and checked at run time
             raise ArgumentValueError(
                 f"zero-size array to reduction operation {function} which has no identity",
                 function=function,
@@ -394,13 +391,13 @@ def check_not_empty(function: str, aval: Any, axes: tuple) -> None:
 
 
 def _complex_extremum(x: Any, axes: tuple, greatest: bool) -> Array:
-    """By real parts, and of those with the extreme real part by imaginary parts."""
+    """Reduce by real parts, then by the imaginary parts of those with the extreme real part."""
     primitive = reduce_max_p if greatest else reduce_min_p
     re, im = real(x), imag(x)
     aval = aval_of(re)
     found = primitive.bind(re, axes=axes)
-    # NaN equals nothing: then no element stands out, and the imaginary parts are all looked at
-    chosen = bitwise_or(comparison.eq(re, keep(found, aval, axes)), comparison.ne(re, re))
+    # NaN equals nothing: then no element is extreme, and all imaginary parts count
+    chosen = bitwise_or(comparison.eq(re, restore_dims(found, aval, axes)), comparison.ne(re, re))
     worst = -np.inf if greatest else np.inf
     return complex_of_parts(found, primitive.bind(masked(im, chosen, worst), axes=axes))
 
@@ -501,7 +498,7 @@ def _mean(
     else:
         found = arithmetic.div_p.bind(total, count)
     found = convert(found, result)
-    return keep(found, aval, axes) if keepdims else found
+    return restore_dims(found, aval, axes) if keepdims else found
 
 
 def _mean_dtypes(function: str, given: Any, requested: Any) -> tuple[Any, Any]:
@@ -603,16 +600,16 @@ def _variance(
     axes = axis_tuple(function, axis, aval.ndim)
     mask = None if where is None else checked_where(function, where, aval.shape)
     if mean is not None:
-        mean = _given_mean(function, mean, working, aval, axes)
+        mean = _checked_mean(function, mean, working, aval, axes)
     if type(ddof) not in (int, float):
         ddof = as_dtype(_base.as_operand(function, ddof), dtypes.real_part_dtype(working))
-        known = None
+        static_ddof = None
     else:
-        ddof, known = None, ddof
+        ddof, static_ddof = None, ddof
     given = {"mask": mask, "mean": mean, "ddof": ddof}
     given = {name: x for name, x in given.items() if x is not None}
     return _spread(
-        a, *given.values(), given=tuple(given), ddof=known, root=function == "std", axes=axes,
+        a, *given.values(), given=tuple(given), ddof=static_ddof, root=function == "std", axes=axes,
         working=working, result=result, keepdims=bool(keepdims),
     )  # fmt: skip
 
@@ -629,7 +626,7 @@ def _spread(
     result: Any,
     keepdims: bool,
 ) -> Array:
-    """The variance, or its root; `given` names the `arrays`."""
+    """Compute the variance, or its root; `given` names the `arrays`."""
     more = dict(zip(given, arrays))
     mask, mean = more.get("mask"), more.get("mean")
     aval = aval_of(a)
@@ -642,14 +639,14 @@ def _spread(
         a = masked(a, mask, 0)  # before anything else, so that NaN there has no derivative either
     if mean is None:
         total = reduce_sum_p.bind(a, axes=axes)
-        mean = keep(arithmetic.div(total, convert_scalar(count, working)), aval, axes)
+        mean = restore_dims(arithmetic.div(total, convert_scalar(count, working)), aval, axes)
     squares = squared_distance(arithmetic.sub(a, mean))
     if mask is not None:
         squares = masked(squares, mask, 0)
     total = reduce_sum_p.bind(squares, axes=axes)
-    found = normalised(total, count, more.get("ddof", ddof))
+    found = divide_by_count(total, count, more.get("ddof", ddof))
     found = convert(arithmetic.sqrt(found) if root else found, result)
-    return keep(found, aval, axes) if keepdims else found
+    return restore_dims(found, aval, axes) if keepdims else found
 
 
 def variance_dtypes(function: str, given: Any, requested: Any) -> tuple[Any, Any]:
@@ -672,21 +669,21 @@ def variance_dtypes(function: str, given: Any, requested: Any) -> tuple[Any, Any
     return (working if dtypes.is_narrow_float(result) else result), result
 
 
-def _given_mean(function: str, mean: Any, dtype: Any, aval: Any, axes: tuple) -> Any:
+def _checked_mean(function: str, mean: Any, dtype: Any, aval: Any, axes: tuple) -> Any:
     mean, given = with_aval(function, mean)
-    kept = tuple([1 if i in axes else d for i, d in enumerate(aval.shape)])
-    if given.ndim not in (0, aval.ndim) or (given.ndim and not _fits(given.shape, kept)):
+    remaining = tuple([1 if i in axes else d for i, d in enumerate(aval.shape)])
+    if given.ndim not in (0, aval.ndim) or (given.ndim and not _fits(given.shape, remaining)):
         raise ArgumentValueError(
             function=function,
             argument="mean",
             got=mean,
-            expected=f"shape {kept}: the reduced axes with size 1 (as keepdims=True gives)",
+            expected=f"shape {remaining}: the reduced axes with size 1 (as keepdims=True gives)",
         )
     return as_dtype(mean, dtype)
 
 
-def _fits(shape: tuple, kept: tuple) -> bool:
-    for d, k in zip(shape, kept):
+def _fits(shape: tuple, remaining: tuple) -> bool:
+    for d, k in zip(shape, remaining):
         if not (dims.same(d, k) or dims.same(d, 1)):
             return False
     return True
@@ -704,16 +701,16 @@ def convert_scalar(count: Any, dtype: Any) -> Any:
     return count.astype(dtype) if isinstance(count, np.generic) else convert(count, dtype)
 
 
-def normalised(total: Any, count: Any, ddof: Any) -> Any:
+def divide_by_count(total: Any, count: Any, ddof: Any) -> Any:
     """Divide `total` by `count - ddof`; NaN where that is not positive."""
     aval = aval_of(total)
-    known = type(ddof) in (int, float)
-    if isinstance(count, np.generic) and known:
+    is_static = type(ddof) in (int, float)
+    if isinstance(count, np.generic) and is_static:
         freedom = count - np.asarray(ddof, aval.dtype)
         if freedom > 0:
             return arithmetic.div(total, freedom)
         return structural.full_of(aval, np.nan)
-    freedom = arithmetic.sub(count, as_dtype(ddof, aval.dtype)) if not known or ddof else count
+    freedom = arithmetic.sub(count, as_dtype(ddof, aval.dtype)) if not is_static or ddof else count
     quotient = arithmetic.div(*_base.align_ranks("var", (total, freedom)))
     aval = aval_of(quotient)
     positive = comparison.gt(freedom, as_dtype(0, aval.dtype))
@@ -781,12 +778,12 @@ def _position(
     if not keepdims:
         return found
     axes = tuple(range(aval.ndim)) if axis is None else (d,) if aval.ndim else ()
-    return keep(found, aval, axes)
+    return restore_dims(found, aval, axes)
 
 
 def _standing_out(x: Any, axis: int, greatest: bool) -> Array:
     """Mask the complex elements that are the extremum along `axis`, or NaN."""
-    best = keep(_complex_extremum(x, (axis,), greatest), aval_of(x), (axis,))
+    best = restore_dims(_complex_extremum(x, (axis,), greatest), aval_of(x), (axis,))
     return bitwise_or(comparison.eq(x, best), comparison.ne(x, x))
 
 
@@ -808,7 +805,7 @@ def count_nonzero(a: Any, axis: Axis = None, keepdims: bool = False) -> Array:
 def _counts(a: Any, *, axes: tuple, dtype: Any, keepdims: bool) -> Array:
     counts = convert(as_dtype(a, _BOOL), dtype)
     found = reduce_sum_p.bind(counts, axes=axes)
-    return keep(found, aval_of(a), axes) if keepdims else found
+    return restore_dims(found, aval_of(a), axes) if keepdims else found
 
 
 @fused_function(1)

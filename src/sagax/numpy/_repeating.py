@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import functools
-import operator
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 import sagax.numpy._base as _base
-from sagax._src import config
 from sagax._src.core import dims, dtypes
 from sagax._src.core.trace import Tracer
-from sagax._src.core.value import Array, aval_of
+from sagax._src.core.value import Array
 from sagax._src.diagnostics.errors import (
     ArgumentError,
     ArgumentValueError,
@@ -23,27 +21,17 @@ from sagax._src.diagnostics.errors import (
 from sagax._src.primitives import structural
 from sagax._src.primitives.resharding import with_out_sharding
 from sagax._src.primitives.shaping import broadcasted_iota
-from sagax.numpy._arguments import (
-    axes_in_order,
-    concrete_or_raise,
-    one_axis,
-    refuse_sharding,
-    static_int,
-    with_aval,
-)
+from sagax.numpy._arguments import axes_in_order, concrete_or_raise, one_axis, static_int, with_aval
 from sagax.numpy._arithmetic import minimum
 from sagax.numpy._conversion import asarray
 from sagax.numpy._creation import zeros
 from sagax.numpy._cumulative import cumsum
 from sagax.numpy._fused import fused_function
-from sagax.numpy._indexing import getitem, take
+from sagax.numpy._indexing import getitem
 from sagax.numpy._joining import concatenate, stack
-from sagax.numpy._reductions import sum as sum_along
 from sagax.numpy._selection import clip, where
 from sagax.numpy._shaping import broadcast_to, moveaxis, ravel
 from sagax.numpy._sorting import argsort, searchsorted
-
-_thread = config.thread
 
 
 class OutOfBoundsError(SagaxError, IndexError):
@@ -51,7 +39,7 @@ class OutOfBoundsError(SagaxError, IndexError):
 
 
 def _line(function: str, a: Any, axis: Any) -> tuple[Any, int]:
-    """`a` and the axis to work along: flattened, and its only one, where that is None or `a` a scalar."""
+    """Return `a` and the axis to work along: flattened where that is None or `a` a scalar."""
     x, aval = with_aval(function, a)
     if axis is None or not aval.ndim:
         return ravel(x), 0
@@ -81,8 +69,8 @@ def repeat(
     Array([5, 7, 7], dtype=int32)
     """
     if out_sharding is not None:
-        keep = {"repeats": repeats, "axis": axis, "total_repeat_length": total_repeat_length}
-        return with_out_sharding("repeat", functools.partial(repeat, **keep), (a,), out_sharding)
+        options = {"repeats": repeats, "axis": axis, "total_repeat_length": total_repeat_length}
+        return with_out_sharding("repeat", functools.partial(repeat, **options), (a,), out_sharding)
     x, d = _line("repeat", a, axis)
     size = x.aval.shape[d]
     if total_repeat_length is not None:
@@ -125,11 +113,11 @@ def _fits(count: Any, size: Any) -> bool:
 
 
 def _repeat_all(x: Any, times: Any, axis: int) -> Array:
-    """Each element `times` times."""
+    """Repeat each element `times` times."""
     shape = x.aval.shape
     wide = (*shape[: axis + 1], times, *shape[axis + 1 :])
-    kept = tuple([i for i in range(len(wide)) if i != axis + 1])
-    x = structural.broadcast_in_dim(x, dims.canonical_shape(wide, "repeat"), kept)
+    remaining = tuple([i for i in range(len(wide)) if i != axis + 1])
+    x = structural.broadcast_in_dim(x, dims.canonical_shape(wide, "repeat"), remaining)
     return structural.reshape(x, (*shape[:axis], shape[axis] * times, *shape[axis + 1 :]))
 
 
@@ -141,10 +129,10 @@ def _repeat_up_to(x: Any, repeats: Any, total: int, axis: int) -> Array:
                 "there is no element to repeat", function="repeat", got=f"size 0 along axis {axis}"
             )
         return x
-    ends = cumsum(repeats)  # element i fills the places up to ends[i]
-    places = searchsorted(ends, broadcasted_iota(dtypes.int32, (total,), 0), side="right")
-    places = clip(places, None, size - 1)
-    return getitem(x, (slice(None),) * axis + (places,), wrap_negative_indices=False)
+    ends = cumsum(repeats)  # element i fills the positions up to ends[i]
+    positions = searchsorted(ends, broadcasted_iota(dtypes.int32, (total,), 0), side="right")
+    positions = clip(positions, None, size - 1)
+    return getitem(x, (slice(None),) * axis + (positions,), wrap_negative_indices=False)
 
 
 # delete and insert --------------------------------------------------------------------------------
@@ -168,9 +156,9 @@ def delete(
     if isinstance(obj, slice) and dims.is_dim(size):
         return _at(x, _outside_slice(obj, size), d)
     if isinstance(obj, slice):
-        kept = np.delete(np.arange(size, dtype=np.int32), obj)
-        return _at(x, kept, d)
-    places, aval = with_aval("delete", obj, 1)
+        remaining = np.delete(np.arange(size, dtype=np.int32), obj)
+        return _at(x, remaining, d)
+    positions, aval = with_aval("delete", obj, 1)
     kind = dtypes.kind(aval.dtype)
     if kind not in "biu":
         raise ArgumentValueError(
@@ -179,9 +167,11 @@ def delete(
             got=obj,
             expected="an int, a slice, an array of integers or a boolean mask",
         )
-    traced = isinstance(places, Tracer) and places.concrete() is None
+    traced = isinstance(positions, Tracer) and positions.concrete() is None
     if kind == "b":
-        mask = concrete_or_raise("delete", places, "give the positions of the elements to delete")
+        mask = concrete_or_raise(
+            "delete", positions, "give the positions of the elements to delete"
+        )
         if mask.shape != (size,):
             raise ArgumentValueError(
                 function="delete",
@@ -191,70 +181,70 @@ def delete(
             )
         return _at(x, np.flatnonzero(~mask).astype(np.int32), d)
     if not traced and dims.is_dim(size):
-        found = concrete_or_raise("delete", places, "")
-        places = _places_in(np.unique(np.asarray(found)).tolist(), size, d)
+        found = concrete_or_raise("delete", positions, "")
+        positions = _wrapped_indices(np.unique(np.asarray(found)).tolist(), size, d)
         assume_unique_indices = True
     elif not traced:
-        places = np.asarray(concrete_or_raise("delete", places, ""))
-        _check_bounds("delete", places, size, d)
-        return _at(x, np.delete(np.arange(size, dtype=np.int32), places.ravel()), d)
+        positions = np.asarray(concrete_or_raise("delete", positions, ""))
+        _check_bounds("delete", positions, size, d)
+        return _at(x, np.delete(np.arange(size, dtype=np.int32), positions.ravel()), d)
     if traced and aval.ndim == 0:
-        place = where(places < 0, places + size, places)
+        position = where(positions < 0, positions + size, positions)
         index = broadcasted_iota(dtypes.int32, (size - 1,), 0)
-        return _at(x, where(index < place, index, index + 1), d)
+        return _at(x, where(index < position, index, index + 1), d)
     if not assume_unique_indices:
         error = ConcretizationTypeError(
-            places,
+            positions,
             "The error arose in jnp.delete. How many elements it leaves depends on the values of obj.",
         )
         raise error.attach(fix="give assume_unique_indices=True if no position occurs twice")
     if traced:
-        places = ravel(places)
-        places = where(places < 0, places + size, places)
+        positions = ravel(positions)
+        positions = where(positions < 0, positions + size, positions)
     # the positions that are left, in order: those that are not deleted sort before those that are
-    index = broadcasted_iota(dtypes.int32, (size, places.shape[0]), 0)
-    gone = (index == places).any(1)
-    left = argsort(gone)[: size - places.shape[0]]
-    return _at(x, left, d)
+    index = broadcasted_iota(dtypes.int32, (size, positions.shape[0]), 0)
+    deleted = (index == positions).any(1)
+    order = argsort(deleted)[: size - positions.shape[0]]
+    return _at(x, order, d)
 
 
-def _at(x: Any, places: Any, axis: int) -> Array:
-    return getitem(x, (slice(None),) * axis + (places,), wrap_negative_indices=False)
+def _at(x: Any, positions: Any, axis: int) -> Array:
+    return getitem(x, (slice(None),) * axis + (positions,), wrap_negative_indices=False)
 
 
 def _outside_slice(obj: slice, size: dims.Size) -> Any:
-    """The positions on an axis of symbolic size that a slice leaves out."""
+    """Return the positions on an axis of symbolic size that a slice leaves out."""
     start, count, step = dims.canonical_slice(obj, size)
     if step < 0:
         start, step = start + (count - 1) * step, -step
     index = broadcasted_iota(dtypes.int32, (size - count,), 0)
     after = index - start  # how many are left between the first one deleted and this one
-    gone = count if step == 1 else minimum(count, after // (step - 1) + 1)
-    return where(after < 0, index, index + gone)
+    deleted = count if step == 1 else minimum(count, after // (step - 1) + 1)
+    return where(after < 0, index, index + deleted)
 
 
-def _places_in(places: Sequence[int], size: dims.Size, axis: int) -> Any:
-    """Different positions on an axis of symbolic size, counted from the front."""
+def _wrapped_indices(positions: Sequence[int], size: dims.Size, axis: int) -> Any:
+    """Normalize distinct positions on an axis of symbolic size to nonnegative ones."""
     found: list = []
-    for place in places:
-        if not -size <= place < size:
-            raise _out_of_bounds("delete", place, axis, size)
-        from_front = place if place >= 0 else place + size
+    for position in positions:
+        if not -size <= position < size:
+            raise _out_of_bounds("delete", position, axis, size)
+        from_front = position if position >= 0 else position + size
         # noted where it depends on the size: how many are left does
         if not any(from_front == other for other in found):
             found.append(from_front)
     return stack([asarray(p, dtypes.int32) for p in found]) if found else zeros(0, dtypes.int32)
 
 
-def _check_bounds(function: str, places: np.ndarray, size: int, axis: int) -> None:
-    wrong = places[(places < -size) | (places >= size)]
+def _check_bounds(function: str, positions: np.ndarray, size: int, axis: int) -> None:
+    wrong = positions[(positions < -size) | (positions >= size)]
     if wrong.size:
         raise _out_of_bounds(function, int(wrong.flat[0]), axis, size)
 
 
-def _out_of_bounds(function: str, place: int, axis: int, size: dims.Size) -> OutOfBoundsError:
+def _out_of_bounds(function: str, position: int, axis: int, size: dims.Size) -> OutOfBoundsError:
     return OutOfBoundsError(
-        f"index {place} is out of bounds for axis {axis} with size {size}", function=function
+        f"index {position} is out of bounds for axis {axis} with size {size}", function=function
     )
 
 
@@ -273,7 +263,7 @@ def insert(arr: Any, obj: Any, values: Any, axis: int | None = None) -> Array:
     size = x.aval.shape[d]
     if isinstance(obj, slice):
         obj = np.arange(size, dtype=np.int32)[obj]
-    places, aval = with_aval("insert", obj, 1)
+    positions, aval = with_aval("insert", obj, 1)
     if dtypes.kind(aval.dtype) not in "iub":
         raise ArgumentValueError(
             function="insert", argument="obj", got=obj, expected="an int, a slice or integers"
@@ -285,18 +275,18 @@ def insert(arr: Any, obj: Any, values: Any, axis: int | None = None) -> Array:
     values = structural.convert(values, x.aval.dtype)
     if v_aval.ndim < x.aval.ndim:
         values = structural.expand_dims(values, range(x.aval.ndim - v_aval.ndim))
-    if not aval.ndim:  # one place: the first axis of values is the axis of insertion
+    if not aval.ndim:  # one position: the first axis of values is the axis of insertion
         values = moveaxis(values, 0, d)
     count = aval.shape[0] if aval.ndim else values.aval.shape[d]
     new = broadcast_to(values, (*x.aval.shape[:d], count, *x.aval.shape[d + 1 :]))
-    places = _base.as_array("insert", places)
+    positions = _base.as_array("insert", positions)
     if dtypes.kind(aval.dtype) == "b":
-        places = structural.convert(places, dtypes.int32)
-    places = clip(where(places < 0, places + size, places), 0, size)
-    places = broadcast_to(places, (count,))
-    # Where each element of `x` followed by `new` goes: sort by place, what is new before what was there.
+        positions = structural.convert(positions, dtypes.int32)
+    positions = clip(where(positions < 0, positions + size, positions), 0, size)
+    positions = broadcast_to(positions, (count,))
+    # Sort `x` followed by `new` by position, new elements before old ones.
     index = broadcasted_iota(dtypes.int32, (size,), 0)
-    order = argsort(concatenate([2 * index + 1, 2 * places]))
+    order = argsort(concatenate([2 * index + 1, 2 * positions]))
     return _at(concatenate([x, new], d), order, d)
 
 

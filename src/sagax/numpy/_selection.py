@@ -192,7 +192,7 @@ def piecewise(x: Any, condlist: Any, funclist: Sequence[Any], *args: Any, **kw: 
     """Apply to each element of `x` the function of the last condition that holds.
 
     A function more than there are conditions serves where none holds; without one the result is 0
-    there. Functions get `x` whole, `args` and `kw`, and work element by element; numbers stand for
+    there. Functions get all of `x`, `args` and `kw`, and work element by element; numbers stand for
     constant functions. The result has the dtype of `x`.
 
     >>> import sagax.numpy as snp

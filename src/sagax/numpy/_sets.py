@@ -14,18 +14,18 @@ import sagax.numpy._base as _base
 from sagax._src import config, tuning
 from sagax._src.core import dims, dtypes
 from sagax._src.core.trace import Tracer
-from sagax._src.core.value import Array, aval_of
+from sagax._src.core.value import Array
 from sagax._src.diagnostics.errors import ArgumentValueError, ConcretizationTypeError
 from sagax._src.primitives import shaping, structural
 from sagax._src.primitives.slicing import pad, slice_in_dim
 from sagax._src.primitives.sorting import sort_p
-from sagax.numpy._arguments import one_axis, static_int, with_aval
+from sagax.numpy._arguments import check_choice, one_axis, static_int, with_aval
 from sagax.numpy._cumulative import cumsum
 from sagax.numpy._fused import fused
 from sagax.numpy._indexing import getitem
 from sagax.numpy._joining import concatenate
 from sagax.numpy._logic import logical_not
-from sagax.numpy._nonzero import first_places
+from sagax.numpy._nonzero import first_indices
 from sagax.numpy._selection import clip, where
 from sagax.numpy._shaping import broadcast_to, moveaxis, ravel, reshape
 from sagax.numpy._sorting import searchsorted
@@ -34,7 +34,7 @@ _thread = config.thread
 
 
 def _host(function: str, *arrays: Any) -> list[np.ndarray]:
-    """The contents of concrete arrays of one dtype."""
+    """Return the contents of concrete arrays of one dtype."""
     for x in arrays:
         if isinstance(x, Tracer) and x.concrete() is None:
             error = ConcretizationTypeError(
@@ -59,7 +59,7 @@ def _integers(x: np.ndarray) -> Array:
 
 
 def _strong_if_complex(x: Array) -> Array:
-    """The elements of sets of complex numbers are not weakly typed."""
+    """Make the elements of sets of complex numbers strongly typed."""
     return _base.strong(x) if dtypes.is_complex(x.dtype) else x
 
 
@@ -108,7 +108,7 @@ def unique(
 
 
 def _unique_here(x: np.ndarray, axis: int | None, equal_nan: bool, weak: bool) -> tuple:
-    """Values, first positions, inverse and counts, by NumPy."""
+    """Compute values, first positions, inverse and counts, by NumPy."""
     dtype = x.dtype
     if dtypes.is_narrow_float(dtype) or dtype.type.__module__ == "ml_dtypes":
         # exact, and in the same order
@@ -138,7 +138,7 @@ def _unique_sized(
     fill_value: Any,
     flags: tuple = (False, False, False),
 ) -> tuple:
-    """As `_unique_here` for a result of known size; what `flags` do not ask for is None."""
+    """Compute `unique` for a result of known size; results that `flags` do not request are None."""
     size = _size(function, size)
     if dims.same(aval.size, 0):
         if fill_value is None and not dims.same(size, 0):
@@ -147,11 +147,16 @@ def _unique_sized(
                 function=function,
                 got=ar,
             )
-        kept = aval.shape if axis is None else (aval.shape[axis],)
+        full_shape = aval.shape if axis is None else (aval.shape[axis],)
         shape = (size,) if axis is None else (*aval.shape[:axis], size, *aval.shape[axis + 1 :])
         fill = structural.convert(_base.as_array(function, fill_value or 0), aval.dtype)
         nothing = _integers(np.zeros(size, np.int32))
-        return broadcast_to(fill, shape), nothing, _integers(np.zeros(kept, np.int32)), nothing
+        return (
+            broadcast_to(fill, shape),
+            nothing,
+            _integers(np.zeros(full_shape, np.int32)),
+            nothing,
+        )
     filled = fill_value is not None and not dims.same(size, 0)
     fill = [_base.as_operand(function, fill_value)] if filled else []
     return _unique_traced(ar, *fill, axis=axis, equal_nan=equal_nan, size=size, flags=flags)
@@ -169,7 +174,7 @@ def _unique_traced(
     order, new = _distinct(rows, equal_nan)
     integer = order.dtype
     # where each distinct element starts; `count` where there are no more
-    starts = first_places(new, size + 1 if wants_counts else size, integer)
+    starts = first_indices(new, size + 1 if wants_counts else size, integer)
     first = starts[:size] if wants_counts else starts
     valid = first < count
     within = getitem(order, (clip(first, 0, count - 1),), wrap_negative_indices=False)
@@ -191,15 +196,15 @@ def _unique_traced(
 
 
 def _distinct(rows: Any, equal_nan: bool) -> tuple[Any, Any]:
-    """The order that sorts a vector, or the rows of a matrix; and which differ from the one before."""
+    """Sort a vector, or the rows of a matrix: the order, and which differ from the one before."""
     count = rows.shape[0]
     integer = dtypes.default_int(_thread.settings.x64)
-    places = shaping.broadcasted_iota(integer, (count,), 0)
+    positions = shaping.broadcasted_iota(integer, (count,), 0)
     columns = [rows]
     if rows.ndim > 1:
         columns = [reshape(c, (count,)) for c in shaping.split(rows, (1,) * rows.shape[1], 1)]
     keys = len(columns)
-    *ordered, order = sort_p.bind(*columns, places, dimension=0, is_stable=True, num_keys=keys)
+    *ordered, order = sort_p.bind(*columns, positions, dimension=0, is_stable=True, num_keys=keys)
     new = _differs(ordered[0], equal_nan)
     for column in ordered[1:]:
         new = new | _differs(column, equal_nan)
@@ -213,8 +218,8 @@ def _differs(x: Any, equal_nan: bool) -> Any:
     step = left != right
     if equal_nan and dtypes.is_inexact(x.dtype):
         # only NaN follows a NaN, unless it is one part of a complex number
-        both = (left != left) & (right != right) if dtypes.is_complex(x.dtype) else left != left
-        step = step & logical_not(both)
+        joined = (left != left) & (right != right) if dtypes.is_complex(x.dtype) else left != left
+        step = step & logical_not(joined)
     return pad(step, np.True_, ((1, 0, 0),))
 
 
@@ -296,8 +301,8 @@ def unique_values(x: Any, /, *, size: int | None = None, fill_value: Any = None)
 # sets ---------------------------------------------------------------------------------------------
 
 
-def _two(function: str, ar1: Any, ar2: Any) -> tuple[tuple[Array, Array], bool]:
-    """Both arguments as vectors of a common dtype; and whether that is a weak one."""
+def _promoted_vectors(function: str, ar1: Any, ar2: Any) -> tuple[tuple[Array, Array], bool]:
+    """Promote both arguments to vectors of a common dtype; return also if that is weak."""
     a, b = with_aval(function, ar1, 0)[0], with_aval(function, ar2, 1)[0]
     weak = _base.common_dtype(function, (a, b))[1]
     a, b = (_base.as_array(function, x) for x in _base.promote_dtypes(function, a, b))
@@ -305,8 +310,8 @@ def _two(function: str, ar1: Any, ar2: Any) -> tuple[tuple[Array, Array], bool]:
     return (a, b), weak and not dtypes.is_complex(a.dtype)
 
 
-def _known(function: str, found: np.ndarray, dtype: Any, weak: bool) -> Array:
-    """An array of what NumPy found."""
+def _from_host(function: str, found: np.ndarray, dtype: Any, weak: bool) -> Array:
+    """Convert a result of NumPy to an array."""
     if not dtypes.is_complex(dtype):
         found = np.real(found)
     return structural.convert(_base.as_array(function, found.astype(dtype)), dtype, weak)
@@ -321,33 +326,33 @@ def union1d(ar1: Any, ar2: Any, *, size: int | None = None, fill_value: Any = No
     >>> np.union1d(np.array([3, 1]), np.array([1, 2]))
     Array([1, 2, 3], dtype=int32)
     """
-    both, weak = _two("union1d", ar1, ar2)
-    both = concatenate(both)
+    joined, weak = _promoted_vectors("union1d", ar1, ar2)
+    joined = concatenate(joined)
     if size is None:
-        return _unique_here(_host("union1d", both)[0], None, True, weak)[0]
-    return _unique_sized("union1d", both, both.aval, None, True, size, fill_value)[0]
+        return _unique_here(_host("union1d", joined)[0], None, True, weak)[0]
+    return _unique_sized("union1d", joined, joined.aval, None, True, size, fill_value)[0]
 
 
-def _picked(values: Any, mask: Any, size: Any, fill: Any) -> tuple[Any, Any, Any]:
-    """The first `size` of `values` at which `mask` holds, filled up; their places, which are valid."""
+def _compressed(values: Any, mask: Any, size: Any, fill: Any) -> tuple[Any, Any, Any]:
+    """Select the first `size` of `values` where `mask` holds, padded; with positions and validity."""
     count = values.shape[0]
-    places = first_places(mask, size, dtypes.default_int(_thread.settings.x64))
-    valid = places < count
-    found = getitem(values, (clip(places, 0, count - 1),), wrap_negative_indices=False)
+    positions = first_indices(mask, size, dtypes.default_int(_thread.settings.x64))
+    valid = positions < count
+    found = getitem(values, (clip(positions, 0, count - 1),), wrap_negative_indices=False)
     if fill is None and size:  # the least of them, NaN among NaN; 0 if there are none
         least = where(valid, found, found[:1]).min()
         fill = where(valid.any(), least, structural.full_of(least.aval, 0))
-    return where(valid, found, fill) if size else found, places, valid
+    return where(valid, found, fill) if size else found, positions, valid
 
 
-def _sorted_places(x: Any) -> tuple[Any, Any]:
-    """A vector sorted, and the positions that sort it."""
-    places = shaping.broadcasted_iota(dtypes.default_int(_thread.settings.x64), x.shape, 0)
-    ordered, order = sort_p.bind(x, places, dimension=0, is_stable=True, num_keys=1)
+def _argsort(x: Any) -> tuple[Any, Any]:
+    """Sort a vector; return also the positions that sort it."""
+    positions = shaping.broadcasted_iota(dtypes.default_int(_thread.settings.x64), x.shape, 0)
+    ordered, order = sort_p.bind(x, positions, dimension=0, is_stable=True, num_keys=1)
     return ordered, order
 
 
-def _filling(function: str, fill_value: Any, dtype: Any) -> Any:
+def _fill_value_as(function: str, fill_value: Any, dtype: Any) -> Any:
     if fill_value is None:
         return None
     return structural.convert(_base.as_array(function, fill_value), dtype)
@@ -371,26 +376,28 @@ def intersect1d(
     >>> np.intersect1d(np.array([3, 1, 1]), np.array([1, 2, 3]))
     Array([1, 3], dtype=int32)
     """
-    (a, b), weak = _two("intersect1d", ar1, ar2)
+    (a, b), weak = _promoted_vectors("intersect1d", ar1, ar2)
     if size is None:
         x, y = _host("intersect1d", a, b)
         common, i, j = np.intersect1d(x, y, assume_unique=False, return_indices=True)
-        values = _known("intersect1d", common, x.dtype, weak)
+        values = _from_host("intersect1d", common, x.dtype, weak)
         return (values, _integers(i), _integers(j)) if return_indices else values
     size = _size("intersect1d", size)
     n, m = a.shape[0], b.shape[0]
     if not n or not m:
-        fill = _filling("intersect1d", 0 if fill_value is None else fill_value, a.dtype)
+        fill = _fill_value_as("intersect1d", 0 if fill_value is None else fill_value, a.dtype)
         values = broadcast_to(fill, (size,))
-        places = [_integers(np.full((size,), k, np.int32)) for k in (n, m)]
-        return (values, *places) if return_indices else values
-    first, order = _sorted_places(a)
-    second, other = _sorted_places(b)
+        positions = [_integers(np.full((size,), k, np.int32)) for k in (n, m)]
+        return (values, *positions) if return_indices else values
+    first, order = _argsort(a)
+    second, other = _argsort(b)
     mask = _differs(first, True) & isin(first, b)
-    values, places, valid = _picked(first, mask, size, _filling("intersect1d", fill_value, a.dtype))
+    values, positions, valid = _compressed(
+        first, mask, size, _fill_value_as("intersect1d", fill_value, a.dtype)
+    )
     if not return_indices:
         return values
-    i = where(valid, order[clip(places, 0, n - 1)], n)
+    i = where(valid, order[clip(positions, 0, n - 1)], n)
     j = where(valid, other[clip(searchsorted(second, values), 0, m - 1)], m)
     return values, i, j
 
@@ -414,25 +421,25 @@ def setdiff1d(
     """
     aval = with_aval("setdiff1d", ar1, 0)[1]
     weak = aval.weak_type and not dtypes.is_complex(aval.dtype)
-    (a, b), _ = _two("setdiff1d", ar1, ar2)
+    (a, b), _ = _promoted_vectors("setdiff1d", ar1, ar2)
     if size is None:
         x, y = _host("setdiff1d", a, b)
         found = np.setdiff1d(x, y, assume_unique)
-        return _known("setdiff1d", found, aval.dtype, weak)
+        return _from_host("setdiff1d", found, aval.dtype, weak)
     found = _not_in(a, b, bool(assume_unique), _size("setdiff1d", size), fill_value)
     return structural.convert(found, aval.dtype, weak)
 
 
 def _not_in(a: Array, b: Array, assume_unique: bool, size: Any, fill_value: Any) -> Array:
-    """`setdiff1d` of two vectors of one dtype, filled up to a size."""
-    fill = _filling("setdiff1d", 0 if fill_value is None else fill_value, a.dtype)
+    """Compute `setdiff1d` of two vectors of one dtype, padded to a size."""
+    fill = _fill_value_as("setdiff1d", 0 if fill_value is None else fill_value, a.dtype)
     if not a.shape[0]:
         return broadcast_to(fill, (size,))
     if assume_unique:
-        return _picked(a, isin(a, b, invert=True), size, fill)[0]
-    ordered, _ = _sorted_places(a)
+        return _compressed(a, isin(a, b, invert=True), size, fill)[0]
+    ordered, _ = _argsort(a)
     mask = _differs(ordered, False) & isin(ordered, b, invert=True)
-    return _picked(ordered, mask, size, fill)[0]
+    return _compressed(ordered, mask, size, fill)[0]
 
 
 def setxor1d(
@@ -452,19 +459,19 @@ def setxor1d(
     >>> np.setxor1d(np.array([3, 1, 1]), np.array([1, 2]))
     Array([2, 3], dtype=int32)
     """
-    (a, b), weak = _two("setxor1d", ar1, ar2)
+    (a, b), weak = _promoted_vectors("setxor1d", ar1, ar2)
     if size is None:
         x, y = _host("setxor1d", a, b)
-        return _known("setxor1d", np.setxor1d(x, y), x.dtype, weak)
+        return _from_host("setxor1d", np.setxor1d(x, y), x.dtype, weak)
     size = _size("setxor1d", size)
-    both = concatenate([a, b])
-    if not both.shape[0]:
-        fill = _filling("setxor1d", 0 if fill_value is None else fill_value, a.dtype)
+    joined = concatenate([a, b])
+    if not joined.shape[0]:
+        fill = _fill_value_as("setxor1d", 0 if fill_value is None else fill_value, a.dtype)
         return broadcast_to(fill, (size,))
-    ordered, _ = _sorted_places(both)
+    ordered, _ = _argsort(joined)
     alone = (isin(ordered, a) != isin(ordered, b)) | (ordered != ordered)  # NaN equals none
     mask = _differs(ordered, False) & alone
-    return _picked(ordered, mask, size, _filling("setxor1d", fill_value, a.dtype))[0]
+    return _compressed(ordered, mask, size, _fill_value_as("setxor1d", fill_value, a.dtype))[0]
 
 
 def isin(
@@ -485,10 +492,7 @@ def isin(
     Array([False,  True, False], dtype=bool)
     """
     methods = ("auto", "compare_all", "binary_search", "sort")
-    if method not in methods:
-        raise ArgumentValueError(
-            function="isin", argument="method", got=repr(method), expected=f"one of {methods}"
-        )
+    check_choice("isin", "method", method, methods, f"one of {methods}")
     x, aval = with_aval("isin", element, 0)
     test, _ = with_aval("isin", test_elements, 1)
     x, test = (_base.as_array("isin", v) for v in _base.promote_dtypes("isin", x, test))
@@ -510,5 +514,5 @@ def _compared(x: Any, test: Any) -> Array:
 @fused
 def _searched(x: Any, test: Any) -> Array:
     (ordered,) = sort_p.bind(test, dimension=0, is_stable=False, num_keys=1)
-    places = clip(searchsorted(ordered, x), None, test.shape[0] - 1)
-    return getitem(ordered, (places,), wrap_negative_indices=False) == x
+    positions = clip(searchsorted(ordered, x), None, test.shape[0] - 1)
+    return getitem(ordered, (positions,), wrap_negative_indices=False) == x

@@ -23,7 +23,6 @@ from sagax.numpy._arguments import (
     axis_tuple,
     checked_shape,
     one_axis,
-    refuse_sharding,
     renamed,
     static_int,
     with_aval,
@@ -122,7 +121,7 @@ def _reshape(a: Any, aval: Any, shape: Any) -> Array:
 
 
 def _new_shape(aval: Any, shape: Any) -> tuple:
-    """`shape` with -1 replaced by the size that is left."""
+    """Replace -1 in `shape` by the size that is left."""
     if type(shape) is not tuple:
         shape = tuple(shape) if isinstance(shape, (list, range)) else _sizes(shape)
     rest = None
@@ -131,8 +130,7 @@ def _new_shape(aval: Any, shape: Any) -> tuple:
             if dims.is_dim(d):
                 continue
             return _new_shape(
-                aval,
-                tuple([static_int("reshape", f"shape[{k}]", s) for k, s in enumerate(shape)]),
+                aval, tuple([static_int("reshape", f"shape[{k}]", s) for k, s in enumerate(shape)])
             )
         if d == -1:
             if rest is not None:
@@ -160,7 +158,7 @@ def _new_shape(aval: Any, shape: Any) -> tuple:
 
 
 def _sizes(shape: Any) -> tuple:
-    """An argument that is no tuple or list as one."""
+    """Convert an argument that is no tuple or list to one."""
     if isinstance(shape, (np.ndarray, Array)) and shape.ndim == 1:
         return tuple(shape)
     if isinstance(shape, Sequence) and not isinstance(shape, str):
@@ -223,8 +221,8 @@ def resize(a: Any, new_shape: Any) -> Array:
 
 
 def _first(flat: Any, count: dims.Size) -> Any:
-    have = aval_of(flat).shape[0]
-    return flat if have == count else shaping.split(flat, (count, have - count))[0]
+    length = aval_of(flat).shape[0]
+    return flat if length == count else shaping.split(flat, (count, length - count))[0]
 
 
 # order of dimensions ------------------------------------------------------------------------------
@@ -372,9 +370,9 @@ def expand_dims(a: Any, axis: int | Sequence[int]) -> Array:
                 shape=(*shape[:d], 1, *shape[d:]),
                 broadcast_dimensions=(*range(d), *range(d + 1, n + 1)),
             )
-    places = axis if isinstance(axis, (tuple, list)) else (axis,)
-    rank = aval.ndim + len(places)
-    found = axes_in_order("expand_dims", places, rank, "axis")
+    new_axes = axis if isinstance(axis, (tuple, list)) else (axis,)
+    rank = aval.ndim + len(new_axes)
+    found = axes_in_order("expand_dims", new_axes, rank, "axis")
     return structural.expand_dims(a, found)
 
 
@@ -390,7 +388,7 @@ def squeeze(a: Any, axis: Axes = None) -> Array:
     """
     a, aval = with_aval("squeeze", a)
     if axis is None:
-        # Compared with ==, which notes what is taken for granted: a size of 1 gives another shape.
+        # Compared with ==, which records the assumption: a size of 1 gives another shape.
         axes = tuple([i for i, d in enumerate(aval.shape) if d == 1])
     else:
         axes = axis_tuple("squeeze", axis, aval.ndim)
@@ -436,7 +434,7 @@ def _each(function: str, arrays: tuple, change: Any) -> Any:
 
 
 def _to_array(x: Any, aval: Any) -> Array:
-    """`x` as one of our arrays, unchanged."""
+    """Convert `x` to an array of sagax, unchanged."""
     if hasattr(x, "aval"):
         return x
     return structural.broadcast_in_dim(x, aval.shape, tuple(range(aval.ndim)))
@@ -490,16 +488,16 @@ def broadcast_to(array: Any, shape: Any, *, out_sharding: Any = None) -> Array:
 
 
 def _broadcast_to(x: Any, aval: Any, shape: tuple) -> Array:
-    have = aval.shape
-    if hasattr(x, "aval") and dims.same_shape(have, shape):
+    length = aval.shape
+    if hasattr(x, "aval") and dims.same_shape(length, shape):
         return x
-    new = len(shape) - len(have)
+    new = len(shape) - len(length)
     fits = new >= 0
-    for k, d in enumerate(have if fits else ()):
+    for k, d in enumerate(length if fits else ()):
         fits = fits and (dims.same(d, shape[new + k]) or dims.same(d, 1))
     if not fits:
         raise ArgumentValueError(
-            f"Incompatible shapes for broadcasting: {have} and requested shape {shape}",
+            f"Incompatible shapes for broadcasting: {length} and requested shape {shape}",
             function="broadcast_to",
             expected=f"an array whose shape broadcasts to {shape}: equal sizes counted from the "
             "last dimension, or size 1",
@@ -632,7 +630,7 @@ def roll(a: Any, shift: Any, axis: Axes = None) -> Array:
 
 
 def _shifts(shift: Any) -> list:
-    """The shifts as a list; ints where they are known."""
+    """Convert the shifts to a list; ints where they are known."""
     if isinstance(shift, (tuple, list)):
         return [s for one in shift for s in _shifts(one)]
     if type(shift) is int or dims.is_dim(shift):
@@ -660,7 +658,7 @@ def _roll_one(x: Any, shift: Any, axis: int) -> Any:
     if dims.same(start, 0):
         return x
     if dtypes.is_inexact(aval.dtype):
-        # what both parts get back is added up first, as one term of the cotangent of what is rolled
+        # the cotangents of both parts are added first, as one term of the operand's cotangent
         x = identities.copy_p.bind(x)
     # slices, whose derivative is padding: the sum of padded arrays is one loop, parts put together are copies
     front = slicing.slice_in_dim(x, 0, start, axis=axis)
@@ -669,7 +667,7 @@ def _roll_one(x: Any, shift: Any, axis: int) -> Any:
 
 
 def _roll_traced(x: Any, shift: Any, axis: int) -> Any:
-    """As `_roll_one` for a shift that is not known: a window onto two copies in a row."""
+    """Roll as `_roll_one` does by a traced shift: a window onto two copies in a row."""
     size = x.aval.shape[axis]
     shift = structural.convert(shift, np.dtype(np.int32))
     rest = arithmetic.rem(shift, size)  # has the sign of the shift

@@ -6,12 +6,12 @@ from typing import Any
 
 import sagax.numpy._base as _base
 from sagax._src.core import dims, dtypes
-from sagax._src.core.value import Array, aval_of
+from sagax._src.core.value import Array
 from sagax._src.diagnostics.errors import ArgumentValueError
 from sagax._src.primitives import shaping, structural
 from sagax._src.primitives.convolution import conv_general_dilated
 from sagax._src.primitives.dot_general import canonical_precision
-from sagax.numpy._arguments import with_aval
+from sagax.numpy._arguments import check_choice, with_aval
 from sagax.numpy._elementary import conj
 from sagax.numpy._fused import fused
 
@@ -61,11 +61,8 @@ def correlate(
 
 
 def _sequences(function: str, a: Any, v: Any, mode: str) -> tuple[Any, Any, bool]:
-    """Both vectors with a common floating point dtype, the longer one first; whether that swapped them."""
-    if mode not in _MODES:
-        raise ArgumentValueError(
-            function=function, argument="mode", got=repr(mode), expected=f"one of {_MODES}"
-        )
+    """Promote both vectors to floating point, the longer one first; return also if they swapped."""
+    check_choice(function, "mode", mode, _MODES, f"one of {_MODES}")
     a, x = with_aval(function, a, 0)
     v, y = with_aval(function, v, 1)
     for name, aval in (("a", x), ("v", y)):
@@ -81,19 +78,15 @@ def _sequences(function: str, a: Any, v: Any, mode: str) -> tuple[Any, Any, bool
                 f"inputs cannot be empty, got shapes {x.shape} and {y.shape}.", function=function
             )
     a, v = (_base.as_array(function, w) for w in _base.promote_inexact(function, a, v))
-    # the whole of it comes out the same, where it depends on symbolic sizes which one is shorter
+    # The full result is the same, where it depends on symbolic sizes which one is shorter
     swapped = dims.compare(x.size, "<", y.size) if mode == "full" else x.size < y.size
     return (v, a, True) if swapped else (a, v, False)
 
 
 def _slide(function: str, x: Any, kernel: Any, mode: str, precision: Any, preferred: Any) -> Array:
-    """Inner products of `kernel` with the places of `x` that it slides over."""
+    """Compute inner products of `kernel` with each window of `x`."""
     m = kernel.aval.shape[0]
-    before, after = {
-        "full": (m - 1, m - 1),
-        "same": (m // 2, (m - 1) // 2),
-        "valid": (0, 0),
-    }[mode]
+    before, after = {"full": (m - 1, m - 1), "same": (m // 2, (m - 1) // 2), "valid": (0, 0)}[mode]
     if preferred is not None:
         preferred = dtypes.requested_dtype(preferred, function)
         preferred = None if preferred == x.aval.dtype else preferred

@@ -5,7 +5,6 @@ NaN comes after all numbers; complex numbers are ordered by real parts, equal on
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -34,18 +33,18 @@ _thread = config.thread
 
 
 def _integer() -> Any:
-    """The dtype of positions."""
+    """Return the dtype of indices."""
     return dtypes.default_int(_thread.settings.x64)
 
 
-def _place(size: Any) -> Any:
-    """The dtype of a place among `size` elements: of 32 bits if that is enough, with x64 on too."""
+def _index_dtype_for(size: Any) -> Any:
+    """Return the dtype of an index among `size` elements: of 32 bits if that is enough."""
     few = dims.is_dim(size) or size <= np.iinfo(np.int32).max
     return dtypes.int32 if few else _integer()
 
 
 def _along(function: str, a: Any, axis: Any) -> tuple[Any, int]:
-    """`a` and the axis to work along: flattened, and its only one, where that is None."""
+    """Return `a` and the axis to work along: flattened where that is None."""
     a, aval = with_aval(function, a)
     if axis is None:
         return ravel(a), 0
@@ -124,8 +123,7 @@ def argsort(
 
 
 def lexsort(keys: Any, axis: int = -1, *, batch_size: int = 16) -> Array:
-    """Compute the indices that sort by several keys: the last of `keys` first, ties by the one
-    before.
+    """Compute the indices that sort by several keys: by the last of `keys`, ties by earlier ones.
 
     `keys` is a sequence of arrays of one shape, or an array whose first dimension counts them.
 
@@ -220,7 +218,7 @@ def argpartition(a: Any, kth: int, axis: int = -1) -> Array:
     aval = aval_of(a)
     _refuse_complex("argpartition", aval)
     k = _kth("argpartition", kth, aval.shape[d])
-    order = convert(argsort(a, d), _place(aval.shape[d]))
+    order = convert(argsort(a, d), _index_dtype_for(aval.shape[d]))
     small, great = shaping.split(order, (k + 1, aval.shape[d] - k - 1), d)
     return shaping.concatenate([small, sort(great, d)], d)
 
@@ -240,8 +238,8 @@ def top_k(
     a, d = _along("top_k", a, axis)
     k = static_int("top_k", "k", k)
     if mode == "largest":
-        values, places = sorting.top_k(a, k, axis=d)
-        return values, places
+        values, indices = sorting.top_k(a, k, axis=d)
+        return values, indices
     if mode != "smallest":
         raise ArgumentValueError(
             f"mode must be 'largest' or 'smallest', got {mode!r}", function="top_k"
@@ -256,11 +254,11 @@ def top_k(
             a=a,
         )
     positions = shaping.broadcasted_iota(dtypes.int32, aval_of(a).shape, d)
-    values, places = sort_p.bind(a, positions, dimension=d, is_stable=True, num_keys=1)
-    return slice_in_dim(values, 0, k, 1, d), slice_in_dim(places, 0, k, 1, d)
+    values, indices = sort_p.bind(a, positions, dimension=d, is_stable=True, num_keys=1)
+    return slice_in_dim(values, 0, k, 1, d), slice_in_dim(indices, 0, k, 1, d)
 
 
-# places in a sorted array -------------------------------------------------------------------------
+# positions in a sorted array ----------------------------------------------------------------------
 
 
 @fused_function(2)
@@ -299,7 +297,7 @@ def searchsorted(
     a, v = _base.promote_dtypes("searchsorted", a, v)
     size = x.shape[0]
     if dims.same(size, 0):
-        return structural.full_of(intern_aval(y.shape, _place(size), False, None), 0)
+        return structural.full_of(intern_aval(y.shape, _index_dtype_for(size), False, None), 0)
     few = dims.is_dim(size) or size <= tuning.SEARCHSORTED_MAX_ELEMENTS
     if not few and not dims.is_dim(y.size):
         few = size * y.size <= tuning.SEARCHSORTED_MAX_COMPARISONS
@@ -329,14 +327,14 @@ def _count_before(a: Any, v: Any, *, side: str) -> Array:
     if ndim:
         a = structural.expand_dims(a, range(ndim))
     inside = before(a, queries) if side == "left" else bitwise_not(before(queries, a))
-    return reduce_sum_p.bind(convert(inside, _place(aval_of(a).shape[-1])), axes=(ndim,))
+    return reduce_sum_p.bind(convert(inside, _index_dtype_for(aval_of(a).shape[-1])), axes=(ndim,))
 
 
 @fused
 def _bisect(a: Any, v: Any, *, side: str) -> Array:
     a, v = (_base.as_array("searchsorted", x) for x in (a, v))
     size = a.aval.shape[0]
-    aval = intern_aval(v.aval.shape, _place(size), False, None)
+    aval = intern_aval(v.aval.shape, _index_dtype_for(size), False, None)
     low, high = structural.full_of(aval, 0), structural.full_of(aval, size)
     for _ in range(size.bit_length()):
         middle = arithmetic.add(low, arithmetic.div(arithmetic.sub(high, low), 2))
@@ -364,10 +362,7 @@ def digitize(x: Any, bins: Any, right: bool = False, *, method: str | None = Non
     bins, edges = with_aval("digitize", bins, 1)
     if edges.ndim != 1:
         raise ArgumentValueError(
-            "digitize: bins must be a 1-dimensional array",
-            function="digitize",
-            got=bins,
-            x=x,
+            "digitize: bins must be a 1-dimensional array", function="digitize", got=bins, x=x
         )
     count = edges.shape[0]
     if dims.same(count, 0):
@@ -379,18 +374,5 @@ def digitize(x: Any, bins: Any, right: bool = False, *, method: str | None = Non
     first, last = slice_in_dim(bins, 0, 1), slice_in_dim(bins, count - 1, count)
     falling = structural.reshape(_logic.less(last, first), ())
     rising_bins = select_n(falling, bins, shaping.rev(bins, (0,)))
-    places = searchsorted(rising_bins, x, side, method=method)
-    return select_n(falling, places, arithmetic.sub(shaping.size_as_value(count), places))
-
-
-__all__: Sequence[str] = [
-    "argpartition",
-    "argsort",
-    "digitize",
-    "lexsort",
-    "partition",
-    "searchsorted",
-    "sort",
-    "sort_complex",
-    "top_k",
-]
+    indices = searchsorted(rising_bins, x, side, method=method)
+    return select_n(falling, indices, arithmetic.sub(shaping.size_as_value(count), indices))

@@ -11,7 +11,6 @@ import numpy as np
 import sagax.numpy._base as _base
 from sagax._src import config
 from sagax._src.core import dims, dtypes
-from sagax._src.core.trace import Tracer
 from sagax._src.core.value import Array, aval_of
 from sagax._src.diagnostics.errors import ArgumentError, ArgumentValueError, SagaxError
 from sagax._src.primitives import structural
@@ -25,6 +24,7 @@ from sagax.numpy._arguments import (
     UnsupportedArgumentError,
     axes_in_order,
     axis_tuple,
+    check_choice,
     renamed,
     with_aval,
 )
@@ -34,7 +34,7 @@ from sagax.numpy._elementary import conj, imag, real, sqrt
 from sagax.numpy._fused import fused
 from sagax.numpy._indexing import getitem, take_along_axis
 from sagax.numpy._joining import concatenate
-from sagax.numpy._reductions import Axis, keep, mean, mean_dtypes
+from sagax.numpy._reductions import Axis, mean, mean_dtypes
 from sagax.numpy._reductions import all as all_along
 from sagax.numpy._reductions import sum as sum_along
 from sagax.numpy._selection import clip, where
@@ -120,8 +120,7 @@ def quantile(
     *,
     weights: Any = None,
 ) -> Array:
-    """Compute the quantiles `q` (numbers from 0 to 1) of `a` along `axis` (one, several, or None:
-    all).
+    """Compute the quantiles `q` (from 0 to 1) of `a` along `axis` (one, several, or None: all).
 
     The result is floating point; for a vector `q` its first dimension goes along with `q`. NaN among
     the elements gives NaN.
@@ -152,8 +151,7 @@ def percentile(
     weights: Any = None,
     out_sharding: Any = None,
 ) -> Array:
-    """Compute the percentiles `q` (numbers from 0 to 100) of `a` along `axis`; otherwise as
-    `quantile`.
+    """Compute the percentiles `q` (from 0 to 100) of `a` along `axis`; otherwise as `quantile`.
 
     >>> import sagax.numpy as np
     >>> float(np.percentile(np.array([1.0, 2.0, 4.0]), 75))
@@ -264,13 +262,7 @@ def _quantiles(
     scale: int = 1,
     skip_nan: bool = False,
 ) -> Array:
-    if method not in _METHODS:
-        raise ArgumentValueError(
-            function=function,
-            argument="method",
-            got=repr(method),
-            expected=f"one of {', '.join(map(repr, _METHODS))}",
-        )
+    check_choice(function, "method", method, _METHODS)
     a, aval = with_aval(function, a, 0)
     q, q_aval = with_aval(function, q, 1)
     for name, x, refused in (("a", aval, ArgumentValueError), ("q", q_aval, ArgumentError)):
@@ -295,12 +287,12 @@ def _quantiles(
             )
     if weights is not None:
         weights = _quantile_weights(function, weights, method, aval, axes)
-    known = None
+    static_q = None
     if isinstance(q, (int, float, np.number)) and weights is None and not skip_nan:
-        known = float(q) / scale
-    arrays = [a] if known is not None else [a, q]
+        static_q = float(q) / scale
+    arrays = [a] if static_q is not None else [a, q]
     return _quantiles_of(
-        *arrays, *([] if weights is None else [weights]), known=known, axes=axes, method=method,
+        *arrays, *([] if weights is None else [weights]), static_q=static_q, axes=axes, method=method,
         scale=scale, skip_nan=skip_nan, keepdims=bool(keepdims),
     )  # fmt: skip
 
@@ -329,20 +321,20 @@ def _quantile_weights(function: str, weights: Any, method: str, aval: Any, axes:
 def _quantiles_of(
     a: Any,
     *arrays: Any,
-    known: float | None,
+    static_q: float | None,
     axes: tuple,
     method: str,
     scale: int,
     skip_nan: bool,
     keepdims: bool,
 ) -> Array:
-    """Quantiles by sorting. `arrays` are q, unless it is `known`, and the weights if there are any."""
+    """Compute quantiles by sorting. `arrays` are q, unless it is `static_q`, and any weights."""
     aval = aval_of(a)
     working, result = mean_dtypes(aval.dtype, _thread.settings.x64)
     x = _last(convert(a, working), aval, axes)
     kept_shape = x.aval.shape[:-1]
-    if known is not None:
-        found = _known_quantile(x, known, method)
+    if static_q is not None:
+        found = _known_quantile(x, static_q, method)
     else:
         q, *weights = arrays
         q = convert(_base.as_array("quantile", q), working)
@@ -365,11 +357,11 @@ def _quantiles_of(
 
 
 def _last(x: Any, aval: Any, axes: tuple) -> Any:
-    """`x` with the dimensions `axes` merged into one, the last."""
-    kept = [i for i in range(aval.ndim) if i not in axes]
-    x = transpose(x, (*kept, *axes))
+    """Merge the dimensions `axes` of `x` into one, the last."""
+    other_axes = [i for i in range(aval.ndim) if i not in axes]
+    x = transpose(x, (*other_axes, *axes))
     size = dims.size([aval.shape[i] for i in axes])
-    return structural.reshape(x, (*[aval.shape[i] for i in kept], size))
+    return structural.reshape(x, (*[aval.shape[i] for i in other_axes], size))
 
 
 def _sorted(x: Any) -> Any:
@@ -377,70 +369,70 @@ def _sorted(x: Any) -> Any:
 
 
 def _known_quantile(x: Any, q: float, method: str) -> Any:
-    """The quantile `q` along the last dimension, for a number that is known while tracing."""
+    """Compute the quantile `q` along the last dimension, for a number that is known while tracing."""
     n = x.aval.shape[-1]
     if dims.is_dim(n):
         return _quantile_along(x, convert(_base.as_array("quantile", q), x.aval.dtype), method)
     x = _sorted(x)
     at = x.aval.ndim - 1
-    low, high, share = _places(q, n, method, _python)
+    low, high, weight = _neighbors(q, n, method, _python)
     low, high = int(low), int(high)
     below = squeeze(slice_in_dim(x, low, low + 1, 1, at), -1)
     above = squeeze(slice_in_dim(x, high, high + 1, 1, at), -1) if high != low else below
-    if low == high or share == 0:
+    if low == high or weight == 0:
         found = below
-    elif share == 1:
+    elif weight == 1:
         found = above
     else:
-        found = below * (1 - share) + above * share
+        found = below * (1 - weight) + above * weight
     # NaN sorts last
     greatest = squeeze(slice_in_dim(x, n - 1, n, 1, at), -1)
     return where(greatest != greatest, np.nan, found)
 
 
 def _quantile_along(x: Any, q: Any, method: str) -> Any:
-    """The quantiles `q`, a scalar or a vector, along the last dimension: the first of the result."""
+    """Compute the quantiles `q` along the last dimension; theirs is the first of the result."""
     n = x.aval.shape[-1]
     x = _sorted(x)
-    low, high, share = _places(q, size_as_value(n), method, _traced)
-    below, above = (_at_all(x, places) for places in (low, high))
-    mixed = where(share == 0, below, below * (1 - share) + above * share)
+    low, high, weight = _neighbors(q, size_as_value(n), method, _traced)
+    below, above = (_at_all(x, indices) for indices in (low, high))
+    mixed = where(weight == 0, below, below * (1 - weight) + above * weight)
     greatest = slice_in_dim(x, n - 1, n, 1, x.aval.ndim - 1)
     greatest = greatest if q.ndim else squeeze(greatest, -1)
     found = where(greatest != greatest, np.nan, mixed)
     return moveaxis(found, -1, 0) if q.ndim else found
 
 
-def _at_all(x: Any, places: Any) -> Any:
-    """x[..., places]: the same places, which are in bounds, in every row."""
-    places = convert(places, dtypes.int32)
-    return getitem(x, (..., places), mode="promise_in_bounds", wrap_negative_indices=False)
+def _at_all(x: Any, indices: Any) -> Any:
+    """Index x[..., indices]: the same indices, which are in bounds, in every row."""
+    indices = convert(indices, dtypes.int32)
+    return getitem(x, (..., indices), mode="promise_in_bounds", wrap_negative_indices=False)
 
 
 def _quantile_of_numbers(x: Any, q: Any, method: str) -> Any:
-    """As `_quantile_along`, with NaN left out: each row has its own number of elements."""
+    """Compute quantiles as `_quantile_along` does, with NaN left out: each row has its own count."""
     count = sum_along(x == x, -1)
     x = _sorted(x)
     q = _grid(q, x)
-    low, high, share = _places(q, convert(count, q.dtype), method, _traced)
-    below, above = (_at_each(x, clip(places, 0)) for places in (low, high))
-    mixed = where(share == 0, below, below * (1 - share) + above * share)
+    low, high, weight = _neighbors(q, convert(count, q.dtype), method, _traced)
+    below, above = (_at_each(x, clip(indices, 0)) for indices in (low, high))
+    mixed = where(weight == 0, below, below * (1 - weight) + above * weight)
     return where(count == 0, np.nan, mixed)
 
 
 def _grid(q: Any, x: Any) -> Any:
-    """`q` with dimensions that broadcast against the rows of `x`, its own one first."""
+    """Reshape `q` to broadcast against the rows of `x`, its own dimension first."""
     return reshape(q, (*q.shape, *[1] * (x.aval.ndim - 1))) if q.ndim else q
 
 
-def _at_each(x: Any, places: Any) -> Any:
-    """x[..., places], each row with its own places; these have the first dimension of the result."""
-    places = convert(places, dtypes.int32)
+def _at_each(x: Any, indices: Any) -> Any:
+    """Index x[..., indices], each row with its own indices, whose first dimension leads."""
+    indices = convert(indices, dtypes.int32)
     inner = x.aval.shape[:-1]
-    if places.ndim == len(inner):
-        return squeeze(take_along_axis(x, expand_dims(places, -1), -1, mode="clip"), -1)
-    places = moveaxis(broadcast_to(places, (places.shape[0], *inner)), 0, -1)
-    return moveaxis(take_along_axis(x, places, -1, mode="clip"), -1, 0)
+    if indices.ndim == len(inner):
+        return squeeze(take_along_axis(x, expand_dims(indices, -1), -1, mode="clip"), -1)
+    indices = moveaxis(broadcast_to(indices, (indices.shape[0], *inner)), 0, -1)
+    return moveaxis(take_along_axis(x, indices, -1, mode="clip"), -1, 0)
 
 
 class _Arithmetic:
@@ -461,11 +453,11 @@ _python = _Arithmetic(
 _traced = _Arithmetic(floor, ceil, where, lambda x, high: clip(x, 0, high))
 
 
-def _places(q: Any, n: Any, method: str, m: _Arithmetic) -> tuple[Any, Any, Any]:
-    """Positions of the elements below and above the quantile, and the share of the one above."""
+def _neighbors(q: Any, n: Any, method: str, m: _Arithmetic) -> tuple[Any, Any, Any]:
+    """Return the positions below and above the quantile, and the weight of the one above."""
     if method in _STEPS:
-        low, high, share = _steps(q, n, method, m)
-        return m.clamp(low, n - 1), m.clamp(high, n - 1), share
+        low, high, weight = _steps(q, n, method, m)
+        return m.clamp(low, n - 1), m.clamp(high, n - 1), weight
     alpha, beta = _ALPHA_BETA.get(method, (1.0, 1.0))
     position = q * (n + (1 - alpha - beta))
     if alpha != 1:
@@ -473,21 +465,21 @@ def _places(q: Any, n: Any, method: str, m: _Arithmetic) -> tuple[Any, Any, Any]
     # outside of the elements the first and the last one are meant
     position = m.clamp(position, n - 1)
     low, high = m.floor(position), m.ceil(position)
-    share = position - low
+    weight = position - low
     if method == "lower":
-        return low, low, share * 0
+        return low, low, weight * 0
     if method == "higher":
-        return high, high, share * 0
+        return high, high, weight * 0
     if method == "nearest":
-        nearest = m.choose(share <= 0.5, low, high)
-        return nearest, nearest, share * 0
+        nearest = m.choose(weight <= 0.5, low, high)
+        return nearest, nearest, weight * 0
     if method == "midpoint":
-        return low, high, m.choose(share == 0, share, share * 0 + 0.5)
-    return low, high, share
+        return low, high, m.choose(weight == 0, weight, weight * 0 + 0.5)
+    return low, high, weight
 
 
 def _steps(q: Any, n: Any, method: str, m: _Arithmetic) -> tuple[Any, Any, Any]:
-    """As `_places` for the methods by which the quantile is a step function of q."""
+    """Return the same as `_neighbors` for methods whose quantile is a step function of q."""
     if method == "closest_observation":
         position = n * q - 1.5
         low = m.floor(position)
@@ -504,7 +496,7 @@ def _steps(q: Any, n: Any, method: str, m: _Arithmetic) -> tuple[Any, Any, Any]:
 
 
 def _weighted_quantile(x: Any, q: Any, weights: Any, skip_nan: bool) -> Any:
-    """The least element at which the share of the weights of those up to it reaches `q`."""
+    """Find the least element at which the cumulative share of the weights reaches `q`."""
     weights = convert(weights, x.aval.dtype)
     numbers = x == x
     if skip_nan:
@@ -513,10 +505,10 @@ def _weighted_quantile(x: Any, q: Any, weights: Any, skip_nan: bool) -> Any:
     x, weights = sort_p.bind(x, weights, dimension=at, is_stable=True, num_keys=1)
     reached = cumsum(weights, at)
     total = slice_in_dim(reached, n - 1, n, 1, at)
-    place = sum_along(reached < expand_dims(_grid(q, x), -1) * total, -1)
+    index = sum_along(reached < expand_dims(_grid(q, x), -1) * total, -1)
     # elements of weight 0 at the start have no part
     first = sum_along(reached == 0, -1)
-    found = _at_each(x, clip(where(place < first, first, place), 0, n - 1))
+    found = _at_each(x, clip(where(index < first, first, index), 0, n - 1))
     if skip_nan:
         return where(squeeze(total, -1) == 0, np.nan, found)
     return where(all_along(numbers, -1), found, np.nan)
@@ -539,8 +531,7 @@ def cov(
     aweights: Any = None,
     dtype: Any = None,
 ) -> Array:
-    """Compute the covariance matrix of variables, each a row of `m` (with `rowvar=False`, a
-    column).
+    """Compute the covariance matrix of variables, the rows of `m` (with `rowvar=False`, columns).
 
     Args:
       y: more variables, in the same form.
@@ -585,26 +576,26 @@ def cov(
         importance = convert(aweights, dtypes.real_part_dtype(dtype))
         weights = importance if weights is None else weights * importance
     if weights is None:
-        centred = x - mean(x, 1, keepdims=True)
+        centered = x - mean(x, 1, keepdims=True)
         divisor: Any = max(samples - ddof, 0) if not dims.is_dim(samples) else samples - ddof
         divisor = convert(size_as_value(divisor), dtypes.real_part_dtype(dtype))
-        weighted = centred
+        weighted = centered
     else:
         total = sum_along(weights)
-        centred = x - expand_dims(sum_along(x * weights, 1) / total, 1)
-        weighted = centred * weights
+        centered = x - expand_dims(sum_along(x * weights, 1) / total, 1)
+        weighted = centered * weights
         if ddof == 0:
             divisor = total
         elif aweights is None:
             divisor = total - ddof
         else:
             divisor = total - ddof * sum_along(weights * importance) / total
-    found = dot(centred, conj(weighted).T) / divisor
+    found = dot(centered, conj(weighted).T) / divisor
     return squeeze(found)
 
 
 def _variables(x: Any, rowvar: bool) -> Any:
-    """Observations as a matrix with a row for each variable."""
+    """Convert observations to a matrix with a row for each variable."""
     x = _base.as_array("cov", x)
     if x.ndim < 2:
         return reshape(x, (1, -1))

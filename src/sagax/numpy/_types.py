@@ -1,6 +1,6 @@
 """Define scalar types and constants, and query dtypes.
 
-A scalar type such as `float32` names a dtype wherever one is asked for, and makes arrays when called.
+A scalar type such as `float32` names a dtype wherever a dtype is expected, and creates arrays when called.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from sagax._src.core.dtypes import (
     result_type,
 )
 from sagax._src.core.value import Array
-from sagax.numpy._creation import asarray
+from sagax.numpy._conversion import asarray
 
 
 class _ScalarType(type):

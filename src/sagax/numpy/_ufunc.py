@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import functools
 import math
-import operator
 from collections.abc import Callable
 from typing import Any
 
@@ -23,7 +21,8 @@ from sagax._src.primitives.shaping import concatenate
 from sagax._src.primitives.structural import convert, expand_dims, moveaxis, reshape
 from sagax.numpy._arguments import UnsupportedArgumentError, axis_tuple, one_axis, refuse_out
 from sagax.numpy._base import select
-from sagax.numpy._creation import arange, asarray
+from sagax.numpy._conversion import asarray
+from sagax.numpy._creation import arange
 from sagax.numpy._cumulative import cumprod, cumsum
 from sagax.numpy._selection import where3
 from sagax.numpy._vectorize import vectorize
@@ -128,9 +127,9 @@ class ufunc:
     def _fold(
         self, x: Any, axis: tuple, dtype: Any, keepdims: bool, initial: Any, where: Any
     ) -> Array:
-        """reduce, one element after the other."""
+        """Reduce one element after the other."""
         shape = x.shape
-        kept = tuple([1 if i in axis else s for i, s in enumerate(shape)])
+        reduced_shape = tuple([1 if i in axis else s for i, s in enumerate(shape)])
         rest = tuple([s for i, s in enumerate(shape) if i not in axis])
         items = self._items(x, axis)
         dtype = self._result_dtype(x, dtype)
@@ -154,16 +153,16 @@ class ufunc:
             carry, start = convert(items[0], dtype), 1
 
         def step(carry: Any, item: Any) -> tuple:
-            x, keep = item
+            x, selected = item
             new = convert(self._call(carry, x), dtype)
-            return (new if keep is None else select(keep, new, carry)), None
+            return (new if selected is None else select(selected, new, carry)), None
 
         total, _ = scan(step, carry, (items[start:], None if mask is None else mask[start:]))
-        return reshape(total, kept) if keepdims else total
+        return reshape(total, reduced_shape) if keepdims else total
 
     @staticmethod
     def _items(x: Any, axes: tuple) -> Any:
-        """`x` with the axes in front, as one, in the order of their elements."""
+        """Move the axes of `x` to the front, as one, in the order of their elements."""
         rest = [i for i in range(x.ndim) if i not in axes]
         x = x.transpose(*axes, *rest) if x.ndim else x
         return x.reshape(math.prod(x.shape[: len(axes)]), *x.shape[len(axes) :])
@@ -201,8 +200,7 @@ class ufunc:
         return moveaxis(_join(first, later), 0, axis)
 
     def at(self, a: Any, indices: Any, b: Any = None, /, *, inplace: bool = True) -> Array:
-        """Copy `a` with the function applied at `indices` (with second operands `b`), repeated ones
-        too.
+        """Copy `a` with the function applied at `indices` (with operands `b`), repeated ones too.
 
         Arrays cannot be changed in place: pass inplace=False.
 
@@ -223,25 +221,24 @@ class ufunc:
             )  # fmt: skip
         if self._at is not None:
             return self._at(x, indices, b)
-        places = arange(x.size).reshape(x.shape)[indices]
+        flat_indices = arange(x.size).reshape(x.shape)[indices]
         flat = x.reshape(-1)
         if b is None:
             values = None
         else:
-            values = _base.broadcast_to(asarray(b), places.shape).reshape(-1)
+            values = _base.broadcast_to(asarray(b), flat_indices.shape).reshape(-1)
 
         def step(flat: Any, item: Any) -> tuple:
-            place, value = item
-            old = flat[place]
+            index, value = item
+            old = flat[index]
             new = self._call(old) if value is None else self._call(old, value)
-            return flat.at[place].set(convert(new, flat.dtype)), None
+            return flat.at[index].set(convert(new, flat.dtype)), None
 
-        flat, _ = scan(step, flat, (places.reshape(-1), values))
+        flat, _ = scan(step, flat, (flat_indices.reshape(-1), values))
         return flat.reshape(x.shape)
 
     def outer(self, A: Any, B: Any, /) -> Array:
-        """Apply the function to every element of A with every element of B; shape A.shape +
-        B.shape.
+        """Apply the function to every pair of elements of A and B; shape A.shape + B.shape.
 
         >>> import sagax.numpy as snp
         >>> snp.maximum.outer(snp.arange(2), snp.arange(3))
@@ -255,10 +252,10 @@ class ufunc:
     def reduceat(
         self, a: Any, indices: Any, axis: Any = 0, dtype: Any = None, out: None = None
     ) -> Array:
-        """Reduce `a` over the segments of `axis` that begin at `indices`; an empty one gives its
-        first element.
+        """Reduce `a` over segments of `axis` that begin at `indices`.
 
-        A part ends where the next begins, if that is further on.
+        An empty segment gives its first element. A part ends where the next begins, if that is
+        further on.
 
         >>> import sagax.numpy as snp
         >>> snp.add.reduceat(snp.arange(5), snp.array([0, 3]))
@@ -288,10 +285,10 @@ class ufunc:
         begin, end = begin.reshape(column), end.reshape(column)
 
         def step(carry: Any, item: Any) -> tuple:
-            place, value = item
+            index, value = item
             value = convert(_base.broadcast_to(value, wide), dtype)
-            new = where3(place == begin, value, convert(self._call(carry, value), dtype))
-            return where3((place >= begin) & (place < end), new, carry), None
+            new = where3(index == begin, value, convert(self._call(carry, value), dtype))
+            return where3((index >= begin) & (index < end), new, carry), None
 
         total, _ = scan(step, carry, (arange(size, dtype=begin.dtype), items))
         return moveaxis(total, 0, axis)
@@ -343,7 +340,7 @@ def _scattered(method: str) -> Callable[..., Any]:
 
 
 def _bits(primitive: Any, identity: int) -> Callable[..., Any]:
-    """reduce for an operation on bits, whose identity has no bit set (0) or all (-1)."""
+    """Reduce an operation on bits, whose identity has no bit set (0) or all (-1)."""
 
     def reduce(x: Any, axis: tuple, dtype: Any, keepdims: bool, initial: Any, where: Any) -> Array:
         if dtype is not None:
@@ -354,7 +351,7 @@ def _bits(primitive: Any, identity: int) -> Callable[..., Any]:
         out = primitive.bind(x, axes=axis)
         if initial is not None:
             out = _BITS[primitive](out, asarray(initial, dtype=x.dtype))
-        return reshape(out, _kept(x, axis)) if keepdims else out
+        return reshape(out, _reduced_shape(x, axis)) if keepdims else out
 
     return reduce
 
@@ -366,12 +363,12 @@ _BITS = {
 }
 
 
-def _kept(x: Any, axes: tuple) -> tuple:
+def _reduced_shape(x: Any, axes: tuple) -> tuple:
     return tuple([1 if i in axes else s for i, s in enumerate(x.shape)])
 
 
 def _truth(reduction: Callable[..., Any], combine: Callable[..., Any]) -> Callable[..., Any]:
-    """reduce for a logical operation; the result is boolean."""
+    """Reduce a logical operation; the result is boolean."""
 
     def reduce(x: Any, axis: tuple, dtype: Any, keepdims: bool, initial: Any, where: Any) -> Array:
         out = reduction(x, axis=axis, keepdims=keepdims, where=where)
@@ -391,7 +388,7 @@ def _extreme(reduction: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _log_of_sum(combine: Callable[..., Any], power: Any, logarithm: Any) -> Callable[..., Any]:
-    """reduce for the logarithm of a sum of powers: from the greatest element, so that nothing overflows."""
+    """Reduce the logarithm of a sum of powers, relative to the greatest, to avoid overflow."""
 
     def reduce(x: Any, axis: tuple, dtype: Any, keepdims: bool, initial: Any, where: Any) -> Array:
         (x,) = _base.promote_inexact("logaddexp.reduce", x if dtype is None else x.astype(dtype))

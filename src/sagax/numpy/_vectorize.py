@@ -12,7 +12,7 @@ from sagax._src import trees
 from sagax._src.api.vmap import vmap
 from sagax._src.diagnostics.errors import ArgumentError, ArgumentValueError
 from sagax._src.primitives.structural import reshape
-from sagax.numpy._creation import asarray
+from sagax.numpy._conversion import asarray
 
 _NAME = r"\w+"
 _DIMS = rf"(?:{_NAME}(?:,{_NAME})*)?"
@@ -82,18 +82,18 @@ def vectorize(
     def mapped(*args: Any, **kwargs: Any) -> Any:
         fixed = {i: x for i, x in enumerate(args) if i in excluded}
         given = [x for i, x in enumerate(args) if i not in fixed]
-        places = [i for i in range(len(args)) if i not in fixed]
+        labels = [i for i in range(len(args)) if i not in fixed]
 
         @functools.wraps(pyfunc, updated=())
         def call(*items: Any) -> Any:
-            everything = dict(fixed) | dict(zip(places, items, strict=True))
+            everything = dict(fixed) | dict(zip(labels, items, strict=True))
             return pyfunc(*[everything[i] for i in range(len(args))], **kwargs)
 
         named = {k: v for k, v in kwargs.items() if k not in excluded}
         if named and signature is None:
             # keyword arguments that are not excluded are arrays to map over too
-            return _over_keywords(pyfunc, fixed, places, given, kwargs, named, len(args), name)
-        return _map(name, call, [asarray(x) for x in given], parsed, signature, places)
+            return _over_keywords(pyfunc, fixed, labels, given, kwargs, named, len(args), name)
+        return _map(name, call, [asarray(x) for x in given], parsed, signature, labels)
 
     return mapped
 
@@ -101,7 +101,7 @@ def vectorize(
 def _over_keywords(
     pyfunc: Any,
     fixed: dict,
-    places: list,
+    labels: list,
     given: list,
     kwargs: dict,
     named: dict,
@@ -113,12 +113,12 @@ def _over_keywords(
 
     @functools.wraps(pyfunc, updated=())
     def call(*items: Any) -> Any:
-        everything = dict(fixed) | dict(zip(places, items[: len(places)], strict=True))
-        by_name = dict(zip(keys, items[len(places) :], strict=True))
+        everything = dict(fixed) | dict(zip(labels, items[: len(labels)], strict=True))
+        by_name = dict(zip(keys, items[len(labels) :], strict=True))
         return pyfunc(*[everything[i] for i in range(count)], **by_name, **rest)
 
     arrays = [asarray(x) for x in [*given, *named.values()]]
-    return _map(name, call, arrays, None, None, [*places, *keys])
+    return _map(name, call, arrays, None, None, [*labels, *keys])
 
 
 def _map(
@@ -127,7 +127,7 @@ def _map(
     arrays: list,
     parsed: Signature | None,
     signature: Any,
-    places: Sequence[Any],
+    labels: Sequence[Any],
 ) -> Any:
     cores: Sequence[tuple[str, ...]] = [()] * len(arrays) if parsed is None else parsed.inputs
     if len(cores) != len(arrays):
@@ -137,8 +137,8 @@ def _map(
             expected=f"arguments as in signature {signature}",
         )
     sizes: dict[str, Any] = {}
-    for x, core, place in zip(arrays, cores, places, strict=True):
-        _read_core(name, x, core, place, sizes)
+    for x, core, label in zip(arrays, cores, labels, strict=True):
+        _read_core(name, x, core, label, sizes)
     ranks = [x.ndim - len(core) for x, core in zip(arrays, cores, strict=True)]
     loops = [x.shape[:rank] for x, rank in zip(arrays, ranks, strict=True)]
     shape = _base.broadcast_shapes(f"vectorize({name})", loops)
@@ -147,8 +147,10 @@ def _map(
     has = [[size != 1 for size in loop] for loop in padded]
     trimmed = []
     for x, loop, rank in zip(arrays, loops, ranks, strict=True):
-        kept = tuple([size for size in loop if size != 1])
-        trimmed.append(x if len(kept) == rank else reshape(x, (*kept, *x.shape[rank:])))
+        trimmed_shape = tuple([size for size in loop if size != 1])
+        trimmed.append(
+            x if len(trimmed_shape) == rank else reshape(x, (*trimmed_shape, *x.shape[rank:]))
+        )
 
     checked = call if parsed is None else _checking(name, call, parsed, signature, sizes)
     mapped = checked
@@ -168,14 +170,14 @@ def _as_array(x: Any) -> Any:
     return asarray(x)
 
 
-def _read_core(name: str, x: Any, core: tuple, place: Any, sizes: dict) -> None:
+def _read_core(name: str, x: Any, core: tuple, label: Any, sizes: dict) -> None:
     """Note the sizes of the core dimensions of one argument; raise where they do not agree."""
-    where = f"argument {place} of vectorize({name})"
+    where = f"argument {label} of vectorize({name})"
     if x.ndim < len(core):
         raise ArgumentValueError(
             f"input with shape {x.shape} does not have enough dimensions for all core dimensions {core}",
             function=f"vectorize({name})",
-            argument=str(place),
+            argument=str(label),
         )
     for dim, size in zip(core, x.shape[x.ndim - len(core) :], strict=True):
         expected = int(dim) if dim.isdigit() else sizes.setdefault(dim, size)
@@ -188,7 +190,7 @@ def _read_core(name: str, x: Any, core: tuple, place: Any, sizes: dict) -> None:
 
 
 def _checking(name: str, call: Any, parsed: Signature, signature: Any, sizes: dict) -> Any:
-    """`call`, with a look at the number and core dimensions of what it returns."""
+    """Wrap `call` to check the number and core dimensions of its results."""
 
     @functools.wraps(call)
     def checked(*items: Any) -> Any:
@@ -200,7 +202,7 @@ def _checking(name: str, call: Any, parsed: Signature, signature: Any, sizes: di
                 function=f"vectorize({name})",
                 expected=f"results as in signature {signature}",
             )
-        known = dict(sizes)
+        bound_sizes = dict(sizes)
         for y, core in zip(several, parsed.outputs, strict=True):
             shape = asarray(y).shape
             if len(shape) != len(core):
@@ -210,7 +212,7 @@ def _checking(name: str, call: Any, parsed: Signature, signature: Any, sizes: di
                     expected=f"results as in signature {signature}",
                 )
             for dim, size in zip(core, shape, strict=True):
-                expected = int(dim) if dim.isdigit() else known.setdefault(dim, size)
+                expected = int(dim) if dim.isdigit() else bound_sizes.setdefault(dim, size)
                 if expected != size:
                     raise ArgumentValueError(
                         f"inconsistent size for core dimension {dim!r}: {size} vs {expected}",

@@ -16,7 +16,8 @@ from sagax._src.diagnostics.errors import ArgumentValueError
 from sagax._src.primitives.shaping import size_as_value
 from sagax.numpy._arguments import static_int, with_aval
 from sagax.numpy._arithmetic import absolute
-from sagax.numpy._creation import arange, asarray
+from sagax.numpy._conversion import asarray
+from sagax.numpy._creation import arange
 from sagax.numpy._elementary import cos, i0, sqrt
 from sagax.numpy._logic import equal
 from sagax.numpy._selection import clip, where
@@ -27,7 +28,7 @@ _thread = config.thread
 def _window(
     function: str, M: Any, weights: Callable[[int], np.ndarray], formula: Callable[[Any], Any]
 ) -> Array:
-    """The window of `M` points; `formula` gives it at points from -1 to 1, for a symbolic size."""
+    """Compute the window of `M` points, for a symbolic size by `formula` on points from -1 to 1."""
     size = static_int(function, "M", M)
     if dims.is_dim(size):
         dtype = dtypes.default_float(_thread.settings.x64)

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -28,12 +28,17 @@ from sagax._src.primitives.fourier import fft as lax_fft
 from sagax._src.primitives.shaping import size_as_value
 from sagax._src.primitives.slicing import pad, slice_in_dim
 from sagax.numpy._arguments import axes_in_order, one_axis, static_int, with_aval
-from sagax.numpy._creation import arange, asarray
+from sagax.numpy._conversion import asarray
+from sagax.numpy._creation import arange
 from sagax.numpy._elementary import conj, sqrt
 from sagax.numpy._shaping import moveaxis, roll
 
+Sizes: TypeAlias = Sequence[int] | None
+Axes: TypeAlias = Sequence[int] | None
+Norm: TypeAlias = str | None
+
 _thread = config.thread
-_AT_ONCE = 3  # dimensions that the engine transforms in one operation
+_MAX_DIMENSIONS = 3  # dimensions that the engine transforms in one operation
 
 
 # transforms ---------------------------------------------------------------------------------------
@@ -42,7 +47,7 @@ _AT_ONCE = 3  # dimensions that the engine transforms in one operation
 def _transform(
     function: str, kind: FftType, a: Any, s: Any, axes: Sequence[int], norm: str | None
 ) -> Array:
-    """The transform over `axes`, none of them twice; `s` are the sizes of them, or None."""
+    """Transform over distinct `axes`; `s` are their sizes, or None."""
     if norm not in (None, "backward", "ortho", "forward"):
         raise ArgumentValueError(
             f'Invalid norm value {norm}; should be "backward", "ortho" or "forward".',
@@ -65,7 +70,7 @@ def _transform(
     if axes:
         last = tuple(range(x.ndim - len(axes), x.ndim))
         x = moveaxis(x, axes, last)
-        x = _in_parts(kind, x, sizes)
+        x = _transform_last(kind, x, sizes)
         x = moveaxis(x, last, axes)
     elif kind is not FftType.RFFT:
         x = lax_fft(x, kind, ())
@@ -96,39 +101,39 @@ def _input_sizes(kind: FftType, sizes: tuple) -> tuple:
 
 
 def _resized(x: Any, axis: int, size: Any) -> Any:
-    """The first `size` elements along `axis`, with zeros after them where there are fewer."""
+    """Cut or zero-pad `axis` to `size` elements."""
     have = x.shape[axis]
     if dims.same(have, size):
         return x
-    taken = dims.min_dim(have, size)
-    if not dims.same(taken, size):
+    copied = dims.min_dim(have, size)
+    if not dims.same(copied, size):
         config = [(0, 0, 0)] * x.ndim
-        config[axis] = (0, size - taken, 0)
-        x = x if dims.same(taken, have) else slice_in_dim(x, 0, taken, 1, axis)
+        config[axis] = (0, size - copied, 0)
+        x = x if dims.same(copied, have) else slice_in_dim(x, 0, copied, 1, axis)
         return pad(x, np.zeros((), x.dtype)[()], config)
     return slice_in_dim(x, 0, size, 1, axis)
 
 
-def _in_parts(kind: FftType, x: Any, sizes: tuple) -> Any:
-    """The transform over the last dimensions, a few at a time.
+def _transform_last(kind: FftType, x: Any, sizes: tuple) -> Any:
+    """Transform over the last dimensions, at most three at a time.
 
     A transform of real numbers begins with the last dimensions, an inverse one to real numbers ends
     with them; what goes on before or after is complex.
     """
-    cut = max(len(sizes) - _AT_ONCE, 0)
+    cut = max(len(sizes) - _MAX_DIMENSIONS, 0)
     front, back = sizes[:cut], sizes[cut:]
-    around = {FftType.RFFT: FftType.FFT, FftType.IRFFT: FftType.IFFT}.get(kind, kind)
+    outer_kind = {FftType.RFFT: FftType.FFT, FftType.IRFFT: FftType.IFFT}.get(kind, kind)
     if kind is not FftType.IRFFT:
         x = lax_fft(x, kind, back)
     if front:
         last = tuple(range(x.ndim - len(front), x.ndim))
         inner = tuple(range(x.ndim - len(sizes), x.ndim - len(back)))
-        x = moveaxis(_in_parts(around, moveaxis(x, inner, last), front), last, inner)
+        x = moveaxis(_transform_last(outer_kind, moveaxis(x, inner, last), front), last, inner)
     return lax_fft(x, kind, back) if kind is FftType.IRFFT else x
 
 
 def _scaled(x: Any, kind: FftType, sizes: tuple, norm: str | None) -> Any:
-    """The transform, which divides in the inverse direction, brought to the norm asked for."""
+    """Scale the transform, which divides in the inverse direction, to the requested norm."""
     if norm in (None, "backward"):
         return x
     inverse = kind in (FftType.IFFT, FftType.IRFFT)
@@ -143,54 +148,57 @@ def _scaled(x: Any, kind: FftType, sizes: tuple, norm: str | None) -> Any:
     return x * (factor if inverse else 1 / factor)
 
 
-def _along(function: str, kind: FftType, a: Any, n: Any, axis: Any, norm: Any) -> Array:
+def _transform_1d(function: str, kind: FftType, a: Any, n: Any, axis: Any, norm: Any) -> Array:
     name = f"fft.{function}"
     a, aval = with_aval(name, a)
     d = one_axis(name, axis, aval.ndim)
     return _transform(name, kind, a, None if n is None else (n,), (d,), norm)
 
 
-def fft(a: Any, n: int | None = None, axis: int = -1, norm: str | None = None) -> Array:
-    """Compute the discrete Fourier transform of `a` along `axis`: sums of a[j] exp(-2 pi i j k /
-    n); complex.
+def fft(a: Any, n: int | None = None, axis: int = -1, norm: Norm = None) -> Array:
+    """Compute the discrete Fourier transform of `a` along `axis`; complex.
+
+    Element k is the sum of all a[j] exp(-2 pi i j k / n).
 
     >>> import sagax.numpy as np
     >>> np.fft.fft(np.array([1.0, 0.0, 0.0]))
     Array([1.+0.j, 1.+0.j, 1.+0.j], dtype=complex64)
     """
-    return _along("fft", FftType.FFT, a, n, axis, norm)
+    return _transform_1d("fft", FftType.FFT, a, n, axis, norm)
 
 
-def ifft(a: Any, n: int | None = None, axis: int = -1, norm: str | None = None) -> Array:
+def ifft(a: Any, n: int | None = None, axis: int = -1, norm: Norm = None) -> Array:
     """Compute the inverse of `fft` along `axis`; complex.
 
     >>> import sagax.numpy as np
     >>> np.fft.ifft(np.array([3.0, 0.0, 0.0]))
     Array([1.+0.j, 1.+0.j, 1.+0.j], dtype=complex64)
     """
-    return _along("ifft", FftType.IFFT, a, n, axis, norm)
+    return _transform_1d("ifft", FftType.IFFT, a, n, axis, norm)
 
 
-def rfft(a: Any, n: int | None = None, axis: int = -1, norm: str | None = None) -> Array:
-    """Compute the first n // 2 + 1 elements of the transform of real numbers: the others are their
-    conjugates.
+def rfft(a: Any, n: int | None = None, axis: int = -1, norm: Norm = None) -> Array:
+    """Compute the first n // 2 + 1 elements of the transform of real numbers.
+
+    The other elements are their conjugates.
 
     >>> import sagax.numpy as np
     >>> np.fft.rfft(np.array([1.0, 2.0, 3.0, 4.0]))
     Array([10.+0.j, -2.+2.j, -2.+0.j], dtype=complex64)
     """
-    return _along("rfft", FftType.RFFT, a, n, axis, norm)
+    return _transform_1d("rfft", FftType.RFFT, a, n, axis, norm)
 
 
-def irfft(a: Any, n: int | None = None, axis: int = -1, norm: str | None = None) -> Array:
-    """Compute the inverse of `rfft` along `axis`: `n` real numbers, by default 2 * (m - 1) from m
-    elements.
+def irfft(a: Any, n: int | None = None, axis: int = -1, norm: Norm = None) -> Array:
+    """Compute the inverse of `rfft` along `axis`: `n` real numbers.
+
+    By default n is 2 * (m - 1) for m elements.
 
     >>> import sagax.numpy as np
     >>> np.fft.irfft(np.array([10, -2 + 2j, -2]))
     Array([1., 2., 3., 4.], dtype=float32)
     """
-    return _along("irfft", FftType.IRFFT, a, n, axis, norm)
+    return _transform_1d("irfft", FftType.IRFFT, a, n, axis, norm)
 
 
 _SWAPPED = {None: "forward", "backward": "forward", "forward": "backward", "ortho": "ortho"}
@@ -200,7 +208,7 @@ def _swapped(norm: Any) -> Any:
     return _SWAPPED.get(norm, norm) if isinstance(norm, (str, type(None))) else norm
 
 
-def hfft(a: Any, n: int | None = None, axis: int = -1, norm: str | None = None) -> Array:
+def hfft(a: Any, n: int | None = None, axis: int = -1, norm: Norm = None) -> Array:
     """Transform a signal with Hermitian symmetry, whose first half is `a`; real.
 
     `n` is the size of the result, by default 2 * (m - 1) from m elements.
@@ -209,20 +217,20 @@ def hfft(a: Any, n: int | None = None, axis: int = -1, norm: str | None = None) 
     >>> np.fft.hfft(np.array([1.0, 2.0, 3.0]))
     Array([ 8., -2.,  0., -2.], dtype=float32)
     """
-    return _along("hfft", FftType.IRFFT, conj(a), n, axis, _swapped(norm))
+    return _transform_1d("hfft", FftType.IRFFT, conj(a), n, axis, _swapped(norm))
 
 
-def ihfft(a: Any, n: int | None = None, axis: int = -1, norm: str | None = None) -> Array:
+def ihfft(a: Any, n: int | None = None, axis: int = -1, norm: Norm = None) -> Array:
     """Compute the inverse of `hfft`: the first half of the signal with Hermitian symmetry; complex.
 
     >>> import sagax.numpy as np
     >>> np.fft.ihfft(np.array([8.0, -2.0, 0.0, -2.0])).real
     Array([1., 2., 3.], dtype=float32)
     """
-    return conj(_along("ihfft", FftType.RFFT, a, n, axis, _swapped(norm)))
+    return conj(_transform_1d("ihfft", FftType.RFFT, a, n, axis, _swapped(norm)))
 
 
-def _over(function: str, kind: FftType, a: Any, s: Any, axes: Any, norm: Any) -> Array:
+def _transform_nd(function: str, kind: FftType, a: Any, s: Any, axes: Any, norm: Any) -> Array:
     name = f"fft.{function}"
     a, aval = with_aval(name, a)
     if axes is None:
@@ -236,12 +244,7 @@ def _over(function: str, kind: FftType, a: Any, s: Any, axes: Any, norm: Any) ->
     return _transform(name, kind, a, s, found, norm)
 
 
-def fftn(
-    a: Any,
-    s: Sequence[int] | None = None,
-    axes: Sequence[int] | None = None,
-    norm: str | None = None,
-) -> Array:
+def fftn(a: Any, s: Sizes = None, axes: Axes = None, norm: Norm = None) -> Array:
     """Transform `a` over several `axes`: by default the last ones, as many as `s` has, or all.
 
     >>> import sagax.numpy as np
@@ -249,15 +252,10 @@ def fftn(
     Array([[4.+0.j, 0.+0.j],
            [0.+0.j, 0.+0.j]], dtype=complex64)
     """
-    return _over("fftn", FftType.FFT, a, s, axes, norm)
+    return _transform_nd("fftn", FftType.FFT, a, s, axes, norm)
 
 
-def ifftn(
-    a: Any,
-    s: Sequence[int] | None = None,
-    axes: Sequence[int] | None = None,
-    norm: str | None = None,
-) -> Array:
+def ifftn(a: Any, s: Sizes = None, axes: Axes = None, norm: Norm = None) -> Array:
     """Compute the inverse of `fftn`.
 
     >>> import sagax.numpy as np
@@ -265,15 +263,10 @@ def ifftn(
     Array([[1.+0.j, 0.+0.j],
            [0.+0.j, 0.+0.j]], dtype=complex64)
     """
-    return _over("ifftn", FftType.IFFT, a, s, axes, norm)
+    return _transform_nd("ifftn", FftType.IFFT, a, s, axes, norm)
 
 
-def rfftn(
-    a: Any,
-    s: Sequence[int] | None = None,
-    axes: Sequence[int] | None = None,
-    norm: str | None = None,
-) -> Array:
+def rfftn(a: Any, s: Sizes = None, axes: Axes = None, norm: Norm = None) -> Array:
     """Transform real numbers over several `axes`, the last one as `rfft` does.
 
     >>> import sagax.numpy as np
@@ -281,15 +274,10 @@ def rfftn(
     Array([[4.+0.j, 0.+0.j],
            [0.+0.j, 0.+0.j]], dtype=complex64)
     """
-    return _over("rfftn", FftType.RFFT, a, s, axes, norm)
+    return _transform_nd("rfftn", FftType.RFFT, a, s, axes, norm)
 
 
-def irfftn(
-    a: Any,
-    s: Sequence[int] | None = None,
-    axes: Sequence[int] | None = None,
-    norm: str | None = None,
-) -> Array:
+def irfftn(a: Any, s: Sizes = None, axes: Axes = None, norm: Norm = None) -> Array:
     """Compute the inverse of `rfftn`; real.
 
     >>> import sagax.numpy as np
@@ -297,15 +285,10 @@ def irfftn(
     Array([[1., 1.],
            [1., 1.]], dtype=float32)
     """
-    return _over("irfftn", FftType.IRFFT, a, s, axes, norm)
+    return _transform_nd("irfftn", FftType.IRFFT, a, s, axes, norm)
 
 
-def fft2(
-    a: Any,
-    s: Sequence[int] | None = None,
-    axes: Sequence[int] = (-2, -1),
-    norm: str | None = None,
-) -> Array:
+def fft2(a: Any, s: Sizes = None, axes: Axes = (-2, -1), norm: Norm = None) -> Array:
     """Transform `a` over two axes.
 
     >>> import sagax.numpy as np
@@ -313,15 +296,10 @@ def fft2(
     Array([[4.+0.j, 0.+0.j],
            [0.+0.j, 0.+0.j]], dtype=complex64)
     """
-    return _over("fft2", FftType.FFT, a, s, _pair("fft2", axes), norm)
+    return _transform_nd("fft2", FftType.FFT, a, s, _pair("fft2", axes), norm)
 
 
-def ifft2(
-    a: Any,
-    s: Sequence[int] | None = None,
-    axes: Sequence[int] = (-2, -1),
-    norm: str | None = None,
-) -> Array:
+def ifft2(a: Any, s: Sizes = None, axes: Axes = (-2, -1), norm: Norm = None) -> Array:
     """Compute the inverse of `fft2`.
 
     >>> import sagax.numpy as np
@@ -329,15 +307,10 @@ def ifft2(
     Array([[1.+0.j, 0.+0.j],
            [0.+0.j, 0.+0.j]], dtype=complex64)
     """
-    return _over("ifft2", FftType.IFFT, a, s, _pair("ifft2", axes), norm)
+    return _transform_nd("ifft2", FftType.IFFT, a, s, _pair("ifft2", axes), norm)
 
 
-def rfft2(
-    a: Any,
-    s: Sequence[int] | None = None,
-    axes: Sequence[int] = (-2, -1),
-    norm: str | None = None,
-) -> Array:
+def rfft2(a: Any, s: Sizes = None, axes: Axes = (-2, -1), norm: Norm = None) -> Array:
     """Transform real numbers over two axes, the second one as `rfft` does.
 
     >>> import sagax.numpy as np
@@ -345,15 +318,10 @@ def rfft2(
     Array([[4.+0.j, 0.+0.j],
            [0.+0.j, 0.+0.j]], dtype=complex64)
     """
-    return _over("rfft2", FftType.RFFT, a, s, _pair("rfft2", axes), norm)
+    return _transform_nd("rfft2", FftType.RFFT, a, s, _pair("rfft2", axes), norm)
 
 
-def irfft2(
-    a: Any,
-    s: Sequence[int] | None = None,
-    axes: Sequence[int] = (-2, -1),
-    norm: str | None = None,
-) -> Array:
+def irfft2(a: Any, s: Sizes = None, axes: Axes = (-2, -1), norm: Norm = None) -> Array:
     """Compute the inverse of `rfft2`; real.
 
     >>> import sagax.numpy as np
@@ -361,10 +329,10 @@ def irfft2(
     Array([[1., 1.],
            [1., 1.]], dtype=float32)
     """
-    return _over("irfft2", FftType.IRFFT, a, s, _pair("irfft2", axes), norm)
+    return _transform_nd("irfft2", FftType.IRFFT, a, s, _pair("irfft2", axes), norm)
 
 
-def _pair(function: str, axes: Sequence[int]) -> Sequence[int]:
+def _pair(function: str, axes: Axes) -> Sequence[int]:
     if axes is None or len(axes) != 2:
         raise ArgumentValueError(
             function=f"fft.{function}", argument="axes", got=axes, expected="two axes"
@@ -376,7 +344,7 @@ def _pair(function: str, axes: Sequence[int]) -> Sequence[int]:
 
 
 def _frequencies(function: str, numbers: Any, n: Any, d: Any, dtype: Any, device: Any) -> Array:
-    """numbers / (n * d) as `dtype`."""
+    """Compute numbers / (n * d) as `dtype`."""
     if dtype is None:
         dtype = dtypes.default_float(_thread.settings.x64)
     else:

@@ -10,16 +10,7 @@ Array([1., 2.], dtype=float32)
 from __future__ import annotations
 
 from sagax.numpy._contraction import matmul, vecdot
-from sagax.numpy._linalg.factors import (
-    cholesky,
-    eig,
-    eigh,
-    eigvals,
-    eigvalsh,
-    qr,
-    svd,
-    svdvals,
-)
+from sagax.numpy._linalg.factors import cholesky, eig, eigh, eigvals, eigvalsh, qr, svd, svdvals
 from sagax.numpy._linalg.norms import cond, matrix_norm, norm, vector_norm
 from sagax.numpy._linalg.products import cross, diagonal, multi_dot, outer, tensordot, trace
 from sagax.numpy._linalg.systems import (

@@ -38,15 +38,15 @@ def _count(function: str, segment_ids: Array, num_segments: Any) -> Any:
                 f"{function}() needs the argument num_segments, the size of its result.",
             )
             raise error.attach(fix=f"{function}(data, segment_ids, num_segments=...)")
-        known = np.asarray(value)
-        if not known.size:
+        known_ids = np.asarray(value)
+        if not known_ids.size:
             raise ArgumentValueError(
                 "zero-size array to reduction operation max which has no identity: there are no "
                 "segment_ids, of which num_segments could be the greatest",
                 function=function,
                 fix="give num_segments=...",
             )
-        return max(int(known.max()) + 1, 0)
+        return max(int(known_ids.max()) + 1, 0)
     if dims.is_dim(num_segments):
         return num_segments
     if isinstance(num_segments, Tracer):
@@ -65,11 +65,7 @@ def _count(function: str, segment_ids: Array, num_segments: Any) -> Any:
 
 
 def _segment_reduction(
-    name: str,
-    update: str,
-    identity: Callable[[Any], Any],
-    combine: Callable[..., Array],
-    doc: str,
+    name: str, update: str, identity: Callable[[Any], Any], combine: Callable[..., Array], doc: str
 ):
     """Make a reduction over segments of a method of `x.at[...]`.
 
@@ -128,11 +124,11 @@ def _segment_reduction(
         size = data.shape[0] if data.ndim else 1
         if bucket_size is None or size <= bucket_size:
             return of(data, segment_ids)
-        parts = [
+        partials = [
             of(data[i : i + bucket_size], segment_ids[i : i + bucket_size])
             for i in range(0, size, bucket_size)
         ]
-        return functools.reduce(combine, parts)
+        return functools.reduce(combine, partials)
 
     reduction.__name__ = reduction.__qualname__ = name
     reduction.__doc__ = doc

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import math
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -23,12 +23,7 @@ from sagax._src.diagnostics.errors import (
     TypePromotionError,
 )
 from sagax._src.lazy_import import lazy_imports
-from sagax._src.primitives.random_bits import (
-    KeyDType,
-    PRNGImpl,
-    random_unwrap_p,
-    random_wrap_p,
-)
+from sagax._src.primitives.random_bits import KeyDType, PRNGImpl, random_unwrap_p, random_wrap_p
 from sagax._src.primitives.random_implementations import implementation, implementation_names
 from sagax._src.primitives.structural import broadcast_in_dim, convert, reduce_sum, reshape
 from sagax._src.runtime.array import ConcreteArray
@@ -50,19 +45,19 @@ _SCALARS = frozenset((bool, int, float, complex))
 # keys -----------------------------------------------------------------------------------------------
 
 
-def _relabelled(x: Any, aval: Any) -> ConcreteArray:
+def _relabeled(x: Any, aval: Any) -> ConcreteArray:
     """Reinterpret the buffer of an array as an array of another type with the same layout."""
     return ConcreteArray(aval, x._host, x._buffer, x._device)
 
 
 def _wrap_now(data: Any, *, impl: PRNGImpl) -> ConcreteArray:
     data = concrete(data)
-    keys = _relabelled(data, random_wrap_p.abstract_eval((data.aval,), {"impl": impl}))
+    keys = _relabeled(data, random_wrap_p.abstract_eval((data.aval,), {"impl": impl}))
     return watch.wrap_keys(data, keys) if _thread.settings.debug_key_reuse else keys
 
 
 def _unwrap_now(keys: Any) -> ConcreteArray:
-    data = _relabelled(keys, random_unwrap_p.abstract_eval((keys.aval,), {}))
+    data = _relabeled(keys, random_unwrap_p.abstract_eval((keys.aval,), {}))
     return watch.unwrap_keys(keys, data) if _thread.settings.debug_key_reuse else data
 
 
@@ -132,7 +127,7 @@ def is_raw(key: Any) -> bool:
 
 
 def _wrapped(function: str, key: Any, argument: str) -> Any:
-    """Raw key data as (an array of) typed keys of the default implementation."""
+    """Wrap raw key data as (an array of) typed keys of the default implementation."""
     setting = _thread.settings.legacy_prng_key
     impl = implementation_of(function, None)
     data = raw_numbers(function, key, argument, impl)
@@ -221,9 +216,7 @@ def size_of(function: str, argument: str, size: Any) -> int:
 
 
 def full_shape(function: str, shape: Any, *params: Any) -> tuple:
-    """Return the shape of a sample: `shape`, to which the parameters must broadcast, or their joint
-    shape.
-    """
+    """Return the shape of a sample: `shape`, or the joint shape of the parameters, which broadcast."""
     shapes = [aval_of(p).shape for p in params]
     if shape is None or any(shapes):
         return batch_shape(function, shape, joint_shape(function, shapes))
@@ -231,9 +224,7 @@ def full_shape(function: str, shape: Any, *params: Any) -> tuple:
 
 
 def batch_shape(function: str, shape: Any, batch: tuple) -> tuple:
-    """Return the shape of a sample: `shape`, to which parameters of shape `batch` must broadcast,
-    or `batch`.
-    """
+    """Return the shape of a sample: `shape`, or `batch`, the shape of the parameters."""
     if shape is None:
         return batch
     shape = shape_of(function, shape)
@@ -401,9 +392,7 @@ def checked_parameter(function: str, argument: str, x: Any, dtype: Any) -> Any:
 
 
 def operand_aval(function: str, argument: str, x: Any) -> Any:
-    """Return the aval of a parameter; raises an error that names it unless it is an array or a
-    number.
-    """
+    """Return the aval of a parameter; errors name it unless it is an array or a number."""
     if isinstance(x, (list, tuple)) or not is_operand(x) or dtypes.is_extended(aval_of(x).dtype):
         raise ArgumentError(
             function=function,

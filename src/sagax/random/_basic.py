@@ -27,6 +27,7 @@ from sagax._src.primitives.selection import select_n
 from sagax._src.primitives.shaping import unstack
 from sagax._src.primitives.special.erf import erf_inv
 from sagax._src.primitives.structural import convert
+from sagax.numpy._arguments import check_choice
 from sagax.random._arguments import (
     float_dtype,
     full_shape,
@@ -95,9 +96,7 @@ def unit(key: Any, shape: tuple, dtype: Any) -> Any:
 
 
 def between(key: Any, shape: tuple, dtype: Any, low: Any, high: Any) -> Any:
-    """Draw uniform variates in [low, high); bounds are scalars, or arrays that broadcast to
-    `shape`.
-    """
+    """Draw uniform variates in [low, high); bounds are scalars, or broadcast to `shape`."""
     low, high = lift(low, len(shape)), lift(high, len(shape))
     return max(low, add(mul(unit(key, shape, dtype), sub(high, low)), low))
 
@@ -220,10 +219,7 @@ def normal(key: Any, shape: Any = (), dtype: Any = None, *, out_sharding: Any = 
 
 
 def _resolution(function: str, mode: Any) -> str:
-    if mode not in ("low", "high"):
-        raise ArgumentValueError(
-            function=function, argument="mode", got=repr(mode), expected="'high' or 'low'"
-        )
+    check_choice(function, "mode", mode, ("low", "high"), "'high' or 'low'")
     return mode
 
 
@@ -398,6 +394,3 @@ def _narrow_randint(shape: tuple, dtype: Any) -> Callable[..., Any]:
         return convert(integers(key, shape, wide, low, high), dtype)
 
     return draw
-
-
-__all__ = ["bernoulli", "bits", "normal", "rademacher", "randint", "uniform"]

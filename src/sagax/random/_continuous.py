@@ -9,7 +9,6 @@ import numpy as np
 
 from sagax._src import config
 from sagax._src.core.value import Array
-from sagax._src.diagnostics.errors import ArgumentValueError
 from sagax._src.primitives.arithmetic import (
     abs,
     add,
@@ -31,6 +30,7 @@ from sagax._src.primitives.selection import select_n
 from sagax._src.primitives.shaping import unstack
 from sagax._src.primitives.special.erf import erf, erf_inv
 from sagax._src.primitives.transcendental import exp, log, log1p, tan
+from sagax.numpy._arguments import check_choice
 from sagax.random._arguments import (
     checked_parameter,
     joint_shape,
@@ -48,7 +48,7 @@ _SQRT2 = float(np.sqrt(2))
 
 
 def _tiny(dtype: Any) -> Any:
-    """The least positive normal number of a dtype."""
+    """Return the least positive normal number of a dtype."""
     return ml_dtypes.finfo(dtype).smallest_normal
 
 
@@ -130,21 +130,13 @@ def gumbel_mode(function: str, mode: Any) -> str:
     """Check the `mode` argument: None is as the option high_dynamic_range_gumbel says."""
     if mode is None:
         return "high" if _thread.settings.high_dynamic_range_gumbel else "low"
-    if mode not in ("low", "high"):
-        raise ArgumentValueError(
-            function=function, argument="mode", got=repr(mode), expected="'high', 'low' or None"
-        )
+    check_choice(function, "mode", mode, ("low", "high"), "'high', 'low' or None")
     return mode
 
 
 @sampler(mode=gumbel_mode)
 def gumbel(
-    key: Any,
-    shape: Any = (),
-    dtype: Any = None,
-    mode: Any = None,
-    *,
-    out_sharding: Any = None,
+    key: Any, shape: Any = (), dtype: Any = None, mode: Any = None, *, out_sharding: Any = None
 ) -> Array:
     """Draw from the Gumbel distribution: distribution function exp(-exp(-x)).
 
@@ -301,7 +293,7 @@ def wald(
 
 
 def _shape_of_draws(function: str, shape: Any, *params: Any) -> tuple:
-    """`shape`, which need not be that of the parameters: those of more dimensions share the draws."""
+    """Return the shape of the draws, which parameters of more dimensions share."""
     shape = shape_of(function, shape)
     joint_shape(function, [shape, *[p.shape for p in params]])
     return shape
@@ -351,21 +343,3 @@ def triangular(
     rest = mul(sub(scalar(1, dtype), u), sub(right, left))
     falling = sub(right, sqrt(mul(rest, sub(right, mode))))
     return select_n(lt(u, div(sub(mode, left), sub(right, left))), falling, rising)
-
-
-__all__ = [
-    "cauchy",
-    "double_sided_maxwell",
-    "exponential",
-    "gumbel",
-    "laplace",
-    "logistic",
-    "lognormal",
-    "maxwell",
-    "pareto",
-    "rayleigh",
-    "triangular",
-    "truncated_normal",
-    "wald",
-    "weibull_min",
-]

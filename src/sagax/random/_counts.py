@@ -15,24 +15,12 @@ from sagax._src.core.value import Array, aval_of
 from sagax._src.diagnostics.errors import ArgumentValueError
 from sagax._src.higher_order.scan import scan
 from sagax._src.higher_order.while_loop import while_loop
-from sagax._src.primitives.arithmetic import (
-    abs,
-    add,
-    div,
-    max,
-    min,
-    mul,
-    neg,
-    sqrt,
-    square,
-    sub,
-)
+from sagax._src.primitives.arithmetic import abs, add, div, max, min, mul, neg, sqrt, square, sub
 from sagax._src.primitives.bitwise import bitwise_and, bitwise_not, bitwise_or
 from sagax._src.primitives.comparison import eq, ge, gt, le, lt, ne
 from sagax._src.primitives.cumulative import cumsum
 from sagax._src.primitives.random_bits import random_clone_p, random_split_p
 from sagax._src.primitives.reductions import reduce_or
-from sagax._src.primitives.resharding import takes_out_sharding
 from sagax._src.primitives.rounding import ceil, floor
 from sagax._src.primitives.selection import select_n
 from sagax._src.primitives.special.erf import erf, erfc
@@ -380,11 +368,11 @@ def draw_binomial(key: Any, n: Any, p: Any, dtype: Any) -> Any:
     q_nan, q_negative = ne(q, q), lt(q, c(0))
     q = select_n(bitwise_or(q_nan, q_negative), q, stretch(c(0.01), shape))
     few = bitwise_or(no_count, le(mul(n, q), c(10)))
-    whole = floor(n)
-    by_waiting = _binomial_by_waiting(key, select_n(few, stretch(c(0), shape), whole), q, most)
+    trials = floor(n)
+    by_waiting = _binomial_by_waiting(key, select_n(few, stretch(c(0), shape), trials), q, most)
     by_rejection = _binomial_by_rejection(
         random_clone_p.bind(key),  # only one of the two variates drawn with the key is used
-        select_n(few, whole, stretch(c(1e4), shape)),
+        select_n(few, trials, stretch(c(1e4), shape)),
         select_n(few, q, stretch(c(0.5), shape)),
         most,
     )
@@ -394,7 +382,7 @@ def draw_binomial(key: Any, n: Any, p: Any, dtype: Any) -> Any:
     endless_valid = bitwise_and(endless, bitwise_not(invalid))
     found = select_n(endless_valid, found, stretch(scalar(np.inf, dtype), shape))
     unflipped = bitwise_or(bitwise_or(bitwise_or(likely, no_count), q_nan), endless)
-    return select_n(unflipped, sub(convert(whole, dtype), found), found)
+    return select_n(unflipped, sub(convert(trials, dtype), found), found)
 
 
 def _default_float(function: str, argument: str, x: Any, _: Any) -> Any:
@@ -475,6 +463,3 @@ def multinomial(
     keys = random_split_p.bind(key, shape=(k,))
     _, counts = scan(category, stretch(n, shape), (conditional, keys), unroll=unroll)
     return convert(moveaxis(counts, 0, len(shape)), dtype)
-
-
-__all__ = ["binomial", "geometric", "multinomial", "poisson"]

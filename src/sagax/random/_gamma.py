@@ -15,17 +15,7 @@ from sagax._src.core.tangents import Zero
 from sagax._src.core.value import Array, aval_of
 from sagax._src.diagnostics.errors import ArgumentValueError, ShapeError
 from sagax._src.higher_order.while_loop import while_loop
-from sagax._src.primitives.arithmetic import (
-    abs,
-    add,
-    div,
-    max,
-    mul,
-    neg,
-    rsqrt,
-    sqrt,
-    sub,
-)
+from sagax._src.primitives.arithmetic import abs, add, div, max, mul, neg, rsqrt, sqrt, sub
 from sagax._src.primitives.bitwise import bitwise_and, bitwise_not, bitwise_or
 from sagax._src.primitives.comparison import eq, ge, gt
 from sagax._src.primitives.identities import stop_gradient
@@ -228,9 +218,7 @@ def _log_gamma_approximately(key: Any, alpha: Any, shape: tuple, dtype: Any) -> 
 def draw_gamma(
     key: Any, alpha: Any, shape: tuple, dtype: Any, method: str, *, log_space: bool
 ) -> Any:
-    """Draw gamma variates, or their logarithms, in a traced function; `alpha` broadcasts to
-    `shape`.
-    """
+    """Draw gamma variates, or their logs, in a traced function; `alpha` broadcasts to `shape`."""
     alpha = stretch(alpha, shape)
     if method == "approximate":
         real = _wide_enough(dtype)
@@ -481,13 +469,7 @@ def _scalar_exponent(function: str, argument: str, x: Any, dtype: Any) -> Any:
 
 @sampler("p", convert=_scalar_exponent, d=lambda function, d: size_of(function, "d", d))
 def ball(
-    key: Any,
-    d: int,
-    p: Any = 2,
-    shape: Any = (),
-    dtype: Any = None,
-    *,
-    out_sharding: Any = None,
+    key: Any, d: int, p: Any = 2, shape: Any = (), dtype: Any = None, *, out_sharding: Any = None
 ) -> Array:
     """Draw points uniformly from the unit ball of the p-norm in d dimensions; shape (*shape, d).
 
@@ -504,17 +486,3 @@ def ball(
     norm = add(total(powers, len(shape)), e)
     length = pow(norm, stretch(div(scalar(1, dtype), p), shape))
     return div(g, expand_dims(length, (len(shape),)))
-
-
-__all__ = [
-    "ball",
-    "beta",
-    "chisquare",
-    "dirichlet",
-    "f",
-    "gamma",
-    "generalized_normal",
-    "loggamma",
-    "random_gamma_p",
-    "t",
-]

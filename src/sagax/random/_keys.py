@@ -41,7 +41,7 @@ _I32, _I64, _U32 = np.dtype(np.int32), np.dtype(np.int64), np.dtype(np.uint32)
 
 
 def _integer_seed(function: str, seed: Any) -> Any:
-    """`seed` as an integer scalar; ints beyond the default dtype keep their lowest bits."""
+    """Convert `seed` to an integer scalar; ints beyond the default dtype keep their lowest bits."""
     kind = type(seed)
     if kind is int or kind is bool:
         seed = _checked_int(function, int(seed))
@@ -183,7 +183,7 @@ def wrap_key_data(key_bits_array: Any, *, impl: Any = None, dtype: Any = None) -
 
 
 def _typed_keys(function: str, keys: Any) -> Any:
-    """Typed keys of any shape; raw key data is wrapped."""
+    """Convert to typed keys of any shape; raw key data is wrapped."""
     if not is_raw(keys):
         return keys
     impl = implementation_of(function, None)

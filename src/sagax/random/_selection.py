@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from sagax._src import config, tuning
+from sagax._src.argument_checks.checks import canonical_axis
 from sagax._src.core import dims, dtypes
 from sagax._src.core.trace import evaluation, state
 from sagax._src.core.value import Array, aval_of
@@ -29,7 +30,6 @@ from sagax._src.primitives.shaping import iota_p, size_as_value, stack
 from sagax._src.primitives.slicing import slice_in_dim
 from sagax._src.primitives.sorting import sort, top_k
 from sagax._src.primitives.structural import (
-    canonical_axis,
     convert,
     expand_dims,
     moveaxis,
@@ -55,8 +55,6 @@ from sagax.random._sampler import cached_jit
 _thread = config.thread
 _U64 = np.dtype(np.uint64)
 _I32 = np.dtype(np.int32)
-# The least size at which NumPy's vectorized sort is faster than a compiled one.
-_SORT_ON_HOST = 1 << 12
 
 
 def take(x: Any, indices: Any, axis: int) -> Any:
@@ -77,7 +75,7 @@ def take(x: Any, indices: Any, axis: int) -> Any:
 
 
 def _sort_count(size: Any) -> int:
-    """The number of sorts by random 32-bit keys after which ties do not matter.
+    """Return the number of sorts by random 32-bit keys after which ties do not matter.
 
     For a symbolic size, that of its upper bound.
     """
@@ -101,7 +99,7 @@ def _after_sorts(found: list, size: Any) -> Any:
 
 @functools.cache
 def _least_size(sorts: int) -> int:
-    """The least size that takes this many sorts."""
+    """Return the least size that takes this many sorts."""
     low, high = 0, 2**31 - 1
     while low < high:
         middle = (low + high) // 2
@@ -146,7 +144,7 @@ def _permuted_range(n: int, dtype: Any) -> Callable[..., Any]:
 
 
 def _order(key: Any, n: int, dtype: Any) -> Any:
-    """The numbers below `n` in random order."""
+    """Draw the numbers below `n` in random order."""
     concrete = state.trace is evaluation and isinstance(key, ConcreteArray)
     if concrete and n >= tuning.PERMUTATION_MIN_ELEMENTS_ON_HOST:
         if key._where().platform == "cpu":
@@ -251,14 +249,14 @@ def permutation(
 
 
 def _population_aval(function: str, argument: str, x: Any) -> Any:
-    """The aval of a population: an int, or an array of any dtype."""
+    """Return the aval of a population: an int, or an array of any dtype."""
     if isinstance(x, Array):  # keys are allowed, too
         return x.aval
     return operand_aval(function, argument, x)
 
 
 def _size(function: str, argument: str, x: Any) -> int:
-    """A scalar as the size of a population."""
+    """Convert a scalar to the size of a population."""
     if dtypes.kind(aval_of(x).dtype) not in "iu":
         raise ArgumentError(
             f"{argument} must be an integer or at least 1-dimensional",
@@ -274,7 +272,7 @@ def _size(function: str, argument: str, x: Any) -> int:
 
 
 def _count(n: Any, shape: tuple) -> Any:
-    """A size as int32, for arithmetic with arrays of this shape."""
+    """Convert a size to int32, for arithmetic with arrays of this shape."""
     if dims.is_dim(n):
         return stretch(convert(size_as_value(n), _I32), shape)
     return np.int32(n)
@@ -287,10 +285,10 @@ def count_below(ascending: Any, x: Any) -> Any:
     # `found` elements lie below; try to go on by ever smaller powers of two
     count, bits = _count(n, aval_of(x).shape), 31 if dims.is_dim(n) else n.bit_length()
     for bit in reversed(range(bits)):
-        wanted = add(found, np.int32(1 << bit))
-        place = sub(min(wanted, count), np.int32(1))
-        below = bitwise_and(le(wanted, count), lt(take(ascending, place, 0), x))
-        found = select_n(below, found, wanted)
+        target_rank = add(found, np.int32(1 << bit))
+        last_index = sub(min(target_rank, count), np.int32(1))
+        below = bitwise_and(le(target_rank, count), lt(take(ascending, last_index, 0), x))
+        found = select_n(below, found, target_rank)
     return found
 
 
@@ -300,9 +298,9 @@ def _weighted(shape: tuple, dtype: Any) -> Callable[..., Any]:
         # the inverse of the distribution function at uniform numbers
         weights, n = aval_of(p).dtype, aval_of(p).shape[0]
         sums = cumsum(p, 0)
-        whole = reshape(slice_in_dim(sums, n - 1, n), ())
+        total = reshape(slice_in_dim(sums, n - 1, n), ())
         u = sub(scalar(1, weights), unit(key, shape, weights))
-        return convert(count_below(sums, mul(whole, u)), dtype)
+        return convert(count_below(sums, mul(total, u)), dtype)
 
     return draw
 
@@ -519,6 +517,3 @@ def categorical(
             fix="pass replace=True",
         )
     return _distinct_categories(shape, count, axis, mode)(typed, logits)
-
-
-__all__ = ["categorical", "choice", "permutation"]

@@ -17,6 +17,7 @@ from sagax._src.primitives.linalg.svd import svd
 from sagax._src.primitives.resharding import takes_out_sharding
 from sagax._src.primitives.structural import expand_dims, reduce_sum
 from sagax.numpy import einsum
+from sagax.numpy._arguments import check_choice
 from sagax.random._arguments import (
     batch_shape,
     default_float_of,
@@ -87,13 +88,7 @@ def multivariate_normal(
     """
     name = "multivariate_normal"
     typed = typed_key(name, key)
-    if method not in ("cholesky", "eigh", "svd"):
-        raise ArgumentValueError(
-            function=name,
-            argument="method",
-            got=repr(method),
-            expected="'cholesky', 'eigh' or 'svd'",
-        )
+    check_choice(name, "method", method, ("cholesky", "eigh", "svd"), "'cholesky', 'eigh' or 'svd'")
     mean_shape = operand_aval(name, "mean", mean).shape
     cov_shape = operand_aval(name, "cov", cov).shape
     if not mean_shape:
@@ -168,6 +163,3 @@ def orthogonal(
     n = size_of(name, "n", n)
     m = n if m is None else size_of(name, "m", m)
     return _orthogonal(shape_of(name, shape), n, m, inexact_dtype(name, dtype))(typed)
-
-
-__all__ = ["multivariate_normal", "orthogonal"]

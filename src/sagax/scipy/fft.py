@@ -8,7 +8,6 @@ Array([1., 2., 3., 4.], dtype=float32)
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -17,15 +16,16 @@ import sagax.numpy as snp
 import sagax.scipy.linalg._common as _common
 from sagax._src.core.value import Array
 from sagax._src.diagnostics.errors import ArgumentError, ArgumentValueError
+from sagax.numpy._arguments import check_choice
+from sagax.numpy.fft import Axes, Norm, Sizes
 
 __all__ = ["dct", "dctn", "idct", "idctn"]
 
 
-def dct(
-    x: Any, type: int = 2, n: int | None = None, axis: int = -1, norm: str | None = None
-) -> Array:
-    """Compute the type-2 cosine transform along an axis: y[k] = 2 sum_i x[i] cos(pi k (2 i + 1) /
-    (2 N)).
+def dct(x: Any, type: int = 2, n: int | None = None, axis: int = -1, norm: Norm = None) -> Array:
+    """Compute the type-2 cosine transform along an axis.
+
+    The formula is y[k] = 2 sum_i x[i] cos(pi k (2 i + 1) / (2 N)).
 
     Args:
       x: real numbers.
@@ -42,9 +42,7 @@ def dct(
     return _along(_dct, x, n, axis, norm)
 
 
-def idct(
-    x: Any, type: int = 2, n: int | None = None, axis: int = -1, norm: str | None = None
-) -> Array:
+def idct(x: Any, type: int = 2, n: int | None = None, axis: int = -1, norm: Norm = None) -> Array:
     """Compute the inverse of `dct`, with the same arguments.
 
     >>> import sagax.numpy as snp
@@ -56,15 +54,10 @@ def idct(
     return _along(_idct, x, n, axis, norm)
 
 
-def dctn(
-    x: Any,
-    type: int = 2,
-    s: Sequence[int] | None = None,
-    axes: Sequence[int] | None = None,
-    norm: str | None = None,
-) -> Array:
-    """Compute the cosine transform along several axes, by default all (or the last ones, as many as
-    `s` has).
+def dctn(x: Any, type: int = 2, s: Sizes = None, axes: Axes = None, norm: Norm = None) -> Array:
+    """Compute the cosine transform along several axes.
+
+    By default all axes, or the last ones, as many as `s` has.
 
     >>> import sagax.numpy as snp
     >>> from sagax.scipy import fft
@@ -78,13 +71,7 @@ def dctn(
     return x
 
 
-def idctn(
-    x: Any,
-    type: int = 2,
-    s: Sequence[int] | None = None,
-    axes: Sequence[int] | None = None,
-    norm: str | None = None,
-) -> Array:
+def idctn(x: Any, type: int = 2, s: Sizes = None, axes: Axes = None, norm: Norm = None) -> Array:
     """Compute the inverse of `dctn`, with the same arguments.
 
     >>> import sagax.numpy as snp
@@ -102,7 +89,7 @@ def idctn(
 def _checked(function: str, x: Any, type: int, norm: str | None) -> Any:
     if type != 2:
         raise NotImplementedError(f"scipy.fft.{function}: Only DCT type 2 is implemented.")
-    _common.choice(f"scipy.fft.{function}", "norm", norm, (None, "backward", "ortho"))
+    check_choice(f"scipy.fft.{function}", "norm", norm, (None, "backward", "ortho"))
     (x,) = _common.arrays(f"scipy.fft.{function}", x)
     if snp.iscomplexobj(x):
         raise ArgumentError(function=f"scipy.fft.{function}", got=x, expected="real numbers")
@@ -137,12 +124,12 @@ def _along(transform: Any, x: Any, n: int | None, axis: int, norm: str | None) -
 
 
 def _turns(n: int, dtype: Any) -> Any:
-    """exp(-i pi k / (2 n))."""
+    """Compute exp(-i pi k / (2 n))."""
     return np.exp(-0.5j * np.pi * np.arange(n) / n).astype(np.result_type(dtype, np.complex64))
 
 
 def _orthogonal(n: int, dtype: Any) -> Any:
-    """The factors that make the transform orthogonal."""
+    """Return the factors that make the transform orthogonal."""
     factors = np.full(n, np.sqrt(0.5 / n))
     factors[0] = np.sqrt(0.25 / n)
     return factors.astype(dtype)

@@ -19,7 +19,7 @@ __all__ = ["map_coordinates"]
 
 
 def _mirrored(index: Array, size: Any) -> Array:
-    """Back and forth between the centres of the first and the last element."""
+    """Mirror indices at the centers of the first and the last element."""
     last = size - 1 if type(size) is not int or size > 1 else 1
     distance = snp.mod(index, 2 * last)
     inside = snp.minimum(distance, 2 * last - distance)
@@ -27,9 +27,9 @@ def _mirrored(index: Array, size: Any) -> Array:
 
 
 def _reflected(index: Array, size: Any) -> Array:
-    """Back and forth between the outer edges of the first and the last element."""
-    place = snp.mod(index, 2 * size)
-    return snp.minimum(place, 2 * size - 1 - place)
+    """Reflect indices at the outer edges of the first and the last element."""
+    coordinate = snp.mod(index, 2 * size)
+    return snp.minimum(coordinate, 2 * size - 1 - coordinate)
 
 
 # mode -> the index to read instead of one that may be out of bounds
@@ -49,7 +49,7 @@ def map_coordinates(
 
     Args:
       input: an array of n dimensions.
-      coordinates: n arrays of equal shape, or one array with n rows: the places' coordinates along
+      coordinates: n arrays of equal shape, or one array with n rows: the coordinates along
         each dimension. Element i of a dimension is at i.
       order: 0 takes the nearest element (halfway between two, the one farther from 0), 1 interpolates linearly.
       mode: what is beyond the border. 'constant': `cval` (next to the border interpolation mixes it
@@ -73,10 +73,10 @@ def map_coordinates(
     """
     function = "map_coordinates"
     x = as_array(function, input)
-    places = [snp.asarray(c) for c in coordinates]
-    if len(places) != x.ndim:
+    coordinate_arrays = [snp.asarray(c) for c in coordinates]
+    if len(coordinate_arrays) != x.ndim:
         raise ArgumentValueError(
-            f"coordinates must be a sequence of length input.ndim, but {len(places)} != {x.ndim}",
+            f"coordinates must be a sequence of length input.ndim, but {len(coordinate_arrays)} != {x.ndim}",
             function=function,
             argument="coordinates",
             expected="one array of coordinates for each dimension of the input",
@@ -98,15 +98,18 @@ def map_coordinates(
             fix="use order=0 (the nearest element) or order=1 (linear interpolation)",
         )
     cval = snp.asarray(cval, x.dtype)
-    return _interpolated(x, cval, *places, linear=order == 1, mode=mode)
+    return _interpolated(x, cval, *coordinate_arrays, linear=order == 1, mode=mode)
 
 
 @fused
-def _interpolated(x: Any, cval: Any, *places: Any, linear: bool, mode: str) -> Array:
+def _interpolated(x: Any, cval: Any, *coordinate_arrays: Any, linear: bool, mode: str) -> Array:
     # for each dimension the elements that take part, as (index, is it inside, weight)
-    parts = [_neighbours(c, size, linear, mode) for c, size in zip(places, x.shape, strict=True)]
+    neighbors = [
+        _neighbors(c, size, linear, mode)
+        for c, size in zip(coordinate_arrays, x.shape, strict=True)
+    ]
     out = None
-    for combination in itertools.product(*parts):
+    for combination in itertools.product(*neighbors):
         value = x[tuple([index for index, _, _ in combination])]
         for _, inside, _ in combination:
             if inside is not None:
@@ -115,14 +118,14 @@ def _interpolated(x: Any, cval: Any, *places: Any, linear: bool, mode: str) -> A
             if weight is not None:
                 value = value * weight
         out = value if out is None else out + value
-    if out is None:  # an array without dimensions has one place
+    if out is None:  # an array of rank 0 has one element
         return x
     if not dtype_predicates.is_integer(x.dtype) or dtypes.kind(out.dtype) not in "fc":
         return out.astype(x.dtype)
     return round(out).astype(x.dtype)
 
 
-def _neighbours(place: Array, size: Any, linear: bool, mode: str) -> list[tuple]:
+def _neighbors(coordinate: Array, size: Any, linear: bool, mode: str) -> list[tuple]:
     beyond = _MODES[mode]
 
     def at(index: Array, weight: Array | None) -> tuple:
@@ -131,7 +134,7 @@ def _neighbours(place: Array, size: Any, linear: bool, mode: str) -> list[tuple]
         return beyond(index, size), inside, weight
 
     if not linear:
-        return [at(round(place), None)]
-    low = snp.floor(place)
-    upper = place - low
+        return [at(round(coordinate), None)]
+    low = snp.floor(coordinate)
+    upper = coordinate - low
     return [at(low, 1 - upper), at(low + 1, upper)]

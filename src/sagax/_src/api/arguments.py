@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import inspect
-import operator
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
+from sagax._src.argument_checks import checks
 from sagax._src.argument_checks.argument_names import (
     flatten_named,
     leaf_paths,
@@ -25,18 +25,15 @@ from sagax._src.diagnostics.errors import (
 )
 
 __all__ = [
-    "check_argnums",
     "check_callable",
     "check_operands",
     "flatten_arguments",
     "flatten_named",
-    "is_index",
     "leaf_paths",
     "named_arguments",
     "pick_all",
     "places_of",
     "positional_names",
-    "shown",
     "signature",
     "static_arguments",
 ]
@@ -74,30 +71,6 @@ def check_callable(fun: Any, transform: str) -> None:
         )
 
 
-def is_index(value: Any) -> bool:
-    """Whether `value` is a single integer, as opposed to several or something else."""
-    try:
-        operator.index(value)
-    except TypeError:
-        return False
-    return True
-
-
-def check_argnums(value: Any, transform: str, argument: str) -> tuple[int, ...]:
-    """`argnums`-like values as a tuple of ints."""
-    try:
-        single = isinstance(value, str) or is_index(value) or not isinstance(value, Iterable)
-        given: Any = (value,) if single else value
-        return tuple([operator.index(v) for v in given])
-    except TypeError:
-        raise ArgumentError(
-            function=transform,
-            argument=argument,
-            got=shown(value),
-            expected="an int or a sequence of ints: positions of arguments",
-        ) from None
-
-
 def _check_names(value: Any, argument: str) -> tuple[str, ...]:
     single = isinstance(value, (str, bytes)) or not isinstance(value, Iterable)
     names: Any = (value,) if single else tuple(value)
@@ -105,15 +78,10 @@ def _check_names(value: Any, argument: str) -> tuple[str, ...]:
         raise ArgumentError(
             function="jit",
             argument=argument,
-            got=shown(value),
+            got=checks.shown(value),
             expected="a string or a sequence of strings: names of arguments",
         )
     return names
-
-
-def shown(value: Any) -> Any:
-    """`value` as the fact `got` of an error shows it: text in quotes, others as they are."""
-    return repr(value) if isinstance(value, (str, bytes)) else value
 
 
 def static_arguments(
@@ -123,7 +91,7 @@ def static_arguments(
 
     `kind` is "static" or "donate", for messages.
     """
-    nums = () if argnums is None else check_argnums(argnums, "jit", f"{kind}_argnums")
+    nums = () if argnums is None else checks.positions("jit", f"{kind}_argnums", argnums)
     names = () if argnames is None else _check_names(argnames, f"{kind}_argnames")
     sig = signature(fun)
     if sig is None:

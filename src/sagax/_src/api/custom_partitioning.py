@@ -17,6 +17,7 @@ import numpy as np
 from sagax._src import trees, xla
 from sagax._src.api import arguments
 from sagax._src.api.shape_dtype_struct import ShapeDtypeStruct
+from sagax._src.argument_checks import checks
 from sagax._src.collectives.replica_groups import DeviceGroups
 from sagax._src.core import meshes
 from sagax._src.core.avals import intern_aval
@@ -416,8 +417,8 @@ class custom_partitioning:
     def __init__(self, fun: Callable, static_argnums: Any = ()) -> None:
         arguments.check_callable(fun, "custom_partitioning")
         self.fun = fun
-        self.static_argnums = arguments.check_argnums(
-            static_argnums, "custom_partitioning", "static_argnums"
+        self.static_argnums = checks.positions(
+            "custom_partitioning", "static_argnums", static_argnums
         )
         self._defined: tuple[Callable, Any] | None = None
         functools.update_wrapper(self, fun, updated=())

@@ -9,8 +9,9 @@ from typing import Any
 
 import numpy as np
 
+from sagax._src.argument_checks import checks
 from sagax._src.callbacks.callbacks import debug_callback
-from sagax._src.diagnostics.errors import ArgumentError, ArgumentValueError
+from sagax._src.diagnostics.errors import ArgumentValueError
 
 _formatter = string.Formatter()
 _log = logging.getLogger("sagax.debug")
@@ -41,13 +42,9 @@ def debug_print(
     x = 1.0
     x = 2.0
     """
-    if not isinstance(fmt, str):
-        raise ArgumentError(
-            function="debug.print",
-            argument="fmt",
-            got=fmt,
-            expected="a format string, as in debug.print('x = {}', x)",
-        )
+    checks.instance(
+        "debug.print", "fmt", fmt, str, "a format string, as in debug.print('x = {}', x)"
+    )
     if not skip_format_check:
         _check_format(fmt, args, kwargs)
     options = np.get_printoptions()  # those of this thread, now

@@ -13,9 +13,9 @@ from types import FrameType
 from typing import Any, NamedTuple
 
 from sagax._src import trees
+from sagax._src.argument_checks import checks
 from sagax._src.callbacks.callbacks import debug_callback
 from sagax._src.core.value import Array
-from sagax._src.diagnostics.errors import ArgumentValueError
 from sagax._src.diagnostics.spans import is_users
 
 _AROUND = 5  # lines shown before and after the current one
@@ -87,10 +87,7 @@ def breakpoint(
     >>> print(shown.getvalue().splitlines()[1])
     (sagax) 2.0
     """
-    if backend not in (None, "cli"):
-        raise ArgumentValueError(
-            function="debug.breakpoint", argument="backend", got=backend, expected="'cli' or None"
-        )
+    checks.one_of("debug.breakpoint", "backend", backend, (None, "cli"), "'cli' or None")
     operands: list[Any] = []
     frames: list[_Frame] = []
     frame: FrameType | None = sys._getframe(1)

@@ -21,6 +21,7 @@ from sagax._src.api.autodiff_common import (
     vjp_flat,
 )
 from sagax._src.api.jit import is_shaped, shaped
+from sagax._src.argument_checks import checks
 from sagax._src.argument_checks.functions import kind_of, structure_error, unusable_leaf
 from sagax._src.core import dims, dtype_predicates, dtypes
 from sagax._src.core.primitive import MissingRuleError
@@ -137,15 +138,16 @@ def jvp(
 
 def _jvp(fun: Any, primals: Any, tangents: Any, has_aux: bool) -> tuple:
     for label, given in (("primals", primals), ("tangents", tangents)):
-        if not isinstance(given, (tuple, list)):
-            raise ArgumentError(
-                "primal and tangent arguments to jax.jvp must be tuples or lists",
-                function="jvp",
-                argument=label,
-                got=kind_of(given),
-                expected="a tuple of arguments",
-                fix="write jvp(fun, (x,), (t,)), with one-element tuples for one argument",
-            )
+        checks.instance(
+            "jvp",
+            label,
+            given,
+            (tuple, list),
+            "a tuple of arguments",
+            message="primal and tangent arguments to jax.jvp must be tuples or lists",
+            show=kind_of,
+            fix="write jvp(fun, (x,), (t,)), with one-element tuples for one argument",
+        )
     primals, tangents = tuple(primals), tuple(tangents)
     leaves, tree = trees.flatten_argument("jvp", "primals", primals)
     tangent_leaves, tangent_tree = trees.flatten_argument("jvp", "tangents", tangents)
@@ -500,8 +502,8 @@ def _value_and_grad(
     safe_where: bool | None = None,
 ) -> Callable:
     arguments.check_callable(fun, name)
-    single = arguments.is_index(argnums)
-    nums = arguments.check_argnums(argnums, name, "argnums")
+    single = checks.is_index(argnums)
+    nums = checks.positions(name, "argnums", argnums)
 
     @functools.wraps(fun, updated=())
     def both(*args: Any, **kwargs: Any) -> Any:

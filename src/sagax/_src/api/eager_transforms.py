@@ -21,15 +21,19 @@ import numpy as np
 from sagax._src import config, trees, tuning
 from sagax._src.api import arguments
 from sagax._src.api.jit import JitFunction, jit
+from sagax._src.argument_checks import checks
 from sagax._src.core import dtypes
 from sagax._src.core.jaxpr import Jaxpr, subjaxprs
 from sagax._src.core.trace import evaluation, state
 from sagax._src.core.value import numpy_aval
+from sagax._src.diagnostics import events
 from sagax._src.diagnostics.boundary import function_name
+from sagax._src.diagnostics.errors import SagaxError
 from sagax._src.diagnostics.spans import is_sagax
 from sagax._src.function_analysis.identity import Same
 from sagax._src.lazy_import import lazy_imports
 from sagax._src.runtime.array import ConcreteArray, as_array
+from sagax._src.runtime.call_paths import FAILURES
 
 
 @lazy_imports
@@ -121,8 +125,8 @@ def derivative(name: str, fun: Any, make: Make, options: tuple) -> Callable[...,
     `options` are those of the transformation called `name`: argnums, then flags.
     """
     arguments.check_callable(fun, name)
-    nums = arguments.check_argnums(options[0], name, "argnums")
-    key = (name, nums, arguments.is_index(options[0]), *options[1:])
+    nums = checks.positions(name, "argnums", options[0])
+    key = (name, nums, checks.is_index(options[0]), *options[1:])
     return transformed(fun, key, make, moving=arguments.places_of(nums))
 
 
@@ -234,8 +238,9 @@ class _Unit:
             signature, program, operands = found
             try:
                 return program.call(*operands)
-            except Exception:
+            except (SagaxError, *FAILURES) as error:
                 # What cannot be compiled, and arrays that were deleted: the plain way has the better words.
+                _tell(what, error)
                 result = plain(*args, **kwargs)
             self.known[signature] = _Never
             return result
@@ -314,7 +319,10 @@ class _Unit:
         if waiting is None:
             try:
                 waiting = _traced(what, given, signature[0], leaves, statics)
-            except Exception:  # it looks at values, or is not known to be harmless
+            except Exception as error:
+                # It looks at values, or is not known to be harmless; or it raises what it likes, as
+                # it is the user's code that is traced here.
+                _tell(what, error)
                 self.known[signature] = _Never
                 return None
             if waiting.patience > count:
@@ -343,6 +351,16 @@ class _Program:
             fun = inner["_transformation"].fun
             inner = getattr(fun, "__dict__", None)
         return fun
+
+
+def _tell(what: Transformation, error: Exception) -> None:
+    """Tell listeners that a signature is evaluated operation by operation from now on, and why."""
+    if events.events:
+        events.events.tell(
+            "/sagax/eager_transforms/not_compiled",
+            fun_name=function_name(_base_of(what)[0]),
+            error=f"{type(error).__name__}: {error}",
+        )
 
 
 def _arrays(reads: purity.Reads, base: Any) -> list | None:

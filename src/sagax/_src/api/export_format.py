@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from sagax._src import trees
+from sagax._src.argument_checks import checks
 from sagax._src.argument_checks.functions import kind_of
 from sagax._src.core import dims, dtypes
 from sagax._src.core.avals import ShapedArray, intern_aval
@@ -351,10 +352,9 @@ def _place(where: Any) -> str | None:
 
 def read(blob: Any) -> list[Parts]:
     """What `write` wrote. Raises ArgumentValueError for anything else."""
-    if not isinstance(blob, (bytes, bytearray, memoryview)):
-        raise ArgumentError(
-            function="deserialize", argument="blob", got=kind_of(blob), expected="bytes"
-        )
+    checks.instance(
+        "deserialize", "blob", blob, (bytes, bytearray, memoryview), "bytes", show=kind_of
+    )
     blob = bytes(blob)
     if blob[: len(_MAGIC)] != _MAGIC:
         raise _foreign(blob)

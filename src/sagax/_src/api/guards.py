@@ -24,7 +24,6 @@ from sagax._src.diagnostics.source import lines_of
 from sagax._src.diagnostics.spans import shown_path, user_span
 from sagax._src.function_analysis import free_variables
 from sagax._src.function_analysis.free_variables import MISSING, Read
-from sagax._src.higher_order import trace_cache
 from sagax._src.runtime.array import ConcreteArray
 
 MODES = ("warn", "retrace", "raise", "ignore")
@@ -184,9 +183,6 @@ def rebound(guard: Guard, fun: Any, bound: Mapping[str, Any]) -> Guard:
     kept = {(id(read.code), read.offset) for read in guard.reads}
     found = [r for r in free_variables.outside(fun, bound) if (id(r.code), r.offset) in kept]
     return Guard(fun, [_frozen(read) for read in found])
-
-
-trace_cache.on_reuse = free_variables.reused
 
 
 def reused(guard: Guard | None) -> None:

@@ -19,6 +19,7 @@ from sagax._src.api.autodiff_common import (
     of_some,
     vjp_flat,
 )
+from sagax._src.argument_checks import checks
 from sagax._src.argument_checks.functions import kind_of
 from sagax._src.core import dims, dtype_predicates, dtypes
 from sagax._src.core.value import aval_of, sockets
@@ -122,8 +123,8 @@ def jacfwd(
 
 
 def _jacfwd(name: str, fun: Callable, argnums: Any, has_aux: bool, holomorphic: bool) -> Callable:
-    single = arguments.is_index(argnums)
-    nums = arguments.check_argnums(argnums, name, "argnums")
+    single = checks.is_index(argnums)
+    nums = checks.positions(name, "argnums", argnums)
 
     @functools.wraps(fun, updated=())
     def jacobian(*args: Any, **kwargs: Any) -> Any:
@@ -230,8 +231,8 @@ def _jacrev(
     holomorphic: bool,
     allow_int: bool = False,
 ) -> Callable:
-    single = arguments.is_index(argnums)
-    nums = arguments.check_argnums(argnums, name, "argnums")
+    single = checks.is_index(argnums)
+    nums = checks.positions(name, "argnums", argnums)
 
     @functools.wraps(fun, updated=())
     def jacobian(*args: Any, **kwargs: Any) -> Any:

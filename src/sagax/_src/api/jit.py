@@ -20,9 +20,10 @@ from sagax._src import config, trees, tuning
 from sagax._src.api import arguments
 from sagax._src.api.shape_dtype_struct import ShapeDtypeStruct, is_shaped, shaped
 from sagax._src.argument_checks.functions import check_results, kind_of
+from sagax._src.core.dispatch_keys import call_key, trace_key
 from sagax._src.core.jaxpr import ClosedJaxpr, DebugInfo, eval_jaxpr
 from sagax._src.core.staging import stage
-from sagax._src.core.trace import Tracer, at_work, axis_environment, evaluation, state
+from sagax._src.core.trace import Tracer, at_work, evaluation, state
 from sagax._src.core.value import aval_of, is_operand
 from sagax._src.diagnostics import events
 from sagax._src.diagnostics.boundary import (
@@ -191,6 +192,13 @@ def clear_caches() -> None:
     working_memory.release()
 
 
+def watch_calls(function: Callable[[JitFunction, tuple, dict], Any]) -> None:
+    """Have `function(jitted, args, kwargs)` make each call, by `jitted._general(args, kwargs)`."""
+    events.jit_called.function = function
+    for jitted in list(_all):
+        jitted._quick = False
+
+
 # -- large dicts of arrays as arguments ------------------------------------------------------------
 
 _MOST_DICTS = 64
@@ -278,6 +286,7 @@ class JitFunction:
             name = function_name(fun)
             self._divisions = jit_shardings.Divisions(name, in_shardings, out_shardings)
         self._plain = not (self._static_nums or self._static_names)
+        self._quick = self._plain and events.jit_called.function is None  # may take the short paths
         self._donates = bool(self._donate_nums or self._donate_names)
         options = (
             self._static_nums,
@@ -302,6 +311,8 @@ class JitFunction:
         self._boundary = tracing(fun, "jit")
         self._running = running(fun, "jit")
         functools.update_wrapper(self, fun, updated=())
+        if events.jit_made.function is not None:
+            events.jit_made.function(self)
 
     def _check_overlap(self) -> None:
         both = set(self._static_nums) & set(self._donate_nums)
@@ -332,7 +343,7 @@ class JitFunction:
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         try:
-            if self._plain and (at_work() is None or state.trace is evaluation):
+            if self._quick and (at_work() is None or state.trace is evaluation):
                 # Arrays as they are, the commonest call, need no flattening. `place`: what they are bound to.
                 settings = _own() or _process.settings
                 place = None
@@ -392,6 +403,8 @@ class JitFunction:
                 entry = self._calls.get(tuple(key))
                 if entry is not None:
                     return entry(bufs, leaves)
+            elif events.jit_called.function is not None:
+                return events.jit_called.function(self, args, kwargs)
             return self._general(args, kwargs)
         except Exception as error:
             ran = isinstance(error, NonFiniteError) or call_paths.ran(error)
@@ -418,11 +431,8 @@ class JitFunction:
         arrays = [as_array(x) for x in leaves]
         committed = self._bound_to(arrays, tree, args, kwargs)
         # plain calls on arrays that are bound to one device, or to none, use the keys of the quick ways above
-        marks = [] if committed is None else [committed]
-        if statics:
-            marks.append(statics)
         flat = not statics and not kwargs and all(type(x) is ConcreteArray for x in args)
-        key = (*(() if flat else (tree,)), _thread.settings, *[a.aval for a in arrays], *marks)
+        key = call_key([a.aval for a in arrays], committed, statics, None if flat else tree)
         entry = self._calls.get(key)
         if entry is None:
             caches = self._shared_caches()
@@ -517,7 +527,7 @@ class JitFunction:
         """The function traced for this signature, from the cache or afresh."""
         mode = self._stale or _thread.settings.stale
         watched = mode != "ignore"
-        key = (statics, tree, tuple(avals), _thread.settings.key, axis_environment(), watched)
+        key = trace_key(statics, tree, tuple(avals), watched)
         found = self._traced.get(key)
         caches = None
         if found is None:
@@ -626,6 +636,8 @@ class JitFunction:
             jaxpr, consts = stage(flat, avals, info)
         found = Traced(ClosedJaxpr(jaxpr, consts), out_tree, self._name)
         found.seconds = time.perf_counter() - start
+        if events.jit_traced.function is not None:
+            events.jit_traced.function(self, found.closed)
         return found
 
     def _apply(self, traced: Traced, leaves: Sequence[Any]) -> Any:
@@ -705,6 +717,14 @@ class JitFunction:
         self, traced: Traced, committed: Any, tree: Any, statics: tuple, args: tuple, kwargs: dict
     ) -> Callable:
         """A function from buffers (and their arrays) to the result, with all decisions taken."""
+        made = self._compiled(traced, committed, tree, args, kwargs, statics)
+        if events.jit_compiled.function is not None:
+            events.jit_compiled.function(self, traced, tree, statics, args, kwargs)
+        return made
+
+    def _compiled(
+        self, traced: Traced, committed: Any, tree: Any, args: tuple, kwargs: dict, statics: tuple
+    ) -> Callable:
         device, results = self._program_place(traced, committed)
         donated = self._donated(tree, args, kwargs)
         aliases: Mapping[int, int] = {}
@@ -904,4 +924,12 @@ def jit(
     return JitFunction(fun, **options)
 
 
-__all__ = ["JitFunction", "ShapeDtypeStruct", "clear_caches", "is_shaped", "jit", "shaped"]
+__all__ = [
+    "JitFunction",
+    "ShapeDtypeStruct",
+    "clear_caches",
+    "is_shaped",
+    "jit",
+    "shaped",
+    "watch_calls",
+]

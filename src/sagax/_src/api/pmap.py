@@ -12,6 +12,7 @@ from sagax._src import trees
 from sagax._src.api import arguments
 from sagax._src.api.jit import jit
 from sagax._src.api.tracing_utils import device_put
+from sagax._src.argument_checks import checks
 from sagax._src.argument_checks.functions import check_results
 from sagax._src.core import meshes
 from sagax._src.core.jaxpr import ClosedJaxpr, DebugInfo
@@ -79,14 +80,12 @@ def pmap(
             raise ArgumentError(
                 function="pmap",
                 argument=name,
-                got=arguments.shown(axes),
+                got=checks.shown(axes),
                 expected="an int, None, or a pytree of them",
             )
     if isinstance(in_axes, list):
         in_axes = tuple(in_axes)
-    static = arguments.check_argnums(
-        static_broadcasted_argnums, "pmap", "static_broadcasted_argnums"
-    )
+    static = checks.positions("pmap", "static_broadcasted_argnums", static_broadcasted_argnums)
     if devices is not None:
         devices = tuple(devices)
         if not devices:
@@ -103,7 +102,7 @@ def pmap(
     program = jit(whole, static_argnums=static or None, donate_argnums=donate_argnums)
     program._boundary, program._running = tracing(fun, "pmap"), running(fun, "pmap")
 
-    donated = arguments.check_argnums(donate_argnums, "pmap", "donate_argnums")
+    donated = checks.positions("pmap", "donate_argnums", donate_argnums)
 
     def over_processes(args: tuple, kwargs: dict) -> tuple | None:
         """The operands over the devices of several processes; None where those of one are meant."""
@@ -191,13 +190,13 @@ def _whole(
             expected=f"{here}, one for each device of this process",
             fix="for the devices of each process by itself pass devices=sagax.local_devices()",
         )
-    if axis_size not in (None, mesh.size):
-        raise ArgumentValueError(
-            function=label,
-            argument="axis_size",
-            got=axis_size,
-            expected=f"{mesh.size}, the number of devices of all processes",
-        )
+    checks.one_of(
+        label,
+        "axis_size",
+        axis_size,
+        (None, mesh.size),
+        f"{mesh.size}, the number of devices of all processes",
+    )
     values = [local_to_global(x, mesh, s) for x, s in zip(given.values, specs, strict=True)]
     some, named = given.tree.unflatten(values)
     return given.filled(some), named

@@ -9,6 +9,7 @@ from typing import Any
 from sagax._src import trees
 from sagax._src.api import arguments, jit_shardings
 from sagax._src.api.jit import jit
+from sagax._src.argument_checks import checks
 from sagax._src.argument_checks.functions import unusable_leaf
 from sagax._src.core import meshes
 from sagax._src.core.meshes import AxisType, PartitionSpec
@@ -47,13 +48,9 @@ def _leaves(x: Any, shardings: Any, function: str, argument: str) -> tuple[list,
 
 def _named(sharding: Any, x: Any, path: str, function: str) -> NamedSharding:
     """A given sharding in terms of a mesh, if it fits the value."""
-    if not isinstance(sharding, Sharding):
-        raise ArgumentError(
-            function=function,
-            argument="shardings",
-            got=repr(sharding),
-            expected="a sharding or a PartitionSpec",
-        )
+    checks.instance(
+        function, "shardings", sharding, Sharding, "a sharding or a PartitionSpec", show=repr
+    )
     aval = aval_of(x)
     if isinstance(sharding, NamedSharding):
         check_not_manual(sharding, function=function, argument=path)

@@ -16,8 +16,9 @@ from typing import Any, Final, NamedTuple
 from sagax._src import config, trees, xla
 from sagax._src.api import donation
 from sagax._src.api.stages import CompiledStage, Signature
+from sagax._src.argument_checks import checks
 from sagax._src.argument_checks.functions import kind_of
-from sagax._src.diagnostics.errors import ArgumentError, ArgumentValueError
+from sagax._src.diagnostics.errors import ArgumentValueError
 from sagax._src.runtime import devices
 from sagax._src.runtime.compile import Compiled
 
@@ -65,14 +66,15 @@ def save(compiled: Any) -> tuple[bytes, Any, Any]:
     >>> serialize_executable.deserialize_and_load(*saved)(np.arange(3.0))
     {'double': Array([0., 2., 4.], dtype=float32)}
     """
-    if not isinstance(compiled, CompiledStage):
-        raise ArgumentError(
-            function=_SAVE,
-            argument="compiled",
-            got=kind_of(compiled),
-            expected="a compiled function",
-            fix="pass jit(f).lower(*args).compile()",
-        )
+    checks.instance(
+        _SAVE,
+        "compiled",
+        compiled,
+        CompiledStage,
+        "a compiled function",
+        show=kind_of,
+        fix="pass jit(f).lower(*args).compile()",
+    )
     program, signature = compiled._compiled, compiled._signature
     why = fix = ""
     if program.out_shardings is not None:
@@ -143,10 +145,9 @@ def load(
       ValueError: the bytes are no compiled function, are damaged, or were written for another engine or
         processor; the structures or devices do not go with them.
     """
-    if not isinstance(serialized, (bytes, bytearray, memoryview)):
-        raise ArgumentError(
-            function=_LOAD, argument="serialized", got=kind_of(serialized), expected="bytes"
-        )
+    checks.instance(
+        _LOAD, "serialized", serialized, (bytes, bytearray, memoryview), "bytes", show=kind_of
+    )
     blob = bytes(serialized)
     if len(blob) < _HEADER.size or blob[: len(_MAGIC)] != _MAGIC:
         raise _unreadable("they do not begin as a compiled function does")

@@ -8,6 +8,7 @@ from typing import Any
 
 from sagax._src import trees
 from sagax._src.api import arguments
+from sagax._src.argument_checks import checks
 from sagax._src.argument_checks.functions import kind_of
 from sagax._src.core import dims, meshes
 from sagax._src.core.meshes import AbstractMesh, Mesh, PartitionSpec
@@ -86,13 +87,14 @@ def shard_map(
         )
     arguments.check_callable(f, "shard_map")
     fun = f
-    if mesh is not None and not isinstance(mesh, (Mesh, AbstractMesh)):
-        raise ArgumentError(
-            function="shard_map",
-            argument="mesh",
-            got=kind_of(mesh),
-            expected="a Mesh, such as sagax.make_mesh((8,), ('x',))",
-        )
+    checks.instance(
+        "shard_map",
+        "mesh",
+        mesh,
+        (Mesh, AbstractMesh, type(None)),
+        "a Mesh, such as sagax.make_mesh((8,), ('x',))",
+        show=kind_of,
+    )
     if isinstance(in_specs, list):
         in_specs = tuple(in_specs)
     for name, specs in (("in_specs", in_specs), ("out_specs", out_specs)):
@@ -397,11 +399,11 @@ def smap(
     def spec(axis: Any) -> PartitionSpec:
         if axis is None:
             return PartitionSpec()
-        if not arguments.is_index(axis) or axis < 0:
+        if not checks.is_index(axis) or axis < 0:
             raise ArgumentError(
                 function="smap",
                 argument="in_axes and out_axes",
-                got=arguments.shown(axis),
+                got=checks.shown(axis),
                 expected="dimensions, ints of at least 0, or None",
             )
         return PartitionSpec(*[None] * axis, axis_name)

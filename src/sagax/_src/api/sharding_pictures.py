@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from sagax._src.argument_checks import checks
 from sagax._src.argument_checks.functions import kind_of
 from sagax._src.core.shardings import Sharding
 from sagax._src.core.trace import Tracer
@@ -63,13 +64,9 @@ def visualize_sharding(
     └─────────┘
     """
     shape = tuple(shape)
-    if not isinstance(sharding, Sharding):
-        raise ArgumentError(
-            function="visualize_sharding",
-            argument="sharding",
-            got=kind_of(sharding),
-            expected="a sharding",
-        )
+    checks.instance(
+        "visualize_sharding", "sharding", sharding, Sharding, "a sharding", show=kind_of
+    )
     if len(shape) not in (1, 2):
         raise ArgumentValueError(
             "only arrays of one or two dimensions can be drawn",

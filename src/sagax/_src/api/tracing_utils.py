@@ -11,6 +11,7 @@ from sagax._src import source_stacks, trees
 from sagax._src.api import arguments
 from sagax._src.api.jit import JitFunction, clear_caches, jit
 from sagax._src.api.shape_dtype_struct import ShapeDtypeStruct
+from sagax._src.argument_checks import checks
 from sagax._src.argument_checks.functions import kind_of, unusable_leaf
 from sagax._src.core.layouts import Format
 from sagax._src.core.meshes import PartitionSpec
@@ -264,8 +265,7 @@ def named_scope(name: str) -> Iterator[None]:
     >>> with sagax.named_scope("encoder"):
     ...     pass
     """
-    if not isinstance(name, str):
-        raise ArgumentError(function="named_scope", argument="name", got=name, expected="a string")
+    checks.instance("named_scope", "name", name, str, "a string")
     here = written.here
     before = here.scope
     here.scope = f"{before}/{name}" if before else name

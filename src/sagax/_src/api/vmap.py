@@ -10,6 +10,7 @@ from typing import Any
 from sagax._src import trees
 from sagax._src.api import arguments
 from sagax._src.api.autodiff_common import info_of
+from sagax._src.argument_checks import checks
 from sagax._src.argument_checks.functions import check_results
 from sagax._src.core import dims
 from sagax._src.core.value import aval_of, is_operand, sockets
@@ -67,14 +68,14 @@ def vmap(
             "vmap in_axes must be an int, None, or a tuple of entries corresponding to the positional arguments",
             function="vmap",
             argument="in_axes",
-            got=arguments.shown(in_axes),
+            got=checks.shown(in_axes),
             expected="an int, None, or a tuple with an int, None or a pytree of them for each argument",
         )
     if not all(_axis_ok(axis) for axis in trees.leaves((out_axes,))):
         raise ArgumentError(
             function="vmap",
             argument="out_axes",
-            got=arguments.shown(out_axes),
+            got=checks.shown(out_axes),
             expected="an int, None, or a pytree of them",
         )
     if axis_size is not None:
@@ -201,12 +202,12 @@ def _axis_ok(axis: Any) -> bool:
 
 
 def _check_size(size: Any) -> Any:
-    if dims.is_dim(size) or (arguments.is_index(size) and operator.index(size) >= 0):
+    if dims.is_dim(size) or (checks.is_index(size) and operator.index(size) >= 0):
         return size if dims.is_dim(size) else operator.index(size)
     raise ArgumentError(
         function="vmap",
         argument="axis_size",
-        got=arguments.shown(size),
+        got=checks.shown(size),
         expected="an int of at least 0: the number of examples",
     )
 

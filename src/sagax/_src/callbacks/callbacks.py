@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from sagax._src import config, source_stacks, trees
+from sagax._src.argument_checks import checks
 from sagax._src.callbacks import active_calls, vmap_methods
 from sagax._src.core import dims, dtypes
 from sagax._src.core.avals import ShapedArray, intern_aval
@@ -269,13 +270,13 @@ def pure_callback(
     >>> f(snp.array([3.0, 1.0, 2.0]))
     Array([1., 2., 3.], dtype=float32)
     """
-    if vmap_method is not None and vmap_method not in vmap_methods.METHODS:
-        raise ArgumentValueError(
-            function="pure_callback",
-            argument="vmap_method",
-            got=vmap_method,
-            expected=f"None or one of {', '.join(vmap_methods.METHODS)}",
-        )
+    checks.one_of(
+        "pure_callback",
+        "vmap_method",
+        vmap_method,
+        (None, *vmap_methods.METHODS),
+        f"None or one of {', '.join(vmap_methods.METHODS)}",
+    )
     leaves, call, avals, tree = _prepared(
         "pure_callback", callback, args, kwargs, result_shape_dtypes
     )
@@ -289,10 +290,7 @@ def _prepared(
     what: str, function: Any, args: tuple, kwargs: dict, results: Any
 ) -> tuple[list, Callback, tuple, Any]:
     """The operands of a call, flat, and what is called; types and structure of its results."""
-    if not callable(function):
-        raise ArgumentError(
-            function=what, argument="callback", got=function, expected="a function of arrays"
-        )
+    checks.callable(what, "callback", function, "a function of arrays")
     leaves, in_tree = trees.flatten((args, kwargs))
     for i, x in enumerate(leaves):
         if not is_operand(x):

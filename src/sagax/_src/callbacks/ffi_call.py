@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from sagax._src.argument_checks import checks
 from sagax._src.callbacks import vmap_methods
 from sagax._src.core import dims
 from sagax._src.core.avals import AbstractToken, ShapedArray, intern_aval
@@ -186,13 +187,13 @@ def ffi_call(
     >>> sagax.eval_shape(lambda x: f(x, eps=1e-5), sagax.ShapeDtypeStruct((3,), "float32"))
     ShapeDtypeStruct(shape=(3,), dtype=float32)
     """
-    if vmap_method is not None and vmap_method not in vmap_methods.METHODS:
-        raise ArgumentValueError(
-            function=_FUNCTION,
-            argument="vmap_method",
-            got=vmap_method,
-            expected=f"None or one of {', '.join(vmap_methods.METHODS)}",
-        )
+    checks.one_of(
+        _FUNCTION,
+        "vmap_method",
+        vmap_method,
+        (None, *vmap_methods.METHODS),
+        f"None or one of {', '.join(vmap_methods.METHODS)}",
+    )
     if custom_call_api_version >= 4 and legacy_backend_config is not None:
         raise ArgumentValueError(
             function=_FUNCTION,

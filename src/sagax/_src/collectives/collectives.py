@@ -12,6 +12,8 @@ from typing import Any
 import numpy as np
 
 from sagax._src import trees
+from sagax._src.argument_checks import checks
+from sagax._src.argument_checks.checks import canonical_axis
 from sagax._src.core import dtypes
 from sagax._src.core.avals import intern_aval, no_axes
 from sagax._src.core.families import OPAQUE, Fusion, operand_size
@@ -35,7 +37,6 @@ from sagax._src.primitives.slicing import (
 )
 from sagax._src.primitives.structural import (
     broadcast,
-    canonical_axis,
     convert,
     moveaxis,
     reduce_sum,
@@ -631,13 +632,9 @@ def all_gather(
     >>> sagax.vmap(lambda x: sagax.lax.all_gather(x, "i"), axis_name="i", out_axes=None)(np.arange(3))
     Array([0, 1, 2], dtype=int32)
     """
-    if to not in ("varying", "invarying"):
-        raise ArgumentValueError(
-            function="all_gather",
-            argument="to",
-            got=repr(to),
-            expected="'varying' or 'invarying'",
-        )
+    checks.one_of(
+        "all_gather", "to", to, ("varying", "invarying"), "'varying' or 'invarying'", show=repr
+    )
     name = _axis(axis_name)
     groups = _groups_of(axis_index_groups, _names(name), "all_gather")
     n = _whole_size(_names(name)) if groups is None else len(groups[0])

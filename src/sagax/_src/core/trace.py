@@ -18,7 +18,7 @@ import numpy as np
 from sagax._src import config
 from sagax._src.core import meshes
 from sagax._src.core.value import Array, aval_of
-from sagax._src.diagnostics import errors
+from sagax._src.diagnostics import errors, events
 from sagax._src.lazy_import import lazy_imports
 from sagax._src.source_stacks import written
 
@@ -301,6 +301,8 @@ class Tracer(Array):
         value = self.concrete()
         if value is None:
             raise error(self, *context)
+        if events.number_taken.function is not None:
+            events.number_taken.function(self, error)
         return value
 
     def __bool__(self) -> bool:
@@ -337,6 +339,8 @@ class Tracer(Array):
         return self._known(errors.TracerIntegerConversionError).__index__()
 
     def __array__(self, *args: Any, **kwargs: Any) -> np.ndarray:
+        if events.tracer_to_numpy.function is not None:
+            return events.tracer_to_numpy.function(self, *args)
         raise errors.TracerArrayConversionError(self)
 
     def __dlpack__(self, *args: Any, **kwargs: Any) -> Any:

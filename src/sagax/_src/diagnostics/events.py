@@ -12,7 +12,11 @@ from typing import Any
 
 from sagax._src.diagnostics.errors import ArgumentError, ArgumentValueError
 
-__all__ = ["Listeners", "durations", "events", "numbers", "record_span", "spans", "timed"]
+__all__ = [
+    "Hook", "Listeners", "durations", "events", "index_clamped", "jit_called", "jit_compiled", "jit_made",
+    "jit_traced", "known_indices_read", "number_taken", "numbers", "operations_seen", "record_span",
+    "spans", "timed", "tracer_to_numpy",
+]  # fmt: skip
 
 
 class Listeners:
@@ -63,6 +67,40 @@ events = Listeners("event")
 durations = Listeners("event_duration_secs")
 spans = Listeners("event_time_span")
 numbers = Listeners("scalar")
+
+
+class Hook:
+    """A point where a tool takes part in what a program does: one function, or None for nobody.
+
+    `python -m sagax explain` sets hooks, in a process that exists for one run. They are asked off
+    the hot paths only.
+    """
+
+    __slots__ = ("function",)
+
+    def __init__(self) -> None:
+        self.function: Callable[..., Any] | None = None
+
+
+# (jitted) A function was jitted.
+jit_made = Hook()
+# (jitted, closed jaxpr) It was traced.
+jit_traced = Hook()
+# (jitted, traced, tree, statics, args, kwargs) A signature of it was compiled.
+jit_compiled = Hook()
+# (jitted, args, kwargs) In place of `jitted._general(args, kwargs)`; set by `jit.watch_calls`.
+jit_called = Hook()
+# (tracer, error class) Python took the known value of a tracer, as a number or a condition.
+number_taken = Hook()
+# (tracer, *args) In place of the error where NumPy asks for the value of a tracer.
+tracer_to_numpy = Hook()
+# (index, size) A known index was moved into the bounds of an axis.
+index_clamped = Hook()
+# (array, parts of an index) Elements at known indices are read at once.
+known_indices_read = Hook()
+# (primitive, args, params, result) An operation ran at once; while this is set, composite functions
+# run their operations one by one. Its caller is `evaluation.evaluate` of whoever sets it.
+operations_seen = Hook()
 
 
 def record_span(event: str, start: float, end: float, **metadata: Any) -> None:

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from sagax._src import config, trees
+from sagax._src.argument_checks import checks
 from sagax._src.argument_checks.argument_names import leaf_paths
 from sagax._src.argument_checks.functions import (
     check_function,
@@ -443,15 +444,16 @@ def _clamped(index: Any, last: int) -> Any:
 
 def _check_branches(branches: Any) -> list:
     what = "lax.switch: branches argument should be a sequence of callables."
-    if not isinstance(branches, Iterable):
-        raise ArgumentError(
-            what,
-            function="switch",
-            argument="branches",
-            got=kind_of(branches),
-            expected="a sequence of functions",
-            fix="put it in a list: [f]" if callable(branches) else None,
-        )
+    branches = checks.instance(
+        "switch",
+        "branches",
+        branches,
+        Iterable,
+        "a sequence of functions",
+        message=what,
+        show=kind_of,
+        fix="put it in a list: [f]" if callable(branches) else None,
+    )
     branches = list(branches)
     if not branches:
         raise ArgumentValueError(

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from sagax._src import trees
+from sagax._src.argument_checks import checks
 from sagax._src.argument_checks.functions import (
     check_function,
     check_results,
@@ -266,14 +267,15 @@ def _run_rule(
     paths = trees.key_paths(result[0])
     for i, (out, mark, want) in enumerate(zip(outs, marks, jaxpr.out_avals, strict=True)):
         path = trees.argument_path("out", paths[i])
-        if not isinstance(mark, (bool, np.bool_)):
-            raise ArgumentError(
-                "which outputs are mapped must be said by bools",
-                function=of,
-                argument=trees.argument_path("out_batched", paths[i]),
-                got=kind_of(mark),
-                expected="True or False",
-            )
+        checks.instance(
+            of,
+            trees.argument_path("out_batched", paths[i]),
+            mark,
+            (bool, np.bool_),
+            "True or False",
+            message="which outputs are mapped must be said by bools",
+            show=kind_of,
+        )
         shape = (size, *want.shape) if mark else want.shape
         aval = aval_of(out)
         if not dims.same_shape(aval.shape, shape) or aval.dtype != want.dtype:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import functools
 import inspect
-import operator
 from collections.abc import Callable, Sequence
 from typing import Any
 
 from sagax._src import trees
+from sagax._src.argument_checks import checks
 from sagax._src.argument_checks.argument_names import positional_names, signature
 from sagax._src.argument_checks.functions import (
     check_results,
@@ -122,28 +122,13 @@ class _Custom:
         wrapper: Any = self
         functools.update_wrapper(wrapper, fun, updated=())
         self.fun = fun
-        self.nondiff_argnums = self._positions(nondiff_argnums) + self._named(nondiff_argnames)
+        self.nondiff_argnums = (
+            *checks.positions(type(self).__name__, "nondiff_argnums", nondiff_argnums, repr),
+            *self._named(nondiff_argnames),
+        )
 
     def _check_function(self, f: Any, argument: str) -> None:
-        if not callable(f):
-            raise ArgumentError(
-                function=type(self).__name__,
-                argument=argument,
-                got=kind_of(f),
-                expected="a function",
-            )
-
-    def _positions(self, nums: Any) -> tuple[int, ...]:
-        try:
-            single = hasattr(nums, "__index__") and not hasattr(nums, "__len__")
-            return tuple(operator.index(k) for k in ((nums,) if single else nums))
-        except TypeError:
-            raise ArgumentError(
-                function=type(self).__name__,
-                argument="nondiff_argnums",
-                got=repr(nums),
-                expected="an int or a sequence of ints: positions of arguments",
-            ) from None
+        checks.callable(type(self).__name__, argument, f, show=kind_of)
 
     def _named(self, names: Any) -> tuple[int, ...]:
         if not names:
@@ -151,13 +136,14 @@ class _Custom:
         known = arguments_of(self.fun)
         names = (names,) if isinstance(names, str) else tuple(names)
         for name in names:
-            if name not in known:
-                raise ArgumentValueError(
-                    function=type(self).__name__,
-                    argument="nondiff_argnames",
-                    got=repr(name),
-                    expected=f"names of positional parameters of {self.name}: {', '.join(known)}",
-                )
+            checks.one_of(
+                type(self).__name__,
+                "nondiff_argnames",
+                name,
+                known,
+                f"names of positional parameters of {self.name}: {', '.join(known)}",
+                show=repr,
+            )
         return tuple(known.index(name) for name in names)
 
     def __get__(self, instance: Any, owner: Any = None) -> Any:

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import functools
-import operator
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
 from sagax._src import trees
+from sagax._src.argument_checks import checks
 from sagax._src.argument_checks.argument_names import positional_names
+from sagax._src.argument_checks.checks import canonical_axis
 from sagax._src.argument_checks.functions import check_function, check_results, structure_error
 from sagax._src.core import dims
 from sagax._src.core.value import aval_of
@@ -23,7 +24,6 @@ from sagax._src.primitives.selection import select_n
 from sagax._src.primitives.shaping import concatenate, rev, stack
 from sagax._src.primitives.slicing import index_in_dim, slice_in_dim
 from sagax._src.primitives.structural import (
-    canonical_axis,
     expand_dims,
     moveaxis,
     reshape,
@@ -77,20 +77,8 @@ def _check_batch_size(size: Any) -> int:
     """How many examples are done at once; 0 for one after the other."""
     if size is None:
         return 0
-    try:
-        size = operator.index(size)
-    except TypeError:
-        raise ArgumentError(
-            function="map", argument="batch_size", got=repr(size), expected="an int, or None"
-        ) from None
-    if size < 0:
-        raise ArgumentValueError(
-            function="map",
-            argument="batch_size",
-            got=size,
-            expected="an int of at least 0, or None",
-        )
-    return size
+    in_range = "an int of at least 0, or None"
+    return checks.integer("map", "batch_size", size, "an int, or None", least=0, in_range=in_range)
 
 
 def _names(f: Callable, xs: Any) -> list[str]:

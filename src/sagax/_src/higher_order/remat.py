@@ -7,11 +7,12 @@ The linear part of a checkpointed function is one application that holds both: f
 from __future__ import annotations
 
 import functools
-import operator
+import threading
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from sagax._src import trees
+from sagax._src.argument_checks import checks
 from sagax._src.argument_checks.argument_names import leaf_paths, positional_names, signature
 from sagax._src.argument_checks.functions import check_function, kind_of, unusable_leaf
 from sagax._src.core import memo_keys
@@ -66,7 +67,24 @@ def _(*xs: Any, jaxpr: ClosedJaxpr, **_: Any) -> list:
     return eval_jaxpr(jaxpr.jaxpr, (), *xs)
 
 
-remat_p.impl = lambda *xs, jaxpr, name, **_: call(jaxpr, xs, name=name)
+class _Recomputing(threading.local):
+    """Whether this thread computes residuals again, from the same random keys, in a backward pass."""
+
+    active = False
+
+
+recomputing = _Recomputing()
+
+
+def _evaluate(*xs: Any, jaxpr: ClosedJaxpr, name: str, differentiated: bool, **_: Any) -> list:
+    before, recomputing.active = recomputing.active, recomputing.active or differentiated
+    try:
+        return call(jaxpr, xs, name=name)
+    finally:
+        recomputing.active = before
+
+
+remat_p.impl = _evaluate
 
 
 def _bind(closed: ClosedJaxpr, args: Sequence[Any], **params: Any) -> list:
@@ -244,10 +262,7 @@ def checkpoint_name(x: Any, name: str) -> Any:
     >>> float(checkpoint_name(2.0, "activation"))
     2.0
     """
-    if not isinstance(name, str):
-        raise ArgumentError(
-            function="checkpoint_name", argument="name", got=name, expected="a string"
-        )
+    checks.instance("checkpoint_name", "name", name, str, "a string")
     return trees.map(lambda leaf: name_p.bind(leaf, name=name), x)
 
 
@@ -408,7 +423,7 @@ def checkpoint(
             got=True,
             fix="use static_argnums for values that Python code looks at",
         )
-    statics = _positions(static_argnums)
+    statics = checks.positions("checkpoint", "static_argnums", static_argnums, repr)
     named_statics = _static_names(fun, static_argnames)
     prevents = any(trees.leaves(prevent_cse))
     name = function_name(fun)
@@ -460,39 +475,21 @@ def checkpoint(
     return rematerialised
 
 
-def _positions(static_argnums: Any) -> tuple[int, ...]:
-    try:
-        single = hasattr(static_argnums, "__index__") and not hasattr(static_argnums, "__len__")
-        return tuple(operator.index(k) for k in ((static_argnums,) if single else static_argnums))
-    except TypeError:
-        raise ArgumentError(
-            function="checkpoint",
-            argument="static_argnums",
-            got=repr(static_argnums),
-            expected="an int or a sequence of ints: positions of arguments",
-        ) from None
-
-
 def _static_names(fun: Callable, names: Any) -> frozenset[str]:
     names = (names,) if isinstance(names, str) else tuple(names)
     for name in names:
-        if not isinstance(name, str):
-            raise ArgumentError(
-                function="checkpoint",
-                argument="static_argnames",
-                got=repr(name),
-                expected="names of arguments",
-            )
+        checks.instance("checkpoint", "static_argnames", name, str, "names of arguments", show=repr)
     known = signature(fun)
     if known is not None and not any(p.kind is p.VAR_KEYWORD for p in known.parameters.values()):
         for name in names:
-            if name not in known.parameters:
-                raise ArgumentValueError(
-                    function="checkpoint",
-                    argument="static_argnames",
-                    got=repr(name),
-                    expected=f"names of parameters of {function_name(fun)}: {', '.join(known.parameters)}",
-                )
+            checks.one_of(
+                "checkpoint",
+                "static_argnames",
+                name,
+                known.parameters,
+                f"names of parameters of {function_name(fun)}: {', '.join(known.parameters)}",
+                show=repr,
+            )
     return frozenset(names)
 
 

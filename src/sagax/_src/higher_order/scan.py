@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from sagax._src import config, trees
+from sagax._src.argument_checks import checks
 from sagax._src.argument_checks.argument_names import body_names
 from sagax._src.argument_checks.functions import check_function, kind_of, structure_error
 from sagax._src.core import dims, dtypes, memo_keys
@@ -661,23 +662,15 @@ def _rounds_a_pass(function: str, unroll: Any, length: Any) -> int:
     """How many rounds each pass of the compiled loop does."""
     if isinstance(unroll, (bool, np.bool_)):
         return 1 if not unroll or dims.is_dim(length) else max(length, 1)
-    try:
-        rounds = operator.index(unroll)
-    except TypeError:
-        raise ArgumentError(
-            function=function,
-            argument="unroll",
-            got=repr(unroll),
-            expected="an int, the number of rounds in each pass, or a bool: all or one",
-        ) from None
-    if rounds < 0:
-        raise ArgumentValueError(
-            "`unroll` must be a `bool` or a non-negative `int`.",
-            function=function,
-            argument="unroll",
-            got=rounds,
-            expected="an int of at least 0",
-        )
+    rounds = checks.integer(
+        function,
+        "unroll",
+        unroll,
+        "an int, the number of rounds in each pass, or a bool: all or one",
+        least=0,
+        in_range="an int of at least 0",
+        out_of_range="`unroll` must be a `bool` or a non-negative `int`.",
+    )
     return max(rounds if dims.is_dim(length) else min(rounds, length), 1)
 
 
@@ -773,24 +766,15 @@ def _static_length(of: str, length: Any) -> int:
         raise ConcretizationTypeError(
             length, "The `length` argument to `scan` must be known when the function is traced."
         )
-    try:
-        rounds = operator.index(length)
-    except TypeError:
-        raise ArgumentError(
-            "scan requires an integer length",
-            function=of,
-            argument="length",
-            got=repr(length),
-            expected="an int",
-        ) from None
-    if not 0 <= rounds <= _LONGEST:
-        raise ArgumentValueError(
-            function=of,
-            argument="length",
-            got=rounds,
-            expected=f"an int from 0 to {_LONGEST}",
-        )
-    return rounds
+    return checks.integer(
+        of,
+        "length",
+        length,
+        message="scan requires an integer length",
+        least=0,
+        most=_LONGEST,
+        in_range=f"an int from 0 to {_LONGEST}",
+    )
 
 
 def _scan_in_python(f: Callable, init: Any, xs: Any, length: int, reverse: bool) -> tuple:

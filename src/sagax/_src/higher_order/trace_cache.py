@@ -14,12 +14,20 @@ from typing import Any
 
 import numpy as np
 
-from sagax._src import config
 from sagax._src.core import memo_keys
+from sagax._src.core.dispatch_keys import trace_key
 from sagax._src.core.jaxpr import ClosedJaxpr, Jaxpr, Literal
 from sagax._src.core.staging import StageTrace
 from sagax._src.core.trace import Trace, axis_environment, state
 from sagax._src.function_analysis import identity
+from sagax._src.lazy_import import lazy_imports
+
+
+@lazy_imports
+def _() -> None:
+    global free_variables
+    from sagax._src.function_analysis import free_variables
+
 
 _LIMIT = 256
 
@@ -54,14 +62,6 @@ _traced = _Recent()
 _programs = _Recent()
 
 
-def _no_one(things: tuple) -> None:
-    """Nobody asks."""
-
-
-# A socket: told of functions whose earlier trace is used again.
-on_reuse: Callable[[tuple], None] = _no_one
-
-
 def clear() -> None:
     """Forget everything that is shared."""
     for recent in (_traced, _programs):
@@ -80,7 +80,7 @@ def traced(things: tuple, signature: tuple, make: Callable[[], Any]) -> Any:
     meaning = identity.meaning_of(*things)
     if meaning is None:
         return make()
-    key = (meaning, signature, config.current().key, axis_environment())
+    key = trace_key(meaning, signature)
     try:
         found = _traced.get(key)
     except TypeError:  # static parts of a tree that cannot be hashed
@@ -91,7 +91,7 @@ def traced(things: tuple, signature: tuple, make: Callable[[], Any]) -> Any:
         if not found.consts:
             _traced.add(key, found)
     else:
-        on_reuse(things)
+        free_variables.reused(things)
     return found
 
 

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from sagax._src import config, trees
+from sagax._src.argument_checks import checks
 from sagax._src.argument_checks.argument_names import body_names
 from sagax._src.argument_checks.functions import (
     check_function,
@@ -442,22 +443,12 @@ def while_loop(
 def _check_max_steps(function: str, max_steps: Any) -> int | None:
     if max_steps is None:
         return None
-    expected = "an int of at least 0, known when the function is traced; or None"
     if isinstance(max_steps, Tracer):
         raise ConcretizationTypeError(
             max_steps, f"The `max_steps` argument to `{function}` must be known when it is traced."
         )
-    try:
-        bound = operator.index(max_steps)
-    except TypeError:
-        raise ArgumentError(
-            function=function, argument="max_steps", got=repr(max_steps), expected=expected
-        ) from None
-    if not 0 <= bound <= _MOST_STEPS:
-        raise ArgumentValueError(
-            function=function, argument="max_steps", got=bound, expected=expected
-        )
-    return bound
+    expected = "an int of at least 0, known when the function is traced; or None"
+    return checks.integer(function, "max_steps", max_steps, expected, least=0, most=_MOST_STEPS)
 
 
 _MOST_STEPS = np.iinfo(np.int32).max  # rounds are counted in 32 bits
@@ -708,14 +699,14 @@ def fori_loop(
             same=("fori_loop", body_fun),
         )
         return value
-    if unroll not in (None, False, 1):
-        raise ArgumentValueError(
-            "Can only use `unroll` in `fori_loop` if the loop bounds are statically known.",
-            function="fori_loop",
-            argument="unroll",
-            got=unroll,
-            expected="None, False or 1 where a bound is traced",
-        )
+    checks.one_of(
+        "fori_loop",
+        "unroll",
+        unroll,
+        (None, False, 1),
+        "None, False or 1 where a bound is traced",
+        message="Can only use `unroll` in `fori_loop` if the loop bounds are statically known.",
+    )
     lower, upper = _same_dtype(lower, upper)
 
     def go_on(state: tuple) -> Any:

@@ -94,7 +94,7 @@ def _flat_draws(jaxpr: Jaxpr) -> Jaxpr:
         return shaped[v]
 
     for eqn in eqns:
-        result = eqn.outvars[0] if eqn.outvars else None
+        result: Any = eqn.outvars[0] if eqn.outvars else None
         form = forms.get(result)
         if form is not None:
             keys, width = read(eqn.invars[0], eqn), eqn.params["bit_width"]

@@ -6,9 +6,10 @@ import enum
 from collections.abc import Callable
 from typing import Any
 
+from sagax._src.argument_checks import checks
 from sagax._src.core import dtype_predicates, dtypes
 from sagax._src.core.primitive import Primitive
-from sagax._src.diagnostics.errors import ArgumentError, ArgumentValueError
+from sagax._src.diagnostics.errors import ArgumentValueError
 from sagax._src.frozen_class import record
 from sagax._src.primitives.makers import elementwise
 
@@ -80,13 +81,13 @@ def bind_accurately(primitive: Primitive, x: Any, accuracy: Any) -> Any:
     """Apply `primitive` to `x`; without an accuracy its parameter is left out."""
     if accuracy is None:
         return primitive.bind(x)
-    if not isinstance(accuracy, (AccuracyMode, Tolerance)):
-        raise ArgumentError(
-            function=primitive.name,
-            argument="accuracy",
-            got=accuracy,
-            expected="an AccuracyMode, a Tolerance or None",
-        )
+    checks.instance(
+        primitive.name,
+        "accuracy",
+        accuracy,
+        (AccuracyMode, Tolerance),
+        "an AccuracyMode, a Tolerance or None",
+    )
     return primitive.bind(x, accuracy=accuracy)
 
 

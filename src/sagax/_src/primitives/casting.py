@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Sequence
 from typing import Any
 
@@ -10,6 +9,7 @@ import ml_dtypes
 import numpy as np
 
 from sagax._src import config
+from sagax._src.argument_checks import checks
 from sagax._src.core import dims, dtypes
 from sagax._src.core.avals import ShapedArray, intern_aval
 from sagax._src.core.families import IDENTITY, SIMPLE, WHOLE, CotangentMask
@@ -17,7 +17,7 @@ from sagax._src.core.primitive import Primitive
 from sagax._src.core.samples import Sample, bf16, boolean, f32, i8, i32, u8
 from sagax._src.core.tangents import Zero
 from sagax._src.core.value import aval_of
-from sagax._src.diagnostics.errors import ArgumentError, ArgumentValueError, DtypeError
+from sagax._src.diagnostics.errors import ArgumentValueError, DtypeError
 from sagax._src.primitives.makers import elementwise, floating
 from sagax._src.primitives.structural import linear_rules, moveaxis
 
@@ -219,20 +219,17 @@ def reduce_precision(operand: Any, exponent_bits: int, mantissa_bits: int) -> An
         ("exponent_bits", exponent_bits, 1),
         ("mantissa_bits", mantissa_bits, 0),
     ):
-        try:
-            count = operator.index(value)
-        except TypeError:
-            raise ArgumentError(
-                function="reduce_precision", argument=name, got=value, expected="an int"
-            ) from None
-        if count < least:
-            raise ArgumentValueError(
-                function="reduce_precision",
-                argument=name,
-                got=count,
-                expected=f"an int of at least {least}",
+        in_range = f"an int of at least {least}"
+        bits.append(
+            checks.integer(
+                "reduce_precision",
+                name,
+                value,
+                show=checks.as_it_is,
+                least=least,
+                in_range=in_range,
             )
-        bits.append(count)
+        )
     return reduce_precision_p.bind(operand, exponent_bits=bits[0], mantissa_bits=bits[1])
 
 

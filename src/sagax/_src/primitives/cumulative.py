@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from sagax._src.argument_checks.checks import canonical_axis
 from sagax._src.core import dims, dtype_predicates, dtypes
 from sagax._src.core.avals import ShapedArray, intern_aval
 from sagax._src.core.families import WHOLE, CotangentMask, mask_filled, operand_size
@@ -28,7 +29,6 @@ from sagax._src.primitives.identities import optimization_barrier_p
 from sagax._src.primitives.makers import Accepts, number, real
 from sagax._src.primitives.shaping import broadcasted_iota, concatenate, rev, size_as_value
 from sagax._src.primitives.slicing import dynamic_slice_in_dim, slice_in_dim
-from sagax._src.primitives.structural import canonical_axis
 
 Combine = Callable[[Sequence[Any], Sequence[Any]], Sequence[Any]]
 

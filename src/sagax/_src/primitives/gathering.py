@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from sagax._src.argument_checks import checks
 from sagax._src.core import dims, dtype_predicates, dtypes
 from sagax._src.core.avals import ShapedArray, intern_aval
 from sagax._src.core.families import MOVEMENT, Fusion
@@ -411,14 +412,7 @@ def _(
     **_: Any,
 ) -> ShapedArray:
     dimension_numbers.check("gather", x, indices)
-    if len(slice_sizes) != x.ndim:
-        raise ShapeError(
-            function="gather",
-            argument="slice_sizes",
-            got=slice_sizes,
-            expected=f"one entry for each of the operand's {x.ndim} dimensions",
-            operand=x,
-        )
+    checks.one_for_each_dimension("gather", "slice_sizes", slice_sizes, x)
     for d, (size, whole) in enumerate(zip(slice_sizes, x.shape)):
         if not dims.same(size, whole) and (size < 0 or size > whole):
             raise ShapeError(

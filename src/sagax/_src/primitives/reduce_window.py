@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from sagax._src import tuning
+from sagax._src.argument_checks import checks
 from sagax._src.core import dims, dtype_predicates, dtypes
 from sagax._src.core.avals import ShapedArray, intern_aval
 from sagax._src.core.families import REDUCTION, WHOLE, shard_resized
@@ -208,10 +209,7 @@ def _(t: ShapedArray, x: ShapedArray, *, select_prim: Primitive, **params: Any) 
 
 
 def _check_selection(function: str, select_prim: Primitive, x: ShapedArray) -> None:
-    if select_prim not in _SELECTIONS:
-        raise ArgumentValueError(
-            function=function, argument="select_prim", got=select_prim, expected="ge_p or le_p"
-        )
+    checks.one_of(function, "select_prim", select_prim, _SELECTIONS, "ge_p or le_p")
     if not real.test(x.dtype):
         raise DtypeError(function=function, argument="operand", got=x, expected=real.words)
 

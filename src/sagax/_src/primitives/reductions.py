@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from sagax._src.argument_checks.checks import canonical_axis
 from sagax._src.core import dims, dtype_predicates, dtypes
 from sagax._src.core.avals import ShapedArray, intern_aval
 from sagax._src.core.families import COMBINING, REDUCTION, mask_filled, operand_size
@@ -26,7 +27,6 @@ from sagax._src.primitives.resharding import with_out_sharding
 from sagax._src.primitives.shaping import concatenate
 from sagax._src.primitives.structural import (
     batch_reduction,
-    canonical_axis,
     reduce_sum,
     reduce_sum_p,
 )

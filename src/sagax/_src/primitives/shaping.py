@@ -13,6 +13,8 @@ from typing import Any
 import numpy as np
 
 from sagax._src import config
+from sagax._src.argument_checks import checks
+from sagax._src.argument_checks.checks import canonical_axis
 from sagax._src.core import dims, dtype_predicates, dtypes
 from sagax._src.core.avals import ShapedArray, intern_aval, scalar_aval
 from sagax._src.core.families import JOINING, MOVEMENT, WHOLE, mask_all, mask_beside, shard_as_first
@@ -26,7 +28,6 @@ from sagax._src.primitives.resharding import with_out_sharding
 from sagax._src.primitives.structural import (
     broadcast_in_dim,
     broadcast_in_dim_p,
-    canonical_axis,
     convert,
     instantiate,
     linear_rules,
@@ -499,15 +500,8 @@ def tile(operand: Any, reps: Sequence[dims.Size]) -> Any:
 
 @tile_p.abstract
 def _(x: ShapedArray, *, reps: tuple) -> ShapedArray:
-    if len(reps) != x.ndim:
-        raise ShapeError(
-            function="tile",
-            argument="reps",
-            got=reps,
-            expected=f"one entry for each of the operand's {x.ndim} dimensions",
-            operand=x,
-            fix="sagax.numpy.tile fills up missing ones",
-        )
+    fix = "sagax.numpy.tile fills up missing ones"
+    checks.one_for_each_dimension("tile", "reps", reps, x, fix=fix)
     return intern_aval(
         tuple([s * r for s, r in zip(x.shape, reps, strict=True)]), x.dtype, x.weak_type, None
     )

@@ -9,6 +9,8 @@ from typing import Any
 
 import numpy as np
 
+from sagax._src.argument_checks import checks
+from sagax._src.argument_checks.checks import canonical_axis
 from sagax._src.core import dims, dtype_predicates, dtypes
 from sagax._src.core.avals import ShapedArray, intern_aval
 from sagax._src.core.families import JOINING, MOVEMENT, Fusion, Recompute, shard_resized
@@ -35,7 +37,6 @@ from sagax._src.primitives.shaping import (
 from sagax._src.primitives.structural import (
     broadcast,
     broadcast_in_dim,
-    canonical_axis,
     convert,
     expand_dims,
     instantiate,
@@ -116,14 +117,7 @@ def _(
     if strides is not None:
         given["strides"] = strides
     for argument, values in given.items():
-        if len(values) != x.ndim:
-            raise ShapeError(
-                function="slice",
-                argument=argument,
-                got=values,
-                expected=f"one entry for each of the operand's {x.ndim} dimensions",
-                operand=x,
-            )
+        checks.one_for_each_dimension("slice", argument, values, x)
     shape = []
     for axis, size in enumerate(x.shape):
         start, limit = start_indices[axis], limit_indices[axis]
@@ -325,14 +319,9 @@ def _(x: ShapedArray, value: ShapedArray, *, padding_config: tuple) -> ShapedArr
             expected="numbers or booleans",
             fix="use lax.concatenate with an array to put before or after",
         )
-    if len(padding_config) != x.ndim:
-        raise ArgumentValueError(
-            function="pad",
-            argument="padding_config",
-            got=padding_config,
-            expected=f"one entry for each of the operand's {x.ndim} dimensions",
-            operand=x,
-        )
+    checks.one_for_each_dimension(
+        "pad", "padding_config", padding_config, x, error=ArgumentValueError
+    )
     shape = []
     for axis, (size, (low, high, interior)) in enumerate(zip(x.shape, padding_config)):
         if interior < 0:
@@ -621,14 +610,7 @@ def _check_starts(function: str, x: ShapedArray, starts: Sequence[ShapedArray]) 
 @dynamic_slice_p.abstract
 def _(x: ShapedArray, *starts: ShapedArray, slice_sizes: tuple) -> ShapedArray:
     _check_starts("dynamic_slice", x, starts)
-    if len(slice_sizes) != x.ndim:
-        raise ShapeError(
-            function="dynamic_slice",
-            argument="slice_sizes",
-            got=slice_sizes,
-            expected=f"one entry for each of the operand's {x.ndim} dimensions",
-            operand=x,
-        )
+    checks.one_for_each_dimension("dynamic_slice", "slice_sizes", slice_sizes, x)
     for axis, (size, whole) in enumerate(zip(slice_sizes, x.shape)):
         if size is whole:
             continue

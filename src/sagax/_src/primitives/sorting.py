@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from sagax._src.argument_checks.checks import canonical_axis
 from sagax._src.core import dims, dtype_predicates, dtypes
 from sagax._src.core.avals import ShapedArray, intern_aval
 from sagax._src.core.families import WHOLE
@@ -23,7 +24,6 @@ from sagax._src.primitives import structural as s
 from sagax._src.primitives.arithmetic import neg
 from sagax._src.primitives.shaping import broadcasted_iota, rev
 from sagax._src.primitives.slicing import slice_in_dim
-from sagax._src.primitives.structural import canonical_axis
 
 sort_p = Primitive(
     "sort", family=WHOLE, rounds=False, creates_nan=False, host_cost=4, multiple_results=True, exact=True,

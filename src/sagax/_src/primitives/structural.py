@@ -12,6 +12,8 @@ from typing import Any
 
 import numpy as np
 
+from sagax._src.argument_checks import checks
+from sagax._src.argument_checks.checks import canonical_axis
 from sagax._src.core import dims, dtype_predicates, dtypes
 from sagax._src.core.avals import ShapedArray, intern_aval
 from sagax._src.core.families import (
@@ -27,31 +29,9 @@ from sagax._src.core.families import (
 from sagax._src.core.primitive import Primitive
 from sagax._src.core.samples import Sample, bf16, boolean, c64, f32, i8, i32, u8
 from sagax._src.core.tangents import Linear, Zero, is_linear, is_zero
-from sagax._src.core.trace import Tracer
 from sagax._src.core.value import aval_of
 from sagax._src.diagnostics.errors import ArgumentError, ArgumentValueError, ShapeError
 from sagax._src.primitives.resharding import with_out_sharding
-
-
-def canonical_axis(axis: Any, ndim: int, function: str, argument: str = "axis") -> int:
-    """`axis` as an int in [0, ndim); an error that names function and argument otherwise."""
-    if isinstance(axis, Tracer):
-        axis = axis.__index__()
-    try:
-        k = axis.__index__()
-    except AttributeError:
-        raise ArgumentError(
-            function=function, argument=argument, got=axis, expected="an int"
-        ) from None
-    if not -ndim <= k < ndim:
-        raise ArgumentValueError(
-            function=function,
-            argument=argument,
-            got=k,
-            expected=f"an axis of an array with {ndim} dimension{'s' if ndim != 1 else ''}"
-            + (f" ({-ndim} to {ndim - 1})" if ndim else ": a scalar has none"),
-        )
-    return k + ndim if k < 0 else k
 
 
 def linear_rules(primitive: Primitive) -> None:
@@ -128,14 +108,9 @@ broadcast_in_dim_p.samples = [
 def _(x: ShapedArray, *, shape: tuple, broadcast_dimensions: tuple) -> ShapedArray:
     if not dims.is_static(shape):
         dims.check_sizes(shape, "broadcast_in_dim: argument shape")
-    if len(broadcast_dimensions) != x.ndim:
-        raise ShapeError(
-            function="broadcast_in_dim",
-            argument="broadcast_dimensions",
-            got=broadcast_dimensions,
-            expected=f"one entry for each of the operand's {x.ndim} dimensions",
-            operand=x,
-        )
+    checks.one_for_each_dimension(
+        "broadcast_in_dim", "broadcast_dimensions", broadcast_dimensions, x
+    )
     if any(b <= a for a, b in zip(broadcast_dimensions, broadcast_dimensions[1:], strict=False)):
         raise ShapeError(
             function="broadcast_in_dim",
@@ -892,7 +867,6 @@ __all__ = [
     "broadcast",
     "broadcast_in_dim",
     "broadcast_in_dim_p",
-    "canonical_axis",
     "convert",
     "convert_element_type",
     "convert_element_type_p",

@@ -8,7 +8,7 @@ from types import MappingProxyType
 from typing import Any, Final
 
 from sagax._src import config, trees, xla
-from sagax._src.core import memo_keys
+from sagax._src.core.dispatch_keys import executable_key
 from sagax._src.core.jaxpr import ClosedJaxpr, Jaxpr
 from sagax._src.core.meshes import UNCONSTRAINED, PartitionSpec
 from sagax._src.core.shardings import NamedSharding, Sharding, Tiles
@@ -475,7 +475,7 @@ def run_jaxpr(
     inner = jaxpr.jaxpr
     committed = place_for(inner, in_context(placement(arrays), len(arrays)), len(arrays))
     device = committed if committed is not None else devices.default_device()
-    key = (memo_keys.COMPILED, device, config.thread.settings.key)
+    key = executable_key(device)
     compiled = inner.memo.get(key)
     if compiled is None:
         lowered = Lowered(inner, platform_of(device), name, place=device)

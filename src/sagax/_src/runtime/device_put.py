@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from sagax._src import config, xla
+from sagax._src.argument_checks import checks
 from sagax._src.core import dtype_predicates, dtypes
 from sagax._src.core.avals import intern_aval
 from sagax._src.core.meshes import AbstractMesh, Mesh
@@ -272,14 +273,14 @@ def make_array_from_single_device_arrays(
     shape = tuple(int(n) for n in shape)
     sharding.check_shape(shape, function=name)
     wanted = sharding.shard_shape(shape)
-    if not isinstance(arrays, (list, tuple)):
-        raise ArgumentError(
-            "`arrays` must be a list or tuple of single-device arrays",
-            function=name,
-            argument="arrays",
-            got=arrays,
-            expected="a list of arrays",
-        )
+    checks.instance(
+        name,
+        "arrays",
+        arrays,
+        (list, tuple),
+        "a list of arrays",
+        message="`arrays` must be a list or tuple of single-device arrays",
+    )
     by_device: dict[Any, ConcreteArray] = {}
     for i, x in enumerate(arrays):
         if type(x) is not ConcreteArray or len(x.devices()) != 1:

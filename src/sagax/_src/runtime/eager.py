@@ -18,6 +18,7 @@ import numpy as np
 
 from sagax._src import config, trees, tuning
 from sagax._src.core import dims, dtypes
+from sagax._src.core.dispatch_keys import call_key
 from sagax._src.core.jaxpr import Jaxpr, Literal
 from sagax._src.core.staging import hoist_constants, stage
 from sagax._src.diagnostics.errors import SagaxError
@@ -41,8 +42,8 @@ from sagax._src.transforms.prune import prune_jaxpr
 
 @lazy_imports
 def _() -> None:
-    global debug_nans, watch
-    from sagax._src.runtime import debug_nans
+    global arity_template, debug_nans, watch
+    from sagax._src.runtime import arity_template, debug_nans
     from sagax._src.runtime.key_reuse import watch
 
 
@@ -85,9 +86,7 @@ def _evaluate_any(primitive: Any, args: tuple, params: dict) -> Any:
         committed = placement(arrays)
     except SagaxError as error:
         raise error.attach(function=primitive.name) from None
-    key = (_thread.settings, committed, *[a.aval for a in arrays], *params.items())
-    if committed is None:
-        key = (key[0], *key[2:])
+    key = call_key([a.aval for a in arrays], committed, params.items())
     try:
         entry = primitive.entries.get(key)
     except TypeError:
@@ -215,61 +214,40 @@ def _host_entry(primitive: Any, params: dict, out: Any, committed: Any, operands
             return [_array(r, a, committed) for r, a in zip(results, out, strict=True)]
 
         return run_several
-    dtype, quietly = out.dtype, _run_quietly
+    if not 1 <= operands <= _MOST_NAMED:
 
-    def run(arrays: Sequence) -> ConcreteArray:
-        operands = [a.host() if a._host is None else a._host for a in arrays]
-        try:
-            result = quietly(reference, *operands)
-        except RuntimeError:
-            result = _quietly(reference, *operands)
-        if type(result) is not _ndarray or result.dtype is not dtype:
-            result = _as_numpy(result, dtype)
-        result.setflags(write=False)
-        return ConcreteArray(out, result, None, committed)
+        def run(arrays: Sequence) -> ConcreteArray:
+            result = _quietly(reference, *[a.host() for a in arrays])
+            return _array(result, out, committed)
 
-    def run_one(arrays: Sequence) -> ConcreteArray:  # as `run`, for what is called most
-        (x,) = arrays
-        x = x.host() if x._host is None else x._host
-        try:
-            result = quietly(reference, x)
-        except RuntimeError:
-            result = _quietly(reference, x)
-        if type(result) is not _ndarray or result.dtype is not dtype:
-            result = _as_numpy(result, dtype)
-        result.setflags(write=False)
-        return ConcreteArray(out, result, None, committed)
-
-    def run_two(arrays: Sequence) -> ConcreteArray:
-        x, y = arrays
-        x = x.host() if x._host is None else x._host
-        y = y.host() if y._host is None else y._host
-        try:
-            result = quietly(reference, x, y)
-        except RuntimeError:
-            result = _quietly(reference, x, y)
-        if type(result) is not _ndarray or result.dtype is not dtype:
-            result = _as_numpy(result, dtype)
-        result.setflags(write=False)
-        return ConcreteArray(out, result, None, committed)
-
-    def run_three(arrays: Sequence) -> ConcreteArray:
-        x, y, z = arrays
-        x = x.host() if x._host is None else x._host
-        y = y.host() if y._host is None else y._host
-        z = z.host() if z._host is None else z._host
-        try:
-            result = quietly(reference, x, y, z)
-        except RuntimeError:
-            result = _quietly(reference, x, y, z)
-        if type(result) is not _ndarray or result.dtype is not dtype:
-            result = _as_numpy(result, dtype)
-        result.setflags(write=False)
-        return ConcreteArray(out, result, None, committed)
-
+        return run
     if operands == 3 and primitive is select_n_p:
         return _choosing(reference, out, committed, 1, 2)
-    return {1: run_one, 2: run_two, 3: run_three}.get(operands, run)
+    return _maker(operands)(reference, out, out.dtype, committed)
+
+
+_MOST_NAMED = 8
+_RUN = """
+def make(reference, out, dtype, committed):
+    def run(arrays):
+        {operands}, = arrays
+        {x} = {x}.host() if {x}._host is None else {x}._host
+        try:
+            result = _run_quietly(reference, {operands})
+        except RuntimeError:
+            result = _quietly(reference, {operands})
+        if type(result) is not _ndarray or result.dtype is not dtype:
+            result = _as_numpy(result, dtype)
+        result.setflags(write=False)
+        return ConcreteArray(out, result, None, committed)
+
+    return run
+"""
+
+
+@functools.cache
+def _maker(operands: int) -> Callable:
+    return arity_template.filled_in(_RUN, operands, globals())
 
 
 def _choosing(reference: Callable, out: Any, committed: Any, no: int, yes: int) -> Callable:

@@ -9,11 +9,12 @@ from typing import Any
 
 import numpy as np
 
+from sagax._src.argument_checks import checks
 from sagax._src.core import meshes
 from sagax._src.core.meshes import AbstractMesh, AxisType, Mesh
 from sagax._src.core.shardings import SingleDeviceSharding
 from sagax._src.core.trace import evaluation, state
-from sagax._src.diagnostics.errors import ArgumentError, ArgumentValueError
+from sagax._src.diagnostics.errors import ArgumentValueError
 from sagax._src.runtime import devices as known_devices
 
 
@@ -108,14 +109,15 @@ class set_mesh:
     __slots__ = ("_context", "mesh")
 
     def __init__(self, mesh: Mesh | None) -> None:
-        if mesh is not None and not isinstance(mesh, Mesh):
-            raise ArgumentError(
-                function="set_mesh",
-                argument="mesh",
-                got=repr(mesh),
-                expected="a Mesh of devices",
-                fix="for an abstract mesh use sagax.sharding.use_abstract_mesh",
-            )
+        checks.instance(
+            "set_mesh",
+            "mesh",
+            mesh,
+            (Mesh, type(None)),
+            "a Mesh of devices",
+            show=repr,
+            fix="for an abstract mesh use sagax.sharding.use_abstract_mesh",
+        )
         if state.trace is not evaluation:
             raise ArgumentValueError(
                 "set_mesh can only be used outside of jitted functions",
@@ -143,14 +145,15 @@ def use_abstract_mesh(mesh: AbstractMesh) -> Any:
     ...     get_abstract_mesh().shape_tuple
     (('x', 4),)
     """
-    if not isinstance(mesh, AbstractMesh):
-        raise ArgumentError(
-            function="use_abstract_mesh",
-            argument="mesh",
-            got=repr(mesh),
-            expected="an AbstractMesh",
-            fix="use sagax.set_mesh for a mesh of devices",
-        )
+    checks.instance(
+        "use_abstract_mesh",
+        "mesh",
+        mesh,
+        AbstractMesh,
+        "an AbstractMesh",
+        show=repr,
+        fix="use sagax.set_mesh for a mesh of devices",
+    )
     return _AbstractContext(mesh)
 
 

@@ -2,7 +2,7 @@
 
 `parse` reads what stands between the brackets, `plan` makes one gather or scatter of it, `get` and
 `update` carry it out, `host` by NumPy where nothing is traced; `windows` are slices that start at a
-traced place; `taking` and `grids` are the functions of NumPy that go with indexing.
+traced position; `taking` and `grids` are the functions of NumPy that go with indexing.
 """
 
 from __future__ import annotations

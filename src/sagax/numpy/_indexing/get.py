@@ -10,6 +10,7 @@ from sagax._src import config
 from sagax._src.core import dims
 from sagax._src.core.trace import evaluation, state
 from sagax._src.core.value import aval_of
+from sagax._src.diagnostics import events
 from sagax._src.diagnostics.errors import ArgumentError, ArgumentValueError
 from sagax._src.primitives.gathering import GatherScatterMode, gather
 from sagax._src.primitives.shaping import rev
@@ -17,13 +18,13 @@ from sagax._src.primitives.slicing import dynamic_slice, dynamic_slice_p
 from sagax._src.primitives.slicing import slice as static_slice
 from sagax._src.primitives.structural import expand_dims, reshape, squeeze
 from sagax._src.runtime.array import ConcreteArray
-from sagax.numpy._indexing.host import all_inside, is_concrete, read_known, view_of
+from sagax.numpy._indexing.host import all_inside, is_concrete, read_on_host, view_of
 from sagax.numpy._indexing.lazy import lazily, lazy_read
 from sagax.numpy._indexing.parse import (
     ArrayIndexError,
+    AxisSlice,
     Index,
-    Part,
-    Places,
+    IndexArray,
     Point,
     clamped,
     empty_axis,
@@ -72,46 +73,58 @@ def getitem(
             return view
     shape = aval_of(x).shape
     read = parse(shape, index, wrap_negative_indices)
-    how = None if mode is None else GatherScatterMode.from_any(mode)
-    fills = how is GatherScatterMode.FILL_OR_DROP
-    if how is None and _thread.settings.check_bounds and is_concrete(x):
+    index_mode = None if mode is None else GatherScatterMode.from_any(mode)
+    fills = index_mode is GatherScatterMode.FILL_OR_DROP
+    if index_mode is None and _thread.settings.check_bounds and is_concrete(x):
         check_bounds(read.items, shape, wrap_negative_indices)
-    several = moves = False  # several places, or one that is known when the program runs
+    needs_gather = is_dynamic = False  # several positions, or one known at run time
     items: list = []
     for item in read.items:
         kind = type(item)
         if kind is Point:
             if not inside(item.at, shape[item.axis]):
-                if how is None and _thread.settings.check_static_indices:
+                if index_mode is None and _thread.settings.check_static_indices:
                     raise _out_of_bounds(
                         item.at, item.axis, shape, wrap_negative_indices, "check_static_indices"
                     )
-                several = several or fills
+                needs_gather = needs_gather or fills
                 if strategy == "auto" and not fills and _missing(item.at, shape[item.axis]):
                     # the window is moved into bounds when it is read, and `checkify` sees where it was
-                    item, moves = Point(item.axis, max(-(2**31), min(item.at, 2**31 - 1))), True
+                    item, is_dynamic = (
+                        Point(item.axis, max(-(2**31), min(item.at, 2**31 - 1))),
+                        True,
+                    )
                 elif not fills:
+                    if events.index_clamped.function is not None:
+                        events.index_clamped.function(item.at, shape[item.axis])
                     item = Point(item.axis, clamped(item.at, shape[item.axis]))
-        elif kind is Places:
+        elif kind is IndexArray:
             _check_not_empty(item, shape)
-            moves = True
-            several = several or item.axis is None or item.at.ndim > 0
-        elif kind is Part and item.moves:
-            moves = True
-            several = several or item.step != 1
+            is_dynamic = True
+            needs_gather = needs_gather or item.axis is None or item.at.ndim > 0
+        elif kind is AxisSlice and item.is_dynamic:
+            is_dynamic = True
+            needs_gather = needs_gather or item.step != 1
         items.append(item)
     if strategy != "auto":
-        several = _strategy(strategy, several or (moves and fills), moves)
-        moves = moves or strategy == "dynamic_slice"
-    elif is_concrete(x) and (not (fills and several) or all_inside(items, shape)):
-        found = read_known(x, Index(items, read.apart))
+        needs_gather = _strategy(strategy, needs_gather or (is_dynamic and fills), is_dynamic)
+        is_dynamic = is_dynamic or strategy == "dynamic_slice"
+    elif is_concrete(x) and (not (fills and needs_gather) or all_inside(items, shape)):
+        if events.known_indices_read.function is not None:
+            events.known_indices_read.function(x, items)
+        found = read_on_host(x, Index(items, read.separated))
         if found is not None:
             return found
-    if several or (moves and fills):
+    if needs_gather or (is_dynamic and fills):
         return _gathered(
-            x, Index(items, read.apart), how, fill_value, indices_are_sorted, unique_indices
+            x,
+            Index(items, read.separated),
+            index_mode,
+            fill_value,
+            indices_are_sorted,
+            unique_indices,
         )
-    return _moving(x, items) if moves else _static(x, items)
+    return _dynamic(x, items) if is_dynamic else _static(x, items)
 
 
 def _missing(at: Any, size: Any) -> bool:
@@ -119,8 +132,8 @@ def _missing(at: Any, size: Any) -> bool:
     return type(at) is int and type(size) is int and state.trace is not evaluation
 
 
-def _strategy(strategy: Any, several: bool, moves: bool) -> bool:
-    """Return whether to gather, for an index that needs it (`several`) or has traced parts."""
+def _strategy(strategy: Any, needs_gather: bool, is_dynamic: bool) -> bool:
+    """Return whether to gather, for an index that needs it (`needs_gather`) or has traced parts."""
     if strategy not in ("gather", "static_slice", "dynamic_slice"):
         raise ArgumentValueError(
             function="ndarray.at[...].get",
@@ -128,7 +141,7 @@ def _strategy(strategy: Any, several: bool, moves: bool) -> bool:
             got=repr(strategy),
             expected="'auto', 'gather', 'static_slice' or 'dynamic_slice'",
         )
-    if strategy != "gather" and (several or (moves and strategy == "static_slice")):
+    if strategy != "gather" and (needs_gather or (is_dynamic and strategy == "static_slice")):
         kinds = "static" if strategy == "static_slice" else "scalar"
         raise ArgumentError(
             f"the strategy '{strategy}' takes an index of {kinds} integers and slices only",
@@ -139,7 +152,7 @@ def _strategy(strategy: Any, several: bool, moves: bool) -> bool:
     return strategy == "gather"
 
 
-def _check_not_empty(item: Places, shape: tuple) -> None:
+def _check_not_empty(item: IndexArray, shape: tuple) -> None:
     """Raise if an element of an axis is asked for that has none."""
     if item.axis is not None:
         size = shape[item.axis]
@@ -152,7 +165,7 @@ def check_bounds(items: list, shape: tuple, wrapped: bool) -> None:
     for item in items:
         if type(item) is Point and not inside(item.at, shape[item.axis]):
             raise _out_of_bounds(item.at, item.axis, shape, wrapped, "check_bounds")
-        if type(item) is Places and item.axis is not None and isinstance(item.at, np.ndarray):
+        if type(item) is IndexArray and item.axis is not None and isinstance(item.at, np.ndarray):
             outside = (item.at < 0) | (item.at >= shape[item.axis])
             if outside.any():
                 first = int(item.at[outside].flat[0])
@@ -197,7 +210,7 @@ def _static(x: Any, items: list) -> Any:
     if any(step != 1 for step in strides):
         x = static_slice(x, starts, limits, strides)
     elif is_concrete(x):
-        # One program for all places: `x[i]` in a loop compiles once.
+        # One executable for all positions: `x[i]` in a loop compiles once.
         sizes = tuple([stop - start for start, stop in zip(starts, limits)])
         x = x if sizes == shape else dynamic_slice(x, starts, sizes)
     else:
@@ -209,8 +222,8 @@ def _static(x: Any, items: list) -> Any:
     return expand_dims(x, new) if new else x
 
 
-def _moving(x: Any, items: list) -> Any:
-    """One window whose place is known when the program runs, then what is static in it."""
+def _dynamic(x: Any, items: list) -> Any:
+    """Slice one window whose position is traced, then apply the static parts of the index."""
     shape = aval_of(x).shape
     starts: list[Any] = [0] * len(shape)
     sizes = list(shape)
@@ -218,7 +231,7 @@ def _moving(x: Any, items: list) -> Any:
     for item in items:
         if item is None:
             static.append(None)
-        elif type(item) is not Part:
+        elif type(item) is not AxisSlice:
             starts[item.axis], sizes[item.axis] = item.at, 1
             static.append(Point(item.axis, 0))
         else:
@@ -228,7 +241,7 @@ def _moving(x: Any, items: list) -> Any:
                 inner = (size - 1) * -step
                 start = start - inner
             starts[axis], sizes[axis] = start, dims.dilate_dim(size, abs(step))
-            static.append(Part(axis, inner, size, step))
+            static.append(AxisSlice(axis, inner, size, step))
     found = {s.dtype for s in starts if hasattr(s, "dtype")}
     dtype = found.pop() if found else np.dtype(np.int32)
     if found:

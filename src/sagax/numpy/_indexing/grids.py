@@ -9,16 +9,13 @@ import numpy as np
 from sagax._src.core import dims, dtypes
 from sagax._src.core.trace import Tracer
 from sagax._src.core.value import Array
-from sagax._src.diagnostics.errors import (
-    ArgumentError,
-    ArgumentValueError,
-    ConcretizationTypeError,
-)
+from sagax._src.diagnostics.errors import ArgumentError, ArgumentValueError, ConcretizationTypeError
 from sagax._src.primitives.shaping import stack
 from sagax._src.primitives.structural import broadcast_in_dim, convert, expand_dims
 from sagax.numpy._arguments import concrete_or_raise
 from sagax.numpy._base import as_array, promote_dtypes, x64
-from sagax.numpy._creation import arange, asarray, linspace
+from sagax.numpy._conversion import asarray
+from sagax.numpy._creation import arange, linspace
 from sagax.numpy._joining import concatenate
 
 
@@ -42,7 +39,7 @@ index_exp = IndexExpression(True)
 
 
 def _range(name: str, s: slice) -> Array:
-    """The numbers that a slice stands for; an imaginary step is their count, with the stop."""
+    """Create the numbers that a slice stands for; an imaginary step is their count, with the stop."""
     start, stop, step = [
         None if bound is None else _number(f"slice {what} of numpy.{name}", bound)
         for what, bound in (("start", s.start), ("stop", s.stop), ("step", s.step))
@@ -73,7 +70,7 @@ def _number(what: str, x: Any) -> Any:
 
 
 def _axes(name: str, index: Any) -> list:
-    """The ranges of a tuple of slices, in one dtype."""
+    """Create the ranges of a tuple of slices, in one dtype."""
     for s in index:
         if not isinstance(s, slice):
             raise ArgumentError(
@@ -124,7 +121,7 @@ class OpenGrid:
 
 
 def _along(line: Any, axis: int, ndim: int) -> Any:
-    """A one-dimensional array with its dimension at `axis` of an array of that rank."""
+    """Reshape a one-dimensional array to a given rank, with its dimension at `axis`."""
     return expand_dims(line, [d for d in range(ndim) if d != axis])
 
 
@@ -143,29 +140,29 @@ class Joining:
     `r_`) makes a matrix with one row or one column.
     """
 
-    def __init__(self, name: str, axis: int, ndim: int, place: int) -> None:
+    def __init__(self, name: str, axis: int, ndim: int, position: int) -> None:
         self._name = name
-        self._default = (axis, ndim, place)
+        self._default = (axis, ndim, position)
 
     def __repr__(self) -> str:
         return f"sagax.numpy.{self._name}"
 
     def __getitem__(self, index: Any) -> Array:
         entries = list(index) if isinstance(index, tuple) else [index]
-        axis, ndim, place = self._default
+        axis, ndim, position = self._default
         matrix = ""
         if entries and isinstance(entries[0], str):
             directive = entries.pop(0)
             if directive in ("r", "c") and self._name == "r_":
                 matrix = directive
             else:
-                axis, ndim, place = self._directive(directive)
-        parts = [self._part(e, ndim, place) for e in entries]
-        if not parts:
+                axis, ndim, position = self._directive(directive)
+        blocks = [self._block(e, ndim, position) for e in entries]
+        if not blocks:
             raise ArgumentValueError(
                 function=self._name, got="nothing", expected="at least one part to join"
             )
-        joined = concatenate(parts, axis)
+        joined = concatenate(blocks, axis)
         if matrix and joined.ndim == 1:
             return expand_dims(joined, (0,) if matrix == "r" else (1,))
         return joined
@@ -185,22 +182,22 @@ class Joining:
             )
         return tuple(numbers + list(self._default[len(numbers) :]))  # type: ignore[return-value]
 
-    def _part(self, entry: Any, ndim: int, place: int) -> Any:
+    def _block(self, entry: Any, ndim: int, position: int) -> Any:
         if isinstance(entry, slice):
             entry = _range(self._name, entry)
         elif isinstance(entry, str):
             raise ArgumentValueError(
                 function=self._name, got=repr(entry), expected="text as the first entry only"
             )
-        part = asarray(entry)
-        have = part.ndim
-        if have == 0:
-            part = broadcast_in_dim(part, (1,) * max(ndim, 1))
-        elif have < ndim:
-            order = place if place >= 0 else ndim - have + place + 1
-            new = [d for d in range(ndim) if not order <= d < order + have]
-            part = expand_dims(part, new)
-        return part
+        block = asarray(entry)
+        rank = block.ndim
+        if rank == 0:
+            block = broadcast_in_dim(block, (1,) * max(ndim, 1))
+        elif rank < ndim:
+            order = position if position >= 0 else ndim - rank + position + 1
+            new = [d for d in range(ndim) if not order <= d < order + rank]
+            block = expand_dims(block, new)
+        return block
 
 
 r_ = Joining("r_", 0, 1, -1)

@@ -16,7 +16,7 @@ from sagax._src.core.shardings import Sharding
 from sagax._src.core.trace import evaluation, state
 from sagax._src.lazy_import import lazy_imports
 from sagax._src.runtime.array import ConcreteArray
-from sagax.numpy._indexing.parse import Index, Places, Point, inside
+from sagax.numpy._indexing.parse import Index, IndexArray, Point, inside
 
 
 @lazy_imports
@@ -29,7 +29,7 @@ _thread = config.thread
 _U32 = np.dtype(np.uint32)
 _SIMPLE = frozenset((int, slice, type(None), type(Ellipsis)))
 
-# How updates are combined with what is there, where the engine does exactly that
+# NumPy's ufuncs that combine updates with old elements exactly as the engine does
 _WRITES = {"set": None, "add": np.add, "subtract": np.subtract}
 
 
@@ -64,27 +64,27 @@ def view_of(x: ConcreteArray, index: Any) -> Any:
         if dtypes.is_extended(dtype) and (kind is tuple or not aval.ndim):
             return None  # the indices must not reach the dimensions inside of each element
     try:
-        part = host[key]
+        view = host[key]
     except (IndexError, TypeError, ValueError):  # wrong indices are explained elsewhere
         return None
     if host.size > tuning.NUMPY_MAX_ELEMENTS or host.ndim != aval.ndim:
-        found = _part_of(x, host, part)
+        found = _array_of_view(x, host, view)
         return watch.share_part(x, found, key) if watched else found
     if watched:
-        found = intern_aval(part.shape, dtype, aval.weak_type, None)
-        return watch.share_part(x, ConcreteArray(found, part, None, x._device), key)
+        found = intern_aval(view.shape, dtype, aval.weak_type, None)
+        return watch.share_part(x, ConcreteArray(found, view, None, x._device), key)
     return ConcreteArray(
-        intern_aval(part.shape, dtype, aval.weak_type, None), part, None, x._device
+        intern_aval(view.shape, dtype, aval.weak_type, None), view, None, x._device
     )
 
 
 def _may_hold_keys(dtype: Any) -> bool:
-    """Parts of keys, typed or raw, are taken by operations that know which keys have been used."""
+    """Decide if arrays of a dtype may hold keys, which only operations that track their use read."""
     return dtype is _U32 or dtypes.is_extended(dtype)
 
 
 def _host_of(x: ConcreteArray) -> np.ndarray | None:
-    """The contents of `x`, if they are in the memory of the host."""
+    """Return the contents of `x`, if they are in the memory of the host."""
     if isinstance(x._device, Sharding):
         return None
     if x._host is None and x.device.platform != "cpu":
@@ -92,19 +92,19 @@ def _host_of(x: ConcreteArray) -> np.ndarray | None:
     return x.host()
 
 
-def _part_of(x: ConcreteArray, host: np.ndarray, part: np.ndarray) -> ConcreteArray:
-    """A part of the contents of `x` as an array."""
+def _array_of_view(x: ConcreteArray, host: np.ndarray, view: np.ndarray) -> ConcreteArray:
+    """Create an array from a view of the contents of `x`."""
     aval = x.aval
-    if host.size > tuning.NUMPY_MAX_ELEMENTS and part.size < host.size // 2:
-        part = part.copy()  # a small part must not keep a large array in memory
-        part.flags.writeable = False
+    if host.size > tuning.NUMPY_MAX_ELEMENTS and view.size < host.size // 2:
+        view = view.copy()  # a small part must not keep a large array in memory
+        view.flags.writeable = False
     inner = host.ndim - aval.ndim  # dimensions inside of each element, such as those of a key
-    shape = part.shape[:-inner] if inner else part.shape
+    shape = view.shape[:-inner] if inner else view.shape
     aval = intern_aval(shape, aval.dtype, aval.weak_type, None)
-    return ConcreteArray(aval, part, None, x._device)
+    return ConcreteArray(aval, view, None, x._device)
 
 
-def read_known(x: ConcreteArray, index: Index) -> Any:
+def read_on_host(x: ConcreteArray, index: Index) -> Any:
     """Read by an index that is all concrete; None if it is not, or if that is no faster.
 
     It is none for index arrays into large arrays, which the engine gathers faster. Places out of
@@ -115,25 +115,25 @@ def read_known(x: ConcreteArray, index: Index) -> Any:
     host = _host_of(x)
     if host is None:
         return None
-    arrays = [item.at for item in index.items if type(item) is Places]
+    arrays = [item.at for item in index.items if type(item) is IndexArray]
     if arrays and (host.size > tuning.NUMPY_MAX_ELEMENTS or not _all_small(arrays)):
         return None
     key = _key(index, host.shape)
     if key is None:
         return None
     try:
-        part = host[key]
+        view = host[key]
     except IndexError:  # arrays that do not broadcast are explained elsewhere
         return None
     if arrays:
-        if part.size > tuning.NUMPY_MAX_ELEMENTS:
+        if view.size > tuning.NUMPY_MAX_ELEMENTS:
             return None
-        part = np.ascontiguousarray(part)
-        part.flags.writeable = False
-    return _part_of(x, host, part)
+        view = np.ascontiguousarray(view)
+        view.flags.writeable = False
+    return _array_of_view(x, host, view)
 
 
-def write_known(method: str, x: ConcreteArray, index: Index, values: Any) -> Any:
+def update_on_host(method: str, x: ConcreteArray, index: Index, values: Any) -> Any:
     """Update `x` on the host, if all is known, in bounds and small; None otherwise.
 
     The values have the dtype of `x` and broadcast to the part.
@@ -164,7 +164,7 @@ def write_known(method: str, x: ConcreteArray, index: Index, values: Any) -> Any
     out = host.copy()
     if combine is None:
         out[key] = values
-    elif any(type(item) is Places for item in index.items):
+    elif any(type(item) is IndexArray for item in index.items):
         with np.errstate(all="ignore"):
             combine.at(out, key, values)
     else:
@@ -179,7 +179,7 @@ def _all_small(arrays: list) -> bool:
 
 
 def _key(index: Index, shape: tuple) -> tuple | None:
-    """The index for NumPy, with all places in bounds; None if something is not known."""
+    """Convert the index for NumPy, with all positions in bounds; None if an item is traced."""
     key: list = []
     for item in index.items:
         kind = type(item)
@@ -187,24 +187,24 @@ def _key(index: Index, shape: tuple) -> tuple | None:
             key.append(None)
         elif kind is Point:
             key.append(item.at)
-        elif kind is Places:
+        elif kind is IndexArray:
             if item.axis is None or not isinstance(item.at, np.ndarray):
                 return None
             last = max(shape[item.axis] - 1, 0)
             key.append(np.minimum(np.maximum(item.at, 0), last))
-        elif item.moves:
+        elif item.is_dynamic:
             return None
         else:
             stop = item.start + item.size * item.step
             key.append(slice(item.start, stop if stop >= 0 else None, item.step))
-    if index.apart and _looks_adjacent(index):
+    if index.separated and _looks_adjacent(index):
         return None
     return (*key, ...)
 
 
 def _looks_adjacent(index: Index) -> bool:
     """Return whether an ellipsis of no axes keeps the index arrays apart, which the items do not show."""
-    together = [k for k, item in enumerate(index.items) if type(item) in (Point, Places)]
+    together = [k for k, item in enumerate(index.items) if type(item) in (Point, IndexArray)]
     return together[-1] - together[0] < len(together)
 
 
@@ -213,7 +213,7 @@ def all_inside(items: list, shape: tuple) -> bool:
     for item in items:
         if type(item) is Point and not inside(item.at, shape[item.axis]):
             return False
-        if type(item) is Places and item.axis is not None:
+        if type(item) is IndexArray and item.axis is not None:
             at = item.at
             if not isinstance(at, np.ndarray) or (
                 at.size and (at.min() < 0 or at.max() >= shape[item.axis])

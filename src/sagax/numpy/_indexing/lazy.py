@@ -35,7 +35,7 @@ def is_traced_mask(x: Any) -> bool:
 
 
 def _split(index: Any) -> tuple[int, Any, tuple] | None:
-    """The axis, the mask and what comes after it, of an index that is one mask after full slices."""
+    """Split an index that is one mask after full slices: the axis, the mask and the rest."""
     entries = index if isinstance(index, tuple) else (index,)
     for k, entry in enumerate(entries):
         if isinstance(entry, Array) and is_traced_mask(entry):
@@ -73,20 +73,20 @@ def lazy_update(x: Any, index: Any, values: Any, update: Callable[[Any, Any], An
     view = lazy_masks.lazy_view(x, mask, axis)
     if view is None:
         return None
-    shape, have = view.shape, aval_of(values).shape
-    lead = len(shape) - len(have)
+    shape, values_shape = view.shape, aval_of(values).shape
+    lead = len(shape) - len(values_shape)
     fits = lead >= 0 and all(
-        dims.same(h, s) or dims.same(h, 1) for h, s in zip(have, shape[lead:], strict=True)
+        dims.same(h, s) or dims.same(h, 1) for h, s in zip(values_shape, shape[lead:], strict=True)
     )
     if not fits:
         return None
-    if lead <= axis and dims.same(have[axis - lead], shape[axis]):
+    if lead <= axis and dims.same(values_shape[axis - lead], shape[axis]):
         values = broadcast_in_dim(values, shape, range(lead, len(shape)))
         values = lazy_masks.lazy_fill(values, mask, axis)
-    elif have:
+    elif values_shape:
         # the dimension of the mask, of size 1 here, becomes those of the mask
         rank = aval_of(mask).ndim
-        full = (1,) * lead + tuple(have)
+        full = (1,) * lead + tuple(values_shape)
         values = reshape(values, (*full[:axis], *(1,) * rank, *full[axis + 1 :]))
         values = broadcast_in_dim(values, aval.shape, range(aval.ndim))
     changed = update(x, values)
@@ -95,7 +95,7 @@ def lazy_update(x: Any, index: Any, values: Any, update: Callable[[Any, Any], An
     return select_n_p.bind(where, x, changed)
 
 
-def lazy_places(condition: Any, dtype: Any) -> tuple | None:
+def lazy_nonzero(condition: Any, dtype: Any) -> tuple | None:
     """Return the indices where the traced boolean array `condition` is True, as lazy views."""
     shape = aval_of(condition).shape
     found = []

@@ -30,7 +30,7 @@ from sagax._src.primitives.selection import select_n
 from sagax._src.primitives.shaping import size_as_value
 from sagax._src.primitives.structural import convert
 from sagax._src.runtime.array import ConcreteArray
-from sagax.numpy._creation import asarray
+from sagax.numpy._conversion import asarray
 from sagax.numpy._indexing.windows import Slice
 
 _INT32 = np.dtype(np.int32)
@@ -43,7 +43,7 @@ class ArrayIndexError(SagaxError, IndexError):
     code = "SX0126"
 
 
-class Part(NamedTuple):
+class AxisSlice(NamedTuple):
     """`size` elements along an axis: from `start` on, `step` apart.
 
     They lie inside of the axis, unless `start` is a scalar array, which is known when the program
@@ -56,7 +56,7 @@ class Part(NamedTuple):
     step: Any
 
     @property
-    def moves(self) -> bool:
+    def is_dynamic(self) -> bool:
         """Return whether the start is traced."""
         return type(self.start) is not int and not dims.is_dim(self.start)
 
@@ -68,7 +68,7 @@ class Point(NamedTuple):
     at: Any
 
 
-class Places(NamedTuple):
+class IndexArray(NamedTuple):
     """The elements along an axis that an array of integers names.
 
     The array is a NumPy array where it is known. Axis None: no axis is taken, there is only a shape
@@ -81,19 +81,19 @@ class Places(NamedTuple):
 
 
 class Index(NamedTuple):
-    """An index, read: parts, points, places, and None for a new axis, in order.
+    """A parsed index: slices, points, index arrays, and None for a new axis, in order.
 
     Each axis of the array is in one of them.
 
-    `apart`: items that are broadcast together (points and places) have something between them, so
+    `separated`: items that are broadcast together (points and index arrays) have something between them, so
     that the result has their dimensions first.
     """
 
     items: list[Any]
-    apart: bool
+    separated: bool
 
 
-# -- the whole index ------------------------------------------------------------------------------
+# -- the full index -------------------------------------------------------------------------------
 
 
 def parse(shape: tuple, index: Any, wrap: bool = True) -> Index:
@@ -128,17 +128,17 @@ def parse(shape: tuple, index: Any, wrap: bool = True) -> Index:
         if entry is None:
             items.append(None)
         elif entry is Ellipsis:
-            items += [Part(a, 0, shape[a], 1) for a in range(axis, axis + rest)]
+            items += [AxisSlice(a, 0, shape[a], 1) for a in range(axis, axis + rest)]
             axis += rest
         else:
             found = _items_of(entry, axis, shape, k, wrap)
             items += found
-            if type(found[0]) is not Part:
+            if type(found[0]) is not AxisSlice:
                 together.append(k)
             axis += _axes_of(entry)
-    items += [Part(a, 0, shape[a], 1) for a in range(axis, len(shape))]
-    apart = bool(together) and together[-1] - together[0] >= len(together)
-    return Index(items, apart)
+    items += [AxisSlice(a, 0, shape[a], 1) for a in range(axis, len(shape))]
+    separated = bool(together) and together[-1] - together[0] >= len(together)
+    return Index(items, separated)
 
 
 def _entries(index: Any) -> list:
@@ -167,7 +167,7 @@ def _no_text(index: Any) -> ArgumentError:
 
 
 def _entry(e: Any, position: int) -> Any:
-    """An entry of the index as one of few types.
+    """Convert an entry of the index to one of few types.
 
     None, Ellipsis, slice, Slice, int, Dim, NumPy array of integers or booleans, Array of integers.
     """
@@ -251,15 +251,15 @@ def _items_of(entry: Any, axis: int, shape: tuple, position: int, wrap: bool) ->
         if entry.dtype == bool:
             return _mask_items(entry, axis, shape, position)
         size = shape[axis]
-        return [Places(axis, wrapped(entry, size) if wrap else _narrow(entry, size))]
+        return [IndexArray(axis, wrapped(entry, size) if wrap else _narrow(entry, size))]
     size = shape[axis]
     kind = type(entry)
     if kind is slice:
-        return [_part(axis, entry, size, position)]
+        return [_axis_slice(axis, entry, size, position)]
     if kind is Slice:
         return [_window(axis, entry, size, position)]
     if isinstance(entry, Array):
-        return [Places(axis, wrapped(entry, size) if wrap else _wide(entry))]
+        return [IndexArray(axis, wrapped(entry, size) if wrap else _wide(entry))]
     if kind is int:
         dtypes.check_python_int(entry, _INT64 if config.current().x64 else _INT32)
     if type(size) is int and size == 0:
@@ -277,7 +277,7 @@ def empty_axis(axis: int) -> ArrayIndexError:
 
 def _mask_items(mask: np.ndarray, axis: int, shape: tuple, position: int) -> list[Any]:
     if mask.ndim == 0:  # True or False: a new axis with one element, or with none
-        return [Places(None, np.zeros(int(mask), _INT32), True)]
+        return [IndexArray(None, np.zeros(int(mask), _INT32), True)]
     expected = shape[axis : axis + mask.ndim]
     # a mask of size 0 selects nothing of any axis, as in NumPy
     if not all(m == 0 or dims.same(m, size) for m, size in zip(mask.shape, expected)):
@@ -287,10 +287,10 @@ def _mask_items(mask: np.ndarray, axis: int, shape: tuple, position: int) -> lis
             expected="a mask with the sizes of the axes that it selects from",
         )
     found = np.nonzero(mask)
-    return [Places(axis + k, at.astype(_INT32), True) for k, at in enumerate(found)]
+    return [IndexArray(axis + k, at.astype(_INT32), True) for k, at in enumerate(found)]
 
 
-def _part(axis: int, s: slice, size: Any, position: int) -> Part:
+def _axis_slice(axis: int, s: slice, size: Any, position: int) -> AxisSlice:
     try:
         start, count, step = dims.canonical_slice(s, size)
     except TypeError as error:
@@ -308,7 +308,7 @@ def _part(axis: int, s: slice, size: Any, position: int) -> Part:
         ) from None
     # one element, or none, is the same in either direction
     one = type(count) is int and count <= 1
-    return Part(axis, start, count, 1 if one else step)
+    return AxisSlice(axis, start, count, 1 if one else step)
 
 
 def _is_integer(bound: Any) -> bool:
@@ -334,14 +334,14 @@ def _moving_slice(s: slice, tracer: Tracer, position: int) -> ArrayIndexError:
     )
 
 
-def _window(axis: int, s: Slice, size: Any, position: int) -> Part:
+def _window(axis: int, s: Slice, size: Any, position: int) -> AxisSlice:
     start = s.start
     count, stride = _integer("size", s.size), _integer("stride", s.stride)
     if stride < 1:
         raise ArgumentError(function="ds", argument="stride", got=stride, expected="at least 1")
     if not isinstance(start, (Array, np.ndarray)):
         start = _integer("start", start)
-        return _part(axis, slice(start, start + count * stride, stride), size, position)
+        return _axis_slice(axis, slice(start, start + count * stride, stride), size, position)
     if start.ndim or not dtype_predicates.is_integer(start.dtype):
         raise ArgumentError(
             function="ds", argument="start", got=start, expected="an integer scalar"
@@ -352,11 +352,11 @@ def _window(axis: int, s: Slice, size: Any, position: int) -> Part:
             function="ds",
             argument="size",
         )
-    return Part(axis, wrapped(start, size), count, stride)
+    return AxisSlice(axis, wrapped(start, size), count, stride)
 
 
 def _integer(argument: str, value: Any) -> Any:
-    """An int or a symbolic size."""
+    """Convert an entry to an int or a symbolic size."""
     if dims.is_dim(value):
         return value
     if isinstance(value, Tracer) and value.concrete() is None:
@@ -389,7 +389,7 @@ def wrapped(at: Any, size: Any) -> Any:
 
 
 def _narrow(at: np.ndarray, size: Any) -> np.ndarray:
-    """Known indices in 32 bits; those that do not fit are out of bounds, and stay so."""
+    """Convert static indices to 32 bits; those that do not fit are out of bounds, and stay so."""
     if at.dtype == _INT32:
         return at
     low, high = np.iinfo(_INT32).min, np.iinfo(_INT32).max
@@ -401,7 +401,7 @@ def _narrow(at: np.ndarray, size: Any) -> np.ndarray:
 
 
 def _wide(at: Any) -> Any:
-    """Traced indices in a type that holds the sizes of arrays."""
+    """Convert traced indices to a type that holds the sizes of arrays."""
     dtype = aval_of(at).dtype
     return at if dtype.itemsize >= 4 and dtype.kind in "iu" else convert(at, _INT32)
 

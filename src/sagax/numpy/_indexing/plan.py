@@ -24,7 +24,7 @@ from sagax._src.primitives.scattering import ScatterDimensionNumbers
 from sagax._src.primitives.shaping import concatenate, full, iota, size_as_value
 from sagax._src.primitives.structural import broadcast_in_dim, convert
 from sagax._src.runtime.array import from_host
-from sagax.numpy._indexing.parse import Index, Part, Places, Point
+from sagax.numpy._indexing.parse import AxisSlice, Index, IndexArray, Point
 
 _INT32 = np.dtype(np.int32)
 _INT64 = np.dtype(np.int64)
@@ -33,11 +33,11 @@ _INT64 = np.dtype(np.int64)
 class Entry(NamedTuple):
     """One number of each index vector: which item gives it, and where the item's dimensions are.
 
-    The places are those in the shape of the batch of vectors.
+    The positions are those in the shape of the batch of vectors.
     """
 
     item: int
-    places: tuple[int, ...]
+    positions: tuple[int, ...]
 
 
 @record(slots=True)
@@ -66,19 +66,19 @@ class Plan:
         values = [_value(items[entry.item]) for entry in self.entries]
         wide = any(getattr(v, "dtype", _INT32).itemsize > 4 for v in values)
         dtype = _INT64 if wide else _INT32
-        # In a program being traced, what can be computed from a few numbers is no constant.
+        # While tracing, index vectors that a few numbers define are computed, not constants.
         arrays = any(isinstance(v, np.ndarray) for v in values)
-        if (arrays or state.trace is evaluation) and self._is_known(values):
+        if (arrays or state.trace is evaluation) and self._is_static(values):
             return from_host(self._known(values, dtype))
         rank = len(self.batch_shape)
         cell = (*self.batch_shape, 1)
         columns = [
-            broadcast_in_dim(traced(value, dtype), cell, entry.places)
+            broadcast_in_dim(traced(value, dtype), cell, entry.positions)
             for value, entry in zip(values, self.entries)
         ]
         return concatenate(columns, rank) if columns else full((*self.batch_shape, 0), 0, dtype)
 
-    def _is_known(self, values: list) -> bool:
+    def _is_static(self, values: list) -> bool:
         return dims.is_static(self.batch_shape) and all(
             isinstance(v, (int, np.ndarray)) or (type(v) is _Line and type(v.start) is int)
             for v in values
@@ -91,8 +91,8 @@ class Plan:
                 value = value.start + value.step * np.arange(value.size)
             if isinstance(value, np.ndarray):
                 shape = [1] * len(self.batch_shape)
-                for size, place in zip(value.shape, self.entries[k].places):
-                    shape[place] = size
+                for size, position in zip(value.shape, self.entries[k].positions):
+                    shape[position] = size
                 value = value.reshape(shape)
             found[..., k] = value
         found.flags.writeable = False
@@ -108,8 +108,8 @@ class _Line(NamedTuple):
 
 
 def _value(item: Any) -> Any:
-    """The contribution of an item to the index vectors."""
-    if type(item) is not Part:
+    """Return the contribution of an item to the index vectors."""
+    if type(item) is not AxisSlice:
         return item.at
     _, start, size, step = item
     if step == 1:
@@ -132,30 +132,30 @@ def traced(value: Any, dtype: Any) -> Any:
 
 def plan_of(shape: tuple, index: Index) -> Plan:
     """Plan the gather of an index into an array of this shape."""
-    kinds: list = []
+    item_types: list = []
     for item in index.items:
         kind = type(item)
         if kind is Point:
-            kinds.append(_POINTS[item.axis] if item.axis < 32 else Point(item.axis, None))
-        elif kind is Places:
-            kinds.append(Places(item.axis, item.at.shape, item.mask))
-        elif kind is Part and item.moves:
-            kinds.append(Part(item.axis, None, item.size, item.step))
+            item_types.append(_POINTS[item.axis] if item.axis < 32 else Point(item.axis, None))
+        elif kind is IndexArray:
+            item_types.append(IndexArray(item.axis, item.at.shape, item.mask))
+        elif kind is AxisSlice and item.is_dynamic:
+            item_types.append(AxisSlice(item.axis, None, item.size, item.step))
         else:
-            kinds.append(item)
-    return _plan(shape, tuple(kinds), index.apart)
+            item_types.append(item)
+    return _plan(shape, tuple(item_types), index.separated)
 
 
 _POINTS = [Point(axis, None) for axis in range(32)]
 
 
 @functools.lru_cache(maxsize=4096)
-def _plan(shape: tuple, items: tuple, apart: bool) -> Plan:
-    """The plan for items without values: points at None, shapes in place of arrays of places."""
-    common = _broadcast([item.at for item in items if type(item) is Places])
-    together = [k for k, item in enumerate(items) if type(item) in (Point, Places)]
-    # the item in whose place the broadcast dimensions come in the result
-    first = together[0] if together and not apart else 0
+def _plan(shape: tuple, items: tuple, separated: bool) -> Plan:
+    """Plan for items without values: points at None, shapes in place of index arrays."""
+    common = _broadcast([item.at for item in items if type(item) is IndexArray])
+    together = [k for k, item in enumerate(items) if type(item) in (Point, IndexArray)]
+    # the item whose position the broadcast dimensions take in the result
+    first = together[0] if together and not separated else 0
     out_shape: list[Any] = []
     new_axes: list[int] = []
     offset_dims: list[int] = []
@@ -174,7 +174,7 @@ def _plan(shape: tuple, items: tuple, apart: bool) -> Plan:
         if item is None:
             new_axes.append(len(out_shape))
             out_shape.append(1)
-        elif type(item) is not Part:
+        elif type(item) is not AxisSlice:
             if item.axis is not None:
                 collapsed.append(item.axis)
                 entries[item.axis] = item
@@ -198,9 +198,9 @@ def _plan(shape: tuple, items: tuple, apart: bool) -> Plan:
         if axis is not None:
             rank = len(items[k].at or ())
             entries[axis] = Entry(k, tuple(range(last - rank, last)))
-    lines = [item.step for item in items if type(item) is Part and abs(item.step) != 1]
+    lines = [item.step for item in items if type(item) is AxisSlice and abs(item.step) != 1]
     alone = all(dims.same(s, 1) for s in common)
-    masks = [item.at for item in items if type(item) is Places and item.mask]
+    masks = [item.at for item in items if type(item) is IndexArray and item.mask]
     numbers = GatherDimensionNumbers(
         offset_dims,
         sorted(collapsed),
@@ -223,7 +223,7 @@ def _plan(shape: tuple, items: tuple, apart: bool) -> Plan:
 
 
 def _broadcast(shapes: list) -> tuple:
-    """The shape that the arrays of the index broadcast to."""
+    """Compute the shape that the arrays of the index broadcast to."""
     out: list[Any] = []
     for k in range(-max(map(len, shapes), default=0), 0):
         size: Any = 1

@@ -17,13 +17,14 @@ from sagax._src.primitives.scattering import ScatterDimensionNumbers, scatter
 from sagax._src.primitives.selection import select_n
 from sagax._src.primitives.shaping import concatenate, size_as_value
 from sagax._src.primitives.slicing import slice as static_slice
-from sagax._src.primitives.structural import (
-    broadcast_in_dim,
-    convert,
-    reshape,
-    zeros_of,
+from sagax._src.primitives.structural import broadcast_in_dim, convert, reshape, zeros_of
+from sagax.numpy._arguments import (
+    UnsupportedArgumentError,
+    check_choice,
+    one_axis,
+    refuse_out,
+    with_aval,
 )
-from sagax.numpy._arguments import UnsupportedArgumentError, one_axis, refuse_out, with_aval
 from sagax.numpy._base import as_array
 from sagax.numpy._fused import fused_function
 from sagax.numpy._indexing.get import getitem
@@ -36,7 +37,7 @@ _INT32 = np.dtype(np.int32)
 def _take_by_numpy(
     avals: list, axis: Any = None, out: Any = None, mode: Any = None, *_: Any, **__: Any
 ) -> Any:
-    """`take` of small arrays without a program; IndexError for an index out of bounds."""
+    """Take from small arrays by NumPy, without compiling; IndexError for an index out of bounds."""
     indices = avals[1].dtype
     if mode in (None, "fill") and dtypes.kind(indices) == "i" and indices.itemsize >= 4:
         return lambda a, i: a.take(i, axis)
@@ -54,8 +55,7 @@ def take(
     indices_are_sorted: bool = False,
     fill_value: Any = None,
 ) -> Array:
-    """Take the elements of `a` at `indices` along `axis`, which the dimensions of `indices`
-    replace.
+    """Take the elements of `a` at `indices` along `axis`; their dimensions replace that axis.
 
     Args:
       axis: an int, or None to take from `a` with all its elements in one row.
@@ -66,7 +66,7 @@ def take(
       unique_indices, indices_are_sorted: promises about the indices.
 
     Raises:
-      IndexError: an element of an empty axis is asked for.
+      IndexError: an element of an empty axis is requested.
 
     >>> import sagax.numpy as np
     >>> np.take(np.array([5., 6., 7.]), np.array([0, -1, 9]))
@@ -77,10 +77,7 @@ def take(
         raise _no_raise("take")
     if mode not in (None, "fill", "clip", "wrap"):
         raise ArgumentValueError(
-            function="take",
-            argument="mode",
-            got=repr(mode),
-            expected="'fill', 'clip' or 'wrap'",
+            function="take", argument="mode", got=repr(mode), expected="'fill', 'clip' or 'wrap'"
         )
     a, aval = with_aval("take", a, 0)
     indices = _integers("take", indices, 1)
@@ -116,7 +113,7 @@ def _no_raise(function: str) -> UnsupportedArgumentError:
 
 
 def _integers(function: str, x: Any, position: int) -> Any:
-    """`x` as an array of integers; booleans count as 0 and 1."""
+    """Convert `x` to an array of integers; booleans count as 0 and 1."""
     x, aval = with_aval(function, x, position)
     if dtypes.is_extended(aval.dtype) or not (
         dtype_predicates.is_integer(aval.dtype) or aval.dtype == np.bool_
@@ -134,7 +131,7 @@ def _integers(function: str, x: Any, position: int) -> Any:
 
 
 def _modulo(indices: Any, size: Any) -> Any:
-    """Indices into an axis of that size, counted around it."""
+    """Wrap indices into an axis of that size, modulo the size."""
     if isinstance(indices, (int, np.integer, np.ndarray)) and not dims.is_dim(size):
         return np.asarray(indices, np.int64) % size
     dtype = aval_of(indices).dtype
@@ -160,7 +157,7 @@ def take_along_axis(
     """Take the elements of `arr` at `indices` along `axis`, matching up in all other dimensions.
 
     `arr` and `indices` have the same number of dimensions and broadcast against each other in all
-    but `axis`. What an index out of bounds means is told by `mode`: 'fill' (and None) puts
+    but `axis`. `mode` defines what an index out of bounds means: 'fill' (and None) puts
     `fill_value`, by default NaN (see `take`), 'clip' takes the closest index.
 
     Args:
@@ -178,10 +175,7 @@ def take_along_axis(
     indices, index_aval = with_aval(function, indices, 1)
     if dtypes.is_extended(index_aval.dtype) or not dtype_predicates.is_integer(index_aval.dtype):
         raise DtypeError(
-            function=function,
-            argument="indices",
-            got=indices,
-            expected="an array of integers",
+            function=function, argument="indices", got=indices, expected="an array of integers"
         )
     if axis is None:
         if index_aval.ndim != 1:
@@ -213,7 +207,7 @@ def take_along_axis(
 
 
 def _common_shape(function: str, shape: tuple, index_shape: tuple, axis: int) -> tuple:
-    """The shape of the result: that of the indices along the axis, the broadcast one elsewhere."""
+    """Compute the shape of the result: that of the indices along the axis, broadcast elsewhere."""
     sizes = [
         index_shape[d] if d == axis else dims.broadcast_dim(shape[d], index_shape[d])
         for d in range(len(shape))
@@ -231,10 +225,10 @@ def _common_shape(function: str, shape: tuple, index_shape: tuple, axis: int) ->
 
 
 def _along(shape: tuple, index_shape: tuple, axis: int) -> GatherDimensionNumbers:
-    """Numbers for indices along an axis.
+    """Return dimension numbers for indices along an axis.
 
     Dimensions of equal size go along with one another. A dimension in which the indices have size 1
-    is left out of the index vectors, and taken whole; one in which the array has size 1 is at 0.
+    is left out of the index vectors, and taken in full; one in which the array has size 1 is at 0.
     """
     others = [d for d in range(len(shape)) if d != axis]
     both = [d for d in others if dims.same(shape[d], index_shape[d])]
@@ -251,7 +245,7 @@ def _along(shape: tuple, index_shape: tuple, axis: int) -> GatherDimensionNumber
 
 
 def _vectors(indices: Any, shape: tuple, axis: int, numbers: Any, wrap: bool) -> Any:
-    """The indices along an axis as index vectors for these numbers."""
+    """Build index vectors for these dimension numbers from the indices along an axis."""
     if isinstance(indices, (int, np.generic)):
         indices = np.asarray(indices)
     if wrap:
@@ -290,10 +284,7 @@ def put(a: Any, ind: Any, v: Any, mode: str | None = None, *, inplace: bool = Tr
     _refuse_inplace("put", inplace, "x.at[...].set(values)")
     if mode == "raise":
         raise _no_raise("put")
-    if mode not in (None, "clip", "wrap"):
-        raise ArgumentValueError(
-            function="put", argument="mode", got=repr(mode), expected="'wrap' or 'clip'"
-        )
+    check_choice("put", "mode", mode, (None, "clip", "wrap"), "'wrap' or 'clip'")
     a, aval = with_aval("put", a, 0)
     ind, ind_aval = with_aval("put", ind, 1)
     v, v_aval = with_aval("put", v, 2)
@@ -323,23 +314,17 @@ def _refuse_inplace(function: str, inplace: bool, instead: str) -> None:
         )
 
 
-def _repeated(v: Any, have: int, want: int) -> Any:
-    """The first `want` elements of `v` repeated for ever."""
-    if have == 1:
+def _repeated(v: Any, length: int, count: int) -> Any:
+    """Return the first `count` elements of `v`, repeated cyclically."""
+    if length == 1:
         return reshape(v, ())
-    if have < want:
-        v = concatenate([v] * -(-want // have), 0)
-    return static_slice(v, (0,), (want,))
+    if length < count:
+        v = concatenate([v] * -(-count // length), 0)
+    return static_slice(v, (0,), (count,))
 
 
 def put_along_axis(
-    arr: Any,
-    indices: Any,
-    values: Any,
-    axis: int | None,
-    inplace: bool = True,
-    *,
-    mode: Any = None,
+    arr: Any, indices: Any, values: Any, axis: int | None, inplace: bool = True, *, mode: Any = None
 ) -> Array:
     """Copy `arr` with `values` at `indices` along `axis`, matching up in all other dimensions.
 
@@ -357,7 +342,7 @@ def put_along_axis(
     original = arr
     arr, aval = with_aval(function, arr, 0)
     indices, index_aval = with_aval(function, indices, 1)
-    whole = aval.shape
+    full_shape = aval.shape
     if axis is None:
         arr, k = reshape(arr, (aval.size,)), 0
         aval = aval_of(arr)
@@ -377,4 +362,4 @@ def put_along_axis(
         ScatterDimensionNumbers(*numbers),
         mode=mode,
     )
-    return reshape(out, whole)
+    return reshape(out, full_shape)

@@ -19,14 +19,13 @@ from sagax._src.primitives.resharding import with_out_sharding
 from sagax._src.primitives.shaping import full_like, rev
 from sagax._src.primitives.slicing import dynamic_update_slice
 from sagax._src.primitives.structural import broadcast_in_dim, convert, expand_dims, squeeze
-from sagax.numpy._arguments import refuse_sharding
 from sagax.numpy._arithmetic import power, true_divide
 from sagax.numpy._base import as_operand, number
-from sagax.numpy._creation import asarray
+from sagax.numpy._conversion import asarray
 from sagax.numpy._indexing.get import check_bounds, getitem
-from sagax.numpy._indexing.host import is_concrete, write_known
+from sagax.numpy._indexing.host import is_concrete, update_on_host
 from sagax.numpy._indexing.lazy import lazily, lazy_update
-from sagax.numpy._indexing.parse import Index, Part, Point, clamped, inside, parse
+from sagax.numpy._indexing.parse import AxisSlice, Index, Point, clamped, inside, parse
 from sagax.numpy._indexing.plan import Plan, plan_of
 
 _SCALARS = (bool, int, float, complex)
@@ -138,11 +137,11 @@ class IndexUpdateRef:
         Array([ 1., -1.], dtype=float32)
         """
         if out_sharding is not None:
-            keep = {"mode": mode, "fill_value": fill_value, "strategy": strategy}
-            keep["wrap_negative_indices"] = wrap_negative_indices
+            forwarded = {"mode": mode, "fill_value": fill_value, "strategy": strategy}
+            forwarded["wrap_negative_indices"] = wrap_negative_indices
 
             def within(x: Any) -> Array:
-                return IndexUpdateRef(x, self.index).get(**keep)
+                return IndexUpdateRef(x, self.index).get(**forwarded)
 
             return with_out_sharding("get", within, (self.array,), out_sharding)
         return getitem(
@@ -232,7 +231,7 @@ _SCATTERS = {
 
 
 def _update(method: str, x: Any, index: Any, values: Any, flags: tuple) -> Any:
-    """`x` with its part `index` changed; `values` is a function for the method 'apply'."""
+    """Update the part `index` of `x`; `values` is a function for the method 'apply'."""
     is_sorted, is_unique, mode, wrap = flags
     aval = aval_of(x)
     function = f"ndarray.at[...].{method}"
@@ -242,7 +241,7 @@ def _update(method: str, x: Any, index: Any, values: Any, flags: tuple) -> Any:
         if dtype != aval.dtype:  # computed in the dtype that holds both, and cut back
             changed = _update(method, convert(x, dtype), index, values, flags)
             return convert(changed, aval.dtype, aval.weak_type)
-    how = GatherScatterMode.from_any(mode)
+    index_mode = GatherScatterMode.from_any(mode)
     if lazily() and method != "apply":
         everywhere = functools.partial(_update, method, index=..., flags=flags)
         found = lazy_update(x, index, values, lambda x, v: everywhere(x=x, values=v))
@@ -251,8 +250,8 @@ def _update(method: str, x: Any, index: Any, values: Any, flags: tuple) -> Any:
     read = parse(aval.shape, index, wrap)
     if mode is None and config.thread.settings.check_bounds and is_concrete(x):
         check_bounds(read.items, aval.shape, wrap)
-    if how is GatherScatterMode.CLIP:
-        read = Index([_clipped(item, aval.shape) for item in read.items], read.apart)
+    if index_mode is GatherScatterMode.CLIP:
+        read = Index([_clipped(item, aval.shape) for item in read.items], read.separated)
     items = read.items
     plan = plan_of(aval.shape, read)
     if method != "apply":
@@ -260,7 +259,7 @@ def _update(method: str, x: Any, index: Any, values: Any, flags: tuple) -> Any:
     if plan.is_empty:
         return x
     if is_concrete(x):
-        found = write_known(method, x, read, values)
+        found = update_on_host(method, x, read, values)
         if found is not None:
             return found
     if method == "set" and all(_in_place(item, aval.shape) for item in items):
@@ -269,7 +268,7 @@ def _update(method: str, x: Any, index: Any, values: Any, flags: tuple) -> Any:
     options = {
         "indices_are_sorted": is_sorted or plan.is_sorted,
         "unique_indices": is_unique or plan.is_unique,
-        "mode": how,
+        "mode": index_mode,
     }
     if method == "apply":
         return scattering.scatter_apply(
@@ -288,11 +287,11 @@ def _in_place(item: Any, shape: tuple) -> bool:
     """Return whether an item is a static window that lies inside of the array."""
     if type(item) is Point:
         return inside(item.at, shape[item.axis])
-    return item is None or (type(item) is Part and not item.moves and abs(item.step) == 1)
+    return item is None or (type(item) is AxisSlice and not item.is_dynamic and abs(item.step) == 1)
 
 
 def _write(x: Any, values: Any, items: list, plan: Plan) -> Any:
-    """`x` with `values` written over a static window."""
+    """Overwrite a static window of `x` with `values`."""
     shape = aval_of(x).shape
     starts: list[Any] = [0] * len(shape)
     single = []
@@ -364,17 +363,19 @@ def as_updates(function: str, values: Any, target: Any, widen: bool = False) -> 
 
 @functools.lru_cache(maxsize=1024)
 def _common(x: tuple, y: tuple, settings: Any) -> Any:
-    """The common dtype of two operands, each given as (dtype, weak)."""
+    """Return the common dtype of two operands, each given as (dtype, weak)."""
     return dtypes.promote((x, y), settings.x64, settings.numpy_dtype_promotion)[0]
 
 
 def check_shape(function: str, values: Any, shape: tuple) -> None:
     """Raise unless the values broadcast to the shape of `x[index]`."""
-    have = aval_of(values).shape
-    lead = len(shape) - len(have)
-    if lead < 0 or not all(dims.same(h, s) or dims.same(h, 1) for h, s in zip(have, shape[lead:])):
+    values_shape = aval_of(values).shape
+    lead = len(shape) - len(values_shape)
+    if lead < 0 or not all(
+        dims.same(h, s) or dims.same(h, 1) for h, s in zip(values_shape, shape[lead:])
+    ):
         raise ArgumentValueError(
-            f"Incompatible shapes for broadcasting: values of shape {dims.shape_text(have)} and "
+            f"Incompatible shapes for broadcasting: values of shape {dims.shape_text(values_shape)} and "
             f"requested shape {dims.shape_text(shape)}, that of x[index]",
             function=function,
             argument="values",
@@ -384,12 +385,12 @@ def check_shape(function: str, values: Any, shape: tuple) -> None:
 
 
 def _spread(values: Any, plan: Plan) -> Any:
-    """The values in the shape that the scatter of the plan takes."""
+    """Broadcast the values to the shape that the scatter of the plan takes."""
     shape = plan.out_shape
-    have = aval_of(values).shape
-    if not have:
+    values_shape = aval_of(values).shape
+    if not values_shape:
         return broadcast_in_dim(values, plan.core_shape)
-    values = broadcast_in_dim(values, shape, range(len(shape) - len(have), len(shape)))
+    values = broadcast_in_dim(values, shape, range(len(shape) - len(values_shape), len(shape)))
     if plan.new_axes:
         values = squeeze(values, plan.new_axes)
     return rev(values, plan.reversed_dims) if plan.reversed_dims else values

@@ -30,8 +30,7 @@ _EVERYTHING = object()
 
 
 def ds(start: Any, size: Any = _EVERYTHING, stride: int | None = None) -> slice | Slice:
-    """Create an index like `start : start + size : stride`, except that `start` may be a traced
-    value.
+    """Create an index like `start : start + size : stride`, where `start` may be a traced value.
 
     `size` counts elements and is static. With one argument it is that argument which is the size,
     and the start is 0; `ds(None)` takes everything. A window that does not lie inside of the array

@@ -21,7 +21,7 @@ from sagax._src.primitives.linalg.eigen import eigh as lax_eigh
 from sagax._src.primitives.linalg.qr import geqrf
 from sagax._src.primitives.linalg.qr import qr as lax_qr
 from sagax._src.primitives.linalg.svd import svd as lax_svd
-from sagax.numpy._arguments import renamed
+from sagax.numpy._arguments import check_choice, renamed
 from sagax.numpy._arithmetic import absolute
 from sagax.numpy._indexing import take_along_axis
 from sagax.numpy._selection import where
@@ -45,7 +45,7 @@ def matrices(function: str, x: Any, *, square: bool = False, position: int = 0) 
 
 
 def _called(function: str, fun: Any, *args: Any, **options: Any) -> Any:
-    """`fun(*args, **options)`, with errors that name `function`."""
+    """Call `fun(*args, **options)`, with errors that name `function`."""
     try:
         return fun(*args, **options)
     except SagaxError as error:
@@ -92,13 +92,13 @@ def qr(a: Any, mode: str = "reduced") -> Any:
     >>> bool(np.allclose(q @ r, np.array([[3.0, 1.0], [4.0, 2.0]]), atol=1e-5))
     True
     """
-    if mode not in ("reduced", "complete", "r", "raw", "full"):
-        raise ArgumentValueError(
-            function="linalg.qr",
-            argument="mode",
-            got=repr(mode),
-            expected="'reduced', 'complete', 'r' or 'raw'",
-        )
+    check_choice(
+        "linalg.qr",
+        "mode",
+        mode,
+        ("reduced", "complete", "r", "raw", "full"),
+        "'reduced', 'complete', 'r' or 'raw'",
+    )
     x = matrices("linalg.qr", a)
     if mode == "raw":
         vectors, factors = _called("linalg.qr", geqrf, x)
@@ -125,11 +125,11 @@ def svd(
     hermitian: bool = False,
     subset_by_index: tuple[int, int] | None = None,
 ) -> Any:
-    """Decompose matrices into U, S and V^H with a = U diag(S) V^H, or with `compute_uv=False`
-    compute S alone.
+    """Decompose matrices into U, S and V^H with a = U diag(S) V^H.
 
-    For matrices of shape (m, n), with k the lesser, U is (m, m) and V^H is (n, n), or without
-    `full_matrices` (m, k) and (k, n). S descends. `hermitian` promises that `a` is Hermitian.
+    With `compute_uv=False` only S is computed. For matrices of shape (m, n), with k the lesser, U
+    is (m, m) and V^H is (n, n), or without `full_matrices` (m, k) and (k, n). S descends.
+    `hermitian` promises that `a` is Hermitian.
 
     >>> import sagax.numpy as np
     >>> np.linalg.svd(np.array([[0.0, 2.0], [1.0, 0.0]]), compute_uv=False)
@@ -146,7 +146,7 @@ def svd(
 
 
 def _hermitian_svd(x: Array, compute_uv: bool) -> Any:
-    """From eigenvalues: their absolute values are the singular ones, signs go to one side."""
+    """Compute the SVD from eigenvalues: singular values are their sizes, signs go to one side."""
     vectors, values = _called("linalg.svd", lax_eigh, x)
     sizes = absolute(values)
     order = flip(argsort(sizes, -1), -1)
@@ -187,8 +187,7 @@ class EighResult(NamedTuple):
 
 
 def eigh(a: Any, UPLO: str | None = None, symmetrize_input: bool = True) -> EighResult:
-    """Compute the ascending real eigenvalues of Hermitian matrices, and their eigenvectors as
-    columns.
+    """Compute the ascending real eigenvalues, and eigenvectors as columns, of Hermitian matrices.
 
     Takes (a + a^H) / 2, or with `symmetrize_input=False` what the triangle `UPLO`, 'L' or 'U', says.
 
@@ -218,8 +217,7 @@ def eigvalsh(a: Any, UPLO: str | None = "L", *, symmetrize_input: bool = True) -
 
 
 def eig(a: Any) -> EigResult:
-    """Compute the eigenvalues of square matrices, in no particular order, and their eigenvectors as
-    columns.
+    """Compute the eigenvalues, in no particular order, and eigenvectors as columns, of matrices.
 
     Both are complex. On the CPU only.
 

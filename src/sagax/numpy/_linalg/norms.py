@@ -19,8 +19,8 @@ from sagax.numpy._arithmetic import absolute, power
 from sagax.numpy._fused import fused
 from sagax.numpy._linalg.factors import matrices, svdvals
 from sagax.numpy._linalg.systems import inv
-from sagax.numpy._reductions import keep, mean_dtypes, squared_distance
 from sagax.numpy._reductions import max as max_along
+from sagax.numpy._reductions import mean_dtypes, restore_dims, squared_distance
 from sagax.numpy._reductions import min as min_along
 from sagax.numpy._reductions import sum as sum_along
 from sagax.numpy._selection import where
@@ -67,8 +67,7 @@ def norm(
 def vector_norm(
     x: Any, /, *, axis: int | Sequence[int] | None = None, keepdims: bool = False, ord: Any = 2
 ) -> Array:
-    """Compute the norm of order `ord` over `axis` (one, several, or None: all), taken as one
-    vector.
+    """Compute the norm of order `ord` over `axis` (one, several, or None: all), as one vector.
 
     `ord` as in `norm`.
 
@@ -81,8 +80,7 @@ def vector_norm(
 
 
 def matrix_norm(x: Any, /, *, keepdims: bool = False, ord: Any = "fro") -> Array:
-    """Compute the norms of order `ord` of the matrices in the last two dimensions of `x`; see
-    `norm`.
+    """Compute the norms of order `ord` of the matrices in the last two dimensions; see `norm`.
 
     >>> import sagax.numpy as np
     >>> float(np.linalg.matrix_norm(np.array([[1.0, -2.0], [3.0, 4.0]]), ord=1))
@@ -120,7 +118,7 @@ def _norm_of_order(x: Any, *, order: float, axes: tuple, keepdims: bool) -> Arra
         working, result = mean_dtypes(aval.dtype, True)
         total = reduce_sum_p.bind(squared_distance(convert(x, working)), axes=axes)
         found = convert(arithmetic.sqrt(total), dtypes.real_part_dtype(result))
-        return keep(found, aval, axes) if keepdims else found
+        return restore_dims(found, aval, axes) if keepdims else found
     sizes = absolute(x)
     if order == np.inf:
         return max_along(sizes, axes, keepdims=keepdims, initial=0)
@@ -141,7 +139,7 @@ def _matrix_norm(x: Any, order: Any, axes: tuple, keepdims: bool) -> Array:
         values = svdvals(moveaxis(x, axes, (-2, -1)))
         reduce = {2: max_along, -2: min_along, "nuc": sum_along}[order]
         found = reduce(values, -1)
-        return keep(found, aval_of(x), axes) if keepdims else found
+        return restore_dims(found, aval_of(x), axes) if keepdims else found
     if isinstance(order, (int, float)) and abs(order) in (1, np.inf):
         return _norm_of_sums(
             x, rows=rows, columns=columns, order=float(order), keepdims=bool(keepdims)
@@ -155,16 +153,15 @@ def _matrix_norm(x: Any, order: Any, axes: tuple, keepdims: bool) -> Array:
 
 @fused
 def _norm_of_sums(x: Any, *, rows: int, columns: int, order: float, keepdims: bool) -> Array:
-    """The extreme of the sums of absolute values down the columns (order 1) or along the rows."""
+    """Compute the extreme of the sums of absolute values of columns (order 1) or rows."""
     over, other = (rows, columns) if abs(order) == 1 else (columns, rows)
     sums = sum_along(absolute(x), over)
     found = (max_along if order > 0 else min_along)(sums, other - (over < other))
-    return keep(found, aval_of(x), (rows, columns)) if keepdims else found
+    return restore_dims(found, aval_of(x), (rows, columns)) if keepdims else found
 
 
 def cond(x: Any, p: Any = None) -> Array:
-    """Compute the condition number of matrices in the norm `p`: norm(x) * norm(inv(x)); infinite if
-    singular.
+    """Compute the condition number in the norm `p`: norm(x) * norm(inv(x)); infinite if singular.
 
     `p` is None or 2, the greatest singular value divided by the least, -2 the inverse of that, or
     another order of `norm`, for square matrices.
@@ -183,5 +180,5 @@ def cond(x: Any, p: Any = None) -> Array:
                 f"for p={p} matrices must be square", function="linalg.cond", got=x
             )
         found = norm(x, p, axis=(-2, -1)) * norm(inv(x), p, axis=(-2, -1))
-    known = sum_along(x != x, (-2, -1)) == 0
-    return where((found != found) & known, np.inf, found)
+    has_no_nan = sum_along(x != x, (-2, -1)) == 0
+    return where((found != found) & has_no_nan, np.inf, found)

@@ -6,7 +6,6 @@ computed with as floating point numbers.
 
 from __future__ import annotations
 
-import math
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,7 +13,7 @@ import numpy as np
 import sagax.numpy._base as _base
 from sagax._src.core import dims, dtypes
 from sagax._src.core.trace import Tracer
-from sagax._src.core.value import Array, aval_of
+from sagax._src.core.value import Array
 from sagax._src.diagnostics.errors import ArgumentError, ArgumentValueError, ShapeError
 from sagax._src.higher_order.custom_derivatives import custom_jvp
 from sagax._src.primitives import structural
@@ -22,9 +21,9 @@ from sagax._src.primitives.linalg.common import mH, take_rows
 from sagax._src.primitives.linalg.lu import lu
 from sagax._src.primitives.linalg.triangular import triangular_solve
 from sagax._src.primitives.shaping import broadcasted_iota, iota
-from sagax.numpy._arguments import static_int, with_aval
+from sagax.numpy._arguments import check_choice, static_int, with_aval
 from sagax.numpy._arithmetic import absolute
-from sagax.numpy._contraction import diagonal, dot, matmul, tensordot, trace, vecdot
+from sagax.numpy._contraction import diagonal, matmul, trace
 from sagax.numpy._creation import eye
 from sagax.numpy._elementary import conj, imag, log, real
 from sagax.numpy._fused import fused
@@ -72,7 +71,7 @@ def solve(a: Any, b: Any) -> Array:
 
 
 def _solved(factors: tuple, b: Any) -> Any:
-    """a^-1 b from the LU factors of a."""
+    """Solve a x = b from the LU factors of a."""
     packed, _, order = factors
     low = triangular_solve(
         packed, take_rows(b, order), left_side=True, lower=True, unit_diagonal=True
@@ -87,7 +86,7 @@ def _solve(a: Any, b: Any) -> Any:
 
 @_solve.defjvp
 def _(primals: tuple, tangents: tuple) -> tuple:
-    # a x = b, so that a dx = db - da x: one factorisation serves both
+    # a x = b, so that a dx = db - da x: one factorization serves both
     (a, b), (da, db) = primals, tangents
     factors = tuple(lu(a))
     x = _solved(factors, b)
@@ -172,9 +171,9 @@ def _det3(a: Any) -> Array:
 
 
 def _parity(pivots: Any) -> Any:
-    """1 or -1 for the rows that a factorisation swapped."""
-    places = broadcasted_iota(np.int32, pivots.shape, len(pivots.shape) - 1)
-    swaps = sum_along(pivots != places, -1)
+    """Return 1 or -1 for the rows that a factorization swapped."""
+    positions = broadcasted_iota(np.int32, pivots.shape, len(pivots.shape) - 1)
+    swaps = sum_along(pivots != positions, -1)
     return 1 - 2 * (swaps % 2)
 
 
@@ -216,29 +215,23 @@ class SlogdetResult(NamedTuple):
 
 
 def slogdet(a: Any, *, method: str | None = None) -> SlogdetResult:
-    """Compute the sign (for complex matrices a number of modulus 1) and the log of the modulus of
-    determinants.
+    """Compute the sign and the logarithm of the absolute value of determinants.
 
-    Sign 0 and minus infinity for singular matrices. `method` is 'lu' (also None) or 'qr'.
+    The sign of a complex determinant is a number of modulus 1. Sign 0 and minus infinity for
+    singular matrices. `method` is 'lu' (also None) or 'qr'.
 
     >>> import sagax.numpy as np
     >>> sign, logarithm = np.linalg.slogdet(np.array([[0.0, 1.0], [1.0, 0.0]]))
     >>> float(sign), float(logarithm)
     (-1.0, 0.0)
     """
-    if method not in (None, "lu", "qr"):
-        raise ArgumentValueError(
-            function="linalg.slogdet",
-            argument="method",
-            got=repr(method),
-            expected="'lu' (or None), or 'qr'",
-        )
+    check_choice("linalg.slogdet", "method", method, (None, "lu", "qr"), "'lu' (or None), or 'qr'")
     a = matrices("linalg.slogdet", a, square=True)
     return SlogdetResult(*(_slogdet_qr(a) if method == "qr" else _slogdet(a)))
 
 
 def _sign_and_log(entries: Any, parity: Any) -> tuple[Any, Any]:
-    """Of the product of `entries` along the last axis."""
+    """Compute sign and log of the product of `entries` along the last axis."""
     sizes = absolute(entries)
     zero = (sizes == 0).any(-1)
     units = entries / where(sizes == 0, 1, sizes).astype(entries.dtype)
@@ -279,8 +272,7 @@ def _slogdet_qr(a: Any) -> tuple:
 
 
 def lstsq(a: Any, b: Any, rcond: Any = None, *, numpy_resid: bool = False) -> tuple:
-    """Solve the least-squares problem min |b - a x| for one matrix `a`: the x of least norm, and
-    more.
+    """Solve the least-squares problem min |b - a x| for one matrix `a`: x of least norm, and more.
 
     Args:
       b: a vector, or a matrix with a right side in each column.
@@ -324,10 +316,10 @@ def lstsq(a: Any, b: Any, rcond: Any = None, *, numpy_resid: bool = False) -> tu
         rank = sum_along(s != 0)
     else:
         u, s, vh = svd(a, full_matrices=False)
-        kept = s >= (rcond * s[0]).astype(s.dtype)
-        kept = kept & (s > 0)
-        rank = sum_along(kept)
-        inverse = where(kept, 1 / where(kept, s, 1), 0).astype(a.dtype)
+        nonzero = s >= (rcond * s[0]).astype(s.dtype)
+        nonzero = nonzero & (s > 0)
+        rank = sum_along(nonzero)
+        inverse = where(nonzero, 1 / where(nonzero, s, 1), 0).astype(a.dtype)
         found = matmul(
             mH(vh), expand_dims(inverse, 1) * matmul(mH(u), columns, precision="highest")
         )
@@ -373,8 +365,8 @@ def _pinv_of(a: Any, rtol: Any, hermitian: bool) -> Any:
         shape = (*a.shape[:-2], a.shape[-1], a.shape[-2])
         return structural.full_of(a.aval.update(shape=shape), 0)
     u, s, vh = svd(a, full_matrices=False, hermitian=hermitian)
-    kept = s > expand_dims(rtol.astype(s.dtype) * s[..., 0], -1)
-    inverse = where(kept, 1 / where(kept, s, 1), 0).astype(a.dtype)
+    nonzero = s > expand_dims(rtol.astype(s.dtype) * s[..., 0], -1)
+    inverse = where(nonzero, 1 / where(nonzero, s, 1), 0).astype(a.dtype)
     return matmul(mH(vh), expand_dims(inverse, -1) * mH(u))
 
 
@@ -394,8 +386,7 @@ def _(hermitian: bool, primals: tuple, tangents: tuple) -> tuple:
 
 
 def matrix_rank(M: Any, rtol: Any = None, *, hermitian: bool = False, tol: Any = None) -> Array:
-    """Compute the rank of matrices: the count of singular values above `rtol` times the greatest
-    one.
+    """Compute the rank of matrices: the count of singular values above `rtol` times the greatest.
 
     `rtol` (or `tol`, the same) is by default the precision of the dtype times the greater dimension.
     `hermitian` promises that `M` is Hermitian. A vector has rank 1 unless it is zero.

@@ -25,9 +25,7 @@ def square(function: str, a: Array) -> None:
 
 
 def system(function: str, a: Any, b: Any) -> tuple[Any, Any, bool]:
-    """Promote `a` and `b` to one dtype and equal stacks, `b` as matrices; and tell if it was
-    vectors.
-    """
+    """Promote `a` and `b` to one dtype and stack, `b` as matrices; return also if it was vectors."""
     a, b = arrays(function, a, b)
     square(function, a)
     n = a.shape[-1]
@@ -50,14 +48,3 @@ def system(function: str, a: Any, b: Any) -> tuple[Any, Any, bool]:
 def adjoint(a: Any) -> Any:
     """Compute the conjugate transpose of matrices."""
     return snp.conj(snp.matrix_transpose(a))
-
-
-def choice(function: str, argument: str, got: Any, accepted: tuple) -> None:
-    """Check that the argument is one of a few values, or raise ArgumentValueError."""
-    if got not in accepted:
-        raise ArgumentValueError(
-            function=function,
-            argument=argument,
-            expected=f"one of {', '.join(map(repr, accepted))}",
-            got=repr(got),
-        )

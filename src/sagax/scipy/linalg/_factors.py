@@ -10,6 +10,7 @@ import sagax.scipy.linalg._common as _common
 from sagax._src.core.value import Array
 from sagax._src.diagnostics.errors import ArgumentValueError
 from sagax.lax import linalg as _lax
+from sagax.numpy._arguments import check_choice
 from sagax.scipy.linalg._systems import _cholesky, _triangular
 
 
@@ -63,7 +64,7 @@ def qr(
     Array([[3., 1.],
            [4., 2.]], dtype=float32)
     """
-    _common.choice("scipy.linalg.qr", "mode", mode, ("full", "r", "economic"))
+    check_choice("scipy.linalg.qr", "mode", mode, ("full", "r", "economic"))
     (a,) = _common.arrays("scipy.linalg.qr", a)
     found = _lax.qr(a, pivoting=pivoting, full_matrices=mode != "economic")
     return tuple(found[1:]) if mode == "r" else tuple(found)
@@ -91,7 +92,7 @@ def qr_multiply(
     Array([[3., 1.],
            [4., 2.]], dtype=float32)
     """
-    _common.choice("scipy.linalg.qr_multiply", "mode", mode, ("left", "right"))
+    check_choice("scipy.linalg.qr_multiply", "mode", mode, ("left", "right"))
     a, c = _common.arrays("scipy.linalg.qr_multiply", a, c)
     q, *rest = _lax.qr(a, pivoting=pivoting, full_matrices=False)
     if conjugate:
@@ -112,17 +113,16 @@ def svd(
     check_finite: bool = True,
     lapack_driver: str = "gesdd",
 ) -> Any:
-    """Decompose matrices into U, s and V^H with a = U diag(s) V^H; or with `compute_uv=False`
-    compute s alone.
+    """Decompose matrices into U, s and V^H with a = U diag(s) V^H.
 
-    `lapack_driver` is "gesdd" or "gesvd".
+    With `compute_uv=False` only s is computed. `lapack_driver` is "gesdd" or "gesvd".
 
     >>> import sagax.numpy as snp
     >>> from sagax.scipy import linalg
     >>> linalg.svd(snp.array([[3.0, 0.0], [0.0, 4.0]]), compute_uv=False)
     Array([4., 3.], dtype=float32)
     """
-    _common.choice("scipy.linalg.svd", "lapack_driver", lapack_driver, ("gesdd", "gesvd"))
+    check_choice("scipy.linalg.svd", "lapack_driver", lapack_driver, ("gesdd", "gesvd"))
     (a,) = _common.arrays("scipy.linalg.svd", a)
     found = _linalg.svd(a, full_matrices=full_matrices, compute_uv=compute_uv)
     return tuple(found) if compute_uv else found
@@ -144,7 +144,7 @@ def eigh(
 
     Args:
       a: matrices of shape (..., n, n), of which the `lower` or the upper triangle is read.
-      b: positive definite matrices, of the generalised problem that `type` names.
+      b: positive definite matrices, of the generalized problem that `type` names.
       lower: which triangle counts.
       eigvals_only: return the eigenvalues alone.
       eigvals: must be None: all eigenvalues are computed.
@@ -157,7 +157,7 @@ def eigh(
     """
     if eigvals is not None:
         raise NotImplementedError("scipy.linalg.eigh: Only the eigvals=None case is implemented.")
-    _common.choice("scipy.linalg.eigh", "type", type, (1, 2, 3))
+    check_choice("scipy.linalg.eigh", "type", type, (1, 2, 3))
     if b is None:
         (a,) = _common.arrays("scipy.linalg.eigh", a)
         _common.square("scipy.linalg.eigh", a)
@@ -211,7 +211,7 @@ def eigh_tridiagonal(
     >>> linalg.eigh_tridiagonal(snp.array([2.0, 2.0]), snp.array([1.0]), eigvals_only=True).round(5)
     Array([1., 3.], dtype=float32)
     """
-    _common.choice("scipy.linalg.eigh_tridiagonal", "select", select, ("a", "i"))
+    check_choice("scipy.linalg.eigh_tridiagonal", "select", select, ("a", "i"))
     d, e = _common.arrays("scipy.linalg.eigh_tridiagonal", d, e)
     if d.ndim != 1 or e.ndim != 1 or e.shape[0] != d.shape[0] - 1:
         raise ArgumentValueError(
@@ -247,7 +247,7 @@ def schur(a: Any, output: str = "real") -> tuple[Array, Array]:
     Array([[1., 2.],
            [0., 3.]], dtype=float32)
     """
-    _common.choice("scipy.linalg.schur", "output", output, ("real", "complex"))
+    check_choice("scipy.linalg.schur", "output", output, ("real", "complex"))
     (a,) = _common.arrays("scipy.linalg.schur", a)
     _common.square("scipy.linalg.schur", a)
     if output == "complex":
@@ -310,8 +310,7 @@ def polar(
     eps: float | None = None,
     max_iterations: int | None = None,
 ) -> tuple[Array, Array]:
-    """Factor matrices into unitary U and positive semidefinite P with a = U P, or with
-    `side="left"` a = P U.
+    """Factor matrices into unitary U and positive semidefinite P: a = U P, or left, a = P U.
 
     `method` is "qdwh" (with `eps` and `max_iterations`) or "svd". Matrices with more columns than rows
     need "svd" for the right side, those with more rows than columns for the left one.
@@ -323,8 +322,8 @@ def polar(
     Array([[1., 0.],
            [0., 2.]], dtype=float32)
     """
-    _common.choice("scipy.linalg.polar", "side", side, ("left", "right"))
-    _common.choice("scipy.linalg.polar", "method", method, ("qdwh", "svd"))
+    check_choice("scipy.linalg.polar", "side", side, ("left", "right"))
+    check_choice("scipy.linalg.polar", "method", method, ("qdwh", "svd"))
     (a,) = _common.arrays("scipy.linalg.polar", a)
     if method == "svd":
         u, s, vh = _linalg.svd(a, full_matrices=False)

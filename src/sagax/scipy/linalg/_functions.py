@@ -18,6 +18,7 @@ from sagax._src.core.trace import Tracer
 from sagax._src.core.value import Array
 from sagax._src.diagnostics.errors import ArgumentValueError
 from sagax.lax import linalg as _lax
+from sagax.numpy._arguments import check_choice
 from sagax.scipy.linalg._factors import complex_form
 from sagax.scipy.linalg._systems import _triangular
 
@@ -205,7 +206,7 @@ def solve_sylvester(A: Any, B: Any, C: Any, *, method: str = "schur", tol: float
     Array([[3.]], dtype=float32)
     """
     function = "scipy.linalg.solve_sylvester"
-    _common.choice(function, "method", method, ("schur", "eigen"))
+    check_choice(function, "method", method, ("schur", "eigen"))
     A, B, C = _common.arrays(function, A, B, C)
     _common.square(function, A)
     _common.square(function, B)
@@ -223,7 +224,7 @@ def _sylvester(a: Any, b: Any, c: Any, method: str, tol: float) -> Any:
     is_real = a.dtype == snp.real(a).dtype
     ca, cb, cc = complex_form(a), complex_form(b), complex_form(c)
     if method == "eigen":
-        (u, ui, wa), (v, vi, wb) = _diagonalised(ca), _diagonalised(cb)
+        (u, ui, wa), (v, vi, wb) = _diagonalized(ca), _diagonalized(cb)
         y = (ui @ cc @ v) / (wa[:, None] + wb[None, :])
         x = u @ y @ vi
     else:
@@ -245,6 +246,6 @@ def _sylvester(a: Any, b: Any, c: Any, method: str, tol: float) -> Any:
     return snp.where(smallest < tol, snp.nan, x)
 
 
-def _diagonalised(a: Any) -> tuple[Any, Any, Any]:
+def _diagonalized(a: Any) -> tuple[Any, Any, Any]:
     w, v = _lax.eig(a, compute_left_eigenvectors=False)
     return v, snp.linalg.inv(v), w

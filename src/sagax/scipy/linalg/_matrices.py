@@ -13,6 +13,7 @@ import sagax.numpy._base as _base
 import sagax.scipy.linalg._common as _common
 from sagax._src.core.value import Array
 from sagax._src.diagnostics.errors import ArgumentValueError
+from sagax.numpy._arguments import check_choice
 
 
 def _vectors(function: str, argument: str, x: Any) -> Any:
@@ -27,17 +28,17 @@ def _vectors(function: str, argument: str, x: Any) -> Any:
 
 
 def _from_diagonals(values: Any, rows: int, columns: int, step: int) -> Any:
-    """The matrices whose element (i, j) is `values[i * step + j]`, counted from where that is at least 0."""
+    """Create matrices whose element (i, j) is `values[i * step + j]`, counted from the least index."""
     i, j = np.arange(rows)[:, None], np.arange(columns)
     index = i * step + j
     return values[..., index - index.min()]
 
 
 def toeplitz(c: Any, r: Any = None) -> Array:
-    """Create the matrices with first column `c` and first row `r` (default: the conjugate of c),
-    constant along diagonals.
+    """Create the matrices with first column `c` and first row `r`, constant along diagonals.
 
-    Leading dimensions are a stack. The first element of `r` is not used.
+    `r` is by default the conjugate of `c`. Leading dimensions are a stack. The first element of `r`
+    is not used.
 
     >>> import sagax.numpy as snp
     >>> from sagax.scipy import linalg
@@ -46,21 +47,15 @@ def toeplitz(c: Any, r: Any = None) -> Array:
            [2, 1, 2],
            [3, 2, 1]], dtype=int32)
     """
-    c = _vectors("scipy.linalg.toeplitz", "c", c)
-    r = snp.conj(c) if r is None else _vectors("scipy.linalg.toeplitz", "r", r)
-    stack = snp.broadcast_shapes(c.shape[:-1], r.shape[:-1])
-    rows, columns = c.shape[-1], r.shape[-1]
-    c = snp.broadcast_to(c, (*stack, rows))
-    r = snp.broadcast_to(r, (*stack, columns))
+    c, r = _column_and_row("toeplitz", c, r, snp.conj)
     values = snp.concatenate([snp.flip(c, -1), r[..., 1:]], axis=-1)
-    return _from_diagonals(values, rows, columns, -1)
+    return _from_diagonals(values, c.shape[-1], r.shape[-1], -1)
 
 
 def hankel(c: Any, r: Any = None) -> Array:
-    """Create the matrix with first column `c` and last row `r` (default: zeros), constant along
-    antidiagonals.
+    """Create the matrix with first column `c` and last row `r`, constant along antidiagonals.
 
-    The first element of `r` is not used.
+    `r` is by default zero. The first element of `r` is not used.
 
     >>> import sagax.numpy as snp
     >>> from sagax.scipy import linalg
@@ -69,14 +64,17 @@ def hankel(c: Any, r: Any = None) -> Array:
            [2, 3, 0],
            [3, 0, 0]], dtype=int32)
     """
-    c = _vectors("scipy.linalg.hankel", "c", c)
-    r = snp.zeros_like(c) if r is None else _vectors("scipy.linalg.hankel", "r", r)
-    stack = snp.broadcast_shapes(c.shape[:-1], r.shape[:-1])
-    rows, columns = c.shape[-1], r.shape[-1]
-    c = snp.broadcast_to(c, (*stack, rows))
-    r = snp.broadcast_to(r, (*stack, columns))
+    c, r = _column_and_row("hankel", c, r, snp.zeros_like)
     values = snp.concatenate([c, r[..., 1:]], axis=-1)
-    return _from_diagonals(values, rows, columns, 1)
+    return _from_diagonals(values, c.shape[-1], r.shape[-1], 1)
+
+
+def _column_and_row(function: str, c: Any, r: Any, default: Callable[[Any], Any]) -> tuple:
+    """Broadcast the stacks of a column and a row (by default `default(column)`)."""
+    c = _vectors(f"scipy.linalg.{function}", "c", c)
+    r = default(c) if r is None else _vectors(f"scipy.linalg.{function}", "r", r)
+    stack = snp.broadcast_shapes(c.shape[:-1], r.shape[:-1])
+    return tuple([snp.broadcast_to(v, (*stack, v.shape[-1])) for v in (c, r)])
 
 
 def circulant(c: Any) -> Array:
@@ -105,7 +103,7 @@ def convolution_matrix(a: Any, n: int, mode: str = "full") -> Array:
            [0, 2]], dtype=int32)
     """
     function = "scipy.linalg.convolution_matrix"
-    _common.choice(function, "mode", mode, ("full", "valid", "same"))
+    check_choice(function, "mode", mode, ("full", "valid", "same"))
     a = _vectors(function, "a", a)
     if n <= 0:
         raise ArgumentValueError(function=function, argument="n", expected="at least 1", got=n)
@@ -122,8 +120,7 @@ def convolution_matrix(a: Any, n: int, mode: str = "full") -> Array:
 
 
 def companion(a: Any) -> Array:
-    """Create the matrices whose characteristic polynomials have the coefficients `a`, highest power
-    first.
+    """Create the matrices whose characteristic polynomials are `a`, highest power first.
 
     >>> import sagax.numpy as snp
     >>> from sagax.scipy import linalg
@@ -322,8 +319,7 @@ def invhilbert(n: int) -> Array:
 
 
 def pascal(n: int, kind: str | None = None) -> Array:
-    """Create the matrix of binomial coefficients: "symmetric" (the default), "lower" or "upper"
-    triangular.
+    """Create the matrix of binomial coefficients: "symmetric", "lower" or "upper" triangular.
 
     >>> from sagax.scipy import linalg
     >>> linalg.pascal(3)
@@ -332,7 +328,7 @@ def pascal(n: int, kind: str | None = None) -> Array:
            [1., 3., 6.]], dtype=float32)
     """
     kind = kind or "symmetric"
-    _common.choice("scipy.linalg.pascal", "kind", kind, ("symmetric", "lower", "upper"))
+    check_choice("scipy.linalg.pascal", "kind", kind, ("symmetric", "lower", "upper"))
     return _sized("scipy.linalg.pascal", _scipy.pascal, n, kind)
 
 
@@ -345,5 +341,5 @@ def invpascal(n: int, kind: str | None = None) -> Array:
            [-1.,  1.]], dtype=float32)
     """
     kind = kind or "symmetric"
-    _common.choice("scipy.linalg.invpascal", "kind", kind, ("symmetric", "lower", "upper"))
+    check_choice("scipy.linalg.invpascal", "kind", kind, ("symmetric", "lower", "upper"))
     return _sized("scipy.linalg.invpascal", _scipy.invpascal, n, kind)

@@ -13,6 +13,7 @@ import sagax.numpy.linalg as _linalg
 import sagax.scipy.linalg._common as _common
 from sagax._src.core.value import Array
 from sagax.lax import linalg as _lax
+from sagax.numpy._arguments import check_choice
 
 _TRANS = {0: 0, 1: 1, 2: 2, "N": 0, "T": 1, "C": 2}
 
@@ -53,7 +54,7 @@ def solve_triangular(
     >>> linalg.solve_triangular(snp.array([[2.0, 0.0], [1.0, 1.0]]), snp.array([2.0, 3.0]), lower=True)
     Array([1., 2.], dtype=float32)
     """
-    _common.choice("scipy.linalg.solve_triangular", "trans", trans, tuple(_TRANS))
+    check_choice("scipy.linalg.solve_triangular", "trans", trans, tuple(_TRANS))
     a, b, vectors = _common.system("scipy.linalg.solve_triangular", a, b)
     x = _triangular(a, b, _TRANS[trans], lower, unit_diagonal)
     return x[..., 0] if vectors else x
@@ -82,7 +83,7 @@ def solve(
     >>> linalg.solve(snp.array([[4.0, 0.0], [0.0, 16.0]]), snp.array([4.0, 8.0]), assume_a="pos")
     Array([1. , 0.5], dtype=float32)
     """
-    _common.choice("scipy.linalg.solve", "assume_a", assume_a, ("gen", "sym", "her", "pos"))
+    check_choice("scipy.linalg.solve", "assume_a", assume_a, ("gen", "sym", "her", "pos"))
     if assume_a != "pos":
         return _linalg.solve(*_common.arrays("scipy.linalg.solve", a, b))
     a, b, vectors = _common.system("scipy.linalg.solve", a, b)
@@ -104,8 +105,7 @@ def _cho_solved(c: Any, lower: bool, b: Any) -> Any:
 def cholesky(
     a: Any, lower: bool = False, overwrite_a: bool = False, check_finite: bool = True
 ) -> Array:
-    """Factor `a` into U^H U with upper triangular U, or with `lower` into L L^H with lower
-    triangular L.
+    """Factor `a` into U^H U with upper triangular U, or with `lower` into L L^H.
 
     `a` holds positive definite matrices, of shape (..., n, n), of which that triangle is read; where
     one is not positive definite the result is NaN.
@@ -183,7 +183,7 @@ def lu_solve(
     >>> linalg.lu_solve(factors, snp.array([2.0, 4.0]))
     Array([1., 1.], dtype=float32)
     """
-    _common.choice("scipy.linalg.lu_solve", "trans", trans, (0, 1, 2))
+    check_choice("scipy.linalg.lu_solve", "trans", trans, (0, 1, 2))
     packed, pivots = lu_and_piv
     packed, b, vectors = _common.system("scipy.linalg.lu_solve", packed, b)
     n = packed.shape[-1]

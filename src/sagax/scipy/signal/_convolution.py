@@ -12,12 +12,13 @@ import sagax.numpy as snp
 import sagax.scipy.linalg._common as _common
 from sagax._src.core.value import Array
 from sagax._src.diagnostics.errors import ArgumentValueError
+from sagax.numpy._arguments import check_choice
 
 _MODES = ("full", "same", "valid")
 
 
 def _pair(function: str, in1: Any, in2: Any, mode: str) -> tuple[Any, Any]:
-    _common.choice(function, "mode", mode, _MODES)
+    check_choice(function, "mode", mode, _MODES)
     in1, in2 = _common.arrays(function, in1, in2)
     if in1.ndim != in2.ndim:
         raise ArgumentValueError(
@@ -65,7 +66,7 @@ def convolve(
     Array([0., 1., 2.], dtype=float32)
     """
     function = "scipy.signal.convolve"
-    _common.choice(function, "method", method, ("auto", "direct", "fft"))
+    check_choice(function, "method", method, ("auto", "direct", "fft"))
     in1, in2 = _pair(function, in1, in2, mode)
     if method == "fft":
         return fftconvolve(in1, in2, mode)

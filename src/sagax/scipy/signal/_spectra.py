@@ -12,6 +12,7 @@ import sagax.numpy as snp
 import sagax.scipy.linalg._common as _common
 from sagax._src.core.value import Array
 from sagax._src.diagnostics.errors import ArgumentValueError
+from sagax.numpy._arguments import check_choice
 
 
 def detrend(
@@ -21,8 +22,7 @@ def detrend(
     bp: int | Sequence[int] = 0,
     overwrite_data: None = None,
 ) -> Array:
-    """Remove the trend of data along an axis: the straight line ("linear") or the mean
-    ("constant").
+    """Remove the trend along an axis: the straight line ("linear") or the mean ("constant").
 
     `bp` are indices at which a line ends and another begins.
 
@@ -34,7 +34,7 @@ def detrend(
     function = "scipy.signal.detrend"
     if overwrite_data is not None:
         raise NotImplementedError("overwrite_data argument not implemented.")
-    _common.choice(function, "type", type, ("linear", "constant"))
+    check_choice(function, "type", type, ("linear", "constant"))
     (data,) = _common.arrays(function, data)
     if type == "constant":
         return data - snp.mean(data, axis, keepdims=True)
@@ -50,7 +50,7 @@ def detrend(
     pieces = []
     for start, stop in zip(edges, edges[1:]):
         line = np.stack([np.arange(1, stop - start + 1) / (stop - start), np.ones(stop - start)], 1)
-        # what is left of y after the best line: y - Q Q^T y
+        # the residual of y after the best line: y - Q Q^T y
         q = np.linalg.qr(line)[0].astype(data.dtype)
         part = data[start:stop]
         fitted = snp.tensordot(q, snp.tensordot(q.T, part, 1), 1)
@@ -59,7 +59,7 @@ def detrend(
 
 
 def _window(function: str, window: Any, nperseg: int | None, length: int) -> tuple[np.ndarray, int]:
-    """The window's numbers, and how many there are."""
+    """Return the values of the window, and how many there are."""
     if isinstance(window, str | tuple):
         size = min(256 if nperseg is None else int(nperseg), length)
         if size < 1:
@@ -102,7 +102,7 @@ def _without_trend(kind: Any) -> Callable[[Any], Any]:
 def _transformed(
     x: Any, window: np.ndarray, hop: int, nfft: int, trend: Callable[[Any], Any], one_sided: bool
 ) -> Any:
-    """The spectra of all windows: (..., windows, frequencies)."""
+    """Compute the spectra of all windows: (..., windows, frequencies)."""
     size = window.shape[0]
     starts = np.arange((x.shape[-1] - size) // hop + 1) * hop
     pieces = trend(x[..., starts[:, None] + np.arange(size)]) * window.astype(
@@ -143,14 +143,13 @@ def stft(
     padded: bool = True,
     axis: int = -1,
 ) -> tuple[Array, Array, Array]:
-    """Compute the short-time Fourier transform: frequencies, times, and the spectra of overlapping
-    windows.
+    """Compute the short-time Fourier transform: frequencies, times, and spectra of windows.
 
     Args:
       x: a signal.
       fs: how many samples there are in a unit of time.
       window: the name of a window (as in scipy.signal.get_window), or its numbers.
-      nperseg: the length of a window; noverlap: by how much neighbours overlap (default: half of it).
+      nperseg: the length of a window; noverlap: by how much neighbors overlap (default: half of it).
       nfft: the length of the transforms, if they are to be filled with zeros.
       detrend: "constant", "linear", a function of windows, or False.
       return_onesided: leave out negative frequencies; never for complex signals.
@@ -165,7 +164,7 @@ def stft(
     ((9,), (9,), (9, 9))
     """
     function = "scipy.signal.stft"
-    _common.choice(function, "boundary", boundary, (None, *_EXTENSIONS))
+    check_choice(function, "boundary", boundary, (None, *_EXTENSIONS))
     (x,) = _common.arrays(function, x)
     x = snp.moveaxis(x, axis, -1)
     values, nperseg = _window(function, window, nperseg, x.shape[-1])
@@ -232,10 +231,12 @@ def istft(
     real = np.float64 if pieces.dtype in (np.float64, np.complex128) else np.float32
     pieces = pieces * (values * values.sum()).astype(real)
     length = nperseg + (count - 1) * hop
-    places = (np.arange(count) * hop)[:, None] + np.arange(nperseg)
-    total = snp.zeros((*pieces.shape[:-2], length), pieces.dtype).at[..., places].add(pieces)
+    sample_indices = (np.arange(count) * hop)[:, None] + np.arange(nperseg)
+    total = (
+        snp.zeros((*pieces.shape[:-2], length), pieces.dtype).at[..., sample_indices].add(pieces)
+    )
     norm = np.zeros(length)
-    np.add.at(norm, places, np.broadcast_to(values**2, places.shape))
+    np.add.at(norm, sample_indices, np.broadcast_to(values**2, sample_indices.shape))
     if boundary:
         half = nperseg // 2
         total, norm = total[..., half : length - half], norm[half : length - half]
@@ -276,8 +277,8 @@ def csd(
     ((9,), (9,))
     """
     function = "scipy.signal.csd"
-    _common.choice(function, "scaling", scaling, ("density", "spectrum"))
-    _common.choice(function, "average", average, ("mean", "median"))
+    check_choice(function, "scaling", scaling, ("density", "spectrum"))
+    check_choice(function, "average", average, ("mean", "median"))
     same = y is None or y is x
     x, y = _common.arrays(function, x, x if same else y)
     x, y = snp.moveaxis(x, axis, -1), snp.moveaxis(y, axis, -1)
@@ -318,7 +319,7 @@ def csd(
 
 
 def _median_bias(n: int) -> float:
-    """The median of n exponential variables of mean 1, on average."""
+    """Compute the mean of the median of n exponential variables of mean 1."""
     k = 2 * np.arange(1, (n - 1) // 2 + 1)
     return float(1 + np.sum(1.0 / (k + 1) - 1.0 / k))
 
@@ -336,8 +337,9 @@ def welch(
     axis: int = -1,
     average: str = "mean",
 ) -> tuple[Array, Array]:
-    """Estimate the power spectrum of a signal by Welch's method: frequencies and spectrum. The
-    arguments are those of `csd`.
+    """Estimate the power spectrum of a signal by Welch's method: frequencies and spectrum.
+
+    The arguments are those of `csd`.
 
     >>> import sagax.numpy as snp
     >>> from sagax.scipy import signal

@@ -1,7 +1,7 @@
 """Solve linear systems iteratively, with operators given by their matrix-vector product.
 
 The operator `A` is a function of a pytree of arrays, or a matrix. Solutions are differentiated by solving
-once more, not through the iterations; so only `A` and `b` have derivatives, and any number of rounds costs
+once more, not through the iterations; so only `A` and `b` have derivatives, and any number of iterations costs
 no memory.
 
 >>> import sagax.numpy as snp
@@ -22,6 +22,7 @@ from sagax._src import trees
 from sagax._src.core.value import Array
 from sagax._src.diagnostics.errors import ArgumentError, ArgumentValueError, ShapeError
 from sagax.flatten_util import ravel_pytree
+from sagax.numpy._arguments import check_choice
 
 __all__ = ["bicgstab", "cg", "gmres"]
 
@@ -45,9 +46,9 @@ def cg(
       A: a matrix, or a linear function of a pytree like `b`.
       b: the right side, a pytree of arrays.
       x0: where to begin; by default at zero.
-      tol, atol: the rounds end when the residual's norm is at most max(tol * norm(b), atol).
-      maxiter: the most rounds; by default 10 times the size of `b`.
-      M: an approximate inverse of A, as A is given, that makes the rounds fewer.
+      tol, atol: the iterations end when the residual's norm is at most max(tol * norm(b), atol).
+      maxiter: the most iterations; by default 10 times the size of `b`.
+      M: an approximate inverse of A, as A is given, that reduces the iterations.
 
     Source: Hestenes and Stiefel, J. Res. Nat. Bur. Standards 49, 1952.
 
@@ -101,7 +102,7 @@ def gmres(
 
     Args:
       A, b, x0, tol, atol, M: as in `cg`. M is applied from the left, and the residual is that of M A x = M b.
-      restart: how many directions are kept: each takes memory like `b`.
+      restart: how many directions are stored: each takes memory like `b`.
       maxiter: how often to begin anew with those; by default 10 times the size of `b`.
       solve_method: "batched" or "incremental"; both are computed in the same way.
 
@@ -113,13 +114,13 @@ def gmres(
     >>> x.round(4)
     Array([1., 2.], dtype=float32)
     """
-    if solve_method not in ("batched", "incremental"):
-        raise ArgumentValueError(
-            function="scipy.sparse.linalg.gmres",
-            argument="solve_method",
-            expected="'batched' or 'incremental'",
-            got=repr(solve_method),
-        )
+    check_choice(
+        "scipy.sparse.linalg.gmres",
+        "solve_method",
+        solve_method,
+        ("batched", "incremental"),
+        "'batched' or 'incremental'",
+    )
 
     def method(*args: Any) -> Vector:
         return _gmres(*args, restart=restart)
@@ -179,7 +180,7 @@ def _solve(
             got=str(shapes[0]),
         )
     size = sum(x.size for x in trees.tree_leaves(b))
-    rounds = 10 * size if maxiter is None else maxiter
+    max_steps = 10 * size if maxiter is None else maxiter
     start = lax.stop_gradient(x0)
 
     def solve(operator: Operator, right: Any) -> Any:
@@ -192,7 +193,7 @@ def _solve(
 
         inverse = (lambda x: x) if precondition is None else flat(precondition)
         limit = snp.maximum(tol * snp.linalg.norm(right_vector), atol)
-        return unravel(method(flat(operator), right_vector, vector, limit, rounds, inverse))
+        return unravel(method(flat(operator), right_vector, vector, limit, max_steps, inverse))
 
     # The transposed system has no better start than zero, and its operator no known inverse.
     def transpose_solve(operator: Operator, right: Any) -> Any:
@@ -203,7 +204,7 @@ def _solve(
             return ravel_pytree(operator(unravel(x)))[0]
 
         zero = snp.zeros_like(right_vector)
-        return unravel(method(flat, right_vector, zero, limit, rounds, lambda x: x))
+        return unravel(method(flat, right_vector, zero, limit, max_steps, lambda x: x))
 
     found = lax.custom_linear_solve(
         matvec,
@@ -226,10 +227,10 @@ def _square(x: Vector) -> Array:
 # --- the methods ---------------------------------------------------------------------------------------
 
 
-def _cg(a: Operator, b: Vector, x: Vector, limit: Any, rounds: int, m: Operator) -> Vector:
+def _cg(a: Operator, b: Vector, x: Vector, limit: Any, max_steps: int, m: Operator) -> Vector:
     def go_on(state: tuple) -> Array:
         _, r, _, _, k = state
-        return (_square(r) > limit**2) & (k < rounds)
+        return (_square(r) > limit**2) & (k < max_steps)
 
     def step(state: tuple) -> tuple:
         x, r, p, gamma, k = state
@@ -245,17 +246,17 @@ def _cg(a: Operator, b: Vector, x: Vector, limit: Any, rounds: int, m: Operator)
     return lax.while_loop(go_on, step, (x, r, z, _dot(r, z), 0))[0]
 
 
-def _bicgstab(a: Operator, b: Vector, x: Vector, limit: Any, rounds: int, m: Operator) -> Vector:
+def _bicgstab(a: Operator, b: Vector, x: Vector, limit: Any, max_steps: int, m: Operator) -> Vector:
     def go_on(state: tuple) -> Array:
         r, broken, k = state[1], state[-2], state[-1]
-        return (_square(r) > limit**2) & (k < rounds) & ~broken
+        return (_square(r) > limit**2) & (k < max_steps) & ~broken
 
     def step(state: tuple) -> tuple:
         x, r, p, q, alpha, omega, rho, _, k = state
         following = _dot(shadow, r)
         p = r + following / rho * (alpha / omega) * (p - omega * q)
-        towards = m(p)
-        q = a(towards)
+        toward = m(p)
+        q = a(toward)
         alpha = following / _dot(shadow, q)
         s = r - alpha * q
         done = (
@@ -264,7 +265,7 @@ def _bicgstab(a: Operator, b: Vector, x: Vector, limit: Any, rounds: int, m: Ope
         further = m(s)
         t = a(further)
         omega = _dot(t, s) / _dot(t, t)
-        x = x + alpha * towards + snp.where(done, 0, omega * further)
+        x = x + alpha * toward + snp.where(done, 0, omega * further)
         r = snp.where(done, s, s - omega * t)
         broken = (following == 0) | (alpha == 0) | ((omega == 0) & ~done)
         return x, r, p, q, alpha, omega, following, broken, k + 1
@@ -276,7 +277,7 @@ def _bicgstab(a: Operator, b: Vector, x: Vector, limit: Any, rounds: int, m: Ope
 
 
 def _gmres(
-    a: Operator, b: Vector, x: Vector, limit: Any, rounds: int, m: Operator, *, restart: int
+    a: Operator, b: Vector, x: Vector, limit: Any, max_steps: int, m: Operator, *, restart: int
 ) -> Vector:
     size = b.shape[0]
     width = min(restart, size)
@@ -315,4 +316,4 @@ def _gmres(
 
     r = m(b - a(x))
     start = (x, r, snp.linalg.norm(r), 0)
-    return lax.while_loop(lambda s: (s[2] > limit) & (s[3] < rounds), cycle, start)[0]
+    return lax.while_loop(lambda s: (s[2] > limit) & (s[3] < max_steps), cycle, start)[0]

@@ -33,14 +33,14 @@ _STIRLING = (
 
 
 def _sin_pi(x: Any) -> Any:
-    """sin(pi x), which is 0 at integers."""
+    """Compute sin(pi x), which is 0 at integers."""
     rest = x - 2 * snp.round(x / 2)  # in [-1, 1]
     rest = snp.where(snp.abs(rest) > 0.5, snp.copysign(1.0, rest) - rest, rest)
     return snp.sin(math.pi * rest)
 
 
 def _gamma_positive(x: Any) -> Any:
-    """gamma(x) for x >= 1/2: Stirling's series, DLMF 5.11.3, for numbers moved up to 10."""
+    """Compute gamma(x) for x >= 1/2: Stirling's series, DLMF 5.11.3, for numbers moved up to 10."""
     up, product = x, 0 * x + 1
     for _ in range(10):
         low = up < 10
@@ -94,8 +94,7 @@ def gammaln(x: Any) -> Array:
 
 
 def loggamma(x: Any) -> Array:
-    """Compute the logarithm of the gamma function for real x: `gammaln`, NaN where the function is
-    negative.
+    """Compute the logarithm of the gamma function for real x; NaN where that is negative.
 
     >>> from sagax.scipy import special
     >>> special.loggamma(1.0)
@@ -161,8 +160,7 @@ def zeta(x: Any, q: Any = None) -> Array:
 
 @special(narrow=True)
 def betainc(a: Any, b: Any, x: Any) -> Array:
-    """Compute the regularized incomplete beta function: the beta distribution's probability of [0,
-    x].
+    """Compute the regularized incomplete beta function: the probability of [0, x].
 
     >>> from sagax.scipy import special
     >>> special.betainc(1.0, 1.0, 0.25)
@@ -197,7 +195,7 @@ def gammaincc(a: Any, x: Any) -> Array:
 
 
 def _rest(x: Any) -> Any:
-    """log gamma(x) less the first terms of Stirling's series, for x >= 10."""
+    """Compute log gamma(x) less the first terms of Stirling's series, for x >= 10."""
     r = 1 / x
     return r * horner(r * r, _STIRLING)
 
@@ -289,8 +287,9 @@ def poch(z: Any, m: Any) -> Array:
 
 
 def multigammaln(a: Any, d: Any) -> Array:
-    """Compute the log of the multivariate gamma function of dimension d, an int; d > 0, a > (d - 1)
-    / 2.
+    """Compute the log of the multivariate gamma function of dimension d.
+
+    d is an int; d > 0, a > (d - 1) / 2.
 
     >>> from sagax.scipy import special
     >>> special.multigammaln(1.0, 1)
@@ -330,7 +329,7 @@ def factorial(n: Any, exact: bool = False) -> Array:
 def comb(N: Any, k: Any, *, repetition: bool = False) -> Array:
     """Compute the number of ways to choose k of N things (with `repetition`: as often as wanted).
 
-    0 where k > N, N < 0 or k < 0. Floating point; a whole number where it has room for it.
+    0 where k > N, N < 0 or k < 0. Floating point; an integer where the dtype can hold it.
 
     >>> from sagax.scipy import special
     >>> special.comb(5, 2)
@@ -343,8 +342,10 @@ def comb(N: Any, k: Any, *, repetition: bool = False) -> Array:
     n = snp.where(valid, N, 1.0)
     m = snp.where(valid, k, 1.0)
     found = 1 / ((n + 1) * beta(n - m + 1, m + 1))
-    whole = (n == snp.floor(n)) & (m == snp.floor(m))
-    found = snp.where(whole & (found < (1e15 if double(found) else 1e6)), snp.round(found), found)
+    is_integer = (n == snp.floor(n)) & (m == snp.floor(m))
+    found = snp.where(
+        is_integer & (found < (1e15 if double(found) else 1e6)), snp.round(found), found
+    )
     return snp.where(valid, found, 0.0).astype(dtype_of(found))
 
 
@@ -439,28 +440,3 @@ def i1(x: Any) -> Array:
     Array(0., dtype=float32, weak_type=True)
     """
     return _grown(x, _bessel.bessel_i1e(x))
-
-
-__all__ = [
-    "bernoulli",
-    "beta",
-    "betainc",
-    "betaln",
-    "comb",
-    "digamma",
-    "factorial",
-    "gamma",
-    "gammainc",
-    "gammaincc",
-    "gammaln",
-    "gammasgn",
-    "i0",
-    "i0e",
-    "i1",
-    "i1e",
-    "loggamma",
-    "multigammaln",
-    "poch",
-    "polygamma",
-    "zeta",
-]

@@ -68,8 +68,7 @@ def _points(function: str, z: Any) -> Any:
 
 
 def lpmn_values(m: int, n: int, z: Any, is_normalized: bool) -> Array:
-    """Compute the associated Legendre functions of orders up to m and degrees up to n at the points
-    z (1-D).
+    """Compute associated Legendre functions of orders to m and degrees to n at the points z (1-D).
 
     The result has shape (m + 1, n + 1, len(z)). With `is_normalized` they carry the factor of the
     spherical harmonics, so that these are exp(i m theta) times them.
@@ -86,8 +85,7 @@ def lpmn_values(m: int, n: int, z: Any, is_normalized: bool) -> Array:
 
 
 def lpmn(m: int, n: int, z: Any) -> tuple[Array, Array]:
-    """Compute the associated Legendre functions as `lpmn_values`, not normalized, and their
-    derivatives in z.
+    """Compute associated Legendre functions, not normalized, and their derivatives in z.
 
     >>> from sagax.scipy import special
     >>> import numpy as np
@@ -109,15 +107,9 @@ def lpmn(m: int, n: int, z: Any) -> tuple[Array, Array]:
 
 
 def sph_harm_y(
-    n: Any,
-    m: Any,
-    theta: Any,
-    phi: Any,
-    diff_n: int | None = None,
-    n_max: int | None = None,
+    n: Any, m: Any, theta: Any, phi: Any, diff_n: int | None = None, n_max: int | None = None
 ) -> Array:
-    """Compute the spherical harmonics of degree n and order m at polar angle theta and azimuth phi:
-    complex.
+    """Compute complex spherical harmonics of degree n, order m at polar theta and azimuth phi.
 
     n, m, theta and phi broadcast. Under `jit`, where n is not known, `n_max` says how large it can be.
     Entries with |m| > n are 0. `diff_n` must be None.
@@ -157,6 +149,3 @@ def sph_harm_y(
     angle = m.astype(phi.dtype) * phi
     out = (sign * chosen) * (snp.cos(angle) + 1j * snp.sin(angle))
     return out.reshape(shape)
-
-
-__all__ = ["lpmn", "lpmn_values", "sph_harm_y"]

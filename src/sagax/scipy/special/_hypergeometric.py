@@ -30,8 +30,8 @@ def _kummer_far(a: Any, b: Any, x: Any) -> Any:
         k = snp.asarray(k, x.dtype)
         term = term * (1 - a + k) * (b - a + k) / ((k + 1) * x)
         least_now = snp.minimum(least, snp.abs(term))
-        keep = snp.abs(term) <= least
-        return snp.where(keep, term, 0.0), total + snp.where(keep, term, 0.0), least_now
+        decreasing = snp.abs(term) <= least
+        return snp.where(decreasing, term, 0.0), total + snp.where(decreasing, term, 0.0), least_now
 
     one = 0 * (a + b + x) + 1
     total = fori_loop(0, 60, body, (one, one, one * snp.inf))[1]
@@ -78,10 +78,10 @@ def _kummer_left(a: Any, b: Any, size: Any) -> Any:
         term, total, least = state
         k = snp.asarray(k, size.dtype)
         term = term * (a + k) * (1 + a - b + k) / ((k + 1) * size)
-        keep = snp.abs(term) <= least
+        decreasing = snp.abs(term) <= least
         return (
-            snp.where(keep, term, 0.0),
-            total + snp.where(keep, term, 0.0),
+            snp.where(decreasing, term, 0.0),
+            total + snp.where(decreasing, term, 0.0),
             snp.minimum(least, snp.abs(term)),
         )
 
@@ -121,9 +121,9 @@ def hyp2f1(a: Any, b: Any, c: Any, x: Any) -> Array:
     moved = snp.where(left, x / (x - 1), x)
     second = snp.where(left, c - b, b)
     gap = c - a - second
-    whole = gap == snp.round(gap)
+    is_integer = gap == snp.round(gap)
     polynomial = _stops(a) | _stops(second)
-    far = (moved > 0.8) & (moved < 1) & ~whole & ~polynomial
+    far = (moved > 0.8) & (moved < 1) & ~is_integer & ~polynomial
     terms = 700 if double(x) else 300
     near = _gauss_series(a, second, c, snp.where(far | (moved >= 1), 0.5, moved), terms)
     g = snp.where(far, gap, 0.5)
@@ -150,6 +150,3 @@ def _ratio(a: Any, b: Any, c: Any, d: Any) -> Any:
     c, d = snp.where(none, 1.0, c), snp.where(none, 1.0, d)
     found = gamma.formula(a) / gamma.formula(c) * (gamma.formula(b) / gamma.formula(d))
     return snp.where(none, 0.0, found)
-
-
-__all__ = ["hyp1f1", "hyp2f1"]

@@ -10,7 +10,7 @@ from sagax._src.core.value import Array
 from sagax._src.higher_order.while_loop import fori_loop
 from sagax._src.primitives.special import gamma as _gamma
 from sagax.scipy.special._elementwise import double, horner, special
-from sagax.scipy.special._normal import square_parts
+from sagax.scipy.special._normal import split_square
 
 _EULER = 0.5772156649015329
 
@@ -72,8 +72,7 @@ def exp1(x: Any) -> Array:
 
 @special(lambda out, x: snp.exp(x) / x)
 def expi(x: Any) -> Array:
-    """Compute the exponential integral Ei: the principal value of that of exp(t)/t from -infinity
-    to x.
+    """Compute the exponential integral Ei: the principal value of exp(t)/t from -infinity to x.
 
     >>> from sagax.scipy import special
     >>> special.expi(1.0).round(4)
@@ -153,7 +152,7 @@ def expn(n: Any, x: Any) -> Array:
 
 
 def _expn_series(n: Any, x: Any) -> Any:
-    """DLMF 8.19.8, without the term k = n - 1, which is the one with the logarithm."""
+    """Evaluate DLMF 8.19.8, without the logarithmic term k = n - 1."""
     terms = 22
 
     def body(k: Any, state: tuple) -> tuple:
@@ -234,8 +233,8 @@ def sici(x: Any) -> tuple[Array, Array]:
 
 
 def _turn(x: Any) -> Any:
-    """pi x**2 / 2, less whole turns; the rounding error of the square is made good."""
-    square, rest = square_parts(x)
+    """Compute pi x**2 / 2 modulo 2 pi; corrected for the rounding error of the square."""
+    square, rest = split_square(x)
     return (math.pi / 2) * ((square - 4 * snp.round(square / 4)) + rest)
 
 
@@ -324,10 +323,9 @@ def _li2(u: Any) -> Any:
 
 @special(lambda out, x: _spence_slope(x))
 def spence(x: Any) -> Array:
-    """Compute the dilogarithm Li_2(1 - x): minus the integral of log(t)/(t - 1) from 1 to x; x >=
-    0.
+    """Compute the dilogarithm Li_2(1 - x): minus the integral of log(t)/(t - 1) from 1 to x.
 
-    After D. Zagier, "The dilogarithm function" (2007).
+    x is at least 0. After D. Zagier, "The dilogarithm function" (2007).
 
     >>> from sagax.scipy import special
     >>> special.spence(2.0).round(4)
@@ -354,6 +352,3 @@ def spence(x: Any) -> Array:
 def _spence_slope(x: Any) -> Any:
     one = x == 1
     return snp.where(one, -1.0, -snp.log(x) / snp.where(one, 1.0, x - 1))
-
-
-__all__ = ["exp1", "expi", "expn", "fresnel", "sici", "spence"]

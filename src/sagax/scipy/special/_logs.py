@@ -22,8 +22,7 @@ def logsumexp(
     return_sign: bool = False,
     where: Any = None,
 ) -> Any:
-    """Compute log(sum(b exp(a))), summed along `axis` (one, several, or None: all), without
-    overflow.
+    """Compute log(sum(b exp(a))) along `axis` (one, several, or None: all), without overflow.
 
     `b` are weights that broadcast against `a`; `where` chooses the elements that count. With
     `return_sign` the result is the logarithm of the absolute sum, and its sign.
@@ -142,8 +141,8 @@ def _relative(p: Any, q: Any) -> Any:
     quotient = p / q
     extreme = (quotient == 0) | snp.isinf(quotient)
     far = snp.log(snp.where(extreme, 1.0, quotient))
-    apart = snp.log(p) - snp.log(q)
-    return snp.where(close, near, snp.where(extreme, apart, far))
+    difference = snp.log(p) - snp.log(q)
+    return snp.where(close, near, snp.where(extreme, difference, far))
 
 
 @special(lambda out, p, q: snp.log(p) - snp.log(q) + 1, lambda out, p, q: -_quotient(p, q))
@@ -170,7 +169,7 @@ def kl_div(p: Any, q: Any) -> Array:
     """
     both, none = (p > 0) & (q > 0), (p == 0) & (q >= 0)
     u, v = _safe(both, p), _safe(both, q)
-    # with r = (p - q) / q it is q ((1 + r) log(1 + r) - r), of which the first terms cancel
+    # with r = (p - q) / q it is q ((1 + r) log(1 + r) - r), whose first terms cancel
     r = (u - v) / v
     s = r / (2 + r)
     near = v * r * s * _series_of_kl(snp.where(snp.abs(r) < 0.5, s, 0.0), r)
@@ -190,10 +189,7 @@ def _series_of_kl(s: Any, r: Any) -> Any:
     return 1 + 2 * (1 + r) * s * total / (2 + r)
 
 
-@special(
-    lambda out, x, a: x ** (a - 1),
-    lambda out, x, a: _boxcox_in_power(snp.log(x), a),
-)
+@special(lambda out, x, a: x ** (a - 1), lambda out, x, a: _boxcox_in_power(snp.log(x), a))
 def boxcox(x: Any, lmbda: Any) -> Array:
     """Compute (x**lmbda - 1) / lmbda, and log(x) where lmbda is 0.
 
@@ -204,10 +200,7 @@ def boxcox(x: Any, lmbda: Any) -> Array:
     return _boxcox(snp.log(x), lmbda)
 
 
-@special(
-    lambda out, x, a: (1 + x) ** (a - 1),
-    lambda out, x, a: _boxcox_in_power(snp.log1p(x), a),
-)
+@special(lambda out, x, a: (1 + x) ** (a - 1), lambda out, x, a: _boxcox_in_power(snp.log1p(x), a))
 def boxcox1p(x: Any, lmbda: Any) -> Array:
     """Compute ((1 + x)**lmbda - 1) / lmbda, and log(1 + x) where lmbda is 0.
 
@@ -239,19 +232,3 @@ def _boxcox_in_power(logarithm: Any, a: Any) -> Any:
     w = snp.where(near, 1.0, v)
     far = (w * snp.exp(w) - snp.expm1(w)) / (w * w)
     return logarithm * logarithm * snp.where(near, total, far)
-
-
-__all__ = [
-    "boxcox",
-    "boxcox1p",
-    "entr",
-    "expit",
-    "kl_div",
-    "log_softmax",
-    "logit",
-    "logsumexp",
-    "rel_entr",
-    "softmax",
-    "xlog1py",
-    "xlogy",
-]

@@ -53,10 +53,8 @@ def erfinv(x: Any) -> Array:
 # scaled ---------------------------------------------------------------------------------------------
 
 
-def square_parts(x: Any) -> tuple[Any, Any]:
-    """Split x**2 into a sum of two numbers, the second one the rounding error of the first (T.
-    Dekker).
-    """
+def split_square(x: Any) -> tuple[Any, Any]:
+    """Split x**2 into a rounded square and its rounding error (T. Dekker)."""
     shift = 134217729.0 if double(x) else 4097.0
     big = shift * x
     high = big - (big - x)
@@ -67,7 +65,7 @@ def square_parts(x: Any) -> tuple[Any, Any]:
 
 def exp_of_square(x: Any, sign: float, scale: float = 1.0) -> Any:
     """Compute exp(sign * scale * x**2), without the digits that rounding the square would cost."""
-    square, rest = square_parts(x)
+    square, rest = split_square(x)
     return snp.exp(sign * scale * square) * (1 + sign * scale * rest)
 
 
@@ -175,10 +173,7 @@ def _trapezoid(z: Any, count: int) -> Any:
     return snp.where(near, sums + residue, sums)
 
 
-@special(
-    lambda out, z: -2 * z * out + 2j / _ROOT_PI,
-    kinds="fc",
-)
+@special(lambda out, z: -2 * z * out + 2j / _ROOT_PI, kinds="fc")
 def wofz(z: Any) -> Array:
     """Compute the Faddeeva function w(z) = exp(-z**2) erfc(-i z) of complex z.
 
@@ -291,8 +286,7 @@ def _owen_in_a(out: Any, h: Any, a: Any) -> Any:
 
 @special(_owen_in_h, _owen_in_a)
 def owens_t(h: Any, a: Any) -> Array:
-    """Compute Owen's T function: the probability of X > h and 0 < Y < a X for independent normal X,
-    Y.
+    """Compute Owen's T function: the probability of X > h, 0 < Y < a X for normal X, Y.
 
     D. Owen, Annals of Mathematical Statistics 27 (1956).
 
@@ -311,17 +305,3 @@ def owens_t(h: Any, a: Any) -> Array:
     found = snp.where(steep, far, near)
     found = snp.where(snp.isinf(slope), 0.5 * q_h, found)
     return snp.where(snp.isnan(h) | snp.isnan(a), snp.nan, snp.copysign(found, a))
-
-
-__all__ = [
-    "dawsn",
-    "erf",
-    "erfc",
-    "erfcx",
-    "erfinv",
-    "log_ndtr",
-    "ndtr",
-    "ndtri",
-    "owens_t",
-    "wofz",
-]

@@ -10,7 +10,7 @@ import sagax.numpy._base as _base
 from sagax._src.api.vmap import vmap
 from sagax._src.core.value import Array
 from sagax._src.diagnostics.errors import ArgumentValueError
-from sagax.numpy._arguments import UnsupportedArgumentError
+from sagax.numpy._arguments import UnsupportedArgumentError, check_choice
 
 
 class ModeResult(NamedTuple):
@@ -35,15 +35,15 @@ def _checked_policy(function: str, nan_policy: str) -> None:
 
 def _along(f: Callable[[Array], Any], a: Array, axis: int | None, keepdims: bool = False) -> Any:
     """Apply `f` to each vector along `axis`; to the flattened array where it is None."""
-    kept = (1,) * a.ndim
+    reduced_shape = (1,) * a.ndim
     if axis is None:
         a, axis = a.reshape(-1), 0
     else:
-        kept = tuple([1 if i == axis % a.ndim else s for i, s in enumerate(a.shape)])
+        reduced_shape = tuple([1 if i == axis % a.ndim else s for i, s in enumerate(a.shape)])
     for _ in range(a.ndim - 1):
         f = vmap(f)
     found = f(snp.moveaxis(a, axis, -1))
-    return tuple([x.reshape(kept) for x in found]) if keepdims else found
+    return tuple([x.reshape(reduced_shape) for x in found]) if keepdims else found
 
 
 def mode(
@@ -92,10 +92,7 @@ def rankdata(
     """
     _checked_policy("rankdata", nan_policy)
     methods = ("average", "min", "max", "dense", "ordinal")
-    if method not in methods:
-        raise ArgumentValueError(
-            function="rankdata", argument="method", got=repr(method), expected=", ".join(methods)
-        )
+    check_choice("rankdata", "method", method, methods, ", ".join(methods))
 
     def one(row: Array) -> Array:
         if method == "ordinal":

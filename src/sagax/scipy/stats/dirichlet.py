@@ -13,7 +13,7 @@ __all__ = ["logpdf", "pdf"]
 
 
 def _components(x: Any, alpha: Any) -> tuple[Array, Array]:
-    """All k components along the first axis, and `alpha` beside them."""
+    """Return all k components along the first axis, and `alpha` aligned to them."""
     if x.shape[0] == alpha.shape[0] - 1:
         x = snp.concatenate([x, 1 - snp.sum(x, 0, keepdims=True)], 0)
     return x, alpha.reshape(alpha.shape + (1,) * (x.ndim - 1))

@@ -6,7 +6,7 @@ from typing import Any
 
 import sagax.numpy as snp
 from sagax._src.core.value import Array
-from sagax.scipy.special import entr, gammaincc, gammaln, xlogy
+from sagax.scipy.special import gammaincc, gammaln, xlogy
 from sagax.scipy.stats._distribution import Distribution, exp_of, inside
 
 __all__ = ["cdf", "logpmf", "pmf"]

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from sagax._src.argument_checks import checks
 from sagax._src.core import dtype_predicates
 from sagax._src.core.avals import ShapedArray
 from sagax._src.core.families import MATRICES, matrix_size
@@ -15,7 +16,6 @@ from sagax._src.core.primitive import Primitive
 from sagax._src.core.samples import Sample, c64, f32
 from sagax._src.core.tangents import Zero, is_zero
 from sagax._src.core.value import aval_of
-from sagax._src.diagnostics.errors import ArgumentValueError
 from sagax._src.primitives.arithmetic import add, div, mul, neg, reciprocal, sub
 from sagax._src.primitives.comparison import eq
 from sagax._src.primitives.complex_numbers import complex as make_complex
@@ -406,13 +406,13 @@ def _(
     enable_eigvec_derivs: bool,
     implementation: Any,
 ) -> list:
-    if implementation not in (None, EigImplementation.LAPACK):
-        raise ArgumentValueError(
-            function="eig",
-            argument="implementation",
-            got=implementation,
-            expected="None or EigImplementation.LAPACK on the CPU",
-        )
+    checks.one_of(
+        "eig",
+        "implementation",
+        implementation,
+        (None, EigImplementation.LAPACK),
+        "None or EigImplementation.LAPACK on the CPU",
+    )
     w = b.outs[0]
     n = w.ndim - 1
     size = w.shape[-1]

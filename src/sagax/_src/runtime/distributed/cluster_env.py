@@ -19,6 +19,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from sagax._src.argument_checks import checks
 from sagax._src.diagnostics.errors import ArgumentValueError
 
 
@@ -188,13 +189,14 @@ def detect(method: str | None, environ: Environment) -> Place | None:
     if method is None:
         found = (try_it(environ) for name, try_it in _METHODS.items() if name != "mpi4py")
         return next((place for place in found if place is not None), None)
-    if method not in _METHODS:
-        raise ArgumentValueError(
-            function="distributed.initialize",
-            argument="cluster_detection_method",
-            expected=f"one of {', '.join(map(repr, _METHODS))}, 'deactivate' or None",
-            got=repr(method),
-        )
+    checks.one_of(
+        "distributed.initialize",
+        "cluster_detection_method",
+        method,
+        _METHODS,
+        f"one of {', '.join(map(repr, _METHODS))}, 'deactivate' or None",
+        show=repr,
+    )
     place = _METHODS[method](environ)
     if place is None:
         raise ArgumentValueError(

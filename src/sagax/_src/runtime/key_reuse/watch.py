@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import threading
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -12,7 +11,7 @@ import numpy as np
 from sagax._src import config, source_stacks, trees
 from sagax._src.core import dims
 from sagax._src.core.jaxpr import Jaxpr
-from sagax._src.higher_order.remat import remat_p
+from sagax._src.higher_order.remat import recomputing
 from sagax._src.primitives.random_bits import is_key_dtype, random_split_p
 from sagax._src.runtime.array import ConcreteArray
 from sagax._src.runtime.key_reuse.analysis import (
@@ -220,15 +219,6 @@ def _enter(
     )
 
 
-class _Pause(threading.local):
-    """Whether what runs in this thread draws numbers again on purpose."""
-
-    on = False
-
-
-_pause = _Pause()
-
-
 def watched_program(run: Callable, jaxpr: Jaxpr) -> Callable:
     """`run(arrays)`, which applies a program, with the accounts of the keys kept."""
     found = signature(jaxpr)
@@ -242,7 +232,7 @@ def watched_program(run: Callable, jaxpr: Jaxpr) -> Callable:
     inputs = (*jaxpr.constvars, *jaxpr.invars)
 
     def watched(arrays: Sequence[ConcreteArray]) -> Any:
-        if _pause.on:
+        if recomputing.active:
             return run(arrays)
         if found is None or chooses:
             cells = dict(zip(inputs, map(_operand, arrays), strict=True))
@@ -254,19 +244,3 @@ def watched_program(run: Callable, jaxpr: Jaxpr) -> Callable:
         return result
 
     return watched
-
-
-_evaluate_remat = remat_p.impl
-
-
-def _remat(*args: Any, differentiated: bool, **params: Any) -> Any:
-    """A backward pass computes what it needs again, with the same keys."""
-    assert _evaluate_remat is not None
-    before, _pause.on = _pause.on, _pause.on or differentiated
-    try:
-        return _evaluate_remat(*args, differentiated=differentiated, **params)
-    finally:
-        _pause.on = before
-
-
-remat_p.impl = _remat

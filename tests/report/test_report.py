@@ -1,0 +1,321 @@
+"""The report of `python -m sagax run --report`, the accounting behind it, and the progress line.
+
+There is no browser among the tools of the suite. The page has no script: functions are `details`
+elements, which every browser opens at a click. So its structure is what is tested, with html.parser.
+"""
+
+from __future__ import annotations
+
+import io
+import subprocess
+import sys
+from html.parser import HTMLParser
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import sagax
+import sagax.numpy as snp
+from sagax._report import costs, facts, page
+from sagax._src.api import compile_log
+
+SOURCE = Path(__file__).resolve().parents[2] / "src"
+
+PROGRAM = """
+import sagax
+import sagax.numpy as np
+
+table = np.arange(1000.0)
+
+@sagax.jit
+def quick(x):
+    return x + 1
+
+@sagax.jit
+def slow(x):
+    for _ in range(60):
+        x = np.tanh(x @ x)
+    return x + table[0]
+
+@sagax.jit
+def grows(x):
+    return x * 2
+
+for n in range(1, 4):
+    grows(np.ones(n))
+quick(np.ones(3))
+for _ in range(3):
+    slow(np.ones((200, 200)))
+print("done")
+"""
+
+
+class Tree(HTMLParser):
+    """The page as nested lists [tag, attributes, *children]; fails where tags do not match."""
+
+    VOID = ("meta", "br", "link", "img", "input", "hr")
+
+    def __init__(self, text):
+        super().__init__()
+        self.root = ["", {}]
+        self.stack = [self.root]
+        self.feed(text)
+        self.close()
+        assert self.stack == [self.root], f"not closed: {[n[0] for n in self.stack]}"
+
+    def handle_starttag(self, tag, attrs):
+        node = [tag, dict(attrs)]
+        self.stack[-1].append(node)
+        if tag not in self.VOID:
+            self.stack.append(node)
+
+    def handle_endtag(self, tag):
+        assert self.stack.pop()[0] == tag
+
+    def handle_data(self, data):
+        self.stack[-1].append(data)
+
+
+def all_of(node, tag, kind=None):
+    found = []
+    for child in node[2:]:
+        if isinstance(child, list):
+            if child[0] == tag and kind in (None, child[1].get("class")):
+                found.append(child)
+            found += all_of(child, tag, kind)
+    return found
+
+
+def text_of(node):
+    return "".join([c if isinstance(c, str) else text_of(c) for c in node[2:]])
+
+
+def rows_of(node, kind):
+    (table,) = all_of(node, "table", kind)
+    (body,) = all_of(table, "tbody")
+    return [[text_of(cell) for cell in all_of(row, "td")] for row in all_of(body, "tr")]
+
+
+def run(tmp_path, program):
+    script, out = tmp_path / "program.py", tmp_path / "out.html"
+    script.write_text(program)
+    command = [sys.executable, "-m", "sagax", "run", "--report", str(out), str(script)]
+    done = subprocess.run(
+        command,
+        capture_output=True,
+        text=True,
+        env={"PYTHONPATH": str(SOURCE), "HOME": str(tmp_path)},
+    )
+    return done, out.read_text()
+
+
+@pytest.fixture(scope="module")
+def planted(tmp_path_factory):
+    done, text = run(tmp_path_factory.mktemp("report"), PROGRAM)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout == "done\n"
+    return text, Tree(text).root
+
+
+def test_the_costliest_function_is_first(planted):
+    _, root = planted
+    names = [text_of(n) for n in all_of(root, "span", "name")]
+    assert names[0] == "slow"
+    assert set(names) == {"slow", "quick", "grows"}
+
+
+def test_a_click_opens_a_function(planted):
+    _, root = planted
+    functions = all_of(root, "details", "function")
+    assert len(functions) == 3
+    for function in functions:
+        assert function[2:] and "open" not in function[1]
+        first = next(c for c in function[2:] if isinstance(c, list))
+        assert first[0] == "summary"
+
+
+def test_the_page_needs_nothing_else(planted):
+    text, root = planted
+    assert "http" not in text and "@import" not in text and "url(" not in text
+    for tag in ("script", "link", "img", "iframe"):
+        assert not all_of(root, tag)
+
+
+def function_named(root, name):
+    return next(
+        d
+        for d in all_of(root, "details", "function")
+        if text_of(all_of(d, "span", "name")[0]) == name
+    )
+
+
+def test_compilations_and_their_causes(planted):
+    _, root = planted
+    rows = rows_of(function_named(root, "grows"), "compilations")
+    assert [row[0] for row in rows] == [
+        "the first call",
+        "x: float32[1], then float32[2]",
+        "x: float32[2], then float32[3]",
+    ]
+    assert "3 runs" in text_of(function_named(root, "slow"))
+
+
+def test_captured_constants(planted):
+    _, root = planted
+    assert rows_of(function_named(root, "slow"), "constants") == [["float32[1000]", "3.91 KiB"]]
+    assert not all_of(function_named(root, "quick"), "table", "constants")
+
+
+def test_operations_stand_beside_their_source(planted):
+    _, root = planted
+    rows = rows_of(function_named(root, "slow"), "lines")
+    first = next(row for row in rows if "np.tanh(x @ x)" in row[0])
+    assert "program.py:14" in first[0]
+    assert "dot_general" in first[1] and "tanh" in first[1]
+    assert "and 80 more" in first[1]
+    assert first[2] == "962 M"  # 60 * (2 * 200**3 + 200**2), with three digits
+    memory = rows_of(function_named(root, "slow"), "memory")
+    made = next(row for row in memory if "np.tanh(x @ x)" in row[0])
+    assert made[2] == "18.3 MiB"  # 120 results of 160,000 bytes
+
+
+def test_a_program_that_fails_has_a_report_too(tmp_path):
+    done, text = run(tmp_path, PROGRAM + "\nraise SystemExit(3)\n")
+    assert done.returncode == 3
+    assert "slow" in text
+
+
+def test_names_are_escaped():
+    counter = compile_log.Counter("<lambda>", 'a"&b:1')
+    root = Tree(page.write(facts.gather([counter]), "<title>", 1.0)).root
+    assert text_of(all_of(root, "span", "name")[0]) == "<lambda>"
+    assert text_of(all_of(root, "h1")[0]) == "<title>"
+
+
+# --- estimates ---------------------------------------------------------------------------------------
+
+
+def steps_of(f, *args):
+    return list(costs.steps(sagax.make_jaxpr(f)(*args).jaxpr))
+
+
+def test_operations_of_products_and_convolutions():
+    (step,) = steps_of(lambda a, b: a @ b, snp.ones((3, 5)), snp.ones((5, 7)))
+    assert costs.cost_of(step.eqn) == (2 * 3 * 5 * 7, 4 * (15 + 35 + 21))
+    x, k = snp.ones((2, 3, 8, 8)), snp.ones((4, 3, 5, 5))
+    (step,) = steps_of(lambda x, k: sagax.lax.conv(x, k, (1, 1), "SAME"), x, k)
+    assert costs.cost_of(step.eqn).flops == 2 * (2 * 4 * 8 * 8) * (3 * 5 * 5)
+    (step,) = steps_of(snp.transpose, snp.ones((3, 5)))
+    assert costs.cost_of(step.eqn) == (0, 4 * 30)
+
+
+def test_programs_inside_count_as_often_as_they_run():
+    def body(c, _):
+        return snp.sin(c), c
+
+    found = steps_of(lambda c: sagax.lax.scan(body, c, None, length=50), snp.ones(3))
+    assert [(s.eqn.primitive.name, s.times) for s in found] == [("sin", 50)]
+    nested = steps_of(sagax.jit(lambda x: sagax.jit(snp.cos)(x) + 1), snp.ones(3))
+    assert [s.eqn.primitive.name for s in nested] == ["cos", "add"]
+
+
+def test_the_costlier_branch_counts():
+    found = steps_of(
+        lambda p, x: sagax.lax.cond(p, lambda x: x @ x @ x, lambda x: x + 1, x),
+        True,
+        snp.ones((4, 4)),
+    )
+    assert [s.eqn.primitive.name for s in found].count("dot_general") == 2
+
+
+def test_memory_in_use_follows_the_lives_of_values():
+    def f(x):  # 400 bytes each
+        a = snp.sin(x)
+        b = snp.cos(a)  # a is needed until here
+        return b + x
+
+    found = steps_of(f, snp.ones(100))
+    assert [s.alive for s in found] == [800, 1200, 1200]
+
+    def g(x):
+        return snp.cos(snp.sin(x)).sum()
+
+    assert [s.alive for s in steps_of(g, snp.ones(100))] == [800, 1200 - 400, 400 + 4]
+
+
+# --- accounting ----------------------------------------------------------------------------------------
+
+
+def test_seconds_of_each_part_are_shown():
+    @sagax.jit
+    def shown_by_parts(x):
+        return snp.tanh(x) * 3
+
+    shown_by_parts(snp.ones(7))
+    head, *rows = sagax.explain_compiles().splitlines()
+    for word in ("trace s", "lower s", "XLA s", "loaded", "defined at", "what changed"):
+        assert word in head
+    (counter,) = [c for c in compile_log.counters() if c.name == "shown_by_parts"]
+    assert counter.times == 1 and min(counter.seconds) > 0
+    assert any(r.startswith("shown_by_parts") for r in rows)
+
+
+def test_transformations_outside_of_jit_are_counted_as_their_function():
+    def counted_loss(x):
+        return (x * x).sum()
+
+    for _ in range(4):
+        sagax.grad(counted_loss)(snp.ones(3))
+    (counter,) = [c for c in compile_log.counters() if c.name == "counted_loss"]
+    assert counter.times == 1
+    assert "test_report.py" in counter.place
+
+
+def test_programs_are_not_kept_unless_asked_for():
+    @sagax.jit
+    def not_kept(x):
+        return x - 1
+
+    not_kept(snp.ones(3))
+    (counter,) = [c for c in compile_log.counters() if c.name == "not_kept"]
+    assert counter.compilations[0].program is None and counter.runs == 0
+
+
+# --- the progress line ----------------------------------------------------------------------------------
+
+
+class Terminal(io.StringIO):
+    def isatty(self):
+        return True
+
+
+def compile_something():
+    def to_be_told(x):
+        for _ in range(40):
+            x = snp.tanh(x @ x) * snp.sin(x)
+        return x
+
+    return sagax.jit(to_be_told)(snp.ones((5, 5)))
+
+
+def test_a_line_tells_what_takes_long(monkeypatch):
+    monkeypatch.setattr(sys, "stderr", Terminal())
+    with sagax.config.context(progress_after=0.01):
+        result = compile_something()
+    assert result.shape == (5, 5)
+    text = sys.stderr.getvalue()
+    assert "sagax: compiling to_be_told ... 0 s" in text
+    assert " took " in text and text.endswith(" s\n")
+
+
+@pytest.mark.parametrize(
+    ("kind", "after"), [(io.StringIO, 0.01), (Terminal, 0.0), (Terminal, 60.0)]
+)
+def test_no_line_in_files_nor_where_it_is_quick_or_off(monkeypatch, kind, after):
+    monkeypatch.setattr(sys, "stderr", kind())
+    sagax.clear_caches()
+    with sagax.config.context(progress_after=after):
+        result = compile_something()
+    assert np.isfinite(np.asarray(result)).all()
+    assert sys.stderr.getvalue() == ""
