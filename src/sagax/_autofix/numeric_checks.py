@@ -22,7 +22,7 @@ from sagax._src.api import arguments
 from sagax._src.api.jit import JitFunction
 from sagax._src.api.tracing_utils import make_jaxpr
 from sagax._src.core import dtypes
-from sagax._src.core.families import Indices
+from sagax._src.core.families import Default, Indices
 from sagax._src.core.jaxpr import Literal, subjaxprs
 from sagax._src.core.operands import LoopOperands, LoopResults, WhileOperands
 from sagax._src.core.trace import Tracer, evaluation, state
@@ -206,8 +206,8 @@ def check_call(
 def _has_hazard(jaxpr: Any) -> bool:
     for eqn in jaxpr.eqns:
         p = eqn.primitive
-        if callable(p.index_rule) or (
-            callable(p.wide_rule) and _must_not_wrap(p, eqn.outvars[0].aval.dtype)
+        if not isinstance(p.index_rule, Default) or (
+            not isinstance(p.wide_rule, Default) and _must_not_wrap(p, eqn.outvars[0].aval.dtype)
         ):
             return True
         if any(map(_has_hazard, subjaxprs(eqn.params))):
@@ -219,7 +219,9 @@ _NARROW_INTEGERS = ("int8", "uint8", "int16", "uint16")
 
 
 def _has_check(primitive: Any) -> bool:
-    return callable(primitive.index_rule) or callable(primitive.wide_rule)
+    return not isinstance(primitive.index_rule, Default) or not isinstance(
+        primitive.wide_rule, Default
+    )
 
 
 def _must_not_wrap(primitive: Any, dtype: Any) -> bool:
@@ -273,7 +275,7 @@ class _Interpreter:
             elif outs is None:
                 outs = self.step(eqn, ins)
                 used = in_origins
-                if callable(eqn.primitive.index_rule):
+                if not isinstance(eqn.primitive.index_rule, Default):
                     shapes = [v.aval.shape for v in eqn.invars]
                     used = in_origins[eqn.primitive.index_rule(shapes, eqn.params).operands]
                 self.check(eqn, ins, outs, set[str]().union(*used))
@@ -368,7 +370,7 @@ def _check_operation(
     primitive: Any, ins: list[Any], params: dict[str, Any], out: Any, stack: Any
 ) -> tuple[type[Warning], str] | None:
     """Return the warning for an operation that overflowed or indexed out of bounds."""
-    if callable(primitive.index_rule):
+    if not isinstance(primitive.index_rule, Default):
         return _check_bounds(primitive.index_rule([x.shape for x in ins], params), ins, stack)
     wide = primitive.wide_rule
     if isinstance(out, np.ndarray) and callable(wide) and _must_not_wrap(primitive, out.dtype):

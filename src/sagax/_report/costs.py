@@ -59,7 +59,7 @@ def equation_cost(eqn: Eqn) -> Cost:
 
 def _flops(eqn: Eqn, ins: list, outs: list) -> float:
     cost = eqn.primitive.cost
-    if callable(cost):
+    if not isinstance(cost, int):
         return cost([_static_aval(a) for a in ins], [_static_aval(a) for a in outs], eqn.params)
     return cost * max(map(_element_count, outs), default=0)
 

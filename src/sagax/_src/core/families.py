@@ -18,10 +18,9 @@ slot; a primitive of it says what differs. Where there is no rule, a `Default` g
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple, final
+from typing import Any, NamedTuple
 
 
-@final  # so that `callable` tells it from a rule
 class Default:
     """The answer of a primitive that has no rule, with its reason."""
 

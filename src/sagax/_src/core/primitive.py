@@ -130,12 +130,12 @@ class Primitive:
     mask_rule: Rule | Default
     index_rule: Rule | Default
     wide_rule: Rule | Default
-    check_rule: Rule | Default | None
-    key_rule: Rule | Default | None
+    check_rule: Rule | Default
+    key_rule: Rule | Default
     fusion: int
     latency: int
     recomputes: int
-    cost: float | Rule
+    cost: int | Rule
     host_cost: int
     rounds: bool
     creates_nan: bool

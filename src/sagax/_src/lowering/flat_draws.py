@@ -8,6 +8,7 @@ in the last dimension, and brought into shape where something else reads it.
 
 from __future__ import annotations
 
+import functools
 import math
 from typing import Any, NamedTuple
 
@@ -99,7 +100,8 @@ def _flat_draws(jaxpr: Jaxpr) -> Jaxpr:
         if form is not None:
             keys, width = read(eqn.invars[0], eqn), eqn.params["bit_width"]
             impl = keys.aval.dtype.impl
-            bits = put(lambda x: form.bits(x, width, impl), keys, eqn)  # noqa: B023 (called at once)
+            made = functools.partial(form.bits, bit_width=width, impl=impl)
+            bits = put(made, keys, eqn)
             flat[result] = form, bits
         elif (form := _joined(eqn, flat)) is not None:
             new = Var(result.aval.update(shape=form.flat))

@@ -30,7 +30,7 @@ def filled_in(template: str, count: int, scope: dict[str, Any]) -> Callable[...,
     text = "\n".join(lines) + "\n"
     # within this package, whose frames are left out of users' tracebacks
     file = str(_HERE / f"<{scope['__name__']}, {count} operands>")
-    linecache.cache[file] = (len(text), None, text.splitlines(keepends=True), file)
+    linecache.cache[file] = (len(text), None, [*map(str, text.splitlines(keepends=True))], file)
     found: dict[str, Any] = {}
     exec(compile(text, file, "exec"), scope, found)
     return found["make"]

@@ -180,7 +180,7 @@ def _apply(eqn: Eqn, ins: Sequence[Any]) -> list:
 
 def _plain(eqn: Eqn, ins: Sequence[Any], kinds: frozenset, outcome: Outcome) -> list:
     indices = eqn.primitive.index_rule
-    if INDEX in kinds and callable(indices):
+    if INDEX in kinds and not isinstance(indices, Default):
         _check_indices(ins, indices([snp.shape(x) for x in ins], eqn.params), outcome)
     outs = _apply(eqn, ins)
     if NAN in kinds and eqn.primitive.creates_nan:

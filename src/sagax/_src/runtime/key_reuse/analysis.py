@@ -15,6 +15,7 @@ import numpy as np
 
 from sagax._src import config
 from sagax._src.core import dims, memo_keys
+from sagax._src.core.families import Default
 from sagax._src.core.jaxpr import Jaxpr, Literal, subjaxprs
 from sagax._src.core.operands import LoopOperands, WhileOperands
 from sagax._src.higher_order.call import jit_p
@@ -158,7 +159,7 @@ class Interpreter:
     ) -> list[Any]:
         """What an operation gives for these operands; `avals` are the types of the results."""
         rule = primitive.key_rule
-        if callable(rule):
+        if not isinstance(rule, Default):
             return rule(self, params, ins, avals, traceback)
         if primitive.handles_keys:
             return _use_all(self, params, ins, avals, traceback)
