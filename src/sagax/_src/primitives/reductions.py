@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -31,10 +31,7 @@ from sagax._src.primitives.structural import (
     reduce_sum_p,
 )
 
-
-@lazy_imports
-def _() -> None:
-    global slicing
+if TYPE_CHECKING or lazy_imports():
     from sagax._src.primitives import slicing
 
 
