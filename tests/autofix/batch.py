@@ -41,7 +41,7 @@ def report(script):
         return {"error": None, "status": found.outcome.status, "text": found.outcome.traceback}
     suggestions = []
     for s in d.suggestions:
-        entry = {"kind": s.kind, "verified": s.trust is Trust.VERIFIED, "title": s.title}
+        entry = {"kind": s.kind, "verified": s.trust is Trust.PROVEN, "title": s.title}
         if entry["verified"]:
             outcome = run(Task(script, changed=changed(s.edits)), 120.0)
             entry["output"], entry["status"] = outcome.output, outcome.status

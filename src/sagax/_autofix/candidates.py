@@ -43,5 +43,5 @@ def suggest_fixes(facts: Facts, files: Sequence[str]) -> tuple[Suggestion, ...]:
     sources = read_sources(files)
     candidates = propose(Case(complete_facts(facts, sources), sources))
     return tuple(
-        Suggestion(c.kind, c.title, c.edits, Trust.PLAUSIBLE) for c in candidates[:MAX_SHOWN]
+        Suggestion(c.kind, c.title, c.edits, Trust.SUGGESTED) for c in candidates[:MAX_SHOWN]
     )

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
+import inspect
+import types
 import warnings
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from dataclasses import fields
 from typing import Any
 
 import numpy as np
@@ -15,7 +19,14 @@ from sagax._src.diagnostics.model import Diagnostic, Label, Severity
 from sagax._src.diagnostics.provenance import find_creation, is_tracer, provenance_of_all
 from sagax._src.diagnostics.spans import transformed_frames, user_span, user_spans
 
-__all__ = ["collect_facts", "measure_value", "public_name", "collect_results", "warning_facts"]
+__all__ = [
+    "collect_facts",
+    "measure_value",
+    "public_name",
+    "collect_results",
+    "plain_data",
+    "warning_facts",
+]
 
 _MAX_FRAMES = 60
 # classes that scripts catch by name; others are known by their bases
@@ -121,38 +132,65 @@ def measure_value(value: Any) -> Measurement:
     )
 
 
+_MAX_DEPTH = 5
+
+
 def collect_results(names: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the numbers and arrays among a module's variables, as nested lists."""
+    """Return the numbers and arrays that a module keeps, as nested lists.
+
+    They are its variables, the attributes of its objects, and the variables that its functions close
+    over.
+    """
     found: dict[str, Any] = {}
     for name, value in names.items():
-        if name.startswith("_"):
+        if name.startswith("__"):
             continue
-        try:
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")
-                found[name] = _plain_data(value, 4)
-        except _NotPlainDataError:
-            continue
+        for path, part in _state(name, value):
+            try:
+                found[path] = plain_data(part)
+            except ValueError:
+                continue
     return found
 
 
-class _NotPlainDataError(Exception):
-    pass
+def _state(name: str, value: Any) -> Iterator[tuple[str, Any]]:
+    """Yield a variable, or the variables of the object or function that it holds."""
+    function = inspect.unwrap(value) if callable(value) else value
+    if isinstance(function, types.FunctionType):
+        for inner, cell in zip(
+            function.__code__.co_freevars, function.__closure__ or (), strict=True
+        ):
+            with contextlib.suppress(ValueError):  # an empty cell
+                yield f"{name}.{inner}", cell.cell_contents
+        return
+    yield name, value
+    if type(value).__module__ == "__main__" and hasattr(value, "__dict__"):
+        for attribute, part in vars(value).items():
+            yield f"{name}.{attribute}", part
+
+
+def plain_data(value: Any) -> Any:
+    """Return numbers and arrays as nested lists; ValueError for what is not plain or too large."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return _plain_data(value, _MAX_DEPTH)
 
 
 def _plain_data(value: Any, depth: int) -> Any:
-    if isinstance(value, (bool, int, float, complex, str)):
+    if value is None or isinstance(value, (bool, int, float, complex, str)):
         return value
     if hasattr(value, "dtype") and hasattr(value, "shape"):
         try:
             array = np.asarray(value)
         except Exception:  # traced, deleted, or of keys
-            raise _NotPlainDataError from None
+            raise ValueError("no numbers") from None
         if array.size > _MAX_SIZE or array.dtype.kind not in "biufcV":
-            raise _NotPlainDataError
+            raise ValueError("too large, or no numbers")
         return array.astype(np.float64).tolist() if array.dtype.kind == "V" else array.tolist()
     if depth and isinstance(value, dict) and len(value) < 100:
         return {str(k): _plain_data(v, depth - 1) for k, v in value.items()}
     if depth and isinstance(value, (list, tuple)) and len(value) < 1000:
         return [_plain_data(v, depth - 1) for v in value]
-    raise _NotPlainDataError
+    if depth and dataclasses.is_dataclass(value) and not isinstance(value, type):
+        return {f.name: _plain_data(getattr(value, f.name), depth - 1) for f in fields(value)}
+    raise ValueError("no plain data")

@@ -74,7 +74,7 @@ def _show(found: Explanation, diagnostic: Diagnostic) -> None:
 
 def apply_one(diagnostic: Diagnostic) -> None:
     """Ask for a verified repair, and write it into the files."""
-    choices = [s for s in diagnostic.suggestions if s.edits and s.trust is Trust.VERIFIED]
+    choices = [s for s in diagnostic.suggestions if s.edits and s.trust is Trust.PROVEN]
     if not choices:
         print("no repair was verified, so there is none to apply")
         return

@@ -7,12 +7,15 @@ result to compare repairs with.
 
 from __future__ import annotations
 
+import functools
+import math
 from collections.abc import Callable, Sequence
 from types import ModuleType
 from typing import Any
 
 import numpy as np
 
+import sagax
 import sagax.lax
 import sagax.numpy as snp
 from sagax._src import config
@@ -21,6 +24,7 @@ from sagax._src.api.vmap import vmap as real_vmap
 from sagax._src.core.trace import Tracer
 from sagax._src.diagnostics import events
 from sagax._src.diagnostics.errors import ConcretizationTypeError
+from sagax._src.runtime.array import ConcreteArray
 from sagax._src.trees import leaves
 from sagax.tree_util import tree_map
 
@@ -34,8 +38,94 @@ def install(package: ModuleType) -> None:
     for function in (scan, while_loop, fori_loop, cond, switch, loop_map):
         name = "map" if function is loop_map else function.__name__
         setattr(sagax.lax, name, function)
+    package.__dict__["grad"] = _permissive(sagax.grad)
+    package.__dict__["value_and_grad"] = _permissive(sagax.value_and_grad)
+    package.__dict__["pure_callback"] = _call_back
+    package.__dict__["device_put"] = lambda x, *_, **__: x
+    ConcreteArray.__setitem__ = _assign_in_place
+    ConcreteArray.__hash__ = lambda self: hash(self.item())  # as a key of a dict of numbers
+    Tracer.__array_ufunc__ = _numpy_ufunc
+    Tracer.__array_function__ = _numpy_function
+    _replace_math()
     events.tracer_to_numpy.function = _concrete_array
     events.tracer_concretized.function = _record_concretization
+
+
+def _assign_in_place(self: ConcreteArray, index: Any, value: Any) -> None:
+    """Change an array as NumPy would, for everyone who holds it: so the script means it."""
+    changed = self.at[index].set(value)
+    for name in ("_buffer", "_host", "_shards"):
+        if hasattr(changed, name):
+            setattr(self, name, getattr(changed, name))
+
+
+def _numpy_ufunc(self: Tracer, ufunc: Any, method: str, *args: Any, **kwargs: Any) -> Any:
+    """Compute a function of NumPy by that of sagax, so that derivatives are kept."""
+    function = getattr(snp, ufunc.__name__, None)
+    return NotImplemented if function is None or method != "__call__" else function(*args, **kwargs)
+
+
+def _numpy_function(self: Tracer, func: Any, types: Any, args: Any, kwargs: Any) -> Any:
+    function = getattr(snp, func.__name__, None)
+    return NotImplemented if function is None else function(*args, **kwargs)
+
+
+_NAMES_OF_MATH = {
+    "asin": "arcsin",
+    "acos": "arccos",
+    "atan": "arctan",
+    "atan2": "arctan2",
+    "pow": "power",
+}
+
+
+def _replace_math() -> None:
+    """Let functions of `math` keep the derivatives of traced values."""
+    for name, real in list(vars(math).items()):
+        function = getattr(snp, _NAMES_OF_MATH.get(name, name), None)
+        if not callable(real) or function is None or isinstance(real, type):
+            continue
+
+        def call(*args: Any, real: Any = real, function: Any = function, **kwargs: Any) -> Any:
+            traced = any(isinstance(x, Tracer) for x in args)
+            return (function if traced else real)(*args, **kwargs)
+
+        setattr(math, name, call)
+
+
+def _permissive(transform: Callable[..., Any]) -> Callable[..., Any]:
+    """Differentiate also with respect to integers, and functions that return more than the loss."""
+
+    @functools.wraps(transform)
+    def differentiate(
+        fun: Callable[..., Any], argnums: Any = 0, has_aux: bool = False, **options: Any
+    ) -> Callable[..., Any]:
+        positions = (argnums,) if isinstance(argnums, int) else tuple(argnums)
+
+        def call(*args: Any, **kwargs: Any) -> Any:
+            given = list(args)
+            for i in positions:
+                given[i] = tree_map(_as_float, args[i])
+            pair = not has_aux and isinstance(fun(*given, **kwargs), tuple)
+            return transform(fun, argnums, has_aux or pair, **options)(*given, **kwargs)
+
+        return functools.wraps(fun)(call)
+
+    return differentiate
+
+
+def _as_float(x: Any) -> Any:
+    if isinstance(x, int) and not isinstance(x, bool):
+        return float(x)
+    kind = getattr(getattr(x, "dtype", None), "kind", "")
+    return x.astype(float) if kind in ("i", "u") else x
+
+
+def _call_back(callback: Callable[..., Any], _: Any, *args: Any, **kwargs: Any) -> Any:
+    """Call a function of the host without regard to the result that is declared."""
+    kwargs.pop("vmap_method", None)
+    kwargs.pop("sharding", None)
+    return tree_map(snp.asarray, callback(*tree_map(np.asarray, args), **kwargs))
 
 
 # Numbers that were read from differentiated values. Values computed from them have no derivative, so

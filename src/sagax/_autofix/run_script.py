@@ -8,6 +8,7 @@ from __future__ import annotations
 import builtins
 import importlib
 import importlib.machinery
+import importlib.util
 import linecache
 import os
 import sys
@@ -18,7 +19,10 @@ import types
 from collections.abc import Mapping
 from typing import Any
 
+import sagax._autofix.derivative_checks as derivative_checks
+import sagax._autofix.probes as probes
 import sagax._autofix.reference_run as reference_run
+import sagax._autofix.repeatable as repeatable
 import sagax._autofix.runtime_checks as runtime_checks
 from sagax._autofix.collect_facts import collect_facts, collect_results, measure_value
 from sagax._autofix.repairs.case import Facts, Measurement
@@ -41,9 +45,23 @@ def run_task(task: Task) -> Outcome:
     changed = dict(task.changed)
     if task.measure:
         changed = _instrument(changed, task.measure, found)
+    probe = task.probe
+    if probe is not None:
+        changed = {
+            file: probes.instrument(file, _text_of(file, changed), probe)
+            for file in {*changed, *(target.file for target in probe.functions)}
+        }
     _use_sources(changed)
+    if task.trial:
+        repeatable.install()
     if task.untransformed:
         reference_run.install(package)
+    records = probes.start(probe) if probe is not None else None
+    if probe is not None and probe.same_draws:
+        repeatable.draw_by_shape()
+    if probe is not None and probe.x64:
+        package.__dict__["config"].update("jax_enable_x64", True)
+    checks = derivative_checks.install(package) if probe is not None and probe.derivatives else []
     watch = runtime_checks.RuntimeChecks() if task.watch else None
     if watch is not None:
         watch.install(package)
@@ -55,11 +73,14 @@ def run_task(task: Task) -> Outcome:
     status, error, text, code = "clean", None, "", 0
     start = time.perf_counter()
     try:
-        text_of = changed.get(os.path.abspath(task.script))
-        if text_of is None:
-            with tokenize.open(task.script) as file:
-                text_of = file.read()
-        exec(compile(text_of, os.path.abspath(task.script), "exec"), module.__dict__)
+        exec(
+            compile(
+                _text_of(os.path.abspath(task.script), changed),
+                os.path.abspath(task.script),
+                "exec",
+            ),
+            module.__dict__,
+        )
     except SystemExit as exit_:
         status = "exit"
         code = exit_.code if isinstance(exit_.code, int) else int(exit_.code is not None)
@@ -81,7 +102,26 @@ def run_task(task: Task) -> Outcome:
         seconds=seconds,
         code=code,
         derivatives_lost=reference_run.derivatives_lost(),
+        records=records,
+        derivatives=tuple(checks),
+        peak_bytes=_peak_bytes(),
     )
+
+
+def _text_of(file: str, changed: Mapping[str, str]) -> str:
+    if file in changed:
+        return changed[file]
+    with tokenize.open(file) as handle:
+        return handle.read()
+
+
+def _peak_bytes() -> int:
+    """Return the most memory that this process has had; 0 where the system does not say."""
+    if importlib.util.find_spec("resource") is None:  # Windows
+        return 0
+    import resource
+
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss << 10
 
 
 def _error_facts(error: BaseException) -> Facts | None:

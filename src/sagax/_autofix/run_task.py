@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from sagax._autofix.derivative_checks import DerivativeCheck
+from sagax._autofix.probes import Probe, Records
 from sagax._autofix.repairs.case import Facts, Measurement
 from sagax._src.diagnostics.model import Span
 
@@ -21,6 +23,8 @@ class Task:
       watch: whether all checks are on.
       untransformed: whether jit, vmap and the control flow of lax run as Python.
       measure: expressions to record the values of.
+      probe: what to change and record in functions of the script.
+      trial: whether clocks and unseeded generators are the same in each run, to compare runs.
     """
 
     script: str
@@ -29,6 +33,8 @@ class Task:
     watch: bool = False
     untransformed: bool = False
     measure: tuple[Span, ...] = ()
+    probe: Probe | None = None
+    trial: bool = False
 
 
 @dataclass(frozen=True)
@@ -48,6 +54,9 @@ class Outcome:
     seconds: float = 0.0
     code: int = 0
     derivatives_lost: bool = False  # differentiated values were converted to numbers
+    records: Records | None = None
+    derivatives: tuple[DerivativeCheck, ...] = ()
+    peak_bytes: int = 0
 
     @property
     def found(self) -> Facts | None:
@@ -55,5 +64,10 @@ class Outcome:
         return self.error or (self.warnings[0] if self.warnings else None)
 
     @property
+    def completed(self) -> bool:
+        """Return whether the script ran to its end."""
+        return self.status in ("clean", "exit") and self.code == 0
+
+    @property
     def clean(self) -> bool:
-        return self.status in ("clean", "exit") and self.code == 0 and self.found is None
+        return self.completed and self.found is None

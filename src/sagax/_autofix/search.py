@@ -1,20 +1,19 @@
 """Search for fixes of a failed run, and try them.
 
-Trying a candidate runs the whole edited script, with all checks on. The candidate is verified if that
-run is clean and prints what the script prints without transformations. The untransformed run may fail,
-or be itself the mistake. Then the likeliest candidate with a clean run is verified. If a run shows
-another mistake, its repairs are tried on top.
+Trying a candidate runs the whole edited script, with all checks on. `proof` then compares a candidate
+whose run is clean with the original script. If a run shows another mistake, its repairs are tried on
+top.
 """
 
 from __future__ import annotations
 
-import re
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 from sagax._autofix.candidates import MAX_SHOWN, read_sources
+from sagax._autofix.compare import same_result
+from sagax._autofix.proof import Proof, Reference, prove
 from sagax._autofix.repairs.case import LAST_RESORT_RANK, Candidate, Case, Facts
 from sagax._autofix.repairs.locate import complete_facts
 from sagax._autofix.repairs.registry import propose
@@ -24,11 +23,12 @@ from sagax._autofix.subprocess_runs import run, run_all
 from sagax._src.diagnostics.edits import apply, diff, line_edits, patch
 from sagax._src.diagnostics.model import Diagnostic, Edit, Suggestion, Trust
 
-__all__ = ["Explanation", "same_result", "explain"]
+__all__ = ["Explanation", "explain"]
 
 _MAX_EDITS = 4
 _PARALLEL_RUNS = 2
 _MAX_TRIALS = 16
+_MAX_PROOFS = 4
 
 # the result is right: the mistake is in the cost
 _SAME_RESULT_WARNINGS = {
@@ -77,8 +77,9 @@ class _Attempt:
     steps: tuple[Candidate, ...]
 
     @property
-    def certain(self) -> bool:
-        return all(c.certain for c in self.steps)
+    def allows(self) -> bool:
+        """Return whether a step removes the alarm and leaves the fault."""
+        return any(c.allows for c in self.steps)
 
 
 class _Search:
@@ -90,14 +91,17 @@ class _Search:
         facts: Facts,
         seconds: float,
     ) -> None:
-        self.task, self.outcome, self.sources, self.facts = task, outcome, sources, facts
+        self.task = replace(task, trial=True)
+        self.outcome, self.sources, self.facts = outcome, sources, facts
         self.until = time.monotonic() + max(seconds, 4 * outcome.seconds)
         self.timeout = 10.0 + 5 * outcome.seconds
         self.trials = 0
         self.untransformed: Outcome | None = None
-        self.verified: list[Suggestion] = []
-        self.clean: list[Suggestion] = []
-        self.last_resort: list[Suggestion] = []  # verified, but shown only if nothing else is
+        self.proofs = 0
+        self.tried: set[tuple[tuple[str, str], ...]] = set()
+        self.proven: list[Suggestion] = []
+        self.ran: list[Suggestion] = []
+        self.last_resort: list[Suggestion] = []  # shown only if nothing else is
         self.untried: list[Suggestion] = []
 
     def run(self) -> tuple[Suggestion, ...]:
@@ -113,15 +117,7 @@ class _Search:
                 if self.done or not self.time_left():
                     break
             depth += 1
-        if not self.verified and self.clean:
-            # no reference result: take the likeliest as meant, or the only one
-            alone = len(self.clean) == 1 and not self.untried
-            best = self.clean[0]
-            if best.trust is Trust.VERIFIED or alone:
-                self.verified.append(replace(best, trust=Trust.VERIFIED))
-                self.clean = self.clean[1:]
-            self.clean = [replace(s, trust=Trust.PLAUSIBLE) for s in self.clean]
-        shown = [*self.verified, *self.clean] or self.last_resort or self.untried
+        shown = [*self.proven, *self.ran] or self.last_resort or self.untried
         # the first of each title
         shown = list({s.title: s for s in reversed(shown)}.values())[::-1]
         return tuple(shown[:MAX_SHOWN])
@@ -129,12 +125,12 @@ class _Search:
     @property
     def done(self) -> bool:
         """Return whether there is something to show, so that no edits are added to others."""
-        return bool(self.verified or self.clean)
+        return bool(self.proven or self.ran)
 
     @property
     def settled(self) -> bool:
         """Return whether further candidates would change nothing."""
-        return bool(self.verified) or any(s.trust is Trust.VERIFIED for s in self.clean)
+        return self.done
 
     def time_left(self) -> bool:
         return self.trials < _MAX_TRIALS and time.monotonic() < self.until
@@ -188,7 +184,7 @@ class _Search:
             for candidate in todo:
                 after = self.changed(state, candidate)
                 if after is not None:
-                    self.untried.append(self.suggestion(after, Trust.PLAUSIBLE, ""))
+                    self.untried.append(self.suggestion(after, Trust.SUGGESTED))
 
     def changed(self, state: _Attempt, candidate: Candidate) -> _Attempt | None:
         """Return the state after one more candidate; None if it does not compile."""
@@ -203,23 +199,29 @@ class _Search:
                 compile(texts[file], file, "exec")
             except (SyntaxError, ValueError, IndexError):
                 return None
+        key = tuple(sorted(texts.items()))
+        if key in self.tried:
+            return None
+        self.tried.add(key)
         return _Attempt(texts, (*state.steps, candidate))
 
     # -- verdicts -------------------------------------------------------------------------------
 
     def needs_untransformed(self) -> bool:
-        name = self.facts.diagnostic.error
-        return name not in _SAME_RESULT_WARNINGS and name not in _WRONG_RESULT_WARNINGS
+        return self.reference().untransformed
 
-    def reference(self) -> tuple[Outcome, str] | None:
-        """Return the run with the reference result, and its description."""
+    def reference(self) -> Reference:
+        """Return how the script gives the right result, for this kind of mistake."""
         name = self.facts.diagnostic.error
-        if name in _SAME_RESULT_WARNINGS or name == "NaNGradientWarning":
-            return self.outcome, "the program before"
-        run = self.untransformed
-        if name in _WRONG_RESULT_WARNINGS or run is None or not run.clean:
-            return None
-        return run, "the program without jit"
+        if name in _SAME_RESULT_WARNINGS:
+            return Reference("the program before", untransformed=False)
+        if name in _WRONG_RESULT_WARNINGS:
+            return Reference("the program in 64 bits", x64=True, reliable=False)
+        if name == "KeyReuseError":
+            return Reference("the program before, but for the draws", False, same_draws=True)
+        if name == "NaNGradientWarning":
+            return Reference("the program before", untransformed=False, any_for_nan=True)
+        return Reference("the program without jit")
 
     def judge(
         self,
@@ -237,30 +239,43 @@ class _Search:
         if not outcome.clean:
             return
         reference = self.reference()
-        wildcard = self.facts.diagnostic.error == "NaNGradientWarning"
-        agrees = reference is not None and same_result(reference[0], outcome, wildcard)
-        unreliable = reference is not None and (
-            reference[0].derivatives_lost or (wildcard and _contains_nan(reference[0]))
-        )
-        is_last_resort = state.steps[0].rank >= LAST_RESORT_RANK
-        if reference is None or (not agrees and unreliable):
-            trust = Trust.VERIFIED if state.certain else Trust.PLAUSIBLE
-            checked = "ran the changed program with all checks on: no error"
-            found_here = self.last_resort if is_last_resort else self.clean
-            found_here.append(self.suggestion(state, trust, checked))
-        elif agrees:
-            checked = f"ran the changed program: clean, and the same result as {reference[1]}"
-            found_here = self.last_resort if is_last_resort else self.verified
-            found_here.append(self.suggestion(state, Trust.VERIFIED, checked))
+        run = self.untransformed
+        if reference.untransformed and run is not None and run.completed:
+            if not same_result(run, outcome) and not run.derivatives_lost:
+                return
+        proof = Proof(missing=["further comparisons: there was no time"])
+        if self.proofs < _MAX_PROOFS:
+            self.proofs += 1
+            original = {file: self.sources[file].text for file in state.texts}
+            proof = prove(self.task, original, state.texts, reference, self.run_trials)
+        if proof.refuted:
+            return
+        trust = Trust.PROVEN if proof.proven and not state.allows else Trust.RAN
+        suggestion = self.suggestion(state, trust, proof)
+        if state.steps[0].rank >= LAST_RESORT_RANK:
+            self.last_resort.append(suggestion)
+        elif trust is Trust.PROVEN:
+            self.proven.append(suggestion)
+        else:
+            self.ran.append(suggestion)
 
-    def suggestion(self, state: _Attempt, trust: Trust, checked: str) -> Suggestion:
+    def run_trials(self, tasks: Sequence[Task]) -> list[Outcome]:
+        found: list[Outcome] = []
+        for i in range(0, len(tasks), _PARALLEL_RUNS):
+            found += run_all(tasks[i : i + _PARALLEL_RUNS], self.timeout)
+        return found
+
+    def suggestion(self, state: _Attempt, trust: Trust, proof: Proof | None = None) -> Suggestion:
+        proof = proof or Proof()
+        held, missing = tuple(proof.held), tuple(proof.missing)
         title = "; then ".join(dict.fromkeys(step.title for step in state.steps))
         edits = state.steps[0].edits if len(state.steps) == 1 else self.lines(state)
         if not self.reproduces(state, edits):
             edits = self.lines(state)
             if not self.reproduces(state, edits):  # the shown diff is not what was tried
-                trust, checked = Trust.PLAUSIBLE, ""
-        return Suggestion(state.steps[0].kind, title, edits, trust, checked)
+                trust, held, missing = Trust.SUGGESTED, (), ()
+        kind = "allow" if state.allows else state.steps[0].kind
+        return Suggestion(kind, title, edits, trust, held, missing, proof.cost)
 
     def lines(self, state: _Attempt) -> tuple[Edit, ...]:
         """Return the edits of whole lines that lead from the script to a state."""
@@ -287,54 +302,3 @@ def _same_mistake(one: Facts, other: Facts) -> bool:
         and texts[0] == texts[1]
         and starts[0] == starts[1]
     )
-
-
-# --- results -----------------------------------------------------------------------------------
-
-_NUMBER = re.compile(r"[-+]?(?:\d+\.?\d*(?:[eE][-+]?\d+)?|\binf\b|\bnan\b)")
-
-
-def same_result(wanted: Outcome, got: Outcome, wildcard: bool = False) -> bool:
-    """Return whether two runs print the same, or else leave the same variables.
-
-    Numbers may differ by rounding. With `wildcard`, a nan in the wanted result matches any number.
-    """
-    if wanted.output.strip() or got.output.strip():
-        return _same_text(wanted.output, got.output, wildcard)
-    names = set(wanted.results) & set(got.results)
-    return all(_same_value(wanted.results[n], got.results[n], wildcard) for n in names)
-
-
-def _contains_nan(outcome: Outcome) -> bool:
-    """Return whether a run printed nan, which its other output may depend on."""
-    return re.search(r"\bnan\b", outcome.output) is not None
-
-
-def _same_text(expected: str, got: str, wildcard: bool) -> bool:
-    def normalize(text: str) -> str:
-        return re.sub(r"\s+", "", _NUMBER.sub("#", text))
-
-    if normalize(expected) != normalize(got):
-        return False
-    pairs = zip(_NUMBER.findall(expected), _NUMBER.findall(got), strict=False)
-    return all(_close(float(a), float(b), wildcard) for a, b in pairs)
-
-
-def _close(a: float, b: float, wildcard: bool) -> bool:
-    if a != a:
-        return wildcard and b == b or (not wildcard and b != b)
-    return a == b or abs(a - b) <= 2e-4 + 1e-3 * abs(a)
-
-
-def _same_value(a: Any, b: Any, wildcard: bool) -> bool:
-    if isinstance(a, list) and isinstance(b, list):
-        return len(a) == len(b) and all(
-            _same_value(x, y, wildcard) for x, y in zip(a, b, strict=True)
-        )
-    if isinstance(a, dict) and isinstance(b, dict):
-        return a.keys() == b.keys() and all(_same_value(a[k], b[k], wildcard) for k in a)
-    if isinstance(a, (int, float)) and isinstance(b, (int, float)):
-        return _close(float(a), float(b), wildcard)
-    if isinstance(a, (int, float, complex)) and isinstance(b, (int, float, complex)):
-        return abs(a - b) <= 2e-4 + 1e-3 * abs(a)
-    return bool(a == b)

@@ -349,7 +349,7 @@ def reduce_with_mask(case: Case, source: Source, node: ast.AST) -> Iterator[Cand
     for fill in ("0", f"{numpy}.nan"):
         text = f"{numpy}.where({mask}, {array}, {fill})"
         title = f"keep the shape: {fill} outside of the mask"
-        yield Candidate("where", title, (source.replace(item, text), *imports), 5, False)
+        yield Candidate("where", title, (source.replace(item, text), *imports), 5)
 
 
 def _reduce_variable(
@@ -819,7 +819,8 @@ def set_index_mode(case: Case, source: Source, node: ast.AST) -> Iterator[Candid
         call = source.parents.get(source.parents[item])
         if isinstance(call, ast.Call):
             edit = source.replace(call, source.call_with(call, 'mode="drop"'))
-            yield Candidate("index_mode", "drop updates out of bounds, and say so", (edit,), 1)
+            title = "drop updates out of bounds, and say so"
+            yield Candidate("index_mode", title, (edit,), 1, allows=True)
         return
     for mode, title in (
         ('mode="clip"', "take the nearest element, and say so"),
@@ -827,4 +828,4 @@ def set_index_mode(case: Case, source: Source, node: ast.AST) -> Iterator[Candid
     ):
         edit = source.replace(item, f"{base}.at[{index}].get({mode})")
         rank = 1 if "clip" in mode else 2
-        yield Candidate("index_mode", title, (edit,), rank, "clip" in mode)
+        yield Candidate("index_mode", title, (edit,), rank, allows=True)

@@ -118,7 +118,7 @@ def give_measured_size(case: Case, source: Source, node: ast.AST) -> Iterator[Ca
             ):
                 title = f"give the size: {value} for these data, which must be known while tracing"
                 edits = (source.replace(computed, str(value)),)
-                yield Candidate("size_arg", title, edits, LAST_RESORT_RANK + 1, False)
+                yield Candidate("size_arg", title, edits, LAST_RESORT_RANK + 1)
                 return
 
 

@@ -122,7 +122,7 @@ def keep_dimensions(case: Case, source: Source, node: ast.AST) -> Iterator[Candi
             if isinstance(side, PRIMARIES):
                 title = f"let `{source.code(side)}` be a column"
                 edit = source.replace(side, f"{source.code(side)}[:, None]")
-                yield Candidate("reshape", title, (edit,), 3, False)
+                yield Candidate("reshape", title, (edit,), 3)
 
 
 _REDUCTIONS = {"sum", "mean", "max", "min", "std", "var", "prod", "median", "logsumexp", "norm"}

@@ -75,16 +75,15 @@ LAST_RESORT_RANK = 6  # repairs of this rank and above are taken only if no othe
 class Candidate:
     """Hold an edit that may repair the mistake.
 
-    `rank` orders candidates, the likeliest first; the size of the edit breaks ties. `certain` is False
-    where the edited script may mean something that the user does not want. Such a candidate is
-    verified only against a reference result.
+    `rank` orders candidates, the likeliest first; the size of the edit breaks ties. `allows` marks one
+    that removes the alarm and keeps the fault. It is never called proven.
     """
 
     kind: str
     title: str
     edits: tuple[Edit, ...]
     rank: int = 5
-    certain: bool = True
+    allows: bool = False
 
     @property
     def size(self) -> int:

@@ -129,7 +129,7 @@ def rewrite_filter(case: Case, source: Source, node: ast.AST) -> Iterator[Candid
     )
     text = f"{code[0]}{chosen} for {source.code(over.target)} in {source.code(over.iter)}{code[-1]}"
     title = "keep all items, with 0 in place of those that are left out"
-    yield Candidate("where", title, (source.replace(whole, text), *imports), 3, False)
+    yield Candidate("where", title, (source.replace(whole, text), *imports), 3)
 
 
 def _rewrite_conditional_expression(

@@ -477,7 +477,7 @@ def set_in_axes(case: Case, source: Source, node: ast.AST) -> Iterator[Candidate
             for arg, axis in zip(known, axes, strict=True)
         )
         edits = tuple(set_option(applied, "in_axes", tuple_text(axes)))
-        yield Candidate("in_axes", f"map {mapping}", edits, 1 + i, i == 0)
+        yield Candidate("in_axes", f"map {mapping}", edits, 1 + i)
 
 
 def find_transform_call(

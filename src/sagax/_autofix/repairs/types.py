@@ -508,7 +508,7 @@ def reduce_output(case: Case) -> Iterator[Candidate]:
             edits.append(source.replace(value, f"{numpy}.{reduce}({source.code(value)})"))
         if edits:
             title = f"reduce what `{name}` returns with {reduce}: a gradient needs one number"
-            yield Candidate("scalar_output", title, (*edits, *imports), rank, rank == 1)
+            yield Candidate("scalar_output", title, (*edits, *imports), rank)
 
 
 # --- precision ----------------------------------------------------------------------------------
@@ -733,7 +733,7 @@ def _guard_norm(source: Source, node: ast.AST) -> Iterator[Candidate]:
             else:
                 edits = (source.replace(call.args[0], f"{inner} + 1e-12"),)
             title = "keep away from 0, where the derivative is infinite"
-            yield Candidate("epsilon", title, edits, 4, False)
+            yield Candidate("epsilon", title, edits, 4)
 
 
 # --- shapes ------------------------------------------------------------------------------------
@@ -763,7 +763,7 @@ def transpose_operands(case: Case, source: Source, node: ast.AST) -> Iterator[Ca
             ("exchange the operands", {left: b, right: a}),
         ):
             edit = source.replace(whole, substitute(source, whole, texts))
-            yield Candidate("reshape", title, (edit,), 2, False)
+            yield Candidate("reshape", title, (edit,), 2)
 
 
 @at_expression

@@ -179,7 +179,7 @@ class SagaxError(Exception):
                 details = details._replace(primary=label, here="called from here")
         suggestions = details.suggestions
         if fix := facts.get("fix") or ("" if suggestions else self.advice):
-            suggestions = (*suggestions, Suggestion("advice", fix, trust=Trust.TEMPLATE))
+            suggestions = (*suggestions, Suggestion("advice", fix, trust=Trust.ADVICE))
         labels = [*details.labels]
         if details.primary is not None:
             labels.insert(0, details.primary)

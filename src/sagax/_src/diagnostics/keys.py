@@ -116,7 +116,7 @@ def _advice(facts: dict[str, Any], first: Span | None, second: Span | None) -> S
         text = f"split {key} each time, and use the part: {key}, part = {random}.split({key})"
     else:
         text = f"split {key} before its first use, and use each part once: {key}, part = {random}.split({key})"
-    return Suggestion("split_key", text, trust=Trust.TEMPLATE)
+    return Suggestion("split_key", text, trust=Trust.ADVICE)
 
 
 def _parse_random_call(span: Span | None) -> tuple[str, str] | None:

@@ -26,11 +26,12 @@ class Severity(enum.Enum):
 
 
 class Trust(enum.Enum):
-    """Rate how far a suggestion was checked."""
+    """Grade how far a suggestion was checked."""
 
-    VERIFIED = "verified"  # sagax ran the changed program
-    PLAUSIBLE = "plausible"  # made for this program, not run
-    TEMPLATE = "template"  # general advice for this kind of mistake
+    PROVEN = "proven"  # the changed program does what the original means, as far as runs can show
+    RAN = "ran"  # the changed program runs clean; not everything could be compared
+    SUGGESTED = "suggested"  # made for this program, not run
+    ADVICE = "advice"  # general, for this kind of mistake
 
 
 @record(slots=True)
@@ -101,13 +102,19 @@ class Edit:
 
 @record(slots=True)
 class Suggestion:
-    """Suggest a repair of the mistake; without edits, it is advice."""
+    """Suggest a repair of the mistake; without edits, it is advice.
+
+    `held` lists the comparisons that hold, `missing` those that could not be made, `cost` the time or
+    memory that the repair takes.
+    """
 
     kind: str
     title: str
     edits: tuple[Edit, ...] = ()
-    trust: Trust = Trust.TEMPLATE
-    checked: str = ""  # the check that was run
+    trust: Trust = Trust.ADVICE
+    held: tuple[str, ...] = ()
+    missing: tuple[str, ...] = ()
+    cost: str = ""
 
 
 @record(slots=True)

@@ -171,14 +171,16 @@ def _operations(step: Step) -> str:
 
 
 def _suggestion_lines(suggestion: Suggestion) -> Iterator[_Line]:
-    title = suggestion.title
-    if suggestion.checked and suggestion.trust is Trust.PLAUSIBLE:
-        title += f" (tried, but what it computes is not compared: {suggestion.checked})"
-    elif suggestion.checked:
-        title += f" (checked: {suggestion.checked})"
-    elif suggestion.trust is Trust.PLAUSIBLE:
-        title += " (not tried)"
-    yield from _paragraph("fix", title)
+    s = suggestion
+    name = "allow" if s.kind == "allow" else "fix"
+    grade = {Trust.ADVICE: "", Trust.SUGGESTED: " (not tried)"}.get(s.trust, f" ({s.trust.value})")
+    yield from _paragraph(name, s.title + grade)
+    if s.held:
+        yield from _paragraph("  compared", "; ".join(s.held))
+    if s.missing and s.trust is Trust.RAN:
+        yield from _paragraph("  not compared", "; ".join(s.missing))
+    if s.cost:
+        yield from _paragraph("  cost", s.cost)
     for line in diff(suggestion.edits).splitlines():
         if not line.startswith(("---", "+++", "@@", "\\ No newline")):
             role = {"+": "added", "-": "removed"}.get(line[:1], "source")
@@ -261,8 +263,9 @@ def as_json(diagnostic: Diagnostic) -> dict[str, Any]:
         "context": list(d.context),
         "notes": list(d.notes),
         "suggestions": [
-            {"kind": s.kind, "title": s.title, "diff": diff(s.edits), "trust": s.trust.value,
-             "verified": s.trust is Trust.VERIFIED, "checked": s.checked}
+            {"kind": s.kind, "title": s.title, "diff": diff(s.edits), "grade": s.trust.value,
+             "verified": s.trust is Trust.PROVEN, "held": list(s.held), "missing": list(s.missing),
+             "cost": s.cost}
             for s in d.suggestions
         ],
     }  # fmt: skip

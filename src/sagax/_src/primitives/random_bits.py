@@ -117,6 +117,11 @@ def register_impl(impl: PRNGImpl) -> PRNGImpl:
     return impl
 
 
+def implementations() -> tuple[PRNGImpl, ...]:
+    """Return all registered implementations."""
+    return tuple(_implementations.values())
+
+
 def implementation(name: str) -> PRNGImpl | None:
     """The implementation registered under a name, or None."""
     return _implementations.get(name)

@@ -1,0 +1,65 @@
+"""Compare the printed results and the variables of two runs of a script."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from sagax._autofix.run_task import Outcome
+
+__all__ = ["same_result", "same_structure", "same_values"]
+
+_NUMBER = re.compile(r"[-+]?(?:\d+\.?\d*(?:[eE][-+]?\d+)?|\binf\b|\bnan\b)")
+_RELATIVE, _ABSOLUTE = 1e-3, 2e-4
+
+
+def same_result(wanted: Outcome, got: Outcome, wildcard: bool = False) -> bool:
+    """Return whether two runs print the same, and leave the same variables.
+
+    Numbers may differ by rounding. With `wildcard`, a nan in the wanted result matches any number.
+    """
+    if not _same_text(wanted.output, got.output, wildcard):
+        return False
+    names = set(wanted.results) & set(got.results)
+    return all(same_values(wanted.results[n], got.results[n], wildcard) for n in names)
+
+
+def _same_text(expected: str, got: str, wildcard: bool) -> bool:
+    def normalize(text: str) -> str:
+        return re.sub(r"\s+", "", _NUMBER.sub("#", text))
+
+    if normalize(expected) != normalize(got):
+        return False
+    pairs = zip(_NUMBER.findall(expected), _NUMBER.findall(got), strict=False)
+    return all(_close(float(a), float(b), wildcard) for a, b in pairs)
+
+
+def _close(a: float, b: float, wildcard: bool) -> bool:
+    if a != a:
+        return wildcard or b != b
+    return a == b or abs(a - b) <= _ABSOLUTE + _RELATIVE * abs(a)
+
+
+def same_values(a: Any, b: Any, wildcard: bool = False) -> bool:
+    """Return whether nested lists of numbers are equal up to rounding, nan only to nan."""
+    if isinstance(a, list) and isinstance(b, list):
+        return len(a) == len(b) and all(
+            same_values(x, y, wildcard) for x, y in zip(a, b, strict=True)
+        )
+    if isinstance(a, dict) and isinstance(b, dict):
+        return a.keys() == b.keys() and all(same_values(a[k], b[k], wildcard) for k in a)
+    if isinstance(a, (int, float)) and isinstance(b, (int, float)):
+        return _close(float(a), float(b), wildcard)
+    if isinstance(a, (int, float, complex)) and isinstance(b, (int, float, complex)):
+        return abs(a - b) <= _ABSOLUTE + _RELATIVE * abs(a)
+    return bool(a == b)
+
+
+def same_structure(a: Any, b: Any) -> bool:
+    """Return whether nested lists have the same lengths and keys, so that they can be compared."""
+    if isinstance(a, list) and isinstance(b, list):
+        return len(a) == len(b) and all(same_structure(x, y) for x, y in zip(a, b, strict=True))
+    if isinstance(a, dict) and isinstance(b, dict):
+        return a.keys() == b.keys() and all(same_structure(a[k], b[k]) for k in a)
+    containers = (list, dict, type(None))
+    return not isinstance(a, containers) and not isinstance(b, containers)

@@ -1,0 +1,357 @@
+"""Instrument functions of a script: vary their arguments, record and disturb their results.
+
+A proof compares runs of the original and of the changed script. Probes give both the same second
+inputs, take the other branch of both, and show whether the comparison would notice a difference.
+"""
+
+from __future__ import annotations
+
+import ast
+import builtins
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+import sagax.numpy as snp
+from sagax._autofix.collect_facts import plain_data
+from sagax._src.core.trace import Tracer
+from sagax._src.core.value import Array
+from sagax._src.trees import leaves
+from sagax.tree_util import tree_map
+
+__all__ = [
+    "LOWERED", "NEGATED", "RAISED", "SCALED", "Probe", "Records", "Target", "branch_tests",
+    "find_targets", "instrument", "start",
+]  # fmt: skip
+
+# How a probe changes arguments.
+SCALED, NEGATED, LOWERED, RAISED = 1, 2, 3, 4
+
+_RECORDER = "__sagax_probe__"
+_MAX_CALLS = 64
+_FUNCTIONS = (ast.FunctionDef, ast.Lambda)
+
+
+@dataclass(frozen=True)
+class Target:
+    """Name a function of a script, and those of its parameters that probes may change."""
+
+    file: str
+    name: str
+    parameters: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Probe:
+    """Say what to instrument in a run.
+
+    Attributes:
+      functions: the functions that the edits are in.
+      vary: how their arguments are changed; 0 leaves them.
+      disturb: whether their results are changed by 1 %.
+      flip: the test of a branch to negate, as `ast.dump` gives it.
+      derivatives: whether derivatives are compared with finite differences.
+      same_draws: whether random draws depend on their shape alone, not on the key.
+      x64: whether values are computed with 64 bits.
+    """
+
+    functions: tuple[Target, ...] = ()
+    vary: int = 0
+    disturb: bool = False
+    flip: str = ""
+    derivatives: bool = False
+    same_draws: bool = False
+    x64: bool = False
+
+
+@dataclass
+class Records:
+    """Collect what probes saw.
+
+    Attributes:
+      results: the results of each function, call by call; None for what cannot be compared.
+      tests: the truth values that each test of a branch had.
+      varied: the number of values that were changed.
+      disturbed: the number of results that were changed.
+    """
+
+    results: dict[str, list[Any]] = field(default_factory=dict[str, list[Any]])
+    tests: dict[str, set[bool]] = field(default_factory=dict[str, set[bool]])
+    varied: int = 0
+    disturbed: int = 0
+
+
+def find_targets(file: str, before: str, after: str, lines: set[int]) -> list[Target]:
+    """Return the functions around the edited lines of a file that both versions have.
+
+    An edit outside of functions, or in one without parameters, stands for the functions that it names.
+    """
+    tree = ast.parse(before)
+    functions = dict(_functions(tree))
+    changed = dict(_functions(ast.parse(after)))
+    named = {name.rpartition(".")[2]: name for name in functions}
+    found: dict[str, None] = {}
+    for line in sorted(lines):
+        around = [
+            name
+            for name, node in functions.items()
+            if _first_line(node) <= line <= (node.end_lineno or 0)
+        ]
+        # a lambda has no name by which to find it again, so its function stands for it
+        around = [name for name in around if "<lambda>" not in name] or around
+        innermost = min(around, key=lambda name: _length(functions[name]), default=None)
+        if innermost is not None:
+            found[innermost] = None
+        if innermost is None or not _parameters(functions[innermost]):
+            for node in ast.walk(tree):
+                if line in range(getattr(node, "lineno", 0), getattr(node, "end_lineno", 0) + 1):
+                    name = getattr(node, "id", getattr(node, "attr", ""))
+                    if isinstance(node, (ast.Name, ast.Attribute)) and name in named:
+                        found[named[name]] = None
+    return [
+        Target(file, name, tuple(p for p in _parameters(functions[name]) if p in known))
+        for name in found
+        if name in changed and (known := _parameters(changed[name])) is not None
+    ]
+
+
+def _parameters(node: Any) -> list[str]:
+    arguments = node.args
+    known = [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs]
+    return [a.arg for a in known if a.arg not in ("self", "cls")]
+
+
+def _functions(tree: ast.AST, prefix: str = "") -> Iterator[tuple[str, Any]]:
+    """Yield the functions below a node with their qualified names, outer ones first."""
+    counts: dict[str, int] = {}
+    for node in ast.iter_child_nodes(tree):
+        if isinstance(node, (*_FUNCTIONS, ast.ClassDef)):
+            name = prefix + getattr(node, "name", "<lambda>")
+            counts[name] = counts.get(name, 0) + 1
+            if counts[name] > 1:
+                name = f"{name}#{counts[name]}"
+            if not isinstance(node, ast.ClassDef):
+                yield name, node
+            yield from _functions(node, f"{name}.")
+        else:
+            yield from _functions(node, prefix)
+
+
+def _first_line(node: Any) -> int:
+    return min([node.lineno, *[d.lineno for d in getattr(node, "decorator_list", [])]])
+
+
+def _length(node: Any) -> int:
+    return (node.end_lineno or 0) - _first_line(node)
+
+
+def branch_tests(tree: ast.Module, functions: tuple[str, ...]) -> list[str]:
+    """Return the tests of the branches in some functions, as `ast.dump` gives them."""
+    found: dict[str, None] = {}
+    for name, node in _functions(tree):
+        if name in functions:
+            for part in ast.walk(node):
+                if isinstance(part, (ast.If, ast.IfExp)):
+                    found[ast.dump(part.test)] = None
+    return list(found)
+
+
+# --- sources -------------------------------------------------------------------------------------
+
+
+def instrument(file: str, text: str, probe: Probe) -> str:
+    """Return the text of a file with probes in its functions."""
+    wanted = {target.name: target for target in probe.functions if target.file == file}
+    if not wanted:
+        return text
+    tree = ast.parse(text)
+    for name, node in list(_functions(tree)):
+        if name in wanted and not _is_generator(node):
+            _instrument_function(wanted[name], node, probe)
+    return ast.unparse(ast.fix_missing_locations(tree))
+
+
+def _is_generator(node: ast.AST) -> bool:
+    return any(isinstance(part, (ast.Yield, ast.YieldFrom)) for part in ast.walk(node))
+
+
+def _call(method: str, name: str, *arguments: ast.expr) -> ast.expr:
+    function = ast.Attribute(ast.Name(_RECORDER, ast.Load()), method, ast.Load())
+    return ast.Call(function, [ast.Constant(name), *arguments], [])
+
+
+class _Tests(ast.NodeTransformer):
+    """Record the tests of branches, and negate the wanted one wherever its expression stands."""
+
+    def __init__(self, flip: str) -> None:
+        self.flip = flip
+
+    def visit(self, node: ast.AST) -> Any:
+        dump = ast.dump(node) if isinstance(node, ast.expr) else ""
+        test = ast.dump(node.test) if isinstance(node, (ast.If, ast.IfExp)) else ""
+        node = self.generic_visit(node)
+        if test and isinstance(node, (ast.If, ast.IfExp)):
+            node.test = _call("test", test, node.test)
+        if self.flip and dump == self.flip:
+            return _call("negate", dump, node)  # type: ignore[arg-type]
+        return node
+
+
+class _Returns(ast.NodeTransformer):
+    """Wrap the returned expressions of one function, not of those within."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def visit_Return(self, node: ast.Return) -> ast.AST:
+        if node.value is not None:
+            node.value = _call("result", self.name, node.value)
+        return node
+
+    def _leave(self, node: Any) -> Any:
+        return node
+
+    visit_FunctionDef = visit_AsyncFunctionDef = visit_Lambda = visit_ClassDef = _leave
+
+
+def _instrument_function(target: Target, node: Any, probe: Probe) -> None:
+    name, names = target.name, target.parameters
+    tests = _Tests(probe.flip)
+    if isinstance(node, ast.Lambda):
+        body = _call("result", name, tests.visit(node.body))
+        if probe.vary and names:
+            given = [_call("vary", n, ast.Name(n, ast.Load())) for n in names]
+            parameters = ast.arguments([], [ast.arg(n) for n in names], None, [], [], None, [])
+            body = ast.Call(ast.Lambda(parameters, body), given, [])
+        node.body = body
+        return
+    documented = ast.get_docstring(node) is not None
+    body = [_Returns(name).visit(tests.visit(s)) for s in node.body]
+    varied: list[ast.stmt] = []
+    if probe.vary:
+        varied = [
+            ast.Assign([ast.Name(n, ast.Store())], _call("vary", n, ast.Name(n, ast.Load())))
+            for n in names
+        ]
+    node.body = [*body[:documented], *varied, *body[documented:]]
+
+
+# --- at run time ---------------------------------------------------------------------------------
+
+
+class Recorder:
+    """Hold the functions that instrumented code calls."""
+
+    def __init__(self, probe: Probe) -> None:
+        self.probe = probe
+        self.records = Records()
+
+    def vary(self, _name: str, value: Any) -> Any:
+        return tree_map(self._varied_leaf, value)
+
+    def _varied_leaf(self, x: Any) -> Any:
+        changed = _varied(x, self.probe.vary)
+        self.records.varied += changed is not x
+        return changed
+
+    def result(self, name: str, value: Any) -> Any:
+        if self.probe.disturb:
+            return tree_map(self._disturbed_leaf, value)
+        found = self.records.results.setdefault(name, [])
+        if len(found) < _MAX_CALLS:
+            parts = [_value(x) for x in leaves(value)]
+            found.append(None if any(p is _TRACED for p in parts) else parts)
+        return value
+
+    def _disturbed_leaf(self, x: Any) -> Any:
+        kind = _kind(x)
+        self.records.disturbed += kind in ("f", "c", "i", "u", "b")
+        if kind in ("f", "c"):
+            return x * 1.01 + (0.01 if kind == "f" else 0)
+        if kind == "b":
+            return _negated(x)
+        return x + 1 if kind in ("i", "u") and _itemsize(x) else x
+
+    def test(self, name: str, value: Any) -> Any:
+        if not isinstance(value, Tracer):
+            try:
+                self.records.tests.setdefault(name, set()).add(bool(value))
+            except (TypeError, ValueError):  # the script's own error comes next
+                pass
+        return value
+
+    def negate(self, _name: str, value: Any) -> Any:
+        self.records.varied += 1
+        return _negated(value)
+
+
+_TRACED = object()
+
+
+def _value(x: Any) -> Any:
+    try:
+        return plain_data(x)
+    except ValueError:
+        return _TRACED
+
+
+def _kind(x: Any) -> str:
+    """Return the kind of a number or an array of numbers, as NumPy's letters; "" of another value."""
+    if isinstance(x, bool):
+        return "b"
+    if type(x) in (int, float, complex):
+        return {int: "i", float: "f", complex: "c"}[type(x)]
+    if not isinstance(x, (Array, np.ndarray, np.generic)):
+        return ""
+    kind = getattr(x.dtype, "kind", "")
+    return "f" if kind == "V" and "float" in str(x.dtype) else kind
+
+
+def _itemsize(x: Any) -> int:
+    return getattr(getattr(x, "dtype", None), "itemsize", 8)
+
+
+def _negated(x: Any) -> Any:
+    if isinstance(x, (Array, Tracer)):
+        return snp.logical_not(x)
+    return np.logical_not(x) if isinstance(x, np.ndarray) else not x
+
+
+def _varied(x: Any, how: int) -> Any:
+    """Return other numbers of the same type and shape; `x` itself if there is nothing to change."""
+    kind = _kind(x)
+    if kind in ("f", "c") and how in (SCALED, NEGATED):
+        return x * _pattern(x) if how == SCALED else -x * _pattern(x)
+    if kind == "b" and how == NEGATED:
+        return _negated(x)
+    if kind != "i":
+        return x
+    shape = getattr(x, "shape", ())
+    if shape:  # other integers, all within the range of the old ones
+        return x[..., ::-1] if how == SCALED and shape[-1] > 1 else x
+    if how == RAISED:
+        return x + 1
+    if how == LOWERED:
+        if isinstance(x, (Array, Tracer)):
+            return x - snp.where(x > 0, 1, -1).astype(x.dtype)
+        return x - 1 if x > 0 else x + 1
+    return x
+
+
+def _pattern(x: Any) -> Any:
+    """Return factors from 0.9 to 1.1 that depend on the shape alone."""
+    shape = tuple(getattr(x, "shape", ()))
+    if not shape or not all(isinstance(n, int) for n in shape):
+        return 1.07
+    size = int(np.prod(shape))
+    factors = 0.9 + 0.2 * np.modf(0.618034 * (1 + np.arange(size)))[0]
+    return factors.reshape(shape).astype(np.dtype(str(x.dtype)) if x.dtype.kind == "f" else "f4")
+
+
+def start(probe: Probe) -> Records:
+    """Make the functions of instrumented code available to it, for the rest of this process."""
+    recorder = Recorder(probe)
+    setattr(builtins, _RECORDER, recorder)
+    return recorder.records

@@ -1,0 +1,292 @@
+"""Prove a fix: compare runs of the original and of the changed script.
+
+The changed script runs with transformations, the original without them (or with, where only the cost
+was wrong). A fix is proven if both print the same and keep the same values, for the given inputs and
+for others; if a disturbance of 1 % in the edited functions would have been noticed; if each branch of
+these functions was taken; and if derivatives agree with finite differences. Anything that could not
+be compared is named, and the fix then only ran.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from sagax._autofix.compare import same_result, same_values
+from sagax._autofix.probes import (
+    LOWERED,
+    NEGATED,
+    RAISED,
+    SCALED,
+    Probe,
+    Records,
+    Target,
+    branch_tests,
+    find_targets,
+)
+from sagax._autofix.run_task import Outcome, Task
+from sagax._src.diagnostics.edits import line_edits
+
+__all__ = ["Proof", "Reference", "prove"]
+
+_COSTLY = 1.5
+_LEAST_SECONDS = 0.2  # shorter differences are noise
+_LEAST_BYTES = 64 << 20
+
+Run = Callable[[Sequence[Task]], list[Outcome]]
+
+
+@dataclass(frozen=True)
+class Reference:
+    """Say how the original script gives the right result.
+
+    Attributes:
+      name: what it is, for the text.
+      untransformed: whether it runs without transformations.
+      same_draws: whether draws that do not depend on keys make both comparable.
+      x64: whether it computes with 64 bits.
+      any_for_nan: whether nan in it, which is the mistake, may become a number.
+      reliable: whether a difference shows that the fix is wrong.
+    """
+
+    name: str
+    untransformed: bool = True
+    same_draws: bool = False
+    x64: bool = False
+    any_for_nan: bool = False
+    reliable: bool = True
+
+
+@dataclass
+class Proof:
+    """Hold what was compared.
+
+    Attributes:
+      held: comparisons that hold.
+      missing: comparisons that could not be made.
+      refuted: the first difference that was found; the fix is wrong.
+      cost: time or memory that the fix costs, if it is much.
+    """
+
+    held: list[str] = field(default_factory=list[str])
+    missing: list[str] = field(default_factory=list[str])
+    refuted: str = ""
+    cost: str = ""
+
+    @property
+    def proven(self) -> bool:
+        return not self.refuted and not self.missing
+
+
+def prove(
+    task: Task,
+    original: Mapping[str, str],
+    changed: Mapping[str, str],
+    reference: Reference,
+    run: Run,
+) -> Proof:
+    """Compare a script with its changed texts; `original` holds the texts of the changed files."""
+    return _Prover(task, original, changed, reference, run).prove()
+
+
+class _Prover:
+    def __init__(
+        self,
+        task: Task,
+        original: Mapping[str, str],
+        changed: Mapping[str, str],
+        reference: Reference,
+        run: Run,
+    ) -> None:
+        functions: list[Target] = []
+        for file, text in changed.items():
+            lines = {
+                line
+                for edit in line_edits(file, original[file], text)
+                for line in range(edit.span.line, edit.span.end_line + 1)
+            }
+            functions += find_targets(file, original[file], text, lines)
+        self.functions = tuple(functions)
+        self.original, self.texts = original, changed
+        base = replace(task, watch=False, trial=True, measure=())
+        self.before = replace(base, changed={}, untransformed=reference.untransformed)
+        self.after = replace(base, changed=changed)
+        self.reference, self.run = reference, run
+        self.proof = Proof()
+
+    # -- tasks ------------------------------------------------------------------------------------
+
+    def _task(self, task: Task, **options: object) -> Task:
+        probe = Probe(functions=self.functions, same_draws=self.reference.same_draws)
+        x64 = self.reference.x64 and task is self.before
+        return replace(task, probe=replace(probe, x64=x64, **options))  # type: ignore[arg-type]
+
+    def _pair(self, **options: object) -> list[Task]:
+        return [self._task(self.before, **options), self._task(self.after, **options)]
+
+    # -- the proof --------------------------------------------------------------------------------
+
+    def prove(self) -> Proof:
+        tasks = [*self._pair(), self._task(self.after, disturb=True)]
+        eager = self._task(replace(self.after, untransformed=True), derivatives=True)
+        before, after, disturbed, eager_after = self.run([*tasks, eager])
+        if not before.completed:
+            self.proof.missing.append(f"{self.reference.name} does not run to its end")
+            return self.proof
+        if not self._agree(before, after, "for the given inputs"):
+            return self.proof
+        self.proof.held.append(f"same printed results and variables as {self.reference.name}")
+        self._compare_functions(before, eager_after)
+        self._check_sensitivity(after, disturbed)
+        self._compare_derivatives(eager_after)
+        if not self.proof.refuted:
+            self._vary(before, bool(eager_after.derivatives))
+        if not self.reference.untransformed:
+            self.proof.cost = _cost(before, after)
+        return self.proof
+
+    def _agree(self, before: Outcome, after: Outcome, where: str) -> bool:
+        if not after.completed:
+            self.proof.refuted = f"the changed program fails {where}"
+        elif not same_result(before, after, self.reference.any_for_nan):
+            if not self.reference.reliable or before.derivatives_lost:
+                self.proof.missing.append(f"the result {where}: {self.reference.name} has none")
+            else:
+                self.proof.refuted = f"another result than {self.reference.name} {where}"
+            return False
+        return not self.proof.refuted
+
+    def _compare_functions(self, before: Outcome, after: Outcome) -> None:
+        """Compare the results of the edited functions, call by call."""
+        if not self.functions:
+            return
+        if not after.completed or before.records is None or after.records is None:
+            self.proof.missing.append("the results of the edited functions by themselves")
+            return
+        compared = 0
+        for name in [target.name for target in self.functions]:
+            old = before.records.results.get(name, [])
+            new = after.records.results.get(name, [])
+            pairs = [
+                (a, b) for a, b in zip(old, new, strict=False) if a is not None and b is not None
+            ]
+            if len(old) != len(new):
+                continue
+            if not all(same_values(a, b, self.reference.any_for_nan) for a, b in pairs):
+                if self.reference.untransformed and self.reference.reliable:
+                    self.proof.refuted = f"another result of `{name}`"
+                    return
+            compared += len(pairs)
+        if compared:
+            self.proof.held.append(f"same results of {_names(self.functions)}")
+
+    def _check_sensitivity(self, after: Outcome, disturbed: Outcome) -> None:
+        if not self.functions:
+            return
+        records = disturbed.records or Records()
+        if disturbed.completed and records.disturbed and same_result(after, disturbed):
+            self.proof.missing.append(
+                f"nothing that the program prints or keeps depends on {_names(self.functions)}"
+            )
+        elif not records.disturbed:
+            self.proof.missing.append(f"what depends on {_names(self.functions)}")
+        else:
+            self.proof.held.append(f"a change of 1 % in {_names(self.functions)} shows")
+
+    def _compare_derivatives(self, outcome: Outcome, where: str = "") -> None:
+        found = outcome.derivatives
+        wrong = [check for check in found if check.agrees is False]
+        if wrong:
+            self.proof.refuted = (
+                f"a derivative is {wrong[0].exact:.3g}{where}, "
+                f"by finite differences {wrong[0].difference:.3g}"
+            )
+        elif any(check.agrees for check in found):
+            self.proof.held.append(f"derivatives as by finite differences{where}")
+
+    def _vary(self, before: Outcome, differentiates: bool) -> None:
+        """Compare at other inputs, until each branch of the edited functions was taken."""
+        taken = _taken(before)
+        compared = 0
+        for how in (SCALED, NEGATED, LOWERED):
+            if how == LOWERED and compared and not self._untaken(taken):
+                break
+            tasks = self._pair(vary=how)
+            if differentiates:
+                eager = replace(self.after, untransformed=True)
+                tasks.append(self._task(eager, derivatives=True, vary=how))
+            old, new, *differentiated = self.run(tasks)
+            if not old.completed or not (old.records and old.records.varied):
+                continue
+            where = "for other inputs"
+            if not self._agree(old, new, where):
+                return
+            for outcome in differentiated:
+                self._compare_derivatives(outcome, f" {where}")
+            if self.proof.refuted:
+                return
+            compared += 1
+            for test, values in _taken(old).items():
+                taken.setdefault(test, set()).update(values)
+        if not self.proof.refuted:
+            self._raise()
+        if compared:
+            self.proof.held = list(dict.fromkeys(self.proof.held))
+            self.proof.held.append(f"same results for {compared} other set(s) of inputs")
+        elif self.functions:
+            self.proof.missing.append("other inputs")
+        for test in self._untaken(taken):
+            self._flip(test)
+            if self.proof.refuted:
+                return
+        if taken and not any(m.startswith("a branch") for m in self.proof.missing):
+            self.proof.held.append("both sides of each branch")
+
+    def _raise(self) -> None:
+        """Compare with larger integers, for which a size that an edit gives may be too small."""
+        old, new = self.run(self._pair(vary=RAISED))
+        if old.completed and old.records and old.records.varied:
+            if not new.completed or not same_result(old, new, self.reference.any_for_nan):
+                self.proof.missing.append(
+                    f"larger arguments of {_names(self.functions)}, which differ"
+                )
+
+    def _untaken(self, taken: Mapping[str, set[bool]]) -> list[str]:
+        """Return the tests of branches in the edited functions that had one value only."""
+        found: list[str] = []
+        for file in self.texts:
+            names = tuple(target.name for target in self.functions if target.file == file)
+            after = ast.parse(self.texts[file])
+            kept = set(branch_tests(after, names))
+            for test in branch_tests(ast.parse(self.original[file]), names):
+                # a branch that stayed is not the edit's
+                if test not in kept and len(taken.get(test, ())) == 1:
+                    found.append(test)
+        return found
+
+    def _flip(self, test: str) -> None:
+        old, new = self.run(self._pair(flip=test))
+        flipped = new.records is not None and new.records.varied > 0
+        if not old.completed or not flipped:
+            self.proof.missing.append("a branch that these inputs do not take")
+        else:
+            self._agree(old, new, "on the branch that these inputs do not take")
+
+
+def _taken(outcome: Outcome) -> dict[str, set[bool]]:
+    return {t: set(v) for t, v in outcome.records.tests.items()} if outcome.records else {}
+
+
+def _names(functions: Sequence[Target]) -> str:
+    names = [f"`{target.name.split('#')[0]}`" for target in functions]
+    return ", ".join(dict.fromkeys(names))
+
+
+def _cost(before: Outcome, after: Outcome) -> str:
+    if after.seconds > _COSTLY * before.seconds and after.seconds > before.seconds + _LEAST_SECONDS:
+        return f"takes {after.seconds:.1f} s instead of {before.seconds:.1f} s, compiling included"
+    more = after.peak_bytes - before.peak_bytes
+    if after.peak_bytes > _COSTLY * before.peak_bytes and more > _LEAST_BYTES:
+        return f"takes {more / 2**20:.0f} MiB more memory"
+    return ""

@@ -1,0 +1,62 @@
+"""Make runs of a script repeatable: clocks, unseeded generators, and draws that ignore keys.
+
+Two runs can be compared only if what they read from outside is the same.
+"""
+
+from __future__ import annotations
+
+import itertools
+import random
+import time
+from typing import Any
+
+import numpy as np
+
+import sagax.numpy as snp
+from sagax._src import config
+from sagax._src.primitives import random_bits, random_implementations
+
+__all__ = ["draw_by_shape", "install"]
+
+_CLOCKS = ("time", "perf_counter", "monotonic", "process_time")
+
+
+def install() -> None:
+    """Let clocks count their calls, and seed the generators of Python and NumPy."""
+    for name in _CLOCKS:
+        ticks = itertools.count(1)
+        setattr(time, name, lambda ticks=ticks: 1e9 + 1e-3 * next(ticks))
+        nanoseconds = itertools.count(1)
+        setattr(time, f"{name}_ns", lambda ticks=nanoseconds: 10**18 + 10**6 * next(ticks))
+    random.seed(0)
+    np.random.seed(0)  # noqa: NPY002  the legacy generator is what scripts share
+    default_rng = np.random.default_rng
+    np.random.default_rng = lambda seed=None: default_rng(0 if seed is None else seed)
+
+
+def draw_by_shape() -> None:
+    """Let random bits depend on their shape alone, so that other keys give the same draws.
+
+    Reuse of keys is no error then.
+    """
+    options = type(config.config)
+    update = options.update
+
+    def update_others(self: Any, name: str, value: Any) -> None:
+        update(self, name, value and name != "jax_debug_key_reuse")
+
+    options.update = update_others
+    assert random_implementations.threefry_prng_impl in random_bits.implementations()
+    for implementation in random_bits.implementations():
+        real = implementation.random_bits
+
+        def same_bits(
+            data: Any, bit_width: int, shape: Any, real: Any = real, of: Any = implementation
+        ) -> Any:
+            one = snp.zeros(of.key_shape, np.uint32)
+            bits = real(one, bit_width, shape)
+            keys = data.shape[: data.ndim - len(of.key_shape)]
+            return snp.broadcast_to(bits, (*keys, *shape))
+
+        object.__setattr__(implementation, "random_bits", same_bits)
+        object.__setattr__(implementation, "bits_of_counters", None)
