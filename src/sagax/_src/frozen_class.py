@@ -1,8 +1,8 @@
-"""Define frozen dataclasses with shared methods, at next to no cost for each class.
+"""Define frozen dataclasses with shared methods, to make imports fast.
 
-`dataclasses.dataclass` writes and compiles `__init__`, `__eq__` and others for each class: 0.4 ms a
-class on a fast machine, while `import sagax` defines dozens. Records have one `__init__` in common,
-which reads the fields from a table. To `dataclasses.replace`, `fields` and pickle they are dataclasses.
+`dataclasses.dataclass` generates and compiles `__init__`, `__eq__` and others for each class. That takes
+0.4 ms a class on a fast machine, while `import sagax` defines dozens. Records share one `__init__`, which
+reads the fields from a table. To `dataclasses.replace`, `fields` and pickle they are dataclasses.
 """
 
 from __future__ import annotations
@@ -33,10 +33,10 @@ def record(
 def record(
     cls: Any = None, /, *, eq: bool = True, slots: bool = False, weakref_slot: bool = False
 ) -> Any:
-    """The class as a frozen dataclass; methods that it defines itself are kept.
+    """Make the class a frozen dataclass; methods that it defines itself are retained.
 
     Args:
-      eq: whether instances of equal fields are equal, and hash so; else they are compared by identity.
+      eq: whether instances with equal fields are equal and hash so; else compare by identity.
       slots, weakref_slot: as in `dataclasses.dataclass`.
 
     >>> @record
@@ -77,7 +77,7 @@ def _made(cls: Any, eq: bool, slots: bool, weakref_slot: bool) -> Any:
 
 
 class _Signature:
-    """The signature of a record's class, put together when somebody asks for it."""
+    """Compute the signature of a record's class on first use."""
 
     def __get__(self, instance: Any, cls: Any) -> inspect.Signature:
         parameters = []
@@ -94,7 +94,7 @@ class _Signature:
 
 
 class _Fields:
-    """The fields of a record: those of `__init__` in order, and what stands in for missing ones."""
+    """The fields of a record: those of `__init__` in order, and their defaults."""
 
     __slots__ = ("defaults", "factories", "names", "shown")
 
@@ -124,7 +124,7 @@ def _init(self: Any, *values: Any, **named: Any) -> None:
 
 
 def _given(cls: Any, fields: _Fields, values: tuple, named: dict[str, Any]) -> dict[str, Any]:
-    """The value of each field, in order, of those given in order and by name; or of its default."""
+    """Return the value of each field, in order, from the arguments or its default."""
     names = fields.names
     given = dict(zip(names, values, strict=False))
     if len(values) > len(names):
@@ -180,7 +180,7 @@ def _refuse_deleting(self: Any, name: str) -> None:
 
 
 def _set_state(self: Any, state: Any) -> None:
-    """What pickle and copy call, with a dict of fields, or a pair of dicts where there are slots."""
+    """Restore fields for pickle and copy, from a dict, or a pair of dicts where there are slots."""
     for part in state if isinstance(state, tuple) else (state,):
         for name, value in (part or {}).items():
             _put(self, name, value)

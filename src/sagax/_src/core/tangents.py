@@ -1,4 +1,4 @@
-"""What derivative rules are given instead of numbers: symbolic zeros and unknown linear operands."""
+"""Define symbolic zeros and linear operands, the special arguments of derivative rules."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from sagax._src.core.value import aval_of
 
 
 class Zero:
-    """A tangent or cotangent that is zero, known without any array. `aval` is its tangent type."""
+    """A symbolic zero tangent or cotangent, without an array. `aval` is its tangent type."""
 
     __slots__ = ("aval",)
 
@@ -18,12 +18,12 @@ class Zero:
 
     @staticmethod
     def like(aval: Any) -> Zero:
-        """The zero tangent of a primal value of type `aval`."""
+        """Return the zero tangent of a primal value of type `aval`."""
         return Zero(aval.to_tangent_aval())
 
     @staticmethod
     def from_primal_value(x: Any) -> Zero:
-        """The zero tangent of a value."""
+        """Return the zero tangent of a value."""
         return Zero.like(aval_of(x))
 
     def __repr__(self) -> str:
@@ -31,7 +31,7 @@ class Zero:
 
 
 class Linear:
-    """In a transpose rule: the operand in which the operation is linear, and whose cotangent is wanted."""
+    """Mark, in a transpose rule, a linear operand, whose cotangent is to be computed."""
 
     __slots__ = ("aval",)
 
@@ -68,12 +68,12 @@ def nonzero_marks(tangents: Iterable[Any]) -> tuple[bool, ...]:
 
 
 def nonzero_tangents(tangents: Iterable[Any]) -> list:
-    """The tangents (or cotangents) that are not symbolic zeros."""
+    """Return the tangents (or cotangents) that are not symbolic zeros."""
     return [t for t in tangents if type(t) is not Zero]
 
 
 def linear_marks(operands: Iterable[Any]) -> tuple[bool, ...]:
-    """Mark the operands of a transpose rule whose cotangents are wanted."""
+    """Mark the linear operands of a transpose rule."""
     return tuple([type(x) is Linear for x in operands])
 
 
@@ -84,7 +84,7 @@ def spread_tangents(given: Iterable[Any], marks: Iterable[bool], avals: Sequence
 
 
 def spread_cotangents(given: Iterable[Any], marks: Iterable[bool], operands: Sequence[Any]) -> list:
-    """Put the given cotangents at the marked ones of the linear operands, symbolic zeros at the others.
+    """Put the given cotangents at the marked linear operands, symbolic zeros at the others.
 
     `marks` has an entry for each linear operand. The other operands get None.
     """
@@ -96,5 +96,5 @@ def spread_cotangents(given: Iterable[Any], marks: Iterable[bool], operands: Seq
 
 
 def transposed_operands(operands: Iterable[Any], cotangents: Iterable[Any]) -> list:
-    """What a transposed jaxpr takes: the operands that are not linear, then the cotangents that are not zero."""
+    """Return the operands of a transposed jaxpr: nonlinear operands, then nonzero cotangents."""
     return [x for x in operands if type(x) is not Linear] + nonzero_tangents(cotangents)

@@ -1,11 +1,9 @@
-"""Analyze the purity of functions: decide whether calls can be skipped, and on which values that depends.
+"""Decide from bytecode whether calls of a function can be skipped, and on which values that depends.
 
-A transformation that is applied outside of `jit` runs the user's function at each call. To run what
-was traced before instead is sound where the function does nothing but compute its result, and where
-what it reads from outside (globals, closure cells, defaults) is what it was. Both are decided by
-reading its bytecode, and that of the functions it calls, before it is ever skipped. Whatever is not
-understood counts as impure, and so does all bytecode of a version of Python that is not known: the function
-is then simply called.
+An eager transformation runs the user's function at each call. Its earlier trace can be reused if the
+function has no side effects, and if its free variables (globals, closure cells, defaults) are unchanged.
+The bytecode of the function and of all its callees decides both. Unknown operations, and all bytecode of
+an unknown Python version, count as impure: the function is then called.
 """
 
 from __future__ import annotations
@@ -31,7 +29,7 @@ _MOST_FUNCTIONS = 64
 _PLAIN = frozenset((bool, int, float, complex, str, bytes, type(None), type(Ellipsis), range))
 _CONTAINERS = frozenset((list, dict, set))
 
-# What changes a container in place. On one that the function made itself nobody sees it.
+# Methods that mutate a container. They are harmless on containers that the function created.
 _CHANGES = frozenset(("STORE_SUBSCR", "DELETE_SUBSCR", "STORE_SLICE"))
 _CHANGING_METHODS = frozenset(
     """append appendleft extend extendleft insert pop popleft popitem remove clear update setdefault add discard
@@ -75,14 +73,14 @@ _missing: Any = object()
 
 
 class Impure(Exception):
-    """Calling the function may do more than compute its result, or it is not known what it reads."""
+    """The function may have side effects, or free variables that the analysis cannot find."""
 
 
 class Reads:
     """The free variables of a function, with their values at the time of the analysis.
 
-    `arrays` are the variables of the function itself that hold arrays: (name, holder) with the name of a
-    closure variable and None, or of a global and its dict. They may change; the rest must be unchanged.
+    `arrays` are the function's own free variables that hold arrays: (name, holder) with the name of a closure
+    variable and None, or of a global and its dict. They may change; all others must be unchanged.
     """
 
     __slots__ = ("arrays", "bound", "cells", "contents", "functions", "own_cells", "own_defaults")
@@ -115,7 +113,7 @@ class Reads:
             for cell, value in self.cells:
                 if cell.cell_contents is not value and not _same(value, cell.cell_contents):
                     return False
-        except ValueError:  # a cell that was emptied
+        except ValueError:  # an empty cell
             return False
         for function, parts in self.functions:
             if _parts(function) != parts:
@@ -180,7 +178,7 @@ def _same(old: Any, new: Any) -> bool:
 
 
 def _snapshot(value: Any) -> Any:
-    """Return a snapshot that shows changes of a container or a NumPy array."""
+    """Return a snapshot of a container or a NumPy array, to detect mutation."""
     kind = type(value)
     if kind in (list, tuple):
         return kind, tuple([_snapshot(v) for v in value])
@@ -194,10 +192,10 @@ def _snapshot(value: Any) -> Any:
 
 
 def reads_of(fun: Any, also: Sequence[Any], given_containers: bool) -> Reads:
-    """Return what `fun`, and the functions among its arguments `also`, capture.
+    """Return the free variables of `fun`, and of the functions among its arguments `also`.
 
-    `given_containers`: whether it is given containers of the caller's, in which changes would show.
-    Raises Impure unless a call does nothing but compute its result.
+    `given_containers`: whether an argument is a container of the caller, whose mutation would be visible.
+    Raises Impure if a call may have side effects.
     """
     look = _Look()
     if not look.harmless:
@@ -220,14 +218,14 @@ def _is_attribute(step: tuple[str, Any]) -> bool:
 
 
 class _Look:
-    """One look at a function and all that it calls."""
+    """Analyze a function and all its callees."""
 
     def __init__(self) -> None:
         self.reads = Reads()
         self.seen: set[int] = set()
-        self.kept: list[Any] = []  # so that ids stay their own
+        self.kept: list[Any] = []  # keeps ids valid
         self.changes = False
-        self.namespaces = False  # a module of ours is passed on, and anything may be read from it
+        self.namespaces = False  # a sagax module escapes, so that any of its attributes may be read
         self.left = _MOST_FUNCTIONS
         self.refused: set[str] = set()
         self.harmless = bytecode.harmless_operations()
@@ -271,7 +269,7 @@ class _Look:
         self._code(fun.__code__, fun.__globals__, cells, frozenset(), own)
 
     def _ours(self, fun: types.FunctionType) -> None:
-        """Analyze a function of sagax, whose captured values may be the user's."""
+        """Analyze a function of sagax, which may capture the user's values."""
         _trust(fun.__globals__["__name__"], fun.__name__)
         for cell in fun.__closure__ or ():
             try:
@@ -322,7 +320,7 @@ class _Look:
             self.value(value)
 
     def _attribute(self, module: types.ModuleType, attributes: Sequence[str]) -> None:
-        """Record what is read from a module, through its submodules, or that the module itself is used."""
+        """Record an attribute of a module or submodule, or that the module itself escapes."""
         value: Any = module
         for name in attributes:
             if not isinstance(value, types.ModuleType):
@@ -355,7 +353,7 @@ class _Look:
         if isinstance(value, Tracer):
             raise Impure("a value of another transformation")
         if isinstance(value, Array):
-            return  # it never changes, and is compared by identity where it is bound
+            return  # immutable, and compared by identity at its binding
         if kind is types.FunctionType:
             self.function(value)
         elif kind is types.ModuleType:
@@ -419,7 +417,7 @@ class _Look:
 
 
 def check_class(cls: type) -> None:
-    """Raise for classes that may have methods of the user's."""
+    """Raise for classes that may have user-defined methods."""
     module = cls.__module__
     if module == "builtins" and cls.__name__ in _BUILTINS:
         return
@@ -442,7 +440,7 @@ def _trust(module: str, name: str) -> None:
 
 
 def _may_call(value: Any) -> bool:
-    """Return whether a part of a sagax object is a user function that it may call."""
+    """Return whether an attribute of a sagax object is a user function that it may call."""
     if isinstance(value, (types.FunctionType, functools.partial)):
         return True
     if isinstance(value, types.MethodType):

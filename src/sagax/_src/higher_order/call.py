@@ -1,4 +1,4 @@
-"""Define the primitive of `jit`: apply a jaxpr, compiled as a whole where it is evaluated."""
+"""Define the primitive of `jit`: apply a jaxpr, compiled as a whole under eager evaluation."""
 
 from __future__ import annotations
 
@@ -42,10 +42,10 @@ jit_p.is_call = True
 
 
 def call(closed: ClosedJaxpr, args: Sequence[Any], **params: Any) -> list:
-    """Apply a closed jaxpr under the current trace. Its constants become leading operands, so that
-    they are never copied into the program and may be values of enclosing transformations.
+    """Apply a closed jaxpr under the current trace. Its constants become leading operands.
 
-    `name` is its name, `under` the context of the settings of its own, if it has any.
+    So they are never embedded in the module, and may be values of outer transformations. `under` is the
+    context of its own settings, if it has any.
     """
     if closed.consts:
         args = [*closed.consts, *args]

@@ -1,4 +1,4 @@
-"""Implement `custom_vmap` and `sequential_vmap`: functions with batching rules of their own."""
+"""Implement `custom_vmap` and `sequential_vmap`: functions with custom batching rules."""
 
 from __future__ import annotations
 
@@ -42,8 +42,8 @@ custom_vmap_p = Primitive(
     holds_program=True,
 )
 
-# Operands: what the function closes over, then its arguments. `rule(size, which, *args)`, on flat values mapped
-# along 0 where marked in `which`, gives flat outputs and marks.
+# Operands: captured values, then arguments. `rule(size, which, *args)`, on flat values mapped along 0 where
+# marked in `which`, returns flat outputs and marks.
 
 
 custom_vmap_p.tells_vma = True
@@ -112,7 +112,9 @@ def _(
     name: str,
 ) -> tuple:
     marks = CallOperands.split(nonzero_marks(tangents), n_consts)
-    if any(marks.captured):  # the rule does not know of these: their derivative goes past it
+    if any(
+        marks.captured
+    ):  # the rule does not cover captured values: differentiate the function instead
         return jit_p.rule("jvp")(primals, tangents, jaxpr=jaxpr, name=name)
     n_out = len(jaxpr.out_avals)
     wide, _ = jvp_jaxpr(jaxpr, tuple(marks.flat()), True)
@@ -120,7 +122,7 @@ def _(
     moving = [i for i, m in enumerate(marks.arguments) if m]
 
     def pushed_rule(size: Any, which: Sequence[bool], *values: Any) -> tuple[list, list]:
-        """The derivative of the rule, at primals and tangents that are mapped together."""
+        """Differentiate the rule, at primals and tangents that are mapped together."""
         both = list(which[:n])
         for i, mapped in zip(moving, which[n:], strict=True):
             both[i] = both[i] or mapped
@@ -152,7 +154,7 @@ def _(
 def _(
     primals: Sequence, tangents: Sequence, *, jaxpr: ClosedJaxpr, name: str, **params: Any
 ) -> tuple:
-    # the values by the function with its rule, their derivatives by those of its operations
+    # values by the function with its rule, derivatives by those of its operations
     outs = custom_vmap_p.bind(*primals, jaxpr=jaxpr, name=name, **params)
     _, pushed = jit_p.rule("linearize")(primals, tangents, jaxpr=jaxpr, name=name)
     return outs, pushed
@@ -162,9 +164,9 @@ def _(
 
 
 class custom_vmap:
-    """`fun` with a rule of its own for `vmap`, set with `def_vmap`.
+    """Attach a custom batching rule for `vmap` to `fun`, set by `def_vmap`.
 
-    Without `vmap` it is `fun`. Reverse mode differentiates `fun`, forward mode `fun` and its rule; for other
+    Without `vmap` it is `fun`. Reverse mode differentiates `fun`, forward mode `fun` and its rule; for custom
     derivatives wrap it in `custom_vjp` or `custom_jvp`.
 
     >>> import sagax, sagax.numpy as np
@@ -197,7 +199,7 @@ class custom_vmap:
         """Set the rule: `rule(axis_size, in_batched, *args) -> (out, out_batched)`.
 
         `in_batched` has for each argument a pytree of bools: which leaves are mapped, along their leading axis.
-        `out_batched` says the same of the leaves of `out`, in its structure.
+        `out_batched` marks the mapped leaves of `out`, in its structure.
         """
         check_function(vmap_rule, "the rule is a function", "custom_vmap.def_vmap", "vmap_rule")
         self.vmap_rule = vmap_rule
@@ -231,7 +233,7 @@ def _run_rule(
     which: Sequence[bool],
     *values: Any,
 ) -> tuple[list, list]:
-    """Call a rule of the user's on flat values; its checked outputs, flat, and which are mapped."""
+    """Call the user's rule on flat values; return its checked flat outputs and which are mapped."""
     rule_name = function_name(rule)
     of = f"custom_vmap rule {rule_name} of {name}"
     result = apart(rule, size, list(tree.unflatten(which)), *tree.unflatten(values))
@@ -293,7 +295,7 @@ def _run_rule(
 
 
 def sequential_vmap(f: Callable) -> custom_vmap:
-    """`f`, which `vmap` runs for one example after the other, in a loop.
+    """Make `vmap` run `f` sequentially for each example, in a loop.
 
     >>> import sagax, sagax.numpy as np
     >>> f = sagax.custom_batching.sequential_vmap(lambda x: x + 1)

@@ -33,9 +33,9 @@ from sagax._src.transforms.batch import batch_flat, place
 
 
 class Meant(NamedTuple):
-    """What a flat function means: made from these functions and plain values, in this way.
+    """Identify a flat function by the functions and plain values that it was created from.
 
-    `cell` gets what is known of the result when the function has run.
+    `cell` receives facts about the result when the function has run.
     """
 
     things: tuple
@@ -50,8 +50,8 @@ class _Staged(NamedTuple):
 
 
 class Inner:
-    """The function itself, flat: Python code until it is staged, then a jaxpr whose captured values are
-    leading operands. Functions that mean the same are staged once."""
+    """The flat function itself: Python code until it is staged, then a jaxpr with captured values as leading
+    operands. Functions with equal keys are staged only the first time."""
 
     __slots__ = ("fun", "jaxpr", "meant", "name", "n_consts")
 
@@ -75,7 +75,7 @@ class Inner:
         return list(self.fun(*args))  # type: ignore[misc]
 
     def staged(self, args: Sequence[Any]) -> tuple[Inner, list]:
-        """The function as a jaxpr, and the values that it captured."""
+        """Return the function as a jaxpr, and the values that it captured."""
         avals, meant = [aval_of(a) for a in args], self.meant
 
         def make() -> _Staged:
@@ -92,7 +92,7 @@ class Inner:
         return Inner(None, self.name, found.jaxpr, len(found.consts)), list(found.consts)
 
     def with_consts(self, consts: Sequence[Any]) -> Inner:
-        """The same function with more leading operands, which only its rules use."""
+        """Return the same function with more leading operands, which only its rules use."""
         extra = [Var(aval_of(c)) for c in consts[self.n_consts :]]
         if not extra:
             return self
@@ -101,15 +101,15 @@ class Inner:
         return Inner(None, self.name, ClosedJaxpr(wider, ()), len(consts))
 
     def rewritten(self, rewrite: Callable[[Any], Any]) -> Inner:
-        """The same function, its jaxpr as `rewrite` makes it; itself if that is the same jaxpr."""
+        """Return the same function, with its jaxpr mapped by `rewrite`; itself if that is unchanged."""
         found = rewrite(self.jaxpr)
         return self if found is self.jaxpr else Inner(None, self.name, found, self.n_consts)
 
 
 class Closing:
-    """A flat function that tells what the user's code behind it refers to.
+    """A flat function that exposes the user's function behind it.
 
-    Operations that the user wrote in it are blamed on their own lines, whichever program it is called from.
+    Its operations are attributed to the user's own lines, whichever jaxpr calls it.
     """
 
     __slots__ = ("__closure__", "by_user", "fun", "user")
@@ -126,7 +126,7 @@ class Closing:
 
 
 def _closes_over_tracers(fun: Any, depth: int = 4) -> bool:
-    """Whether a function refers to traced values that will be gone when its rule is run later."""
+    """Return whether a function captures tracers that will be dead when its rule runs."""
     if depth == 0:
         return False
     if isinstance(fun, functools.partial):
@@ -137,7 +137,7 @@ def _closes_over_tracers(fun: Any, depth: int = 4) -> bool:
     for cell in getattr(fun, "__closure__", None) or ():
         try:
             value = cell.cell_contents
-        except ValueError:  # not filled yet
+        except ValueError:  # an empty cell
             continue
         if callable(value) and _closes_over_tracers(value, depth - 1):
             return True
@@ -167,7 +167,7 @@ def _stage_inner(trace: StageTrace, primitive: Primitive, args: tuple, params: d
 
 
 def bind_closed(primitive: Primitive, args: Sequence[Any], inner: Inner, rules: Any) -> list:
-    """Bind a function with rules of its own; traced values that it or its rules close over become operands."""
+    """Bind a function with custom rules; traced values that it or its rules capture become operands."""
     trace = state.trace
     if trace is None or trace.parent is None or isinstance(trace, StageTrace):
         return primitive.bind(*args, inner=inner, rules=rules)  # no tracers, or staged there
@@ -186,8 +186,8 @@ _binding = _Binding()
 
 
 def _bound(rules: Any, consts: list, values: Sequence[Any]) -> Any:
-    """Rules that stay good when the trace at work is over. A rule may call the function that it belongs to:
-    inside, that call keeps the rule as it is."""
+    """Stage rules so that they outlive the current trace. A rule may call the function that it belongs to:
+    inside, that call keeps the rule unstaged."""
     user = rules.user()
     if user in _binding.rules:
         return rules
@@ -217,14 +217,14 @@ class JvpRules:
         self.symbolic_zeros = symbolic_zeros
 
     def user(self) -> int:
-        """Which rule of the user's this is."""
+        """The user's rule, as part of a key."""
         return id(getattr(self.jvp, "user", self.jvp))
 
     def closes_over_tracers(self) -> bool:
         return _closes_over_tracers(self.jvp)
 
     def bound(self, consts: list, args: Sequence[Any]) -> JvpRules:
-        """Rules that stay good when the trace at work is over: one that refers to its tracers is staged now."""
+        """Stage rules that capture tracers, so that they outlive the current trace."""
         if not self.closes_over_tracers():
             return self
         jvp, n = self.jvp, len(args)
@@ -253,7 +253,7 @@ def _position(value: Any, consts: list) -> int:
 
 
 class StagedJvpRules(JvpRules):
-    """A rule as a jaxpr, whose captured values are among the leading operands."""
+    """A rule as a jaxpr, with its captured values among the leading operands."""
 
     __slots__ = ("captured", "closed", "kept")
 
@@ -306,7 +306,7 @@ def _(*, inner: Inner, rules: JvpRules) -> dict:
 
 
 def _evaluate(*args: Any, inner: Inner, rules: Any) -> list:
-    """At the bottom the function just runs: with Python control flow, if it is not staged."""
+    """Run the function eagerly, with Python control flow if it is not staged."""
     if inner.jaxpr is not None:
         return call_jaxpr(inner.jaxpr, args, name=inner.name)
     return inner.run(*args)
@@ -328,7 +328,7 @@ def _(b: Any, *args: Any, inner: Inner, rules: Any) -> list:
 def _rule_arguments(
     function: str, inner: Inner, primals: Sequence, tangents: Sequence
 ) -> tuple[list, list, list]:
-    """The values that a function captured, which its rule does not cover; its arguments and their tangents."""
+    """Split operands into captured values, which the rule does not cover, arguments, and their tangents."""
     values = CallOperands.split(primals, inner.n_consts)
     moving = values.like(tangents)
     if any(nonzero_marks(moving.captured)):
@@ -341,7 +341,7 @@ def _rule_arguments(
 
 
 def _apply_jvp(primals: Sequence, tangents: Sequence, *, inner: Inner, rules: JvpRules) -> tuple:
-    """The rule at work. Under linearisation its operations on tangents are recorded one by one."""
+    """Apply the rule. Under linearization its operations on tangents are recorded one by one."""
     captured, arguments, moving = _rule_arguments("custom_jvp", inner, primals, tangents)
     if isinstance(rules, StagedJvpRules):
         return rules.run(captured, arguments, moving)
@@ -355,7 +355,7 @@ custom_jvp_p.linearize_rule = _apply_jvp
 
 @custom_jvp_p.transpose
 def _(cts: Sequence, *args: Any, inner: Inner, rules: Any) -> list:
-    """Of an application to an unknown, which the function itself must be linear in: its rule is not asked."""
+    """Transpose the function itself, which must be linear in its linear operands; ignore its rule."""
     return jit_p.rule("transpose")(cts, *args, jaxpr=inner.jaxpr, name=inner.name)
 
 
@@ -393,7 +393,7 @@ custom_vjp_p = Primitive(
     "custom_vjp_call", family=HIGHER_ORDER, multiple_results=True, holds_program=True
 )
 custom_vjp_p.is_call = True
-# The linear part of such a function: residuals and tangents -> tangents, known only by its transpose.
+# The linear part of such a function: residuals and tangents -> tangents, defined by its transpose only.
 custom_lin_p = Primitive(
     "custom_lin",
     family=HIGHER_ORDER,
@@ -405,7 +405,7 @@ custom_lin_p = Primitive(
 
 
 class VjpRules:
-    """fwd(values, which are differentiated) -> (outs, residuals); bwd(residuals, cotangents) -> cotangents."""
+    """fwd(values, differentiated) -> (outs, residuals); bwd(residuals, cotangents) -> cotangents."""
 
     __slots__ = ("bwd", "fwd", "optimize_remat", "symbolic_zeros")
 
@@ -418,21 +418,21 @@ class VjpRules:
         self.optimize_remat = optimize_remat
 
     def user(self) -> int:
-        """Which rule of the user's this is."""
+        """The user's rule, as part of a key."""
         return id(getattr(self.bwd, "user", self.bwd))
 
     def closes_over_tracers(self) -> bool:
         return _closes_over_tracers(self.fwd) or _closes_over_tracers(self.bwd)
 
     def bound(self, consts: Sequence[Any], args: Sequence[Any]) -> VjpRules:
-        """Rules that stay good when the trace at work is over."""
+        """Stage rules so that they outlive the current trace."""
         if not self.closes_over_tracers():
             return self
         return _bound_vjp(self, consts, args)
 
 
 def _bound_vjp(rules: VjpRules, consts: Any, args: Sequence[Any]) -> VjpRules:
-    """Stage both rules; what they captured is carried in the residuals of the forward one."""
+    """Stage both rules; values captured by the backward rule become residuals of the forward rule."""
     marks = [dtypes.is_inexact(aval_of(a).dtype) for a in args]
     n_out: list[int] = []
 
@@ -529,7 +529,7 @@ def _(primals: Sequence, tangents: Sequence, *, inner: Inner, rules: VjpRules) -
 def _forward(
     inner: Inner, rules: VjpRules, consts: Sequence, primals: Sequence, marks: Sequence[bool]
 ) -> tuple[Sequence, Sequence]:
-    """Outputs and residuals by the forward rule."""
+    """Return outputs and residuals by the forward rule."""
     n_consts, n_out = len(consts), [0]
 
     def run(*xs: Any) -> list:
@@ -542,7 +542,7 @@ def _forward(
 
     if inner.jaxpr is None or not rules.optimize_remat:
         found = run(*consts, *primals)
-    else:  # one operation, of which checkpoint may keep the value only
+    else:  # one operation, for which checkpoint may save only the value
         operands = [*consts, *primals]
         jaxpr, captured = stage(run, [aval_of(x) for x in operands], DebugInfo(inner.name))
         value = inner.jaxpr.jaxpr
@@ -556,7 +556,7 @@ def _forward(
     return found[: n_out[0]], found[n_out[0] :]
 
 
-# A forward rule as one operation. Where none of the residuals is used, `value` computes the outputs as well.
+# A forward rule as one operation. If all residuals are unused, `value` computes the outputs.
 remat_opt_p = Primitive(
     "remat_opt", family=HIGHER_ORDER, key_rule=UNTRACKED, multiple_results=True, holds_program=True
 )
@@ -589,7 +589,7 @@ def _(b: Any, *xs: Any, fwd: ClosedJaxpr, value: ClosedJaxpr) -> list:
 
 
 def values_only(jaxpr: Jaxpr) -> Jaxpr:
-    """`jaxpr` with forward rules, of which only the outputs are used, replaced by the functions themselves."""
+    """Replace forward rules with unused residuals in `jaxpr` by the functions themselves."""
     if not any(e.primitive is remat_opt_p for e in jaxpr.eqns):
         return jaxpr
     read = {v for e in jaxpr.eqns for v in e.invars} | set(jaxpr.outvars)
@@ -606,7 +606,7 @@ def values_only(jaxpr: Jaxpr) -> Jaxpr:
 
 
 def _check_forward(inner: Inner, outs: Sequence[Any]) -> None:
-    """The forward rule must give arrays of the types that the function gives."""
+    """Check that the forward rule returns arrays of the same types as the function."""
     for i, (out, want) in enumerate(zip(outs, inner.jaxpr.out_avals, strict=True)):  # type: ignore[union-attr]
         have = aval_of(out)
         if not dims.same_shape(have.shape, want.shape) or have.dtype != want.dtype:
@@ -707,7 +707,7 @@ def _(axis: Any, args: Sequence, in_dims: Sequence, *, inner: Inner, rules: VjpR
                 out.append(None)
                 continue
             ct, ct_dim = next(pairs)
-            if d is None:  # the argument is the same for all examples: their cotangents add up
+            if d is None:  # all examples share the argument: sum their cotangents
                 ct = reduce_sum(place(ct, ct_dim, 0, axis), (0,))
             else:
                 ct = place(ct, ct_dim, d, axis)

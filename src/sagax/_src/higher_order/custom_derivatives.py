@@ -1,4 +1,4 @@
-"""Implement `custom_jvp` and `custom_vjp`: functions with derivative rules of their own."""
+"""Implement `custom_jvp` and `custom_vjp`: functions with custom derivative rules."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ __all__ = [
 
 
 class SymbolicZero:
-    """The tangent or cotangent of a value that is not differentiated, given to rules that ask for it."""
+    """A symbolic zero tangent or cotangent, for rules that request symbolic zeros."""
 
     __slots__ = ("aval",)
 
@@ -65,7 +65,7 @@ class SymbolicZero:
 
 
 class CustomVJPPrimal:
-    """What a forward rule with symbolic zeros gets for a leaf: its value, and whether it is differentiated."""
+    """A leaf of the arguments of a forward rule with symbolic zeros: its value, and whether it is differentiated."""
 
     __slots__ = ("perturbed", "value")
 
@@ -75,7 +75,7 @@ class CustomVJPPrimal:
 
 
 def custom_vjp_primal_tree_values(tree: Any) -> Any:
-    """The arguments of a forward rule with symbolic zeros as plain arguments.
+    """Convert the arguments of a forward rule with symbolic zeros to plain arguments.
 
     >>> from sagax.custom_derivatives import CustomVJPPrimal, custom_vjp_primal_tree_values
     >>> custom_vjp_primal_tree_values({"x": CustomVJPPrimal(3.0, True)})
@@ -87,7 +87,7 @@ def custom_vjp_primal_tree_values(tree: Any) -> Any:
 
 
 def zero_from_primal(val: Any, symbolic_zeros: bool = False) -> Any:
-    """The zero tangent of `val`, an array or a pytree of them: arrays, or a `SymbolicZero` each.
+    """Return the zero tangent of `val`, an array or a pytree of them: arrays, or a `SymbolicZero` each.
 
     >>> from sagax.custom_derivatives import zero_from_primal
     >>> zero_from_primal(1.5)
@@ -106,11 +106,11 @@ def _is_float0(x: Any) -> bool:
 
 
 class UndefinedRuleError(SagaxError, AttributeError):
-    """A function with custom derivatives was called before its rules were set."""
+    """A function with custom derivatives was called before its rules were defined."""
 
 
 class _Custom:
-    """What both kinds share: the function, which arguments are not differentiated, binding as a method."""
+    """Base class: holds the function and its nondifferentiable arguments, and binds as a method."""
 
     def __init__(
         self,
@@ -155,7 +155,7 @@ class _Custom:
         return function_name(self.fun)
 
     def _paths(self, dynamic: Sequence[Any], places: Sequence[int]) -> list[str]:
-        """The user's names of the leaves of the differentiable arguments."""
+        """Return the user's names of the leaves of the differentiable arguments."""
         names = positional_names(self.fun, max(places, default=-1) + 1)
         return [
             trees.argument_path(names[k], p)
@@ -174,11 +174,11 @@ class _Custom:
                 )
 
     def _meant(self, tree: Any, fixed: list, places: list[int], cell: list) -> Meant:
-        """What the function means for arguments of this structure."""
+        """Return the identity of the flat function for arguments of this structure."""
         return Meant((self.fun, *fixed), (type(self).__name__, tree, tuple(places)), cell)
 
     def _split(self, args: tuple, kwargs: dict) -> tuple[list, list, list[int]]:
-        """Differentiable arguments, the others, and the positions of the former."""
+        """Return the differentiable arguments, the others, and the positions of the former."""
         bound = resolve_kwargs(self.fun, args, kwargs)
         n = len(bound)
         for k in self.nondiff_argnums:
@@ -196,7 +196,7 @@ class _Custom:
 
 
 def arguments_of(fun: Callable) -> list[str]:
-    """Names of the positional parameters."""
+    """Return the names of the positional parameters."""
     sig = signature(fun)
     if sig is None:
         return []
@@ -205,7 +205,7 @@ def arguments_of(fun: Callable) -> list[str]:
 
 
 def resolve_kwargs(fun: Callable, args: tuple, kwargs: dict) -> list:
-    """All arguments by position, keywords and defaults included."""
+    """Return all arguments by position, keywords and defaults included."""
     if not kwargs and not getattr(fun, "__defaults__", None):
         return list(args)
     sig = signature(fun)
@@ -232,7 +232,7 @@ def resolve_kwargs(fun: Callable, args: tuple, kwargs: dict) -> list:
 
 
 class custom_jvp(_Custom):
-    """`fun` with a rule of its own for derivatives, set with `defjvp` or `defjvps`.
+    """Attach a custom derivative rule to `fun`, set by `defjvp` or `defjvps`.
 
     Args:
       nondiff_argnums: arguments that are not differentiated; the rule gets them first.
@@ -257,7 +257,7 @@ class custom_jvp(_Custom):
         return jvp
 
     def defjvps(self, *jvps: Callable | None) -> None:
-        """Set the rule argument by argument: `jvp_i(tangent_i, out, *primals)`, None where there is none."""
+        """Set a rule for each argument: `jvp_i(tangent_i, out, *primals)`, or None without one."""
         if self.nondiff_argnums:
             raise ArgumentError(
                 "Can't use ``defjvps`` with ``nondiff_argnums``.",
@@ -372,7 +372,7 @@ class custom_jvp(_Custom):
 def _call_flat(
     fun: Callable, tree: Any, xs: Sequence, fixed: list, places: list[int], name: str
 ) -> tuple[list, list]:
-    """Call with flat differentiable arguments; flat outputs and [their structure]."""
+    """Call with flat differentiable arguments; return flat outputs and [their structure]."""
     dynamic = tree.unflatten(xs)
     total = len(dynamic) + len(fixed)
     args: list[Any] = [None] * total
@@ -387,11 +387,10 @@ def _call_flat(
 
 
 class custom_vjp(_Custom):
-    """`fun` with a reverse-mode rule of its own, set with `defvjp(fwd, bwd)`.
+    """Attach a custom reverse-mode rule to `fun`, set by `defvjp(fwd, bwd)`.
 
     `fwd(*args) -> (out, residuals)` runs in place of `fun` under differentiation; `bwd(residuals, ct)` returns a
-    tuple with a cotangent (or None for zero) for each argument. Arguments in `nondiff_argnums` are given to
-    `bwd` first.
+    tuple with a cotangent (or None for zero) for each argument. Arguments in `nondiff_argnums` come first in `bwd`.
 
     >>> import sagax
     >>> @sagax.custom_vjp
@@ -418,10 +417,9 @@ class custom_vjp(_Custom):
         """Set the rules.
 
         Args:
-          symbolic_zeros: `fwd` gets a `CustomVJPPrimal` for each leaf, which tells whether it is differentiated, and
-            `bwd` a `SymbolicZero` for each cotangent that is zero.
-          optimize_remat: under `checkpoint` the function itself, and not `fwd`, computes the value where no residual
-            is kept.
+          symbolic_zeros: `fwd` gets a `CustomVJPPrimal` for each leaf, with its `perturbed` flag, and `bwd` a
+              `SymbolicZero` for each cotangent that is zero.
+          optimize_remat: under `checkpoint` the function itself, and not `fwd`, computes the value if no residual is saved.
           generic_batching: accepted; `vmap` of the rules always treats each output as one of each example.
         """
         self._check_function(fwd, "fwd")
@@ -438,7 +436,7 @@ class custom_vjp(_Custom):
         dynamic, fixed, places = self._split(args, kwargs)
         leaves, tree = trees.flatten_argument(self.name, "arguments", dynamic)
         self._check(leaves, dynamic, places)
-        # the backward rule lives as long as what is differentiated: it keeps types, not values
+        # the backward rule lives as long as the pullback: it holds types, not values
         avals = [aval_of(x) for x in leaves]
         paths = functools.cache(lambda: self._paths(tree.unflatten([0] * tree.num_leaves), places))
         cell: list[Any] = []
@@ -597,7 +595,7 @@ class custom_vjp(_Custom):
             if (
                 not dtypes.is_extended(have.dtype)
                 and (dtypes.is_complex(want.dtype) or not dtypes.is_complex(have.dtype))
-            ):  # a rule may compute in another precision: the cotangent goes on in that of the argument
+            ):  # a rule may compute in another precision: convert the cotangent to that of the argument
                 return convert(ct if hasattr(ct, "aval") else sockets.concrete(ct), want.dtype)
         raise ArgumentValueError(
             f"Custom VJP bwd rule {bwd_name} for function {self.name} must produce cotangents with the shapes and dtypes of the arguments",
@@ -616,5 +614,5 @@ def _has_none(tree: Any) -> bool:
 
 
 def add_any(x: Any, y: Any) -> Any:
-    """The sum of two tangents."""
+    """Return the sum of two tangents."""
     return add_any_p.bind(x, y)

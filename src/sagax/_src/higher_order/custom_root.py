@@ -49,7 +49,7 @@ from sagax._src.transforms.transpose import NotLinearError, transposed_from
 
 
 def _pair(function: str, what: str, body: Body, has_aux: bool) -> tuple[Any, Any]:
-    """The structures of a solution and of the auxiliary data beside it."""
+    """Return the structures of a solution and of its auxiliary data."""
     if not has_aux:
         return body.out_tree, None
     children = trees.treedef_children(body.out_tree)
@@ -75,7 +75,7 @@ def _check_like(
     want: Sequence[Any],
     kind: Any = ArgumentError,
 ) -> None:
-    """Raise, naming the leaf, unless what the function `what` returns is of the type of `reference`."""
+    """Raise, naming the leaf, unless the result of the function `what` has the type of `reference`."""
     if tree != want_tree:
         found = trees.structure_mismatch(want_tree, tree, reference, f"the result of {what}")
         raise structure_error(
@@ -111,19 +111,19 @@ def custom_root(
     tangent_solve: Callable,
     has_aux: bool = False,
 ) -> Any:
-    """A root of `f`, found by `solve`, with derivatives by the implicit function theorem.
+    """Return a root of `f`, found by `solve`, with derivatives by the implicit function theorem.
 
-    Derivatives are those of the root with respect to what `f` closes over; how `solve` found it does not matter.
+    They are derivatives of the root with respect to the captured values of `f`, independent of `solve`.
 
     Args:
       f: maps a pytree like `initial_guess` to one like it.
-      initial_guess: where the search starts; nothing flows back to it.
+      initial_guess: the start of the search; it has no derivatives.
       solve: `solve(f, initial_guess)` returns the root (with `has_aux` a pair of it and other data).
       tangent_solve: `tangent_solve(g, y)` solves `g(x) = y` for the linear function `g`: for numbers
         `lambda g, y: y / g(1.0)`, for vectors a solve with the Jacobian of `g`. Reverse mode transposes it.
 
     Raises:
-      TypeError: the functions do not return what `initial_guess` is; the message names the leaf.
+      TypeError: the functions do not return the types of `initial_guess`; the message names the leaf.
 
     >>> import sagax
     >>> from sagax import lax
@@ -176,7 +176,7 @@ def custom_root(
 
 
 def _implicit(f: ClosedJaxpr, at: Sequence[Any], marks: tuple) -> Callable[..., list]:
-    """The derivative of the root of `f`, at values of what it closes over (`marks` moves) and the root."""
+    """Differentiate the root of `f`, at its captured values (`marks` have tangents) and the root."""
     n_f, n_x = len(marks), len(at) - len(marks)
     floating = tuple(dtypes.is_inexact(aval_of(x).dtype) for x in at[n_f:])
     split = linearize_jaxpr(f, (*marks, *floating), (True,) * n_x)
@@ -186,7 +186,7 @@ def _implicit(f: ClosedJaxpr, at: Sequence[Any], marks: tuple) -> Callable[..., 
     fixed = [zeros_of(t) for t, m in zip(tangents[n_f:], floating, strict=True) if m]
 
     def push(*live: Any) -> list:
-        # as a linear call, so that the Jacobian of it at an unknown does not depend on that
+        # a linear call, so that its Jacobian at an unknown does not depend on the unknown
         return linear_call_p.bind(
             *residuals,
             *live,
@@ -240,7 +240,7 @@ linear_solve_p = Primitive(
 
 @record
 class SolveOperands(Groups):
-    """Operands of a linear solve: what each function closes over, and the right-hand side."""
+    """Operands of a linear solve: the captured values of each function, and the right-hand side."""
 
     matvec: list[Any]
     solve: list[Any]
@@ -250,7 +250,7 @@ class SolveOperands(Groups):
 
 @record(eq=False)
 class Solver:
-    """The programs of a linear solve, and how many captured values each takes before its vector."""
+    """The jaxprs of a linear solve, and the number of captured values of each."""
 
     matvec: ClosedJaxpr
     solve: ClosedJaxpr
@@ -388,19 +388,19 @@ def custom_linear_solve(
     symmetric: bool = False,
     has_aux: bool = False,
 ) -> Any:
-    """The solution x of `matvec(x) = b`, found by `solve`, with derivatives by solving again.
+    """Return the solution x of `matvec(x) = b`, found by `solve`, with derivatives by further solves.
 
-    Derivatives are those of the solution, with respect to `b` and to what `matvec` closes over; how `solve` found
-    it does not matter.
+    They are derivatives of the solution with respect to `b` and to the captured values of `matvec`, independent of
+    `solve`.
 
     Args:
       matvec: a linear function from a pytree like `b` to one like it.
       solve: `solve(matvec, b)` returns the solution (with `has_aux` a pair of it and other data).
       transpose_solve: `transpose_solve(vecmat, ct)`, the same for the transpose of `matvec`; reverse mode needs it.
-      symmetric: `matvec` is its own transpose, and `solve` serves for both.
+      symmetric: `matvec` is its own transpose, and `solve` is used for both.
 
     Raises:
-      ValueError: the functions do not return what `b` is; the message names the leaf.
+      ValueError: the functions do not return the types of `b`; the message names the leaf.
       TypeError: in reverse mode without `transpose_solve`.
 
     >>> import sagax, sagax.numpy as np

@@ -1,4 +1,4 @@
-"""Implement `linear_call` and `custom_transpose`: linear functions with transposes of their own."""
+"""Implement `linear_call` and `custom_transpose`: linear functions with custom transposes."""
 
 from __future__ import annotations
 
@@ -42,8 +42,8 @@ linear_call_p = Primitive(
     holds_program=True,
 )
 
-# Operands: residuals, then linear ones. `jaxpr` takes them all and gives the outputs; `transposed` takes residuals
-# and cotangents of the outputs and gives cotangents of the linear operands; None: the transpose of `jaxpr`.
+# Operands: residuals, then linear ones. `jaxpr` maps them all to the outputs; `transposed` maps residuals
+# and cotangents of the outputs to cotangents of the linear operands; None: the transpose of `jaxpr`.
 
 
 linear_call_p.tells_vma = True
@@ -83,7 +83,7 @@ def _(
         operands = (*primals[:n_residuals], *map(instantiate, of_linear))
         pushed = linear_call_p.bind(*operands, jaxpr=jaxpr, n_residuals=n_residuals, **params)
     marks = nonzero_marks(of_residuals)
-    if any(marks):  # the function itself says how it depends on what it is not linear in
+    if any(marks):  # differentiate the function itself with respect to its residuals
         given = nonzero_tangents(of_residuals)
         widened, some = jvp_jaxpr(jaxpr, (*marks, *[False] * len(of_linear)))
         outs = call(widened, [*primals, *given], name=params["name"])[len(out) :]
@@ -110,9 +110,9 @@ def _(
             fix="pass what the function is linear in as linear_args",
         )
     turned, marks, back = transposed, (True,) * len(linear), jaxpr
-    if turned is not None:  # a function of the user's, which takes arrays
+    if turned is not None:  # the user's function, which takes arrays
         given = list(map(instantiate, cts))
-    else:  # what no cotangent reaches stays a symbolic zero
+    else:  # cotangents that are not reached stay symbolic zeros
         nonzero = nonzero_marks(cts)
         turned, marks = transpose_jaxpr(jaxpr, (*[False] * n_residuals, *marks), nonzero)
         given = nonzero_tangents(cts)
@@ -142,7 +142,7 @@ def _(
     n_residuals: int,
     name: str,
 ) -> tuple:
-    # all linear operands and all outputs are mapped, so that the two programs stay transposes of one another
+    # all linear operands and all outputs are mapped, so that the two jaxprs stay transposes of each other
     operands = CallOperands.split(args, n_residuals)
     residual_dims, linear_dims = CallOperands.split(in_dims, n_residuals)
     mapped = [place(x, d, 0, axis) for x, d in zip(operands.arguments, linear_dims, strict=True)]
@@ -168,14 +168,14 @@ def _(
 def linear_call(
     fun: Callable, fun_transpose: Callable, residual_args: Any, linear_args: Any
 ) -> Any:
-    """`fun(residual_args, linear_args)`, a function linear in its second argument, with its transpose given.
+    """Apply `fun(residual_args, linear_args)`, linear in its second argument, with a custom transpose.
 
     `fun_transpose(residual_args, ct)` takes a cotangent of the result and returns one of `linear_args`. Reverse
     mode uses it, and transposing it gives `fun` again. Derivatives with respect to `residual_args` are those of
     `fun`. That `fun` is linear is not checked.
 
     Raises:
-      TypeError: `fun_transpose` does not return what `linear_args` is; the message names the leaf.
+      TypeError: `fun_transpose` does not return the types of `linear_args`; the message names the leaf.
 
     >>> import sagax
     >>> from sagax.custom_derivatives import linear_call
@@ -190,16 +190,16 @@ def linear_call(
 
 
 class custom_transpose:
-    """`fun(residual_args, linear_args)`, linear in its second argument, with the transpose set by `def_transpose`.
+    """Attach a custom transpose to `fun(residual_args, linear_args)`, set by `def_transpose`.
 
-    Called as `f(residual_args, linear_args)`, or as `f(out_types, residual_args, linear_args)`, where `out_types` has
+    Call it as `f(residual_args, linear_args)`, or as `f(out_types, residual_args, linear_args)`, where `out_types` has
     an object with a shape and a dtype for each result, which is checked. Reverse mode uses the rule, and transposing
     that gives `fun` again; everything else (`jvp`, `vmap`, `jit`, derivatives with respect to `residual_args`)
-    is that of `fun`. `linear_call` does the same in one call.
+    differentiates `fun`. `linear_call` does the same in one call.
 
     Raises:
       AttributeError: called before the rule was set.
-      TypeError: the rule does not return what `linear_args` is, or `fun` not what `out_types` says; names the leaf.
+      TypeError: results do not match `linear_args` (of the rule) or `out_types` (of `fun`); names the leaf.
 
     >>> import sagax
     >>> @sagax.custom_transpose.custom_transpose
@@ -284,7 +284,7 @@ def _check_out_types(
 def _apply(
     function: str, fun: Callable, fun_transpose: Callable, residual_args: Any, linear_args: Any
 ) -> tuple[list, Any]:
-    """The flat results of `fun`, whose transpose is `fun_transpose`, and their structure."""
+    """Return the flat results of `fun`, whose transpose is `fun_transpose`, and their structure."""
     residuals, r_tree = operand_leaves(function, "residual_args", residual_args)
     linear, l_tree = operand_leaves(function, "linear_args", linear_args)
     r_avals, l_avals = [aval_of(x) for x in residuals], [aval_of(x) for x in linear]
@@ -316,7 +316,7 @@ def _apply(
                 got=have,
                 fix="return the transpose: a cotangent of the shape and dtype of linear_args",
             )
-    # what either function captured comes as residuals of both
+    # values captured by either function become residuals of both
     n_body, n_back = len(body.consts), len(back.consts)
     jaxpr = _with_inputs(body.jaxpr, n_body, back.jaxpr.in_avals[:n_back])
     transposed = _with_inputs(back.jaxpr, 0, body.jaxpr.in_avals[:n_body])
@@ -333,7 +333,7 @@ def _apply(
 
 
 def _with_inputs(closed: ClosedJaxpr, at: int, avals: Sequence[Any]) -> ClosedJaxpr:
-    """The same program with further inputs, which it does not read, from place `at` on."""
+    """Return the same jaxpr with additional unused inputs from index `at` on."""
     if not avals:
         return closed
     inner = closed.jaxpr

@@ -1,7 +1,7 @@
-"""Implement reduce_window and select_and_scatter with the user's own computations.
+"""Implement reduce_window and select_and_scatter with user-defined computations.
 
-Both primitives hold programs on scalars. Compiled they are XLA's operations; every other rule comes
-from a composite in which those programs are mapped over arrays.
+Both primitives have jaxprs on scalars as parameters. They compile to XLA's operations; every other rule comes from
+a composite that maps those jaxprs over arrays.
 """
 
 from __future__ import annotations
@@ -40,11 +40,11 @@ from sagax._src.primitives.slicing import pad
 from sagax._src.primitives.structural import broadcast, reshape
 from sagax._src.transforms.batch import BatchAxis, batch_flat, place
 
-# Programs on scalars, mapped over arrays ----------------------------------------------------------
+# Jaxprs on scalars, mapped over arrays ------------------------------------------------------------
 
 
 def _mapped(fun: Callable[..., Sequence[Any]], arrays: Sequence[Any]) -> list:
-    """The function of scalars `fun`, applied to each element of arrays of one shape."""
+    """Return the function of scalars `fun`, mapped over arrays of one shape."""
     shape = aval_of(arrays[0]).shape
     axis = BatchAxis(dims.size(shape))
     flat = [reshape(x, (axis.size,)) for x in arrays]
@@ -104,9 +104,9 @@ def _(*avals: Any, jaxpr: ClosedJaxpr, **params: Any) -> list:
 def _reduced(
     fun: Callable[..., Sequence[Any]], args: Sequence[Any], window: window_geometry.Window
 ) -> list:
-    """Windows of arrays folded by `fun`, in operations that have all their rules.
+    """Reduce windows of arrays by `fun`, in primitives that have all rules.
 
-    From the first element to the last, as XLA does, though `fun` should not need it.
+    From the first element to the last, as XLA does, although the order of `fun` should not matter.
     """
     n = len(args) // 2
     xs, inits = list(args[:n]), list(args[n:])
@@ -150,7 +150,7 @@ def _(
 ) -> tuple:
     n = len(args) // 2
     window = window_geometry.window_of(**params)
-    if any(d is not None for d in in_dims[n:]):  # each example has initial values of its own
+    if any(d is not None for d in in_dims[n:]):  # each example has its own initial values
         fun = _program(jaxpr)
         return batch_flat(lambda *xs: _reduced(fun, xs, window), axis, args, in_dims)
     xs, d = align_mapped(args[:n], in_dims[:n], axis.size)
@@ -185,7 +185,7 @@ _KNOWN: dict[Primitive, tuple[Primitive, Callable[[Any], Any]]] = {
 
 
 def _known(program: ClosedJaxpr, x: ShapedArray, init: Any) -> Primitive | None:
-    """The primitive of its own that a sum or an extremum has, if `init` is its neutral element."""
+    """Return the specialized primitive of a sum or an extremum, if `init` is its neutral element."""
     jaxpr = program.jaxpr
     if len(jaxpr.invars) != 2 or len(jaxpr.eqns) != 1 or isinstance(init, Tracer):
         return None
@@ -211,25 +211,25 @@ def reduce_window(
     base_dilation: Sequence[int] | None = None,
     window_dilation: Sequence[int] | None = None,
 ) -> Any:
-    """All windows of `operand`, each combined by `computation` into one element.
+    """Combine all elements of each window of `operand` by `computation`.
 
     Args:
       operand: an array, or a pytree of arrays of one shape that are reduced together.
-      init_value: a scalar for each array, of its dtype: what a reduction starts with and what
-        padding is filled with; a neutral element of `computation`.
+      init_value: a scalar for each array, of its dtype: the initial value of a reduction, and the value of
+          padding; a neutral element of `computation`.
       computation: an associative function of two scalars (two pytrees of scalars).
       window_dimensions: the size of the windows in each dimension.
       window_strides: the distance from one window to the next; 1 by default.
       padding: 'VALID', 'SAME', 'SAME_LOWER', or a pair (low, high) for each dimension.
-      base_dilation: the distance at which the elements of the operand are put; 1 by default.
+      base_dilation: the distance between elements of the dilated operand; 1 by default.
       window_dilation: the distance between the elements of a window; 1 by default.
 
-    Dimension i has `(padded - reach) // stride + 1` windows, where `padded` is its size once
-    dilated and padded, and `reach` that of a dilated window. Sums, greatest and least elements with
-    their neutral elements become primitives of their own. All have derivatives.
+    Dimension i has `(padded - reach) // stride + 1` windows, where `padded` is its size after dilation and
+    padding, and `reach` that of a dilated window. Sums, maxima and minima with their neutral elements become
+    specialized primitives. All have derivatives.
 
-    Raises ShapeError where sizes, strides or dilations do not fit the operand, TreeError where the
-    trees of operand, initial values and results differ.
+    Raises ShapeError if sizes, strides or dilations do not fit the operand, TreeError if the trees of operand,
+    initial values and results differ.
 
     >>> from sagax import lax
     >>> import numpy as np
@@ -271,38 +271,38 @@ def reduce_window(
     reduce_window_p.abstract_eval(
         (*avals, *[aval_of(i) for i in inits]), {"jaxpr": program, **params}
     )
-    if program.consts:  # arrays closed over, which no operand stands for
+    if program.consts:  # captured arrays, which are no operands
         outs = _reduced(_program(program), [*xs, *inits], window_geometry.window_of(**params))
     else:
         outs = reduce_window_p.bind(*xs, *inits, jaxpr=program, **params)
     return trees.unflatten(tree, outs)
 
 
-# A function that combines scalars is staged once, so that what is compiled with it is found again.
+# A function that combines scalars is staged once, so that caches of executables hit.
 _programs: weakref.WeakKeyDictionary[Any, dict] = weakref.WeakKeyDictionary()
 
 
 def _staged(
     function: str, argument: str, fun: Callable, tree: Any, scalars: list, results: list
 ) -> ClosedJaxpr:
-    """The program of `fun`, an argument that takes two pytrees of scalars."""
+    """Return the jaxpr of `fun`, which takes two pytrees of scalars."""
     key = (function, argument, tree, *scalars, config.current())
     try:
         known = _programs.setdefault(fun, {})
-    except TypeError:  # not hashable, or without weak references
+    except TypeError:  # unhashable, or without weak references
         known = {}
     found = known.get(key)
     if found is None:
         jaxpr, consts = stage(_on_leaves(function, argument, fun, tree), [*scalars, *scalars])
         _check_results(function, argument, jaxpr.out_avals, results)
         found = ClosedJaxpr(jaxpr, consts)
-        if not consts:  # what is closed over may be a tracer, or change
+        if not consts:  # captured values may be tracers, or change
             known[key] = found
     return found
 
 
 def _on_leaves(function: str, argument: str, fun: Callable, tree: Any) -> Callable:
-    """A function of two pytrees as one of flat scalars."""
+    """Convert a function of two pytrees to one of flat scalars."""
     n = tree.num_leaves
 
     def combine(*values: Any) -> list:
@@ -347,11 +347,11 @@ def select_and_scatter(
     init_value: Any,
     scatter: Callable,
 ) -> Any:
-    """From each window of `operand` one element is selected, whose place receives one of `source`.
+    """Select an element of each window of `operand`, and add one of `source` at its index.
 
-    An element stays selected as long as `select(it, later one)` is true; padding is never selected.
-    The result has the shape of `operand` and is `init_value` combined by `scatter` with whatever
-    arrives, in no particular order. `source` has an element for each window.
+    An element stays selected as long as `select(it, next one)` is true; padding is never selected. The result has
+    the shape of `operand` and is `init_value` combined by `scatter` with the elements of `source`, in no particular
+    order. `source` has an element for each window.
     """
     params = window_geometry.window_params(
         "select_and_scatter", aval_of(operand).shape, window_dimensions, window_strides, padding
@@ -416,7 +416,7 @@ def _(
 def _scattered(
     select: Callable, scatter: Callable, args: Sequence[Any], window: window_geometry.Window
 ) -> Any:
-    """One step for each place in a window: what is selected there goes to elements all different."""
+    """Scatter in one step for each offset in a window: the targets of a step are distinct."""
     x, source, init = args
     shape = aval_of(x).shape
     nothing = np.zeros((), aval_of(source).dtype)[()]
@@ -469,7 +469,7 @@ def _(
     scatter_jaxpr: ClosedJaxpr,
     **params: Any,
 ) -> Any:
-    if not x.aval.shape:  # for a scalar the engine's pass that expands the operation aborts
+    if not x.aval.shape:  # XLA's expansion pass aborts on scalars
         return b.inline(scatter_jaxpr.jaxpr, [init, source])[0]
     window = window_geometry.window_of(**params)
     kept, added = (intern_aval((), v.aval.dtype, False, None) for v in (x, source))

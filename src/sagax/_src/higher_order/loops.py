@@ -33,10 +33,9 @@ from sagax._src.transforms.batch import BatchAxis, batch_flat, place
 
 
 def map(f: Callable, xs: Any, *, batch_size: int | None = None) -> Any:
-    """`f` applied to each slice of `xs` along its leading axis, one after the other, results stacked.
+    """Apply `f` sequentially to the slices of `xs` along its leading axis, and stack the results.
 
-    Takes the memory of one example, where `vmap` takes that of all; `batch_size` sets how many are
-    done at once.
+    It takes the memory of one example, `vmap` that of all; `batch_size` examples run at a time.
 
     >>> import sagax, sagax.numpy as np
     >>> sagax.lax.map(lambda x: x * x, np.arange(4))
@@ -74,7 +73,7 @@ def map(f: Callable, xs: Any, *, batch_size: int | None = None) -> Any:
 
 
 def _check_batch_size(size: Any) -> int:
-    """How many examples are done at once; 0 for one after the other."""
+    """Check the batch size and return it; 0 for sequential execution."""
     if size is None:
         return 0
     in_range = "an int of at least 0, or None"
@@ -87,7 +86,7 @@ def _names(f: Callable, xs: Any) -> list[str]:
 
 
 def _examples(f: Callable, xs: Any) -> Any:
-    """`f` on all slices at once."""
+    """Apply `f` to all slices at a time."""
     leaves, tree = trees.flatten(xs)
     axis = BatchAxis(aval_of(leaves[0]).shape[0])
     out_tree: Any = None
@@ -104,10 +103,10 @@ def _examples(f: Callable, xs: Any) -> Any:
 
 
 def associative_scan(fn: Callable, elems: Any, reverse: bool = False, axis: int = 0) -> Any:
-    """All prefixes of `elems` along `axis` under the associative operation `fn`, in logarithmic depth.
+    """Compute all prefixes of `elems` along `axis` by the associative `fn`, in logarithmic depth.
 
     `fn(a, b)` combines two pytrees like `elems` whose arrays hold several elements along `axis`. With `reverse`
-    all suffixes, from the end.
+    it computes all suffixes, from the end.
 
     >>> import sagax, sagax.numpy as np
     >>> sagax.lax.associative_scan(np.add, np.arange(5))
@@ -157,7 +156,7 @@ def associative_scan(fn: Callable, elems: Any, reverse: bool = False, axis: int 
 
 
 def _scan_in_order(combine: Callable, leaves: list, axis: int) -> list:
-    """All prefixes one after the other, where the size of the axis is not known yet."""
+    """Compute all prefixes sequentially, for an axis of symbolic size."""
     before = [slice_in_dim(x, 0, 1, 1, axis) for x in leaves]
     rows = [expand_dims(moveaxis(x, axis, 0), (axis + 1,)) for x in leaves]
 
@@ -171,7 +170,7 @@ def _scan_in_order(combine: Callable, leaves: list, axis: int) -> list:
 
 
 def _common_axis(leaves: list, paths: list[str], axis: Any) -> int:
-    """The scanned axis, which all arrays must have with one size."""
+    """Return the scanned axis, which must have the same size in all arrays."""
     for x, path in zip(leaves, paths, strict=True):
         if aval_of(x).ndim == 0:
             raise ArgumentValueError(
@@ -205,7 +204,7 @@ def one_by_one(
     *,
     unrolled: bool,
 ) -> list:
-    """`call(*args)` for each example in turn; the results stacked. Mapped dimensions come first."""
+    """Apply `call(*args)` to each example in turn; stack the results. Mapped dimensions come first."""
     mapped = [x for x, d in zip(args, in_dims, strict=True) if d is not None]
 
     def of_one(xs: Sequence[Any]) -> list:

@@ -18,7 +18,7 @@ from sagax._src.diagnostics.errors import ArgumentError
 from sagax._src.higher_order.cond import switch_on
 from sagax._src.primitives.unsupported import UnsupportedError
 
-# The position, among sets of platforms, of that for which the program is compiled; None fits any.
+# The index of the set of platforms that has the target platform; None fits any.
 platform_index_p = Primitive("platform_index", family=OPAQUE, holds_program=True)
 
 
@@ -58,15 +58,15 @@ _ALIASES = {"gpu": ("cuda", "rocm")}
 def platform_dependent(
     *args: Any, default: Callable | None = None, **per_platform: Callable
 ) -> Any:
-    """`per_platform[platform](*args)` for the platform on which the program will run, else `default(*args)`.
+    """Return `per_platform[platform](*args)` for the platform that runs the executable, else `default(*args)`.
 
-    All functions are traced, and must give the same structure, shapes and dtypes. The platform is
-    known when the program is compiled, which for an exported program is on another machine.
+    All functions are traced, and must return the same structure, shapes and dtypes. The platform is known at
+    compile time, which for an exported function is on another machine.
 
     Args:
       args: pytrees of arrays.
       per_platform: a function for each platform by name: cpu, cuda, rocm, tpu; gpu is any GPU.
-      default: for all other platforms. Without one, to compile for another one is an error.
+      default: for all other platforms. Without it, compiling for them is an error.
 
     >>> from sagax import lax
     >>> int(lax.platform_dependent(3, cpu=lambda x: x + 1, default=lambda x: x - 1))

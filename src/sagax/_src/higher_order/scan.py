@@ -1,4 +1,4 @@
-"""Implement `scan`: a loop of known length with carry, sliced inputs and stacked outputs."""
+"""Implement `scan`: a loop of static length with carry, sliced inputs and stacked outputs."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ from sagax._src.transforms.transpose import backward
 scan_p = Primitive("scan", family=HIGHER_ORDER, multiple_results=True, holds_program=True)
 scan_p.is_control = True
 
-# The jaxpr takes LoopOperands and gives LoopResults, slices in place of sequences.
+# The jaxpr maps LoopOperands to LoopResults, with slices in place of sequences.
 
 
 @scan_p.abstract
@@ -140,7 +140,7 @@ def _(
 
 
 def _bind(closed: ClosedJaxpr, operands: LoopOperands, **params: Any) -> list:
-    """Bind a scan whose jaxpr may have constants of its own; they become constants of the scan."""
+    """Bind a scan; constants of its jaxpr become constants of the scan."""
     if closed.consts:
         operands = LoopOperands(list(closed.consts)) + operands
         closed = ClosedJaxpr(hoist_constants(closed.jaxpr), ())
@@ -171,7 +171,7 @@ def _(
     n_out = len(jaxpr.out_avals)
     wanted = (*moving.carry, *[False] * (n_out - num_carry))
     pushed, marks = jvp_jaxpr(jaxpr, tuple(moving.flat()), wanted)
-    # `pushed` takes all primals, then all tangents, and gives in that order; a scan wants each group together
+    # `pushed` groups all primals, then all tangents; a scan needs each group's together
     out_moving = LoopResults.split(marks, num_carry)
     outvars = pushed.jaxpr.outvars
     primal_out = LoopResults.split(outvars[:n_out], num_carry)
@@ -187,7 +187,7 @@ def _(
 
 
 def _instantiated(tangents: Sequence[Any], moving: LoopOperands) -> list:
-    """The tangents of the operands that are marked, as arrays."""
+    """Return the tangents of the marked operands, as arrays."""
     return list(map(instantiate, compress(tangents, moving.flat())))
 
 
@@ -210,8 +210,8 @@ def _(
     wanted = (*moving.carry, *[False] * (n_out - num_carry))
     split = linearize_jaxpr(jaxpr, tuple(moving.flat()), wanted)
     known, linear = split.known.jaxpr, split.linear
-    # A residual of the body that does not change is a constant of the linear scan; one that is a slice of a
-    # sequence comes from that sequence; the others are written out, a slice each round.
+    # An invariant residual of the body is a constant of the linear scan; a slice of a sequence comes from that
+    # sequence; the others are stacked, a slice for each iteration.
     residuals = split.pick(known.invars, known.outvars)
     invariant = _invariant_outputs(known, num_consts)
     constants, _, slices = map(set, operands.like(known.invars))
@@ -241,7 +241,7 @@ def _(
 
 
 def _invariant_outputs(jaxpr: Any, num_consts: int) -> set:
-    """Variables that depend on constants only, and so are the same in every round."""
+    """Return variables that depend on constants only, and so are the same in every iteration."""
     known = set(jaxpr.invars[:num_consts]) | set(jaxpr.constvars)
     for eqn in jaxpr.eqns:
         if not eqn.effects and all(type(v) is Literal or v in known for v in eqn.invars):
@@ -250,7 +250,7 @@ def _invariant_outputs(jaxpr: Any, num_consts: int) -> set:
 
 
 def _evaluate_invariants(closed: ClosedJaxpr, wanted: Sequence[Var], consts: Sequence[Any]) -> list:
-    """The values of loop-invariant variables, computed once, outside of the loop."""
+    """Compute loop-invariant variables outside of the loop."""
     inner = closed.jaxpr
 
     def part() -> Any:
@@ -262,8 +262,8 @@ def _evaluate_invariants(closed: ClosedJaxpr, wanted: Sequence[Var], consts: Seq
 
 
 def _carry_depends(jaxpr: Jaxpr, linear: LoopOperands) -> bool:
-    """Whether all of the carry depends on linear operands, in some round. A part that does starts from zero
-    where its initial value is no linear operand: the loop would not be linear otherwise."""
+    """Return whether all of the carry depends on linear operands, in some iteration. A part that does starts from
+    zero if its initial value is not a linear operand: the loop would not be linear otherwise."""
     if all(linear.carry):
         return True
     carry = linear.like(jaxpr.invars).carry
@@ -271,7 +271,7 @@ def _carry_depends(jaxpr: Jaxpr, linear: LoopOperands) -> bool:
     for eqn in jaxpr.eqns:
         for v in eqn.invars:
             goes_into.setdefault(v, []).append(eqn.outvars)
-    for out, v in zip(jaxpr.outvars, carry, strict=False):  # in the next round
+    for out, v in zip(jaxpr.outvars, carry, strict=False):  # in the next iteration
         goes_into.setdefault(out, []).append((v,))
     reached: set[Any] = set()
     todo = list(compress(jaxpr.invars, linear.flat()))
@@ -312,8 +312,8 @@ def _(
         carry = compress(ct_carry, nonzero.carry)
         return LoopOperands(constants, [*sums, *carry], [*sequences, *nonzero_tangents(ct_stacked)])
 
-    # What no cotangent reaches, in any round, has a cotangent that is zero by symbol: an array of zeros would
-    # meet derivatives that are not finite.
+    # Unreached cotangents, in all iterations, are symbolic zeros: an array of zeros times a derivative that is
+    # not finite is NaN.
     nonzero = carry_fixpoint(
         LoopResults.split(nonzero_marks(cts), num_carry),
         lambda nz: _transposed(jaxpr, linear, nz, given(nz, linear.constants)).marks.carry,
@@ -331,7 +331,7 @@ def _(
 
 
 class _Transposed(NamedTuple):
-    """The body of a transposed loop, and which inputs of the loop it finds cotangents of."""
+    """The body of a transposed loop, and the inputs of the loop that get cotangents."""
 
     body: ClosedJaxpr
     marks: LoopOperands
@@ -348,12 +348,12 @@ def _transposed(
 
     Args:
       given: operands of the transposed loop: constants; sums of the cotangents of the linear constants and cotangents
-        of the carry; sequences and their cotangents.
-      summed: the linear constants that there are sums for, if not all.
+          of the carry; sequences and their cotangents.
+      summed: the linear constants that have sums, if not all.
     """
     summed = linear.constants if summed is None else summed
     n_sums, n_sequences = sum(summed), linear.sequences.count(False)
-    # all of the carry is unknown inside, also a part whose initial value is known
+    # all of the carry is linear inside, also a part with a nonlinear initial value
     unknown = (*linear.constants, *[True] * len(linear.carry), *linear.sequences)
     marks: list[bool] = []
 
@@ -388,7 +388,7 @@ def _transposed(
 
 
 def _aval_of(x: Any) -> Any:
-    """The type of a value, or of the array that stands for a symbolic zero."""
+    """Return the type of a value, or of the array for a symbolic zero."""
     if type(x) is not Zero:
         return aval_of(x)
     return intern_aval(x.aval.shape, x.aval.dtype, x.aval.weak_type)
@@ -417,7 +417,7 @@ def _(
         where.map(lambda d: d is not None), lambda m: [d is not None for d in batched(m)[1]]
     )
     closed, out_dims = batched(marks)
-    # slices may come out mapped along any dimension; sequences put theirs after the scanned one
+    # slices may be mapped along any dimension; sequences have theirs after the scanned one
     constants = in_front(operands.constants, where.constants)
     sequences = in_front(operands.sequences, where.sequences, 1)
     carry = [
@@ -453,10 +453,12 @@ def _(
     y_avals = [mapped(a, length, 0) for a in jaxpr.out_avals[num_carry:]]
 
     def blank(aval: Any) -> Any:
-        """An array to be filled round by round."""
+        """Return an array to be filled in by the iterations."""
         return b.view(b.full(0, b.physical(aval)), aval)
 
-    if not dims.is_dim(length) and length == 0:  # no slice could be taken, in a round never done
+    if (
+        not dims.is_dim(length) and length == 0
+    ):  # an empty sequence has no slices for an iteration that never runs
         return [*carry, *map(blank, y_avals)]
     closed = _step_jaxpr(jaxpr, length, reverse, num_consts, num_carry)
     init = [b.constant(0, _COUNTER.dtype), *carry, *map(blank, y_avals)]
@@ -483,7 +485,7 @@ _COUNTER = intern_aval((), dtypes.int32, False, None)
 def _step_jaxpr(
     jaxpr: ClosedJaxpr, length: Any, reverse: bool, num_consts: int, num_carry: int
 ) -> Jaxpr:
-    """One round as a jaxpr on whole sequences: (i, operands, stacked outputs) -> (carry, stacked outputs)."""
+    """Return one iteration as a jaxpr on whole sequences: (i, operands, stacked outputs) -> (carry, stacked outputs)."""
     inner = jaxpr.jaxpr
 
     def whole(avals: Sequence[Any]) -> list:
@@ -534,16 +536,16 @@ def scan(
     unroll: int | bool = 1,
     _split_transpose: bool = False,
 ) -> tuple:
-    """The final carry and the stacked outputs of a loop over the leading axis of `xs`.
+    """Loop over the leading axis of `xs` with a carry; return the final carry and the stacked outputs.
 
-    `f(carry, x) -> (carry, y)` is traced once. Equivalent to a Python loop that feeds the carry from
-    round to round and stacks the ys, compiled as one loop.
+    `f(carry, x) -> (carry, y)` is traced once. Equivalent to a Python loop that passes the carry from
+    iteration to iteration and stacks the ys, compiled as one loop.
 
     Args:
-      init: initial carry; any pytree. Its types must be those of the carry that `f` returns.
+      init: initial carry; any pytree. Its types must match the carry that `f` returns.
       xs: pytree of arrays with equal leading sizes, or None (then `length` is needed).
-      reverse: go through `xs` from the end.
-      unroll: how many rounds each pass of the compiled loop does; True for all.
+      reverse: iterate from the end of `xs`.
+      unroll: the number of iterations of `f` in each iteration of the compiled loop; True for all.
 
     Raises:
       TypeError: the carry changes its structure or type; the message names the leaf.
@@ -571,12 +573,12 @@ def traced_scan(
     names: Sequence[str] | Callable[[], Sequence[str]] | None = None,
     same: tuple | None = None,
 ) -> Any:
-    """What `scan` does, for messages of `function`.
+    """Implement `scan`, with messages for `function`.
 
     Args:
-      init_paths: the caller's names of the leaves of `init`.
-      names: the body's names of the leaves of its arguments.
-      same: what `f` computes depends on, where it is a wrapper (see `trace_body`).
+        init_paths: the caller's names of the leaves of `init`.
+        names: the body's names of the leaves of its arguments.
+        same: the identity of `f`, if it is a wrapper (see `trace_body`).
     """
     init_leaves, init_tree = operand_leaves(function, "init", init)
     x_leaves, x_tree = operand_leaves(function, "xs", xs)
@@ -634,7 +636,7 @@ def traced_scan(
     )
     if error is not None:
         raise error.attach(returned_by=f, returned_at=(0,))
-    # What no round changes is a constant of the loop, and a slice that is handed on needs no writing.
+    # Loop-invariant values become constants of the loop, and unchanged slices are not written again.
     n_const = len(body.consts)
     fixed = unchanged_carry(body.jaxpr, n_const, n)
     jaxpr = carry_to_consts(body.jaxpr, n_const, fixed, True)
@@ -659,7 +661,7 @@ def paths_of(name: str, tree: Any) -> list[str]:
 
 
 def _rounds_a_pass(function: str, unroll: Any, length: Any) -> int:
-    """How many rounds each pass of the compiled loop does."""
+    """Return the number of iterations of `f` in each iteration of the compiled loop."""
     if isinstance(unroll, (bool, np.bool_)):
         return 1 if not unroll or dims.is_dim(length) else max(length, 1)
     rounds = checks.integer(
@@ -675,7 +677,7 @@ def _rounds_a_pass(function: str, unroll: Any, length: Any) -> int:
 
 
 def _scan_unrolled(operands: LoopOperands, length: Any, unroll: int, params: dict) -> LoopResults:
-    """Bind the scan; rounds that do not fill a whole pass are done by a second, short one."""
+    """Bind the scan; a second, short one runs the remaining iterations."""
     n_carry = len(operands.carry)
 
     def bind(operands: LoopOperands, length: Any, unroll: int) -> LoopResults:
@@ -713,13 +715,13 @@ def _is_pair(tree: Any, children: list) -> bool:
 
 
 def _parameter_names(f: Callable, init: Any, xs: Any) -> list[str]:
-    """What the body calls the leaves of its arguments."""
+    """Return the body's names of the leaves of its arguments."""
     names = body_names(f, ("carry", "x"))
     return paths_of(names[0], init) + paths_of(names[1], xs)
 
 
 def loop_length(of: str, function: str, xs: Any, leaves: Sequence[Any], length: Any) -> Any:
-    """The number of rounds: what `length` says and the leading sizes of the leaves of `xs` agree on."""
+    """Return the number of iterations, which `length` and the leading sizes of `xs` must agree on."""
     paths = [trees.argument_path("xs", p) for p in trees.key_paths(xs)]
     for x, path in zip(leaves, paths, strict=True):
         if not aval_of(x).shape:
@@ -758,7 +760,7 @@ def loop_length(of: str, function: str, xs: Any, leaves: Sequence[Any], length: 
     return first
 
 
-_LONGEST = np.iinfo(np.int32).max  # rounds are counted in 32 bits
+_LONGEST = np.iinfo(np.int32).max  # iterations are counted in 32 bits
 
 
 def _static_length(of: str, length: Any) -> int:
@@ -778,7 +780,7 @@ def _static_length(of: str, length: Any) -> int:
 
 
 def _scan_in_python(f: Callable, init: Any, xs: Any, length: int, reverse: bool) -> tuple:
-    """The loop as Python runs it, for debugging with jit disabled."""
+    """Run the loop in Python, for debugging with jit disabled."""
     carry, ys = init, []
     for i in reversed(range(length)) if reverse else range(length):
         carry, y = f(

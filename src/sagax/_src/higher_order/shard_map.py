@@ -1,8 +1,8 @@
 """Define the primitive of `shard_map`: run a jaxpr on each device's own shards.
 
-Operands are whole arrays; `in_specs` tell how each is cut, and `out_specs` how the results of the devices are put
-together. Where `check_vma` is set, the types inside tell which values may differ between devices; elsewhere each device
-has values of its own, and a result that is not cut along an axis is taken to be the same along it.
+Operands are global arrays; `in_specs` define their shards, and `out_specs` how the shards of results are
+concatenated. With `check_vma` the types inside record which values may vary between devices. Without it every
+value may vary, and a result that is not sharded along an axis is assumed to be replicated along it.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ Specs = tuple[PartitionSpec, ...]
 
 @record
 class Region:
-    """Where a program is written for one device: along these axes of a mesh."""
+    """The manual axes of a mesh for which a body is traced."""
 
     mesh: Any
     manual_axes: frozenset
@@ -65,7 +65,7 @@ class Region:
 
     @contextlib.contextmanager
     def inside(self) -> Iterator[None]:
-        """What is traced inside belongs to the program of one device."""
+        """Enter the body of one device."""
         mesh = self.mesh
         axes = [
             NamedAxis(name, size, True, self.check_vma)
@@ -83,21 +83,21 @@ class Region:
             yield
 
     def size(self, axes: Sequence[Any]) -> int:
-        """How many devices there are along the axes."""
+        """The number of devices along the axes."""
         return math.prod([self.mesh.shape[name] for name in axes])
 
     def not_in(self, spec: PartitionSpec) -> tuple:
-        """The manual axes along which an array is not cut."""
+        """Return the manual axes along which an array is not sharded."""
         used = spec.used_axes()
         return tuple([n for n in self.mesh.axis_names if n in self.manual_axes and n not in used])
 
     def own_axes(self, aval: Any) -> tuple:
-        """The manual axes along which devices have values of their own, of a value inside of this type."""
+        """Return the manual axes along which a value inside of this type varies."""
         own = aval.vma if self.check_vma else self.manual_axes
         return tuple([n for n in self.mesh.axis_names if n in self.manual_axes and n in own])
 
     def part(self, aval: Any, spec: PartitionSpec) -> Any:
-        """The type of a device's part of an array."""
+        """Return the type of one shard of an array."""
         shape = list(aval.shape)
         for i in range(len(spec)):
             shape[i] = shape[i] // self.size(spec.axes(i))
@@ -105,7 +105,7 @@ class Region:
         return intern_aval(tuple(shape), aval.dtype, aval.weak_type, None, vma)
 
     def whole(self, aval: Any, spec: PartitionSpec) -> Any:
-        """The type of the array that the devices' parts, of type `aval`, make up."""
+        """Return the type of the global array with shards of type `aval`."""
         shape = list(aval.shape)
         for i in range(len(spec)):
             shape[i] = shape[i] * self.size(spec.axes(i))
@@ -120,7 +120,7 @@ class Region:
         out_specs: Sequence[PartitionSpec],
         name: str,
     ) -> list:
-        """Apply the program of one device to whole arrays. Its constants become operands that are not cut."""
+        """Apply a jaxpr to shards of global arrays. Its constants become unsharded operands."""
         if closed.consts:
             args = [*closed.consts, *args]
             in_specs = [*[PartitionSpec()] * len(closed.consts), *in_specs]
@@ -139,7 +139,7 @@ class Region:
         )
 
     def _varied(self, closed: ClosedJaxpr, out_specs: Specs) -> ClosedJaxpr:
-        """The program whose results vary along the axes along which they are put together."""
+        """Return the jaxpr whose results vary along the axes along which they are concatenated."""
         wanted = tuple([frozenset(spec.used_axes()) for spec in out_specs])
         if all(map(frozenset.issubset, wanted, [a.vma for a in closed.out_avals])):
             return closed
@@ -199,9 +199,9 @@ def _(
 
 
 def inner_values(args: Sequence[Any], params: dict) -> dict[Any, Any]:
-    """What each operation inside gives: by variable, the results of all devices along a leading dimension.
+    """Return the results of each inner operation: by variable, those of all devices along a leading dimension.
 
-    Of those that have derivatives; for whoever looks for the operation at fault.
+    Only differentiable results, to find the operation at fault.
     """
     region, inner = _region(params), params["jaxpr"].jaxpr
     wanted = [v for e in inner.eqns for v in e.outvars if dtypes.is_inexact(v.aval.dtype)]
@@ -228,7 +228,7 @@ shard_map_p.impl = _at_once
 
 
 def _program(avals: tuple, name: str, params: dict) -> ClosedJaxpr:
-    """The program of one application, kept with the program that it applies."""
+    """Return the jaxpr of one application, cached in the memo of the applied jaxpr."""
     inner: Jaxpr = params["jaxpr"].jaxpr
     key = (memo_keys.SHARD_MAP_CALL, avals, *[v for k, v in params.items() if k != "jaxpr"])
     return derived_program(
@@ -277,7 +277,7 @@ def _(
     with region.inside():
         split = linearize_jaxpr(jaxpr, nonzero)
         n = len(out_specs)
-        # A residual that devices have each for themselves travels with one more dimension, along which it is cut.
+        # A residual that differs between devices gets one more dimension, along which it is sharded.
         axes = [region.own_axes(a) for a in split.known.out_avals[n:]]
         known = _opened(split.known, n, axes)
     own_specs = [PartitionSpec(a) if a else PartitionSpec() for a in axes]
@@ -302,7 +302,7 @@ def _(
 
 
 def _opened(known: ClosedJaxpr, n: int, axes: Sequence[tuple]) -> ClosedJaxpr:
-    """The program whose results from the nth on, where they have axes, have a leading dimension of size 1."""
+    """Return the jaxpr with a leading dimension of size 1 on its nth and later results that vary."""
     if not any(axes):
         return known
     inner = known.jaxpr
@@ -323,7 +323,7 @@ def _opened(known: ClosedJaxpr, n: int, axes: Sequence[tuple]) -> ClosedJaxpr:
 
 
 def _with_constants(made: ClosedJaxpr, consts: Sequence[Any]) -> ClosedJaxpr:
-    """The program with its first inputs as constants."""
+    """Return the jaxpr with its first inputs as constants."""
     if not consts:
         return made
     inner, n = made.jaxpr, len(consts)
@@ -332,7 +332,7 @@ def _with_constants(made: ClosedJaxpr, consts: Sequence[Any]) -> ClosedJaxpr:
 
 
 def _closed_up(linear: ClosedJaxpr, opened: Sequence[bool], avals: Sequence[Any]) -> ClosedJaxpr:
-    """The program of inputs of which the marked ones have a leading dimension of size 1."""
+    """Return the jaxpr for marked inputs with a leading dimension of size 1."""
     inner, n = linear.jaxpr, len(opened)
 
     def fun(*xs: Any) -> list:
@@ -378,10 +378,10 @@ def _transposed_unchecked(
     in_specs: Specs,
     out_specs: Specs,
 ) -> tuple:
-    """The transpose, where types do not tell which values are the same on all devices.
+    """Transpose a body without types that record which values are replicated.
 
-    Devices that have the same result each get an equal share of its cotangent; the cotangent of an operand that
-    several devices have is the sum of theirs.
+    Devices with the same result get equal shares of its cotangent; the cotangent of an operand that several
+    devices have is the sum of theirs.
     """
     inner = jaxpr.jaxpr
     n_known = linear.count(False)
@@ -445,7 +445,7 @@ def _(
 
 
 def _varied_inputs(closed: ClosedJaxpr, in_dims: Sequence[Any], axes: tuple) -> ClosedJaxpr:
-    """The program for inputs that vary along the axes where they are mapped."""
+    """Return the jaxpr for inputs that vary along their mapped axes."""
     marks = tuple([d is not None for d in in_dims])
     avals = [
         a.with_vma(a.vma | frozenset(axes)) if m else a
@@ -459,7 +459,7 @@ def _varied_inputs(closed: ClosedJaxpr, in_dims: Sequence[Any], axes: tuple) -> 
 
 
 def _with_dimension(spec: PartitionSpec, d: int | None, axes: tuple) -> PartitionSpec:
-    """The specification with an entry for one more dimension."""
+    """Return the spec with an entry for one more dimension."""
     if d is None or (d >= len(spec) and not axes):
         return spec
     parts = [*tuple(spec), *[None] * (d - len(spec))]
@@ -549,7 +549,7 @@ def _inlined(b: Any, groups: DeviceGroups, jaxpr: ClosedJaxpr, xs: Sequence[Any]
 
 
 def _positions(mesh: Any, devices: tuple) -> tuple[int, ...]:
-    """The place of each device of the mesh among the devices of the program."""
+    """Return the position of each device of the mesh among the devices of the executable."""
     if not isinstance(mesh, Mesh) or not devices or mesh._flat == tuple(devices):
         return tuple(range(mesh.size))
     where = {d: i for i, d in enumerate(devices)}

@@ -61,8 +61,8 @@ def trace_body(
     """Trace `fun`, called with the positional arguments of structure `tree`.
 
     Args:
-      paths: the body's names of its flat inputs, or a function that gives them.
-      same: the functions and plain values that say what `fun` computes, where it is a wrapper of ours.
+      paths: the body's names of its flat inputs, or a function that returns them.
+      same: the functions and plain values that identify `fun`, if it is a wrapper of ours.
     """
 
     def traced() -> Body:
@@ -88,7 +88,7 @@ def trace_body(
 
 
 def operand_leaves(function: str, name: str, tree: Any) -> tuple[list, Any]:
-    """The leaves of an argument as values, checked to be operands, and its structure."""
+    """Return the leaves of an argument, checked to be operands, and its structure."""
     leaves, treedef = trees.flatten_argument(function, name, tree)
     for i, x in enumerate(leaves):
         if not is_operand(x):
@@ -98,10 +98,10 @@ def operand_leaves(function: str, name: str, tree: Any) -> tuple[list, Any]:
 
 
 def weak_promote(values: list, outs: Sequence[Any]) -> list | None:
-    """`values` with weakly typed leaves given the dtypes that the body's `outs` have, or None if all agree.
+    """Cast weakly typed `values` to the dtypes of the body's `outs`; return None if all agree.
 
-    A carry that starts as a Python number takes the dtype that the body gives it, as far as that loses
-    nothing: 1.5 does not become an integer.
+    A carry that starts as a Python number takes the dtype of the body's result, if that is lossless: 1.5 does not
+    become an integer.
     """
     changed = False
     new = []
@@ -125,7 +125,7 @@ def type_mismatch(
     labels: tuple[str, str],
     advice: str,
 ) -> ArgumentError | None:
-    """The error for the first leaf whose type differs, or None."""
+    """Return the error for the first leaf whose type differs, or None."""
     if all(map(_same, got, expected)):
         return None
     if callable(paths):
@@ -166,7 +166,7 @@ def _same(a: Any, b: Any) -> bool:
 
 
 def unchanged_carry(jaxpr: ClosedJaxpr, n_consts: int, n_carry: int) -> list[bool]:
-    """Mark the parts of the carry that a body hands on as they came, so that they are no part of a loop's state."""
+    """Mark the parts of the carry that a body returns unchanged."""
     inner = jaxpr.jaxpr
     _, carry, _ = LoopOperands.split(inner.invars, n_consts, n_carry)
     return [v is out for v, out in zip(carry, inner.outvars, strict=False)]
@@ -175,7 +175,7 @@ def unchanged_carry(jaxpr: ClosedJaxpr, n_consts: int, n_carry: int) -> list[boo
 def carry_to_consts(
     jaxpr: ClosedJaxpr, n_consts: int, fixed: Sequence[bool], drop_outputs: bool
 ) -> ClosedJaxpr:
-    """The same body with the marked parts of the carry as its last constants, and maybe without their outputs."""
+    """Return the body with the marked parts of the carry as its last constants, optionally without their outputs."""
     inner = jaxpr.jaxpr
 
     def made() -> Any:
@@ -192,7 +192,7 @@ def carry_to_consts(
 
 
 def permute_inputs(closed: ClosedJaxpr, order: Sequence[int]) -> ClosedJaxpr:
-    """The same program with its inputs in another order: new input i is old input order[i]."""
+    """Reorder the inputs of a jaxpr: new input i is old input order[i]."""
     inner = closed.jaxpr
     found = derived(
         inner,
@@ -203,7 +203,7 @@ def permute_inputs(closed: ClosedJaxpr, order: Sequence[int]) -> ClosedJaxpr:
 
 
 def with_tangents_grouped(pushed: ClosedJaxpr, moving: LoopOperands) -> ClosedJaxpr:
-    """The derivative of a body, of all inputs and then all tangents, with the tangents of each group behind it.
+    """Differentiate a body, and put the tangents of each group behind it, not behind all inputs.
 
     `moving` marks the inputs that have tangents.
     """
@@ -213,7 +213,7 @@ def with_tangents_grouped(pushed: ClosedJaxpr, moving: LoopOperands) -> ClosedJa
 
 
 def with_outputs(closed: ClosedJaxpr, outvars: Sequence[Any]) -> ClosedJaxpr:
-    """The same program with other outputs."""
+    """Return the same jaxpr with other outputs."""
     inner = closed.jaxpr
     found = derived(
         inner, (memo_keys.OTHER_OUTPUTS, *outvars), lambda: inner.replace(outvars=list(outvars))
@@ -222,10 +222,10 @@ def with_outputs(closed: ClosedJaxpr, outvars: Sequence[Any]) -> ClosedJaxpr:
 
 
 def value_of(x: Any) -> Any:
-    """An operand as an array."""
+    """Convert an operand to an array."""
     return x if hasattr(x, "aval") else sockets.concrete(x)
 
 
 def is_concrete(x: Any) -> bool:
-    """Whether the value is known now."""
+    """Return whether the value is known now."""
     return not isinstance(x, Tracer)

@@ -1,7 +1,7 @@
 """Infer over which mesh axes the results of loops and branches vary inside `shard_map`.
 
-What a loop carries varies along an axis as soon as it does after some round, so that it is taken to vary from the
-start; what a branch gives varies where that of any branch does, or where devices may take different branches.
+A carry varies along an axis if it does so after any iteration, and then from the start. The result of a branch
+varies if that of any branch does, or if devices may take different branches.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ def _any(avals: Sequence[Any]) -> bool:
 def retyped(
     closed: ClosedJaxpr, in_vmas: Sequence[frozenset], out_vmas: Sequence[frozenset] | None = None
 ) -> ClosedJaxpr:
-    """The program for inputs that vary along these axes, and with results that vary at least along those."""
+    """Return the jaxpr for inputs that vary along these axes, with results that vary at least along those."""
     inner = closed.jaxpr
     if out_vmas is None and list(in_vmas) == [a.vma for a in inner.in_avals]:
         return closed
@@ -45,7 +45,7 @@ def retyped(
 
 
 def settled(closed: ClosedJaxpr, operands: LoopOperands, more: frozenset = no_axes) -> ClosedJaxpr:
-    """The body of a loop over a carry, for operands of these types: the carry varies as much as it comes to.
+    """Return the body of a loop for operands of these types, with the carry's varying axes at a fixpoint.
 
     The carry varies along the axes `more` in any case.
     """
@@ -66,7 +66,7 @@ def settled(closed: ClosedJaxpr, operands: LoopOperands, more: frozenset = no_ax
 def agreed(
     branches: tuple[ClosedJaxpr, ...], operands: Sequence[Any], more: frozenset
 ) -> tuple[ClosedJaxpr, ...]:
-    """The branches, for operands of these types, with results that vary where those of any do, or along `more`."""
+    """Return the branches for operands of these types, whose results vary as any does, or along `more`."""
     if not (more or _any(operands) or any(_any(b.out_avals) for b in branches)):
         return branches
     vmas = [a.vma for a in operands]
@@ -83,7 +83,7 @@ def agreed(
 def check_no_waiting(
     function: str, what: str, held: Sequence[ClosedJaxpr], axes: frozenset
 ) -> None:
-    """Raises a ValueError where programs that not all devices along these axes come to exchange values there."""
+    """Raise a ValueError if only some devices along these axes run a jaxpr with collectives over them."""
     for closed in held:
         for name, along in _exchanges(closed.jaxpr):
             shared = in_order(axes.intersection(along))
@@ -100,7 +100,7 @@ def check_no_waiting(
 
 
 def _exchanges(jaxpr: Jaxpr) -> tuple[tuple[str, tuple], ...]:
-    """The exchanges between devices in a program: name and axes of each."""
+    """Return the collectives of a jaxpr: name and axes of each."""
     found = jaxpr.memo.get(memo_keys.COLLECTIVES)
     if found is None:
         here = []
@@ -115,17 +115,17 @@ def _exchanges(jaxpr: Jaxpr) -> tuple[tuple[str, tuple], ...]:
 
 
 def avals_of(operands: Sequence[Any]) -> list:
-    """The types of operands."""
+    """Return the types of operands."""
     return [aval_of(x) for x in operands]
 
 
 def cast_constants(
     closed: ClosedJaxpr, operands: Sequence[Any], n_consts: int
 ) -> tuple[ClosedJaxpr, list[Any]]:
-    """The body of a loop with those of its constants cast that meet only values that vary; and the operands, cast.
+    """Cast the constants of a loop's body that meet only varying values; return body and operands.
 
-    The cotangent of a constant that is the same on all devices is a sum over them. Cast outside of the loop it is summed
-    once, after the last round, and not in each.
+    The cotangent of a replicated constant is a sum over devices. After a cast outside of the loop it is summed
+    after the last iteration only, and not in each.
     """
     inner = closed.jaxpr
     if not any(v.aval.vma for v in inner.invars[n_consts:]) or not n_consts:
@@ -139,7 +139,7 @@ def cast_constants(
 
 
 def _casts(jaxpr: Jaxpr, n_consts: int) -> list[frozenset]:
-    """For each constant the axes along which all that is computed with it varies, itself not."""
+    """Return for each constant the axes along which all its consumers vary, but not itself."""
     found = jaxpr.memo.get((memo_keys.CONSTANT_CASTS, n_consts))
     if found is None:
         later: dict[Any, frozenset] = {v: no_axes for v in jaxpr.outvars if type(v) is Var}

@@ -1,4 +1,4 @@
-"""Implement `while_loop` and `fori_loop`: loops whose trip count is known at run time."""
+"""Implement `while_loop` and `fori_loop`: loops with a dynamic number of iterations."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ from sagax._src.transforms.prune import prune_loop, prune_program
 while_p = Primitive("while", family=HIGHER_ORDER, multiple_results=True, holds_program=True)
 while_p.is_control = True
 
-# `max_steps`, where it is not None, is a promise of the condition: it does not hold more often than that.
+# `max_steps`, if not None, is a promise: the condition holds at most that often.
 
 
 @while_p.abstract
@@ -96,14 +96,14 @@ def _(trace: Any, args: Sequence, params: dict) -> list:
     n_cond, n_body = params["cond_nconsts"], params["body_nconsts"]
 
     def settled(cond: ClosedJaxpr, body: ClosedJaxpr, differ: frozenset = no_axes) -> tuple:
-        """Both for the types of the operands; the carry varies along `differ` in any case."""
+        """Return both for the types of the operands; the carry varies along `differ` in any case."""
         avals = WhileOperands.split(map(aval_of, args), n_cond, n_body)
         body = varying_axes.settled(body, avals.body, differ)
         given = (*avals.condition_constants, *body.in_avals[n_body:])
         return varying_axes.retyped(cond, [a.vma for a in given]), body
 
     cond, body = settled(params["cond_jaxpr"], params["body_jaxpr"])
-    differ = cond.out_avals[0].vma  # devices may do different numbers of rounds
+    differ = cond.out_avals[0].vma  # devices may run different numbers of iterations
     if differ:
         rounds = "how many rounds they do"
         varying_axes.check_no_waiting("while_loop", rounds, (cond, body), differ)
@@ -141,7 +141,7 @@ def _(
 def _bind(
     cond: ClosedJaxpr, body: ClosedJaxpr, operands: WhileOperands, max_steps: int | None
 ) -> list:
-    """Bind a loop whose jaxprs may have constants of their own; they become constants of the loop."""
+    """Bind a loop; constants of its jaxprs become constants of the loop."""
     operands = WhileOperands(list(cond.consts), list(body.consts), []) + operands
     return while_p.bind(
         *operands.flat(),
@@ -195,7 +195,7 @@ def _(primals: Sequence, tangents: Sequence, *, max_steps: int | None, **params:
     if max_steps is not None:
         loops = _checkpointed(max_steps, **params)
         return jit_p.rule("linearize")(primals, tangents, jaxpr=loops, name="while_loop")
-    # The values by the loop itself; the tangents by one that computes the values again beside them.
+    # The loop itself computes values; a second loop recomputes them together with the tangents.
     outs = while_p.bind(*primals, max_steps=None, **params)
     _, pushed = while_p.rule("jvp")(primals, tangents, max_steps=None, **params)
     return outs, pushed
@@ -209,11 +209,10 @@ def _checkpointed(
     cond_nconsts: int,
     body_nconsts: int,
 ) -> ClosedJaxpr:
-    """The loop as scans of known length, for reverse mode in memory O(sqrt(max_steps)).
+    """Return the loop as scans of static length, for reverse mode in memory O(sqrt(max_steps)).
 
-    An outer scan over blocks of rounds keeps the carry at the start of each; going back, an inner scan does
-    the rounds of a block again and keeps what their derivatives need. A block, or a round, that comes when the
-    condition no longer holds is left out.
+    An outer scan over blocks of iterations saves the carry at the start of each. In reverse mode an inner scan
+    recomputes a block and saves the residuals of its iterations. Blocks and iterations after the end are skipped.
     """
     n_consts = cond_nconsts + body_nconsts
     avals = [*cond_jaxpr.in_avals[:cond_nconsts], *body_jaxpr.in_avals]
@@ -221,7 +220,7 @@ def _checkpointed(
     key = (memo_keys.WHILE_CHECKPOINTED, max_steps, cond_jaxpr, cond_nconsts)
 
     def while_it_lasts(go_on: Callable[..., list]) -> Callable[..., list]:
-        """One round of a scan: `go_on`, or nothing."""
+        """Run `go_on` as one iteration of a scan, or nothing."""
 
         def step(*xs: Any) -> list:
             condition = WhileOperands.split(xs, cond_nconsts, body_nconsts).condition
@@ -296,7 +295,7 @@ def _(
         return dataclasses.replace(mapped, carry=[0 if m else None for m in carry])
 
     def batched(carry: Sequence[bool], force: bool | tuple = False) -> tuple:
-        """Condition and body, and where the predicate and the outputs are mapped."""
+        """Return condition and body, and where the predicate and the outputs are mapped."""
         marks = with_carry(carry)
         cond, (pred_dim,) = batch_jaxpr(cond_jaxpr, axis, tuple(marks.condition.flat()))
         body, out_dims = batch_jaxpr(body_jaxpr, axis, tuple(marks.body.flat()), force)
@@ -304,7 +303,7 @@ def _(
 
     def grown(marks: LoopOperands) -> list[bool]:
         _, pred_dim, _, out_dims = batched(marks.carry)
-        # examples that stop at different rounds differ in every part of the carry
+        # if examples stop at different iterations, every part of the carry is mapped
         return [d is not None or pred_dim is not None for d in out_dims]
 
     of_carry = carry_fixpoint(LoopOperands([], [d is not None for d in where.carry]), grown).carry
@@ -321,8 +320,8 @@ def _(
     if pred_dim is None:
         return _bind(cond, body, operands, max_steps), mapped.carry
 
-    # Lockstep: go on while any example does; those that are done keep their values. What the body would
-    # compute for them is never used, so a NaN in it cannot reach them.
+    # Lockstep: continue while any example does; finished ones keep their values. Their results of the body are
+    # never selected, so a NaN there has no effect.
     def any_left(*xs: Any) -> list:
         (pred,) = eval_jaxpr(cond.jaxpr, cond.consts, *xs)
         return [reduce_or(moveaxis(pred, pred_dim, 0), (0,))]
@@ -333,8 +332,8 @@ def _(
         pred = moveaxis(pred, pred_dim, 0)
         given = inner.body.flat()
         if max_steps is not None:
-            # Going back, even a derivative that is not used must be finite: zero times infinity is NaN. So the
-            # examples that are done run along as copies of one that goes on.
+            # In reverse mode even an unused derivative must be finite: zero times infinity is NaN. So finished examples
+            # run as copies of an active one.
             leader = argmax(pred, 0, np.int32)
             given = [
                 _where(pred, x, broadcast_to(dynamic_index_in_dim(x, leader, 0), aval_of(x).shape))
@@ -356,7 +355,7 @@ def _(
 
 
 def _where(pred: Any, x: Any, y: Any) -> Any:
-    """Of each example `x` where `pred` holds, and `y` where it does not."""
+    """Select for each example `x` where `pred` holds, `y` elsewhere."""
     shape = aval_of(x).shape
     mask = broadcast_to(expand_dims(pred, tuple(range(1, len(shape)))), shape)
     return selection.select_n(mask, y, x)
@@ -409,18 +408,18 @@ def _(
 def while_loop(
     cond_fun: Callable, body_fun: Callable, init_val: Any, *, max_steps: int | None = None
 ) -> Any:
-    """The value after `val = body_fun(val)` for as long as `cond_fun(val)`, starting from `init_val`.
+    """Repeat `val = body_fun(val)` while `cond_fun(val)` holds, starting from `init_val`; return `val`.
 
-    Both functions are traced once; the value keeps its structure, shapes and dtypes. Forward mode works with
-    any loop, reverse mode with a bound on the number of rounds.
+    Both functions are traced once; the value keeps its structure, shapes and dtypes. Forward mode works with any
+    loop, reverse mode with a bound on the number of iterations.
 
     Args:
-      max_steps: at most so many rounds are done: the loop ends then, whatever `cond_fun` says. Reverse mode keeps
-        the value at about sqrt(max_steps) rounds and computes those between again, once (checkpointing in two
-        levels: Griewank and Walther, Evaluating Derivatives, chapter 12). Not in jax.
+      max_steps: the maximal number of iterations: the loop ends there, whatever `cond_fun` returns. Reverse mode saves
+          the value at about sqrt(max_steps) iterations and recomputes the others once (two-level checkpointing:
+          Griewank and Walther, Evaluating Derivatives, chapter 12). Not in jax.
 
     Raises:
-      TypeError: the condition is no boolean scalar, or the value changes its type; names the leaf.
+      TypeError: the condition is not a boolean scalar, or the value changes its type; names the leaf.
 
     >>> import sagax
     >>> int(sagax.lax.while_loop(lambda n: n < 100, lambda n: n * 2, 1))
@@ -451,15 +450,15 @@ def _check_max_steps(function: str, max_steps: Any) -> int | None:
     return checks.integer(function, "max_steps", max_steps, expected, least=0, most=_MOST_STEPS)
 
 
-_MOST_STEPS = np.iinfo(np.int32).max  # rounds are counted in 32 bits
+_MOST_STEPS = np.iinfo(np.int32).max  # iterations are counted in 32 bits
 
 
 def _condition_carried(
     function: str, cond_fun: Callable, body_fun: Callable, init_val: Any, max_steps: int | None
 ) -> Any:
-    """The same loop for a condition with side effects, which is asked before it and at the end of each round.
+    """Evaluate a condition with side effects before the loop and at the end of each iteration.
 
-    Calls in the condition of a compiled loop could not be kept in order with those in its body.
+    Calls in the condition of a compiled loop have no order relative to those in its body.
     """
 
     def step(state: tuple) -> tuple:
@@ -481,12 +480,12 @@ def _traced_while(
     same: tuple | None = None,
     max_steps: int | None = None,
 ) -> Any:
-    """What `while_loop` does, for messages of `function`.
+    """Implement `while_loop`, with messages for `function`.
 
     Args:
-      init_paths: the caller's names of the leaves of `init_val`.
-      names: the body's names of them.
-      same: what both functions depend on, where they are wrappers (see `trace_body`).
+        init_paths: the caller's names of the leaves of `init_val`.
+        names: the body's names of them.
+        same: the identity of both functions, if they are wrappers (see `trace_body`).
     """
     if config.current().disable_jit:
         value, rounds = init_val, 0
@@ -541,7 +540,7 @@ def _traced_while(
     _check_condition(cond, function, cond_fun)
     if cond.jaxpr.effects:
         return _condition_carried(function, cond_fun, body_fun, init_val, max_steps)
-    # what no round changes is a constant of the loop
+    # loop-invariant parts become constants of the loop
     n_cond, n_body = len(cond.consts), len(body.consts)
     fixed = unchanged_carry(body.jaxpr, n_body, len(leaves))
     cond_jaxpr = carry_to_consts(cond.jaxpr, n_cond, fixed, False)
@@ -563,7 +562,7 @@ def _traced_while(
 def _counted(
     cond: ClosedJaxpr, body: ClosedJaxpr, n_cond: int, n_body: int, max_steps: int
 ) -> tuple[ClosedJaxpr, ClosedJaxpr]:
-    """A condition and a body whose carry starts with the number of rounds done, which the condition bounds."""
+    """Return a condition and a body whose carry starts with a counter, which the condition bounds."""
     counter = intern_aval((), dtypes.int32)
 
     def go_on(*xs: Any) -> list:
@@ -615,17 +614,17 @@ def fori_loop(
     unroll: int | bool | None = None,
     max_steps: int | None = None,
 ) -> Any:
-    """The value after `val = body_fun(i, val)` for i in range(lower, upper), starting from `init_val`.
+    """Repeat `val = body_fun(i, val)` for i in range(lower, upper), starting from `init_val`; return `val`.
 
-    With bounds that are known when it is traced the loop is a `scan` and has reverse-mode derivatives;
-    with traced bounds it is a `while_loop`, which has them if `max_steps` bounds the number of rounds.
+    With static bounds the loop is a `scan` and has reverse-mode derivatives; with traced bounds it is a
+    `while_loop`, which has them if `max_steps` bounds the number of iterations.
 
     Args:
-      max_steps: as in `while_loop`: a loop with traced bounds ends after so many rounds, wherever `upper` is.
+      max_steps: as in `while_loop`: a loop with traced bounds ends after so many iterations, whatever `upper` is.
 
     Raises:
-      TypeError: the bounds are no integers, or the value changes its type; names the leaf.
-      ValueError: more rounds than `max_steps`, where the bounds are known.
+      TypeError: the bounds are not integers, or the value changes its type; names the leaf.
+      ValueError: more iterations than `max_steps`, for static bounds.
 
     >>> import sagax
     >>> int(sagax.lax.fori_loop(0, 5, lambda i, total: total + i, 0))
@@ -768,7 +767,7 @@ def _check_bounds(lower: Any, upper: Any) -> None:
 
 
 def _first_and_count(lower: Any, upper: Any) -> tuple[Any, int]:
-    """The first index, in the dtype of the bounds, and the number of rounds."""
+    """Return the first index, in the dtype of the bounds, and the number of iterations."""
     first, last = int(lower), int(upper)
     given = [b for b in (lower, upper) if hasattr(b, "dtype") and aval_of(b).dtype != np.bool_]
     if not given:
@@ -778,13 +777,13 @@ def _first_and_count(lower: Any, upper: Any) -> tuple[Any, int]:
 
 
 def _two_names(fun: Callable) -> tuple[str, str]:
-    """What a body calls its two arguments."""
+    """Return the body's names of its two arguments."""
     first, second = body_names(fun, ("i", "val"))
     return first, second
 
 
 def _same_dtype(lower: Any, upper: Any) -> tuple[Any, Any]:
-    """Bounds as values of one dtype: a Python number takes that of the other."""
+    """Convert bounds to one dtype: a Python number takes that of the other."""
     lower, upper = (size_as_value(x) if dims.is_dim(x) else x for x in (lower, upper))
     lower, upper = (x if hasattr(x, "aval") else sockets.concrete(x) for x in (lower, upper))
     lower, upper = (

@@ -1,4 +1,4 @@
-"""Batching: one program for one example becomes one program for many."""
+"""Implement batching: vectorize a function or jaxpr over a new axis."""
 
 from __future__ import annotations
 
@@ -35,10 +35,10 @@ def _() -> None:
 
 @record(slots=True)
 class BatchAxis:
-    """The axis that is mapped: its size, and its name for collectives (None: nameless).
+    """The mapped axis: its size, and its name for collectives (None: nameless).
 
-    `spmd_name`: the axis of a mesh, or axes, along which the examples are divided among devices.
-    `cut`: the mesh and its Explicit axes along which the types of operands show them to be.
+    `spmd_name`: the mesh axis, or axes, along which the examples are sharded.
+    `cut`: the mesh and its Explicit axes that shard the examples in the types of operands.
     """
 
     size: Any
@@ -48,14 +48,14 @@ class BatchAxis:
 
 
 def unmapped(aval: Any, dim: int) -> Any:
-    """The type of one example, of an array of type `aval` mapped along `dim`."""
+    """Return the type of one example, for an array of type `aval` mapped along `dim`."""
     shape = aval.shape[:dim] + aval.shape[dim + 1 :]
     sharding = without_dimension(aval.sharding, dim)
     return intern_aval(shape, aval.dtype, aval.weak_type, sharding, aval.vma)
 
 
 def cut_of(avals: Sequence[Any], in_dims: Sequence[Any]) -> Any:
-    """How the examples of operands are divided, if their types show it: the mesh and its axes."""
+    """Return the mesh and axes that shard the examples of operands, if their types show it."""
     for aval, d in zip(avals, in_dims, strict=True):
         if d is not None and aval.sharding is not None and aval.sharding.spec.axes(d):
             return aval.sharding.mesh, aval.sharding.spec.axes(d)
@@ -63,7 +63,7 @@ def cut_of(avals: Sequence[Any], in_dims: Sequence[Any]) -> Any:
 
 
 def mapped(aval: Any, size: Any, dim: int, cut: Any = None) -> Any:
-    """The type of `size` examples stacked along `dim`."""
+    """Return the type of `size` examples stacked along `dim`."""
     shape = (*aval.shape[:dim], size, *aval.shape[dim:])
     if cut is None:
         sharding = with_dimension(aval.sharding, dim)
@@ -75,13 +75,13 @@ def mapped(aval: Any, size: Any, dim: int, cut: Any = None) -> Any:
 
 
 class BatchTracer(Tracer):
-    """One example's value; `val` holds those of all examples along dimension `dim`."""
+    """Represent one example; `val` holds all examples along dimension `dim`."""
 
     __slots__ = ("dim", "sources", "val")
 
     def __init__(self, trace: BatchTrace, val: Any, dim: int, sources: int = 0) -> None:
         self._trace = trace
-        self.sources = sources  # bit i: depends on argument i of the function that is mapped
+        self.sources = sources  # bit i: depends on argument i of the mapped function
         self.val = val
         self.dim = dim
         self.aval = unmapped(aval_of(val), dim)
@@ -91,14 +91,14 @@ class BatchTracer(Tracer):
         return self.val
 
     def concrete(self) -> Any:
-        return None  # one of many examples has no single value
+        return None  # an example has no single concrete value
 
     def __repr__(self) -> str:
         return f"VmapTracer(aval={self._parts()}, batched={aval_of(self.val).str_short(short_dtypes=False)})"
 
 
 class BatchTrace(Trace):
-    """Applies batching rules; what is not mapped goes straight to the trace beneath."""
+    """Apply batching rules; forward unmapped operations to the outer trace."""
 
     __slots__ = ("arguments", "batch_axis")
 
@@ -152,14 +152,14 @@ class BatchTrace(Trace):
                 except UnboundAxisError:
                     if self.batch_axis.name is None or "inner" not in params:
                         raise
-                    # a function with rules of its own, run just now, which needs this axis
+                    # a custom rule, run just now, which needs this axis
             out, out_dim = primitive.rule("batch")(self.batch_axis, values, in_dims, **params)
         finally:
             state.trace = before
         return self._wrap_all(primitive, out, out_dim, sources)
 
     def _exchanges_inside(self, primitive: Any, params: dict) -> bool:
-        """Whether a program that gets nothing mapped asks for its place on an axis, or for the sum over it."""
+        """Return whether a jaxpr without mapped inputs contains axis_index or psum over an axis."""
         if self.batch_axis.name is None or not primitive.holds_program:
             return False
         return any(map(has_collectives, _programs(params)))
@@ -171,7 +171,7 @@ class BatchTrace(Trace):
 
 
 def has_collectives(jaxpr: Jaxpr) -> bool:
-    """Whether a program, or one inside of it, holds operations over named axes."""
+    """Return whether a jaxpr, at any depth, contains collectives over named axes."""
     found = jaxpr.memo.get(memo_keys.HAS_COLLECTIVES)
     if found is None:
         found = jaxpr.memo[memo_keys.HAS_COLLECTIVES] = any(map(_is_collective, jaxpr.eqns))
@@ -184,7 +184,7 @@ def _is_collective(eqn: Eqn) -> bool:
 
 
 def _programs(params: dict) -> list[Jaxpr]:
-    """The programs that an equation holds, those of functions with rules of their own too."""
+    """Return the jaxprs of an equation, including those of custom rules."""
     inner = getattr(params.get("inner"), "jaxpr", None)
     return subjaxprs(params) if inner is None else [inner.jaxpr]
 
@@ -196,7 +196,7 @@ def batch_flat(
     in_dims: Sequence[int | None],
     info: DebugInfo | None = None,
 ) -> tuple[list, list]:
-    """Run the flat function `fun` on all examples at once; outputs and where each is mapped (None: not)."""
+    """Run the flat function `fun` on all examples; return outputs and their batch dimensions (None: unmapped)."""
     trace = BatchTrace(state.trace, axis)
     trace.debug_info = info
     if info is not None:
@@ -214,7 +214,7 @@ def _run(trace: BatchTrace, fun: Callable, args: Sequence[Any], in_dims: Sequenc
 
 
 def place(x: Any, dim: int | None, wanted: int | None, axis: BatchAxis) -> Any:
-    """`x`, mapped along `dim` (or not), with its examples along dimension `wanted`."""
+    """Move the batch dimension of `x` from `dim` (None: broadcast) to `wanted`."""
     if wanted is None or dim == wanted:
         return x
     if dim is None:
@@ -223,12 +223,12 @@ def place(x: Any, dim: int | None, wanted: int | None, axis: BatchAxis) -> Any:
 
 
 def in_front(args: Sequence[Any], in_dims: Sequence[Any], dim: int = 0) -> list:
-    """The operands, those that are mapped with their examples along `dim`."""
+    """Move the batch dimensions of mapped operands to `dim`."""
     return [x if d is None else moveaxis(x, d, dim) for x, d in zip(args, in_dims, strict=True)]
 
 
 def _divided(x: Any, cut: Any) -> Any:
-    """Equal examples along dimension 0, divided as those of the operands."""
+    """Broadcast along dimension 0, sharded as the examples of the operands."""
     if cut is None:
         return x
     mesh, axes = cut
@@ -242,7 +242,7 @@ def _divided(x: Any, cut: Any) -> Any:
 def batch_jaxpr(
     jaxpr: ClosedJaxpr, axis: BatchAxis, in_dims: tuple, force_out: bool | tuple[bool, ...] = False
 ) -> tuple[ClosedJaxpr, tuple]:
-    """The batched form of a jaxpr without constants, and where each output is mapped. Cached.
+    """Return the batched form of a jaxpr without constants, and the batch dimensions of outputs. Cached.
 
     Outputs marked in `force_out` are mapped along 0 whether or not they vary.
     """

@@ -1,4 +1,4 @@
-"""Derive jaxprs from jaxprs once, and keep them in the memo of the first."""
+"""Cache derived jaxprs in the memo of the original."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from sagax._src.core.trace import Trace, Tracer, current
 
 
 def derived(jaxpr: Jaxpr, key: tuple, make: Callable[[], Any]) -> Any:
-    """Return what `make` makes, once for each key: a tuple that begins with one of `memo_keys`."""
+    """Return the result of `make`, cached by key: a tuple that begins with one of `memo_keys`."""
     found = jaxpr.memo.get(key)
     if found is None:
         found = jaxpr.memo[key] = make()
@@ -21,10 +21,10 @@ def derived(jaxpr: Jaxpr, key: tuple, make: Callable[[], Any]) -> Any:
 def derived_program(
     jaxpr: Jaxpr, key: tuple, fun: Callable[..., Sequence[Any]], avals: Sequence[Any], *more: Any
 ) -> tuple:
-    """Stage the flat function `fun`, once for each key as of `derived`: (closed jaxpr, *more).
+    """Stage the flat function `fun`, cached by key as in `derived`: (closed jaxpr, *more).
 
-    `more` is filled in while `fun` runs. A program that captured values of an enclosing transformation
-    belongs to this call only, and is not kept.
+    `fun` may fill in `more`. A jaxpr that captured values of an enclosing transformation belongs to this call
+    only, and is not cached.
     """
     found = jaxpr.memo.get(key)
     if found is None:
@@ -36,6 +36,6 @@ def derived_program(
 
 
 def run_composite(trace: Trace, primitive: Any, args: Sequence[Any], params: dict) -> Any:
-    """An operation that `trace` has no rule for, in those that it is composed of: `trace` sees each of them."""
+    """Apply a primitive without a rule for `trace` by its composite, whose operations `trace` handles."""
     with current(trace):
         return primitive.composite_rule(*args, **params)

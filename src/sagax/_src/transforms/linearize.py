@@ -1,8 +1,8 @@
-"""Linearisation: run a function and record, beside it, the linear map of its tangents.
+"""Linearize: run a function and record the linear map of its tangents.
 
-Jvp rules run under a trace that splits their work: what depends on no tangent is computed at once by
-the trace beneath; what does is recorded as equations of a linear program, with the computed values as
-its constants (residuals). Transposing that program gives reverse mode.
+Jvp rules run under a trace that splits their work. The outer trace computes what depends on no tangent. The
+rest becomes equations of a linear jaxpr, with the computed values as its constants (residuals). Its
+transpose gives reverse mode.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from sagax._src.transforms.prune import prune_jaxpr
 
 
 class TangentTrace(StageTrace):
-    """Records operations on tangents; all others go to the trace beneath at once."""
+    """Record operations on tangents; forward all others to the outer trace."""
 
     __slots__ = ()
 
@@ -39,7 +39,7 @@ class TangentTrace(StageTrace):
 
 
 class LinearizeTracer(Tracer):
-    """A primal value with the variable that stands for its tangent."""
+    """A primal value with the variable of its tangent."""
 
     __slots__ = ("primal", "tangent")
 
@@ -58,7 +58,7 @@ class LinearizeTracer(Tracer):
 
 
 class LinearizeTrace(Trace):
-    """Applies rules under its `TangentTrace`."""
+    """Apply rules under its `TangentTrace`."""
 
     __slots__ = ("tangents",)
 
@@ -70,8 +70,8 @@ class LinearizeTrace(Trace):
         if type(tangent) is Zero:
             return primal
         if not (type(tangent) is StagedTracer and tangent._trace is self.tangents):
-            # a tangent that does not depend on the inputs' tangents cannot come from a linear rule,
-            # except as zeros that a rule made concrete
+            # a tangent that is independent of the inputs' tangents cannot come from a linear rule,
+            # except as zeros that a rule materialized
             tangent = self.tangents.lift(tangent)
         return LinearizeTracer(self, primal, tangent)
 
@@ -125,7 +125,7 @@ class LinearProgram:
         self.out_tangents = out_tangents  # per output: index into the jaxpr's outputs, or a Zero
 
     def apply(self, tangents: Sequence[Any]) -> list:
-        """Push tangents forward; `Zero` where an output has none."""
+        """Push tangents forward; return `Zero` for outputs without one."""
         outs = eval_jaxpr(self.jaxpr, self.residuals, *tangents)
         return [t if type(t) is Zero else outs[t] for t in self.out_tangents]
 
@@ -137,9 +137,9 @@ def linearize_flat(
     wanted: Sequence[bool] | None = None,
     info: DebugInfo | None = None,
 ) -> tuple[list, LinearProgram]:
-    """Outputs of the flat function `fun`, and the linear program of the tangents of its marked inputs.
+    """Return the outputs of the flat function `fun`, and the linear jaxpr of its marked inputs' tangents.
 
-    Outputs marked in `wanted` get a tangent even where it is zero. `info` names the marked inputs.
+    Outputs marked in `wanted` get a tangent even if it is zero. `info` names the marked inputs.
     """
     trace = LinearizeTrace(state.trace)
     trace.debug_info = info
@@ -190,7 +190,7 @@ def linearize_jaxpr(
 ) -> LinearizedJaxpr:
     """Split the derivative of a jaxpr without constants into a known and a linear jaxpr. Cached.
 
-    Outputs marked in `instantiate_outs` get a tangent even where it is zero.
+    Outputs marked in `instantiate_outs` get a tangent even if it is zero.
     """
     key = (memo_keys.LINEARIZE, nonzero, instantiate_outs)
     found = jaxpr.jaxpr.memo.get(key)
@@ -204,7 +204,7 @@ def linearize_jaxpr(
 class LinearizedJaxpr:
     """`known`: inputs -> outputs and new residuals; `linear`: residuals and tangents -> tangents.
 
-    A residual that is an input of the jaxpr is not computed again: `residuals[i]` is ("in", k) for
+    A residual that is an input of the jaxpr is not an output of `known`: `residuals[i]` is ("in", k) for
     input k or ("out", k) for output k of `known`.
     """
 
@@ -219,7 +219,7 @@ class LinearizedJaxpr:
         self.nonzero_out = nonzero_out
 
     def pick(self, inputs: Sequence[Any], outputs: Sequence[Any]) -> list:
-        """The values of the residuals, given the inputs and outputs of `known`."""
+        """Return the values of the residuals, given the inputs and outputs of `known`."""
         return [(inputs if where == "in" else outputs)[k] for where, k in self.residuals]
 
 
@@ -269,7 +269,7 @@ def _linearize_jaxpr(
 
 
 def _substitute(jaxpr: Jaxpr, literals: dict, constvars: list) -> Jaxpr:
-    """`jaxpr` with some constvars replaced by literals and the others as leading inputs."""
+    """Replace some constvars of `jaxpr` by literals, and convert the others to leading inputs."""
 
     def sub(atom: Any) -> Any:
         return literals.get(atom, atom) if type(atom) is Var else atom

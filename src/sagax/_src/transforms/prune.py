@@ -1,4 +1,4 @@
-"""Pruning: drop the equations that no output and no side effect needs, inside of held programs too."""
+"""Prune jaxprs: remove equations without used results or effects, at any depth."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from sagax._src.transforms.derived import derived
 
 
 def prune_jaxpr(jaxpr: Jaxpr, used_outputs: Sequence[bool] | None = None) -> Jaxpr:
-    """`jaxpr` without equations whose results are unused and that have no effects.
+    """Remove equations of `jaxpr` whose results are unused and that have no effects.
 
-    Inputs stay as they are. With `used_outputs`, outputs not marked are dropped first.
+    Inputs are unchanged. With `used_outputs`, unmarked outputs are removed first.
     """
     if used_outputs is None and memo_keys.IS_PRUNED in jaxpr.memo:
         return jaxpr
@@ -45,7 +45,7 @@ def prune_jaxpr(jaxpr: Jaxpr, used_outputs: Sequence[bool] | None = None) -> Jax
 
 
 def _smaller(eqn: Eqn, used: list[bool]) -> Eqn:
-    """An equation that holds a program, without what only its unused results need."""
+    """Prune the jaxpr of a higher-order equation for its used results."""
     found = eqn.primitive.prune_rule(used, **eqn.params)
     if found is None:
         return eqn
@@ -58,7 +58,7 @@ def _smaller(eqn: Eqn, used: list[bool]) -> Eqn:
 
 
 def used_inputs(jaxpr: Jaxpr) -> list[bool]:
-    """Which inputs any equation or output reads."""
+    """Mark the inputs that any equation or output reads."""
     read = {v for e in jaxpr.eqns for v in e.invars if type(v) is Var}
     read.update(v for v in jaxpr.outvars if type(v) is Var)
     return [v in read for v in jaxpr.invars]
@@ -67,10 +67,9 @@ def used_inputs(jaxpr: Jaxpr) -> list[bool]:
 def prune_program(
     closed: ClosedJaxpr, used_outputs: Sequence[bool], always: Sequence[bool] | None = None
 ) -> tuple[ClosedJaxpr, list[bool]]:
-    """A held program with the used outputs alone, and which inputs it still takes.
+    """Return a sub-jaxpr with the used outputs only, and marks of the inputs that it still takes.
 
-    These are the inputs that it reads, those that tell a symbolic size, and those marked in `always`.
-    Made once for each combination, and for as long as the program lives.
+    These are the inputs that it reads, those that define a symbolic size, and those marked in `always`. Cached.
     """
 
     def make() -> tuple[Jaxpr, list[bool]]:
@@ -92,9 +91,9 @@ def prune_program(
 def prune_loop(
     body: ClosedJaxpr, used: LoopResults, n_constants: int
 ) -> tuple[ClosedJaxpr, LoopOperands, LoopResults]:
-    """A loop's body with what its used results need from iteration to iteration.
+    """Prune a loop's body to the used results and their dependencies across iterations.
 
-    Returned are the smaller body, and marks of the inputs and results that stay. A part of the carry stays as both
+    Returns the smaller body, and marks of the remaining inputs and results. A part of the carry remains as both
     or as neither.
     """
 
