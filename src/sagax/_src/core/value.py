@@ -107,7 +107,7 @@ class Array:
     # Contents and placement: concrete arrays define these; tracers define the statically known ones.
 
     def item(self, *args: Any) -> Any:
-        """The only element (or the one at the given index) as a Python number."""
+        """Return the only element (or the one at the given index) as a Python number."""
         raise errors.ConcretizationTypeError(self, "The problem arose with `.item()`.")
 
     def copy_to_host_async(self) -> None:
@@ -154,7 +154,7 @@ class Array:
         raise self._unknown("addressable_data")
 
     def devices(self) -> set:
-        """The devices that hold the array."""
+        """Return the devices that hold the array."""
         raise self._unknown("devices")
 
     def _not_available(self, name: str) -> AttributeError:

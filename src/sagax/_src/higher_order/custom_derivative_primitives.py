@@ -217,7 +217,7 @@ class JvpRules:
         self.symbolic_zeros = symbolic_zeros
 
     def user(self) -> int:
-        """The user's rule, as part of a key."""
+        """Return the user's rule, as part of a key."""
         return id(getattr(self.jvp, "user", self.jvp))
 
     def closes_over_tracers(self) -> bool:
@@ -418,7 +418,7 @@ class VjpRules:
         self.optimize_remat = optimize_remat
 
     def user(self) -> int:
-        """The user's rule, as part of a key."""
+        """Return the user's rule, as part of a key."""
         return id(getattr(self.bwd, "user", self.bwd))
 
     def closes_over_tracers(self) -> bool:

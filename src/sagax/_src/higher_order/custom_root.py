@@ -261,7 +261,7 @@ class Solver:
     name: str
 
     def vecmat(self) -> ClosedJaxpr:
-        """The transpose of `matvec`: (captured, ct) -> cotangents."""
+        """Return the transpose of `matvec`: (captured, ct) -> cotangents."""
         return self.matvec if self.symmetric else transposed_from(self.matvec, self.counts[0])
 
 

@@ -83,7 +83,7 @@ class Region:
             yield
 
     def size(self, axes: Sequence[Any]) -> int:
-        """The number of devices along the axes."""
+        """Return the number of devices along the axes."""
         return math.prod([self.mesh.shape[name] for name in axes])
 
     def not_in(self, spec: PartitionSpec) -> tuple:

@@ -37,7 +37,7 @@ class Body:
         self.name = name
 
     def closed(self) -> ClosedJaxpr:
-        """The jaxpr with its captured values as constants."""
+        """Return the jaxpr with its captured values as constants."""
         inner, n = self.jaxpr.jaxpr, len(self.consts)
         if not n:
             return self.jaxpr

@@ -1,4 +1,4 @@
-"""How numbers are held: the same bits read as another dtype, and fewer bits of precision."""
+"""Define bit-level casts: bitcasts to another dtype, and reduced precision."""
 
 from __future__ import annotations
 
@@ -34,11 +34,11 @@ bitcast_convert_type_p = Primitive(
 
 
 def bitcast_convert_type(operand: Any, new_dtype: Any) -> Any:
-    """The bits of `operand` read as numbers of `new_dtype`.
+    """Reinterpret the bits of `operand` as numbers of `new_dtype`.
 
-    A narrower dtype adds a last dimension, over the pieces of each element, least significant
-    first. A wider one consumes the last dimension, whose size must be the ratio of the widths.
-    Booleans and complex numbers can only stay what they are.
+    A narrower dtype adds a last dimension, over the parts of each element, least significant first. A wider
+    one consumes the last dimension, whose size must be the ratio of the widths. Booleans and complex
+    numbers cannot be reinterpreted.
 
     >>> from sagax import lax
     >>> import numpy as np
@@ -102,7 +102,7 @@ def _(x: np.ndarray, *, new_dtype: Any) -> np.ndarray:
             return np.asarray(x[..., None], order="C").view(new_dtype)
         seen = np.asarray(x, order="C").view(new_dtype)
         return seen[..., 0] if new > old else seen
-    # NumPy keeps numbers of fewer than 8 bits in bytes of their own: go through single bits
+    # NumPy stores each number of fewer than 8 bits in a byte: convert via single bits
     raw = np.asarray(x, order="C").view(f"u{x.dtype.itemsize}")[..., None]
     bits = (raw >> np.arange(old, dtype=raw.dtype)) & np.array(1, raw.dtype)
     if new > old:
@@ -155,7 +155,7 @@ def _reduce_numpy(x: np.ndarray, *, exponent_bits: int, mantissa_bits: int) -> A
     sign, magnitude = raw & sign_bit, raw & ~sign_bit
     dropped = info.nmant - mantissa_bits
     if dropped > 0:
-        # add half of the last kept place, less one unless that place is odd: ties go to even
+        # add half of the last retained bit, less one unless that bit is odd: ties go to even
         odd = (magnitude >> np.array(dropped, unsigned)) & np.array(1, unsigned)
         magnitude = magnitude + (np.array((1 << (dropped - 1)) - 1, unsigned) + odd)
         magnitude = magnitude & ~np.array((1 << dropped) - 1, unsigned)
@@ -204,10 +204,10 @@ def _(b: Any, x: Any, *, exponent_bits: int, mantissa_bits: int) -> Any:
 
 
 def reduce_precision(operand: Any, exponent_bits: int, mantissa_bits: int) -> Any:
-    """`operand` rounded to what a format with the given numbers of bits can hold, in its own dtype.
+    """Round `operand` to a format with the given numbers of bits, in its own dtype.
 
-    What is too great becomes infinite, what is too small for a normal number of that format zero.
-    More bits than the dtype has change nothing.
+    Values above its range become infinite, values below its normal numbers zero. More bits than the dtype
+    has change nothing.
 
     >>> from sagax import lax
     >>> import numpy as np

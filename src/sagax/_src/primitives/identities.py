@@ -1,4 +1,4 @@
-"""Primitives that give their operand back, and mean something to a transformation or to the compiler."""
+"""Define identity primitives with a meaning for transformations or the compiler."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def _(axis: Any, args: Sequence[Any], in_dims: Sequence[Any]) -> tuple:
 
 
 def stop_gradient(x: Any) -> Any:
-    """`x` (a pytree), with derivatives that do not flow through it.
+    """Return `x` (a pytree), and stop derivatives from flowing through it.
 
     >>> import sagax
     >>> float(sagax.grad(lambda x: x * sagax.lax.stop_gradient(x))(3.0))
@@ -59,7 +59,7 @@ def stop_gradient(x: Any) -> Any:
 
 # copy ---------------------------------------------------------------------------------------------
 
-# The same value with cotangents of its own: those of what reads it are added up before they join the rest.
+# The same value with its own cotangent: those of its consumers are summed before they join the others.
 copy_p = elementwise(
     "copy",
     family=EXACT,
@@ -106,7 +106,7 @@ def _(*xs: Any) -> list:
 
 @optimization_barrier_p.jvp
 def _(primals: Sequence[Any], tangents: Sequence[Any]) -> tuple:
-    # the fence is for primals and for tangents each, so that neither waits for the other
+    # separate barriers for primals and tangents, so that neither waits for the other
     outs = optimization_barrier_p.bind(*primals)
     live = [t for t in tangents if not is_zero(t)]
     fenced = iter(optimization_barrier_p.bind(*live) if live else [])
@@ -131,7 +131,7 @@ def _(b: Any, *xs: Any) -> list:
 
 
 def optimization_barrier(operand: Any, /) -> Any:
-    """`operand` (a pytree), across which the compiler moves and merges no computation.
+    """Return `operand` (a pytree), across which the compiler moves and merges no computation.
 
     >>> import sagax
     >>> float(sagax.lax.optimization_barrier(2.0))

@@ -1,4 +1,4 @@
-"""Sharding and index rules of operations that read or write at indices."""
+"""Define sharding and index rules of operations that read or write at indices."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Reductions: sums, products, extrema, logical ones, positions of extrema, and any other monoid."""
+"""Define reductions: sums, products, extrema, logical ones, argmin and argmax, and any monoid."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ reduce_sum_p.samples = [
 
 
 def axes_of(operand: Any, axes: Sequence[int] | int | None, function: str) -> tuple[int, ...]:
-    """`axes` as sorted non-negative ints; None means all."""
+    """Convert `axes` to sorted non-negative ints; None means all."""
     ndim = aval_of(operand).ndim
     if axes is None:
         return tuple(range(ndim))
@@ -77,7 +77,7 @@ def _reduction(
     samples: Sequence[Any],
     **answers: Any,
 ) -> Primitive:
-    """A primitive that combines elements over `axes` with an XLA operation and its neutral element."""
+    """Define a primitive that reduces `axes` by an XLA operation with its neutral element."""
     mask = mask_filled("axes", neutral)
     p = Primitive(name, exact=exact, samples=samples, family=REDUCTION, mask_rule=mask, **answers)
 
@@ -117,7 +117,7 @@ def _extremum(numpy: Any, ufunc: Any, pick: int) -> Callable:
             return _complex_extremum(x, axes, largest=pick == 0)
         out = ufunc.reduce(x, axes, initial=dtype_predicates.bounds(x.dtype)[pick])
         if np.count_nonzero(out) != out.size and dtype_predicates.is_floating(x.dtype):
-            # +0 is greater than -0: the extreme is the one zero only where there is no other
+            # +0 is greater than -0: the result is a negative (or positive) zero only without the other
             signs = np.signbit(x) if pick else ~np.signbit(x)
             right = np.logical_or.reduce(signs & (x == 0), axes)
             zero = x.dtype.type(-0.0 if pick else 0.0)
@@ -246,7 +246,7 @@ for _p in (reduce_and_p, reduce_or_p, reduce_xor_p):
 
 
 def _multiplied_in_order(avals: tuple) -> bool:
-    """Integers, whose products do not depend on the order, and few enough real numbers."""
+    """Accept integers, whose products are independent of the order, and short real reductions."""
     (x,) = avals
     if x.dtype in (np.float32, np.float64):
         return x.size <= s.SUMMED_IN_ORDER
@@ -300,7 +300,7 @@ def _(primals: Sequence[Any], tangents: Sequence[Any], *, axes: tuple) -> tuple:
     return out, s.reshape(t, aval_of(out).shape)
 
 
-# positions of extrema ------------------------------------------------------------------------------
+# argmin and argmax ---------------------------------------------------------------------------------
 
 
 def _position(name: str, numpy: Any, direction: str) -> Primitive:
@@ -403,7 +403,7 @@ def _(*avals: ShapedArray, jaxpr: ClosedJaxpr, dimensions: tuple, computation: A
 
 @reduce_p.mask
 def _(trace: Any, primitive: Any, args: tuple, params: dict, out: Any) -> Any:
-    """What a reduction starts from is its neutral element."""
+    """Fill unselected elements with the initial value, which is the neutral element."""
     xs, inits = args[: len(args) // 2], args[len(args) // 2 :]
     filled = [
         trace.filled(x, params["dimensions"], init) for x, init in zip(xs, inits, strict=True)
@@ -473,11 +473,11 @@ def reduce(
     dimensions: Sequence[int],
     out_sharding: Any = None,
 ) -> Any:
-    """`operands` combined over `dimensions` with the monoid `computation`, starting from `init_values`.
+    """Reduce `operands` over `dimensions` with the monoid `computation`, starting from `init_values`.
 
-    `computation(x, y)` combines two scalars (or two structures of them, for several operands), must be
-    associative, and `init_values` its neutral element. Recognised sums, products, extrema and logical
-    operations become the primitives of that name.
+    `computation(x, y)` combines two scalars (or two structures of them, for several operands). It must be
+    associative, and `init_values` its neutral element. Sums, products, extrema and logical operations are
+    recognized and use the specialized primitives.
 
     >>> from sagax import lax
     >>> import numpy as np
@@ -558,7 +558,7 @@ def reduce(
 
 
 def _recognised(computation: Any, x: Any, init: Any, axes: tuple) -> Any:
-    """The result by a primitive, where the monoid is one that has its own."""
+    """Return the result by a specialized primitive, if the monoid has one."""
     aval = aval_of(x)
     name = getattr(computation, "__name__", "")
     if computation is getattr(ar, name, None) and not hasattr(init, "aval"):
@@ -634,7 +634,7 @@ reduce_xor = _public(
 
 
 def argmax(operand: Any, axis: int, index_dtype: Any) -> Any:
-    """The position of the greatest element along `axis`: the first of several, and of NaN before any.
+    """Return the index of the maximum along `axis`: the first of several; NaN counts as the maximum.
 
     >>> from sagax import lax
     >>> import numpy as np
@@ -648,7 +648,7 @@ def argmax(operand: Any, axis: int, index_dtype: Any) -> Any:
 
 
 def argmin(operand: Any, axis: int, index_dtype: Any) -> Any:
-    """The position of the least element along `axis`: the first of several, and of NaN before any.
+    """Return the index of the minimum along `axis`: the first of several; NaN counts as the minimum.
 
     >>> from sagax import lax
     >>> import numpy as np

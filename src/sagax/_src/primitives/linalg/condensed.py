@@ -1,4 +1,4 @@
-"""Matrices turned by unitary ones into triangular, Hessenberg or tridiagonal form."""
+"""Define reductions of matrices to triangular, Hessenberg or tridiagonal form."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def schur(
     sort_eig_vals: bool = False,
     select_callable: Callable[..., Any] | None = None,
 ) -> list[Any]:
-    """T and unitary Z with x = Z T Z^H; T is upper triangular.
+    """Return T and unitary Z with x = Z T Z^H; T is upper triangular.
 
     Args:
       x: matrices of shape (..., n, n). For real ones T has blocks of two rows for pairs of complex
@@ -51,7 +51,7 @@ def schur(
       compute_schur_vectors: return Z too.
       sort_eig_vals, select_callable: eigenvalues cannot be sorted yet.
 
-    Returns the list [T, Z], or [T]. NaN where LAPACK finds none.
+    Returns the list [T, Z], or [T]. NaN if LAPACK fails.
 
     >>> from sagax import lax
     >>> import numpy as np
@@ -133,7 +133,7 @@ hessenberg_p = Primitive("hessenberg", family=MATRICES, multiple_results=True)
 
 
 def hessenberg(a: Any) -> list[Any]:
-    """H, zero below its first subdiagonal, with a = Q H Q^H, and the reflections of Q.
+    """Return H, zero below its first subdiagonal, with a = Q H Q^H, and the reflections of Q.
 
     Args:
       a: matrices of shape (..., n, n), n > 0.
@@ -203,7 +203,7 @@ tridiagonal_p = Primitive("tridiagonal", family=MATRICES, multiple_results=True)
 
 
 def tridiagonal(a: Any, *, lower: bool = True) -> list[Any]:
-    """A real symmetric tridiagonal matrix similar to the Hermitian a, and the reflections between them.
+    """Return a real symmetric tridiagonal matrix similar to the Hermitian a, and the reflections.
 
     Args:
       a: Hermitian matrices of shape (..., n, n), n > 0.

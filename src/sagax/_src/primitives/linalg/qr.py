@@ -1,4 +1,4 @@
-"""QR factors, and the Householder reflections that they are made of."""
+"""Define QR factorization and Householder reflections."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ geqrf_p.samples = [
 
 
 def geqrf(a: Any) -> list[Any]:
-    """R, with the vectors of the reflections below its diagonal, and their factors tau."""
+    """Return R, with the vectors of the reflections below its diagonal, and their factors tau."""
     return geqrf_p.bind(a)
 
 
@@ -107,10 +107,10 @@ geqp3_p.samples = [
 
 
 def geqp3(a: Any, jpvt: Any) -> list[Any]:
-    """As `geqrf` for the columns of a in an order that makes the diagonal of R descend.
+    """Factor as `geqrf` does, with columns in an order that makes the diagonal of R descend.
 
-    `jpvt` is int32 of shape (..., n): columns where it is not zero come first. The order found is the
-    second result, counted from one.
+    `jpvt` is int32 of shape (..., n): nonzero columns come first. The second result is the order, counted from
+    one.
     """
     return geqp3_p.bind(a, jpvt)
 
@@ -154,7 +154,7 @@ householder_product_p = Primitive(
 
 
 def householder_product(a: Any, taus: Any) -> Any:
-    """The first n columns of the product of Householder reflections.
+    """Return the first n columns of the product of Householder reflections.
 
     Args:
       a: matrices of shape (..., m, n), m >= n, with the vectors of the reflections below the diagonal.
@@ -210,7 +210,7 @@ def _(a: ShapedArray, taus: ShapedArray) -> ShapedArray:
 
 
 def _product(a: np.ndarray, taus: np.ndarray) -> np.ndarray:
-    """The product of the reflections I - tau v v^H, whole."""
+    """Return the whole product of the reflections I - tau v v^H."""
     q = np.eye(a.shape[0], dtype=a.dtype)
     for k, tau in enumerate(taus):
         v = a[:, k].copy()
@@ -240,7 +240,7 @@ ormqr_p = Primitive("ormqr", family=MATRICES, shard_rule=shard_matrices(2, 1, 2)
 
 
 def ormqr(a: Any, taus: Any, c: Any, *, left: bool = True, transpose: bool = False) -> Any:
-    """Q c (or c Q) for the Q of Householder reflections, without forming it.
+    """Multiply c by the Q of Householder reflections, without forming it: Q c (or c Q).
 
     Args:
       a: the vectors of the reflections, shape (..., m, n), as `householder_product` takes them.
@@ -320,7 +320,7 @@ qr_p = Primitive("qr", family=MATRICES, cost=matrix_size, multiple_results=True)
 def qr(
     x: Any, *, pivoting: bool = False, full_matrices: bool = True, use_magma: bool | None = None
 ) -> tuple[Any, ...]:
-    """Q with orthonormal columns and upper triangular R with x = Q R.
+    """Return Q with orthonormal columns and upper triangular R with x = Q R.
 
     Args:
       x: matrices of shape (..., m, n); k is the lesser of m and n.
@@ -328,7 +328,7 @@ def qr(
         that order as a third array, int32 of shape (..., n): x[:, order] = Q R.
       full_matrices: Q of shape (..., m, m) and R of shape (..., m, n), in place of (..., m, k) and
         (..., k, n).
-      use_magma: for other platforms; without effect.
+      use_magma: for other platforms; no effect.
 
     The signs are LAPACK's: the diagonal of R may be negative.
 
@@ -450,7 +450,7 @@ def _(primals: Sequence[Any], tangents: Sequence[Any], *, pivoting: bool, **para
 
 
 def _completed(q: Any, t: Any, n: int) -> Any:
-    """The tangents of Q, where the first `n` columns of `t` are right and the rest is a rotation of it.
+    """Complete the tangents of Q: the first `n` columns of `t` are correct, the rest only up to a rotation.
 
     Q is a product of Householder reflections, Q = I - V T V^H with V = [V1; V2] of n columns, V1 unit lower
     triangular. So the first columns determine the rest: with B = V T V1^H, the first columns of I - Q, and

@@ -1,4 +1,4 @@
-"""Singular values and vectors."""
+"""Define the singular value decomposition."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ from sagax._src.primitives.structural import convert, zeros_of
 
 
 class SvdAlgorithm(enum.Enum):
-    """How singular values are computed. The CPU has all but JACOBI and POLAR."""
+    """Select the algorithm of the decomposition. The CPU has all but JACOBI and POLAR."""
 
     DEFAULT = "default"
     QR = "QR"
@@ -61,18 +61,18 @@ def svd(
     subset_by_index: tuple[int, int] | None = None,
     algorithm: SvdAlgorithm | None = None,
 ) -> Any:
-    """U, s and V^H with x = U diag(s) V^H, or s alone without `compute_uv`.
+    """Compute U, s and V^H with x = U diag(s) V^H, or s only without `compute_uv`.
 
     Args:
       x: matrices of shape (..., m, n); k is the lesser of m and n.
       full_matrices: U of shape (..., m, m) and V^H of shape (..., n, n), in place of (..., m, k) and
         (..., k, n).
-      subset_by_index: only all of them, None or (0, k), can be computed.
+      subset_by_index: None or (0, k): other subsets are not supported.
       algorithm: on the CPU QR, or divide and conquer (the default).
 
-    s of shape (..., k) descends. NaN where LAPACK finds none, as for matrices with NaNs. The derivative
-    of singular vectors is infinite or NaN where singular values coincide, and they have none with
-    full matrices unless m = n.
+    s of shape (..., k) descends. NaN if LAPACK fails, as for matrices with NaNs. The derivative of singular
+    vectors is infinite or NaN where singular values coincide, and they have none with full matrices unless
+    m = n.
 
     >>> from sagax import lax
     >>> import numpy as np
@@ -232,7 +232,7 @@ def _(
 
 
 def _safe_reciprocal(s: Any) -> Any:
-    """1 / s, and zero where s is zero."""
+    """Return 1 / s, and zero where s is zero."""
     zero = zeros_of(aval_of(s))
     vanishes = eq(s, zero)
     return select_n(vanishes, reciprocal(select_n(vanishes, s, add(zero, 1))), zero)
