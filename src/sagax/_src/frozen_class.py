@@ -47,17 +47,17 @@ def record(
     (Point(x=1, y=0), True)
     """
     if cls is None:
-        return lambda cls: _made(cls, eq, slots, weakref_slot)
-    return _made(cls, eq, slots, weakref_slot)
+        return lambda cls: _build(cls, eq, slots, weakref_slot)
+    return _build(cls, eq, slots, weakref_slot)
 
 
-def _made(cls: Any, eq: bool, slots: bool, weakref_slot: bool) -> Any:
+def _build(cls: Any, eq: bool, slots: bool, weakref_slot: bool) -> Any:
     own = set(vars(cls))
-    made = dataclasses.dataclass(
+    record_class = dataclasses.dataclass(
         init=False, repr=False, eq=False, slots=slots, weakref_slot=weakref_slot
     )(cls)
-    fields = dataclasses.fields(made)
-    made._record_fields = _Fields(fields)
+    fields = dataclasses.fields(record_class)
+    record_class._record_fields = _Fields(fields)
     methods: dict[str, Any] = {
         "__init__": _init,
         "__signature__": _Signature(),
@@ -68,12 +68,12 @@ def _made(cls: Any, eq: bool, slots: bool, weakref_slot: bool) -> Any:
     }
     if eq:
         compared = [f.name for f in fields if f.compare]
-        made._record_key = operator.attrgetter(*compared) if compared else type
+        record_class._record_key = operator.attrgetter(*compared) if compared else type
         methods |= {"__eq__": _equal, "__hash__": _hash}
     for name, method in methods.items():
         if name not in own:
-            setattr(made, name, method)
-    return made
+            setattr(record_class, name, method)
+    return record_class
 
 
 class _Signature:
@@ -116,14 +116,16 @@ def _init(self: Any, *values: Any, **named: Any) -> None:
         for name, value in zip(names, values, strict=True):
             _put(self, name, value)
     else:
-        for name, value in _given(cls, fields, values, named).items():
+        for name, value in _field_values(cls, fields, values, named).items():
             _put(self, name, value)
     check = getattr(cls, "__post_init__", None)
     if check is not None:
         check(self)
 
 
-def _given(cls: Any, fields: _Fields, values: tuple, named: dict[str, Any]) -> dict[str, Any]:
+def _field_values(
+    cls: Any, fields: _Fields, values: tuple, named: dict[str, Any]
+) -> dict[str, Any]:
     """Return the value of each field, in order, from the arguments or its default."""
     names = fields.names
     given = dict(zip(names, values, strict=False))

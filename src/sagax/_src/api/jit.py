@@ -166,7 +166,7 @@ def _caches_for(fun: Any, options: tuple) -> tuple[_Caches, tuple | None]:
     """The caches of a function, and what it means if functions of the same meaning share them."""
     if not isinstance(fun, (types.FunctionType, types.MethodType)):
         return _Caches(), None  # other callables may compare equal and yet compute differently
-    meaning = identity.meaning(fun) if isinstance(fun, types.FunctionType) else None
+    meaning = identity.function_key(fun) if isinstance(fun, types.FunctionType) else None
     with _shared_lock:
         if meaning is None:
             return _by_function.setdefault(fun, {}).setdefault(options, _Caches()), None
@@ -607,7 +607,7 @@ class JitFunction:
 
     def _shared_caches(self) -> _Caches:
         """The caches shared with functions of the same meaning, as long as this one still has it."""
-        if self._meaning is not None and identity.meaning(self._fun) != self._meaning:
+        if self._meaning is not None and identity.function_key(self._fun) != self._meaning:
             # a variable it closes over was rebound since
             self._caches, self._meaning = _Caches(), None
         return self._caches

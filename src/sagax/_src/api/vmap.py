@@ -191,7 +191,7 @@ def _mapped(
                         expected=f"an axis from {-ndim} to {ndim - 1}",
                     )
                 w %= ndim
-            placed.append(batch_transform.place(x, d, w, axis))
+            placed.append(batch_transform.move_batch_dim(x, d, w, axis))
         return out_tree.unflatten(placed)
 
     return mapped

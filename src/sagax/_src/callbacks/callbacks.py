@@ -175,7 +175,7 @@ def _lower_call(
 # --- pure_callback --------------------------------------------------------------------------------------
 
 pure_callback_p = Primitive(
-    "pure_callback", family=OPAQUE, multiple_results=True, holds_program=True
+    "pure_callback", family=OPAQUE, multiple_results=True, is_higher_order=True
 )
 
 
@@ -302,7 +302,7 @@ def _result_aval(api_name: str, result: Any) -> ShapedArray:
 
 # --- io_callback ----------------------------------------------------------------------------------------
 
-io_callback_p = Primitive("io_callback", family=OPAQUE, multiple_results=True, holds_program=True)
+io_callback_p = Primitive("io_callback", family=OPAQUE, multiple_results=True, is_higher_order=True)
 
 
 @io_callback_p.abstract
@@ -393,7 +393,7 @@ def io_callback(
 # --- debug.callback -------------------------------------------------------------------------------------
 
 debug_callback_p = Primitive(
-    "debug_callback", family=OPAQUE, multiple_results=True, holds_program=True
+    "debug_callback", family=OPAQUE, multiple_results=True, is_higher_order=True
 )
 
 
@@ -460,7 +460,7 @@ def debug_callback(
 # A call with a token, a number that only calls pass on: the data flow orders them. Lowering replaces the
 # other primitives by this one.
 ordered_callback_p = Primitive(
-    "callback_in_turn", family=OPAQUE, multiple_results=True, holds_program=True
+    "callback_in_turn", family=OPAQUE, multiple_results=True, is_higher_order=True
 )
 TOKEN = intern_aval((), np.dtype(np.uint32), False, None)
 

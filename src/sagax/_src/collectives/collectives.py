@@ -252,8 +252,8 @@ def _dimensions(x: Any, dimensions: tuple[int, ...], function: str) -> tuple[int
 
 # --- indices -------------------------------------------------------------------------------------------
 
-axis_index_p = Primitive("axis_index", family=OPAQUE, holds_program=True)
-axis_index_p.tells_vma = True
+axis_index_p = Primitive("axis_index", family=OPAQUE, is_higher_order=True)
+axis_index_p.sets_vma = True
 
 
 @axis_index_p.abstract
@@ -412,10 +412,10 @@ def _define_exchange(
 ) -> Primitive:
     """Define the primitive of a linear rearrangement along one named axis, or several of a mesh."""
     properties = {"creates_nan": False, **properties}
-    p = Primitive(name, multilinear=True, holds_program=True, family=OPAQUE, **properties)
+    p = Primitive(name, multilinear=True, is_higher_order=True, family=OPAQUE, **properties)
     p.abstract_rule = abstract
     p.lower_rule = lower
-    p.tells_vma = True
+    p.sets_vma = True
 
     def on_axis(
         axis: Any, args: Sequence[Any], in_dims: Sequence[Any], *, axis_name: Any, **params: Any

@@ -47,8 +47,8 @@ def call_key(
 ) -> tuple:
     """Key the entry of a call. The fastest call paths build this tuple inline."""
     nesting = () if tree is None else (tree,)
-    placed = () if placement is None else (placement,)
-    return (*nesting, _thread.settings, *avals, *placed, *statics)
+    placements = () if placement is None else (placement,)
+    return (*nesting, _thread.settings, *avals, *placements, *statics)
 
 
 def trace_key(*what: Any) -> tuple:

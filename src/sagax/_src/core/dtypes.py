@@ -428,8 +428,8 @@ def promote(
     if isinstance(node, str):
         return _DEFAULTS[node](x64), True
     # With x64 off, 64-bit operands were requested explicitly; the join made this one 64 bits.
-    made_wide = not x64 and _NARROW.keys().isdisjoint(dtypes)
-    return _NARROW.get(node, node) if made_wide else node, weak
+    widened = not x64 and _NARROW.keys().isdisjoint(dtypes)
+    return _NARROW.get(node, node) if widened else node, weak
 
 
 def _shown(operands: Iterable[tuple[Any, bool]]) -> str:
@@ -543,18 +543,18 @@ def isdtype(dtype: Any, kind: Any) -> bool:
     return any([_is_of_kind(dtype, k) for k in kinds])  # noqa: C419  (so that all are checked)
 
 
-def _is_of_kind(dtype: Any, wanted: Any) -> bool:
-    if isinstance(wanted, str) and wanted in _ISDTYPE:
-        return kind(dtype) in _ISDTYPE[wanted]
-    if not _is_abstract(wanted):
+def _is_of_kind(dtype: Any, category: Any) -> bool:
+    if isinstance(category, str) and category in _ISDTYPE:
+        return kind(dtype) in _ISDTYPE[category]
+    if not _is_abstract(category):
         with contextlib.suppress(errors.DtypeError):
-            return dtype == as_dtype(wanted)
-    error = errors.ArgumentValueError if isinstance(wanted, str) else errors.ArgumentError
+            return dtype == as_dtype(category)
+    error = errors.ArgumentValueError if isinstance(category, str) else errors.ArgumentError
     raise error(
         function="isdtype",
         argument="kind",
         expected=f"a dtype, one of {', '.join(map(repr, _ISDTYPE))}, or a tuple of these",
-        got=repr(wanted),
+        got=repr(category),
     )
 
 
@@ -806,8 +806,8 @@ def promote_types(a: Any, b: Any) -> Any:
     settings = config.current()
     operands = tuple((as_dtype(x), _is_weak_type(x)) for x in (a, b))
     dtype, _ = promote(operands, True, settings.numpy_dtype_promotion)
-    made_wide = not settings.x64 and not any(given in _NARROW for given, _ in operands)
-    return _NARROW.get(dtype, dtype) if made_wide else dtype
+    widened = not settings.x64 and not any(given in _NARROW for given, _ in operands)
+    return _NARROW.get(dtype, dtype) if widened else dtype
 
 
 def result_type(*args: Any, return_weak_type_flag: bool = False) -> Any:

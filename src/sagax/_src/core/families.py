@@ -37,7 +37,7 @@ class Default:
 
 
 class Fusion:
-    """How the compiler fuses an operation with its consumers."""
+    """Classify how the compiler fuses an operation with its consumers."""
 
     INLINE = 0  # computed in every consumer
     MOVES_ELEMENTS = 1  # likewise, at an index of its own within each consumer
@@ -47,7 +47,7 @@ class Fusion:
 
 
 class Recompute:
-    """How often an operation computes an operand that is fused into it."""
+    """Classify how often an operation computes an operand that is fused into it."""
 
     ONCE = 0
     CONDITIONALLY = 1  # only for elements of the result that read it
@@ -55,7 +55,7 @@ class Recompute:
 
 
 class CotangentMask:
-    """How the transpose of a linear operation maps the mask of a cotangent."""
+    """Classify how the transpose of a linear operation maps the mask of a cotangent."""
 
     DROPPED = 0
     MOVED = (
@@ -67,7 +67,7 @@ class CotangentMask:
 
 
 class Indices(NamedTuple):
-    """Which operands are indices: one array of index vectors, or a scalar for each axis."""
+    """The operands that are indices: one array of index vectors, or a scalar for each axis."""
 
     operands: slice
     axes: Sequence[int]

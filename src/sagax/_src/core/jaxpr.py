@@ -212,8 +212,8 @@ class ClosedJaxpr:
             return True
         if type(other) is not ClosedJaxpr or other.jaxpr is not self.jaxpr:
             return False
-        mine, theirs = self.consts, other.consts
-        return len(mine) == len(theirs) and all(map(operator.is_, mine, theirs))
+        own, theirs = self.consts, other.consts
+        return len(own) == len(theirs) and all(map(operator.is_, own, theirs))
 
     def __hash__(self) -> int:
         return id(self.jaxpr)

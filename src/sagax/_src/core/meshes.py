@@ -24,7 +24,7 @@ from sagax._src.frozen_class import record
 
 
 class AxisType(enum.Enum):
-    """Who decides how arrays are sharded along an axis of a mesh.
+    """Select who shards arrays along an axis of a mesh.
 
     Auto: the compiler. Explicit: the types of arrays, while tracing. Manual: the user's code, inside
     `shard_map`.
@@ -195,7 +195,7 @@ class _Axes:
 
     @property
     def empty(self) -> bool:
-        """Whether the mesh has no axes."""
+        """True if the mesh has no axes."""
         return not self.axis_names
 
     def _of_type(self, kind: AxisType) -> tuple:
@@ -219,7 +219,7 @@ class _Axes:
 
     @property
     def has_explicit_axes(self) -> bool:
-        """Whether some axes are of type Explicit."""
+        """True if some axes are of type Explicit."""
         return AxisType.Explicit in self.axis_types
 
     @property
@@ -423,7 +423,7 @@ class Mesh(_Axes):
 
     @property
     def is_multi_process(self) -> bool:
-        """Whether it has devices of several processes."""
+        """True if it has devices of several processes."""
         return len({d.process_index for d in self._flat}) > 1
 
     @property
@@ -432,10 +432,10 @@ class Mesh(_Axes):
         if not self.is_multi_process:
             return self
         here = self._flat[0].client.process_index()
-        mine = np.array([d.process_index == here for d in self._flat]).reshape(self.devices.shape)
-        corner = [np.unique(positions) for positions in np.nonzero(mine)]
+        local = np.array([d.process_index == here for d in self._flat]).reshape(self.devices.shape)
+        corner = [np.unique(positions) for positions in np.nonzero(local)]
         block = self.devices[np.ix_(*corner)]
-        if not mine[np.ix_(*corner)].all():
+        if not local[np.ix_(*corner)].all():
             raise ArgumentValueError(
                 "the devices of this process do not form a block of the mesh",
                 function="Mesh.local_mesh",

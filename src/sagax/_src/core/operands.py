@@ -27,8 +27,8 @@ class Groups:
         """Cut `flat` into groups of the given sizes; the last group has the rest."""
         values = list(flat)
         ends = [0, *itertools.accumulate(sizes)]
-        make: Any = cls
-        return make(*[values[i:j] for i, j in itertools.pairwise(ends)], values[ends[-1] :])
+        construct: Any = cls
+        return construct(*[values[i:j] for i, j in itertools.pairwise(ends)], values[ends[-1] :])
 
     def __iter__(self) -> Iterator[list]:
         return (getattr(self, name) for name in self._record_fields.names)  # type: ignore

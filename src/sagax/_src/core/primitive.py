@@ -96,11 +96,11 @@ class Primitive:
         "exact",
         "_samples",
         "elementwise",
-        "holds_program",
+        "is_higher_order",
         "is_call",
         "is_control",
         "sets_sharding",
-        "tells_vma",
+        "sets_vma",
         "batch_collective",
         "lower_on",
         "family",
@@ -150,7 +150,7 @@ class Primitive:
         multiple_results: bool = False,
         multilinear: bool = False,
         exact: bool | Callable[[tuple], bool] = False,
-        holds_program: bool = False,
+        is_higher_order: bool = False,
         samples: Sequence[Any] | Callable[[], Sequence[Any]] = (),
         family: Family = UNKNOWN,
         **answers: Any,
@@ -160,7 +160,7 @@ class Primitive:
         self.multilinear = multilinear
         # the NumPy reference and the executable agree bit for bit (maybe for some avals only)
         self.exact = exact
-        self.holds_program = holds_program
+        self.is_higher_order = is_higher_order
         self.samples = samples
         self.elementwise = False
         self._abstract_cache: dict = {}
@@ -181,7 +181,7 @@ class Primitive:
         # under a batch trace with a named axis: handles the axis, or returns NotImplemented
         self.batch_collective: Rule | None = None
         # the abstract rule sets the mesh axes along which results vary
-        self.tells_vma = False
+        self.sets_vma = False
         # the abstract rule sets the shardings of results
         self.sets_sharding = False
         # platform -> lower rule that overrides the general one
@@ -236,18 +236,20 @@ class Primitive:
         """Infer the aval(s) of the result(s). A result varies along all mesh axes of the operands."""
         rule = self.rule("abstract")
         divided = any(a.sharding is not None for a in in_avals)
-        if divided and not (self.holds_program or self.sets_sharding):
+        if divided and not (self.is_higher_order or self.sets_sharding):
             plain = tuple([a if a.sharding is None else a.update(sharding=None) for a in in_avals])
             return sharding_rules.infer(self, in_avals, self._abstract(plain, params), params)
         varying = avals.no_axes.union(*[a.vma for a in in_avals])
         if not varying:
             return rule(*in_avals, **params)
-        if self.tells_vma:
+        if self.sets_vma:
             out = rule(*in_avals, **params)
-            held = subjaxprs(params)
+            inner_jaxprs = subjaxprs(params)
             # operands vary along more axes than the inputs of the jaxpr: all results may vary
-            varying -= avals.no_axes.union(*[a.vma for jaxpr in held for a in jaxpr.in_avals])
-            if not held or not varying:
+            varying -= avals.no_axes.union(
+                *[a.vma for jaxpr in inner_jaxprs for a in jaxpr.in_avals]
+            )
+            if not inner_jaxprs or not varying:
                 return out
         else:
             out = rule(*[a.with_vma(avals.no_axes) for a in in_avals], **params)

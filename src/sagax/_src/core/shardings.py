@@ -123,12 +123,12 @@ class Sharding:
 
     @property
     def is_fully_addressable(self) -> bool:
-        """Whether all devices belong to this process."""
+        """True if all devices belong to this process."""
         return len(self.local_devices) == len(self._device_assignment)
 
     @property
     def is_fully_replicated(self) -> bool:
-        """Whether each device has the whole array."""
+        """True if each device has the whole array."""
         raise NotImplementedError(f"{type(self).__name__}.is_fully_replicated")
 
     def devices_indices_map(self, global_shape: Sequence[int]) -> Mapping[Any, Index]:
@@ -324,14 +324,14 @@ class NamedSharding(Sharding):
 
     def _check_rank(self, ndim: int, shape: Any, **facts: Any) -> None:
         what = f"an array of {ndim} dimensions" if shape is None else f"an array of shape {shape}"
-        kept = PartitionSpec(*tuple(self.spec)[:ndim])
+        shortened = PartitionSpec(*tuple(self.spec)[:ndim])
         raise ShardingError(
             f"the specification {self.spec!r} has {len(self.spec)} entries, which is more than the "
             f"{ndim} dimension{'' if ndim == 1 else 's'} of {what}",
             **{
                 "expected": f"at most {ndim} entries",
                 "got": repr(self.spec),
-                "fix": f"use {kept!r}",
+                "fix": f"use {shortened!r}",
                 **facts,
             },
         )
@@ -426,12 +426,17 @@ def _make(cls: type, mesh: Any, spec: Any, memory_kind: str | None) -> NamedShar
     if isinstance(mesh, Mesh):
         memory_kind = checked_memory_kind(mesh._flat[0], memory_kind)
     with _lock:
-        made = _known.get((mesh, spec, memory_kind))
-        if made is None:
-            made = object.__new__(cls)
-            made.mesh, made.spec, made._memory_kind, made._texts = mesh, spec, memory_kind, {}
-            _known[mesh, spec, memory_kind] = made
-    return made
+        interned = _known.get((mesh, spec, memory_kind))
+        if interned is None:
+            interned = object.__new__(cls)
+            interned.mesh, interned.spec, interned._memory_kind, interned._texts = (
+                mesh,
+                spec,
+                memory_kind,
+                {},
+            )
+            _known[mesh, spec, memory_kind] = interned
+    return interned
 
 
 def _unpickle_named(mesh: Any, spec: Any, memory_kind: str | None) -> NamedSharding:
@@ -442,15 +447,15 @@ def _unpickle_named(mesh: Any, spec: Any, memory_kind: str | None) -> NamedShard
 def named_tiles(sizes: tuple[int, ...], names: tuple, cut: tuple[tuple, ...]) -> Tiles:
     coordinates = np.indices(sizes).reshape(len(sizes), -1)  # of each device, in mesh order
     where = dict(zip(names, range(len(names)), strict=True))
-    parts, places = [], []
+    parts, shards = [], []
     for axes in cut:
-        n, place = 1, np.zeros(coordinates.shape[1], int)
+        n, index = 1, np.zeros(coordinates.shape[1], int)
         for name in axes:
             size = sizes[where[name]]
-            n, place = n * size, place * size + coordinates[where[name]]
+            n, index = n * size, index * size + coordinates[where[name]]
         parts.append(n)
-        places.append(place)
-    stacked = np.stack(places, 1) if places else np.zeros((coordinates.shape[1], 0), int)
+        shards.append(index)
+    stacked = np.stack(shards, 1) if shards else np.zeros((coordinates.shape[1], 0), int)
     return Tiles(tuple(parts), tuple([tuple(row) for row in stacked.tolist()]))
 
 
@@ -489,11 +494,11 @@ def check_axes(spec: PartitionSpec, mesh: Any) -> None:
             )
     twice = [n for n in dict.fromkeys(names) if names.count(n) > 1]
     if twice:
-        places = [i for i in range(len(spec)) if twice[0] in spec.axes(i)]
-        kept = PartitionSpec(
+        repeated = [i for i in range(len(spec)) if twice[0] in spec.axes(i)]
+        fitting = PartitionSpec(
             *[
-                tuple(n for n in dict.fromkeys(spec.axes(i)) if n != twice[0] or i == places[0])
-                if i in places
+                tuple(n for n in dict.fromkeys(spec.axes(i)) if n != twice[0] or i == repeated[0])
+                if i in repeated
                 else spec[i]
                 for i in range(len(spec))
             ]
@@ -503,12 +508,12 @@ def check_axes(spec: PartitionSpec, mesh: Any) -> None:
             f"positional dimension, but {spec!r} has duplicate entries for {twice[0]!r}",
             got=f"{spec!r}, which names {twice[0]!r} "
             + (
-                f"for dimensions {' and '.join(map(str, places))}"
-                if len(places) > 1
-                else f"twice for dimension {places[0]}"
+                f"for dimensions {' and '.join(map(str, repeated))}"
+                if len(repeated) > 1
+                else f"twice for dimension {repeated[0]}"
             ),
             expected="each axis of the mesh at most once",
-            fix=f"use {kept!r}",
+            fix=f"use {fitting!r}",
             spec=spec,
             mesh=mesh,
         )
@@ -546,17 +551,17 @@ def fitting_spec(spec: PartitionSpec, shape: tuple, mesh: Any) -> PartitionSpec:
     found: list[Any] = [list(spec.axes(i)) for i in range(len(shape))]
     homeless = []
     for i, names in enumerate(found):
-        kept: list[Any] = []
+        axes: list[Any] = []
         for name in names:
-            if dims.is_dim(shape[i]) or shape[i] % math.prod([sizes[n] for n in (*kept, name)]):
+            if dims.is_dim(shape[i]) or shape[i] % math.prod([sizes[n] for n in (*axes, name)]):
                 homeless.append(name)
             else:
-                kept.append(name)
-        found[i] = kept
+                axes.append(name)
+        found[i] = axes
     for name in homeless:
-        for i, kept in enumerate(found):
-            if not kept and not dims.is_dim(shape[i]) and shape[i] % sizes[name] == 0 < shape[i]:
-                kept.append(name)
+        for i, axes in enumerate(found):
+            if not axes and not dims.is_dim(shape[i]) and shape[i] % sizes[name] == 0 < shape[i]:
+                axes.append(name)
                 break
     while found and not found[-1]:
         found.pop()
@@ -597,7 +602,7 @@ def with_dimension(
     return sharding.with_spec(sharding.spec.update(partitions=tuple(parts)))
 
 
-def divided_alike(a: NamedSharding | None, b: NamedSharding | None) -> bool:
+def same_sharding(a: NamedSharding | None, b: NamedSharding | None) -> bool:
     """Return whether two types have equal shardings; a type without one is unsharded."""
     if a is b:
         return True

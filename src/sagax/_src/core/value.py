@@ -126,17 +126,17 @@ class Array:
 
     @property
     def committed(self) -> bool:
-        """Whether the array is committed to its devices, so that computations with it run there."""
+        """True if the array is committed to its devices, so that computations with it run there."""
         raise self._unknown("committed")
 
     @property
     def is_fully_addressable(self) -> bool:
-        """Whether all shards are on devices of this process."""
+        """True if all shards are on devices of this process."""
         raise self._unknown("is_fully_addressable")
 
     @property
     def is_fully_replicated(self) -> bool:
-        """Whether each device holds the whole array."""
+        """True if each device holds the whole array."""
         raise self._unknown("is_fully_replicated")
 
     @property

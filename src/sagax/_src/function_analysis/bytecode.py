@@ -137,9 +137,11 @@ def _scan(code: CodeType) -> Scan:
     if now is not None:
         loads.append(now)
     parameters = frozenset(code.co_varnames[: code.co_argcount + code.co_kwonlyargcount])
-    once = {v: load for v, load in aliases.items() if stores[v] == 1 and v not in parameters}
+    single_assignments = {
+        v: load for v, load in aliases.items() if stores[v] == 1 and v not in parameters
+    }
     return Scan(
-        tuple(dict.fromkeys(_expanded(load, once) for load in loads)),
+        tuple(dict.fromkeys(_expanded(load, single_assignments) for load in loads)),
         tuple(c for c in code.co_consts if isinstance(c, CodeType)),
         frozenset(stored),
         frozenset(stores),

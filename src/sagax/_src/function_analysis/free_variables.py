@@ -27,8 +27,8 @@ from sagax._src.function_analysis import bytecode
 
 MISSING: Final = type("Missing", (), {"__repr__": lambda self: "<not defined>"})()
 
-_MOST_CODES = 64
-_MOST_READS = 256
+_MAX_CODES = 64
+_MAX_VARIABLES = 256
 _LONGEST_TUPLE = 64
 _PLAIN = frozenset((bool, int, float, complex, str, bytes, type(None)))
 
@@ -79,7 +79,7 @@ class Link(NamedTuple):
 
 
 @record(slots=True, eq=False)
-class Read:
+class FreeVariable:
     """A free variable, and the steps from a name to its value."""
 
     text: str
@@ -120,7 +120,7 @@ class _Scope(NamedTuple):
     bound: Mapping[str, Any]  # parameters with known values
 
 
-def outside(fun: Any, bound: Mapping[str, Any]) -> list[Read]:
+def find_free_variables(fun: Any, bound: Mapping[str, Any]) -> list[FreeVariable]:
     """Return the captured values that `fun`, and the user's functions it refers to, may read.
 
     `bound` has the values of known parameters, such as a static `self`, and an `Instance` for those of which
@@ -129,7 +129,7 @@ def outside(fun: Any, bound: Mapping[str, Any]) -> list[Read]:
     todo: list[tuple[CodeType, _Scope]] = []
     seen: set[Any] = set()
     codes: list[CodeType] = []
-    reads: dict[Any, Read] = {}
+    variables: dict[Any, FreeVariable] = {}
 
     def enter(function: Any, known: Mapping[str, Any] = _NOTHING, first: tuple = ()) -> None:
         while True:
@@ -153,7 +153,7 @@ def outside(fun: Any, bound: Mapping[str, Any]) -> list[Read]:
             enter(original, known, first)
 
     enter(fun, bound)
-    while todo and len(seen) < _MOST_CODES and len(reads) < _MOST_READS:
+    while todo and len(seen) < _MAX_CODES and len(variables) < _MAX_VARIABLES:
         code, scope = todo.pop()
         key = (id(code), *((name, id(value)) for name, value in scope.bound.items()))
         if key in seen:
@@ -167,12 +167,12 @@ def outside(fun: Any, bound: Mapping[str, Any]) -> list[Read]:
         for load in found.loads:
             read = _follow(load, inside, code, enter)
             if read is not None:
-                reads.setdefault(
+                variables.setdefault(
                     (id(code), load.offset, *[(id(x.holder), x.key) for x in read.links]), read
                 )
     stored = frozenset[Any]().union(*(bytecode.scan(code).stored for code in codes))
     # Names that the function itself assigns are not free.
-    return [read for read in reads.values() if read.links[-1].key not in stored]
+    return [read for read in variables.values() if read.links[-1].key not in stored]
 
 
 def _narrowed(code: CodeType, scope: _Scope) -> _Scope:
@@ -194,7 +194,7 @@ def _is_own(code: CodeType) -> bool:
     return _is_own_file(code.co_filename)
 
 
-def _follow(load: bytecode.Load, scope: _Scope, code: CodeType, enter: Any) -> Read | None:
+def _follow(load: bytecode.Load, scope: _Scope, code: CodeType, enter: Any) -> FreeVariable | None:
     """Follow a load to its value, if it is watched, and enter functions on the path."""
     links: list[Link] = []
     text = load.name
@@ -215,7 +215,7 @@ def _follow(load: bytecode.Load, scope: _Scope, code: CodeType, enter: Any) -> R
         if value is MISSING:
             return None
         if links and is_value(value):
-            return Read(text, tuple(links), value, code, load.offset, load.line)
+            return FreeVariable(text, tuple(links), value, code, load.offset, load.line)
         if isinstance(value, (types.FunctionType, types.MethodType, functools.partial)):
             enter(value)
             return None
@@ -318,14 +318,14 @@ def _attribute(value: Any, name: str, enter: Any) -> Link | None:
 class Ran:
     """The executed instructions of the observed code objects."""
 
-    __slots__ = ("places", "whole")
+    __slots__ = ("positions", "whole")
 
     def __init__(self) -> None:
-        self.places: set[tuple[int, int]] = set()  # id of the code, offset
+        self.positions: set[tuple[int, int]] = set()  # id of the code, offset
         self.whole: set[int] = set()  # code whose earlier trace was reused
 
-    def __contains__(self, read: Read) -> bool:
-        return (id(read.code), read.offset) in self.places or id(read.code) in self.whole
+    def __contains__(self, read: FreeVariable) -> bool:
+        return (id(read.code), read.offset) in self.positions or id(read.code) in self.whole
 
 
 class _Local(threading.local):
@@ -341,15 +341,15 @@ def reused(functions: Iterable[Any]) -> None:
         return
     for function in functions:
         if callable(function):
-            reused_reads(outside(function, _NOTHING))
+            mark_reused(find_free_variables(function, _NOTHING))
 
 
-def reused_reads(found: Iterable[Read]) -> None:
+def mark_reused(found: Iterable[FreeVariable]) -> None:
     """Mark free variables as reused, given the executed instructions."""
     if _local.active:
-        places = [(id(read.code), read.offset) for read in found]
+        positions = [(id(read.code), read.offset) for read in found]
         for ran in _local.active:
-            ran.places.update(places)
+            ran.positions.update(positions)
 
 
 @contextmanager
@@ -375,7 +375,7 @@ if sys.version_info >= (3, 12):
     def _on_instruction(code: CodeType, offset: int) -> Any:
         active = _local.active
         for ran in active:
-            ran.places.add((id(code), offset))
+            ran.positions.add((id(code), offset))
         # disable the event unless another trace waits for it
         return _monitoring.DISABLE if active and _users[id(code)] == 1 else None
 
@@ -432,7 +432,7 @@ else:
         def each(frame: Any, event: Any, arg: Any) -> Any:
             if event == "opcode":
                 for active in _local.active:
-                    active.places.add((id(frame.f_code), frame.f_lasti))
+                    active.positions.add((id(frame.f_code), frame.f_lasti))
             return each
 
         def enter(frame: Any, event: Any, arg: Any) -> Any:
@@ -455,13 +455,13 @@ __all__ = [
     "Instance",
     "Link",
     "Ran",
-    "Read",
+    "FreeVariable",
     "fetch",
     "instance_of",
     "is_value",
-    "outside",
+    "find_free_variables",
     "reused",
-    "reused_reads",
+    "mark_reused",
     "running",
     "same",
 ]

@@ -19,19 +19,19 @@ _DEPTH = 4
 class Same:
     """An object compared by identity, and kept alive so that its id stays unique."""
 
-    __slots__ = ("thing",)
+    __slots__ = ("value",)
 
-    def __init__(self, thing: Any) -> None:
-        self.thing = thing
+    def __init__(self, value: Any) -> None:
+        self.value = value
 
     def __hash__(self) -> int:
-        return id(self.thing)
+        return id(self.value)
 
     def __eq__(self, other: object) -> bool:
-        return type(other) is Same and other.thing is self.thing
+        return type(other) is Same and other.value is self.value
 
 
-def meaning(fun: types.FunctionType) -> tuple | None:
+def function_key(fun: types.FunctionType) -> tuple | None:
     """Return a key that functions of the same meaning share, or None.
 
     Only nested functions have one: functions of a module are unique. Values other than plain numbers and
@@ -42,14 +42,14 @@ def meaning(fun: types.FunctionType) -> tuple | None:
     return _function(fun, _DEPTH, ())
 
 
-def meaning_of(*things: Any) -> tuple | None:
+def combined_key(*objects: Any) -> tuple | None:
     """Return a key for functions and constants together, or None.
 
     Functions of a module have one too here, which includes the globals that they read.
     """
     keys = [
         _function(x, _DEPTH, ()) if type(x) is types.FunctionType else _value(x, _DEPTH, ())
-        for x in things
+        for x in objects
     ]
     return None if any(k is None for k in keys) else tuple(keys)
 
@@ -65,9 +65,12 @@ def origin(fun: Any) -> Any:
 def _function(fun: types.FunctionType, depth: int, above: tuple) -> tuple | None:
     if fun in above:  # a recursive function
         return ("above", above.index(fun))
-    made = fun.__dict__.get("_transformation")
-    if made is not None:  # a sagax transformation, which has no other dependencies
-        keys = [_value(made.key, depth, above), _value(made.fun, depth - 1, (*above, fun))]
+    transformation = fun.__dict__.get("_transformation")
+    if transformation is not None:  # a sagax transformation, which has no other dependencies
+        keys = [
+            _value(transformation.key, depth, above),
+            _value(transformation.fun, depth - 1, (*above, fun)),
+        ]
         return None if any(k is None for k in keys) else ("transformed", *keys)
     if depth == 0 or (fun.__dict__ and set(fun.__dict__) != {"__wrapped__"}):
         return None

@@ -23,7 +23,7 @@ from sagax._src.core.value import Array
 from sagax._src.diagnostics.spans import is_sagax
 from sagax._src.function_analysis import bytecode, identity
 
-__all__ = ["Impure", "Reads", "check_class", "reads_of"]
+__all__ = ["FreeVariables", "Impure", "check_class", "pure_free_variables"]
 
 _MOST_FUNCTIONS = 64
 _PLAIN = frozenset((bool, int, float, complex, str, bytes, type(None), type(Ellipsis), range))
@@ -76,7 +76,7 @@ class Impure(Exception):
     """The function may have side effects, or free variables that the analysis cannot find."""
 
 
-class Reads:
+class FreeVariables:
     """The free variables of a function, with their values at the time of the analysis.
 
     `arrays` are the function's own free variables that hold arrays: (name, holder) with the name of a closure
@@ -94,7 +94,7 @@ class Reads:
         self.functions: list[tuple[types.FunctionType, tuple]] = []
         self.contents: list[tuple[Any, Any]] = []
 
-    def hold(self, fun: Any) -> bool:
+    def are_unchanged(self, fun: Any) -> bool:
         """Return whether `fun`, with the analyzed code, would read unchanged values now."""
         for space, name, value in self.bound:
             if space.get(name, _missing) is not value and not _same(
@@ -141,12 +141,12 @@ class Reads:
                 cells[fun.__code__.co_freevars.index(name)] = types.CellType(value)
             else:
                 space = {**space, name: value}
-        made = types.FunctionType(
+        rebuilt = types.FunctionType(
             fun.__code__, space, fun.__name__, fun.__defaults__, tuple(cells) or None
         )
-        made.__kwdefaults__ = fun.__kwdefaults__
-        made.__qualname__ = fun.__qualname__
-        return made
+        rebuilt.__kwdefaults__ = fun.__kwdefaults__
+        rebuilt.__qualname__ = fun.__qualname__
+        return rebuilt
 
 
 def _defaults(fun: types.FunctionType) -> tuple:
@@ -172,8 +172,8 @@ def _same(old: Any, new: Any) -> bool:
     if kind in _PLAIN:
         return old == new and repr(old) == repr(new)
     if kind is types.FunctionType:
-        meaning = identity.meaning(old)
-        return meaning is not None and meaning == identity.meaning(new)
+        key = identity.function_key(old)
+        return key is not None and key == identity.function_key(new)
     return False
 
 
@@ -191,10 +191,10 @@ def _snapshot(value: Any) -> Any:
     return identity.Same(value)
 
 
-def reads_of(fun: Any, also: Sequence[Any], given_containers: bool) -> Reads:
+def pure_free_variables(fun: Any, also: Sequence[Any], has_containers: bool) -> FreeVariables:
     """Return the free variables of `fun`, and of the functions among its arguments `also`.
 
-    `given_containers`: whether an argument is a container of the caller, whose mutation would be visible.
+    `has_containers`: whether an argument is a container of the caller, whose mutation would be visible.
     Raises Impure if a call may have side effects.
     """
     look = _Look()
@@ -206,11 +206,11 @@ def reads_of(fun: Any, also: Sequence[Any], given_containers: bool) -> Reads:
         look.value(fun)
     for value in also:
         look.value(value)
-    if look.changes and (look.reads.contents or given_containers):
+    if look.changes and (look.variables.contents or has_containers):
         raise Impure("changes a container that may not be its own")
     if look.namespaces and look.refused:
         raise Impure(", ".join(sorted(look.refused)))
-    return look.reads
+    return look.variables
 
 
 def _is_attribute(step: tuple[str, Any]) -> bool:
@@ -221,9 +221,9 @@ class _Look:
     """Analyze a function and all its callees."""
 
     def __init__(self) -> None:
-        self.reads = Reads()
+        self.variables = FreeVariables()
         self.seen: set[int] = set()
-        self.kept: list[Any] = []  # keeps ids valid
+        self.keep_alive: list[Any] = []  # keeps ids valid
         self.changes = False
         self.namespaces = False  # a sagax module escapes, so that any of its attributes may be read
         self.left = _MOST_FUNCTIONS
@@ -236,7 +236,7 @@ class _Look:
         if id(fun) in self.seen:
             return
         self.seen.add(id(fun))
-        self.kept.append(fun)
+        self.keep_alive.append(fun)
         if is_sagax(fun.__code__.co_filename):
             self._ours(fun)
             return
@@ -246,9 +246,9 @@ class _Look:
         if fun.__dict__.keys() - {"__wrapped__"}:
             raise Impure(f"{fun.__name__} has attributes, which may change")
         if not own:
-            self.reads.functions.append((fun, _parts(fun)))
+            self.variables.functions.append((fun, _parts(fun)))
         else:
-            self.reads.own_defaults = _defaults(fun)
+            self.variables.own_defaults = _defaults(fun)
         for default in _defaults(fun):
             self.value(default)
         cells = bytecode.cells_of(fun)
@@ -258,12 +258,12 @@ class _Look:
             except ValueError:
                 raise Impure(f"{name} is not bound yet") from None
             if own and is_concrete(value):
-                self.reads.arrays[name] = None
+                self.variables.arrays[name] = None
                 continue
             if own:
-                self.reads.own_cells[name] = value
+                self.variables.own_cells[name] = value
             else:
-                self.reads.cells.append((cell, value))
+                self.variables.cells.append((cell, value))
             if not isinstance(value, types.ModuleType):
                 self.value(value)
         self._code(fun.__code__, fun.__globals__, cells, frozenset(), own)
@@ -308,9 +308,9 @@ class _Look:
     def _read_global(self, space: dict, name: str, attributes: Sequence[str], own: bool) -> None:
         value = space.get(name, _missing)
         if own and is_concrete(value):
-            self.reads.arrays[name] = space
+            self.variables.arrays[name] = space
             return
-        self.reads.bound.append((space, name, value))
+        self.variables.bound.append((space, name, value))
         if value is _missing:
             if name not in _BUILTINS or not hasattr(builtins, name):
                 raise Impure(f"{name} is not known to be harmless")
@@ -336,7 +336,7 @@ class _Look:
             if library in _LIBRARIES:
                 return
             if library.partition(".")[0] != "sagax":
-                self.reads.bound.append((vars(module), name, value))
+                self.variables.bound.append((vars(module), name, value))
                 if vars(module).get(name, _missing) is not value:
                     raise Impure(f"{library}.{name} is made when it is read")
                 module = value if isinstance(value, types.ModuleType) else module
@@ -372,13 +372,13 @@ class _Look:
             if id(value) in self.seen:
                 return
             self.seen.add(id(value))
-            self.reads.contents.append((value, _snapshot(value)))
+            self.variables.contents.append((value, _snapshot(value)))
             for part in value.values() if kind is dict else value:
                 self.value(part)
         elif kind is np.ndarray:
             if value.nbytes > tuning.EAGER_TRANSFORM_MAX_ARRAY_BYTES or value.dtype.hasobject:
                 raise Impure("a large NumPy array, which may change")
-            self.reads.contents.append((value, _snapshot(value)))
+            self.variables.contents.append((value, _snapshot(value)))
         elif isinstance(value, type):
             check_class(value)
         elif isinstance(value, (types.BuiltinFunctionType, np.ufunc)):
@@ -407,10 +407,10 @@ class _Look:
         if id(value) in self.seen:
             return
         self.seen.add(id(value))
-        self.kept.append(value)
+        self.keep_alive.append(value)
         _trust(type(value).__module__, type(value).__name__)
         own = getattr(value, "__dict__", {})
-        self.reads.bound += [(own, name, part) for name, part in own.items() if _may_call(part)]
+        self.variables.bound += [(own, name, part) for name, part in own.items() if _may_call(part)]
         for part in _fields(value):
             if _may_call(part):
                 self.value(part)

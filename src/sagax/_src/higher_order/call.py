@@ -19,7 +19,7 @@ from sagax._src.core.tangents import (
     transposed_operands,
 )
 from sagax._src.lazy_import import lazy_imports
-from sagax._src.transforms.prune import prune_program
+from sagax._src.transforms.prune import prune_subjaxpr
 
 
 @lazy_imports
@@ -36,7 +36,7 @@ jit_p = Primitive(
     family=HIGHER_ORDER,
     cotangent_mask=CotangentMask.INSIDE,
     multiple_results=True,
-    holds_program=True,
+    is_higher_order=True,
 )
 jit_p.is_call = True
 
@@ -53,7 +53,7 @@ def call(closed: ClosedJaxpr, args: Sequence[Any], **params: Any) -> list:
     return jit_p.bind(*args, jaxpr=closed, **params)
 
 
-jit_p.tells_vma = True
+jit_p.sets_vma = True
 
 
 @jit_p.abstract
@@ -126,7 +126,7 @@ def _(
 
 @jit_p.prune
 def _(used: list[bool], *, jaxpr: ClosedJaxpr, **params: Any) -> tuple:
-    small, operands = prune_program(jaxpr, used)
+    small, operands = prune_subjaxpr(jaxpr, used)
     return {"jaxpr": small, **params}, operands, used
 
 

@@ -30,13 +30,13 @@ class UnsupportedOptionError(ArgumentError, NotImplementedError):
 class Converted:
     """A traced function of its arguments and of its captured values."""
 
-    __slots__ = ("__name__", "_body", "_kept", "_moved", "_tree")
+    __slots__ = ("__name__", "_body", "_constants", "_moved", "_tree")
 
     def __init__(self, body: Body, tree: Any, moved: Sequence[int]) -> None:
         self._body = body
         self._tree = tree
         self._moved = tuple(moved)  # the captured values that became arguments
-        self._kept = {i: c for i, c in enumerate(body.consts) if i not in self._moved}
+        self._constants = {i: c for i, c in enumerate(body.consts) if i not in self._moved}
         self.__name__ = body.name
 
     def __call__(self, *args: Any) -> Any:
@@ -51,7 +51,7 @@ class Converted:
                 f"pass arguments like the example, then the {len(self._moved)} values it closed over",
             )
         given = dict(zip(self._moved, args[n:], strict=True))
-        consts = [given.get(i, self._kept.get(i)) for i in range(len(self._body.consts))]
+        consts = [given.get(i, self._constants.get(i)) for i in range(len(self._body.consts))]
         outs = eval_jaxpr(self._body.jaxpr.jaxpr, (), *consts, *leaves)
         return self._body.out_tree.unflatten(outs)
 

@@ -19,13 +19,17 @@ from sagax._src.higher_order.compiler_attributes import Attributes
 from sagax._src.higher_order.trace_bodies import operand_leaves
 
 composite_p = Primitive(
-    "composite", family=HIGHER_ORDER, key_rule=UNTRACKED, multiple_results=True, holds_program=True
+    "composite",
+    family=HIGHER_ORDER,
+    key_rule=UNTRACKED,
+    multiple_results=True,
+    is_higher_order=True,
 )
 
 _NAME = re.compile(r"[a-zA-Z][a-zA-Z0-9_]*([.][a-zA-Z0-9_$]+)+")
 
 
-composite_p.tells_vma = True
+composite_p.sets_vma = True
 
 
 @composite_p.abstract
@@ -95,7 +99,7 @@ def composite(decomposition: Callable, name: str, version: int = 0) -> Callable:
 
     def apply(*args: Any, **attributes: Any) -> Any:
         leaves, tree = operand_leaves("composite", "args", args)
-        held = Attributes("composite", {k: v for k, v in attributes.items() if v is not None})
+        static = Attributes("composite", {k: v for k, v in attributes.items() if v is not None})
         out_tree: Any = None
 
         def flat(*values: Any) -> list:
@@ -108,7 +112,7 @@ def composite(decomposition: Callable, name: str, version: int = 0) -> Callable:
         jaxpr, consts = stage(flat, [aval_of(x) for x in leaves], info)
         closed = ClosedJaxpr(hoist_constants(jaxpr), ())
         outs = composite_p.bind(
-            *consts, *leaves, jaxpr=closed, name=name, version=version, attributes=held
+            *consts, *leaves, jaxpr=closed, name=name, version=version, attributes=static
         )
         return out_tree.unflatten(outs)
 

@@ -55,14 +55,14 @@ from sagax._src.primitives.makers import broadcast_to, scalar_like
 from sagax._src.primitives.mesh_axes import vary_like
 from sagax._src.primitives.random_bits import shared
 from sagax._src.primitives.structural import convert, expand_dims, moveaxis, zeros_of
-from sagax._src.transforms.batch import batch_jaxpr, place
-from sagax._src.transforms.derived import derived, derived_program
+from sagax._src.transforms.batch import batch_jaxpr, move_batch_dim
+from sagax._src.transforms.derived import derived, derived_jaxpr
 from sagax._src.transforms.jvp import jvp_jaxpr
 from sagax._src.transforms.linearize import linearize_jaxpr
-from sagax._src.transforms.prune import prune_program
+from sagax._src.transforms.prune import prune_subjaxpr
 from sagax._src.transforms.transpose import transpose_jaxpr
 
-cond_p = Primitive("cond", family=HIGHER_ORDER, multiple_results=True, holds_program=True)
+cond_p = Primitive("cond", family=HIGHER_ORDER, multiple_results=True, is_higher_order=True)
 cond_p.is_control = True
 
 # Operands: the index of the branch (int32, in range), then the operands of every branch.
@@ -76,7 +76,7 @@ def _(index: Any, *avals: Any, branches: tuple) -> list:
     ]
 
 
-cond_p.tells_vma = True
+cond_p.sets_vma = True
 
 
 @cond_p.stage
@@ -135,11 +135,11 @@ def _bind(index: Any, branches: Sequence[ClosedJaxpr], operands: Sequence[Any]) 
 def _(primals: Sequence, tangents: Sequence, *, branches: tuple) -> tuple:
     index, *ops = primals
     nonzero = nonzero_marks(tangents[1:])
-    wanted = _in_any(jvp_jaxpr(b, nonzero)[1] for b in branches)
-    derived = [jvp_jaxpr(b, nonzero, wanted)[0] for b in branches]
+    nonzero_out = _in_any(jvp_jaxpr(b, nonzero)[1] for b in branches)
+    derived = [jvp_jaxpr(b, nonzero, nonzero_out)[0] for b in branches]
     outs = _bind(index, derived, [*ops, *nonzero_tangents(tangents[1:])])
     n = len(branches[0].out_avals)
-    return outs[:n], spread_tangents(outs[n:], wanted, list(map(aval_of, outs[:n])))
+    return outs[:n], spread_tangents(outs[n:], nonzero_out, list(map(aval_of, outs[:n])))
 
 
 def _in_any(marks: Iterable[Sequence[bool]]) -> tuple[bool, ...]:
@@ -151,8 +151,8 @@ def _in_any(marks: Iterable[Sequence[bool]]) -> tuple[bool, ...]:
 def _(primals: Sequence, tangents: Sequence, *, branches: tuple) -> tuple:
     index, *ops = primals
     nonzero = nonzero_marks(tangents[1:])
-    wanted = _in_any(linearize_jaxpr(b, nonzero).nonzero_out for b in branches)
-    splits = [linearize_jaxpr(b, nonzero, wanted) for b in branches]
+    nonzero_out = _in_any(linearize_jaxpr(b, nonzero).nonzero_out for b in branches)
+    splits = [linearize_jaxpr(b, nonzero, nonzero_out) for b in branches]
     n_out = len(branches[0].out_avals)
     # Residuals of a branch are stored in slots; branches share slots of equal types.
     slots: list[Any] = []
@@ -167,11 +167,11 @@ def _(primals: Sequence, tangents: Sequence, *, branches: tuple) -> tuple:
                 continue
             aval = split.known.out_avals[k]
             plain = intern_aval(aval.shape, aval.dtype)
-            alike = slots_of_type.setdefault(plain, [])
-            if used[plain] == len(alike):
-                alike.append(len(slots))
+            candidates = slots_of_type.setdefault(plain, [])
+            if used[plain] == len(candidates):
+                candidates.append(len(slots))
                 slots.append(aval)
-            plan.append(("slot", alike[used[plain]], k))
+            plan.append(("slot", candidates[used[plain]], k))
             used[plain] += 1
         plans.append(plan)
     known = [
@@ -185,8 +185,8 @@ def _(primals: Sequence, tangents: Sequence, *, branches: tuple) -> tuple:
         _taking_slots(split.linear, plan, ops, slots)
         for split, plan in zip(splits, plans, strict=True)
     ]
-    pushed = _bind(index, linear, [*ops, *residuals, *given]) if any(wanted) else []
-    return outs[:n_out], spread_tangents(pushed, wanted, list(map(aval_of, outs[:n_out])))
+    pushed = _bind(index, linear, [*ops, *residuals, *given]) if any(nonzero_out) else []
+    return outs[:n_out], spread_tangents(pushed, nonzero_out, list(map(aval_of, outs[:n_out])))
 
 
 def _with_slots(known: ClosedJaxpr, plan: list, slots: list, n_out: int) -> ClosedJaxpr:
@@ -201,7 +201,7 @@ def _with_slots(known: ClosedJaxpr, plan: list, slots: list, n_out: int) -> Clos
         ]
 
     key = (memo_keys.BRANCH_WITH_SLOTS, n_out, tuple(used.items()), *slots)
-    return derived_program(known.jaxpr, key, fun, known.in_avals)[0]
+    return derived_jaxpr(known.jaxpr, key, fun, known.in_avals)[0]
 
 
 def _taking_slots(linear: ClosedJaxpr, plan: list, ops: list, slots: list) -> ClosedJaxpr:
@@ -214,7 +214,7 @@ def _taking_slots(linear: ClosedJaxpr, plan: list, ops: list, slots: list) -> Cl
 
     tangents = linear.in_avals[len(plan) :]
     avals = [*(aval_of(o) for o in ops), *slots, *tangents]
-    return derived_program(
+    return derived_jaxpr(
         linear.jaxpr, (memo_keys.BRANCH_TAKING_SLOTS, tuple(plan), *avals), fun, avals
     )[0]
 
@@ -223,7 +223,7 @@ def _taking_slots(linear: ClosedJaxpr, plan: list, ops: list, slots: list) -> Cl
 def _(cts: Sequence, index: Any, *args: Any, branches: tuple) -> list:
     linear, nonzero = linear_marks(args), nonzero_marks(cts)
     pairs = [transpose_jaxpr(b, linear, nonzero) for b in branches]
-    wanted = _in_any(marks for _, marks in pairs)
+    nonzero_out = _in_any(marks for _, marks in pairs)
     linear_avals = [a.aval for a in args if type(a) is Linear]
 
     def filled(closed: ClosedJaxpr, marks: Sequence[bool]) -> ClosedJaxpr:
@@ -231,17 +231,17 @@ def _(cts: Sequence, index: Any, *args: Any, branches: tuple) -> list:
             found = iter(eval_jaxpr(closed.jaxpr, closed.consts, *xs))
             return [
                 next(found) if m else zeros_of(a)
-                for m, w, a in zip(marks, wanted, linear_avals, strict=True)
+                for m, w, a in zip(marks, nonzero_out, linear_avals, strict=True)
                 if w
             ]
 
-        return derived_program(
-            closed.jaxpr, (memo_keys.BRANCH_FILLED, *wanted), fun, closed.in_avals
+        return derived_jaxpr(
+            closed.jaxpr, (memo_keys.BRANCH_FILLED, *nonzero_out), fun, closed.in_avals
         )[0]
 
     transposed = [filled(closed, marks) for closed, marks in pairs]
-    found = _bind(index, transposed, transposed_operands(args, cts)) if any(wanted) else []
-    return [None, *spread_cotangents(found, wanted, args)]
+    found = _bind(index, transposed, transposed_operands(args, cts)) if any(nonzero_out) else []
+    return [None, *spread_cotangents(found, nonzero_out, args)]
 
 
 @cond_p.batch
@@ -255,7 +255,7 @@ def _(axis: Any, args: Sequence, in_dims: Sequence, *, branches: tuple) -> tuple
         return _bind(index, batched, ops), [0 if f else None for f in force]
     # Examples choose differently: run every branch on all examples, and select.
     index = moveaxis(index, d_index, 0)
-    ops = [place(x, d, 0, axis) for x, d in zip(ops, d_ops, strict=True)]
+    ops = [move_batch_dim(x, d, 0, axis) for x, d in zip(ops, d_ops, strict=True)]
     results = []
     for i, b in enumerate(branches):
         closed, _ = batch_jaxpr(b, axis, (0,) * len(ops), True)
@@ -293,9 +293,9 @@ def _where(pred: Any, x: Any, y: Any) -> Any:
 
 @cond_p.prune
 def _(used: list[bool], *, branches: tuple) -> tuple:
-    read = [prune_program(b, used)[1] for b in branches]
+    read = [prune_subjaxpr(b, used)[1] for b in branches]
     operands = _in_any(read)
-    smaller = tuple([prune_program(b, used, operands)[0] for b in branches])
+    smaller = tuple([prune_subjaxpr(b, used, operands)[0] for b in branches])
     return {"branches": smaller}, [True, *operands], used
 
 

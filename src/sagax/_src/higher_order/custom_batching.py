@@ -31,7 +31,7 @@ from sagax._src.higher_order.scan import traced_scan
 from sagax._src.higher_order.trace_bodies import operand_leaves, trace_body
 from sagax._src.primitives.structural import instantiate
 from sagax._src.source_stacks import apart
-from sagax._src.transforms.batch import BatchAxis, in_front, place
+from sagax._src.transforms.batch import BatchAxis, in_front, move_batch_dim
 from sagax._src.transforms.jvp import jvp_flat, jvp_jaxpr
 
 custom_vmap_p = Primitive(
@@ -39,14 +39,14 @@ custom_vmap_p = Primitive(
     family=HIGHER_ORDER,
     key_rule=UNTRACKED,
     multiple_results=True,
-    holds_program=True,
+    is_higher_order=True,
 )
 
 # Operands: captured values, then arguments. `rule(size, which, *args)`, on flat values mapped along 0 where
 # marked in `which`, returns flat outputs and marks.
 
 
-custom_vmap_p.tells_vma = True
+custom_vmap_p.sets_vma = True
 
 
 @custom_vmap_p.abstract
@@ -128,12 +128,12 @@ def _(
             both[i] = both[i] or mapped
         axis = BatchAxis(size)
         xs = [
-            place(x, 0 if w else None, 0 if b else None, axis)
+            move_batch_dim(x, 0 if w else None, 0 if b else None, axis)
             for x, w, b in zip(values, which, both)
         ]
         ts: list[Any] = [Zero.like(aval_of(x)) for x in xs]
         for i, t, mapped in zip(moving, values[n:], which[n:], strict=True):
-            ts[i] = place(t, 0 if mapped else None, 0 if both[i] else None, axis)
+            ts[i] = move_batch_dim(t, 0 if mapped else None, 0 if both[i] else None, axis)
         found: list[bool] = []
 
         def at(*ys: Any) -> list:
@@ -267,7 +267,7 @@ def _run_rule(
         )
     check_results(outs, result[0], "custom_vmap", rule)
     paths = trees.key_paths(result[0])
-    for i, (out, mark, want) in enumerate(zip(outs, marks, jaxpr.out_avals, strict=True)):
+    for i, (out, mark, expected) in enumerate(zip(outs, marks, jaxpr.out_avals, strict=True)):
         path = trees.argument_path("out", paths[i])
         checks.instance(
             of,
@@ -278,14 +278,14 @@ def _run_rule(
             message="which outputs are mapped must be said by bools",
             show=kind_of,
         )
-        shape = (size, *want.shape) if mark else want.shape
+        shape = (size, *expected.shape) if mark else expected.shape
         aval = aval_of(out)
-        if not dims.same_shape(aval.shape, shape) or aval.dtype != want.dtype:
+        if not dims.same_shape(aval.shape, shape) or aval.dtype != expected.dtype:
             raise ShapeError(
                 f"the rule must return what {name} returns, for all examples",
                 function=of,
                 argument=path,
-                expected=want.update(shape=shape),
+                expected=expected.update(shape=shape),
                 got=aval,
                 fix=f"stack the examples along axis 0 and keep the dtype, as {name} does"
                 if mark

@@ -27,19 +27,19 @@ from sagax._src.higher_order.call import call as call_jaxpr
 from sagax._src.higher_order.call import jit_p
 from sagax._src.primitives.structural import instantiate, reduce_sum
 from sagax._src.source_stacks import apart
-from sagax._src.transforms.batch import batch_flat, place
+from sagax._src.transforms.batch import batch_flat, move_batch_dim
 
 # The function -------------------------------------------------------------------------------------
 
 
-class Meant(NamedTuple):
+class FunctionKey(NamedTuple):
     """Identify a flat function by the functions and plain values that it was created from.
 
     `cell` receives facts about the result when the function has run.
     """
 
-    things: tuple
-    how: tuple
+    functions: tuple
+    details: tuple
     cell: list
 
 
@@ -53,7 +53,7 @@ class Inner:
     """The flat function itself: Python code until it is staged, then a jaxpr with captured values as leading
     operands. Functions with equal keys are staged only the first time."""
 
-    __slots__ = ("fun", "jaxpr", "meant", "name", "n_consts")
+    __slots__ = ("fun", "jaxpr", "function_key", "name", "n_consts")
 
     def __init__(
         self,
@@ -61,9 +61,9 @@ class Inner:
         name: str,
         jaxpr: ClosedJaxpr | None = None,
         n_consts: int = 0,
-        meant: Meant | None = None,
+        function_key: FunctionKey | None = None,
     ) -> None:
-        self.meant = meant
+        self.function_key = function_key
         self.fun = fun
         self.name = name
         self.jaxpr = jaxpr
@@ -76,19 +76,21 @@ class Inner:
 
     def staged(self, args: Sequence[Any]) -> tuple[Inner, list]:
         """Return the function as a jaxpr, and the values that it captured."""
-        avals, meant = [aval_of(a) for a in args], self.meant
+        avals, function_key = [aval_of(a) for a in args], self.function_key
 
-        def make() -> _Staged:
+        def trace_function() -> _Staged:
             info = DebugInfo(self.name, code=function_code(getattr(self.fun, "user", None)))
             jaxpr, consts = stage(self.run, avals, info)
             closed = ClosedJaxpr(hoist_constants(jaxpr), ())
-            return _Staged(closed, consts, [] if meant is None else list(meant.cell))
+            return _Staged(closed, consts, [] if function_key is None else list(function_key.cell))
 
-        if meant is None:
-            found = make()
+        if function_key is None:
+            found = trace_function()
         else:
-            found = trace_cache.traced(meant.things, (*meant.how, *avals), make)
-            meant.cell[:] = found.cell
+            found = trace_cache.traced(
+                function_key.functions, (*function_key.details, *avals), trace_function
+            )
+            function_key.cell[:] = found.cell
         return Inner(None, self.name, found.jaxpr, len(found.consts)), list(found.consts)
 
     def with_consts(self, consts: Sequence[Any]) -> Inner:
@@ -202,7 +204,7 @@ def _bound(rules: Any, consts: list, values: Sequence[Any]) -> Any:
 # custom_jvp -----------------------------------------------------------------------------------------
 
 custom_jvp_p = Primitive(
-    "custom_jvp_call", family=HIGHER_ORDER, multiple_results=True, holds_program=True
+    "custom_jvp_call", family=HIGHER_ORDER, multiple_results=True, is_higher_order=True
 )
 custom_jvp_p.is_call = True
 
@@ -229,18 +231,20 @@ class JvpRules:
             return self
         jvp, n = self.jvp, len(args)
         tangents = [aval_of(a).to_tangent_aval() for a in args]
-        kept = [i for i, t in enumerate(tangents) if t.dtype != dtypes.float0]
+        differentiable = [i for i, t in enumerate(tangents) if t.dtype != dtypes.float0]
 
         def fun(*xs: Any) -> list:
             given = iter(xs[n:])
-            full = [next(given) if i in kept else Zero(t) for i, t in enumerate(tangents)]
+            full = [next(given) if i in differentiable else Zero(t) for i, t in enumerate(tangents)]
             outs, out_tangents = jvp(xs[:n], full)
             return [*outs, *(instantiate(t) for t in out_tangents)]
 
-        jaxpr, captured = stage(fun, [*(aval_of(a) for a in args), *(tangents[i] for i in kept)])
+        jaxpr, captured = stage(
+            fun, [*(aval_of(a) for a in args), *(tangents[i] for i in differentiable)]
+        )
         order = [_position(c, consts) for c in captured]
         return StagedJvpRules(
-            ClosedJaxpr(hoist_constants(jaxpr), ()), order, kept, self.symbolic_zeros
+            ClosedJaxpr(hoist_constants(jaxpr), ()), order, differentiable, self.symbolic_zeros
         )
 
 
@@ -255,13 +259,17 @@ def _position(value: Any, consts: list) -> int:
 class StagedJvpRules(JvpRules):
     """A rule as a jaxpr, with its captured values among the leading operands."""
 
-    __slots__ = ("captured", "closed", "kept")
+    __slots__ = ("captured", "closed", "differentiable")
 
     def __init__(
-        self, closed: ClosedJaxpr, captured: list[int], kept: list[int], symbolic_zeros: bool
+        self,
+        closed: ClosedJaxpr,
+        captured: list[int],
+        differentiable: list[int],
+        symbolic_zeros: bool,
     ) -> None:
         super().__init__(self._none, symbolic_zeros)
-        self.closed, self.captured, self.kept = closed, captured, kept
+        self.closed, self.captured, self.differentiable = closed, captured, differentiable
 
     @staticmethod
     def _none(*_: Any) -> Any:
@@ -270,7 +278,7 @@ class StagedJvpRules(JvpRules):
     def run(
         self, consts: Sequence[Any], primals: Sequence[Any], tangents: Sequence[Any]
     ) -> tuple[list, list]:
-        given = [instantiate(tangents[i]) for i in self.kept]
+        given = [instantiate(tangents[i]) for i in self.differentiable]
         outs = eval_jaxpr(
             self.closed.jaxpr, (), *(consts[i] for i in self.captured), *primals, *given
         )
@@ -282,7 +290,7 @@ def _(trace: StageTrace, args: tuple, params: dict) -> Any:
     return _stage_inner(trace, custom_jvp_p, args, params)
 
 
-custom_jvp_p.tells_vma = True
+custom_jvp_p.sets_vma = True
 
 
 @custom_jvp_p.abstract
@@ -363,7 +371,7 @@ def _(cts: Sequence, *args: Any, inner: Inner, rules: Any) -> list:
 def _(axis: Any, args: Sequence, in_dims: Sequence, *, inner: Inner, rules: JvpRules) -> tuple:
     def fun(*xs: Any) -> list:
         outs, out_dims = batch_flat(inner.run, axis, xs, in_dims)
-        return [place(x, d, 0, axis) for x, d in zip(outs, out_dims, strict=True)]
+        return [move_batch_dim(x, d, 0, axis) for x, d in zip(outs, out_dims, strict=True)]
 
     def jvp(primals: Sequence, tangents: Sequence) -> tuple[list, list]:
         live = nonzero_marks(tangents)
@@ -377,9 +385,9 @@ def _(axis: Any, args: Sequence, in_dims: Sequence, *, inner: Inner, rules: JvpR
             return [*outs, *(instantiate(t) for t in out_ts)]
 
         outs, out_dims = batch_flat(both, axis, ins, dims_all)
-        placed = [place(x, d, 0, axis) for x, d in zip(outs, out_dims, strict=True)]
-        half = len(placed) // 2
-        return placed[:half], placed[half:]
+        moved = [move_batch_dim(x, d, 0, axis) for x, d in zip(outs, out_dims, strict=True)]
+        half = len(moved) // 2
+        return moved[:half], moved[half:]
 
     outs = custom_jvp_p.bind(
         *args, inner=Inner(fun, inner.name), rules=JvpRules(jvp, rules.symbolic_zeros)
@@ -390,7 +398,7 @@ def _(axis: Any, args: Sequence, in_dims: Sequence, *, inner: Inner, rules: JvpR
 # custom_vjp -----------------------------------------------------------------------------------------
 
 custom_vjp_p = Primitive(
-    "custom_vjp_call", family=HIGHER_ORDER, multiple_results=True, holds_program=True
+    "custom_vjp_call", family=HIGHER_ORDER, multiple_results=True, is_higher_order=True
 )
 custom_vjp_p.is_call = True
 # The linear part of such a function: residuals and tangents -> tangents, defined by its transpose only.
@@ -400,7 +408,7 @@ custom_lin_p = Primitive(
     check_rule=Default("it stands for a derivative: what was computed is checked"),
     key_rule=UNTRACKED,
     multiple_results=True,
-    holds_program=True,
+    is_higher_order=True,
 )
 
 
@@ -444,12 +452,12 @@ def _bound_vjp(rules: VjpRules, consts: Any, args: Sequence[Any]) -> VjpRules:
     fwd_jaxpr, fwd_captured = stage(forward, [aval_of(a) for a in args])
     count = n_out[0]
     out_avals, res_avals = fwd_jaxpr.out_avals[:count], fwd_jaxpr.out_avals[count:]
-    wanted: list[Any] = []
+    has_cotangent: list[Any] = []
 
     def backward(*xs: Any) -> list:
         found = rules.bwd(xs[: len(res_avals)], xs[len(res_avals) :])
-        wanted[:] = [c is not None and type(c) is not Zero for c in found]
-        return [c for c, w in zip(found, wanted, strict=True) if w]
+        has_cotangent[:] = [c is not None and type(c) is not Zero for c in found]
+        return [c for c, w in zip(found, has_cotangent, strict=True) if w]
 
     ct_avals = [a.to_tangent_aval() for a in out_avals]
     bwd_jaxpr, bwd_captured = stage(backward, [*res_avals, *ct_avals])
@@ -465,7 +473,7 @@ def _bound_vjp(rules: VjpRules, consts: Any, args: Sequence[Any]) -> VjpRules:
         found = iter(
             eval_jaxpr(bwd_jaxpr, residuals[len(res_avals) :], *own, *(instantiate(c) for c in cts))
         )
-        return [next(found) if w else None for w in wanted]
+        return [next(found) if w else None for w in has_cotangent]
 
     return StagedVjpRules(fwd, bwd, rules.symbolic_zeros, rules.optimize_remat)
 
@@ -484,7 +492,7 @@ def _(trace: StageTrace, args: tuple, params: dict) -> Any:
     return _stage_inner(trace, custom_vjp_p, args, params)
 
 
-custom_vjp_p.tells_vma = True
+custom_vjp_p.sets_vma = True
 custom_vjp_p.abstract_rule = custom_jvp_p.abstract_rule
 custom_vjp_p.effects_rule = custom_jvp_p.effects_rule
 custom_vjp_p.show_rule = custom_jvp_p.show_rule
@@ -558,11 +566,15 @@ def _forward(
 
 # A forward rule as one operation. If all residuals are unused, `value` computes the outputs.
 remat_opt_p = Primitive(
-    "remat_opt", family=HIGHER_ORDER, key_rule=UNTRACKED, multiple_results=True, holds_program=True
+    "remat_opt",
+    family=HIGHER_ORDER,
+    key_rule=UNTRACKED,
+    multiple_results=True,
+    is_higher_order=True,
 )
 
 
-remat_opt_p.tells_vma = True
+remat_opt_p.sets_vma = True
 
 
 @remat_opt_p.abstract
@@ -607,21 +619,21 @@ def values_only(jaxpr: Jaxpr) -> Jaxpr:
 
 def _check_forward(inner: Inner, outs: Sequence[Any]) -> None:
     """Check that the forward rule returns arrays of the same types as the function."""
-    for i, (out, want) in enumerate(zip(outs, inner.jaxpr.out_avals, strict=True)):  # type: ignore[union-attr]
+    for i, (out, expected) in enumerate(zip(outs, inner.jaxpr.out_avals, strict=True)):  # type: ignore[union-attr]
         have = aval_of(out)
-        if not dims.same_shape(have.shape, want.shape) or have.dtype != want.dtype:
+        if not dims.same_shape(have.shape, expected.shape) or have.dtype != expected.dtype:
             raise ArgumentError(
                 f"Custom VJP fwd rule for function {inner.name} must produce a primal output of the shape and dtype "
                 "that the function itself produces",
                 function="custom_vjp",
                 argument=f"output {i} of fwd",
-                expected=want,
+                expected=expected,
                 got=have,
                 fix="compute in fwd what the function computes",
             )
 
 
-custom_lin_p.tells_vma = True
+custom_lin_p.sets_vma = True
 
 
 @custom_lin_p.abstract
@@ -670,7 +682,7 @@ def _(axis: Any, args: Sequence, in_dims: Sequence, *, inner: Inner, rules: VjpR
 
     def fun(*xs: Any) -> list:
         outs, out_dims = batch_flat(inner.run, axis, [*consts, *xs], in_dims)
-        return [place(x, d, 0, axis) for x, d in zip(outs, out_dims, strict=True)]
+        return [move_batch_dim(x, d, 0, axis) for x, d in zip(outs, out_dims, strict=True)]
 
     n_out: list[int] = []
 
@@ -684,33 +696,33 @@ def _(axis: Any, args: Sequence, in_dims: Sequence, *, inner: Inner, rules: VjpR
             return [*outs, *residuals]
 
         found, found_dims = batch_flat(both, axis, [*consts, *xs], in_dims)
-        placed = [place(x, d, 0, axis) for x, d in zip(found, found_dims, strict=True)]
-        return placed[: n_out[0]], placed[n_out[0] :]
+        moved = [move_batch_dim(x, d, 0, axis) for x, d in zip(found, found_dims, strict=True)]
+        return moved[: n_out[0]], moved[n_out[0] :]
 
     def bwd(residuals: Sequence, cts: Sequence) -> list:
         live = nonzero_marks(cts)
-        kept: list[Any] = []
+        nonzero: list[Any] = []
 
         def run(*ys: Any) -> list:
             rs, given = ys[: len(residuals)], iter(ys[len(residuals) :])
             full = [next(given) if m else _example_zero(c) for m, c in zip(live, cts, strict=True)]
             found = rules.bwd(rs, full)
-            kept[:] = [c is not None and type(c) is not Zero for c in found]
-            return [c for c, k in zip(found, kept, strict=True) if k]
+            nonzero[:] = [c is not None and type(c) is not Zero for c in found]
+            return [c for c, k in zip(found, nonzero, strict=True) if k]
 
         ins = [*residuals, *nonzero_tangents(cts)]
         found, found_dims = batch_flat(run, axis, ins, [0] * len(ins))
         pairs = iter(zip(found, found_dims, strict=True))
         out = []
-        for k, d in zip(kept, arg_dims, strict=True):
+        for k, d in zip(nonzero, arg_dims, strict=True):
             if not k:
                 out.append(None)
                 continue
             ct, ct_dim = next(pairs)
             if d is None:  # all examples share the argument: sum their cotangents
-                ct = reduce_sum(place(ct, ct_dim, 0, axis), (0,))
+                ct = reduce_sum(move_batch_dim(ct, ct_dim, 0, axis), (0,))
             else:
-                ct = place(ct, ct_dim, d, axis)
+                ct = move_batch_dim(ct, ct_dim, d, axis)
             out.append(ct)
         return out
 

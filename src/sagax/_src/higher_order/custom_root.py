@@ -43,7 +43,7 @@ from sagax._src.higher_order.trace_bodies import Body, operand_leaves, trace_bod
 from sagax._src.primitives.arithmetic import neg
 from sagax._src.primitives.makers import add_tangents
 from sagax._src.primitives.structural import convert, instantiate, zeros_of
-from sagax._src.transforms.batch import batch_jaxpr, place
+from sagax._src.transforms.batch import batch_jaxpr, move_batch_dim
 from sagax._src.transforms.linearize import linearize_jaxpr
 from sagax._src.transforms.transpose import NotLinearError, transposed_from
 
@@ -71,13 +71,13 @@ def _check_like(
     tree: Any,
     avals: Sequence[Any],
     reference: str,
-    want_tree: Any,
-    want: Sequence[Any],
+    expected_tree: Any,
+    expected: Sequence[Any],
     kind: Any = ArgumentError,
 ) -> None:
     """Raise, naming the leaf, unless the result of the function `what` has the type of `reference`."""
-    if tree != want_tree:
-        found = trees.structure_mismatch(want_tree, tree, reference, f"the result of {what}")
+    if tree != expected_tree:
+        found = trees.structure_mismatch(expected_tree, tree, reference, f"the result of {what}")
         raise structure_error(
             function,
             f"{what}() output pytree structure must match {reference}",
@@ -85,8 +85,8 @@ def _check_like(
             f"return the containers of {reference}",
             kind=kind,
         )
-    paths = trees.key_paths(want_tree.unflatten(want))
-    for have, aval, path in zip(avals, want, paths, strict=True):
+    paths = trees.key_paths(expected_tree.unflatten(expected))
+    for have, aval, path in zip(avals, expected, paths, strict=True):
         if not dims.same_shape(have.shape, aval.shape) or have.dtype != aval.dtype:
             shapes = not dims.same_shape(have.shape, aval.shape)
             raise (ShapeError if shapes and kind is ArgumentError else kind)(
@@ -232,7 +232,7 @@ linear_solve_p = Primitive(
     check_rule=Default("its jaxprs stand for a matrix: the solution is looked at"),
     key_rule=UNTRACKED,
     multiple_results=True,
-    holds_program=True,
+    is_higher_order=True,
 )
 
 # Results: the solution, auxiliary data.
@@ -361,7 +361,7 @@ def _(axis: Any, args: Sequence, in_dims: Sequence, *, solver: Solver) -> tuple:
     operands = SolveOperands.split(args, *solver.counts)
     where = operands.like(in_dims)
     n_x = solver.n_x
-    b = [place(x, d, 0, axis) for x, d in zip(operands.b, where.b, strict=True)]
+    b = [move_batch_dim(x, d, 0, axis) for x, d in zip(operands.b, where.b, strict=True)]
 
     def batched(closed: ClosedJaxpr, dims_: Sequence[Any]) -> ClosedJaxpr:
         return batch_jaxpr(closed, axis, (*dims_, *((0,) * n_x)), True)[0]

@@ -29,7 +29,7 @@ from sagax._src.higher_order.custom_derivatives import UndefinedRuleError
 from sagax._src.higher_order.trace_bodies import operand_leaves, trace_body
 from sagax._src.primitives.makers import add_tangents
 from sagax._src.primitives.structural import instantiate
-from sagax._src.transforms.batch import batch_jaxpr, place
+from sagax._src.transforms.batch import batch_jaxpr, move_batch_dim
 from sagax._src.transforms.derived import derived
 from sagax._src.transforms.jvp import jvp_jaxpr
 from sagax._src.transforms.transpose import transpose_jaxpr
@@ -39,14 +39,14 @@ linear_call_p = Primitive(
     family=HIGHER_ORDER,
     key_rule=UNTRACKED,
     multiple_results=True,
-    holds_program=True,
+    is_higher_order=True,
 )
 
 # Operands: residuals, then linear ones. `jaxpr` maps them all to the outputs; `transposed` maps residuals
 # and cotangents of the outputs to cotangents of the linear operands; None: the transpose of `jaxpr`.
 
 
-linear_call_p.tells_vma = True
+linear_call_p.sets_vma = True
 
 
 @linear_call_p.abstract
@@ -145,7 +145,9 @@ def _(
     # all linear operands and all outputs are mapped, so that the two jaxprs stay transposes of each other
     operands = CallOperands.split(args, n_residuals)
     residual_dims, linear_dims = CallOperands.split(in_dims, n_residuals)
-    mapped = [place(x, d, 0, axis) for x, d in zip(operands.arguments, linear_dims, strict=True)]
+    mapped = [
+        move_batch_dim(x, d, 0, axis) for x, d in zip(operands.arguments, linear_dims, strict=True)
+    ]
     forward, _ = batch_jaxpr(jaxpr, axis, (*residual_dims, *[0] * len(mapped)), True)
     n_out = len(jaxpr.out_avals)
     back = None
@@ -255,27 +257,27 @@ def _check_out_types(
     of: str, name: str, outs: Sequence[Any], out_tree: Any, out_types: Any
 ) -> None:
     """Raise, naming the leaf, unless the results are of the declared types."""
-    wanted, tree = trees.flatten_argument(of, "out_types", out_types)
+    declared, tree = trees.flatten_argument(of, "out_types", out_types)
     if tree != out_tree:
         found = trees.structure_mismatch(tree, out_tree, "out_types", f"the result of {name}")
         fix = f"give out_types the containers that {name} returns"
         raise structure_error(of, "the result has another structure than out_types", found, fix)
-    for out, want, path in zip(outs, wanted, trees.key_paths(out_types), strict=True):
+    for out, expected, path in zip(outs, declared, trees.key_paths(out_types), strict=True):
         have = aval_of(out)
-        if not (hasattr(want, "shape") and hasattr(want, "dtype")):
+        if not (hasattr(expected, "shape") and hasattr(expected, "dtype")):
             raise ArgumentError(
                 "out_types holds a shape and a dtype for each result",
                 function=of,
                 argument=trees.argument_path("out_types", path),
-                got=kind_of(want),
+                got=kind_of(expected),
                 expected="an array or a sagax.ShapeDtypeStruct",
             )
-        if not dims.same_shape(have.shape, tuple(want.shape)) or have.dtype != want.dtype:
+        if not dims.same_shape(have.shape, tuple(expected.shape)) or have.dtype != expected.dtype:
             raise ArgumentError(
                 f"{name} must return what out_types says",
                 function=of,
                 argument=trees.argument_path(f"the result of {name}", path),
-                expected=have.update(shape=tuple(want.shape), dtype=want.dtype),
+                expected=have.update(shape=tuple(expected.shape), dtype=expected.dtype),
                 got=have,
                 fix=f"leave out_types out: {name}(residual_args, linear_args)",
             )
@@ -304,15 +306,15 @@ def _apply(
             found,
             f"return from {back.name} a cotangent for each array in linear_args",
         )
-    for want, have, path in zip(
+    for expected, have, path in zip(
         l_avals, back.jaxpr.out_avals, trees.key_paths(linear_args), strict=True
     ):
-        if have.dtype != want.dtype or not dims.same_shape(have.shape, want.shape):
+        if have.dtype != expected.dtype or not dims.same_shape(have.shape, expected.shape):
             raise ArgumentError(
                 f"{back.name} must return cotangents of the types of linear_args",
                 function=of,
                 argument=f"the cotangent of {trees.argument_path('linear_args', path)}",
-                expected=want,
+                expected=expected,
                 got=have,
                 fix="return the transpose: a cotangent of the shape and dtype of linear_args",
             )

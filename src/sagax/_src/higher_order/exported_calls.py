@@ -19,11 +19,11 @@ from sagax._src.primitives.fourier import SYMBOLIC_FFT, with_known_lengths
 from sagax._src.primitives.structural import instantiate, zeros_of
 from sagax._src.transforms.batch import in_front
 
-Known = tuple[tuple[str, Any], ...]
+DimensionValues = tuple[tuple[str, Any], ...]
 """Dimension values that the caller passes: (argument name, size) in the order of the export."""
 
 
-class Divided(NamedTuple):
+class Partitioning(NamedTuple):
     """The number of devices of an exported module, and the shardings of its inputs and results.
 
     Shardings are over abstract meshes; None: the compiler chooses.
@@ -40,7 +40,7 @@ class ExportedCode:
     `labels` are the names of the inputs as users see them (`args[0]`). `variables` are the symbolic sizes that each
     module takes as leading int32 arguments; `given` names the sizes that a caller passes directly. With `any_platform`
     the first module serves platforms without one. `kept` are the indices of the inputs that the modules take.
-    `divided` is None for a module on one device. `derivative` returns the code of the reverse derivative, or raises.
+    `partitioning` is None for a module on one device. `derivative` returns the code of the reverse derivative, or raises.
     """
 
     derivative: Callable[[], ExportedCode] | None = None
@@ -58,7 +58,7 @@ class ExportedCode:
         assumptions: Sequence[Any],
         *,
         any_platform: bool = False,
-        divided: Divided | None = None,
+        partitioning: Partitioning | None = None,
     ) -> None:
         self.name = name
         self.labels = tuple(labels)
@@ -70,7 +70,7 @@ class ExportedCode:
         self.kept = tuple(kept)
         self.assumptions = tuple(assumptions)
         self.any_platform = any_platform
-        self.divided = divided
+        self.partitioning = partitioning
         self._refined: dict[tuple, str | bytes] = {}
 
     def __repr__(self) -> str:
@@ -84,20 +84,20 @@ class ExportedCode:
     @property
     def nr_devices(self) -> int:
         """The number of devices of the modules."""
-        return 1 if self.divided is None else self.divided.nr_devices
+        return 1 if self.partitioning is None else self.partitioning.nr_devices
 
     # -- symbolic sizes ----------------------------------------------------------------------------
 
-    def sizes(self, avals: Sequence[ShapedArray], known: Known = ()) -> dict[str, Any]:
+    def sizes(self, avals: Sequence[ShapedArray], known: DimensionValues = ()) -> dict[str, Any]:
         """Return the value of each variable for arguments of these types.
 
         Raises ArgumentValueError, with the specifications, if there is none.
         """
-        for label, want, got in zip(self.labels, self.in_avals, avals, strict=True):
-            if want.dtype != got.dtype:
+        for label, expected, got in zip(self.labels, self.in_avals, avals, strict=True):
+            if expected.dtype != got.dtype:
                 raise self._refused(
-                    f"Dtype mismatch for {label}: expected {want.dtype} and called with {got.dtype}",
-                    fix=_conversion(label, want.dtype),
+                    f"Dtype mismatch for {label}: expected {expected.dtype} and called with {got.dtype}",
+                    fix=_conversion(label, expected.dtype),
                 )
         pairs = [(a.shape, b.shape) for a, b in zip(self.in_avals, avals, strict=True)]
         labels = list(self.labels)
@@ -151,17 +151,17 @@ class ExportedCode:
                 slope = dims.substitute(s, {**env, unknown[0]: 1}) - rest
                 if isinstance(slope, int) and slope and dims.same((d - rest) % slope, 0):
                     env[unknown[0]] = (d - rest) // slope
-        for s, d, place in left:
+        for s, d, label in left:
             missing = dims.variables(s) - env.keys()
             if missing:
                 raise self._refused(
                     f"Cannot solve for values of dimension variables {set(missing)}: "
-                    f"{place} is specified as {s} and called with {d}"
+                    f"{label} is specified as {s} and called with {d}"
                 )
             if not dims.same(dims.substitute(s, env), d):
                 raise self._refused(
                     f"Input shapes do not match the polymorphic shapes specification.\n"
-                    f"{place} is specified as {s}, here {dims.substitute(s, env)}, and called with {d}"
+                    f"{label} is specified as {s}, here {dims.substitute(s, env)}, and called with {d}"
                 )
         for assumed in self.assumptions:
             lhs, rhs = (dims.substitute(x, env) for x in (assumed.lhs, assumed.rhs))
@@ -172,7 +172,9 @@ class ExportedCode:
             )
         return env
 
-    def results(self, avals: Sequence[ShapedArray], known: Known = ()) -> list[ShapedArray]:
+    def results(
+        self, avals: Sequence[ShapedArray], known: DimensionValues = ()
+    ) -> list[ShapedArray]:
         """Return the types of the results for arguments of these types."""
         if not self.variables:
             self.sizes(avals, known)
@@ -204,7 +206,7 @@ class ExportedCode:
         return found
 
     def refined(
-        self, platform: str, spell: Any, avals: Sequence[ShapedArray], known: Known
+        self, platform: str, spell: Any, avals: Sequence[ShapedArray], known: DimensionValues
     ) -> str | bytes:
         """Return the module in the static shapes of these arguments; `spell` formats an aval as an MLIR type."""
         module = self.module(platform)
@@ -220,7 +222,7 @@ class ExportedCode:
                     [env[str(v)] for v in self.variables],
                     [spell(avals[i]) for i in self.kept],
                 ),
-                shardy=self.divided is not None,
+                shardy=self.partitioning is not None,
             )
             if SYMBOLIC_FFT.encode() in found:
                 found = with_known_lengths(xla.mlir.format_module(found))
@@ -229,16 +231,16 @@ class ExportedCode:
 
     def shardings(self, count: int) -> tuple[tuple, tuple]:
         """Return the shardings of inputs and results on `count` devices, which must fit."""
-        if self.divided is None:
+        if self.partitioning is None:
             return (None,) * len(self.in_avals), (None,) * len(self.out_avals)
-        if self.divided.nr_devices != count:
+        if self.partitioning.nr_devices != count:
             raise self._refused(
-                f"Function {self.name} was exported for {self.divided.nr_devices} devices and is called in a context "
+                f"Function {self.name} was exported for {self.partitioning.nr_devices} devices and is called in a context "
                 f"with {count} devices, which is not allowed.",
                 fix="put an argument on a mesh of that many devices with sagax.device_put, or call it inside of "
                 "jit(..., in_shardings=exported.in_shardings_jax(mesh))",
             )
-        return self.divided[1:]
+        return self.partitioning[1:]
 
 
 def _conversion(label: str, dtype: Any) -> str:
@@ -290,18 +292,18 @@ call_exported_p = Primitive(
     check_rule=Default("what was exported cannot be changed: its results are looked at"),
     key_rule=UNTRACKED,
     multiple_results=True,
-    holds_program=True,
+    is_higher_order=True,
 )
 
 
 @call_exported_p.abstract
-def _(*avals: ShapedArray, code: ExportedCode, known: Known) -> list:
+def _(*avals: ShapedArray, code: ExportedCode, known: DimensionValues) -> list:
     return code.results(avals, known)
 
 
 @call_exported_p.jvp
 def _(
-    primals: Sequence[Any], tangents: Sequence[Any], *, code: ExportedCode, known: Known
+    primals: Sequence[Any], tangents: Sequence[Any], *, code: ExportedCode, known: DimensionValues
 ) -> tuple:
     outs = call_exported_p.bind(*primals, code=code, known=known)
     zeros = [Zero.like(aval_of(o)) for o in outs]
@@ -342,7 +344,7 @@ def _(axis: Any, args: Sequence[Any], in_dims: Sequence[Any], **params: Any) -> 
 
 
 @call_exported_p.lower
-def _(b: Any, *args: Any, code: ExportedCode, known: Known) -> list:
+def _(b: Any, *args: Any, code: ExportedCode, known: DimensionValues) -> list:
     avals = [x.aval for x in args]
     ins, results = code.shardings(
         1 if b.module.manual is not None else max(len(b.module.devices), 1)
@@ -376,23 +378,25 @@ push_exported_p = Primitive(
     check_rule=Default("what was exported cannot be changed: its results are looked at"),
     key_rule=UNTRACKED,
     multiple_results=True,
-    holds_program=True,
+    is_higher_order=True,
 )
 
 
 @push_exported_p.abstract
-def _(*avals: ShapedArray, code: ExportedCode, known: Known) -> list:
+def _(*avals: ShapedArray, code: ExportedCode, known: DimensionValues) -> list:
     return _tangents(code, avals, known)
 
 
-def _tangents(code: ExportedCode, avals: Sequence[ShapedArray], known: Known) -> list[ShapedArray]:
+def _tangents(
+    code: ExportedCode, avals: Sequence[ShapedArray], known: DimensionValues
+) -> list[ShapedArray]:
     """Return the types of the tangents of the results."""
     outs = code.results(avals[: len(code.in_avals)], known)
     return [a.strip_weak_type() for a in outs if has_tangent(a)]
 
 
 @push_exported_p.composite
-def _(*args: Any, code: ExportedCode, known: Known) -> list:
+def _(*args: Any, code: ExportedCode, known: DimensionValues) -> list:
     n = len(code.in_avals)
     xs, ts = args[:n], args[n:]
     cts = [zeros_of(a) for a in _tangents(code, [aval_of(x) for x in xs], known)]
@@ -402,13 +406,13 @@ def _(*args: Any, code: ExportedCode, known: Known) -> list:
 
 
 @push_exported_p.transpose
-def _(cts: Sequence[Any], *args: Any, code: ExportedCode, known: Known) -> list:
+def _(cts: Sequence[Any], *args: Any, code: ExportedCode, known: DimensionValues) -> list:
     n = len(code.in_avals)
     given = [instantiate(ct) for ct in cts]
     found = call_exported([*args[:n], *given], derivative_of(code), known)
     return [*[None] * n, *found]
 
 
-def call_exported(args: Sequence[Any], code: ExportedCode, known: Known) -> list:
+def call_exported(args: Sequence[Any], code: ExportedCode, known: DimensionValues) -> list:
     """Return the flat results of an exported function."""
     return call_exported_p.bind(*args, code=code, known=known)

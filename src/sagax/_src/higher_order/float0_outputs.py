@@ -25,16 +25,16 @@ class NoTangent:
         self.shape = shape
 
 
-def _made(shape: tuple, _: Iterable[Any]) -> np.ndarray:
+def _unflatten(shape: tuple, _: Iterable[Any]) -> np.ndarray:
     return np.zeros(shape, dtypes.float0)
 
 
-def _parts(x: Any) -> tuple:
+def _flatten(x: Any) -> tuple:
     return (), x.shape
 
 
-_held: Any = NoTangent  # an array after unflattening
-registry.register_pytree_node(_held, _parts, _made)
+_node: Any = NoTangent  # an array after unflattening
+registry.register_pytree_node(_node, _flatten, _unflatten)
 
 
 def is_no_tangent(x: Any) -> bool:
@@ -51,5 +51,5 @@ def without_no_tangents(
     """
     if not any(map(is_no_tangent, outs)):
         return outs, tree
-    held = [NoTangent(shape_of(x.shape)) if is_no_tangent(x) else x for x in outs]
-    return trees.flatten(tree.unflatten(held))
+    leaves = [NoTangent(shape_of(x.shape)) if is_no_tangent(x) else x for x in outs]
+    return trees.flatten(tree.unflatten(leaves))

@@ -38,7 +38,7 @@ from sagax._src.primitives.selection import select_n
 from sagax._src.primitives.shaping import align_mapped, full
 from sagax._src.primitives.slicing import pad
 from sagax._src.primitives.structural import broadcast, reshape
-from sagax._src.transforms.batch import BatchAxis, batch_flat, place
+from sagax._src.transforms.batch import BatchAxis, batch_flat, move_batch_dim
 
 # Jaxprs on scalars, mapped over arrays ------------------------------------------------------------
 
@@ -49,10 +49,10 @@ def _mapped(fun: Callable[..., Sequence[Any]], arrays: Sequence[Any]) -> list:
     axis = BatchAxis(dims.size(shape))
     flat = [reshape(x, (axis.size,)) for x in arrays]
     outs, out_dims = batch_flat(fun, axis, flat, [0] * len(flat))
-    return [reshape(place(x, d, 0, axis), shape) for x, d in zip(outs, out_dims)]
+    return [reshape(move_batch_dim(x, d, 0, axis), shape) for x, d in zip(outs, out_dims)]
 
 
-def _program(jaxpr: ClosedJaxpr) -> Callable[..., Sequence[Any]]:
+def _as_function(jaxpr: ClosedJaxpr) -> Callable[..., Sequence[Any]]:
     return functools.partial(eval_jaxpr, jaxpr.jaxpr, jaxpr.consts)
 
 
@@ -64,7 +64,7 @@ reduce_window_p = Primitive(
     fusion=Fusion.REDUCES,
     cost=operand_size,
     multiple_results=True,
-    holds_program=True,
+    is_higher_order=True,
 )
 
 
@@ -120,7 +120,7 @@ def _reduced(
 
 @reduce_window_p.composite
 def _(*args: Any, jaxpr: ClosedJaxpr, **params: Any) -> list:
-    return _reduced(_program(jaxpr), args, window_geometry.window_of(**params))
+    return _reduced(_as_function(jaxpr), args, window_geometry.window_of(**params))
 
 
 @reduce_window_p.reference
@@ -151,7 +151,7 @@ def _(
     n = len(args) // 2
     window = window_geometry.window_of(**params)
     if any(d is not None for d in in_dims[n:]):  # each example has its own initial values
-        fun = _program(jaxpr)
+        fun = _as_function(jaxpr)
         return batch_flat(lambda *xs: _reduced(fun, xs, window), axis, args, in_dims)
     xs, d = align_mapped(args[:n], in_dims[:n], axis.size)
     outs = reduce_window_p.bind(*xs, *args[n:], jaxpr=jaxpr, **window.with_dimension(d).params())
@@ -184,9 +184,9 @@ _KNOWN: dict[Primitive, tuple[Primitive, Callable[[Any], Any]]] = {
 }
 
 
-def _known(program: ClosedJaxpr, x: ShapedArray, init: Any) -> Primitive | None:
+def _known(closed: ClosedJaxpr, x: ShapedArray, init: Any) -> Primitive | None:
     """Return the specialized primitive of a sum or an extremum, if `init` is its neutral element."""
-    jaxpr = program.jaxpr
+    jaxpr = closed.jaxpr
     if len(jaxpr.invars) != 2 or len(jaxpr.eqns) != 1 or isinstance(init, Tracer):
         return None
     (eqn,) = jaxpr.eqns
@@ -264,22 +264,22 @@ def reduce_window(
         window_dilation,
     )
     scalars = [intern_aval((), a.dtype, False, None) for a in avals]
-    program = _staged("reduce_window", "computation", computation, tree, scalars, scalars)
-    known = _known(program, avals[0], inits[0])
+    closed = _staged("reduce_window", "computation", computation, tree, scalars, scalars)
+    known = _known(closed, avals[0], inits[0])
     if known is not None:
         return trees.unflatten(tree, [known.bind(xs[0], **params)])
     reduce_window_p.abstract_eval(
-        (*avals, *[aval_of(i) for i in inits]), {"jaxpr": program, **params}
+        (*avals, *[aval_of(i) for i in inits]), {"jaxpr": closed, **params}
     )
-    if program.consts:  # captured arrays, which are no operands
-        outs = _reduced(_program(program), [*xs, *inits], window_geometry.window_of(**params))
+    if closed.consts:  # captured arrays, which are no operands
+        outs = _reduced(_as_function(closed), [*xs, *inits], window_geometry.window_of(**params))
     else:
-        outs = reduce_window_p.bind(*xs, *inits, jaxpr=program, **params)
+        outs = reduce_window_p.bind(*xs, *inits, jaxpr=closed, **params)
     return trees.unflatten(tree, outs)
 
 
 # A function that combines scalars is staged once, so that caches of executables hit.
-_programs: weakref.WeakKeyDictionary[Any, dict] = weakref.WeakKeyDictionary()
+_staged_jaxprs: weakref.WeakKeyDictionary[Any, dict] = weakref.WeakKeyDictionary()
 
 
 def _staged(
@@ -288,7 +288,7 @@ def _staged(
     """Return the jaxpr of `fun`, which takes two pytrees of scalars."""
     key = (function, argument, tree, *scalars, config.current())
     try:
-        known = _programs.setdefault(fun, {})
+        known = _staged_jaxprs.setdefault(fun, {})
     except TypeError:  # unhashable, or without weak references
         known = {}
     found = known.get(key)
@@ -320,21 +320,23 @@ def _on_leaves(function: str, argument: str, fun: Callable, tree: Any) -> Callab
     return combine
 
 
-def _check_results(function: str, argument: str, have: Sequence[Any], want: Sequence[Any]) -> None:
-    for i, (h, wanted) in enumerate(zip(have, want, strict=True)):
-        if h.shape != wanted.shape or h.dtype != wanted.dtype:
+def _check_results(
+    function: str, argument: str, have: Sequence[Any], expected: Sequence[Any]
+) -> None:
+    for i, (h, target) in enumerate(zip(have, expected, strict=True)):
+        if h.shape != target.shape or h.dtype != target.dtype:
             raise DtypeError(
                 f"{argument} does not return what it is given",
                 function=function,
                 argument=f"{argument} (result {i})",
                 got=h,
-                expected=f"a scalar of dtype {dtypes.name(wanted.dtype)}",
+                expected=f"a scalar of dtype {dtypes.name(target.dtype)}",
             )
 
 
 # select_and_scatter -------------------------------------------------------------------------------
 
-select_and_scatter_p = Primitive("select_and_scatter", family=COMBINING, holds_program=True)
+select_and_scatter_p = Primitive("select_and_scatter", family=COMBINING, is_higher_order=True)
 
 
 def select_and_scatter(
@@ -358,21 +360,21 @@ def select_and_scatter(
     )
     _, source = operands(operand, source)
     _, init_value = operands(source, init_value)
-    kept = intern_aval((), aval_of(operand).dtype, False, None)
+    scalar = intern_aval((), aval_of(operand).dtype, False, None)
     added = intern_aval((), aval_of(source).dtype, False, None)
     function, leaf = "select_and_scatter", trees.structure(0)
     flag = intern_aval((), dtypes.bool_, False, None)
-    programs = {
-        "select_jaxpr": _staged(function, "select", select, leaf, [kept], [flag]),
+    jaxprs = {
+        "select_jaxpr": _staged(function, "select", select, leaf, [scalar], [flag]),
         "scatter_jaxpr": _staged(function, "scatter", scatter, leaf, [added], [added]),
     }
     args = (operand, source, init_value)
     params = {k: params[k] for k in window_geometry.REDUCTION_NAMES[:3]}
-    select_and_scatter_p.abstract_eval(tuple(map(aval_of, args)), {**programs, **params})
-    if any(program.consts for program in programs.values()):
-        funs = [_program(program) for program in programs.values()]
+    select_and_scatter_p.abstract_eval(tuple(map(aval_of, args)), {**jaxprs, **params})
+    if any(closed.consts for closed in jaxprs.values()):
+        funs = [_as_function(closed) for closed in jaxprs.values()]
         return _scattered(funs[0], funs[1], args, window_geometry.window_of(**params))
-    return select_and_scatter_p.bind(*args, **programs, **params)
+    return select_and_scatter_p.bind(*args, **jaxprs, **params)
 
 
 @select_and_scatter_p.abstract
@@ -430,7 +432,7 @@ def _scattered(
         best, found = select_n(wins, best, value), bitwise_or(found, there)
     total = broadcast(init, shape)
     for which, element in zip(selected, np.ndindex(*window.sizes), strict=True):
-        config = window.placing(element, shape)
+        config = window.scatter_padding(element, shape)
         there = pad(pad(which, np.bool_(False), config), np.bool_(False), window.without_pad)
         added = pad(pad(source, nothing, config), nothing, window.without_pad)
         (changed,) = _mapped(scatter, [total, added])
@@ -441,7 +443,7 @@ def _scattered(
 @select_and_scatter_p.composite
 def _(*args: Any, select_jaxpr: ClosedJaxpr, scatter_jaxpr: ClosedJaxpr, **params: Any) -> Any:
     window = window_geometry.window_of(**params)
-    return _scattered(_program(select_jaxpr), _program(scatter_jaxpr), args, window)
+    return _scattered(_as_function(select_jaxpr), _as_function(scatter_jaxpr), args, window)
 
 
 @select_and_scatter_p.batch
@@ -472,14 +474,14 @@ def _(
     if not x.aval.shape:  # XLA's expansion pass aborts on scalars
         return b.inline(scatter_jaxpr.jaxpr, [init, source])[0]
     window = window_geometry.window_of(**params)
-    kept, added = (intern_aval((), v.aval.dtype, False, None) for v in (x, source))
+    operand_aval, source_aval = (intern_aval((), v.aval.dtype, False, None) for v in (x, source))
     return b.op(
         "select_and_scatter",
         [x, source, init],
         b.out,
         regions=[
-            _region(b, select_jaxpr, [kept, kept]),
-            _region(b, scatter_jaxpr, [added, added]),
+            _region(b, select_jaxpr, [operand_aval, operand_aval]),
+            _region(b, scatter_jaxpr, [source_aval, source_aval]),
         ],
         window_dimensions=b.ints(window.sizes),
         window_strides=b.ints(window.strides),

@@ -140,14 +140,14 @@ class _Selection:
 class MaskTrace(Trace):
     """Run operations on views; forward all others to the trace that records the jaxpr."""
 
-    __slots__ = ("_found", "_selections", "scope", "values")
+    __slots__ = ("_by_mask", "_selections", "scope", "values")
 
     def __init__(self, parent: StageTrace) -> None:
         super().__init__(parent)
         self.debug_info = parent.debug_info
         self.scope = dims.SymbolicScope()
         self._selections: dict[str, _Selection] = {}  # by the name of the size
-        self._found: dict[Any, _Selection] = {}  # by the mask
+        self._by_mask: dict[Any, _Selection] = {}  # by the mask
         self.values = _Values(parent)
 
     # -- views ---------------------------------------------------------------------------------------
@@ -160,7 +160,7 @@ class MaskTrace(Trace):
             within = self.selection_of(mask.aval.shape[0])
             key = mask.padded
         number = (self.values.number(key), within and within.size)
-        found = self._found.get(number)
+        found = self._by_mask.get(number)
         if found is None:
             with current(self.parent):
                 flat = reshape(key, (aval_of(key).size,))
@@ -169,7 +169,7 @@ class MaskTrace(Trace):
             name = f"selected{len(self._selections) + 1}"
             (size,) = dims.symbolic_shape(name, scope=self.scope)
             found = _Selection(flat, aval_of(key).size, size, mask)
-            self._selections[name] = self._found[number] = found
+            self._selections[name] = self._by_mask[number] = found
         return found
 
     def selection_of(self, size: Any) -> _Selection:
@@ -422,7 +422,7 @@ def _ranks(mask: Any) -> Any:
     return max_p.bind(before, np.int32(0))
 
 
-def _places(mask: Any) -> Any:
+def _selected_indices(mask: Any) -> Any:
     """Return the indices of the selected elements of a mask, in order, followed by the others."""
     return sort_p.bind(
         bitwise_not(mask),
@@ -433,13 +433,13 @@ def _places(mask: Any) -> Any:
     )[1]
 
 
-def _taken(x: Any, places: Any, axis: int = 0) -> Any:
+def _taken(x: Any, indices: Any, axis: int = 0) -> Any:
     """Take the slices of `x` at an array of in-bounds indices along an axis."""
-    shape, where = aval_of(x).shape, aval_of(places)
+    shape, where = aval_of(x).shape, aval_of(indices)
     window = tuple([1 if d == axis else size for d, size in enumerate(shape)])
     offset = [d if d < axis else d + where.ndim - 1 for d in range(len(shape)) if d != axis]
     numbers = GatherDimensionNumbers(offset, (axis,), (axis,))
-    vectors = reshape(places, (*where.shape, 1))
+    vectors = reshape(indices, (*where.shape, 1))
     return gather(x, vectors, numbers, window, mode=GatherScatterMode.PROMISE_IN_BOUNDS)
 
 
@@ -487,14 +487,15 @@ def _slice(t: MaskTrace, p: Primitive, args: tuple, params: dict, out: Any) -> A
         chosen = t.selection_of(x.aval.shape[axis])
         if dims.is_dim(start):
             start = _size(t, p, (), {"dim": start}, intern_aval((), _INT32, False, None))
-        place = _taken(
-            _places(chosen.mask), np.asarray(start, _INT32) if type(start) is int else start
+        start_index = _taken(
+            _selected_indices(chosen.mask),
+            np.asarray(start, _INT32) if type(start) is int else start,
         )
-        padded = dynamic_slice_in_dim(padded, place, 1, axis)
+        padded = dynamic_slice_in_dim(padded, start_index, 1, axis)
     if single:
-        kept = [d not in single for d in range(len(starts))]
-        starts = tuple([s if k else 0 for s, k in zip(starts, kept, strict=True)])
-        limits = tuple([s if k else 1 for s, k in zip(limits, kept, strict=True)])
+        sliced = [d not in single for d in range(len(starts))]
+        starts = tuple([s if k else 0 for s, k in zip(starts, sliced, strict=True)])
+        limits = tuple([s if k else 1 for s, k in zip(limits, sliced, strict=True)])
     changed = {"start_indices": t.static(starts), "limit_indices": t.static(limits)}
     return t.wrap(out, p.bind(padded, **(params | changed)))
 
@@ -512,7 +513,9 @@ def _dynamic_slice(t: MaskTrace, p: Primitive, args: tuple, params: dict, out: A
         chosen = t.selection_of(size)
         last = sub(reduce_sum_p.bind(convert(chosen.mask, _INT32), axes=(0,)), np.int32(1))
         rank = clamp(np.int32(0), convert(starts[axis], _INT32), max_p.bind(last, np.int32(0)))
-        starts[axis] = convert(_taken(_places(chosen.mask), rank), aval_of(starts[axis]).dtype)
+        starts[axis] = convert(
+            _taken(_selected_indices(chosen.mask), rank), aval_of(starts[axis]).dtype
+        )
     return t.bind(p, (x, *starts), params, out)
 
 
@@ -557,12 +560,12 @@ def lazy_view(x: Any, mask: Any, axis: int = 0) -> Any:
         value = value.inner
     if trace is None or not dims.is_static(aval_of(trace.padded(value)).shape):
         return None
-    mine = type(value) is MaskTracer and value._trace is trace
+    is_view = type(value) is MaskTracer and value._trace is trace
     if type(value) is StagedTracer and value._trace.alive and value._trace.encloses(trace.parent):
         value = trace.parent.lift(value)  # maybe of an outer jaxpr
-    elif not mine:
+    elif not is_view:
         return None
-    if mine and (value.ndim != 1 or not trace.is_ours(value.aval.shape[0])):
+    if is_view and (value.ndim != 1 or not trace.is_ours(value.aval.shape[0])):
         return None
     have = aval_of(x).shape[axis : axis + value.ndim]
     if not dims.same_shape(have, value.aval.shape):

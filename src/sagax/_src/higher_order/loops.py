@@ -29,7 +29,7 @@ from sagax._src.primitives.structural import (
     reshape,
     squeeze,
 )
-from sagax._src.transforms.batch import BatchAxis, batch_flat, place
+from sagax._src.transforms.batch import BatchAxis, batch_flat, move_batch_dim
 
 
 def map(f: Callable, xs: Any, *, batch_size: int | None = None) -> Any:
@@ -57,19 +57,19 @@ def map(f: Callable, xs: Any, *, batch_size: int | None = None) -> Any:
     leaves, tree = operand_leaves("map", "xs", xs)
     n = loop_length(f"map of {function_name(f)}", "map", xs, leaves, None)
     whole = n - n % batch_size
-    pieces = []
+    parts = []
     if whole:
         shape = (whole // batch_size, batch_size)
         blocks = tree.unflatten(
             [reshape(slice_in_dim(x, 0, whole), (*shape, *aval_of(x).shape[1:])) for x in leaves]
         )
         stacked = map(lambda block: _examples(f, block), blocks)
-        pieces.append(trees.map(lambda y: reshape(y, (whole, *aval_of(y).shape[2:])), stacked))
+        parts.append(trees.map(lambda y: reshape(y, (whole, *aval_of(y).shape[2:])), stacked))
     if n % batch_size or not whole:
-        pieces.append(_examples(f, tree.unflatten([slice_in_dim(x, whole, n) for x in leaves])))
-    if len(pieces) == 1:
-        return pieces[0]
-    return trees.map(lambda a, b: concatenate([a, b], 0), *pieces)
+        parts.append(_examples(f, tree.unflatten([slice_in_dim(x, whole, n) for x in leaves])))
+    if len(parts) == 1:
+        return parts[0]
+    return trees.map(lambda a, b: concatenate([a, b], 0), *parts)
 
 
 def _check_batch_size(size: Any) -> int:
@@ -99,7 +99,9 @@ def _examples(f: Callable, xs: Any) -> Any:
         return outs
 
     outs, out_dims = batch_flat(flat, axis, leaves, [0] * len(leaves))
-    return out_tree.unflatten([place(x, d, 0, axis) for x, d in zip(outs, out_dims, strict=True)])
+    return out_tree.unflatten(
+        [move_batch_dim(x, d, 0, axis) for x, d in zip(outs, out_dims, strict=True)]
+    )
 
 
 def associative_scan(fn: Callable, elems: Any, reverse: bool = False, axis: int = 0) -> Any:
@@ -134,13 +136,13 @@ def associative_scan(fn: Callable, elems: Any, reverse: bool = False, axis: int 
             )
         check_results(out, result, "associative_scan", fn)
         for x, y, path in zip(a, out, paths, strict=True):
-            have, want = aval_of(y), aval_of(x)
-            if have.dtype != want.dtype or not dims.same_shape(have.shape, want.shape):
+            have, expected = aval_of(y), aval_of(x)
+            if have.dtype != expected.dtype or not dims.same_shape(have.shape, expected.shape):
                 raise ArgumentError(
                     "fn must return arrays of the shapes and dtypes of its arguments",
                     function=of,
                     argument=f"the result of fn at {path}",
-                    expected=want,
+                    expected=expected,
                     got=have,
                     fix="combine element by element along the scanned axis",
                 )

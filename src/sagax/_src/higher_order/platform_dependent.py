@@ -19,7 +19,7 @@ from sagax._src.higher_order.cond import switch_on
 from sagax._src.primitives.unsupported import UnsupportedError
 
 # The index of the set of platforms that has the target platform; None fits any.
-platform_index_p = Primitive("platform_index", family=OPAQUE, holds_program=True)
+platform_index_p = Primitive("platform_index", family=OPAQUE, is_higher_order=True)
 
 
 @platform_index_p.abstract

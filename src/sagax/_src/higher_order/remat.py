@@ -40,16 +40,16 @@ from sagax._src.transforms.batch import batch_jaxpr
 from sagax._src.transforms.derived import derived
 from sagax._src.transforms.jvp import jvp_jaxpr
 from sagax._src.transforms.linearize import linearize_jaxpr
-from sagax._src.transforms.prune import prune_jaxpr, prune_program
+from sagax._src.transforms.prune import prune_jaxpr, prune_subjaxpr
 from sagax._src.transforms.transpose import transpose_jaxpr
 
 Policy = Callable[..., Any]
 
-remat_p = Primitive("checkpoint", family=HIGHER_ORDER, multiple_results=True, holds_program=True)
+remat_p = Primitive("checkpoint", family=HIGHER_ORDER, multiple_results=True, is_higher_order=True)
 remat_p.is_call = True
 
 
-remat_p.tells_vma = True
+remat_p.sets_vma = True
 
 
 @remat_p.abstract
@@ -68,7 +68,7 @@ def _(*xs: Any, jaxpr: ClosedJaxpr, **_: Any) -> list:
 
 
 class _Recomputing(threading.local):
-    """Whether this thread recomputes residuals, with the same random keys, in a backward pass."""
+    """A flag: this thread recomputes residuals, with the same random keys, in a backward pass."""
 
     active = False
 
@@ -96,7 +96,7 @@ def _bind(closed: ClosedJaxpr, args: Sequence[Any], **params: Any) -> list:
 
 @remat_p.prune
 def _(used: list[bool], *, jaxpr: ClosedJaxpr, **params: Any) -> tuple:
-    small, operands = prune_program(jaxpr, used)
+    small, operands = prune_subjaxpr(jaxpr, used)
     return {"jaxpr": small, **params}, operands, used
 
 
@@ -150,13 +150,13 @@ def _(
         differentiated=False,
         **params,
     )
-    again = derived(
+    pushed_jaxpr = derived(
         known, (memo_keys.REMAT_BACKWARD, split, *saved), lambda: _recompute(split, saved)
     )
     pushed: list[Any] = []
     if any(split.nonzero_out):
         operands = [*primals, *outs[n_out:], *nonzero_tangents(tangents)]
-        pushed = _bind(again, operands, policy=policy, differentiated=True, **params)
+        pushed = _bind(pushed_jaxpr, operands, policy=policy, differentiated=True, **params)
     return outs[:n_out], spread_tangents(pushed, split.nonzero_out, jaxpr.out_avals)
 
 
@@ -164,7 +164,7 @@ def _saved(known: Jaxpr, policy: Policy | None) -> list[Var]:
     """Return the variables of the forward jaxpr that the policy saves."""
     if policy is None:
         return []
-    kept = []
+    saved = []
     for eqn in known.eqns:
         answer = policy(eqn.primitive, *[v.aval for v in eqn.invars], **eqn.params)
         if not isinstance(answer, (bool, Offload, _Answer)):
@@ -176,8 +176,8 @@ def _saved(known: Jaxpr, policy: Policy | None) -> list[Var]:
                 expected="True or False: whether to keep the result of an operation",
             )
         if answer:
-            kept.extend(eqn.outvars)
-    return kept
+            saved.extend(eqn.outvars)
+    return saved
 
 
 def _recompute(split: Any, saved: Sequence[Var]) -> ClosedJaxpr:
@@ -433,7 +433,7 @@ def checkpoint(
         fixed = _fixed_positions(statics, len(args), name)
         if named_statics:
             known = positional_names(fun, len(args))
-            fixed |= {i for i, known_as in enumerate(known) if known_as in named_statics}
+            fixed |= {i for i, parameter in enumerate(known) if parameter in named_statics}
         dynamic = tuple(a for i, a in enumerate(args) if i not in fixed)
         constants = {k: v for k, v in kwargs.items() if k in named_statics}
         kwargs = {k: v for k, v in kwargs.items() if k not in named_statics}

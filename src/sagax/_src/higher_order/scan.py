@@ -65,14 +65,14 @@ from sagax._src.primitives.structural import (
     instantiate,
 )
 from sagax._src.transforms import masked_cotangents
-from sagax._src.transforms.batch import batch_jaxpr, in_front, mapped, place, unmapped
-from sagax._src.transforms.derived import derived, derived_program
+from sagax._src.transforms.batch import batch_jaxpr, in_front, mapped, move_batch_dim, unmapped
+from sagax._src.transforms.derived import derived, derived_jaxpr
 from sagax._src.transforms.jvp import jvp_jaxpr
 from sagax._src.transforms.linearize import linearize_jaxpr
 from sagax._src.transforms.prune import prune_jaxpr, prune_loop
 from sagax._src.transforms.transpose import backward
 
-scan_p = Primitive("scan", family=HIGHER_ORDER, multiple_results=True, holds_program=True)
+scan_p = Primitive("scan", family=HIGHER_ORDER, multiple_results=True, is_higher_order=True)
 scan_p.is_control = True
 
 # The jaxpr maps LoopOperands to LoopResults, with slices in place of sequences.
@@ -86,7 +86,7 @@ def _(
     return [*outs[:num_carry], *(mapped(a, length, 0) for a in outs[num_carry:])]
 
 
-scan_p.tells_vma = True
+scan_p.sets_vma = True
 
 
 @scan_p.stage
@@ -169,8 +169,8 @@ def _(
         lambda moving: jvp_jaxpr(jaxpr, tuple(moving.flat()))[1],
     )
     n_out = len(jaxpr.out_avals)
-    wanted = (*moving.carry, *[False] * (n_out - num_carry))
-    pushed, marks = jvp_jaxpr(jaxpr, tuple(moving.flat()), wanted)
+    nonzero_out = (*moving.carry, *[False] * (n_out - num_carry))
+    pushed, marks = jvp_jaxpr(jaxpr, tuple(moving.flat()), nonzero_out)
     # `pushed` groups all primals, then all tangents; a scan needs each group's together
     out_moving = LoopResults.split(marks, num_carry)
     outvars = pushed.jaxpr.outvars
@@ -207,8 +207,8 @@ def _(
         lambda moving: linearize_jaxpr(jaxpr, tuple(moving.flat())).nonzero_out,
     )
     n_out = len(jaxpr.out_avals)
-    wanted = (*moving.carry, *[False] * (n_out - num_carry))
-    split = linearize_jaxpr(jaxpr, tuple(moving.flat()), wanted)
+    nonzero_out = (*moving.carry, *[False] * (n_out - num_carry))
+    split = linearize_jaxpr(jaxpr, tuple(moving.flat()), nonzero_out)
     known, linear = split.known.jaxpr, split.linear
     # An invariant residual of the body is a constant of the linear scan; a slice of a sequence comes from that
     # sequence; the others are stacked, a slice for each iteration.
@@ -249,15 +249,17 @@ def _invariant_outputs(jaxpr: Any, num_consts: int) -> set:
     return known
 
 
-def _evaluate_invariants(closed: ClosedJaxpr, wanted: Sequence[Var], consts: Sequence[Any]) -> list:
+def _evaluate_invariants(
+    closed: ClosedJaxpr, variables: Sequence[Var], consts: Sequence[Any]
+) -> list:
     """Compute loop-invariant variables outside of the loop."""
     inner = closed.jaxpr
 
     def part() -> Any:
-        few = inner.replace(invars=inner.invars[: len(consts)], outvars=list(wanted))
+        few = inner.replace(invars=inner.invars[: len(consts)], outvars=list(variables))
         return prune_jaxpr(few.replace(eqns=[e for e in few.eqns if not e.effects], effects=None))
 
-    found = derived(inner, (memo_keys.LOOP_INVARIANTS, *wanted), part)
+    found = derived(inner, (memo_keys.LOOP_INVARIANTS, *variables), part)
     return call(ClosedJaxpr(found, closed.consts), consts, name="invariants")
 
 
@@ -267,19 +269,19 @@ def _carry_depends(jaxpr: Jaxpr, linear: LoopOperands) -> bool:
     if all(linear.carry):
         return True
     carry = linear.like(jaxpr.invars).carry
-    goes_into: dict[Any, list[Sequence[Any]]] = {}
+    dependents: dict[Any, list[Sequence[Any]]] = {}
     for eqn in jaxpr.eqns:
         for v in eqn.invars:
-            goes_into.setdefault(v, []).append(eqn.outvars)
+            dependents.setdefault(v, []).append(eqn.outvars)
     for out, v in zip(jaxpr.outvars, carry, strict=False):  # in the next iteration
-        goes_into.setdefault(out, []).append((v,))
+        dependents.setdefault(out, []).append((v,))
     reached: set[Any] = set()
     todo = list(compress(jaxpr.invars, linear.flat()))
     while todo:
         v = todo.pop()
         if v not in reached:
             reached.add(v)
-            for outs in goes_into.get(v, ()):
+            for outs in dependents.get(v, ()):
                 todo.extend(outs)
     return reached.issuperset(carry)
 
@@ -380,10 +382,10 @@ def _transposed(
         list(map(_aval_of, given.carry)),
         [unmapped(aval_of(x), 0) for x in given.sequences],
     ).flat()
-    safe = masked_cotangents.wanted()
+    safe = masked_cotangents.is_enabled()
     groups = (tuple(g) for g in (*linear, *nonzero))
     key = (memo_keys.SCAN_TRANSPOSE, safe, *groups, tuple(summed), *avals)
-    closed, found = derived_program(jaxpr.jaxpr, key, body, avals, marks)
+    closed, found = derived_jaxpr(jaxpr.jaxpr, key, body, avals, marks)
     return _Transposed(closed, linear.like(found))
 
 
@@ -421,7 +423,7 @@ def _(
     constants = in_front(operands.constants, where.constants)
     sequences = in_front(operands.sequences, where.sequences, 1)
     carry = [
-        place(x, d, 0 if m else None, axis)
+        move_batch_dim(x, d, 0 if m else None, axis)
         for x, d, m in zip(operands.carry, where.carry, marks.carry, strict=True)
     ]
     outs = _bind(closed, LoopOperands(constants, carry, sequences), **params)
@@ -491,7 +493,7 @@ def _step_jaxpr(
     def whole(avals: Sequence[Any]) -> list:
         return [mapped(a, length, 0) for a in avals]
 
-    def make() -> Jaxpr:
+    def build() -> Jaxpr:
         constants, carry, rows = LoopOperands.split(inner.in_avals, num_consts, num_carry)
         operands = LoopOperands(constants, carry, whole(rows))
         n = len(inner.invars)
@@ -521,7 +523,7 @@ def _step_jaxpr(
             raise AssertionError("a scan body captured values while it was lowered")
         return found
 
-    return derived(inner, (memo_keys.SCAN_STEP, length, reverse, num_consts, num_carry), make)
+    return derived(inner, (memo_keys.SCAN_STEP, length, reverse, num_consts, num_carry), build)
 
 
 # public ------------------------------------------------------------------------------------------
@@ -584,7 +586,7 @@ def traced_scan(
     x_leaves, x_tree = operand_leaves(function, "xs", xs)
     of = f"{function} of {function_name(f)}"
     length = loop_length(of, function, xs, x_leaves, length)
-    unroll = _rounds_a_pass(function, unroll, length)
+    unroll = _unroll_factor(function, unroll, length)
     x_avals = [unmapped(aval_of(x), 0) for x in x_leaves]
     tree = trees.treedef_tuple((init_tree, x_tree))
     if names is None:
@@ -645,8 +647,8 @@ def traced_scan(
     slices = dict(zip(operands.like(jaxpr.jaxpr.invars).sequences, x_leaves, strict=True))
     carry_out, rows = LoopResults.split(jaxpr.jaxpr.outvars, len(changing))
     handed = [slices.get(v) if type(v) is Var else None for v in rows]
-    kept = [v for v, x in zip(rows, handed, strict=True) if x is None]
-    params = {"jaxpr": with_outputs(jaxpr, [*carry_out, *kept]), "reverse": bool(reverse)}
+    remaining = [v for v, x in zip(rows, handed, strict=True) if x is None]
+    params = {"jaxpr": with_outputs(jaxpr, [*carry_out, *remaining]), "reverse": bool(reverse)}
     carry, stacked = map(iter, _scan_unrolled(operands, length, unroll, params))
     return body.out_tree.unflatten(
         [
@@ -660,11 +662,11 @@ def paths_of(name: str, tree: Any) -> list[str]:
     return [trees.argument_path(name, p) for p in trees.key_paths(tree)]
 
 
-def _rounds_a_pass(function: str, unroll: Any, length: Any) -> int:
+def _unroll_factor(function: str, unroll: Any, length: Any) -> int:
     """Return the number of iterations of `f` in each iteration of the compiled loop."""
     if isinstance(unroll, (bool, np.bool_)):
         return 1 if not unroll or dims.is_dim(length) else max(length, 1)
-    rounds = checks.integer(
+    iterations = checks.integer(
         function,
         "unroll",
         unroll,
@@ -673,7 +675,7 @@ def _rounds_a_pass(function: str, unroll: Any, length: Any) -> int:
         in_range="an int of at least 0",
         out_of_range="`unroll` must be a `bool` or a non-negative `int`.",
     )
-    return max(rounds if dims.is_dim(length) else min(rounds, length), 1)
+    return max(iterations if dims.is_dim(length) else min(iterations, length), 1)
 
 
 def _scan_unrolled(operands: LoopOperands, length: Any, unroll: int, params: dict) -> LoopResults:
@@ -698,13 +700,13 @@ def _scan_unrolled(operands: LoopOperands, length: Any, unroll: int, params: dic
     first, second = (
         ((0, whole), (whole, length)) if not params["reverse"] else ((rest, length), (0, rest))
     )
-    carry, pieces = operands.carry, []
+    carry, parts = operands.carry, []
     for lo, hi in (first, second):
         part = [slice_in_dim(x, lo, hi) for x in operands.sequences]
         given = LoopOperands(operands.constants, carry, part)
         carry, stacked = bind(given, hi - lo, unroll if hi - lo == whole else hi - lo)
-        pieces.append(stacked)
-    ordered = pieces if not params["reverse"] else pieces[::-1]
+        parts.append(stacked)
+    ordered = parts if not params["reverse"] else parts[::-1]
     joined = [concatenate(list(pair), 0) for pair in zip(*ordered, strict=True)]
     return LoopResults(carry, joined)
 

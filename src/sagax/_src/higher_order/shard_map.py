@@ -44,13 +44,15 @@ from sagax._src.primitives.mesh_axes import in_order, psum_p, vary_like
 from sagax._src.primitives.structural import reshape
 from sagax._src.primitives.unsupported import UnsupportedError
 from sagax._src.transforms.batch import BatchAxis, batch_jaxpr
-from sagax._src.transforms.derived import derived_program
+from sagax._src.transforms.derived import derived_jaxpr
 from sagax._src.transforms.jvp import jvp_jaxpr
 from sagax._src.transforms.linearize import linearize_jaxpr
 from sagax._src.transforms.transpose import backward, transpose_jaxpr
 
-shard_map_p = Primitive("shard_map", family=HIGHER_ORDER, multiple_results=True, holds_program=True)
-shard_map_p.tells_vma = True
+shard_map_p = Primitive(
+    "shard_map", family=HIGHER_ORDER, multiple_results=True, is_higher_order=True
+)
+shard_map_p.sets_vma = True
 
 Specs = tuple[PartitionSpec, ...]
 
@@ -140,16 +142,16 @@ class Region:
 
     def _varied(self, closed: ClosedJaxpr, out_specs: Specs) -> ClosedJaxpr:
         """Return the jaxpr whose results vary along the axes along which they are concatenated."""
-        wanted = tuple([frozenset(spec.used_axes()) for spec in out_specs])
-        if all(map(frozenset.issubset, wanted, [a.vma for a in closed.out_avals])):
+        varying = tuple([frozenset(spec.used_axes()) for spec in out_specs])
+        if all(map(frozenset.issubset, varying, [a.vma for a in closed.out_avals])):
             return closed
 
         def fun(*xs: Any) -> list:
-            return list(map(vary_like, eval_jaxpr(closed.jaxpr, (), *xs), wanted))
+            return list(map(vary_like, eval_jaxpr(closed.jaxpr, (), *xs), varying))
 
         with self.inside():
-            return derived_program(
-                closed.jaxpr, (memo_keys.VARYING_OUTPUTS, wanted), fun, closed.in_avals
+            return derived_jaxpr(
+                closed.jaxpr, (memo_keys.VARYING_OUTPUTS, varying), fun, closed.in_avals
             )[0]
 
 
@@ -163,11 +165,13 @@ def _(*avals: Any, jaxpr: ClosedJaxpr, out_specs: Specs, **params: Any) -> list:
     outs = list(map(region.whole, jaxpr.out_avals, out_specs))
     for a in avals:
         if a.sharding is not None:  # types tell how arrays are divided
-            return [_divided(o, s, a.sharding.mesh) for o, s in zip(outs, out_specs, strict=True)]
+            return [
+                _with_sharding(o, s, a.sharding.mesh) for o, s in zip(outs, out_specs, strict=True)
+            ]
     return outs
 
 
-def _divided(aval: Any, spec: PartitionSpec, mesh: Any) -> Any:
+def _with_sharding(aval: Any, spec: PartitionSpec, mesh: Any) -> Any:
     parts = [tuple([n for n in spec.axes(i) if n in mesh.explicit_axes]) for i in range(aval.ndim)]
     return aval.update(sharding=NamedSharding(mesh, PartitionSpec(*parts)))
 
@@ -204,36 +208,36 @@ def inner_values(args: Sequence[Any], params: dict) -> dict[Any, Any]:
     Only differentiable results, to find the operation at fault.
     """
     region, inner = _region(params), params["jaxpr"].jaxpr
-    wanted = [v for e in inner.eqns for v in e.outvars if dtypes.is_inexact(v.aval.dtype)]
+    outputs = [v for e in inner.eqns for v in e.outvars if dtypes.is_inexact(v.aval.dtype)]
     names = tuple([n for n in region.mesh.axis_names if n in region.manual_axes])
-    full = inner.replace(outvars=wanted)
+    full = inner.replace(outvars=outputs)
 
     def fun(*xs: Any) -> list:
         return [reshape(x, (1, *aval_of(x).shape)) for x in eval_jaxpr(full, (), *xs)]
 
     with region.inside():
-        made = derived_program(inner, (memo_keys.INTERMEDIATE_VALUES, region), fun, inner.in_avals)[
+        closed = derived_jaxpr(inner, (memo_keys.INTERMEDIATE_VALUES, region), fun, inner.in_avals)[
             0
         ]
-    specs = [PartitionSpec(names)] * len(wanted)
-    outs = region.bind(made, args, params["in_specs"], specs, params["name"])
-    return dict(zip(wanted, outs, strict=True))
+    specs = [PartitionSpec(names)] * len(outputs)
+    outs = region.bind(closed, args, params["in_specs"], specs, params["name"])
+    return dict(zip(outputs, outs, strict=True))
 
 
-def _at_once(*args: Any, name: str, **params: Any) -> list:
-    return call(_program(tuple(map(aval_of, args)), name, params), args, name=name)
+def _evaluate(*args: Any, name: str, **params: Any) -> list:
+    return call(_application(tuple(map(aval_of, args)), name, params), args, name=name)
 
 
-shard_map_p.impl = _at_once
+shard_map_p.impl = _evaluate
 
 
-def _program(avals: tuple, name: str, params: dict) -> ClosedJaxpr:
+def _application(avals: tuple, name: str, params: dict) -> ClosedJaxpr:
     """Return the jaxpr of one application, cached in the memo of the applied jaxpr."""
     inner: Jaxpr = params["jaxpr"].jaxpr
     key = (memo_keys.SHARD_MAP_CALL, avals, *[v for k, v in params.items() if k != "jaxpr"])
-    return derived_program(
-        inner, key, lambda *xs: shard_map_p.bind(*xs, name=name, **params), avals
-    )[0]
+    return derived_jaxpr(inner, key, lambda *xs: shard_map_p.bind(*xs, name=name, **params), avals)[
+        0
+    ]
 
 
 # Derivatives ---------------------------------------------------------------------------------------------
@@ -316,19 +320,19 @@ def _opened(known: ClosedJaxpr, n: int, axes: Sequence[tuple]) -> ClosedJaxpr:
         return [*outs[:n], *rest]
 
     hoisted = hoist_constants(inner)
-    made = derived_program(inner, (memo_keys.RESIDUALS_EXPANDED, n, *axes), fun, hoisted.in_avals)[
-        0
-    ]
-    return _with_constants(made, known.consts)
+    expanded = derived_jaxpr(
+        inner, (memo_keys.RESIDUALS_EXPANDED, n, *axes), fun, hoisted.in_avals
+    )[0]
+    return _with_constants(expanded, known.consts)
 
 
-def _with_constants(made: ClosedJaxpr, consts: Sequence[Any]) -> ClosedJaxpr:
+def _with_constants(expanded: ClosedJaxpr, consts: Sequence[Any]) -> ClosedJaxpr:
     """Return the jaxpr with its first inputs as constants."""
     if not consts:
-        return made
-    inner, n = made.jaxpr, len(consts)
+        return expanded
+    inner, n = expanded.jaxpr, len(consts)
     jaxpr = inner.replace(constvars=[*inner.constvars, *inner.invars[:n]], invars=inner.invars[n:])
-    return ClosedJaxpr(jaxpr, [*made.consts, *consts])
+    return ClosedJaxpr(jaxpr, [*expanded.consts, *consts])
 
 
 def _closed_up(linear: ClosedJaxpr, opened: Sequence[bool], avals: Sequence[Any]) -> ClosedJaxpr:
@@ -341,7 +345,7 @@ def _closed_up(linear: ClosedJaxpr, opened: Sequence[bool], avals: Sequence[Any]
         ]
         return eval_jaxpr(inner, linear.consts, *given, *xs[n:])
 
-    return derived_program(inner, (memo_keys.RESIDUALS_SQUEEZED, *opened, *avals), fun, avals)[0]
+    return derived_jaxpr(inner, (memo_keys.RESIDUALS_SQUEEZED, *opened, *avals), fun, avals)[0]
 
 
 @shard_map_p.transpose
@@ -365,8 +369,8 @@ def _(
             )
     of_linear, of_known = partition(in_specs, linear)
     specs = [*of_known, *compress(out_specs, nonzero)]
-    wanted = list(compress(of_linear, marks))
-    found = region.bind(transposed, transposed_operands(args, cts), specs, wanted, name)
+    linear_specs = list(compress(of_linear, marks))
+    found = region.bind(transposed, transposed_operands(args, cts), specs, linear_specs, name)
     return spread_cotangents(found, marks, args)
 
 
@@ -412,7 +416,7 @@ def _transposed_unchecked(
 
     avals = [*partition(inner.in_avals, linear)[1], *compress(inner.out_avals, nonzero)]
     key = (memo_keys.SHARD_MAP_TRANSPOSE, region, linear, nonzero, in_specs, out_specs)
-    return derived_program(inner, key, fun, avals, marks)
+    return derived_jaxpr(inner, key, fun, avals, marks)
 
 
 # Batching ------------------------------------------------------------------------------------------------
@@ -455,7 +459,7 @@ def _varied_inputs(closed: ClosedJaxpr, in_dims: Sequence[Any], axes: tuple) -> 
     def fun(*xs: Any) -> list:
         return eval_jaxpr(closed.jaxpr, (), *xs)
 
-    return derived_program(closed.jaxpr, (memo_keys.VARYING_INPUTS, marks, axes), fun, avals)[0]
+    return derived_jaxpr(closed.jaxpr, (memo_keys.VARYING_INPUTS, marks, axes), fun, avals)[0]
 
 
 def _with_dimension(spec: PartitionSpec, d: int | None, axes: tuple) -> PartitionSpec:

@@ -14,7 +14,7 @@ from sagax._src.core.avals import same_type
 from sagax._src.core.jaxpr import ClosedJaxpr, DebugInfo
 from sagax._src.core.meshes import PartitionSpec
 from sagax._src.core.operands import LoopOperands, LoopResults, partition
-from sagax._src.core.shardings import divided_alike
+from sagax._src.core.shardings import same_sharding
 from sagax._src.core.staging import hoist_constants, stage
 from sagax._src.core.trace import Tracer
 from sagax._src.core.value import aval_of, is_operand, sockets
@@ -130,31 +130,35 @@ def type_mismatch(
         return None
     if callable(paths):
         paths = paths()
-    for have, want, path in zip(got, expected, paths, strict=True):
-        if _same(have, want):
+    for have, target, path in zip(got, expected, paths, strict=True):
+        if _same(have, target):
             continue
-        shapes = have.shape != want.shape
-        dtypes_differ = have.dtype != want.dtype
+        shapes = have.shape != target.shape
+        dtypes_differ = have.dtype != target.dtype
         which = (
             "shapes and dtypes do not match"
             if shapes and dtypes_differ
             else ("shapes do not match" if shapes else "dtypes do not match")
         )
         fix = advice
-        if same_type(have, want):
+        if same_type(have, target):
             which = "shardings do not match"
-            parts = [want.sharding.spec.axes(i) for i in range(want.ndim)] if want.sharding else []
-            wanted = PartitionSpec(*parts)
-            fix = f"reshard it in {labels[1]}: sagax.sharding.reshard(x, {wanted!r})"
+            parts = (
+                [target.sharding.spec.axes(i) for i in range(target.ndim)]
+                if target.sharding
+                else []
+            )
+            spec = PartitionSpec(*parts)
+            fix = f"reshard it in {labels[1]}: sagax.sharding.reshard(x, {spec!r})"
         if dtypes_differ and not shapes:
-            w, h = dtypes.name(want.dtype), dtypes.name(have.dtype)
+            w, h = dtypes.name(target.dtype), dtypes.name(have.dtype)
             fix = f"make both {w}, with .astype({w!r}) in {labels[1]}, or both {h}"
         return ArgumentError(
-            f"{what}: {path} has type {want.str_short(short_dtypes=False)} in {labels[0]} but type "
+            f"{what}: {path} has type {target.str_short(short_dtypes=False)} in {labels[0]} but type "
             f"{have.str_short(short_dtypes=False)} in {labels[1]}, so the {which}",
             function=function,
             argument=path,
-            expected=want,
+            expected=target,
             got=have,
             fix=fix,
         )
@@ -162,7 +166,7 @@ def type_mismatch(
 
 
 def _same(a: Any, b: Any) -> bool:
-    return same_type(a, b) and divided_alike(a.sharding, b.sharding)
+    return same_type(a, b) and same_sharding(a.sharding, b.sharding)
 
 
 def unchanged_carry(jaxpr: ClosedJaxpr, n_consts: int, n_carry: int) -> list[bool]:
@@ -178,17 +182,17 @@ def carry_to_consts(
     """Return the body with the marked parts of the carry as its last constants, optionally without their outputs."""
     inner = jaxpr.jaxpr
 
-    def made() -> Any:
+    def build() -> Any:
         consts, carry, slices = LoopOperands.split(inner.invars, n_consts, len(fixed))
-        moved, kept = partition(carry, fixed)
+        moved, unmoved = partition(carry, fixed)
         outs = inner.outvars
         if drop_outputs:
             carry_out, rows = LoopResults.split(outs, len(fixed))
             outs = [*partition(carry_out, fixed)[1], *rows]
-        return inner.replace(invars=[*consts, *moved, *kept, *slices], outvars=outs)
+        return inner.replace(invars=[*consts, *moved, *unmoved, *slices], outvars=outs)
 
     key = (memo_keys.CARRY_TO_CONSTANTS, n_consts, drop_outputs, *fixed)
-    return ClosedJaxpr(derived(inner, key, made), jaxpr.consts)
+    return ClosedJaxpr(derived(inner, key, build), jaxpr.consts)
 
 
 def permute_inputs(closed: ClosedJaxpr, order: Sequence[int]) -> ClosedJaxpr:

@@ -59,51 +59,51 @@ class _Recent:
 
 
 _traced = _Recent()
-_programs = _Recent()
+_jaxprs = _Recent()
 
 
 def clear() -> None:
     """Clear all caches."""
-    for recent in (_traced, _programs):
+    for recent in (_traced, _jaxprs):
         with recent.lock:
             recent.items.clear()
 
 
-def traced(things: tuple, signature: tuple, make: Callable[[], Any]) -> Any:
-    """Return the result of `make`, cached by the identities of the functions that it traces.
+def traced(functions: tuple, signature: tuple, trace: Callable[[], Any]) -> Any:
+    """Return the result of `trace`, cached by the identities of the functions that it traces.
 
     Args:
       things: the functions and plain values that the result depends on.
       signature: the rest of the key.
       make: returns an object with `consts`, the values that it captured.
     """
-    meaning = identity.meaning_of(*things)
-    if meaning is None:
-        return make()
-    key = trace_key(meaning, signature)
+    function_key = identity.combined_key(*functions)
+    if function_key is None:
+        return trace()
+    key = trace_key(function_key, signature)
     try:
         found = _traced.get(key)
     except TypeError:  # static parts of a tree that are unhashable
-        return make()
+        return trace()
     if found is None:
-        found = make()
+        found = trace()
         # Values of enclosing transformations belong to one call only; arrays would be kept alive.
         if not found.consts:
             _traced.add(key, found)
     else:
-        free_variables.reused(things)
+        free_variables.reused(functions)
     return found
 
 
-def shared(jaxpr: Jaxpr, *made_by: Any) -> Jaxpr:
+def shared(jaxpr: Jaxpr, *sources: Any) -> Jaxpr:
     """Return an earlier jaxpr of the same structure from the same code, if `jaxpr` is about to run eagerly."""
     if _is_staging(state.trace):
         return jaxpr  # it becomes part of a larger jaxpr
     form = structure(jaxpr)
     if form is None:
         return jaxpr
-    key = (form, axis_environment(), *(identity.origin(f) for f in made_by))
-    return _programs.add(key, jaxpr)
+    key = (form, axis_environment(), *(identity.origin(f) for f in sources))
+    return _jaxprs.add(key, jaxpr)
 
 
 def _is_staging(trace: Trace | None) -> bool:

@@ -17,7 +17,7 @@ from sagax._src.core.operands import LoopOperands, LoopResults, carry_fixpoint
 from sagax._src.core.value import aval_of
 from sagax._src.diagnostics.errors import ArgumentValueError
 from sagax._src.primitives.mesh_axes import in_order, vary_like
-from sagax._src.transforms.derived import derived_program
+from sagax._src.transforms.derived import derived_jaxpr
 
 
 def _any(avals: Sequence[Any]) -> bool:
@@ -41,7 +41,7 @@ def retyped(
         return outs if out_vmas is None else list(map(vary_like, outs, out_vmas))
 
     key = (memo_keys.VARYING, *in_vmas, None if out_vmas is None else tuple(out_vmas))
-    return derived_program(inner, key, fun, avals)[0]
+    return derived_jaxpr(inner, key, fun, avals)[0]
 
 
 def settled(closed: ClosedJaxpr, operands: LoopOperands, more: frozenset = no_axes) -> ClosedJaxpr:
@@ -81,10 +81,10 @@ def agreed(
 
 
 def check_no_waiting(
-    function: str, what: str, held: Sequence[ClosedJaxpr], axes: frozenset
+    function: str, what: str, jaxprs: Sequence[ClosedJaxpr], axes: frozenset
 ) -> None:
     """Raise a ValueError if only some devices along these axes run a jaxpr with collectives over them."""
-    for closed in held:
+    for closed in jaxprs:
         for name, along in _exchanges(closed.jaxpr):
             shared = in_order(axes.intersection(along))
             if shared:
@@ -142,16 +142,18 @@ def _casts(jaxpr: Jaxpr, n_consts: int) -> list[frozenset]:
     """Return for each constant the axes along which all its consumers vary, but not itself."""
     found = jaxpr.memo.get((memo_keys.CONSTANT_CASTS, n_consts))
     if found is None:
-        later: dict[Any, frozenset] = {v: no_axes for v in jaxpr.outvars if type(v) is Var}
+        consumers: dict[Any, frozenset] = {v: no_axes for v in jaxpr.outvars if type(v) is Var}
         for eqn in reversed(jaxpr.eqns):
             for v in eqn.invars:
                 if type(v) is Var:
-                    outs = [(o.aval.vma | later.get(o, no_axes)) - v.aval.vma for o in eqn.outvars]
+                    outs = [
+                        (o.aval.vma | consumers.get(o, no_axes)) - v.aval.vma for o in eqn.outvars
+                    ]
                     along = frozenset.intersection(*outs) if outs else no_axes
-                    known = later.get(v)
-                    later[v] = along if known is None else known & along
+                    known = consumers.get(v)
+                    consumers[v] = along if known is None else known & along
         found = jaxpr.memo[memo_keys.CONSTANT_CASTS, n_consts] = [
-            later.get(v, no_axes) if dtypes.is_inexact(v.aval.dtype) else no_axes
+            consumers.get(v, no_axes) if dtypes.is_inexact(v.aval.dtype) else no_axes
             for v in jaxpr.invars[:n_consts]
         ]
     return found

@@ -72,12 +72,12 @@ from sagax._src.primitives.reductions import argmax, reduce_or
 from sagax._src.primitives.shaping import size_as_value
 from sagax._src.primitives.slicing import dynamic_index_in_dim
 from sagax._src.primitives.structural import convert, expand_dims, instantiate, moveaxis
-from sagax._src.transforms.batch import batch_jaxpr, in_front, place
-from sagax._src.transforms.derived import derived_program
+from sagax._src.transforms.batch import batch_jaxpr, in_front, move_batch_dim
+from sagax._src.transforms.derived import derived_jaxpr
 from sagax._src.transforms.jvp import jvp_jaxpr
-from sagax._src.transforms.prune import prune_loop, prune_program
+from sagax._src.transforms.prune import prune_loop, prune_subjaxpr
 
-while_p = Primitive("while", family=HIGHER_ORDER, multiple_results=True, holds_program=True)
+while_p = Primitive("while", family=HIGHER_ORDER, multiple_results=True, is_higher_order=True)
 while_p.is_control = True
 
 # `max_steps`, if not None, is a promise: the condition holds at most that often.
@@ -88,7 +88,7 @@ def _(*avals: Any, body_jaxpr: ClosedJaxpr, **_: Any) -> list:
     return body_jaxpr.out_avals
 
 
-while_p.tells_vma = True
+while_p.sets_vma = True
 
 
 @while_p.stage
@@ -105,8 +105,8 @@ def _(trace: Any, args: Sequence, params: dict) -> list:
     cond, body = settled(params["cond_jaxpr"], params["body_jaxpr"])
     differ = cond.out_avals[0].vma  # devices may run different numbers of iterations
     if differ:
-        rounds = "how many rounds they do"
-        varying_axes.check_no_waiting("while_loop", rounds, (cond, body), differ)
+        what = "how many rounds they do"
+        varying_axes.check_no_waiting("while_loop", what, (cond, body), differ)
         args = [vary_like(x, differ) for x in args]  # as for branches
         cond, body = settled(cond, body, differ)
     return trace.record(while_p, args, {**params, "cond_jaxpr": cond, "body_jaxpr": body})
@@ -182,7 +182,7 @@ def _(
 
     more = list(map(aval_of, of_carry))
     avals = [*cond_jaxpr.in_avals, *more]
-    (cond_wider,) = derived_program(
+    (cond_wider,) = derived_jaxpr(
         cond_inner, (memo_keys.WHILE_TANGENT_CONDITION, *more), cond, avals
     )
     n = len(operands.carry)
@@ -219,22 +219,22 @@ def _checkpointed(
     size = max(math.isqrt(max(max_steps - 1, 0)) + 1, 1)  # the square root, rounded up
     key = (memo_keys.WHILE_CHECKPOINTED, max_steps, cond_jaxpr, cond_nconsts)
 
-    def while_it_lasts(go_on: Callable[..., list]) -> Callable[..., list]:
-        """Run `go_on` as one iteration of a scan, or nothing."""
+    def while_it_lasts(run: Callable[..., list]) -> Callable[..., list]:
+        """Run `run` as one iteration of a scan, or nothing."""
 
         def step(*xs: Any) -> list:
             condition = WhileOperands.split(xs, cond_nconsts, body_nconsts).condition
             (pred,) = eval_jaxpr(cond_jaxpr.jaxpr, (), *condition.flat())
             branches = [
-                derived_program(body_jaxpr.jaxpr, (*key, name), fun, avals)[0]
-                for name, fun in (("stay", lambda *xs: xs[n_consts:]), (go_on.__name__, go_on))
+                derived_jaxpr(body_jaxpr.jaxpr, (*key, name), fun, avals)[0]
+                for name, fun in (("stay", lambda *xs: xs[n_consts:]), (run.__name__, run))
             ]
             return cond_p.bind(convert(pred, dtypes.int32), *xs, branches=tuple(branches))
 
         return step
 
-    def scan(name: str, round_: Callable[..., list], length: int, xs: Sequence[Any]) -> list:
-        (jaxpr,) = derived_program(body_jaxpr.jaxpr, (*key, name), round_, avals)
+    def scan(name: str, fun: Callable[..., list], length: int, xs: Sequence[Any]) -> list:
+        (jaxpr,) = derived_jaxpr(body_jaxpr.jaxpr, (*key, name), fun, avals)
         return scan_p.bind(
             *xs,
             jaxpr=jaxpr,
@@ -245,14 +245,14 @@ def _checkpointed(
             num_carry=len(xs) - n_consts,
         )
 
-    def one_round(*xs: Any) -> list:
+    def one_iteration(*xs: Any) -> list:
         return eval_jaxpr(body_jaxpr.jaxpr, (), *xs[cond_nconsts:])
 
-    def rounds(*xs: Any) -> list:
-        return scan("round", while_it_lasts(one_round), size, xs)
+    def iterations(*xs: Any) -> list:
+        return scan("round", while_it_lasts(one_iteration), size, xs)
 
     def one_block(*xs: Any) -> list:
-        (block,) = derived_program(body_jaxpr.jaxpr, (*key, "rounds"), rounds, avals)
+        (block,) = derived_jaxpr(body_jaxpr.jaxpr, (*key, "rounds"), iterations, avals)
         return remat_p.bind(
             *xs, jaxpr=block, prevent_cse=False, differentiated=False, policy=None, name="block"
         )
@@ -260,7 +260,7 @@ def _checkpointed(
     def blocks(*xs: Any) -> list:
         return scan("block", while_it_lasts(one_block), -(-max_steps // size), xs)
 
-    return derived_program(body_jaxpr.jaxpr, (*key, "blocks"), blocks, avals)[0]
+    return derived_jaxpr(body_jaxpr.jaxpr, (*key, "blocks"), blocks, avals)[0]
 
 
 @while_p.transpose
@@ -312,7 +312,7 @@ def _(
         in_front(operands.condition_constants, where.condition_constants),
         in_front(operands.body_constants, where.body_constants),
         [
-            place(x, d, m, axis)
+            move_batch_dim(x, d, m, axis)
             for x, d, m in zip(operands.carry, where.carry, mapped.carry, strict=True)
         ],
     )
@@ -346,9 +346,9 @@ def _(
 
     avals = operands.map(aval_of)
     any_left_key = (memo_keys.WHILE_ANY, pred_dim)
-    (cond_new,) = derived_program(cond.jaxpr, any_left_key, any_left, avals.condition.flat())
+    (cond_new,) = derived_jaxpr(cond.jaxpr, any_left_key, any_left, avals.condition.flat())
     key = (memo_keys.WHILE_LOCKSTEP, cond, len(operands.body_constants), max_steps)
-    (body_new,) = derived_program(body.jaxpr, key, step, avals.flat())
+    (body_new,) = derived_jaxpr(body.jaxpr, key, step, avals.flat())
     both = [*operands.condition_constants, *operands.body_constants]
     given = dataclasses.replace(operands, body_constants=both)
     return _bind(cond_new, body_new, given, max_steps), mapped.carry
@@ -371,12 +371,12 @@ def _(
     body_nconsts: int,
     **params: Any,
 ) -> tuple:
-    _, read = prune_program(cond_jaxpr, [True])
+    _, read = prune_subjaxpr(cond_jaxpr, [True])
     of_condition = LoopOperands.split(read, cond_nconsts)
     used = list(map(operator.or_, used, of_condition.carry))
     body, operands, results = prune_loop(body_jaxpr, LoopResults(used), body_nconsts)
     always = dataclasses.replace(of_condition, carry=results.carry)
-    cond, kept = prune_program(cond_jaxpr, [True], always.flat())
+    cond, kept = prune_subjaxpr(cond_jaxpr, [True], always.flat())
     of_cond = kept[:cond_nconsts]
     counts = {"cond_nconsts": sum(of_cond), "body_nconsts": sum(operands.constants)}
     params = {"cond_jaxpr": cond, "body_jaxpr": body, **params, **counts}
@@ -488,9 +488,9 @@ def _traced_while(
         same: the identity of both functions, if they are wrappers (see `trace_body`).
     """
     if config.current().disable_jit:
-        value, rounds = init_val, 0
-        while rounds != max_steps and bool(cond_fun(value)):
-            value, rounds = body_fun(value), rounds + 1
+        value, iterations = init_val, 0
+        while iterations != max_steps and bool(cond_fun(value)):
+            value, iterations = body_fun(value), iterations + 1
         return value
     leaves, tree = operand_leaves(function, "init_val", init_val)
     of = f"{function} of {function_name(body_fun)}"
@@ -565,7 +565,7 @@ def _counted(
     """Return a condition and a body whose carry starts with a counter, which the condition bounds."""
     counter = intern_aval((), dtypes.int32)
 
-    def go_on(*xs: Any) -> list:
+    def condition(*xs: Any) -> list:
         (pred,) = eval_jaxpr(cond.jaxpr, (), *xs[:n_cond], *xs[n_cond + 1 :])
         return [bitwise_and(pred, lt(xs[n_cond], np.int32(max_steps)))]
 
@@ -576,9 +576,9 @@ def _counted(
     def counted(closed: ClosedJaxpr, n: int, fun: Callable[..., list], *key: Any) -> ClosedJaxpr:
         avals = closed.in_avals
         avals = [*avals[:n], counter, *avals[n:]]
-        return derived_program(closed.jaxpr, (memo_keys.WHILE_COUNTED, n, *key), fun, avals)[0]
+        return derived_jaxpr(closed.jaxpr, (memo_keys.WHILE_COUNTED, n, *key), fun, avals)[0]
 
-    return counted(cond, n_cond, go_on, max_steps), counted(body, n_body, step)
+    return counted(cond, n_cond, condition, max_steps), counted(body, n_body, step)
 
 
 def _check_condition(cond: Body, function: str, cond_fun: Callable) -> None:
@@ -682,13 +682,13 @@ def fori_loop(
         start, count = _first_and_count(lower, upper)
 
         @functools.wraps(body_fun, updated=())
-        def round_(carry: tuple, _: Any) -> tuple:
+        def scan_step(carry: tuple, _: Any) -> tuple:
             i, value = carry
             return (add(i, 1), body(i, value)), None
 
         (_, value), _ = traced_scan(
             "fori_loop",
-            round_,
+            scan_step,
             (start, init_val),
             None,
             count,
@@ -708,7 +708,7 @@ def fori_loop(
     )
     lower, upper = _same_dtype(lower, upper)
 
-    def go_on(state: tuple) -> Any:
+    def in_range(state: tuple) -> Any:
         i, end, _ = state
         return lt(i, end)
 
@@ -719,7 +719,7 @@ def fori_loop(
 
     return _traced_while(
         "fori_loop",
-        go_on,
+        in_range,
         step,
         (lower, upper, init_val),
         init_paths=init_paths,

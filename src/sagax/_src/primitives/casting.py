@@ -72,15 +72,15 @@ def _(x: ShapedArray, *, new_dtype: Any) -> ShapedArray:
         return intern_aval((*x.shape, old // new), new_dtype, False, None)
     if new == old:
         return intern_aval(x.shape, new_dtype, False, None)
-    pieces = new // old
-    if not x.shape or not dims.same(x.shape[-1], pieces):
+    parts = new // old
+    if not x.shape or not dims.same(x.shape[-1], parts):
         size = f"size {x.shape[-1]}" if x.shape else "no last dimension"
         raise ArgumentValueError(
-            f"{pieces} elements of {dtypes.name(x.dtype)} make one of {dtypes.name(new_dtype)}, "
+            f"{parts} elements of {dtypes.name(x.dtype)} make one of {dtypes.name(new_dtype)}, "
             "along the last dimension; "
             f"the operand, of shape {x.shape}, has {size}",
             **facts,
-            expected=f"an operand whose last dimension has size {pieces}",
+            expected=f"an operand whose last dimension has size {parts}",
             operand=x,
         )
     return intern_aval(x.shape[:-1], new_dtype, False, None)

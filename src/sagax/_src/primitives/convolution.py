@@ -210,11 +210,11 @@ def _check(conv: Convolution, x: ShapedArray, y: ShapedArray) -> None:
 
 def _check_preferred(dtype: Any, preferred: Any) -> None:
     """Raise unless dtype `preferred` can hold results of operands of type `dtype`."""
-    have, want = dtypes.kind(dtype), dtypes.kind(preferred)
+    operand_kind, preferred_kind = dtypes.kind(dtype), dtypes.kind(preferred)
     fits = {"b": "b", "i": "iuf", "u": "iuf", "f": "f", "c": "c"}
-    if want not in fits.get(have, "") or dtypes.itemsize_bits(preferred) < dtypes.itemsize_bits(
-        dtype
-    ):
+    if preferred_kind not in fits.get(operand_kind, "") or dtypes.itemsize_bits(
+        preferred
+    ) < dtypes.itemsize_bits(dtype):
         raise DtypeError(
             function=_NAME,
             argument="preferred_element_type",

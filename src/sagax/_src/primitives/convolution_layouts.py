@@ -39,7 +39,7 @@ def _letters(spec: Sequence[int], first: str, second: str) -> str:
 
 ConvGeneralDilatedDimensionNumbers = tuple[str, str, str] | ConvDimensionNumbers | None
 
-_PLACES = ("lhs", "rhs", "the result")
+_ROLES = ("lhs", "rhs", "the result")
 _REQUIRED = (("N", "C"), ("O", "I"), ("N", "C"))
 
 
@@ -60,7 +60,7 @@ def _from_strings(function: str, strings: Sequence[str]) -> ConvDimensionNumbers
 
     def wrong(i: int, message: str, **facts: Any) -> ArgumentError:
         return ArgumentError(
-            f"dimension_numbers[{i}] = {strings[i]!r}, the layout of {_PLACES[i]}, {message}",
+            f"dimension_numbers[{i}] = {strings[i]!r}, the layout of {_ROLES[i]}, {message}",
             function=function,
             **facts,
         )
@@ -157,7 +157,7 @@ def numbers_of(
     for i, letters in enumerate(numbers):
         if len(letters) != ndim:
             raise ArgumentError(
-                f"dimension_numbers[{i}] = {letters!r}, the layout of {_PLACES[i]}, has "
+                f"dimension_numbers[{i}] = {letters!r}, the layout of {_ROLES[i]}, has "
                 f"{len(letters)} letters",
                 function=function,
                 expected=f"{ndim} letters, one for each dimension of lhs {tuple(lhs_shape)} and "

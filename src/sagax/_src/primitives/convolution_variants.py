@@ -193,8 +193,8 @@ def conv_general_dilated_patches(
     patches = moveaxis(patches, 0, 2)
     patches = reshape(patches, (batch, features * dims.size(sizes), *positions))
     order = [0] * x.ndim
-    for place, d in enumerate(numbers.out_spec):
-        order[d] = place
+    for position, d in enumerate(numbers.out_spec):
+        order[d] = position
     out = transpose(patches, order)
     if preferred_element_type is None:
         return out
@@ -248,8 +248,8 @@ def conv_general_dilated_local(
     numbers_of_dot = (((f,), (i,)), (tuple(positions), tuple(kernel_positions)))
     out = dot_general(patches, rhs, numbers_of_dot, precision)  # positions, batch, features
     order = [0] * x.ndim
-    for place, d in enumerate((*positions, n, f)):
-        order[d] = place
+    for position, d in enumerate((*positions, n, f)):
+        order[d] = position
     return transpose(out, order)
 
 

@@ -81,8 +81,8 @@ def _doubled(combine: Combine, step: Any, xs: Sequence[Any], axis: int) -> list:
     joined = combine(earlier, xs)
     out = []
     for x, j in zip(xs, joined, strict=True):
-        place = broadcasted_iota(np.dtype(np.int32), aval_of(x).shape, axis)
-        out.append(selection.select_n(comparison.ge(place, step), x, j))
+        index = broadcasted_iota(np.dtype(np.int32), aval_of(x).shape, axis)
+        out.append(selection.select_n(comparison.ge(index, step), x, j))
     return out
 
 

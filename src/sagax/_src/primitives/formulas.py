@@ -253,7 +253,7 @@ def repeat(
     last = b.constant(count, _INDEX)
     start = b.op("select", [_any(needed), b.constant(0, _INDEX), last], scalar)
     dtype = like.value.dtype
-    held = [b.constant(np.asarray(table, dtype)) for table in tables]
+    constants = [b.constant(np.asarray(table, dtype)) for table in tables]
 
     def entry(table: Any, i: Any) -> Number:
         one = intern_aval((1,), dtype, False, None)
@@ -262,7 +262,7 @@ def repeat(
 
     def step(i: Any, *values: Any) -> list:
         numbers = [Number(b, v, like.double) for v in values]
-        after = body(*numbers, *[entry(t, i) for t in held])
+        after = body(*numbers, *[entry(t, i) for t in constants])
         return [b.op("add", [i, b.constant(1, _INDEX)], scalar), *[x.value for x in after]]
 
     out = b.while_loop(
@@ -272,30 +272,30 @@ def repeat(
 
 
 def repeat_while(
-    limit: int, going: Number, state: Sequence[Number], body: Callable[..., Sequence[Number]]
+    limit: int, active: Number, state: Sequence[Number], body: Callable[..., Sequence[Number]]
 ) -> list[Number]:
-    """Iterate `body` while elements are `going`, at most `limit` times; return the state.
+    """Iterate `body` while elements are `active`, at most `limit` times; return the state.
 
     `body` gets the number of the iteration, from 1, and the state; it returns which elements continue, and
     their state. Finished elements keep theirs.
     """
-    b, like = going.b, state[0]
+    b, like = active.b, state[0]
     scalar = intern_aval((), like.value.dtype, False, None)
     last = b.constant(limit, scalar.dtype)
     one = b.constant(1, scalar.dtype)
 
-    def condition(i: Any, go: Any, *_: Any) -> Any:
-        more = _any(Number(b, go, like.double))
+    def condition(i: Any, flags: Any, *_: Any) -> Any:
+        more = _any(Number(b, flags, like.double))
         return b.op("and", [b.compare("LE", i, last), more], more.aval)
 
-    def step(i: Any, go: Any, *values: Any) -> list:
-        mask = Number(b, go, like.double)
+    def step(i: Any, flags: Any, *values: Any) -> list:
+        mask = Number(b, flags, like.double)
         before = [Number(b, v, like.double) for v in values]
-        goes_on, *after = body(Number(b, b.stretch(i, like.value.shape), like.double), *before)
-        kept = [where(mask, x, y).value for x, y in zip(after, before, strict=True)]
-        return [b.op("add", [i, one], scalar), (mask & goes_on).value, *kept]
+        continues, *after = body(Number(b, b.stretch(i, like.value.shape), like.double), *before)
+        selected = [where(mask, x, y).value for x, y in zip(after, before, strict=True)]
+        return [b.op("add", [i, one], scalar), (mask & continues).value, *selected]
 
-    out = b.while_loop([one, going.value, *[x.value for x in state]], condition, step)
+    out = b.while_loop([one, active.value, *[x.value for x in state]], condition, step)
     return [Number(b, v, like.double) for v in out[2:]]
 
 

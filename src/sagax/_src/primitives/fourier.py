@@ -144,13 +144,13 @@ def _(x: ShapedArray, *, fft_type: FftType, fft_lengths: tuple) -> ShapedArray:
             got=fft_lengths,
             expected="lengths of at least 1",
         )
-    want = _coefficients(fft_lengths) if inverse else fft_lengths
-    if not dims.same_shape(have, want):
+    expected = _coefficients(fft_lengths) if inverse else fft_lengths
+    if not dims.same_shape(have, expected):
         raise ArgumentValueError(
             f"the last dimensions of x have the sizes {have}",
             function="fft",
             got=f"x of shape {x.shape} and fft_lengths {fft_lengths} for type {fft_type.name}",
-            expected=f"sizes {want}" + (", the last one n // 2 + 1" if inverse else ""),
+            expected=f"sizes {expected}" + (", the last one n // 2 + 1" if inverse else ""),
             fix="pad or slice x first, as the functions of sagax.numpy.fft do for their n",
         )
     shape = (*x.shape[: x.ndim - rank], *(_coefficients(fft_lengths) if real else fft_lengths))

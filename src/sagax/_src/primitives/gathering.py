@@ -230,18 +230,18 @@ class GatherDimensionNumbers(_Fields):
         out_ndim = starts.ndim - 1 + len(self.offset_dims)
         batch = self.batch_dims(out_ndim)
 
-        def line(size: int, place: int) -> np.ndarray:
+        def line(size: int, dim: int) -> np.ndarray:
             shape = [1] * out_ndim
-            shape[place] = size
+            shape[dim] = size
             return np.arange(size).reshape(shape)
 
         spread = [1] * out_ndim
-        for place, size in zip(batch, starts.shape[:-1]):
-            spread[place] = size
+        for dim, size in zip(batch, starts.shape[:-1]):
+            spread[dim] = size
         found = [starts[..., d].reshape(spread) for d in range(ndim)]
-        for d, place in zip(self.window_dims(ndim), self.offset_dims):
+        for d, dim in zip(self.window_dims(ndim), self.offset_dims):
             if window[d] != 1:
-                found[d] = found[d] + line(window[d], place)
+                found[d] = found[d] + line(window[d], dim)
         for d, e in zip(self.operand_batching_dims, self.start_indices_batching_dims):
             found[d] = np.broadcast_to(line(starts.shape[e], batch[e]), spread)
         return tuple(found)
@@ -254,9 +254,9 @@ class GatherDimensionNumbers(_Fields):
         if self.collapsed_slice_dims != (axis,) or not shape[axis]:
             return None
         n = indices_ndim - 1
-        places = (*range(axis), *range(axis + n, len(shape) - 1 + n))
+        other_dims = (*range(axis), *range(axis + n, len(shape) - 1 + n))
         whole = (*shape[:axis], 1, *shape[axis + 1 :])
-        return axis if self.offset_dims == places and window == whole else None
+        return axis if self.offset_dims == other_dims and window == whole else None
 
     def extended(self, out_ndim: int, extra: int) -> GatherDimensionNumbers:
         """Return the numbers for arrays with `extra` more dimensions at the end, which are taken whole."""
@@ -435,8 +435,8 @@ def _(
     offsets = iter([slice_sizes[d] for d in dimension_numbers.window_dims(x.ndim)])
     batch = iter(indices.shape[:-1])
     out_ndim = len(dimension_numbers.offset_dims) + indices.ndim - 1
-    places = set(dimension_numbers.offset_dims)
-    shape = tuple([next(offsets) if i in places else next(batch) for i in range(out_ndim)])
+    offset_dims = set(dimension_numbers.offset_dims)
+    shape = tuple([next(offsets) if i in offset_dims else next(batch) for i in range(out_ndim)])
     return intern_aval(shape, x.dtype, x.weak_type, None)
 
 
@@ -469,10 +469,10 @@ def _(
     fill = mode is GatherScatterMode.FILL_OR_DROP
     axis = dimension_numbers.taken_axis(x.shape, indices.ndim, slice_sizes)
     if axis is not None:
-        places = signed_indices(indices[..., 0])
-        out = np.asarray(np.take(x, places, axis, mode="clip"))
+        starts = signed_indices(indices[..., 0])
+        out = np.asarray(np.take(x, starts, axis, mode="clip"))
         if fill:
-            outside = (places < 0) | (places >= x.shape[axis])
+            outside = (starts < 0) | (starts >= x.shape[axis])
             if outside.any():
                 out[(slice(None),) * axis + (outside,)] = fill_scalar(fill_value, x.dtype)
         return out
@@ -626,13 +626,13 @@ def _sample(*operands: Any, numbers: tuple, sizes: tuple, mode: int = 1, fill: A
 
 
 _ROWS = ((1,), (0,), (0,))
-_PLACES = np.array([[1], [-1], [9], [0]], np.int32)
+_INDICES = np.array([[1], [-1], [9], [0]], np.int32)
 gather_p.samples = [
-    _sample(f32(3, 2), _PLACES, numbers=_ROWS, sizes=(1, 2)),
-    _sample(f32(3, 2), _PLACES, numbers=_ROWS, sizes=(1, 2), mode=2, fill=7.0),
-    _sample(c64(3, 2), _PLACES.astype(np.int8), numbers=_ROWS, sizes=(1, 1), mode=2, fill=3.0),
+    _sample(f32(3, 2), _INDICES, numbers=_ROWS, sizes=(1, 2)),
+    _sample(f32(3, 2), _INDICES, numbers=_ROWS, sizes=(1, 2), mode=2, fill=7.0),
+    _sample(c64(3, 2), _INDICES.astype(np.int8), numbers=_ROWS, sizes=(1, 1), mode=2, fill=3.0),
     _sample(i32(3, 2), i32(2, 3, 1), numbers=((1,), (0,), (0,)), sizes=(1, 2), mode=2, fill=-1),
-    _sample(boolean(4), _PLACES, numbers=((1,), (), (0,)), sizes=(2,), mode=2, fill=True),
+    _sample(boolean(4), _INDICES, numbers=((1,), (), (0,)), sizes=(2,), mode=2, fill=True),
     _sample(
         f32(3, 4, 2),
         np.array([[[0, 1], [2, 5]], [[-1, 0], [1, 1]]], np.int32),

@@ -39,13 +39,15 @@ def shard_gather(call: Any) -> list:
                 f"sagax.sharding.reshard(x, {call.with_cut(0, axis, ())})",
             )
     gone = (*numbers.collapsed_slice_dims, *batching)
-    kept = iter([c for i, c in enumerate(call.cuts[0]) if i not in gone])
+    retained = iter([c for i, c in enumerate(call.cuts[0]) if i not in gone])
     ahead = list(call.cuts[1][:-1])
     for own, k in zip(batching, numbers.start_indices_batching_dims, strict=True):
         ahead[k] = ahead[k] or call.cuts[0][own]
     given = iter(ahead)
     ndim = call.outs[0].ndim
-    return [tuple([next(kept) if i in numbers.offset_dims else next(given) for i in range(ndim)])]
+    return [
+        tuple([next(retained) if i in numbers.offset_dims else next(given) for i in range(ndim)])
+    ]
 
 
 def shard_scatter(call: Any) -> list:

@@ -24,8 +24,10 @@ from sagax._src.primitives.structural import reduce_sum
 
 # Varying values ------------------------------------------------------------------------------------------
 
-pvary_p = Primitive("pvary", family=OPAQUE, creates_nan=False, multilinear=True, holds_program=True)
-pvary_p.tells_vma = True
+pvary_p = Primitive(
+    "pvary", family=OPAQUE, creates_nan=False, multilinear=True, is_higher_order=True
+)
+pvary_p.sets_vma = True
 
 
 @pvary_p.abstract
@@ -109,8 +111,8 @@ def device_reduction(
         reduce: reduces a mapped array over a dimension.
         repeated: the reduction of so many equal values.
     """
-    p = Primitive(name, holds_program=True, family=OPAQUE, **answers)
-    p.tells_vma = True
+    p = Primitive(name, is_higher_order=True, family=OPAQUE, **answers)
+    p.sets_vma = True
 
     @p.abstract
     def _(x: Any, *, axes: tuple, groups: Any = None) -> Any:

@@ -188,14 +188,14 @@ def _(
             function=function, argument="group_sizes", got=sizes, expected="at least one dimension"
         )
     count = sizes.shape[-1]
-    wanted = tuple(lhs.shape[d] for d in parts.outer)
-    if sizes.ndim != 1 and not dims.same_shape(sizes.shape[:-1], wanted):
+    expected_shape = tuple(lhs.shape[d] for d in parts.outer)
+    if sizes.ndim != 1 and not dims.same_shape(sizes.shape[:-1], expected_shape):
         raise ShapeError(
             "expected group_sizes to have a size for each group, and for each element of the dimensions outside the ragged one",
             function=function,
             argument="group_sizes",
             got=sizes,
-            expected=f"shape {(count,)} or {(*wanted, count)}",
+            expected=f"shape {(count,)} or {(*expected_shape, count)}",
         )
     if parts.group is not None and not dims.same(rhs.shape[parts.group], count):
         raise ShapeError(
@@ -233,8 +233,8 @@ def _in_groups(x: Any, ragged: int, outer: Sequence[int], sizes: Any) -> Any:
         s.broadcast_in_dim(s.transpose(v, order), shape, tuple(sorted(along)))
         for v in (starts, ends)
     )
-    place = broadcasted_iota(sizes_aval.dtype, shape, ragged + 1)
-    inside = bitwise_and(le(starts, place), lt(place, ends))
+    index = broadcasted_iota(sizes_aval.dtype, shape, ragged + 1)
+    inside = bitwise_and(le(starts, index), lt(index, ends))
     copies = s.broadcast_in_dim(x, shape, tuple(range(1, aval.ndim + 1)))
     return select_n(inside, full(shape, 0, aval.dtype), copies)
 
@@ -253,10 +253,10 @@ def _(
     parts = _Ragged.of(ragged_dot_dimension_numbers, aval_of(lhs), aval_of(rhs))
     dense, numbers = parts.without_groups(aval_of(rhs))
     ends = np.cumsum(sizes, -1)
-    place = np.arange(lhs.shape[parts.ragged])
+    index = np.arange(lhs.shape[parts.ragged])
     products = []
     for g in range(sizes.shape[-1]):
-        inside = ((ends - sizes)[..., g, None] <= place) & (place < ends[..., g, None])
+        inside = ((ends - sizes)[..., g, None] <= index) & (index < ends[..., g, None])
         along = (*parts.outer, parts.ragged) if sizes.ndim > 1 else (parts.ragged,)
         spread = [lhs.shape[d] if d in along else 1 for d in range(lhs.ndim)]
         mask = np.transpose(inside, np.argsort(np.argsort(along))).reshape(spread)
@@ -435,7 +435,7 @@ def _(
 
 
 def _check_scale(side: str, x: ShapedArray, scale: ShapedArray, contracted: tuple) -> None:
-    wanted = ShapeError(
+    error = ShapeError(
         f"the scale of {side} has another size than {side} in a dimension that is not contracted",
         function="scaled_dot",
         argument=f"{side}_scale",
@@ -443,12 +443,12 @@ def _check_scale(side: str, x: ShapedArray, scale: ShapedArray, contracted: tupl
         expected=f"{x.shape}, with sizes that divide those of dimensions {contracted}",
     )
     if scale.ndim != x.ndim:
-        raise wanted
+        raise error
     for d in range(x.ndim):
         size, part = x.shape[d], scale.shape[d]
         if d not in contracted:
             if not dims.same(size, part):
-                raise wanted
+                raise error
         elif part == 0 or size % part:
             raise ShapeError(
                 f"{side.upper()} contracting dim {d} of size {size} must be divisible by its scale's dim size {part}.",

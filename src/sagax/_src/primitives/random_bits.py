@@ -417,9 +417,9 @@ def _(primals: Sequence[Any], tangents: Sequence[Any], **params: Any) -> tuple:
 def first_of(arrays: Any, ndim: int) -> Any:
     """Return the first of the arrays with `ndim` dimensions that an array consists of."""
     shape = aval_of(arrays).shape
-    kept = shape[len(shape) - ndim :]
-    limit = (*(1 for _ in shape[: len(shape) - ndim]), *kept)
-    return reshape(slice_(arrays, (0,) * len(shape), limit), kept)
+    trailing = shape[len(shape) - ndim :]
+    limit = (*(1 for _ in shape[: len(shape) - ndim]), *trailing)
+    return reshape(slice_(arrays, (0,) * len(shape), limit), trailing)
 
 
 @rng_bit_generator_p.batch

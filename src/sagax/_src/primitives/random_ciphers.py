@@ -177,17 +177,17 @@ def _threefry_loop(b: Any, key: Words, block: Words, shape: tuple) -> Words:
     ops = _Hlo(b, out)
     one = intern_aval((1,), _U32, False, None)
 
-    def of_turn(words: Any, place: int, turn: Any) -> Any:
-        at = b.op("add", [turn, b.constant(5 * place, _I32)], number)
+    def iteration_word(words: Any, offset: int, iteration: Any) -> Any:
+        at = b.op("add", [iteration, b.constant(5 * offset, _I32)], number)
         found = b.op("dynamic_slice", [words, at], one, slice_sizes=b.ints((1,)))
         return b.stretch(b.reshape(found, ()), shape)
 
-    def body(turn: Any, x: Any, y: Any) -> list:
+    def body(iteration: Any, x: Any, y: Any) -> list:
         for j in range(4):
             x = ops.add(x, y)
-            y = ops.xor(x, ops.rotate(y, of_turn(distances, j, turn)))
-        x, y = [ops.add(w, of_turn(table, i, turn)) for i, w in enumerate((x, y))]
-        return [b.op("add", [turn, b.constant(1, _I32)], number), x, y]
+            y = ops.xor(x, ops.rotate(y, iteration_word(distances, j, iteration)))
+        x, y = [ops.add(w, iteration_word(table, i, iteration)) for i, w in enumerate((x, y))]
+        return [b.op("add", [iteration, b.constant(1, _I32)], number), x, y]
 
     first = [
         b.stretch(on_scalars.add(w, k), shape)
@@ -207,7 +207,7 @@ def _cipher(
     name: str,
     key_words: int,
     block_words: int,
-    rounds: Callable[[Words, Words, Any], Words],
+    cipher: Callable[[Words, Words, Any], Words],
     loop: Callable[[Any, Words, Words, tuple], Words] | None = None,
 ) -> Primitive:
     p = Primitive(
@@ -217,7 +217,7 @@ def _cipher(
     count = key_words + block_words
 
     def apply(operands: Sequence[Any], ops: Any) -> Words:
-        return rounds(list(operands[:key_words]), list(operands[key_words:]), ops)
+        return cipher(list(operands[:key_words]), list(operands[key_words:]), ops)
 
     @functools.lru_cache(maxsize=1024)
     def unrolled(avals: tuple) -> Jaxpr:

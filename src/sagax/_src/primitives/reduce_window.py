@@ -179,12 +179,12 @@ def _flat(windows: np.ndarray, n: int) -> np.ndarray:
 def _numpy_selected(windows: np.ndarray, n: int, stays: Callable, first: Any) -> np.ndarray:
     """Return the index of the selected element of each window, -1 where none is as good as `first`."""
     flat = _flat(windows, n)
-    place = np.full(flat.shape[:-1], -1)
+    offset = np.full(flat.shape[:-1], -1)
     best = np.full(flat.shape[:-1], first, windows.dtype)
     for k in range(flat.shape[-1]):
-        later = ~stays(best, flat[..., k])
-        best, place = np.where(later, flat[..., k], best), np.where(later, k, place)
-    return place
+        replaced = ~stays(best, flat[..., k])
+        best, offset = np.where(replaced, flat[..., k], best), np.where(replaced, k, offset)
+    return offset
 
 
 select_and_gather_add_p = Primitive(
@@ -218,10 +218,12 @@ def _check_selection(function: str, select_prim: Primitive, x: ShapedArray) -> N
 def _(t: np.ndarray, x: np.ndarray, *, select_prim: Primitive, **params: Any) -> np.ndarray:
     window = window_of(**params)
     _, stays, worst = _SELECTIONS[select_prim]
-    place = _numpy_selected(numpy_windows(x, window, worst(x.dtype)), x.ndim, stays, worst(x.dtype))
+    offset = _numpy_selected(
+        numpy_windows(x, window, worst(x.dtype)), x.ndim, stays, worst(x.dtype)
+    )
     windows = _flat(numpy_windows(t, window, 0), x.ndim)
-    taken = np.take_along_axis(windows, np.maximum(place, 0)[..., None], -1)[..., 0]
-    return np.where(place >= 0, taken, np.zeros((), t.dtype))
+    taken = np.take_along_axis(windows, np.maximum(offset, 0)[..., None], -1)[..., 0]
+    return np.where(offset >= 0, taken, np.zeros((), t.dtype))
 
 
 @select_and_gather_add_p.jvp
@@ -253,11 +255,11 @@ def _(ct: Any, t: Any, x: Any, *, select_prim: Primitive, **params: Any) -> tupl
     shape = t.shape
     size = dims.size(shape)
     numbers = reshape(slice_in_dim(iota(np.int32, size + 1), 1, None), shape)
-    places = select_and_gather_add_p.bind(numbers, x, select_prim=select_prim, **params)
+    selected = select_and_gather_add_p.bind(numbers, x, select_prim=select_prim, **params)
     count = dims.size(aval_of(ct).shape)
     flat = scatter_add(
         zeros_of(intern_aval((size + 1,), t.dtype, False, None)),
-        reshape(places, (count, 1)),
+        reshape(selected, (count, 1)),
         reshape(ct, (count,)),
         ScatterDimensionNumbers((), (0,), (0,)),
         mode=GatherScatterMode.PROMISE_IN_BOUNDS,
@@ -331,10 +333,10 @@ def _(source: np.ndarray, x: np.ndarray, *, select_prim: Primitive, **params: An
     # a window starts with its first element, whatever it is
     flat = _flat(windows, x.ndim)
     first = flat[..., 0] if flat.size else np.zeros((), x.dtype)
-    place = np.maximum(_numpy_selected(windows, x.ndim, stays, first), 0)
+    offset = np.maximum(_numpy_selected(windows, x.ndim, stays, first), 0)
     out = np.zeros(window.padded(x.shape), np.result_type(source.dtype, np.float32))
-    numbers = np.indices(place.shape)
-    offsets = np.unravel_index(place, window.sizes) if x.ndim else ()
+    numbers = np.indices(offset.shape)
+    offsets = np.unravel_index(offset, window.sizes) if x.ndim else ()
     index = tuple([o * s + k for o, s, k in zip(numbers, window.strides, offsets)])
     np.add.at(out, index, source)
     back = tuple([(-lo, -hi, 0) for lo, hi in window.padding])
@@ -449,9 +451,9 @@ def _scatter_in_steps(source: Any, x: Any, select_prim: Primitive, window: Windo
     # without the barrier each element of the result would repeat the selections
     chosen, source = optimization_barrier((chosen, source))
     nothing, total = broadcast(zero, counts), None
-    for k, place in zip(numbers, np.ndindex(*window.sizes), strict=True):
+    for k, offset in zip(numbers, np.ndindex(*window.sizes), strict=True):
         part = select_n(eq(chosen, k), nothing, source)
-        part = pad(part, zero, window.placing(place, shape))
+        part = pad(part, zero, window.scatter_padding(offset, shape))
         total = part if total is None else add(total, part)
     return pad(total, zero, window.without_pad)
 

@@ -132,8 +132,8 @@ def _exact_unless_complex(avals: tuple) -> bool:
 
 
 def _complex_extremum(x: np.ndarray, axes: tuple, *, largest: bool) -> np.ndarray:
-    kept = [i for i in range(x.ndim) if i not in axes]
-    flat = np.transpose(x, (*kept, *axes)).reshape(*[x.shape[i] for i in kept], -1)
+    remaining = [i for i in range(x.ndim) if i not in axes]
+    flat = np.transpose(x, (*remaining, *axes)).reshape(*[x.shape[i] for i in remaining], -1)
     order = np.sort_complex(flat) if flat.ndim == 1 else np.sort(flat, axis=-1)
     return order[..., -1 if largest else 0]
 
@@ -179,8 +179,8 @@ def _extremum_jvp(p: Primitive) -> None:
         if is_zero(t) or not dtypes.is_inexact(aval.dtype):
             return out, Zero.like(aval_of(out))
         # where several elements attain the extremum, each gets an equal share
-        kept = s.reshape(out, tuple(1 if i in axes else d for i, d in enumerate(aval.shape)))
-        chosen = s.convert(comparison.eq(x, kept), aval.dtype)
+        expanded = s.reshape(out, tuple(1 if i in axes else d for i, d in enumerate(aval.shape)))
+        chosen = s.convert(comparison.eq(x, expanded), aval.dtype)
         count = reduce_sum(chosen, axes)
         return out, ar.div(reduce_sum(ar.mul(t, chosen), axes), count)
 
@@ -257,8 +257,8 @@ def _prod_reference(x: np.ndarray, axes: tuple) -> np.ndarray:
     if dtype_predicates.is_narrow_float(x.dtype):
         return np.prod(x.astype(np.float32), axis=axes).astype(x.dtype)
     if _multiplied_in_order((x,)) and x.dtype.kind == "f" and x.size:
-        kept = [i for i in range(x.ndim) if i not in axes]
-        rows = np.transpose(x, (*kept, *axes)).reshape(*[x.shape[i] for i in kept], -1)
+        remaining = [i for i in range(x.ndim) if i not in axes]
+        rows = np.transpose(x, (*remaining, *axes)).reshape(*[x.shape[i] for i in remaining], -1)
         return np.multiply.accumulate(rows, -1)[..., -1]
     return np.prod(x, axis=axes, dtype=x.dtype)
 
@@ -279,10 +279,10 @@ def _(primals: Sequence[Any], tangents: Sequence[Any], *, axes: tuple) -> tuple:
         return out, Zero.like(aval_of(out))
     # Multiply pairs, and their tangents by the product rule: no division, so zeros are no special case.
     aval = aval_of(x)
-    kept = tuple(i for i in range(aval.ndim) if i not in axes)
+    remaining = tuple(i for i in range(aval.ndim) if i not in axes)
     n = dims.size(tuple(aval.shape[a] for a in axes))
-    shape = (n, *(aval.shape[i] for i in kept))
-    x, t = (s.reshape(s.transpose(v, (*axes, *kept)), shape) for v in (x, t))
+    shape = (n, *(aval.shape[i] for i in remaining))
+    x, t = (s.reshape(s.transpose(v, (*axes, *remaining)), shape) for v in (x, t))
     if n == 0:
         return out, Zero.like(aval_of(out))
     while n > 1:
@@ -375,7 +375,7 @@ argmin_p = _position("argmin", np.argmin, "LT")
 # any other monoid ------------------------------------------------------------------------------------
 
 reduce_p = Primitive(
-    "reduce", family=COMBINING, cost=operand_size, multiple_results=True, holds_program=True
+    "reduce", family=COMBINING, cost=operand_size, multiple_results=True, is_higher_order=True
 )
 
 
@@ -414,9 +414,9 @@ def _(trace: Any, primitive: Any, args: tuple, params: dict, out: Any) -> Any:
 @reduce_p.reference
 def _(*xs: np.ndarray, jaxpr: ClosedJaxpr, dimensions: tuple, computation: Any) -> list:
     values, inits = xs[: len(xs) // 2], xs[len(xs) // 2 :]
-    kept = [i for i in range(values[0].ndim) if i not in dimensions]
-    shape = [values[0].shape[i] for i in kept]
-    flat = [np.transpose(v, (*dimensions, *kept)).reshape(-1, *shape) for v in values]
+    remaining = [i for i in range(values[0].ndim) if i not in dimensions]
+    shape = [values[0].shape[i] for i in remaining]
+    flat = [np.transpose(v, (*dimensions, *remaining)).reshape(-1, *shape) for v in values]
     out = [np.broadcast_to(i, shape).copy() for i in inits]
     for index in np.ndindex(*shape):
         acc = [o[index] for o in out]
@@ -488,8 +488,10 @@ def reduce(
     if out_sharding is not None:
         if not from_single:
             found = reduce(operands, init_values, computation, dimensions)
-            kept = [with_out_sharding("reduce", lambda x: x, (x,), out_sharding) for x in found]
-            return type(operands)(kept)
+            constrained = [
+                with_out_sharding("reduce", lambda x: x, (x,), out_sharding) for x in found
+            ]
+            return type(operands)(constrained)
         return with_out_sharding(
             "reduce",
             lambda x: reduce(x, init_values, computation, dimensions),
@@ -545,11 +547,11 @@ def reduce(
         return found
 
     jaxpr, consts = stage(combine, [*scalars, *scalars])
-    for i, (have, want) in enumerate(zip(jaxpr.out_avals, scalars, strict=True)):
-        if have.shape != () or have.dtype != want.dtype:
+    for i, (have, expected) in enumerate(zip(jaxpr.out_avals, scalars, strict=True)):
+        if have.shape != () or have.dtype != expected.dtype:
             raise ArgumentError(
                 "computation must return scalars of the operands' dtypes", function="reduce", argument=f"computation (result {i})",
-                got=have, expected=want,
+                got=have, expected=expected,
             )  # fmt: skip
     outs = reduce_p.bind(
         *values, *inits, jaxpr=ClosedJaxpr(jaxpr, consts), dimensions=axes, computation=computation

@@ -240,7 +240,7 @@ INSPECTED = "sagax_inspected"  # marks values whose sharding is inspected
 _LOOKS = frozenset({Effect("inspect_sharding")})
 
 inspect_sharding_p = Primitive(
-    "inspect_sharding", family=OPAQUE, multiple_results=True, holds_program=True
+    "inspect_sharding", family=OPAQUE, multiple_results=True, is_higher_order=True
 )
 inspect_sharding_p.sets_sharding = True
 inspect_sharding_p.abstract_rule = lambda x, callback: []

@@ -98,8 +98,8 @@ class ScatterDimensionNumbers(_Fields):
     def window(self, ndim: int, updates: tuple) -> tuple:
         """Return the sizes of a window in an operand with `ndim` dimensions, given the updates' shape."""
         sizes: list[Any] = [1] * ndim
-        for d, place in zip(self.gather.window_dims(ndim), self.update_window_dims):
-            sizes[d] = updates[place]
+        for d, dim in zip(self.gather.window_dims(ndim), self.update_window_dims):
+            sizes[d] = updates[dim]
         return tuple(sizes)
 
     def batched(self, indices: bool) -> ScatterDimensionNumbers:
@@ -216,7 +216,7 @@ def _scatter_primitive(
         out = x.copy()
         if index is None:
             out = out.reshape(-1)
-            index, updates = _places(x.shape, indices, updates, dimension_numbers, mode)
+            index, updates = _flat_updates(x.shape, indices, updates, dimension_numbers, mode)
         if combine is None:
             out[index] = updates
         else:
@@ -249,10 +249,10 @@ def _check(
         )
     gather = numbers.gather
     gather.check(function, x, indices)
-    for size, place in zip(indices.shape[:-1], gather.batch_dims(updates.ndim)):
-        if not dims.same(size, updates.shape[place]):
+    for size, dim in zip(indices.shape[:-1], gather.batch_dims(updates.ndim)):
+        if not dims.same(size, updates.shape[dim]):
             raise ShapeError(
-                f"dimension {place} of the updates has size {updates.shape[place]}, the dimension "
+                f"dimension {dim} of the updates has size {updates.shape[dim]}, the dimension "
                 f"of the indices that it goes along with has size {size}",
                 function=function,
                 got=f"updates of shape {updates.shape} and indices of shape {indices.shape}",
@@ -277,15 +277,15 @@ def _index_along_axis(
     axis = numbers.gather.taken_axis(shape, indices.ndim, numbers.window(len(shape), updates))
     if axis is None:
         return None
-    places = signed_indices(indices[..., 0])
+    starts = signed_indices(indices[..., 0])
     if mode is GatherScatterMode.CLIP:
-        places = np.clip(places, 0, shape[axis] - 1)
-    elif ((places < 0) | (places >= shape[axis])).any():
+        starts = np.clip(starts, 0, shape[axis] - 1)
+    elif ((starts < 0) | (starts >= shape[axis])).any():
         return None
-    return (*(slice(None),) * axis, places)
+    return (*(slice(None),) * axis, starts)
 
 
-def _places(
+def _flat_updates(
     shape: tuple, indices: np.ndarray, updates: np.ndarray, numbers: Any, mode: Any
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return flat indices into the operand, and their updates, in the order of the index vectors.
@@ -647,11 +647,11 @@ def _extremal_jvp(p: Primitive) -> Callable:
         ties = _add_at(stays, indices, wins, params)
         none = eq(ties, nothing)
         share = select_n(none, ar.div(full_of(aval_of(ties), 1), ties), nothing)
-        kept = ar.mul(instantiate(t), ar.mul(stays, share))
+        passed = ar.mul(instantiate(t), ar.mul(stays, share))
         if is_zero(t_updates):
-            return out, kept
+            return out, passed
         won = ar.mul(t_updates, ar.mul(wins, _gather_back(share, indices, shape, params)))
-        return out, _add_at(kept, indices, won, params)
+        return out, _add_at(passed, indices, won, params)
 
     return jvp
 
@@ -747,8 +747,8 @@ def _(primals: Sequence[Any], tangents: Sequence[Any], **params: Any) -> tuple:
     winners = scatter_p.bind(full(aval_of(x).shape, np.uint32(0)), indices, ids, **params)
     untouched = eq(winners, np.uint32(0))
     wins = eq(ids, _gather_back(winners, indices, aval.shape, params))
-    kept = _where(untouched, t)
-    return out, _add_at(kept, indices, _where(wins, t_updates), params)
+    passed = _where(untouched, t)
+    return out, _add_at(passed, indices, _where(wins, t_updates), params)
 
 
 def _where(condition: Any, t: Any) -> Any:
@@ -822,7 +822,7 @@ def _(
     update_jaxpr: Jaxpr,
     **_: Any,
 ) -> np.ndarray:
-    where, updates = _places(x.shape, indices, updates, dimension_numbers, mode)
+    where, updates = _flat_updates(x.shape, indices, updates, dimension_numbers, mode)
     out = x.reshape(-1).copy()
     for i, update in zip(where, updates):
         out[i] = eval_jaxpr(update_jaxpr, (), out[i], update)[0]
@@ -888,7 +888,7 @@ def scatter_apply(
 
 
 def _samples(combine: str | None, *, unique: bool = False) -> list[Sample]:
-    rows, places = ((1,), (0,), (0,)), ((), (0,), (0,))
+    rows, scalars = ((1,), (0,), (0,)), ((), (0,), (0,))
     batching = ((), (2,), (2,), (0, 1), (1, 0))
     cases: list[tuple] = [
         (f32(4, 2, unique=True), np.array([[2], [0]]), f32(2, 2, unique=True), rows, 2),
@@ -900,13 +900,13 @@ def _samples(combine: str | None, *, unique: bool = False) -> list[Sample]:
             batching,
             2,
         ),
-        (i32(5), np.array([[1], [3]], np.int8), i32(2), places, 1),
+        (i32(5), np.array([[1], [3]], np.int8), i32(2), scalars, 1),
         (f32(5, unique=True), np.array([[2], [0]]), f32(2, 2, unique=True), ((0,), (), (0,)), 1),
-        (f32(3), np.zeros((0, 1)), f32(0), places, 2),
+        (f32(3), np.zeros((0, 1)), f32(0), scalars, 2),
     ]
     if not unique:
         cases += [
-            (f32(4, unique=True), np.array([[1], [1], [0], [7]]), f32(4, unique=True), places, 1),
+            (f32(4, unique=True), np.array([[1], [1], [0], [7]]), f32(4, unique=True), scalars, 1),
             (
                 f32(4, unique=True),
                 np.array([[1], [2]]),
@@ -916,9 +916,9 @@ def _samples(combine: str | None, *, unique: bool = False) -> list[Sample]:
             ),
         ]
     if combine in (None, "add", "sub", "mul"):
-        cases.append((c64(3), np.array([[2], [0]]), c64(2), places, 2))
+        cases.append((c64(3), np.array([[2], [0]]), c64(2), scalars, 2))
     if combine is None:
-        cases.append((boolean(3), np.array([[2], [0]]), boolean(2), places, 2))
+        cases.append((boolean(3), np.array([[2], [0]]), boolean(2), scalars, 2))
     return [
         Sample(
             x,

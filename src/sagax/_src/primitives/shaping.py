@@ -79,16 +79,18 @@ def _tangent_aval(t: Any) -> Any:
 def align_mapped(args: Sequence[Any], in_dims: Sequence[Any], size: Any) -> tuple[list, int]:
     """Return operands of equal rank with their examples along one dimension, and that dimension."""
     mapped = {d for d in in_dims if d is not None}
-    place = mapped.pop() if len(mapped) == 1 else 0
+    batch_dim = mapped.pop() if len(mapped) == 1 else 0
     aligned = []
     for x, d in zip(args, in_dims, strict=True):
         if d is not None:
-            aligned.append(moveaxis(x, d, place))
+            aligned.append(moveaxis(x, d, batch_dim))
             continue
         shape = aval_of(x).shape
-        kept = tuple(i for i in range(len(shape) + 1) if i != place)
-        aligned.append(broadcast_in_dim(x, (*shape[:place], size, *shape[place:]), kept))
-    return aligned, place
+        other_dims = tuple(i for i in range(len(shape) + 1) if i != batch_dim)
+        aligned.append(
+            broadcast_in_dim(x, (*shape[:batch_dim], size, *shape[batch_dim:]), other_dims)
+        )
+    return aligned, batch_dim
 
 
 # concatenate --------------------------------------------------------------------------------------
@@ -159,10 +161,10 @@ def _(*avals: ShapedArray, dimension: int) -> ShapedArray:
         )
     size = first.shape[dimension]
     for i, s in enumerate(shapes[1:], 1):
-        for k, (mine, others) in enumerate(zip(s, first.shape, strict=True)):
-            if k != dimension and not dims.same(mine, others):
+        for k, (own, others) in enumerate(zip(s, first.shape, strict=True)):
+            if k != dimension and not dims.same(own, others):
                 raise ShapeError(
-                    f"operand {i} has size {mine} along dimension {k}, operand 0 has size {others}",
+                    f"operand {i} has size {own} along dimension {k}, operand 0 has size {others}",
                     function="concatenate",
                     got=listed(shapes),
                     expected=f"equal sizes in all dimensions but {dimension}, the one being joined",
@@ -916,15 +918,15 @@ def broadcast_like(arr: Any, like_arr: Any) -> Any:
     Array([[0, 1],
            [0, 1]], dtype=int32)
     """
-    have, want = aval_of(arr).shape, aval_of(like_arr).shape
-    if len(have) > len(want):
+    have, target = aval_of(arr).shape, aval_of(like_arr).shape
+    if len(have) > len(target):
         raise ArgumentValueError(
             function="broadcast_like",
             argument="arr",
             got=f"shape {have}",
-            expected=f"a shape that broadcasts to {want}",
+            expected=f"a shape that broadcasts to {target}",
         )
-    return broadcast_in_dim(arr, want, tuple(range(len(want) - len(have), len(want))))
+    return broadcast_in_dim(arr, target, tuple(range(len(target) - len(have), len(target))))
 
 
 def collapse(operand: Any, start_dimension: int, stop_dimension: int | None = None) -> Any:

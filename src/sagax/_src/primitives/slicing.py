@@ -353,7 +353,7 @@ def _(trace: Any, primitive: Any, args: tuple, params: dict, out: Any) -> Any:
 
 @pad_p.reference
 def _(x: np.ndarray, value: np.ndarray, *, padding_config: tuple) -> np.ndarray:
-    shape, taken, placed = [], [], []
+    shape, taken, targets = [], [], []
     for size, (low, high, interior) in zip(x.shape, padding_config):
         step = interior + 1
         whole = low + high + dims.dilate_dim(size, step)
@@ -363,10 +363,10 @@ def _(x: np.ndarray, value: np.ndarray, *, padding_config: tuple) -> np.ndarray:
         count = max(0, min(size - 1, (whole - 1 - low) // step) - first + 1)
         start = low + first * step
         taken.append(builtins.slice(first, first + count))
-        placed.append(builtins.slice(start, start + count * step, step))
+        targets.append(builtins.slice(start, start + count * step, step))
     out = np.full(shape, value, x.dtype)
     if all(s.start < s.stop for s in taken):
-        out[tuple(placed)] = x[tuple(taken)]
+        out[tuple(targets)] = x[tuple(taken)]
     return out
 
 
@@ -405,9 +405,9 @@ def _(axis: Any, args: Sequence[Any], in_dims: Sequence[Any], *, padding_config:
     # each example has its own padding value: pad with any value, then select
     aval = aval_of(x)
     padded = pad_p.bind(x, scalar_like(0, aval.dtype), padding_config=config)
-    kept = pad_p.bind(full(aval.shape, True), np.bool_(False), padding_config=config)
+    is_operand = pad_p.bind(full(aval.shape, True), np.bool_(False), padding_config=config)
     values = broadcast_in_dim(value, aval_of(padded).shape, (d,))
-    return select_n(kept, values, padded), d
+    return select_n(is_operand, values, padded), d
 
 
 @pad_p.lower

@@ -326,8 +326,8 @@ def _(b: Any, x: Any, *, k: int, axis: int, is_stable: bool) -> list:
 def _sorted_top(x: Any, *, k: Any, axis: int) -> list:
     """Sort all elements, for a symbolic `k`. Reversed before and after, equal elements keep their order and
     NaN comes first."""
-    places = broadcasted_iota(dtypes.int32, x.aval.shape, axis)
-    turned = [rev(v, (axis,)) for v in (x, places)]
+    indices = broadcasted_iota(dtypes.int32, x.aval.shape, axis)
+    turned = [rev(v, (axis,)) for v in (x, indices)]
     found = sort_p.bind(*turned, dimension=axis, is_stable=True, num_keys=1)
     return [slice_in_dim(rev(v, (axis,)), 0, k, axis=axis) for v in found]
 
@@ -401,8 +401,8 @@ def _(
     # elements of all blocks, and here each element is a block.
     axis = reduction_dimension % aval_of(x).ndim
     count = k if aggregate_to_topk else aval_of(x).shape[axis]
-    values, places = top_k_p.bind(x if is_max_k else neg(x), k=count, axis=axis, is_stable=True)
-    return [values if is_max_k else neg(values), places]
+    values, indices = top_k_p.bind(x if is_max_k else neg(x), k=count, axis=axis, is_stable=True)
+    return [values if is_max_k else neg(values), indices]
 
 
 @approx_top_k_p.shard
@@ -423,8 +423,8 @@ def _(
     axis = reduction_dimension % x.ndim
     count = k if aggregate_to_topk else x.shape[axis]
     rule = top_k_p.rule("reference")
-    values, places = rule(x if is_max_k else -x, k=count, axis=axis, is_stable=True)
-    return [values if is_max_k else -values, places]
+    values, indices = rule(x if is_max_k else -x, k=count, axis=axis, is_stable=True)
+    return [values if is_max_k else -values, indices]
 
 
 @approx_top_k_p.shard

@@ -509,10 +509,10 @@ def squeeze(array: Any, dimensions: Sequence[int] | int | None = None) -> Any:
         given: list[Any] = [i for i, size in enumerate(aval.shape) if size == 1]
     else:
         given = list(dimensions) if isinstance(dimensions, (tuple, list)) else [dimensions]
-    places = tuple(sorted({canonical_axis(d, aval.ndim, "squeeze", "dimensions") for d in given}))
-    if not places and hasattr(array, "aval"):
+    axes = tuple(sorted({canonical_axis(d, aval.ndim, "squeeze", "dimensions") for d in given}))
+    if not axes and hasattr(array, "aval"):
         return array
-    return squeeze_p.bind(array, dimensions=places)
+    return squeeze_p.bind(array, dimensions=axes)
 
 
 squeeze_p.samples = [
@@ -578,8 +578,8 @@ def expand_dims(array: Any, dimensions: Sequence[int]) -> Any:
     """
     aval = aval_of(array)
     ndim = aval.ndim + len(dimensions)
-    places = {canonical_axis(d, ndim, "expand_dims", "dimensions") for d in dimensions}
-    if len(places) != len(dimensions):
+    positions = {canonical_axis(d, ndim, "expand_dims", "dimensions") for d in dimensions}
+    if len(positions) != len(dimensions):
         raise ArgumentValueError(
             function="expand_dims",
             argument="dimensions",
@@ -587,8 +587,8 @@ def expand_dims(array: Any, dimensions: Sequence[int]) -> Any:
             expected="dimensions without repetition",
         )
     sizes = iter(aval.shape)
-    shape = tuple(1 if i in places else next(sizes) for i in range(ndim))
-    return broadcast_in_dim(array, shape, tuple(i for i in range(ndim) if i not in places))
+    shape = tuple(1 if i in positions else next(sizes) for i in range(ndim))
+    return broadcast_in_dim(array, shape, tuple(i for i in range(ndim) if i not in positions))
 
 
 # reduce_sum -------------------------------------------------------------------------------------
@@ -662,8 +662,8 @@ def _(x: np.ndarray, *, axes: tuple) -> np.ndarray:
     dtype = x.dtype
     if dtype.kind == "f" and 0 < x.size <= SUMMED_IN_ORDER:
         if x.ndim != 1 or not axes:
-            kept = tuple([i for i in range(x.ndim) if i not in axes])
-            x = np.transpose(x, (*kept, *axes)).reshape(*[x.shape[i] for i in kept], -1)
+            remaining = tuple([i for i in range(x.ndim) if i not in axes])
+            x = np.transpose(x, (*remaining, *axes)).reshape(*[x.shape[i] for i in remaining], -1)
         if x.shape[-1] == 1:
             return x[..., 0]
         return np.add.accumulate(x, -1)[..., -1] + dtype.type(0)  # XLA starts from 0
@@ -678,8 +678,8 @@ linear_rules(reduce_sum_p)
 
 @reduce_sum_p.transpose
 def _(ct: Any, x: Any, *, axes: tuple) -> tuple:
-    kept = tuple(i for i in range(x.ndim) if i not in axes)
-    return (broadcast_in_dim(ct, x.shape, kept),)
+    remaining = tuple(i for i in range(x.ndim) if i not in axes)
+    return (broadcast_in_dim(ct, x.shape, remaining),)
 
 
 @reduce_sum_p.batch
@@ -848,17 +848,17 @@ def _(b: Any, x: Any) -> Any:
 
 def unbroadcast(ct: Any, aval: Any) -> Any:
     """Sum `ct` down to the shape of `aval`, which was broadcast (scalar, or sizes 1) to that of `ct`."""
-    have, want = aval_of(ct).shape, aval.shape
-    if have == want:
+    have, target = aval_of(ct).shape, aval.shape
+    if have == target:
         return ct
-    if not want:
+    if not target:
         return reduce_sum(ct, range(len(have)))
     axes = [
         i
-        for i, (h, w) in enumerate(zip(have, want, strict=True))
+        for i, (h, w) in enumerate(zip(have, target, strict=True))
         if dims.same(w, 1) and not dims.same(h, 1)
     ]
-    return reshape(reduce_sum(ct, axes), want)
+    return reshape(reduce_sum(ct, axes), target)
 
 
 __all__ = [

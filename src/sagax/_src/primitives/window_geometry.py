@@ -128,15 +128,15 @@ class Window:
             counts, self.window_dilation, tuple(padding), self.base_dilation, self.strides
         )
 
-    def placing(self, place: Sequence[int], shape: tuple) -> tuple:
+    def scatter_padding(self, offset: Sequence[int], shape: tuple) -> tuple:
         """Return the configuration with which `lax.pad` scatters one element of each window.
 
-        That is element `place` of the windows, in the dilated and padded form of an array of that shape. The
+        That is element `offset` of the windows, in the dilated and padded form of an array of that shape. The
         targets are distinct.
         """
         config = []
         for k, dilation, whole, count, stride in zip(
-            place, self.window_dilation, self.padded(shape), self.result(shape), self.strides
+            offset, self.window_dilation, self.padded(shape), self.result(shape), self.strides
         ):
             low = int(k) * dilation
             config.append((low, whole - low - dims.dilate_dim(count, stride), stride - 1))
@@ -349,8 +349,8 @@ def window_elements(x: Any, window: Window, fill: Any) -> list:
     counts = window.result(aval_of(x).shape)
     reaches = [dims.dilate_dim(m, stride) for m, stride in zip(counts, window.strides)]
     out = []
-    for place in np.ndindex(*window.sizes):
-        starts = [int(k) * d for k, d in zip(place, window.window_dilation)]
+    for offset in np.ndindex(*window.sizes):
+        starts = [int(k) * d for k, d in zip(offset, window.window_dilation)]
         limits = [start + reach for start, reach in zip(starts, reaches)]
         out.append(slice(x, starts, limits, window.strides))
     return out

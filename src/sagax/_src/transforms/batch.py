@@ -24,7 +24,7 @@ from sagax._src.frozen_class import record
 from sagax._src.lazy_import import lazy_imports
 from sagax._src.primitives.resharding import reshard_p
 from sagax._src.primitives.structural import broadcast, moveaxis
-from sagax._src.transforms.derived import derived_program, run_composite
+from sagax._src.transforms.derived import derived_jaxpr, run_composite
 
 
 @lazy_imports
@@ -160,9 +160,9 @@ class BatchTrace(Trace):
 
     def _exchanges_inside(self, primitive: Any, params: dict) -> bool:
         """Return whether a jaxpr without mapped inputs contains axis_index or psum over an axis."""
-        if self.batch_axis.name is None or not primitive.holds_program:
+        if self.batch_axis.name is None or not primitive.is_higher_order:
             return False
-        return any(map(has_collectives, _programs(params)))
+        return any(map(has_collectives, _inner_jaxprs(params)))
 
     def _wrap_all(self, primitive: Any, out: Any, out_dim: Any, sources: int) -> Any:
         if primitive.multiple_results:
@@ -180,10 +180,10 @@ def has_collectives(jaxpr: Jaxpr) -> bool:
 
 def _is_collective(eqn: Eqn) -> bool:
     own = eqn.primitive.batch_collective is not None
-    return own or any(map(has_collectives, _programs(eqn.params)))
+    return own or any(map(has_collectives, _inner_jaxprs(eqn.params)))
 
 
-def _programs(params: dict) -> list[Jaxpr]:
+def _inner_jaxprs(params: dict) -> list[Jaxpr]:
     """Return the jaxprs of an equation, including those of custom rules."""
     inner = getattr(params.get("inner"), "jaxpr", None)
     return subjaxprs(params) if inner is None else [inner.jaxpr]
@@ -213,13 +213,13 @@ def _run(trace: BatchTrace, fun: Callable, args: Sequence[Any], in_dims: Sequenc
         return [trace.unwrap(out) for out in outs]
 
 
-def place(x: Any, dim: int | None, wanted: int | None, axis: BatchAxis) -> Any:
-    """Move the batch dimension of `x` from `dim` (None: broadcast) to `wanted`."""
-    if wanted is None or dim == wanted:
+def move_batch_dim(x: Any, dim: int | None, destination: int | None, axis: BatchAxis) -> Any:
+    """Move the batch dimension of `x` from `dim` (None: broadcast) to `destination`."""
+    if destination is None or dim == destination:
         return x
     if dim is None:
-        x, dim = _divided(random_bits.shared(broadcast(x, (axis.size,))), axis.cut), 0
-    return moveaxis(x, dim, wanted)
+        x, dim = _shard_examples(random_bits.shared(broadcast(x, (axis.size,))), axis.cut), 0
+    return moveaxis(x, dim, destination)
 
 
 def in_front(args: Sequence[Any], in_dims: Sequence[Any], dim: int = 0) -> list:
@@ -227,7 +227,7 @@ def in_front(args: Sequence[Any], in_dims: Sequence[Any], dim: int = 0) -> list:
     return [x if d is None else moveaxis(x, d, dim) for x, d in zip(args, in_dims, strict=True)]
 
 
-def _divided(x: Any, cut: Any) -> Any:
+def _shard_examples(x: Any, cut: Any) -> Any:
     """Broadcast along dimension 0, sharded as the examples of the operands."""
     if cut is None:
         return x
@@ -258,7 +258,7 @@ def batch_jaxpr(
             )
             forced = (force_out,) * len(outs) if isinstance(force_out, bool) else force_out
             outs = [
-                place(x, d, 0, axis) if f else x
+                move_batch_dim(x, d, 0, axis) if f else x
                 for x, d, f in zip(outs, found_dims, forced, strict=True)
             ]
             out_dims[:] = [0 if f else d for d, f in zip(found_dims, forced, strict=True)]
@@ -268,5 +268,5 @@ def batch_jaxpr(
             v.aval if d is None else mapped(v.aval, axis.size, d, axis.cut)
             for v, d in zip(inner.invars, in_dims, strict=True)
         ]
-        found = derived_program(inner, key, fun, avals, out_dims)
+        found = derived_jaxpr(inner, key, fun, avals, out_dims)
     return found

@@ -10,15 +10,15 @@ from sagax._src.core.staging import stage
 from sagax._src.core.trace import Trace, Tracer, current
 
 
-def derived(jaxpr: Jaxpr, key: tuple, make: Callable[[], Any]) -> Any:
-    """Return the result of `make`, cached by key: a tuple that begins with one of `memo_keys`."""
+def derived(jaxpr: Jaxpr, key: tuple, build: Callable[[], Any]) -> Any:
+    """Return the result of `build`, cached by key: a tuple that begins with one of `memo_keys`."""
     found = jaxpr.memo.get(key)
     if found is None:
-        found = jaxpr.memo[key] = make()
+        found = jaxpr.memo[key] = build()
     return found
 
 
-def derived_program(
+def derived_jaxpr(
     jaxpr: Jaxpr, key: tuple, fun: Callable[..., Sequence[Any]], avals: Sequence[Any], *more: Any
 ) -> tuple:
     """Stage the flat function `fun`, cached by key as in `derived`: (closed jaxpr, *more).
@@ -28,8 +28,8 @@ def derived_program(
     """
     found = jaxpr.memo.get(key)
     if found is None:
-        made, consts = stage(fun, avals, jaxpr.debug_info)
-        found = ClosedJaxpr(made, consts), *[tuple(m) for m in more]
+        staged, consts = stage(fun, avals, jaxpr.debug_info)
+        found = ClosedJaxpr(staged, consts), *[tuple(m) for m in more]
         if not any(isinstance(c, Tracer) for c in consts):
             jaxpr.memo[key] = found
     return found

@@ -12,7 +12,7 @@ from sagax._src.core.trace import Trace, Tracer, entered, no_leaks, state
 from sagax._src.core.value import aval_of
 from sagax._src.primitives.mesh_axes import vary_like
 from sagax._src.primitives.structural import instantiate
-from sagax._src.transforms.derived import derived_program, run_composite
+from sagax._src.transforms.derived import derived_jaxpr, run_composite
 
 
 class JVPTracer(Tracer):
@@ -127,18 +127,18 @@ def jvp_jaxpr(
             outs, out_tangents = jvp_flat(
                 lambda *xs: eval_jaxpr(inner, jaxpr.consts, *xs), args[:n], tangents
             )
-            wanted = (
+            instantiated = (
                 (instantiate_outs,) * len(outs)
                 if isinstance(instantiate_outs, bool)
                 else instantiate_outs
             )
             out_tangents = [
-                instantiate(t) if w else t for t, w in zip(out_tangents, wanted, strict=True)
+                instantiate(t) if w else t for t, w in zip(out_tangents, instantiated, strict=True)
             ]
             marks[:] = [type(t) is not Zero for t in out_tangents]
             return [*outs, *(t for t in out_tangents if type(t) is not Zero)]
 
         avals = inner.in_avals
         avals = avals + [a.to_tangent_aval() for a, nz in zip(avals, nonzero, strict=True) if nz]
-        found = derived_program(inner, key, fun, avals, marks)
+        found = derived_jaxpr(inner, key, fun, avals, marks)
     return found

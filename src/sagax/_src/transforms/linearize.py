@@ -110,7 +110,7 @@ class LinearizeTrace(Trace):
         return self.wrap(out, out_tangent)
 
 
-class LinearProgram:
+class LinearMap:
     """The recorded linear map: a jaxpr whose constvars are the residuals, in `residuals`.
 
     `invars` are the tangents of the inputs that were marked; `outs` holds for each output of the
@@ -134,16 +134,16 @@ def linearize_flat(
     fun: Callable[..., Sequence[Any]],
     primals: Sequence[Any],
     nonzero: Sequence[bool] | None = None,
-    wanted: Sequence[bool] | None = None,
+    instantiate_outs: Sequence[bool] | None = None,
     info: DebugInfo | None = None,
-) -> tuple[list, LinearProgram]:
+) -> tuple[list, LinearMap]:
     """Return the outputs of the flat function `fun`, and the linear jaxpr of its marked inputs' tangents.
 
-    Outputs marked in `wanted` get a tangent even if it is zero. `info` names the marked inputs.
+    Outputs marked in `instantiate_outs` get a tangent even if it is zero. `info` names the marked inputs.
     """
     trace = LinearizeTrace(state.trace)
     trace.debug_info = info
-    result = _run(trace, fun, primals, nonzero, wanted)
+    result = _run(trace, fun, primals, nonzero, instantiate_outs)
     no_leaks(trace)
     return result
 
@@ -153,8 +153,8 @@ def _run(
     fun: Callable[..., Sequence[Any]],
     primals: Sequence[Any],
     nonzero: Sequence[bool] | None,
-    wanted: Sequence[bool] | None,
-) -> tuple[list, LinearProgram]:
+    instantiate_outs: Sequence[bool] | None,
+) -> tuple[list, LinearMap]:
     marks = nonzero if nonzero is not None else (True,) * len(primals)
     ins = []
     for p, nz in zip(primals, marks, strict=True):
@@ -173,7 +173,7 @@ def _run(
     indices: list[Any] = []
     some = []
     for i, (_, t) in enumerate(pairs):
-        if type(t) is Zero and wanted is not None and wanted[i]:
+        if type(t) is Zero and instantiate_outs is not None and instantiate_outs[i]:
             with current(trace.parent):
                 t = trace.tangents.lift(instantiate(t))
         if type(t) is Zero:
@@ -182,7 +182,7 @@ def _run(
             indices.append(len(some))
             some.append(t)
     jaxpr, residuals = trace.tangents.finish(some)
-    return outs, LinearProgram(jaxpr, residuals, indices)
+    return outs, LinearMap(jaxpr, residuals, indices)
 
 
 def linearize_jaxpr(
@@ -224,44 +224,44 @@ class LinearizedJaxpr:
 
 
 def _linearize_jaxpr(
-    jaxpr: ClosedJaxpr, nonzero: tuple[bool, ...], wanted: tuple[bool, ...] | None
+    jaxpr: ClosedJaxpr, nonzero: tuple[bool, ...], instantiate_outs: tuple[bool, ...] | None
 ) -> LinearizedJaxpr:
     inner = jaxpr.jaxpr
-    program: list[tuple[Jaxpr, list]] = []
+    recorded: list[tuple[Jaxpr, list]] = []
 
     def run(*args: Any) -> list:
         outs, linear = linearize_flat(
-            lambda *xs: eval_jaxpr(inner, jaxpr.consts, *xs), args, nonzero, wanted
+            lambda *xs: eval_jaxpr(inner, jaxpr.consts, *xs), args, nonzero, instantiate_outs
         )
-        program.append((linear.jaxpr, linear.out_tangents))
+        recorded.append((linear.jaxpr, linear.out_tangents))
         return [*outs, *linear.residuals]
 
     known, consts = stage(run, inner.in_avals, inner.debug_info)
-    ((linear, out_tangents),) = program
+    ((linear, out_tangents),) = recorded
     linear_eqns = prune_jaxpr(linear)
     needed = {v for e in linear_eqns.eqns for v in e.invars if type(v) is Var}
     needed.update(v for v in linear_eqns.outvars if type(v) is Var)
     n_out = len(inner.outvars)
-    place: dict[Any, tuple[str, int]] = {v: ("in", i) for i, v in enumerate(known.invars)}
+    sources: dict[Any, tuple[str, int]] = {v: ("in", i) for i, v in enumerate(known.invars)}
     for i, v in enumerate(known.outvars[:n_out]):
         if type(v) is Var:
-            place.setdefault(v, ("out", i))
+            sources.setdefault(v, ("out", i))
     outvars = known.outvars[:n_out]
     residuals, literals = [], {}
-    kept_constvars = []
+    residual_vars = []
     for var, atom in zip(linear.constvars, known.outvars[n_out:], strict=True):
         if var not in needed:
             continue
         if type(atom) is Literal:
             literals[var] = atom
             continue
-        if atom not in place:
-            place[atom] = ("out", len(outvars))
+        if atom not in sources:
+            sources[atom] = ("out", len(outvars))
             outvars.append(atom)
-        residuals.append(place[atom])
-        kept_constvars.append(var)
+        residuals.append(sources[atom])
+        residual_vars.append(var)
     known_jaxpr = prune_jaxpr(known.replace(outvars=outvars))
-    linear_jaxpr = _substitute(linear_eqns, literals, kept_constvars)
+    linear_jaxpr = _substitute(linear_eqns, literals, residual_vars)
     marks = tuple(type(t) is not Zero for t in out_tangents)
     return LinearizedJaxpr(
         ClosedJaxpr(known_jaxpr, consts), ClosedJaxpr(linear_jaxpr, ()), residuals, marks

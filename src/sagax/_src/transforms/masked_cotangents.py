@@ -26,7 +26,7 @@ from sagax._src.primitives.selection import select_n_p
 from sagax._src.primitives.structural import convert, full_of, instantiate
 
 
-def wanted() -> bool:
+def is_enabled() -> bool:
     """Return whether masked cotangents stay zero.
 
     Lazy masks compute unselected elements and exclude them from reductions, as a `where` does.
@@ -52,7 +52,7 @@ class Masks:
         for eqn in work:
             if (
                 eqn.primitive.cotangent_mask == CotangentMask.SCALED
-                or eqn.primitive.holds_program
+                or eqn.primitive.is_higher_order
                 or any(type(v) is Var and v in useful for v in eqn.invars)
             ):
                 useful.update(eqn.outvars)
@@ -125,4 +125,4 @@ def _as_mask(back: Any, aval: Any) -> Any:
     return ne(back, np.zeros((), aval.dtype)[()])
 
 
-__all__ = ["Masks", "wanted"]
+__all__ = ["Masks", "is_enabled"]

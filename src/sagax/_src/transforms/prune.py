@@ -22,7 +22,7 @@ def prune_jaxpr(jaxpr: Jaxpr, used_outputs: Sequence[bool] | None = None) -> Jax
     if used_outputs is not None:
         outvars = [v for v, used in zip(outvars, used_outputs, strict=True) if used]
     live = {v for v in outvars if type(v) is Var}
-    kept = []
+    eqns = []
     changed = outvars is not jaxpr.outvars
     for eqn in reversed(jaxpr.eqns):
         if not eqn.effects:
@@ -34,12 +34,12 @@ def prune_jaxpr(jaxpr: Jaxpr, used_outputs: Sequence[bool] | None = None) -> Jax
                 smaller = _smaller(eqn, used)
                 changed = changed or smaller is not eqn
                 eqn = smaller
-        kept.append(eqn)
+        eqns.append(eqn)
         live.update([v for v in eqn.invars if type(v) is Var])
     if changed:
-        kept.reverse()
+        eqns.reverse()
         info = jaxpr.debug_info
-        jaxpr = Jaxpr(jaxpr.constvars, jaxpr.invars, outvars, kept, jaxpr.effects, info)
+        jaxpr = Jaxpr(jaxpr.constvars, jaxpr.invars, outvars, eqns, jaxpr.effects, info)
     jaxpr.memo[memo_keys.IS_PRUNED] = True
     return jaxpr
 
@@ -64,7 +64,7 @@ def used_inputs(jaxpr: Jaxpr) -> list[bool]:
     return [v in read for v in jaxpr.invars]
 
 
-def prune_program(
+def prune_subjaxpr(
     closed: ClosedJaxpr, used_outputs: Sequence[bool], always: Sequence[bool] | None = None
 ) -> tuple[ClosedJaxpr, list[bool]]:
     """Return a sub-jaxpr with the used outputs only, and marks of the inputs that it still takes.
@@ -72,7 +72,7 @@ def prune_program(
     These are the inputs that it reads, those that define a symbolic size, and those marked in `always`. Cached.
     """
 
-    def make() -> tuple[Jaxpr, list[bool]]:
+    def build() -> tuple[Jaxpr, list[bool]]:
         small = prune_jaxpr(closed.jaxpr, used_outputs)
         keep = [
             read or not all(type(size) is int for size in v.aval.shape)
@@ -84,7 +84,7 @@ def prune_program(
         return small.replace(invars=invars), keep
 
     key = (memo_keys.PRUNED, tuple(used_outputs), always and tuple(always))
-    jaxpr, keep = derived(closed.jaxpr, key, make)
+    jaxpr, keep = derived(closed.jaxpr, key, build)
     return ClosedJaxpr(jaxpr, closed.consts), keep
 
 
@@ -100,8 +100,10 @@ def prune_loop(
     def grouped(marks: Sequence[bool]) -> LoopOperands:
         return LoopOperands.split(marks, n_constants, len(used.carry))
 
-    wanted = carry_fixpoint(used, lambda used: grouped(prune_program(body, used.flat())[1]).carry)
+    used_results = carry_fixpoint(
+        used, lambda used: grouped(prune_subjaxpr(body, used.flat())[1]).carry
+    )
     always = grouped([False] * len(body.jaxpr.invars))
-    always = dataclasses.replace(always, carry=wanted.carry)
-    small, keep = prune_program(body, wanted.flat(), always.flat())
-    return small, grouped(keep), wanted
+    always = dataclasses.replace(always, carry=used_results.carry)
+    small, keep = prune_subjaxpr(body, used_results.flat(), always.flat())
+    return small, grouped(keep), used_results

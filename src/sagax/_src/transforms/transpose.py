@@ -20,7 +20,7 @@ from sagax._src.primitives.resharding import left_to_compiler, reshard_p
 from sagax._src.primitives.structural import instantiate
 from sagax._src.source_stacks import written
 from sagax._src.transforms import masked_cotangents
-from sagax._src.transforms.derived import derived_program
+from sagax._src.transforms.derived import derived_jaxpr
 
 
 class NotLinearError(ArgumentError):
@@ -63,7 +63,7 @@ def backward(
     here = written.here
     before = here.state()
     masks = None
-    if masked_cotangents.wanted():
+    if masked_cotangents.is_enabled():
         masks = [None] * len(cotangents)
     try:
         return _backward(jaxpr, consts, inputs, cotangents, masks)[0]
@@ -138,7 +138,7 @@ def _backward(
         if eqn.inner is not None:
             here.origin, here.around = Backward(eqn.inner), eqn.outer
         mask = None if masks is None else masks.take(eqn)
-        if not primitive.holds_program and any(v.aval.sharding is not None for v in eqn.invars):
+        if not primitive.is_higher_order and any(v.aval.sharding is not None for v in eqn.invars):
             # cotangents get the sharding of their variables when they are summed
             ct = [_auto(c) for c in ct] if primitive.multiple_results else _auto(ct)
             args = [a if type(a) is Linear else left_to_compiler(a) for a in args]
@@ -189,21 +189,21 @@ def transpose_rule(primitive: Any) -> Any:
         return primitive.rule("transpose")
 
     def by_composite(ct: Any, *args: Any, **params: Any) -> list:
-        places = [i for i, a in enumerate(args) if type(a) is Linear]
+        positions = [i for i, a in enumerate(args) if type(a) is Linear]
         known = [a for a in args if type(a) is not Linear]
 
         def fun(*xs: Any) -> list:
-            given, rest = iter(xs[: len(places)]), iter(xs[len(places) :])
+            given, rest = iter(xs[: len(positions)]), iter(xs[len(positions) :])
             full = [next(given) if type(a) is Linear else next(rest) for a in args]
             out = composite(*full, **params)
             return out if primitive.multiple_results else [out]
 
-        jaxpr, consts = stage(fun, [args[i].aval for i in places] + [aval_of(x) for x in known])
+        jaxpr, consts = stage(fun, [args[i].aval for i in positions] + [aval_of(x) for x in known])
         cts = ct if primitive.multiple_results else [ct]
-        inputs = [Linear(args[i].aval) for i in places] + known
+        inputs = [Linear(args[i].aval) for i in positions] + known
         found = backward(jaxpr, consts, inputs, cts)
         out: list[Any] = [None] * len(args)
-        for i, c in zip(places, found, strict=False):
+        for i, c in zip(positions, found, strict=False):
             out[i] = c
         return out
 
@@ -223,8 +223,8 @@ def transposed_from(closed: ClosedJaxpr, n: int) -> ClosedJaxpr:
         return [instantiate(c) for c in checked_backward(inner, (), inputs, list(xs[n:]))[n:]]
 
     avals = [*inner.in_avals[:n], *inner.out_avals]
-    key = (memo_keys.TRANSPOSE_FROM, n, masked_cotangents.wanted())
-    return derived_program(inner, key, fun, avals)[0]
+    key = (memo_keys.TRANSPOSE_FROM, n, masked_cotangents.is_enabled())
+    return derived_jaxpr(inner, key, fun, avals)[0]
 
 
 def transpose_jaxpr(
@@ -237,7 +237,7 @@ def transpose_jaxpr(
     inputs that have one.
     """
     inner = jaxpr.jaxpr
-    key = (memo_keys.TRANSPOSE, linear, nonzero, masked_cotangents.wanted())
+    key = (memo_keys.TRANSPOSE, linear, nonzero, masked_cotangents.is_enabled())
     found = inner.memo.get(key)
     if found is None:
         n_known = linear.count(False)
@@ -259,7 +259,7 @@ def transpose_jaxpr(
 
         avals = [v.aval for v, lin in zip(inner.invars, linear, strict=True) if not lin]
         avals += [v.aval for v, nz in zip(inner.outvars, nonzero, strict=True) if nz]
-        found = derived_program(inner, key, fun, avals, marks)
+        found = derived_jaxpr(inner, key, fun, avals, marks)
     return found
 
 

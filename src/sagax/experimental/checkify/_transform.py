@@ -42,7 +42,7 @@ from sagax._src.lowering.map_subjaxprs import within
 from sagax._src.primitives.arithmetic import div_p
 from sagax._src.primitives.shaping import size_as_value
 from sagax._src.source_stacks import written
-from sagax._src.transforms.derived import derived, derived_program
+from sagax._src.transforms.derived import derived, derived_jaxpr
 from sagax.experimental.checkify._errors import (
     CHECKS,
     DIVISION,
@@ -348,7 +348,7 @@ def _shard_map(eqn: Eqn, ins: Sequence[Any], kinds: frozenset, outcome: Outcome)
     with region.inside():
         program = checked(inner, kinds)
         if not program.plain:
-            (made,) = derived_program(
+            (made,) = derived_jaxpr(
                 inner, (memo_keys.CHECKED_SHARD_MAP, kinds), each, inner.in_avals
             )
     if program.plain:

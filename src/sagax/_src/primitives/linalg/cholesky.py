@@ -197,7 +197,7 @@ def _(b: Any, r: Any, w: Any) -> Any:
     row = intern_aval((*stack, 1, size), r.dtype, False, None)
     one = intern_aval((*stack, 1), r.dtype, False, None)
     zero = b.constant(0, np.int32)
-    places = b.iota(w.aval.with_dtype(np.dtype(np.int32)), n)
+    indices = b.iota(w.aval.with_dtype(np.dtype(np.int32)), n)
 
     def body(k: Any, r: Any, w: Any) -> list:
         starts = [zero] * n
@@ -228,8 +228,8 @@ def _(b: Any, r: Any, w: Any) -> Any:
 
         new_line, new_w = combine(line, w, "add"), combine(w, line, "subtract")
         # exactly zero up to k, so that rounding errors do not fill the other triangle
-        later = b.compare("GT", places, b.broadcast_in_dim(k, places.aval.shape, ()))
-        new_w = b.select(later, new_w, b.full(0, w.aval))
+        after = b.compare("GT", indices, b.broadcast_in_dim(k, indices.aval.shape, ()))
+        new_w = b.select(after, new_w, b.full(0, w.aval))
         r = b.op(
             "dynamic_update_slice", [r, b.reshape(new_line, row.shape), *starts, k, zero], r.aval
         )

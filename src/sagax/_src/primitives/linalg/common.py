@@ -288,8 +288,8 @@ def kernel(
         # result shapes as operands, which are removed when the sizes are known
         shapes = [b.shape_value(out.shape) for out in outs]
         first = len(operands)
-        places = list(range(first, first + len(shapes)))
-        more["indices_of_shape_operands"] = f"dense<{places}> : tensor<{len(places)}xi64>"
+        positions = list(range(first, first + len(shapes)))
+        more["indices_of_shape_operands"] = f"dense<{positions}> : tensor<{len(positions)}xi64>"
     if any(0 in x.aval.shape for x in operands):
         return [_of_nothing(b, out, batch) for out in outs]
     if target is None:
@@ -319,8 +319,8 @@ def _of_nothing(b: Any, out: ShapedArray, batch: int) -> Any:
     if out.ndim - batch != 2:
         return b.full(0, out)
     index = out.with_dtype(_I32)
-    places = [b.iota(index, out.ndim - 2), b.iota(index, out.ndim - 1)]
-    return b.convert(b.compare("EQ", *places), out.dtype)
+    positions = [b.iota(index, out.ndim - 2), b.iota(index, out.ndim - 1)]
+    return b.convert(b.compare("EQ", *positions), out.dtype)
 
 
 def _text(value: Any) -> str:

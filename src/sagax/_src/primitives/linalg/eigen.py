@@ -316,10 +316,10 @@ def _(
             w, left, right = np.zeros(0), a, a
         else:
             w, left, right = scipy.linalg.eig(a, left=True, right=True)
-        wanted = [w]
-        wanted += [left] if compute_left_eigenvectors else []
-        wanted += [right] if compute_right_eigenvectors else []
-        return tuple(o.astype(dtype) for o in wanted)
+        requested = [w]
+        requested += [left] if compute_left_eigenvectors else []
+        requested += [right] if compute_right_eigenvectors else []
+        return tuple(o.astype(dtype) for o in requested)
 
     return each(values, (2,), x)
 
@@ -351,9 +351,9 @@ def _(
         implementation=implementation,
     )
     w, right = outs[0], outs[-1]
-    kept = outs if compute_right_eigenvectors else outs[:-1]
+    results = outs if compute_right_eigenvectors else outs[:-1]
     if is_zero(t) or 0 in aval_of(x).shape:
-        return kept, [Zero.like(aval_of(o)) for o in kept]
+        return results, [Zero.like(aval_of(o)) for o in results]
     t = convert(t, aval_of(w).dtype)
     inner = solve(right, matmul(t, right))
     out = [_diagonal(inner)]
@@ -364,7 +364,7 @@ def _(
         out.append(_eigenvector_tangent(left, _conjugate(w), turned))
     if compute_right_eigenvectors:
         out.append(_eigenvector_tangent(right, w, inner))
-    return kept, out
+    return results, out
 
 
 def _conjugate(w: Any) -> Any:

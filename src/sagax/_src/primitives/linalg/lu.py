@@ -163,8 +163,10 @@ def _(b: Any, pivots: Any, *, permutation_size: Any) -> Any:
         swapped = b.select(is_i, at_j, b.select(is_j, at_i, current))
         return [step(i), swapped, pivots]
 
-    rounds = body if n else one_swap
-    return b.while_loop([zero, order, pivots], lambda i, *_: b.compare("LT", i, limit), rounds)[1]
+    loop_body = body if n else one_swap
+    return b.while_loop([zero, order, pivots], lambda i, *_: b.compare("LT", i, limit), loop_body)[
+        1
+    ]
 
 
 # lu ----------------------------------------------------------------------------------------------

@@ -142,8 +142,8 @@ batch_in_front(geqp3_p)
 
 @geqp3_p.lower
 def _(b: Any, a: Any, jpvt: Any) -> list:
-    places = [(0, 0), (1, 1)]
-    return kernel(b, "geqp3", [a, jpvt], b.outs, batch=a.aval.ndim - 2, in_place=places)
+    aliases = [(0, 0), (1, 1)]
+    return kernel(b, "geqp3", [a, jpvt], b.outs, batch=a.aval.ndim - 2, in_place=aliases)
 
 
 # householder_product ------------------------------------------------------------------------------

@@ -199,16 +199,16 @@ def _(
     if not compute_uv:
         full_matrices = False
     s, u, vh = outs = svd_p.bind(x, full_matrices=full_matrices, compute_uv=True, **params)
-    kept = outs if compute_uv else outs[:1]
+    results = outs if compute_uv else outs[:1]
     if is_zero(t) or 0 in aval.shape:
-        return kept, [Zero.like(aval_of(o)) for o in kept]
+        return results, [Zero.like(aval_of(o)) for o in results]
     v = mH(vh)
     moved = matmul(t, v)
     inner = matmul(mH(u), moved)
     ts = _diagonal(inner)
     ts = real(ts) if dtype_predicates.is_complex(aval.dtype) else ts
     if not compute_uv:
-        return kept, [ts]
+        return results, [ts]
     shape = aval_of(inner).shape
     inverse = convert(_safe_reciprocal(s), aval.dtype)
     by_column, by_row = (convert(f(s, shape), aval.dtype) for f in (columns, rows))
@@ -228,7 +228,7 @@ def _(
         back = matmul(mH(t), u)
         outside = sub(back, matmul(v, mH(inner)))
         tv = add(tv, mul(outside, columns(inverse, aval_of(outside).shape)))
-    return kept, [ts, tu, mH(tv)]
+    return results, [ts, tu, mH(tv)]
 
 
 def _safe_reciprocal(s: Any) -> Any:

@@ -31,11 +31,11 @@ from sagax._src.primitives.special.common import scipy_reference, unary_samples
 
 def _scaled(x: Number, order: int) -> Number:
     """Return exp(-x) I(x) of the given order for x >= 0."""
-    bound, rounds, terms = (24.0, 48, 24) if x.double else (10.0, 22, 9)
+    bound, iterations, terms = (24.0, 48, 24) if x.double else (10.0, 22, 9)
     near = minimum(x, bound)
     quarter = 0.25 * near * near
     series = x.like(1.0)
-    for k in range(rounds, 0, -1):
+    for k in range(iterations, 0, -1):
         series = 1 + quarter * (1 / (k * (k + order))) * series
     series = series * exp(-near) * ((0.5 * near) if order else 1.0)
     far = maximum(x, bound)

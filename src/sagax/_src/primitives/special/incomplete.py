@@ -87,7 +87,7 @@ def _series(a: Number, x: Number, needed: Number) -> tuple[Number, Number, Numbe
     1 / (a + k)**2 over k = 1 ... n.
     """
     a, x = where(needed, a, 1.0), where(needed, x, 1.0)
-    rounds = 36 if a.double else 23  # enough for a = x = LARGE
+    iterations = 36 if a.double else 23  # enough for a = x = LARGE
     one, zero = a.like(1.0), a.like(0.0)
 
     def body(k: Number, term: Number, u: Number, w: Number, *sums: Number) -> list[Number]:
@@ -97,7 +97,7 @@ def _series(a: Number, x: Number, needed: Number) -> tuple[Number, Number, Numbe
         return [k + 1, term, u, w, *[s + t for s, t in zip(sums, terms, strict=True)]]
 
     start = [a + 1, one, zero, zero, one, zero, zero]
-    *_, total, first, second = repeat(rounds, needed, start, body)
+    *_, total, first, second = repeat(iterations, needed, start, body)
     return total, first, second
 
 
