@@ -18,7 +18,7 @@ from sagax._src.core import dtypes
 from sagax._src.core.avals import intern_aval, no_axes
 from sagax._src.core.families import OPAQUE, Fusion, operand_size
 from sagax._src.core.primitive import Primitive
-from sagax._src.core.tangents import Zero, is_zero
+from sagax._src.core.tangents import Zero, is_zero, set_zero_derivative
 from sagax._src.core.trace import axis_size as size_of_axis
 from sagax._src.core.trace import named_axis
 from sagax._src.core.value import aval_of
@@ -283,10 +283,7 @@ def _axis_index_collective(
 axis_index_p.batch_collective = _axis_index_collective
 
 
-@axis_index_p.jvp
-def _(primals: Sequence[Any], tangents: Sequence[Any], **params: Any) -> tuple:
-    out = axis_index_p.bind(**params)
-    return out, Zero.like(aval_of(out))
+set_zero_derivative(axis_index_p)
 
 
 def _bind_axis_index(name: Any) -> Any:

@@ -8,7 +8,6 @@ from typing import Any
 
 from sagax._src.core import memo_keys
 from sagax._src.core.effects import no_effects
-from sagax._src.core.value import aval_of
 from sagax._src.lazy_import import lazy_imports
 from sagax._src.source_stacks import joined, written
 
@@ -278,12 +277,6 @@ def _last_uses(jaxpr: Jaxpr) -> dict[int, list[Var]]:
                     found.setdefault(i, []).append(v)
         jaxpr.memo[memo_keys.LAST_USES] = found
     return found
-
-
-def typed_like(x: Any, aval: Any) -> bool:
-    """Return whether `x` has the shape and dtype of `aval`."""
-    have = aval_of(x)
-    return have is aval or (have.shape == aval.shape and have.dtype == aval.dtype)
 
 
 def subjaxprs(params: dict) -> list[Jaxpr]:

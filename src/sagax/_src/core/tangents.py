@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -60,6 +61,19 @@ def is_zero(x: Any) -> bool:
 
 def is_linear(x: Any) -> bool:
     return type(x) is Linear
+
+
+def set_zero_derivative(*primitives: Any) -> None:
+    """Make the tangents of all results of primitives symbolic zeros."""
+    for p in primitives:
+        p.jvp_rule = functools.partial(_zero_jvp, p)
+
+
+def _zero_jvp(p: Any, primals: Sequence[Any], tangents: Sequence[Any], **params: Any) -> tuple:
+    out = p.bind(*primals, **params)
+    if p.multiple_results:
+        return out, [Zero.like(aval_of(o)) for o in out]
+    return out, Zero.like(aval_of(out))
 
 
 def nonzero_marks(tangents: Iterable[Any]) -> tuple[bool, ...]:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from sagax._src import config, trees
+from sagax._src import config
 from sagax._src.core import avals, dtypes
 from sagax._src.core.avals import ShapedArray
 from sagax._src.diagnostics import errors
@@ -257,8 +257,3 @@ def is_operand(x: Any) -> bool:
     if isinstance(x, (np.ndarray, np.generic)):
         return dtypes.is_numeric_dtype(x.dtype) and not (type(x) is not np.ndarray and _has_mask(x))
     return hasattr(x, "__jax_array__")
-
-
-def argument_paths(name: str, tree: Any) -> list[str]:
-    """Return the user's name of each leaf of the argument `name`: `params['w'][0]`."""
-    return [trees.argument_path(name, path) for path in trees.key_paths(tree)]

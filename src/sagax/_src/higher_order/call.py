@@ -19,7 +19,7 @@ from sagax._src.core.tangents import (
     transposed_operands,
 )
 from sagax._src.lazy_import import lazy_imports
-from sagax._src.transforms.prune import prune_subjaxpr
+from sagax._src.transforms.prune import prune_call
 
 
 @lazy_imports
@@ -124,10 +124,7 @@ def _(
     return call(batched, args, name=name, **params), list(out_dims)
 
 
-@jit_p.prune
-def _(used: list[bool], *, jaxpr: ClosedJaxpr, **params: Any) -> tuple:
-    small, operands = prune_subjaxpr(jaxpr, used)
-    return {"jaxpr": small, **params}, operands, used
+jit_p.prune_rule = prune_call
 
 
 @jit_p.lower

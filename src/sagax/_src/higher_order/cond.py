@@ -262,7 +262,7 @@ def _(axis: Any, args: Sequence, in_dims: Sequence, *, branches: tuple) -> tuple
         # In reverse mode, no cotangent may flow through a branch into an example that did not choose it: zero
         # times an infinite derivative is NaN.
         chosen = eq(index, np.int32(i))
-        own = [_where(chosen, x, stop_gradient(x)) if _flows(x) else x for x in ops]
+        own = [select_examples(chosen, x, stop_gradient(x)) if _flows(x) else x for x in ops]
         results.append(eval_jaxpr(closed.jaxpr, closed.consts, *own))
         if i == 0:  # each example uses one branch only, so all may use the same keys
             ops = [shared(x) for x in ops]
@@ -280,11 +280,11 @@ def _select(index: Any, choices: list) -> Any:
     """Select for each example the result at its index."""
     result = choices[-1]
     for k in range(len(choices) - 2, -1, -1):
-        result = _where(eq(index, np.int32(k)), choices[k], result)
+        result = select_examples(eq(index, np.int32(k)), choices[k], result)
     return result
 
 
-def _where(pred: Any, x: Any, y: Any) -> Any:
+def select_examples(pred: Any, x: Any, y: Any) -> Any:
     """Select for each example `x` where `pred` holds, `y` elsewhere."""
     shape = aval_of(x).shape
     mask = broadcast_to(expand_dims(pred, tuple(range(1, len(shape)))), shape)

@@ -12,8 +12,7 @@ from sagax._src.core import dtypes
 from sagax._src.core.avals import intern_aval
 from sagax._src.core.families import OPAQUE
 from sagax._src.core.primitive import Primitive
-from sagax._src.core.tangents import Zero
-from sagax._src.core.value import aval_of
+from sagax._src.core.tangents import set_zero_derivative
 from sagax._src.diagnostics.errors import ArgumentError
 from sagax._src.higher_order.cond import switch_on
 from sagax._src.primitives.unsupported import UnsupportedError
@@ -27,10 +26,7 @@ def _(*, platforms: tuple) -> Any:
     return intern_aval((), dtypes.int32, False, None)
 
 
-@platform_index_p.jvp
-def _(primals: Sequence[Any], tangents: Sequence[Any], *, platforms: tuple) -> tuple:
-    out = platform_index_p.bind(platforms=platforms)
-    return out, Zero.like(aval_of(out))
+set_zero_derivative(platform_index_p)
 
 
 @platform_index_p.batch

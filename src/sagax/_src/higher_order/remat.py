@@ -40,7 +40,7 @@ from sagax._src.transforms.batch import batch_jaxpr
 from sagax._src.transforms.derived import derived
 from sagax._src.transforms.jvp import jvp_jaxpr
 from sagax._src.transforms.linearize import linearize_jaxpr
-from sagax._src.transforms.prune import prune_jaxpr, prune_subjaxpr
+from sagax._src.transforms.prune import prune_call, prune_jaxpr
 from sagax._src.transforms.transpose import transpose_jaxpr
 
 Policy = Callable[..., Any]
@@ -94,10 +94,7 @@ def _bind(closed: ClosedJaxpr, args: Sequence[Any], **params: Any) -> list:
     return remat_p.bind(*args, jaxpr=closed, **params)
 
 
-@remat_p.prune
-def _(used: list[bool], *, jaxpr: ClosedJaxpr, **params: Any) -> tuple:
-    small, operands = prune_subjaxpr(jaxpr, used)
-    return {"jaxpr": small, **params}, operands, used
+remat_p.prune_rule = prune_call
 
 
 @remat_p.lower

@@ -47,7 +47,7 @@ from sagax._src.diagnostics.errors import (
 )
 from sagax._src.higher_order import varying_axes
 from sagax._src.higher_order.call import jit_p
-from sagax._src.higher_order.cond import cond_p
+from sagax._src.higher_order.cond import cond_p, select_examples
 from sagax._src.higher_order.remat import remat_p
 from sagax._src.higher_order.scan import paths_of, scan_p, traced_scan
 from sagax._src.higher_order.trace_bodies import (
@@ -62,7 +62,6 @@ from sagax._src.higher_order.trace_bodies import (
     weak_promote,
     with_tangents_grouped,
 )
-from sagax._src.primitives import selection
 from sagax._src.primitives.arithmetic import add
 from sagax._src.primitives.bitwise import bitwise_and
 from sagax._src.primitives.comparison import lt
@@ -71,7 +70,7 @@ from sagax._src.primitives.mesh_axes import vary_like
 from sagax._src.primitives.reductions import argmax, reduce_or
 from sagax._src.primitives.shaping import size_as_value
 from sagax._src.primitives.slicing import dynamic_index_in_dim
-from sagax._src.primitives.structural import convert, expand_dims, instantiate, moveaxis
+from sagax._src.primitives.structural import convert, instantiate, moveaxis
 from sagax._src.transforms.batch import batch_jaxpr, in_front, move_batch_dim
 from sagax._src.transforms.derived import derived_jaxpr
 from sagax._src.transforms.jvp import jvp_jaxpr
@@ -336,13 +335,18 @@ def _(
             # run as copies of an active one.
             leader = argmax(pred, 0, np.int32)
             given = [
-                _where(pred, x, broadcast_to(dynamic_index_in_dim(x, leader, 0), aval_of(x).shape))
+                select_examples(
+                    pred, x, broadcast_to(dynamic_index_in_dim(x, leader, 0), aval_of(x).shape)
+                )
                 if d is not None
                 else x
                 for x, d in zip(given, mapped.body.flat(), strict=True)
             ]
         new = eval_jaxpr(body.jaxpr, body.consts, *given)
-        return [_where(pred, changed, old) for old, changed in zip(inner.carry, new, strict=True)]
+        return [
+            select_examples(pred, changed, old)
+            for old, changed in zip(inner.carry, new, strict=True)
+        ]
 
     avals = operands.map(aval_of)
     any_left_key = (memo_keys.WHILE_ANY, pred_dim)
@@ -352,13 +356,6 @@ def _(
     both = [*operands.condition_constants, *operands.body_constants]
     given = dataclasses.replace(operands, body_constants=both)
     return _bind(cond_new, body_new, given, max_steps), mapped.carry
-
-
-def _where(pred: Any, x: Any, y: Any) -> Any:
-    """Select for each example `x` where `pred` holds, `y` elsewhere."""
-    shape = aval_of(x).shape
-    mask = broadcast_to(expand_dims(pred, tuple(range(1, len(shape)))), shape)
-    return selection.select_n(mask, y, x)
 
 
 @while_p.prune

@@ -15,8 +15,7 @@ from sagax._src.core.avals import ShapedArray, intern_aval
 from sagax._src.core.families import IDENTITY, SIMPLE, WHOLE, CotangentMask
 from sagax._src.core.primitive import Primitive
 from sagax._src.core.samples import Sample, bf16, boolean, f32, i8, i32, u8
-from sagax._src.core.tangents import Zero
-from sagax._src.core.value import aval_of
+from sagax._src.core.tangents import set_zero_derivative
 from sagax._src.diagnostics.errors import ArgumentValueError, DtypeError
 from sagax._src.primitives.makers import elementwise, floating
 from sagax._src.primitives.structural import linear_rules, moveaxis
@@ -116,11 +115,7 @@ def _(x: np.ndarray, *, new_dtype: Any) -> np.ndarray:
     return values.view(new_dtype)
 
 
-@bitcast_convert_type_p.jvp
-def _(primals: Sequence[Any], tangents: Sequence[Any], *, new_dtype: Any) -> tuple:
-    # a step function of its operand
-    out = bitcast_convert_type_p.bind(*primals, new_dtype=new_dtype)
-    return out, Zero.like(aval_of(out))
+set_zero_derivative(bitcast_convert_type_p)
 
 
 @bitcast_convert_type_p.batch

@@ -101,10 +101,6 @@ class Number:
     def is_nan(self) -> Number:
         return self._compare("NE", self)
 
-    def as_number(self, like: Number) -> Number:
-        """Convert booleans to the numbers 0 and 1 of the type of `like`."""
-        return Number(self.b, self.b.convert(self.value, like.value.dtype), self.double)
-
     def with_low_bits_cleared(self) -> Number:
         """Clear half of the mantissa, so that the square is exact."""
         b, aval = self.b, self.value.aval

@@ -12,7 +12,7 @@ from sagax._src.core import dtypes
 from sagax._src.core.families import EXACT, IDENTITY, CotangentMask, Fusion
 from sagax._src.core.primitive import Primitive
 from sagax._src.core.samples import Sample, boolean, c64, f32, i32
-from sagax._src.core.tangents import Zero, is_zero, nonzero_tangents
+from sagax._src.core.tangents import is_zero, nonzero_tangents, set_zero_derivative
 from sagax._src.core.value import aval_of
 from sagax._src.primitives.makers import anything, elementwise
 
@@ -30,10 +30,7 @@ stop_gradient_p.reference_rule = lambda x: x
 stop_gradient_p.lower_rule = lambda b, x: x
 
 
-@stop_gradient_p.jvp
-def _(primals: Sequence[Any], tangents: Sequence[Any]) -> tuple:
-    out = stop_gradient_p.bind(*primals)
-    return out, Zero.like(aval_of(out))
+set_zero_derivative(stop_gradient_p)
 
 
 @stop_gradient_p.batch

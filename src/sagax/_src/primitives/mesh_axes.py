@@ -16,7 +16,7 @@ from sagax._src.core.avals import intern_aval
 from sagax._src.core.families import OPAQUE
 from sagax._src.core.primitive import Primitive
 from sagax._src.core.tangents import Zero, is_zero
-from sagax._src.core.trace import axis_environment, named_axis
+from sagax._src.core.trace import named_axis
 from sagax._src.core.value import aval_of
 from sagax._src.primitives.arithmetic import mul
 from sagax._src.primitives.makers import scalar_like
@@ -83,11 +83,6 @@ def vary_like(x: Any, vma: frozenset) -> Any:
 def in_order(axes: Iterable[Any]) -> tuple:
     """Sort the names in an order independent of set iteration."""
     return tuple(sorted(axes, key=str))
-
-
-def checked_axes() -> frozenset:
-    """Return the mesh axes along which types record varying values."""
-    return frozenset([axis.name for axis in axis_environment() if axis.checked])
 
 
 # Sums over devices ---------------------------------------------------------------------------------------

@@ -20,7 +20,7 @@ from sagax._src.core.avals import ShapedArray, intern_aval
 from sagax._src.core.dtypes import ExtendedDType, prng_key
 from sagax._src.core.families import FORMULA, KEYS, WHOLE, Recompute, shard_as_first
 from sagax._src.core.primitive import Primitive
-from sagax._src.core.tangents import Zero
+from sagax._src.core.tangents import set_zero_derivative
 from sagax._src.core.value import aval_of
 from sagax._src.diagnostics.errors import ArgumentError, ArgumentValueError, DtypeError, ShapeError
 from sagax._src.frozen_class import record
@@ -155,15 +155,12 @@ def _on_keys(name: str, **answers: Any) -> Primitive:
     """Define a primitive without derivatives whose first operand has one element for each key."""
     p = Primitive(name, family=KEYS, **answers)
 
-    def jvp(primals: Sequence[Any], tangents: Sequence[Any], **params: Any) -> tuple:
-        out = p.bind(*primals, **params)
-        return out, Zero.like(aval_of(out))
-
     def batch(axis: Any, args: Sequence[Any], in_dims: Sequence[Any], **params: Any) -> tuple:
         (x,), (d,) = args, in_dims
         return p.bind(moveaxis(x, d, 0), **params), 0
 
-    p.jvp_rule, p.batch_rule = jvp, batch
+    p.batch_rule = batch
+    set_zero_derivative(p)
     return p
 
 
@@ -408,10 +405,7 @@ def _(key: ShapedArray, *, shape: tuple, dtype: Any, algorithm: RandomAlgorithm)
     return [key.strip_weak_type(), intern_aval(shape, dtype, False, None)]
 
 
-@rng_bit_generator_p.jvp
-def _(primals: Sequence[Any], tangents: Sequence[Any], **params: Any) -> tuple:
-    outs = rng_bit_generator_p.bind(*primals, **params)
-    return outs, [Zero.like(aval_of(out)) for out in outs]
+set_zero_derivative(rng_bit_generator_p)
 
 
 def first_of(arrays: Any, ndim: int) -> Any:
@@ -483,10 +477,7 @@ def _(a: ShapedArray, b: ShapedArray, *, shape: tuple) -> ShapedArray:
     return intern_aval(shape, a.dtype, False, None)
 
 
-@rng_uniform_p.jvp
-def _(primals: Sequence[Any], tangents: Sequence[Any], *, shape: tuple) -> tuple:
-    out = rng_uniform_p.bind(*primals, shape=shape)
-    return out, Zero.like(aval_of(out))
+set_zero_derivative(rng_uniform_p)
 
 
 @rng_uniform_p.lower

@@ -24,7 +24,7 @@ from sagax._src.core.jaxpr import Jaxpr
 from sagax._src.core.primitive import Primitive
 from sagax._src.core.samples import Sample, u32
 from sagax._src.core.staging import stage
-from sagax._src.core.tangents import Zero
+from sagax._src.core.tangents import set_zero_derivative
 from sagax._src.core.value import aval_of
 from sagax._src.diagnostics.errors import DtypeError
 from sagax._src.primitives.arithmetic import add, mul
@@ -241,10 +241,7 @@ def _cipher(
         with np.errstate(over="ignore"):
             return [np.broadcast_to(x, shape) for x in apply(operands, _Numpy)]
 
-    @p.jvp
-    def _(primals: Sequence[Any], tangents: Sequence[Any]) -> tuple:
-        outs = p.bind(*primals)
-        return outs, [Zero.like(aval_of(out)) for out in outs]
+    set_zero_derivative(p)
 
     @p.batch
     def _(axis: Any, args: Sequence[Any], in_dims: Sequence[Any]) -> tuple:

@@ -15,7 +15,7 @@ from sagax._src.core.jaxpr import ClosedJaxpr, eval_jaxpr
 from sagax._src.core.primitive import Primitive
 from sagax._src.core.samples import Sample, boolean, c64, f32, i32, u8
 from sagax._src.core.staging import stage
-from sagax._src.core.tangents import Zero, is_zero
+from sagax._src.core.tangents import Zero, is_zero, set_zero_derivative
 from sagax._src.core.value import aval_of, is_operand
 from sagax._src.diagnostics.errors import ArgumentError, ArgumentValueError, DtypeError, ShapeError
 from sagax._src.lazy_import import lazy_imports
@@ -105,10 +105,6 @@ def _reduction(
         return b.reduce(combine, x, neutral(x.aval.dtype), axes)
 
     return p
-
-
-def _exact_unless_inexact(avals: tuple) -> bool:
-    return not dtypes.is_inexact(avals[0].dtype)
 
 
 def _extremum(numpy: Any, ufunc: Any, pick: int) -> Callable:
@@ -233,16 +229,7 @@ reduce_xor_p = _reduction(
 )
 
 
-def _no_derivative(p: Primitive) -> None:
-    def jvp(primals: Sequence[Any], tangents: Sequence[Any], **params: Any) -> tuple:
-        out = p.bind(*primals, **params)
-        return out, Zero.like(aval_of(out))
-
-    p.jvp_rule = jvp
-
-
-for _p in (reduce_and_p, reduce_or_p, reduce_xor_p):
-    _no_derivative(_p)
+set_zero_derivative(reduce_and_p, reduce_or_p, reduce_xor_p)
 
 
 def _multiplied_in_order(avals: tuple) -> bool:
@@ -364,7 +351,7 @@ def _position(name: str, numpy: Any, direction: str) -> Primitive:
             "reduce", [x, positions, *start], outs, regions=[body], dimensions=b.ints(axes)
         )[1]
 
-    _no_derivative(p)
+    set_zero_derivative(p)
     return p
 
 

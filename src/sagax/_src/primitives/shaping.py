@@ -21,7 +21,7 @@ from sagax._src.core.families import JOINING, MOVEMENT, WHOLE, mask_all, mask_be
 from sagax._src.core.primitive import Primitive
 from sagax._src.core.samples import Sample, boolean, c64, f32, i32
 from sagax._src.core.shardings import Sharding
-from sagax._src.core.tangents import Zero, is_linear, is_zero
+from sagax._src.core.tangents import Zero, is_linear, is_zero, set_zero_derivative
 from sagax._src.core.value import Array, aval_of, is_operand
 from sagax._src.diagnostics.errors import ArgumentError, ArgumentValueError, DtypeError, ShapeError
 from sagax._src.primitives.resharding import with_out_sharding
@@ -698,10 +698,7 @@ def _(*, dtype: Any, shape: tuple, dimension: int) -> np.ndarray:
     return np.broadcast_to(line, shape).copy()
 
 
-@iota_p.jvp
-def _(primals: Sequence[Any], tangents: Sequence[Any], **params: Any) -> tuple:
-    out = iota_p.bind(**params)
-    return out, Zero.like(aval_of(out))
+set_zero_derivative(iota_p)
 
 
 @iota_p.batch

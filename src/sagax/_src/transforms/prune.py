@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Sequence
+from typing import Any
 
 from sagax._src.core import memo_keys
 from sagax._src.core.jaxpr import ClosedJaxpr, Eqn, Jaxpr, Var
@@ -86,6 +87,12 @@ def prune_subjaxpr(
     key = (memo_keys.PRUNED, tuple(used_outputs), always and tuple(always))
     jaxpr, keep = derived(closed.jaxpr, key, build)
     return ClosedJaxpr(jaxpr, closed.consts), keep
+
+
+def prune_call(used: Sequence[bool], *, jaxpr: ClosedJaxpr, **params: Any) -> tuple:
+    """Prune the jaxpr of a call; the prune rule of primitives that apply one jaxpr."""
+    small, operands = prune_subjaxpr(jaxpr, used)
+    return {"jaxpr": small, **params}, operands, used
 
 
 def prune_loop(

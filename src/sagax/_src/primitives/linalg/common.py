@@ -247,6 +247,13 @@ def each(function: Callable[..., tuple], cores: Sequence[int], *stacks: np.ndarr
     return [np.stack(r).reshape(*shape, *r[0].shape) for r in zip(*results, strict=True)]
 
 
+def lapack_routine(name: str, *arrays: np.ndarray) -> Any:
+    """Return SciPy's LAPACK routine for the type of the arrays."""
+    import scipy.linalg
+
+    return scipy.linalg.get_lapack_funcs(name, arrays)
+
+
 # Lowering --------------------------------------------------------------------------------------------
 
 

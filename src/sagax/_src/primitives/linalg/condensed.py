@@ -20,16 +20,10 @@ from sagax._src.primitives.linalg.common import (
     each,
     info_of,
     kernel,
+    lapack_routine,
     nan_where_failed,
     of,
 )
-
-
-def _lapack(name: str, *arrays: np.ndarray) -> Any:
-    import scipy.linalg
-
-    return scipy.linalg.get_lapack_funcs(name, arrays)
-
 
 # schur ------------------------------------------------------------------------------------------------
 
@@ -174,7 +168,7 @@ def _(a: ShapedArray) -> list:
 
 @hessenberg_p.reference
 def _(a: np.ndarray) -> list:
-    return each(lambda x: _lapack("gehrd", x)(x)[:2], (2,), a)
+    return each(lambda x: lapack_routine("gehrd", x)(x)[:2], (2,), a)
 
 
 batch_in_front(hessenberg_p)
@@ -240,7 +234,7 @@ def _(a: ShapedArray, *, lower: bool) -> list:
 def _(a: np.ndarray, *, lower: bool) -> list:
     def factor(x: np.ndarray) -> tuple:
         name = "hetrd" if x.dtype.kind == "c" else "sytrd"
-        return _lapack(name, x)(x, lower=int(lower))[:4]
+        return lapack_routine(name, x)(x, lower=int(lower))[:4]
 
     return each(factor, (2,), a)
 

@@ -12,7 +12,7 @@ from sagax._src.core.avals import ShapedArray, intern_aval
 from sagax._src.core.families import MATRICES, matrix_size, shard_matrices
 from sagax._src.core.primitive import Primitive
 from sagax._src.core.samples import Sample, c64, f32
-from sagax._src.core.tangents import Zero, is_zero
+from sagax._src.core.tangents import Zero, is_zero, set_zero_derivative
 from sagax._src.core.value import aval_of
 from sagax._src.diagnostics.errors import ArgumentValueError, DtypeError, ShapeError
 from sagax._src.primitives.arithmetic import add
@@ -104,10 +104,7 @@ def _(pivots: np.ndarray, *, permutation_size: int) -> np.ndarray:
     return each(permutation, (1,), pivots)[0]
 
 
-@lu_pivots_to_permutation_p.jvp
-def _(primals: Sequence[Any], tangents: Sequence[Any], **params: Any) -> tuple:
-    out = lu_pivots_to_permutation_p.bind(*primals, **params)
-    return out, Zero.like(aval_of(out))
+set_zero_derivative(lu_pivots_to_permutation_p)
 
 
 batch_in_front(lu_pivots_to_permutation_p)

@@ -29,6 +29,7 @@ from sagax._src.primitives.linalg.common import (
     each,
     identity,
     kernel,
+    lapack_routine,
     lower_part,
     matmul,
     mH,
@@ -46,12 +47,6 @@ from sagax._src.primitives.slicing import pad, slice_in_dim
 from sagax._src.primitives.structural import broadcast_in_dim, convert, full_of
 
 _I32 = np.dtype(np.int32)
-
-
-def _lapack(name: str, *arrays: np.ndarray) -> Any:
-    import scipy.linalg
-
-    return scipy.linalg.get_lapack_funcs(name, arrays)
 
 
 # geqrf: R and reflections -------------------------------------------------------------------------
@@ -81,7 +76,7 @@ def _(a: np.ndarray) -> list:
     def factor(x: np.ndarray) -> tuple:
         if x.size == 0:
             return x, np.zeros(min(x.shape), x.dtype)
-        packed, taus, _, _ = _lapack("geqrf", x)(x)
+        packed, taus, _, _ = lapack_routine("geqrf", x)(x)
         return packed, taus
 
     return each(factor, (2,), a)
@@ -131,7 +126,7 @@ def _(a: ShapedArray, jpvt: ShapedArray) -> list:
 @geqp3_p.reference
 def _(a: np.ndarray, jpvt: np.ndarray) -> list:
     def factor(x: np.ndarray, _: np.ndarray) -> tuple:
-        packed, order, taus, _, _ = _lapack("geqp3", x)(x)
+        packed, order, taus, _, _ = lapack_routine("geqp3", x)(x)
         return packed, order.astype(np.int32), taus
 
     return each(factor, (2, 1), a, jpvt)
