@@ -169,7 +169,7 @@ def recording(fun: Any, bound: Mapping[str, Any]) -> Iterator[Recording]:
         yield recorded
         return
     codes: dict[int, CodeType] = {id(read.code): read.code for read in found}
-    with free_variables.running(codes) as ran:
+    with free_variables.record_execution(codes) as ran:
         yield recorded
     kept = [read for read in found if read in ran]
     if kept:

@@ -23,7 +23,7 @@ from sagax._src.argument_checks.functions import check_results, kind_of
 from sagax._src.core.dispatch_keys import call_key, trace_key
 from sagax._src.core.jaxpr import ClosedJaxpr, DebugInfo, eval_jaxpr
 from sagax._src.core.staging import stage
-from sagax._src.core.trace import Tracer, at_work, evaluation, state
+from sagax._src.core.trace import Tracer, current_trace, evaluation, state
 from sagax._src.core.value import aval_of, is_operand
 from sagax._src.diagnostics import events
 from sagax._src.diagnostics.boundary import (
@@ -343,7 +343,7 @@ class JitFunction:
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         try:
-            if self._quick and (at_work() is None or state.trace is evaluation):
+            if self._quick and (current_trace() is None or state.trace is evaluation):
                 # Arrays as they are, the commonest call, need no flattening. `place`: what they are bound to.
                 settings = _own() or _process.settings
                 place = None

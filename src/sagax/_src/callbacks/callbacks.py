@@ -29,7 +29,7 @@ from sagax._src.diagnostics.errors import (
 from sagax._src.higher_order.loops import one_by_one
 from sagax._src.primitives.random_bits import random_wrap_p
 from sagax._src.primitives.unsupported import UnsupportedError
-from sagax._src.transforms.batch import in_front
+from sagax._src.transforms.batch import move_batch_dims
 
 _io = frozenset({Effect("io")})
 _ordered_io = frozenset({Effect("ordered io", ordered=True)})
@@ -339,7 +339,7 @@ def _(axis: Any, args: Sequence[Any], in_dims: Sequence[Any], **params: Any) -> 
     outs = one_by_one(
         lambda *xs: io_callback_p.bind(*xs, **params),
         axis.size,
-        in_front(args, in_dims),
+        move_batch_dims(args, in_dims),
         in_dims,
         unrolled=state.trace is evaluation,
     )
@@ -417,7 +417,7 @@ def _(axis: Any, args: Sequence[Any], in_dims: Sequence[Any], **params: Any) -> 
     one_by_one(
         lambda *xs: debug_callback_p.bind(*xs, **params),
         axis.size,
-        in_front(args, in_dims),
+        move_batch_dims(args, in_dims),
         in_dims,
         unrolled=state.trace is evaluation,
     )

@@ -146,11 +146,11 @@ def mask_filled(axes: str, neutral: Callable[[Any], Any]) -> Callable:
     return rule
 
 
-def mask_beside(axes: str) -> Callable:
+def mask_other_axes(axes: str) -> Callable:
     """Compute all elements, unless an axis of this parameter belongs to a view."""
 
     def rule(trace: Any, primitive: Any, args: tuple, params: dict, out: Any) -> Any:
-        return trace.bind_beside(_tuple(params[axes]), primitive, args, params, out)
+        return trace.bind_other_axes(_tuple(params[axes]), primitive, args, params, out)
 
     return rule
 
@@ -182,28 +182,30 @@ WHOLE = Family(
     moves_keys=False,
     handles_keys=False,
     shard_rule=Default("an element of the result may depend on all of each operand"),
-    mask_rule=Default("it needs the selected elements side by side"),
+    mask_rule=Default("it needs the selected elements contiguously"),
     index_rule=Default("no operand is an index"),
     wide_rule=Default("it does not count in integers, or wraps around on purpose"),
-    check_rule=Default("it holds no jaxpr: its operands and results are looked at"),
-    key_rule=Default("what it gives are no keys, or keys of unknown origin"),
+    check_rule=Default("it has no jaxpr: its operands and results are checked"),
+    key_rule=Default("its results are no keys, or keys of unknown origin"),
 )
 # of a primitive that a user registers; `sagax.interpreters` overrides its answers
-UNKNOWN = WHOLE.but("made outside of sagax: the safe answers")
+UNKNOWN = WHOLE.but("registered outside of sagax: the safe answers")
 FORMULA = WHOLE.but(
-    "computed for each element alone, by a long formula such as a sine's",
+    "elementwise, by a long formula such as a sine's",
     fusion=Fusion.INLINE,
     latency=20,
     shard_rule=shard_elementwise,
     mask_rule=mask_all,
 )
 EXPENSIVE = FORMULA.but(
-    "takes the processor so long that XLA computes it once", fusion=Fusion.EXPENSIVE
+    "elementwise, and too expensive for XLA to recompute", fusion=Fusion.EXPENSIVE
 )
-SIMPLE = FORMULA.but("takes about as long as a sum", latency=1)
-EXACT = SIMPLE.but("gives exact numbers, or those of its operands", rounds=False, creates_nan=False)
+SIMPLE = FORMULA.but("elementwise, and about as fast as a sum", latency=1)
+EXACT = SIMPLE.but(
+    "elementwise, with exact results or elements of its operands", rounds=False, creates_nan=False
+)
 MOVEMENT = WHOLE.but(
-    "puts the elements of its operands in other places",
+    "moves the elements of its operands to other indices",
     fusion=Fusion.MOVES_ELEMENTS,
     cost=0,
     rounds=False,
@@ -212,46 +214,46 @@ MOVEMENT = WHOLE.but(
     moves_keys=True,
 )
 JOINING = MOVEMENT.but(
-    "chooses for each element of the result the operand that it is of",
+    "selects an operand for each element of the result",
     recomputes=Recompute.CONDITIONALLY,
 )
 # its results are its operands, or the same numbers under another name
 IDENTITY = MOVEMENT.but(
-    "gives the numbers of its operand in their places",
+    "returns the elements of its operand at their indices",
     fusion=Fusion.INLINE,
     moves_keys=False,
     shard_rule=shard_as_first,
     mask_rule=mask_all,
 )
 REDUCTION = WHOLE.but(
-    "combines elements along axes",
+    "reduces axes",
     fusion=Fusion.REDUCES,
     cost=operand_size,
     shard_rule=shard_reduced,
 )
-MATRICES = WHOLE.but("works on whole matrices", shard_rule=shard_matrices(2))
-KEYS = WHOLE.but("makes or uses keys", fusion=Fusion.INLINE, handles_keys=True)
+MATRICES = WHOLE.but("operates on whole matrices", shard_rule=shard_matrices(2))
+KEYS = WHOLE.but("creates or consumes keys", fusion=Fusion.INLINE, handles_keys=True)
 # Checks and key tracking inside of jaxprs: every higher-order primitive answers both
 HIGHER_ORDER = WHOLE.but(
-    "holds a jaxpr",
-    shard_rule=Default("the types of its results are those that its jaxpr gives"),
+    "applies a jaxpr",
+    shard_rule=Default("the types of its results are those of its jaxpr's outputs"),
     check_rule=None,
     key_rule=None,
 )
 UNTRACKED = Default("keys that pass through its jaxpr are of unknown origin")
 COMBINING = HIGHER_ORDER.but(
-    "holds a jaxpr that combines two elements",
-    check_rule=Default("the jaxpr works on scalars: operands and results are looked at"),
+    "applies a jaxpr that combines two elements",
+    check_rule=Default("the jaxpr operates on scalars: operands and results are checked"),
     key_rule=UNTRACKED,
 )
 # Collectives, callbacks, custom calls: their own rules define the types of results
 OPAQUE = WHOLE.but(
-    "done beside the program: on other devices, or outside of XLA",
-    shard_rule=Default("its abstract rule says how results are divided"),
+    "runs on other devices, or outside of XLA",
+    shard_rule=Default("its abstract rule sets the shardings of results"),
 )
 
 __all__ = [
     "COMBINING", "EXACT", "EXPENSIVE", "FORMULA", "HIGHER_ORDER", "IDENTITY", "JOINING", "KEYS", "MATRICES", "MOVEMENT", "OPAQUE", "REDUCTION", "RULES", "SIMPLE", "SLOTS", "TRAITS",
-    "UNKNOWN", "UNTRACKED", "WHOLE", "CotangentMask", "Default", "Family", "Fusion", "Indices", "Recompute", "mask_all", "mask_beside", "mask_filled",
+    "UNKNOWN", "UNTRACKED", "WHOLE", "CotangentMask", "Default", "Family", "Fusion", "Indices", "Recompute", "mask_all", "mask_other_axes", "mask_filled",
     "matrix_size", "operand_size", "shard_as_first", "shard_elementwise", "shard_matrices", "shard_reduced", "shard_resized",
 ]  # fmt: skip

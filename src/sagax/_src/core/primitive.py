@@ -38,7 +38,7 @@ from sagax._src.core import avals
 from sagax._src.core.effects import no_effects
 from sagax._src.core.families import RULES, SLOTS, TRAITS, UNKNOWN, Default, Family
 from sagax._src.core.jaxpr import subjaxprs
-from sagax._src.core.trace import at_work, evaluation
+from sagax._src.core.trace import current_trace, evaluation
 from sagax._src.diagnostics import errors
 from sagax._src.lazy_import import lazy_imports
 from sagax._src.source_stacks import capture
@@ -200,7 +200,7 @@ class Primitive:
 
     def bind(self, *args: Any, **params: Any) -> Any:
         """Apply the primitive to operands under the current trace."""
-        found = at_work()  # inlines `state.trace`, to save calls
+        found = current_trace()  # inlines `state.trace`, to save calls
         if found is None or found.thread != get_ident():
             return evaluation.evaluate(self, args, params)
         trace = found.trace

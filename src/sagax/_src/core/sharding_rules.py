@@ -59,7 +59,7 @@ class Call:
                         f"there is no rule for operands that are divided, and dimension {axis} of operand "
                         f"{i} is divided along {self.axes_text(axes)}",
                         fix=f"use sagax.sharding.auto_axes around the operation, or reshard the operand to "
-                        f"{self.with_cut(i, axis, ())}",
+                        f"{self.required_spec(i, axis, ())}",
                     )
         return [((),) * len(a.shape) for a in self.outs]
 
@@ -81,13 +81,13 @@ class Call:
         for i, axes in enumerate(self.cuts[0]):
             parts = self.parts(axes)
             if parts > 1 and before[i] != after[i] and after[i] % parts:
-                self.uncut((i,), f"cut from size {before[i]} to {after[i]}")
+                self.check_unsharded((i,), f"cut from size {before[i]} to {after[i]}")
         return [self.cuts[0]]
 
     def along(self, name: str, what: str) -> list[Cuts]:
         """Require the dimension of this parameter to be unsharded; shard results as the operands."""
         for i in range(len(self.avals)):
-            self.uncut((self.params[name],), what, i)
+            self.check_unsharded((self.params[name],), what, i)
         if len(self.avals) == 1:
             return [self.cuts[0]] * len(self.outs)
         shapes = [a.shape for a in self.avals]
@@ -100,13 +100,13 @@ class Call:
         """
         own = [counts[min(i, len(counts) - 1)] for i in range(len(self.avals))]
         for i, (a, n) in enumerate(zip(self.avals, own, strict=True)):
-            self.uncut(range(max(a.ndim - n, 0), a.ndim), "part of each matrix", i)
+            self.check_unsharded(range(max(a.ndim - n, 0), a.ndim), "part of each matrix", i)
         batches = [c[: len(c) - n] for c, n in zip(self.cuts, own, strict=True)]
         shapes = [a.shape[: a.ndim - n] for a, n in zip(self.avals, own, strict=True)]
         merged = self.merged(batches, shapes, shapes[0])
         return [(*merged, *((),) * (o.ndim - len(merged))) for o in self.outs]
 
-    def uncut(self, axes: Sequence[int], what: str, operand: int = 0) -> None:
+    def check_unsharded(self, axes: Sequence[int], what: str, operand: int = 0) -> None:
         """Raise if one of these dimensions of an operand is sharded."""
         for axis in axes:
             cut = self.cuts[operand][axis]
@@ -114,7 +114,7 @@ class Call:
                 raise self.wrong(
                     f"dimension {axis} is {what}, and it is divided along {self.axes_text(cut)}",
                     fix="reshard first: "
-                    f"sagax.sharding.reshard(x, {self.with_cut(operand, axis, ())})",
+                    f"sagax.sharding.reshard(x, {self.required_spec(operand, axis, ())})",
                 )
 
     def merged(self, cuts: Sequence[Cuts], shapes: Sequence[tuple], shape: tuple) -> Cuts:
@@ -162,7 +162,7 @@ class Call:
         """Format the sharding of an operand: `P('x', None)`."""
         return spec_text(self.cuts[operand])
 
-    def with_cut(self, operand: int, dimension: int, axes: tuple) -> str:
+    def required_spec(self, operand: int, dimension: int, axes: tuple) -> str:
         """Format the spec that an operand needs: `P('x', None)`."""
         cuts = list(self.cuts[operand])
         cuts[dimension] = axes

@@ -197,7 +197,7 @@ def _run(
     try:
         with xla.TracebackScope(), entered(trace):
             if config.current().masks == "lazy":
-                with sockets.masks_over(trace) as check:
+                with sockets.enter_mask_trace(trace) as check:
                     outs = fun(*ins)
                     check(outs)
                 return trace.finish(outs)

@@ -103,7 +103,7 @@ def evaluate_by_reference(primitive: Any, args: tuple, params: dict) -> Any:
 evaluation = EvalTrace()
 
 
-class _AtWork:
+class _CurrentTrace:
     """Hold the current trace of a thread, while any trace is entered."""
 
     __slots__ = ("here", "thread", "trace")
@@ -115,15 +115,15 @@ class _AtWork:
 
 
 # A context variable is ten times faster to read than a `threading.local`, and each operation reads it.
-_at_work: ContextVar[_AtWork | None] = ContextVar("sagax trace", default=None)
-_at_work.set(None)  # reading a set value is faster than reading a default
+_current_trace: ContextVar[_CurrentTrace | None] = ContextVar("sagax trace", default=None)
+_current_trace.set(None)  # reading a set value is faster than reading a default
 # None means `evaluation`; for the hottest callers of `state.trace`
-at_work = _at_work.get
+current_trace = _current_trace.get
 
 
-def _own_at_work() -> _AtWork | None:
+def _own_current_trace() -> _CurrentTrace | None:
     """Return this thread's entry; a copied context may hold that of another thread."""
-    found = _at_work.get()
+    found = _current_trace.get()
     return found if found is not None and found.thread == threading.get_ident() else None
 
 
@@ -134,16 +134,16 @@ class _State:
 
     @property
     def trace(self) -> Trace:
-        found = _own_at_work()
+        found = _own_current_trace()
         return evaluation if found is None else found.trace
 
     @trace.setter
     def trace(self, trace: Trace) -> None:
-        found = _own_at_work()
+        found = _own_current_trace()
         if found is not None:
             found.trace = trace
         elif trace is not evaluation:
-            _at_work.set(_AtWork(trace))
+            _current_trace.set(_CurrentTrace(trace))
 
 
 state = _State()
@@ -158,10 +158,10 @@ class current:
         self.trace = trace
 
     def __enter__(self) -> Any:
-        found = _own_at_work()
+        found = _own_current_trace()
         if found is None:
             self.before = None
-            _at_work.set(_AtWork(self.trace))
+            _current_trace.set(_CurrentTrace(self.trace))
         else:
             self.before = found.trace
             found.trace = self.trace
@@ -171,7 +171,7 @@ class current:
         if self.before is None:
             # Copied contexts, as of tasks and callbacks that the traced function started, see the change too.
             state.trace = evaluation
-            _at_work.set(None)
+            _current_trace.set(None)
         else:
             state.trace = self.before
 

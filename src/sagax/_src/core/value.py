@@ -189,7 +189,7 @@ class Sockets:
         return np.asarray(x)
 
     # (trace that records) -> context in which traced masks become views (the option `masks`)
-    masks_over: Any = None
+    enter_mask_trace: Any = None
 
 
 sockets = Sockets

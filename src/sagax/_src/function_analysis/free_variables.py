@@ -1,6 +1,6 @@
 """Find the free variables of a function: globals, closure variables and attributes.
 
-They are found in the bytecode of the function and of the user's functions that it refers to. `running`
+They are found in the bytecode of the function and of the user's functions that it refers to. `record_execution`
 records which instructions a trace executes, so that a variable of an untaken branch does not count.
 """
 
@@ -315,7 +315,7 @@ def _attribute(value: Any, name: str, enter: Any) -> Link | None:
 # --- executed instructions -------------------------------------------------------------------------
 
 
-class Ran:
+class Executed:
     """The executed instructions of the observed code objects."""
 
     __slots__ = ("positions", "whole")
@@ -329,7 +329,7 @@ class Ran:
 
 
 class _Local(threading.local):
-    active: tuple[Ran, ...] = ()
+    active: tuple[Executed, ...] = ()
 
 
 _local = _Local()
@@ -348,19 +348,19 @@ def mark_reused(found: Iterable[FreeVariable]) -> None:
     """Mark free variables as reused, given the executed instructions."""
     if _local.active:
         positions = [(id(read.code), read.offset) for read in found]
-        for ran in _local.active:
-            ran.positions.update(positions)
+        for executed in _local.active:
+            executed.positions.update(positions)
 
 
 @contextmanager
-def running(codes: Mapping[int, CodeType]) -> Iterator[Ran]:
+def record_execution(codes: Mapping[int, CodeType]) -> Iterator[Executed]:
     """Record the instructions of code objects (by id) that this thread executes in the block."""
-    ran = Ran()
+    executed = Executed()
     before = _local.active
-    _local.active = (*before, ran)
+    _local.active = (*before, executed)
     try:
-        with _watched(codes, ran):
-            yield ran
+        with _watched(codes, executed):
+            yield executed
     finally:
         _local.active = before
 
@@ -374,8 +374,8 @@ if sys.version_info >= (3, 12):
 
     def _on_instruction(code: CodeType, offset: int) -> Any:
         active = _local.active
-        for ran in active:
-            ran.positions.add((id(code), offset))
+        for executed in active:
+            executed.positions.add((id(code), offset))
         # disable the event unless another trace waits for it
         return _monitoring.DISABLE if active and _users[id(code)] == 1 else None
 
@@ -393,10 +393,10 @@ if sys.version_info >= (3, 12):
         return False
 
     @contextmanager
-    def _watched(codes: Mapping[int, CodeType], ran: Ran) -> Iterator[None]:
+    def _watched(codes: Mapping[int, CodeType], executed: Executed) -> Iterator[None]:
         with _lock:
             if not _acquire():  # other tools use all ids: assume that every instruction runs
-                ran.whole.update(codes)
+                executed.whole.update(codes)
                 codes = {}
             for key, code in codes.items():
                 _users[key] += 1
@@ -420,12 +420,12 @@ if sys.version_info >= (3, 12):
 else:
 
     @contextmanager
-    def _watched(codes: Mapping[int, CodeType], ran: Ran) -> Iterator[None]:
+    def _watched(codes: Mapping[int, CodeType], executed: Executed) -> Iterator[None]:
         before = sys.gettrace()
         debugged = before is not None and not getattr(before, "of_sagax", False)
         if debugged or not any(bytecode.scan(code).branches for code in codes.values()):
             # This Python version has no cheap events, and a debugger needs the hook.
-            ran.whole.update(codes)
+            executed.whole.update(codes)
             yield
             return
 
@@ -454,7 +454,7 @@ __all__ = [
     "MISSING",
     "Instance",
     "Link",
-    "Ran",
+    "Executed",
     "FreeVariable",
     "fetch",
     "instance_of",
@@ -462,6 +462,6 @@ __all__ = [
     "find_free_variables",
     "reused",
     "mark_reused",
-    "running",
+    "record_execution",
     "same",
 ]

@@ -197,27 +197,27 @@ def pure_free_variables(fun: Any, also: Sequence[Any], has_containers: bool) -> 
     `has_containers`: whether an argument is a container of the caller, whose mutation would be visible.
     Raises Impure if a call may have side effects.
     """
-    look = _Look()
-    if not look.harmless:
+    analysis = _Analysis()
+    if not analysis.harmless:
         raise Impure("the bytecode of this version of Python is not known")
     if type(fun) is types.FunctionType:
-        look.function(fun, own=True)
+        analysis.function(fun, own=True)
     else:
-        look.value(fun)
+        analysis.value(fun)
     for value in also:
-        look.value(value)
-    if look.changes and (look.variables.contents or has_containers):
+        analysis.value(value)
+    if analysis.changes and (analysis.variables.contents or has_containers):
         raise Impure("changes a container that may not be its own")
-    if look.namespaces and look.refused:
-        raise Impure(", ".join(sorted(look.refused)))
-    return look.variables
+    if analysis.namespaces and analysis.refused:
+        raise Impure(", ".join(sorted(analysis.refused)))
+    return analysis.variables
 
 
 def _is_attribute(step: tuple[str, Any]) -> bool:
     return step[0] == "attribute"
 
 
-class _Look:
+class _Analysis:
     """Analyze a function and all its callees."""
 
     def __init__(self) -> None:
@@ -238,7 +238,7 @@ class _Look:
         self.seen.add(id(fun))
         self.keep_alive.append(fun)
         if is_sagax(fun.__code__.co_filename):
-            self._ours(fun)
+            self._sagax_function(fun)
             return
         self.left -= 1
         if not self.left:
@@ -268,7 +268,7 @@ class _Look:
                 self.value(value)
         self._code(fun.__code__, fun.__globals__, cells, frozenset(), own)
 
-    def _ours(self, fun: types.FunctionType) -> None:
+    def _sagax_function(self, fun: types.FunctionType) -> None:
         """Analyze a function of sagax, which may capture the user's values."""
         _trust(fun.__globals__["__name__"], fun.__name__)
         for cell in fun.__closure__ or ():

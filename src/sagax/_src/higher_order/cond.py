@@ -87,9 +87,9 @@ def _(trace: Any, args: Sequence, params: dict) -> list:
         # cotangents over devices are computed outside.
         args = [args[0], *[vary_like(x, index.vma) for x in args[1:]]]
         _, *avals = varying_axes.avals_of(args)
-    branches = varying_axes.agreed(params["branches"], avals, index.vma)
+    branches = varying_axes.vary_branches(params["branches"], avals, index.vma)
     if index.vma:
-        varying_axes.check_no_waiting("cond", "which branch they take", branches, index.vma)
+        varying_axes.check_no_collectives("cond", "which branch they take", branches, index.vma)
     return trace.record(cond_p, args, {**params, "branches": branches})
 
 

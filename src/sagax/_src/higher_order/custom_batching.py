@@ -31,7 +31,7 @@ from sagax._src.higher_order.scan import traced_scan
 from sagax._src.higher_order.trace_bodies import operand_leaves, trace_body
 from sagax._src.primitives.structural import instantiate
 from sagax._src.source_stacks import apart
-from sagax._src.transforms.batch import BatchAxis, in_front, move_batch_dim
+from sagax._src.transforms.batch import BatchAxis, move_batch_dim, move_batch_dims
 from sagax._src.transforms.jvp import jvp_flat, jvp_jaxpr
 
 custom_vmap_p = Primitive(
@@ -97,7 +97,7 @@ def _(
             fix="pass the value as an argument",
         )
     which = [d is not None for d in arguments]
-    outs, marks = rule(axis.size, which, *in_front(args[n_consts:], arguments))
+    outs, marks = rule(axis.size, which, *move_batch_dims(args[n_consts:], arguments))
     return outs, [0 if m else None for m in marks]
 
 

@@ -49,7 +49,7 @@ class _Staged(NamedTuple):
     cell: list
 
 
-class Inner:
+class StageableFunction:
     """The flat function itself: Python code until it is staged, then a jaxpr with captured values as leading
     operands. Functions with equal keys are staged only the first time."""
 
@@ -74,7 +74,7 @@ class Inner:
             return eval_jaxpr(self.jaxpr.jaxpr, (), *args)
         return list(self.fun(*args))  # type: ignore[misc]
 
-    def staged(self, args: Sequence[Any]) -> tuple[Inner, list]:
+    def staged(self, args: Sequence[Any]) -> tuple[StageableFunction, list]:
         """Return the function as a jaxpr, and the values that it captured."""
         avals, function_key = [aval_of(a) for a in args], self.function_key
 
@@ -91,24 +91,30 @@ class Inner:
                 function_key.functions, (*function_key.details, *avals), trace_function
             )
             function_key.cell[:] = found.cell
-        return Inner(None, self.name, found.jaxpr, len(found.consts)), list(found.consts)
+        return StageableFunction(None, self.name, found.jaxpr, len(found.consts)), list(
+            found.consts
+        )
 
-    def with_consts(self, consts: Sequence[Any]) -> Inner:
+    def with_consts(self, consts: Sequence[Any]) -> StageableFunction:
         """Return the same function with more leading operands, which only its rules use."""
         extra = [Var(aval_of(c)) for c in consts[self.n_consts :]]
         if not extra:
             return self
         inner, n = self.jaxpr.jaxpr, self.n_consts  # type: ignore[union-attr]
         wider = inner.replace(invars=[*inner.invars[:n], *extra, *inner.invars[n:]])
-        return Inner(None, self.name, ClosedJaxpr(wider, ()), len(consts))
+        return StageableFunction(None, self.name, ClosedJaxpr(wider, ()), len(consts))
 
-    def rewritten(self, rewrite: Callable[[Any], Any]) -> Inner:
+    def rewritten(self, rewrite: Callable[[Any], Any]) -> StageableFunction:
         """Return the same function, with its jaxpr mapped by `rewrite`; itself if that is unchanged."""
         found = rewrite(self.jaxpr)
-        return self if found is self.jaxpr else Inner(None, self.name, found, self.n_consts)
+        return (
+            self
+            if found is self.jaxpr
+            else StageableFunction(None, self.name, found, self.n_consts)
+        )
 
 
-class Closing:
+class FlatFunction:
     """A flat function that exposes the user's function behind it.
 
     Its operations are attributed to the user's own lines, whichever jaxpr calls it.
@@ -157,7 +163,7 @@ def _leaves(value: Any) -> list:
 
 
 def _stage_inner(trace: StageTrace, primitive: Primitive, args: tuple, params: dict) -> Any:
-    inner: Inner = params["inner"]
+    inner: StageableFunction = params["inner"]
     if inner.jaxpr is not None:
         return trace.record(primitive, args, params)
     with current(trace):
@@ -168,7 +174,9 @@ def _stage_inner(trace: StageTrace, primitive: Primitive, args: tuple, params: d
     return trace.record(primitive, (*consts, *args), {**params, "inner": staged, "rules": rules})
 
 
-def bind_closed(primitive: Primitive, args: Sequence[Any], inner: Inner, rules: Any) -> list:
+def bind_closed(
+    primitive: Primitive, args: Sequence[Any], inner: StageableFunction, rules: Any
+) -> list:
     """Bind a function with custom rules; traced values that it or its rules capture become operands."""
     trace = state.trace
     if trace is None or trace.parent is None or isinstance(trace, StageTrace):
@@ -294,17 +302,17 @@ custom_jvp_p.sets_vma = True
 
 
 @custom_jvp_p.abstract
-def _(*avals: Any, inner: Inner, rules: JvpRules) -> list:
+def _(*avals: Any, inner: StageableFunction, rules: JvpRules) -> list:
     return inner.jaxpr.out_avals  # type: ignore[union-attr]
 
 
 @custom_jvp_p.effect
-def _(*, inner: Inner, rules: JvpRules) -> frozenset:
+def _(*, inner: StageableFunction, rules: JvpRules) -> frozenset:
     return inner.jaxpr.effects  # type: ignore[union-attr]
 
 
 @custom_jvp_p.show
-def _(*, inner: Inner, rules: JvpRules) -> dict:
+def _(*, inner: StageableFunction, rules: JvpRules) -> dict:
     return {
         "name": inner.name,
         "call_jaxpr": inner.jaxpr,
@@ -313,7 +321,7 @@ def _(*, inner: Inner, rules: JvpRules) -> dict:
     }
 
 
-def _evaluate(*args: Any, inner: Inner, rules: Any) -> list:
+def _evaluate(*args: Any, inner: StageableFunction, rules: Any) -> list:
     """Run the function eagerly, with Python control flow if it is not staged."""
     if inner.jaxpr is not None:
         return call_jaxpr(inner.jaxpr, args, name=inner.name)
@@ -324,17 +332,17 @@ custom_jvp_p.impl = _evaluate
 
 
 @custom_jvp_p.reference
-def _(*args: Any, inner: Inner, rules: Any) -> list:
+def _(*args: Any, inner: StageableFunction, rules: Any) -> list:
     return inner.run(*args)
 
 
 @custom_jvp_p.lower
-def _(b: Any, *args: Any, inner: Inner, rules: Any) -> list:
+def _(b: Any, *args: Any, inner: StageableFunction, rules: Any) -> list:
     return b.call_in_steps(inner.jaxpr.jaxpr, args, inner.name)  # type: ignore[union-attr]
 
 
 def _rule_arguments(
-    function: str, inner: Inner, primals: Sequence, tangents: Sequence
+    function: str, inner: StageableFunction, primals: Sequence, tangents: Sequence
 ) -> tuple[list, list, list]:
     """Split operands into captured values, which the rule does not cover, arguments, and their tangents."""
     values = CallOperands.split(primals, inner.n_consts)
@@ -348,7 +356,9 @@ def _rule_arguments(
     return values.captured, values.arguments, moving.arguments
 
 
-def _apply_jvp(primals: Sequence, tangents: Sequence, *, inner: Inner, rules: JvpRules) -> tuple:
+def _apply_jvp(
+    primals: Sequence, tangents: Sequence, *, inner: StageableFunction, rules: JvpRules
+) -> tuple:
     """Apply the rule. Under linearization its operations on tangents are recorded one by one."""
     captured, arguments, moving = _rule_arguments("custom_jvp", inner, primals, tangents)
     if isinstance(rules, StagedJvpRules):
@@ -362,13 +372,15 @@ custom_jvp_p.linearize_rule = _apply_jvp
 
 
 @custom_jvp_p.transpose
-def _(cts: Sequence, *args: Any, inner: Inner, rules: Any) -> list:
+def _(cts: Sequence, *args: Any, inner: StageableFunction, rules: Any) -> list:
     """Transpose the function itself, which must be linear in its linear operands; ignore its rule."""
     return jit_p.rule("transpose")(cts, *args, jaxpr=inner.jaxpr, name=inner.name)
 
 
 @custom_jvp_p.batch
-def _(axis: Any, args: Sequence, in_dims: Sequence, *, inner: Inner, rules: JvpRules) -> tuple:
+def _(
+    axis: Any, args: Sequence, in_dims: Sequence, *, inner: StageableFunction, rules: JvpRules
+) -> tuple:
     def fun(*xs: Any) -> list:
         outs, out_dims = batch_flat(inner.run, axis, xs, in_dims)
         return [move_batch_dim(x, d, 0, axis) for x, d in zip(outs, out_dims, strict=True)]
@@ -390,7 +402,7 @@ def _(axis: Any, args: Sequence, in_dims: Sequence, *, inner: Inner, rules: JvpR
         return moved[:half], moved[half:]
 
     outs = custom_jvp_p.bind(
-        *args, inner=Inner(fun, inner.name), rules=JvpRules(jvp, rules.symbolic_zeros)
+        *args, inner=StageableFunction(fun, inner.name), rules=JvpRules(jvp, rules.symbolic_zeros)
     )
     return outs, [0] * len(outs)
 
@@ -502,7 +514,7 @@ custom_vjp_p.impl = _evaluate
 
 
 @custom_vjp_p.jvp
-def _(primals: Sequence, tangents: Sequence, *, inner: Inner, rules: VjpRules) -> tuple:
+def _(primals: Sequence, tangents: Sequence, *, inner: StageableFunction, rules: VjpRules) -> tuple:
     raise ArgumentError(
         f"can't apply forward-mode differentiation (jvp) to a custom_vjp function: {inner.name} has a reverse rule only",
         function="custom_vjp",
@@ -511,7 +523,7 @@ def _(primals: Sequence, tangents: Sequence, *, inner: Inner, rules: VjpRules) -
 
 
 @custom_vjp_p.linearize
-def _(primals: Sequence, tangents: Sequence, *, inner: Inner, rules: VjpRules) -> tuple:
+def _(primals: Sequence, tangents: Sequence, *, inner: StageableFunction, rules: VjpRules) -> tuple:
     captured, arguments, moving = _rule_arguments("custom_vjp", inner, primals, tangents)
     marks = nonzero_marks(moving)
     outs, residuals = _forward(inner, rules, captured, arguments, marks)
@@ -535,7 +547,11 @@ def _(primals: Sequence, tangents: Sequence, *, inner: Inner, rules: VjpRules) -
 
 
 def _forward(
-    inner: Inner, rules: VjpRules, consts: Sequence, primals: Sequence, marks: Sequence[bool]
+    inner: StageableFunction,
+    rules: VjpRules,
+    consts: Sequence,
+    primals: Sequence,
+    marks: Sequence[bool],
 ) -> tuple[Sequence, Sequence]:
     """Return outputs and residuals by the forward rule."""
     n_consts, n_out = len(consts), [0]
@@ -617,7 +633,7 @@ def values_only(jaxpr: Jaxpr) -> Jaxpr:
     return jaxpr.replace(eqns=eqns)
 
 
-def _check_forward(inner: Inner, outs: Sequence[Any]) -> None:
+def _check_forward(inner: StageableFunction, outs: Sequence[Any]) -> None:
     """Check that the forward rule returns arrays of the same types as the function."""
     for i, (out, expected) in enumerate(zip(outs, inner.jaxpr.out_avals, strict=True)):  # type: ignore[union-attr]
         have = aval_of(out)
@@ -676,7 +692,9 @@ def _(
 
 
 @custom_vjp_p.batch
-def _(axis: Any, args: Sequence, in_dims: Sequence, *, inner: Inner, rules: VjpRules) -> tuple:
+def _(
+    axis: Any, args: Sequence, in_dims: Sequence, *, inner: StageableFunction, rules: VjpRules
+) -> tuple:
     n = inner.n_consts
     consts, arg_dims = args[:n], in_dims[n:]
 
@@ -727,7 +745,7 @@ def _(axis: Any, args: Sequence, in_dims: Sequence, *, inner: Inner, rules: VjpR
         return out
 
     wide = VjpRules(fwd, bwd, rules.symbolic_zeros, rules.optimize_remat)
-    outs = bind_closed(custom_vjp_p, args[n:], Inner(fun, inner.name), wide)
+    outs = bind_closed(custom_vjp_p, args[n:], StageableFunction(fun, inner.name), wide)
     return outs, [0] * len(outs)
 
 

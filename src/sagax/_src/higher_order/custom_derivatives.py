@@ -23,10 +23,10 @@ from sagax._src.core.value import aval_of, is_operand, sockets
 from sagax._src.diagnostics.boundary import function_name
 from sagax._src.diagnostics.errors import ArgumentError, ArgumentValueError, SagaxError
 from sagax._src.higher_order.custom_derivative_primitives import (
-    Closing,
+    FlatFunction,
     FunctionKey,
-    Inner,
     JvpRules,
+    StageableFunction,
     VjpRules,
     bind_closed,
     custom_jvp_p,
@@ -311,9 +311,11 @@ class custom_jvp(_Custom):
         def jvp(primals: Sequence, tangents: Sequence) -> tuple[list, list]:
             return self._rule(tree, fixed, cell, primals, tangents)
 
-        rules = JvpRules(Closing(jvp, self.jvp, fixed), self.symbolic_zeros)
+        rules = JvpRules(FlatFunction(jvp, self.jvp, fixed), self.symbolic_zeros)
         function_key = self._function_key(tree, fixed, positions, cell)
-        inner = Inner(Closing(flat, self.fun, fixed), self.name, function_key=function_key)
+        inner = StageableFunction(
+            FlatFunction(flat, self.fun, fixed), self.name, function_key=function_key
+        )
         outs = bind_closed(custom_jvp_p, leaves, inner, rules)
         return cell[0].unflatten(outs)
 
@@ -461,13 +463,15 @@ class custom_vjp(_Custom):
             return self._backward(tree, fixed, avals, paths, residuals, cts, cell, res_tree)
 
         rules = VjpRules(
-            Closing(fwd, self.fwd, fixed),
-            Closing(bwd, self.bwd, fixed),
+            FlatFunction(fwd, self.fwd, fixed),
+            FlatFunction(bwd, self.bwd, fixed),
             self.symbolic_zeros,
             self.optimize_remat,
         )
         function_key = self._function_key(tree, fixed, positions, cell)
-        inner = Inner(Closing(flat, self.fun, fixed), self.name, function_key=function_key)
+        inner = StageableFunction(
+            FlatFunction(flat, self.fun, fixed), self.name, function_key=function_key
+        )
         outs = bind_closed(custom_vjp_p, leaves, inner, rules)
         return cell[0].unflatten(outs)
 

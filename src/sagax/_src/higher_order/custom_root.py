@@ -33,9 +33,9 @@ from sagax._src.diagnostics.errors import (
 from sagax._src.frozen_class import record
 from sagax._src.higher_order.call import call
 from sagax._src.higher_order.custom_derivative_primitives import (
-    Closing,
-    Inner,
+    FlatFunction,
     JvpRules,
+    StageableFunction,
     custom_jvp_p,
 )
 from sagax._src.higher_order.custom_transpose import linear_call_p
@@ -159,7 +159,7 @@ def custom_root(
         return call(found.jaxpr, xs[n_f:], name=name)
 
     def jvp(primals: Sequence, tangents: Sequence) -> tuple[list, list]:
-        outs = custom_jvp_p.bind(*primals, inner=Inner(solved, name), rules=rules)
+        outs = custom_jvp_p.bind(*primals, inner=StageableFunction(solved, name), rules=rules)
         pushed: list[Any] = [Zero.like(aval_of(o)) for o in outs]
         marks = nonzero_marks(tangents[:n_f])
         if any(marks):
@@ -167,9 +167,9 @@ def custom_root(
             pushed[:n_x] = implicit(tangents[:n_f], tangent_solve, tree, name)
         return outs, pushed
 
-    rules = JvpRules(Closing(jvp, tangent_solve), True)
+    rules = JvpRules(FlatFunction(jvp, tangent_solve), True)
     outs = custom_jvp_p.bind(
-        *body.consts, *found.consts, *guess, inner=Inner(solved, name), rules=rules
+        *body.consts, *found.consts, *guess, inner=StageableFunction(solved, name), rules=rules
     )
     root = tree.unflatten(outs[:n_x])
     return (root, aux_tree.unflatten(outs[n_x:])) if has_aux else root

@@ -17,7 +17,7 @@ from sagax._src.diagnostics.errors import ArgumentValueError, InconclusiveDimens
 from sagax._src.higher_order.loops import one_by_one
 from sagax._src.primitives.fourier import SYMBOLIC_FFT, with_known_lengths
 from sagax._src.primitives.structural import instantiate, zeros_of
-from sagax._src.transforms.batch import in_front
+from sagax._src.transforms.batch import move_batch_dims
 
 DimensionValues = tuple[tuple[str, Any], ...]
 """Dimension values that the caller passes: (argument name, size) in the order of the export."""
@@ -336,7 +336,7 @@ def _(axis: Any, args: Sequence[Any], in_dims: Sequence[Any], **params: Any) -> 
     outs = one_by_one(
         lambda *xs: call_exported_p.bind(*xs, **params),
         axis.size,
-        in_front(args, in_dims),
+        move_batch_dims(args, in_dims),
         in_dims,
         unrolled=False,
     )

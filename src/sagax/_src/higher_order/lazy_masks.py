@@ -176,7 +176,7 @@ class MaskTrace(Trace):
         """Return the selection that has this size."""
         return self._selections[str(size)]
 
-    def is_ours(self, x: Any) -> bool:
+    def is_view_size(self, x: Any) -> bool:
         """Return whether a mask of this trace determines a size."""
         return dims.is_dim(x) and x.scope is self.scope
 
@@ -192,7 +192,7 @@ class MaskTrace(Trace):
 
     def wrap(self, aval: Any, padded: Any) -> Any:
         """Wrap a result of this type."""
-        sized = [size for size in aval.shape if self.is_ours(size)]
+        sized = [size for size in aval.shape if self.is_view_size(size)]
         if not sized:
             return padded
         if any(str(size) not in self._selections for size in sized):
@@ -206,7 +206,7 @@ class MaskTrace(Trace):
 
     def refusal(self, aval: Any, why: str) -> NonConcreteBooleanIndexError:
         """Return the error for an operation that a view of this type does not support."""
-        sized = [size for size in getattr(aval, "shape", ()) if self.is_ours(size)]
+        sized = [size for size in getattr(aval, "shape", ()) if self.is_view_size(size)]
         known = [self._selections[str(s)] for s in sized if str(s) in self._selections]
         chosen = known[0] if known else next(iter(self._selections.values()))
         view = f"a lazy view of shape {dims.shape_text(aval.shape)}" if sized else "a lazy view"
@@ -232,7 +232,7 @@ class MaskTrace(Trace):
             return any(self._mentions(v) for v in value.values())
         if type(value) is tuple:
             return any(self._mentions(v) for v in value)
-        return self.is_ours(value)
+        return self.is_view_size(value)
 
     def apply(self, primitive: Any, args: tuple, params: dict) -> Any:
         rule = primitive.mask_rule
@@ -278,7 +278,7 @@ class MaskTrace(Trace):
             return [self.wrap(a, x) for a, x in zip(out, found, strict=True)]
         return self.wrap(out, found)
 
-    def bind_beside(
+    def bind_other_axes(
         self, axes: Sequence[int], primitive: Any, args: tuple, params: dict, out: Any
     ) -> Any:
         """Apply the operation to all elements; it must leave the dimensions of views as they are."""
@@ -290,7 +290,7 @@ class MaskTrace(Trace):
     def along(self, aval: Any, axis: int) -> _Selection | None:
         """Return the selection along an axis of a value."""
         size = aval.shape[axis]
-        return self.selection_of(size) if self.is_ours(size) else None
+        return self.selection_of(size) if self.is_view_size(size) else None
 
     def filled(self, x: Any, axes: Sequence[int], value: Any) -> Any:
         """Fill unselected elements of a view along these axes with `value`; return other arrays as they are."""
@@ -475,7 +475,7 @@ def _slice(t: MaskTrace, p: Primitive, args: tuple, params: dict, out: Any) -> A
     strides = params["strides"] or (1,) * len(starts)
     single = {}
     for axis, size in enumerate(x.aval.shape):
-        if not t.is_ours(size):
+        if not t.is_view_size(size):
             continue
         if dims.same(starts[axis], 0) and dims.same(limits[axis], size) and strides[axis] == 1:
             continue
@@ -506,7 +506,7 @@ def _dynamic_slice(t: MaskTrace, p: Primitive, args: tuple, params: dict, out: A
     sizes = params["slice_sizes"]
     starts = [t.padded(s) for s in starts]
     for axis, size in enumerate(aval_of(x).shape):
-        if not t.is_ours(size) or dims.same(sizes[axis], size):
+        if not t.is_view_size(size) or dims.same(sizes[axis], size):
             continue
         if sizes[axis] != 1:
             raise t.refused(p, args)
@@ -565,7 +565,7 @@ def lazy_view(x: Any, mask: Any, axis: int = 0) -> Any:
         value = trace.parent.lift(value)  # maybe of an outer jaxpr
     elif not is_view:
         return None
-    if is_view and (value.ndim != 1 or not trace.is_ours(value.aval.shape[0])):
+    if is_view and (value.ndim != 1 or not trace.is_view_size(value.aval.shape[0])):
         return None
     have = aval_of(x).shape[axis : axis + value.ndim]
     if not dims.same_shape(have, value.aval.shape):
@@ -582,11 +582,11 @@ def _concerns(error: SagaxError, masks: MaskTrace) -> bool:
     """Return whether an inconclusive comparison involves sizes of views."""
     sides = [error.facts.get("lhs"), error.facts.get("rhs")]
     known = [x for x in sides if dims.is_dim(x)]
-    return not known or any(masks.is_ours(x) for x in known)
+    return not known or any(masks.is_view_size(x) for x in known)
 
 
 @contextlib.contextmanager
-def masks_over(trace: StageTrace) -> Generator[Callable[[Sequence[Any]], None], None, None]:
+def enter_mask_trace(trace: StageTrace) -> Generator[Callable[[Sequence[Any]], None], None, None]:
     """Enter a trace of masks on top of `trace`. Yields the check that no output is a view."""
     masks = MaskTrace(trace)
 
@@ -612,4 +612,4 @@ def masks_over(trace: StageTrace) -> Generator[Callable[[Sequence[Any]], None], 
         masks.alive = False
 
 
-__all__ = ["MaskTrace", "lazy_fill", "lazy_view", "masks_over"]
+__all__ = ["MaskTrace", "lazy_fill", "lazy_view", "enter_mask_trace"]

@@ -65,7 +65,13 @@ from sagax._src.primitives.structural import (
     instantiate,
 )
 from sagax._src.transforms import masked_cotangents
-from sagax._src.transforms.batch import batch_jaxpr, in_front, mapped, move_batch_dim, unmapped
+from sagax._src.transforms.batch import (
+    batch_jaxpr,
+    mapped,
+    move_batch_dim,
+    move_batch_dims,
+    unmapped,
+)
 from sagax._src.transforms.derived import derived, derived_jaxpr
 from sagax._src.transforms.jvp import jvp_jaxpr
 from sagax._src.transforms.linearize import linearize_jaxpr
@@ -92,7 +98,9 @@ scan_p.sets_vma = True
 @scan_p.stage
 def _(trace: Any, args: Sequence, params: dict) -> list:
     counts = params["num_consts"], params["num_carry"]
-    body = varying_axes.settled(params["jaxpr"], LoopOperands.split(map(aval_of, args), *counts))
+    body = varying_axes.fixpoint_carry(
+        params["jaxpr"], LoopOperands.split(map(aval_of, args), *counts)
+    )
     body, args = varying_axes.cast_constants(body, args, params["num_consts"])
     return trace.record(scan_p, args, {**params, "jaxpr": body})
 
@@ -420,8 +428,8 @@ def _(
     )
     closed, out_dims = batched(marks)
     # slices may be mapped along any dimension; sequences have theirs after the scanned one
-    constants = in_front(operands.constants, where.constants)
-    sequences = in_front(operands.sequences, where.sequences, 1)
+    constants = move_batch_dims(operands.constants, where.constants)
+    sequences = move_batch_dims(operands.sequences, where.sequences, 1)
     carry = [
         move_batch_dim(x, d, 0 if m else None, axis)
         for x, d, m in zip(operands.carry, where.carry, marks.carry, strict=True)

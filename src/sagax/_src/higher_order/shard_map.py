@@ -164,7 +164,7 @@ def _(*avals: Any, jaxpr: ClosedJaxpr, out_specs: Specs, **params: Any) -> list:
     region = _region(params)
     outs = list(map(region.whole, jaxpr.out_avals, out_specs))
     for a in avals:
-        if a.sharding is not None:  # types tell how arrays are divided
+        if a.sharding is not None:  # types record shardings
             return [
                 _with_sharding(o, s, a.sharding.mesh) for o, s in zip(outs, out_specs, strict=True)
             ]
@@ -283,7 +283,7 @@ def _(
         n = len(out_specs)
         # A residual that differs between devices gets one more dimension, along which it is sharded.
         axes = [region.own_axes(a) for a in split.known.out_avals[n:]]
-        known = _opened(split.known, n, axes)
+        known = _expand_residuals(split.known, n, axes)
     own_specs = [PartitionSpec(a) if a else PartitionSpec() for a in axes]
     specs = [*out_specs, *own_specs]
     outs = region.bind(known, primals, in_specs, specs, name)
@@ -299,13 +299,13 @@ def _(
     operand_specs = [*residual_specs, *compress(in_specs, nonzero)]
     with region.inside():
         avals = list(map(region.part, map(aval_of, operands), operand_specs))
-        linear = _closed_up(split.linear, opened, avals)
+        linear = _squeeze_residuals(split.linear, opened, avals)
     specs_of_tangents = list(compress(out_specs, split.nonzero_out))
     pushed = region.bind(linear, operands, operand_specs, specs_of_tangents, name)
     return outs[:n], spread_tangents(pushed, split.nonzero_out, out_avals)
 
 
-def _opened(known: ClosedJaxpr, n: int, axes: Sequence[tuple]) -> ClosedJaxpr:
+def _expand_residuals(known: ClosedJaxpr, n: int, axes: Sequence[tuple]) -> ClosedJaxpr:
     """Return the jaxpr with a leading dimension of size 1 on its nth and later results that vary."""
     if not any(axes):
         return known
@@ -335,7 +335,9 @@ def _with_constants(expanded: ClosedJaxpr, consts: Sequence[Any]) -> ClosedJaxpr
     return ClosedJaxpr(jaxpr, [*expanded.consts, *consts])
 
 
-def _closed_up(linear: ClosedJaxpr, opened: Sequence[bool], avals: Sequence[Any]) -> ClosedJaxpr:
+def _squeeze_residuals(
+    linear: ClosedJaxpr, opened: Sequence[bool], avals: Sequence[Any]
+) -> ClosedJaxpr:
     """Return the jaxpr for marked inputs with a leading dimension of size 1."""
     inner, n = linear.jaxpr, len(opened)
 

@@ -27,7 +27,7 @@ def _any(avals: Sequence[Any]) -> bool:
     return False
 
 
-def retyped(
+def vary_jaxpr(
     closed: ClosedJaxpr, in_vmas: Sequence[frozenset], out_vmas: Sequence[frozenset] | None = None
 ) -> ClosedJaxpr:
     """Return the jaxpr for inputs that vary along these axes, with results that vary at least along those."""
@@ -44,7 +44,9 @@ def retyped(
     return derived_jaxpr(inner, key, fun, avals)[0]
 
 
-def settled(closed: ClosedJaxpr, operands: LoopOperands, more: frozenset = no_axes) -> ClosedJaxpr:
+def fixpoint_carry(
+    closed: ClosedJaxpr, operands: LoopOperands, more: frozenset = no_axes
+) -> ClosedJaxpr:
     """Return the body of a loop for operands of these types, with the carry's varying axes at a fixpoint.
 
     The carry varies along the axes `more` in any case.
@@ -54,38 +56,41 @@ def settled(closed: ClosedJaxpr, operands: LoopOperands, more: frozenset = no_ax
     given = operands.map(lambda a: a.vma)
     given = dataclasses.replace(given, carry=[vma | more for vma in given.carry])
     vmas = carry_fixpoint(
-        given, lambda vmas: [a.vma for a in retyped(closed, vmas.flat()).out_avals]
+        given, lambda vmas: [a.vma for a in vary_jaxpr(closed, vmas.flat()).out_avals]
     )
-    body = retyped(closed, vmas.flat())
+    body = vary_jaxpr(closed, vmas.flat())
     outputs = LoopResults.split([a.vma for a in body.out_avals], len(vmas.carry))
     if outputs.carry == vmas.carry:
         return body
-    return retyped(closed, vmas.flat(), [*vmas.carry, *outputs.sequences])
+    return vary_jaxpr(closed, vmas.flat(), [*vmas.carry, *outputs.sequences])
 
 
-def agreed(
+def vary_branches(
     branches: tuple[ClosedJaxpr, ...], operands: Sequence[Any], more: frozenset
 ) -> tuple[ClosedJaxpr, ...]:
     """Return the branches for operands of these types, whose results vary as any does, or along `more`."""
     if not (more or _any(operands) or any(_any(b.out_avals) for b in branches)):
         return branches
     vmas = [a.vma for a in operands]
-    typed = [retyped(b, vmas) for b in branches]
+    typed = [vary_jaxpr(b, vmas) for b in branches]
     joined = [
         more.union(*[a.vma for a in outs])
         for outs in zip(*[b.out_avals for b in typed], strict=True)
     ]
     return tuple(
-        [b if joined == [a.vma for a in b.out_avals] else retyped(b, vmas, joined) for b in typed]
+        [
+            b if joined == [a.vma for a in b.out_avals] else vary_jaxpr(b, vmas, joined)
+            for b in typed
+        ]
     )
 
 
-def check_no_waiting(
+def check_no_collectives(
     function: str, what: str, jaxprs: Sequence[ClosedJaxpr], axes: frozenset
 ) -> None:
     """Raise a ValueError if only some devices along these axes run a jaxpr with collectives over them."""
     for closed in jaxprs:
-        for name, along in _exchanges(closed.jaxpr):
+        for name, along in _collectives(closed.jaxpr):
             shared = in_order(axes.intersection(along))
             if shared:
                 names = ", ".join(map(repr, shared))
@@ -99,7 +104,7 @@ def check_no_waiting(
                 )
 
 
-def _exchanges(jaxpr: Jaxpr) -> tuple[tuple[str, tuple], ...]:
+def _collectives(jaxpr: Jaxpr) -> tuple[tuple[str, tuple], ...]:
     """Return the collectives of a jaxpr: name and axes of each."""
     found = jaxpr.memo.get(memo_keys.COLLECTIVES)
     if found is None:
@@ -109,7 +114,7 @@ def _exchanges(jaxpr: Jaxpr) -> tuple[tuple[str, tuple], ...]:
                 axes = eqn.params.get("axes", eqn.params.get("axis_name"))
                 here.append((eqn.primitive.name, axes if isinstance(axes, tuple) else (axes,)))
             for inner in subjaxprs(eqn.params):
-                here.extend(_exchanges(inner))
+                here.extend(_collectives(inner))
         found = jaxpr.memo[memo_keys.COLLECTIVES] = tuple(here)
     return found
 
@@ -130,15 +135,15 @@ def cast_constants(
     inner = closed.jaxpr
     if not any(v.aval.vma for v in inner.invars[n_consts:]) or not n_consts:
         return closed, list(operands)
-    casts = _casts(inner, n_consts)
+    casts = _constant_axes(inner, n_consts)
     if not any(casts):
         return closed, list(operands)
     casts = [*casts, *[no_axes] * (len(operands) - n_consts)]
     vmas = [a.vma | more for a, more in zip(closed.in_avals, casts, strict=True)]
-    return retyped(closed, vmas), list(map(vary_like, operands, casts))
+    return vary_jaxpr(closed, vmas), list(map(vary_like, operands, casts))
 
 
-def _casts(jaxpr: Jaxpr, n_consts: int) -> list[frozenset]:
+def _constant_axes(jaxpr: Jaxpr, n_consts: int) -> list[frozenset]:
     """Return for each constant the axes along which all its consumers vary, but not itself."""
     found = jaxpr.memo.get((memo_keys.CONSTANT_CASTS, n_consts))
     if found is None:

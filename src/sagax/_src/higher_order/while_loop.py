@@ -71,7 +71,7 @@ from sagax._src.primitives.reductions import argmax, reduce_or
 from sagax._src.primitives.shaping import size_as_value
 from sagax._src.primitives.slicing import dynamic_index_in_dim
 from sagax._src.primitives.structural import convert, instantiate, moveaxis
-from sagax._src.transforms.batch import batch_jaxpr, in_front, move_batch_dim
+from sagax._src.transforms.batch import batch_jaxpr, move_batch_dim, move_batch_dims
 from sagax._src.transforms.derived import derived_jaxpr
 from sagax._src.transforms.jvp import jvp_jaxpr
 from sagax._src.transforms.prune import prune_loop, prune_subjaxpr
@@ -97,15 +97,15 @@ def _(trace: Any, args: Sequence, params: dict) -> list:
     def settled(cond: ClosedJaxpr, body: ClosedJaxpr, differ: frozenset = no_axes) -> tuple:
         """Return both for the types of the operands; the carry varies along `differ` in any case."""
         avals = WhileOperands.split(map(aval_of, args), n_cond, n_body)
-        body = varying_axes.settled(body, avals.body, differ)
+        body = varying_axes.fixpoint_carry(body, avals.body, differ)
         given = (*avals.condition_constants, *body.in_avals[n_body:])
-        return varying_axes.retyped(cond, [a.vma for a in given]), body
+        return varying_axes.vary_jaxpr(cond, [a.vma for a in given]), body
 
     cond, body = settled(params["cond_jaxpr"], params["body_jaxpr"])
     differ = cond.out_avals[0].vma  # devices may run different numbers of iterations
     if differ:
         what = "how many rounds they do"
-        varying_axes.check_no_waiting("while_loop", what, (cond, body), differ)
+        varying_axes.check_no_collectives("while_loop", what, (cond, body), differ)
         args = [vary_like(x, differ) for x in args]  # as for branches
         cond, body = settled(cond, body, differ)
     return trace.record(while_p, args, {**params, "cond_jaxpr": cond, "body_jaxpr": body})
@@ -218,7 +218,7 @@ def _checkpointed(
     size = max(math.isqrt(max(max_steps - 1, 0)) + 1, 1)  # the square root, rounded up
     key = (memo_keys.WHILE_CHECKPOINTED, max_steps, cond_jaxpr, cond_nconsts)
 
-    def while_it_lasts(run: Callable[..., list]) -> Callable[..., list]:
+    def run_conditionally(run: Callable[..., list]) -> Callable[..., list]:
         """Run `run` as one iteration of a scan, or nothing."""
 
         def step(*xs: Any) -> list:
@@ -248,7 +248,7 @@ def _checkpointed(
         return eval_jaxpr(body_jaxpr.jaxpr, (), *xs[cond_nconsts:])
 
     def iterations(*xs: Any) -> list:
-        return scan("round", while_it_lasts(one_iteration), size, xs)
+        return scan("round", run_conditionally(one_iteration), size, xs)
 
     def one_block(*xs: Any) -> list:
         (block,) = derived_jaxpr(body_jaxpr.jaxpr, (*key, "rounds"), iterations, avals)
@@ -257,7 +257,7 @@ def _checkpointed(
         )
 
     def blocks(*xs: Any) -> list:
-        return scan("block", while_it_lasts(one_block), -(-max_steps // size), xs)
+        return scan("block", run_conditionally(one_block), -(-max_steps // size), xs)
 
     return derived_jaxpr(body_jaxpr.jaxpr, (*key, "blocks"), blocks, avals)[0]
 
@@ -308,8 +308,8 @@ def _(
     of_carry = carry_fixpoint(LoopOperands([], [d is not None for d in where.carry]), grown).carry
     mapped = with_carry(of_carry)
     operands = WhileOperands(
-        in_front(operands.condition_constants, where.condition_constants),
-        in_front(operands.body_constants, where.body_constants),
+        move_batch_dims(operands.condition_constants, where.condition_constants),
+        move_batch_dims(operands.body_constants, where.body_constants),
         [
             move_batch_dim(x, d, m, axis)
             for x, d, m in zip(operands.carry, where.carry, mapped.carry, strict=True)

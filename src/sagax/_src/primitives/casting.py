@@ -89,7 +89,7 @@ def _(x: ShapedArray, *, new_dtype: Any) -> ShapedArray:
 def _(call: Any) -> list:
     have, ndim = call.cuts[0], call.outs[0].ndim
     if ndim < len(have):
-        call.uncut((len(have) - 1,), "joined")
+        call.check_unsharded((len(have) - 1,), "joined")
     return [(*have, ())[:ndim] if ndim > len(have) else have[:ndim]]
 
 

@@ -243,8 +243,8 @@ conv_general_dilated_p.cost = _products
 def _(call: Any) -> list:
     numbers = call.params["dimension_numbers"]
     lhs, rhs, out = numbers.lhs_spec, numbers.rhs_spec, numbers.out_spec
-    call.uncut(lhs[1:2], "summed over")
-    call.uncut(rhs[1:], "convolved over", 1)
+    call.check_unsharded(lhs[1:2], "summed over")
+    call.check_unsharded(rhs[1:], "convolved over", 1)
     found: list[tuple] = [()] * len(out)
     found[out[0]] = call.cuts[0][lhs[0]]
     found[out[1]] = call.cuts[1][rhs[0]]

@@ -256,7 +256,7 @@ def _(call: Any) -> list:
             raise call.wrong(
                 f"lhs and rhs batch dimensions must have the same sharding: dimension {i} of lhs is divided "
                 f"along {call.axes_text(left[i])}, dimension {k} of rhs along {call.axes_text(right[k])}",
-                fix=f"reshard rhs: sagax.sharding.reshard(rhs, {call.with_cut(1, k, left[i])})",
+                fix=f"reshard rhs: sagax.sharding.reshard(rhs, {call.required_spec(1, k, left[i])})",
             )
         batch.append(left[i] or right[k])
     rest = [c for i, c in enumerate(left) if i not in (*lc, *lb)]

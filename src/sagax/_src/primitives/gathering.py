@@ -450,7 +450,7 @@ def _(trace: Any, primitive: Any, args: tuple, params: dict, out: Any) -> Any:
     indexed = params["dimension_numbers"].start_index_map
     for axis, size in enumerate(aval_of(args[0]).shape):
         whole = dims.same(params["slice_sizes"][axis], size) and axis not in indexed
-        if trace.is_ours(size) and not whole:
+        if trace.is_view_size(size) and not whole:
             raise trace.refused(primitive, args)
     return trace.bind(primitive, args, params, out)
 

@@ -301,7 +301,7 @@ def _(data: ShapedArray, *, impl: PRNGImpl) -> ShapedArray:
 @random_wrap_p.shard
 def _(call: Any) -> list:
     ndim = call.outs[0].ndim
-    call.uncut(range(ndim, call.avals[0].ndim), "part of each key")
+    call.check_unsharded(range(ndim, call.avals[0].ndim), "part of each key")
     return [call.cuts[0][:ndim]]
 
 

@@ -581,9 +581,9 @@ def _public(p: Primitive, what: str, example: str) -> Callable:
         return with_out_sharding(p.name, op, (operand,), out_sharding)
 
     function.__name__ = function.__qualname__ = p.name
-    function.__doc__ = f"""{what} of `operand` over the dimensions `axes`, which disappear.
+    function.__doc__ = f"""Return {what} of `operand` over the dimensions `axes`, which are removed.
 
-    The result is divided among devices as `out_sharding` says.
+    `out_sharding` shards the result.
 
     >>> from sagax import lax
     >>> import numpy as np
@@ -594,30 +594,30 @@ def _public(p: Primitive, what: str, example: str) -> Callable:
 
 reduce_max = _public(
     reduce_max_p,
-    "The greatest element (NaN if there is one)",
+    "the maximum (NaN if there is one)",
     ">>> int(lax.reduce_max(np.arange(4), (0,)))\n    3",
 )
 reduce_min = _public(
     reduce_min_p,
-    "The least element (NaN if there is one)",
+    "the minimum (NaN if there is one)",
     ">>> int(lax.reduce_min(np.arange(4), (0,)))\n    0",
 )
 reduce_prod = _public(
-    reduce_prod_p, "The product", ">>> int(lax.reduce_prod(np.arange(1, 5), (0,)))\n    24"
+    reduce_prod_p, "the product", ">>> int(lax.reduce_prod(np.arange(1, 5), (0,)))\n    24"
 )
 reduce_and = _public(
     reduce_and_p,
-    "The bitwise (for booleans logical) and",
+    "the bitwise (for booleans logical) and",
     ">>> bool(lax.reduce_and(np.array([True, False]), (0,)))\n    False",
 )
 reduce_or = _public(
     reduce_or_p,
-    "The bitwise (for booleans logical) or",
+    "the bitwise (for booleans logical) or",
     ">>> bool(lax.reduce_or(np.array([True, False]), (0,)))\n    True",
 )
 reduce_xor = _public(
     reduce_xor_p,
-    "The bitwise (for booleans logical) exclusive or",
+    "the bitwise (for booleans logical) exclusive or",
     ">>> bool(lax.reduce_xor(np.array([True, True]), (0,)))\n    False",
 )
 

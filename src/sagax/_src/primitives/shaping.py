@@ -17,7 +17,14 @@ from sagax._src.argument_checks import checks
 from sagax._src.argument_checks.checks import canonical_axis
 from sagax._src.core import dims, dtype_predicates, dtypes
 from sagax._src.core.avals import ShapedArray, intern_aval, scalar_aval
-from sagax._src.core.families import JOINING, MOVEMENT, WHOLE, mask_all, mask_beside, shard_as_first
+from sagax._src.core.families import (
+    JOINING,
+    MOVEMENT,
+    WHOLE,
+    mask_all,
+    mask_other_axes,
+    shard_as_first,
+)
 from sagax._src.core.primitive import Primitive
 from sagax._src.core.samples import Sample, boolean, c64, f32, i32
 from sagax._src.core.shardings import Sharding
@@ -96,7 +103,11 @@ def align_mapped(args: Sequence[Any], in_dims: Sequence[Any], size: Any) -> tupl
 # concatenate --------------------------------------------------------------------------------------
 
 concatenate_p = Primitive(
-    "concatenate", family=JOINING, mask_rule=mask_beside("dimension"), multilinear=True, exact=True
+    "concatenate",
+    family=JOINING,
+    mask_rule=mask_other_axes("dimension"),
+    multilinear=True,
+    exact=True,
 )
 
 
@@ -226,7 +237,7 @@ concatenate_p.samples = [
 # split --------------------------------------------------------------------------------------------
 
 split_p = Primitive("split", multiple_results=True, multilinear=True, exact=True, family=MOVEMENT)
-split_p.mask_rule = mask_beside("axis")
+split_p.mask_rule = mask_other_axes("axis")
 
 
 def split(operand: Any, sizes: Sequence[dims.Size], axis: int = 0) -> Sequence[Any]:
@@ -267,7 +278,7 @@ def _(call: Any) -> list:
     axis = call.params["axis"]
     parts = call.parts(call.cuts[0][axis])
     if any(n % parts for n in call.params["sizes"]):
-        call.uncut((axis,), "split")
+        call.check_unsharded((axis,), "split")
     return call.as_first()
 
 
@@ -412,7 +423,7 @@ stack_p.samples = [
 unstack_p = Primitive(
     "unstack", multiple_results=True, multilinear=True, exact=True, family=MOVEMENT
 )
-unstack_p.mask_rule = mask_beside("axis")
+unstack_p.mask_rule = mask_other_axes("axis")
 
 
 def unstack(x: Any, axis: int = 0) -> tuple:
@@ -446,7 +457,7 @@ def _(x: ShapedArray, *, axis: int) -> list:
 @unstack_p.shard
 def _(call: Any) -> list:
     axis = call.params["axis"]
-    call.uncut((axis,), "taken apart")
+    call.check_unsharded((axis,), "taken apart")
     cuts = call.cuts[0]
     return [(*cuts[:axis], *cuts[axis + 1 :])] * len(call.outs)
 
@@ -511,7 +522,7 @@ def _(x: ShapedArray, *, reps: tuple) -> ShapedArray:
 
 @tile_p.shard
 def _(call: Any) -> list:
-    call.uncut([i for i, n in enumerate(call.params["reps"]) if n != 1], "repeated")
+    call.check_unsharded([i for i, n in enumerate(call.params["reps"]) if n != 1], "repeated")
     return call.as_first()
 
 
@@ -555,7 +566,7 @@ tile_p.samples = [
 # rev ----------------------------------------------------------------------------------------------
 
 rev_p = Primitive("rev", multilinear=True, exact=True, family=MOVEMENT)
-rev_p.shard_rule, rev_p.mask_rule = shard_as_first, mask_beside("dimensions")
+rev_p.shard_rule, rev_p.mask_rule = shard_as_first, mask_other_axes("dimensions")
 
 
 def rev(operand: Any, dimensions: Sequence[int]) -> Any:

@@ -348,7 +348,7 @@ def _(x: ShapedArray, value: ShapedArray, *, padding_config: tuple) -> ShapedArr
 @pad_p.mask
 def _(trace: Any, primitive: Any, args: tuple, params: dict, out: Any) -> Any:
     padded = [d for d, n in enumerate(params["padding_config"]) if tuple(n) != (0, 0, 0)]
-    return trace.bind_beside(padded, primitive, args, params, out)
+    return trace.bind_other_axes(padded, primitive, args, params, out)
 
 
 @pad_p.reference

@@ -405,7 +405,7 @@ def _(call: Any) -> list:
                 f"this reshape to {new} is not supported for an operand that is divided along "
                 f"{call.axes_text(axes)}: the parts of the result would not be parts of the operand",
                 fix="say how the result is divided, with out_sharding=P(...), or reshard the operand "
-                f"to {call.with_cut(0, cut[0], ())}",
+                f"to {call.required_spec(0, cut[0], ())}",
             )
     return [tuple(found)]
 
@@ -449,7 +449,7 @@ def _(trace: Any, primitive: Any, args: tuple, params: dict, out: Any) -> Any:
     def parts(shape: tuple) -> list:
         found: list = [1]
         for size in shape:
-            if trace.is_ours(size):
+            if trace.is_view_size(size):
                 found += [size, 1]
             else:
                 found[-1] *= size

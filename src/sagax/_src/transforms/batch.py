@@ -54,7 +54,7 @@ def unmapped(aval: Any, dim: int) -> Any:
     return intern_aval(shape, aval.dtype, aval.weak_type, sharding, aval.vma)
 
 
-def cut_of(avals: Sequence[Any], in_dims: Sequence[Any]) -> Any:
+def example_sharding(avals: Sequence[Any], in_dims: Sequence[Any]) -> Any:
     """Return the mesh and axes that shard the examples of operands, if their types show it."""
     for aval, d in zip(avals, in_dims, strict=True):
         if d is not None and aval.sharding is not None and aval.sharding.spec.axes(d):
@@ -222,7 +222,7 @@ def move_batch_dim(x: Any, dim: int | None, destination: int | None, axis: Batch
     return moveaxis(x, dim, destination)
 
 
-def in_front(args: Sequence[Any], in_dims: Sequence[Any], dim: int = 0) -> list:
+def move_batch_dims(args: Sequence[Any], in_dims: Sequence[Any], dim: int = 0) -> list:
     """Move the batch dimensions of mapped operands to `dim`."""
     return [x if d is None else moveaxis(x, d, dim) for x, d in zip(args, in_dims, strict=True)]
 

@@ -28,7 +28,7 @@ from sagax._src.higher_order.composite import composite_p
 from sagax._src.higher_order.cond import cond_p
 from sagax._src.higher_order.custom_batching import custom_vmap_p
 from sagax._src.higher_order.custom_derivative_primitives import (
-    Inner,
+    StageableFunction,
     custom_jvp_p,
     custom_vjp_p,
     remat_opt_p,
@@ -319,7 +319,7 @@ def _silent(jaxpr: Jaxpr) -> Jaxpr:
 
 def _with_inner(params: dict, closed: ClosedJaxpr) -> dict:
     inner = params["inner"]
-    return {**params, "inner": Inner(None, inner.name, closed, inner.n_consts)}
+    return {**params, "inner": StageableFunction(None, inner.name, closed, inner.n_consts)}
 
 
 _of_custom_derivatives = _beside(lambda params: params["inner"].jaxpr, _with_inner)
