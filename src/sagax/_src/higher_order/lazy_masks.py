@@ -2,9 +2,9 @@
 
 The number of elements that a mask selects is known at run time only. With the option `masks='lazy'` the view has
 a symbolic size, and holds all elements of `x` together with the mask. The trace here runs operations of the view
-on these. Elementwise operations compute all elements, reductions fill in their neutral element where the mask is
-False, and the size of the view as a number is the count of the mask. Operations that need the selected elements
-contiguously are refused.
+on these. Elementwise operations compute all elements, and reductions fill in their
+neutral element where the mask is False. The size of the view as a number is the count of the mask. Operations that
+need the selected elements contiguously are refused.
 
 The trace sits on top of the one that records a jaxpr, so that recorded shapes are static.
 """

@@ -288,7 +288,7 @@ def _public(p: Primitive, what: str, example: str) -> Callable:
         return p.bind(operand, axis=axis, reverse=bool(reverse))
 
     function.__name__ = function.__qualname__ = p.name
-    function.__doc__ = f"""{what} along `axis`, from the end with `reverse`; same shape and dtype.
+    function.__doc__ = f"""Compute {what} along `axis`, from the end with `reverse`; same shape and dtype.
 
     >>> from sagax import lax
     >>> import numpy as np
@@ -299,25 +299,25 @@ def _public(p: Primitive, what: str, example: str) -> Callable:
 
 cumsum = _public(
     cumsum_p,
-    "Running sums",
+    "running sums",
     ">>> lax.cumsum(np.array([1, 2, 3]))\n    Array([1, 3, 6], dtype=int32)",
 )
 cumprod = _public(
     cumprod_p,
-    "Running products",
+    "running products",
     ">>> lax.cumprod(np.array([1, 2, 3]))\n    Array([1, 2, 6], dtype=int32)",
 )
 cummax = _public(
     cummax_p,
-    "Running maxima",
+    "running maxima",
     ">>> lax.cummax(np.array([1, 3, 2]))\n    Array([1, 3, 3], dtype=int32)",
 )
 cummin = _public(
     cummin_p,
-    "Running minima",
+    "running minima",
     ">>> lax.cummin(np.array([3, 1, 2]))\n    Array([3, 1, 1], dtype=int32)",
 )
 cumlogsumexp = _public(
-    cumlogsumexp_p, "Running logarithms of sums of exponentials",
+    cumlogsumexp_p, "running logarithms of sums of exponentials",
     ">>> lax.cumlogsumexp(np.array([0.0]))\n    Array([0.], dtype=float32)",
 )  # fmt: skip
