@@ -103,32 +103,6 @@ UNFINISHED: dict[Rule, frozenset[str]] = {
         _src/argument_checks/checks.py
         _src/argument_checks/functions.py
         _src/config.py
-        _src/core/__init__.py
-        _src/core/avals.py
-        _src/core/dtypes.py
-        _src/core/families.py
-        _src/core/jaxpr.py
-        _src/core/meshes.py
-        _src/core/sharding_rules.py
-        _src/core/shardings.py
-        _src/core/tangents.py
-        _src/core/trace.py
-        _src/core/value.py
-        _src/frozen_class.py
-        _src/higher_order/compiler_attributes.py
-        _src/higher_order/cond.py
-        _src/higher_order/custom_derivative_primitives.py
-        _src/higher_order/custom_derivatives.py
-        _src/higher_order/exported_calls.py
-        _src/higher_order/float0_outputs.py
-        _src/higher_order/lazy_masks.py
-        _src/higher_order/loops.py
-        _src/higher_order/remat.py
-        _src/higher_order/scan.py
-        _src/higher_order/shard_map.py
-        _src/higher_order/trace_bodies.py
-        _src/higher_order/trace_cache.py
-        _src/higher_order/while_loop.py
         _src/lazy_import.py
         _src/lowering/builder.py
         _src/lowering/effect_tokens.py
@@ -139,31 +113,6 @@ UNFINISHED: dict[Rule, frozenset[str]] = {
         _src/lowering/passes.py
         _src/lowering/reroll.py
         _src/lowering/templates.py
-        _src/primitives/accuracy.py
-        _src/primitives/arithmetic.py
-        _src/primitives/casting.py
-        _src/primitives/comparison.py
-        _src/primitives/convolution.py
-        _src/primitives/convolution_layouts.py
-        _src/primitives/convolution_variants.py
-        _src/primitives/dot_algorithms.py
-        _src/primitives/fourier.py
-        _src/primitives/gathering.py
-        _src/primitives/linalg/common.py
-        _src/primitives/linalg/eigen.py
-        _src/primitives/linalg/svd.py
-        _src/primitives/ragged.py
-        _src/primitives/random_bits.py
-        _src/primitives/random_ciphers.py
-        _src/primitives/reduce_window.py
-        _src/primitives/reductions.py
-        _src/primitives/rounding.py
-        _src/primitives/scattering.py
-        _src/primitives/selection.py
-        _src/primitives/special/common.py
-        _src/primitives/special/incomplete.py
-        _src/primitives/unsupported.py
-        _src/primitives/window_geometry.py
         _src/runtime/__init__.py
         _src/runtime/array.py
         _src/runtime/call_paths.py
@@ -183,10 +132,6 @@ UNFINISHED: dict[Rule, frozenset[str]] = {
         _src/runtime/placements.py
         _src/runtime/working_memory.py
         _src/source_stacks.py
-        _src/transforms/batch.py
-        _src/transforms/masked_cotangents.py
-        _src/transforms/prune.py
-        core.py
         experimental/checkify/_transform.py
         """.split()
     ),
@@ -203,23 +148,9 @@ UNFINISHED: dict[Rule, frozenset[str]] = {
         _src/api/saved_residuals.py
         _src/api/serialize_executable.py
         _src/api/stages.py
-        _src/core/shardings.py
-        _src/frozen_class.py
-        _src/function_analysis/free_variables.py
-        _src/function_analysis/purity.py
-        _src/higher_order/custom_derivative_primitives.py
-        _src/higher_order/custom_derivatives.py
-        _src/higher_order/exported_calls.py
-        _src/higher_order/float0_outputs.py
-        _src/higher_order/lazy_masks.py
-        _src/higher_order/scan.py
-        _src/higher_order/shard_map.py
-        _src/higher_order/trace_bodies.py
-        _src/higher_order/while_loop.py
         _src/lowering/builder.py
         _src/lowering/fusion_fences.py
         _src/lowering/reroll.py
-        _src/primitives/scattering.py
         _src/runtime/compilation_cache.py
         _src/runtime/compile.py
         _src/runtime/compile_threads.py
@@ -228,8 +159,6 @@ UNFINISHED: dict[Rule, frozenset[str]] = {
         _src/runtime/devices.py
         _src/runtime/eager.py
         _src/runtime/key_reuse/analysis.py
-        _src/transforms/batch.py
-        _src/transforms/masked_cotangents.py
         experimental/checkify/_transform.py
         nn/attention.py
         numpy/_choosing.py

@@ -102,7 +102,7 @@ class Pullback:
 
     def __init__(
         self,
-        program: linearize_transform.LinearProgram,
+        program: linearize_transform.LinearMap,
         marks: list[bool],
         avals: list,
         silent: list[Zero],
@@ -159,7 +159,7 @@ def vjp_flat(
     return outs, pull, flat.out_tree, aux
 
 
-def pull_back(program: linearize_transform.LinearProgram, cts: Sequence[Any]) -> list:
+def pull_back(program: linearize_transform.LinearMap, cts: Sequence[Any]) -> list:
     """Cotangents of the inputs of a linear program, given one (maybe `Zero`) for each output."""
     wanted = [ct for ct, t in zip(cts, program.out_tangents, strict=True) if type(t) is not Zero]
     inputs = [Linear(v.aval) for v in program.jaxpr.invars]

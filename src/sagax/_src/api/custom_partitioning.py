@@ -247,7 +247,7 @@ custom_partitioning_p = Primitive(
     check_rule=Default("its partitions are computed as the user says: results are looked at"),
     key_rule=UNTRACKED,
     multiple_results=True,
-    holds_program=True,
+    is_higher_order=True,
 )
 
 

@@ -278,7 +278,7 @@ class _Unit:
             if found is None:
                 return None
         base, reads = found.base(what), found.reads
-        if not reads.hold(base):
+        if not reads.are_unchanged(base):
             self._changed()
             return None
         if reads.arrays:
@@ -337,7 +337,7 @@ class _Program:
 
     __slots__ = ("call", "patience", "reads")
 
-    def __init__(self, call: JitFunction, reads: purity.Reads, patience: int) -> None:
+    def __init__(self, call: JitFunction, reads: purity.FreeVariables, patience: int) -> None:
         self.call, self.reads, self.patience = call, reads, patience
 
     @staticmethod
@@ -360,7 +360,7 @@ def _tell(what: Transformation, error: Exception) -> None:
         )
 
 
-def _arrays(reads: purity.Reads, base: Any) -> list | None:
+def _arrays(reads: purity.FreeVariables, base: Any) -> list | None:
     """The arrays that the function reads from outside, as long as they are arrays."""
     try:
         values = reads.values(base)
@@ -430,7 +430,7 @@ def _traced(
     kept = [a for i, a in enumerate(args) if i not in moving] + list(kwargs.values())
     containers = any(_has_container(a) for a in kept)
     called = [x for x in (statics or {}).values() if callable(x)]
-    reads = purity.reads_of(base, called, containers)
+    reads = purity.pure_free_variables(base, called, containers)
     values = _arrays(reads, base)
     if values is None:
         raise purity.Impure("what it reads are no arrays")

@@ -31,9 +31,9 @@ from sagax._src.diagnostics.errors import (
     SagaxError,
 )
 from sagax._src.higher_order.exported_calls import (
-    Divided,
+    DimensionValues,
     ExportedCode,
-    Known,
+    Partitioning,
     call_exported,
     derivative_of,
     has_tangent,
@@ -134,7 +134,7 @@ class Exported:
         self._vjp: Exported | None = None
         if make_vjp is not None:
             code.derivative = lambda: self.vjp()._code
-        self._jitted: dict[Known, Callable] = {}
+        self._jitted: dict[DimensionValues, Callable] = {}
         self._fitting: set[tuple] = set()
         self._whole: Callable | None = None
 
@@ -162,13 +162,17 @@ class Exported:
         The axes of `mesh` must be those of the mesh that the function was exported with. Raises
         ArgumentValueError if they are others.
         """
-        divided = self._code.divided
-        return self._over(mesh, divided.in_shardings if divided else self.in_shardings_hlo)
+        partitioning = self._code.partitioning
+        return self._over(
+            mesh, partitioning.in_shardings if partitioning else self.in_shardings_hlo
+        )
 
     def out_shardings_jax(self, mesh: Any) -> tuple:
         """For each result its sharding over `mesh`, a mesh of `nr_devices` devices; None where it has none."""
-        divided = self._code.divided
-        return self._over(mesh, divided.out_shardings if divided else self.out_shardings_hlo)
+        partitioning = self._code.partitioning
+        return self._over(
+            mesh, partitioning.out_shardings if partitioning else self.out_shardings_hlo
+        )
 
     def _over(self, mesh: Any, shardings: Sequence[Any]) -> tuple:
         for s in shardings:
@@ -261,7 +265,7 @@ class Exported:
         self._whole = jit(self._named(lambda *args, **kwargs: self._checked(args, kwargs, ())))
         return self.call(*args, **kwargs)
 
-    def _checked(self, args: tuple, kwargs: dict, known: Known) -> Any:
+    def _checked(self, args: tuple, kwargs: dict, known: DimensionValues) -> Any:
         """A call, whose arguments are looked at first."""
         leaves = self._fit(args, kwargs, known)
         run = self._jitted.get(known)
@@ -269,7 +273,7 @@ class Exported:
             run = self._jitted[known] = self._prepared(known)
         return self.out_tree.unflatten(run(*leaves))
 
-    def _fit(self, args: tuple, kwargs: dict, known: Known) -> list:
+    def _fit(self, args: tuple, kwargs: dict, known: DimensionValues) -> list:
         """The flat arguments. Raises unless they fit the specification."""
         leaves, tree = trees.flatten((args, kwargs))
         if tree != self.in_tree:
@@ -290,7 +294,7 @@ class Exported:
 
     call_exported = call
 
-    def _known(self, given: Mapping[str, int] | None, kwargs: dict) -> Known:
+    def _known(self, given: Mapping[str, int] | None, kwargs: dict) -> DimensionValues:
         """The values of the dimension arguments, which are taken out of `kwargs`."""
         if not self._code.given:
             if given:
@@ -354,7 +358,7 @@ class Exported:
             else "an integer",
         )
 
-    def _prepared(self, known: Known) -> Callable:
+    def _prepared(self, known: DimensionValues) -> Callable:
         code = self._code
 
         def flat(*xs: Any) -> tuple:
@@ -512,11 +516,11 @@ def _exported(
     used = used_inputs(jaxpr)
     kept = [i for i, u in enumerate(used) if u]
     jaxpr = jaxpr.replace(invars=[jaxpr.invars[i] for i in kept])
-    shardings = divided = places = None
+    shardings = partitioning = places = None
     if placed is not None:
         ins, outs = places = _shardings(closed, *placed)
         shardings = Shardings(placed[0].devices, [ins[i] for i in kept], outs)
-        divided = Divided(len(placed[0].devices), _abstract(ins), _abstract(outs))
+        partitioning = Partitioning(len(placed[0].devices), _abstract(ins), _abstract(outs))
     if jaxpr.effects:
         raise _no_callbacks(name)
     consts = [np.asarray(as_array(c)) for c in closed.consts]
@@ -546,7 +550,7 @@ def _exported(
         kept,
         list(noted),
         any_platform=DisabledSafetyCheck.platform() in disabled_checks,
-        divided=divided,
+        partitioning=partitioning,
     )
 
     def make_vjp(exported: Exported) -> Exported:
@@ -669,7 +673,7 @@ def _avals_of(closed: ClosedJaxpr) -> set:
         for eqn in jaxpr.eqns:
             for v in eqn.outvars:
                 found.add(v.aval)
-            if eqn.primitive.holds_program:
+            if eqn.primitive.is_higher_order:
                 todo += subjaxprs(eqn.params)
     return {a for a in found if not dims.is_static(a.shape)}
 

@@ -27,7 +27,7 @@ from sagax._src.core.dims.scope import SymbolicScope
 from sagax._src.core.meshes import UNCONSTRAINED, AbstractMesh, AxisType, PartitionSpec
 from sagax._src.core.shardings import NamedSharding
 from sagax._src.diagnostics.errors import ArgumentError, ArgumentValueError, SagaxError
-from sagax._src.higher_order.exported_calls import Divided, ExportedCode
+from sagax._src.higher_order.exported_calls import ExportedCode, Partitioning
 from sagax._src.primitives.random_bits import implementation, key_dtype
 
 _MAGIC = b"SAGAXEXP"
@@ -257,10 +257,10 @@ def _aval_from_json(data: Any, scope: SymbolicScope | None) -> ShapedArray:
 # devices ----------------------------------------------------------------------------------------------
 
 
-def _divided_to_json(divided: Divided | None) -> Any:
-    if divided is None:
+def _partitioning_to_json(partitioning: Partitioning | None) -> Any:
+    if partitioning is None:
         return None
-    count, *shardings = divided
+    count, *shardings = partitioning
     return [count, *[[_sharding_to_json(s) for s in some] for some in shardings]]
 
 
@@ -276,13 +276,13 @@ def _sharding_to_json(sharding: NamedSharding | None) -> Any:
     return [axes, [0 if e is UNCONSTRAINED else e for e in spec]]
 
 
-def _divided_from_json(data: Any) -> Divided | None:
+def _partitioning_from_json(data: Any) -> Partitioning | None:
     if data is None:
         return None
     count, ins, outs = data
     if not isinstance(count, int) or count < 1:
         raise _Malformed(f"a program for {count} devices")
-    return Divided(count, *[tuple(map(_sharding_from_json, some)) for some in (ins, outs)])
+    return Partitioning(count, *[tuple(map(_sharding_from_json, some)) for some in (ins, outs)])
 
 
 def _sharding_from_json(data: Any) -> NamedSharding | None:
@@ -341,7 +341,7 @@ def _describe(parts: Parts, blobs: list[bytes]) -> Any:
         ],
         "disabled": list(parts.disabled_checks),
         "modules": modules,
-        "divided": _divided_to_json(code.divided),
+        "divided": _partitioning_to_json(code.partitioning),
     }
 
 
@@ -449,13 +449,13 @@ def _one(data: Any, modules: dict[str, bytes]) -> Parts:
         data["kept"],
         [Assumption(k, size(lhs), size(rhs), place) for k, lhs, rhs, place in data["assumptions"]],
         any_platform="platform" in data["disabled"],
-        divided=_divided_from_json(data.get("divided")),  # not there in version 1
+        partitioning=_partitioning_from_json(data.get("divided")),  # not there in version 1
     )
     in_tree, out_tree = _tree_from_json(data["in_tree"]), _tree_from_json(data["out_tree"])
     if in_tree.num_leaves != len(code.in_avals) or out_tree.num_leaves != len(code.out_avals):
         raise _Malformed("the structures have other numbers of leaves than there are types")
     numbers = len(code.in_avals), len(code.out_avals)
-    if code.divided is not None and numbers != tuple(map(len, code.divided[1:])):
+    if code.partitioning is not None and numbers != tuple(map(len, code.partitioning[1:])):
         raise _Malformed("other numbers of shardings than there are types")
     if not all(0 <= i < len(code.in_avals) for i in code.kept):
         raise _Malformed("an input that is not there")

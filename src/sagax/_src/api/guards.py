@@ -23,7 +23,7 @@ from sagax._src.diagnostics.errors import SagaxError
 from sagax._src.diagnostics.source import line_span
 from sagax._src.diagnostics.spans import display_path, user_span
 from sagax._src.function_analysis import free_variables
-from sagax._src.function_analysis.free_variables import MISSING, Read
+from sagax._src.function_analysis.free_variables import MISSING, FreeVariable
 from sagax._src.runtime.array import ConcreteArray
 
 MODES = ("warn", "retrace", "raise", "ignore")
@@ -45,7 +45,7 @@ class Guard:
 
     __slots__ = ("fun", "quick", "reads")
 
-    def __init__(self, fun: Any, found: Sequence[Read]) -> None:
+    def __init__(self, fun: Any, found: Sequence[FreeVariable]) -> None:
         self.fun = fun
         self.reads = tuple(found)
         self.quick = _checker(self.reads)
@@ -62,7 +62,7 @@ class Guard:
         self.quick = _checker(self.reads)
         return True
 
-    def changes(self) -> list[tuple[Read, Any]]:
+    def changes(self) -> list[tuple[FreeVariable, Any]]:
         """The values that have changed, with what is there now."""
         found = []
         for read in self.reads:
@@ -72,7 +72,7 @@ class Guard:
         return found
 
 
-def _checker(found: Sequence[Read]) -> Callable[[], bool]:
+def _checker(found: Sequence[FreeVariable]) -> Callable[[], bool]:
     """A function that tells whether the very objects are there that were found.
 
     They are sorted by how they are fetched: this runs at each call.
@@ -123,16 +123,16 @@ def _checker(found: Sequence[Read]) -> Callable[[], bool]:
     return all_hold if attributes or cells or items or contents else globals_hold
 
 
-def _refreshed(read: Read) -> Read:
+def _refreshed(read: FreeVariable) -> FreeVariable:
     links, holder = [], read.links[0].holder
     for link in read.links:
         value = free_variables.fetch(link.kind, holder, link.key)
         links.append(link._replace(holder=holder, value=value))
         holder = value
-    return Read(read.text, tuple(links), read.value, read.code, read.offset, read.line)
+    return FreeVariable(read.text, tuple(links), read.value, read.code, read.offset, read.line)
 
 
-def _frozen(read: Read) -> Read:
+def _frozen(read: FreeVariable) -> FreeVariable:
     """The read with a copy of the NumPy array that is there, which may be written to later."""
     value = read.value
     if (
@@ -141,7 +141,7 @@ def _frozen(read: Read) -> Read:
         and value.nbytes <= tuning.GUARD_MAX_ARRAY_BYTES
     ):
         value = value.copy()
-        return Read(read.text, read.links, value, read.code, read.offset, read.line)
+        return FreeVariable(read.text, read.links, value, read.code, read.offset, read.line)
     return read
 
 
@@ -164,12 +164,12 @@ def recording(fun: Any, bound: Mapping[str, Any]) -> Iterator[Recording]:
     `bound` gives the values of parameters that are static.
     """
     recorded = Recording()
-    found = [_frozen(read) for read in free_variables.outside(fun, bound)]
+    found = [_frozen(read) for read in free_variables.find_free_variables(fun, bound)]
     if not found:
         yield recorded
         return
     codes: dict[int, CodeType] = {id(read.code): read.code for read in found}
-    with free_variables.running(codes) as ran:
+    with free_variables.record_execution(codes) as ran:
         yield recorded
     kept = [read for read in found if read in ran]
     if kept:
@@ -181,14 +181,16 @@ def rebound(guard: Guard, fun: Any, bound: Mapping[str, Any]) -> Guard:
     if guard.fun == fun:
         return guard
     kept = {(id(read.code), read.offset) for read in guard.reads}
-    found = [r for r in free_variables.outside(fun, bound) if (id(r.code), r.offset) in kept]
+    found = [
+        r for r in free_variables.find_free_variables(fun, bound) if (id(r.code), r.offset) in kept
+    ]
     return Guard(fun, [_frozen(read) for read in found])
 
 
 def reused(guard: Guard | None) -> None:
     """Tell the traces at work that this earlier one was used again as a part of them."""
     if guard is not None:
-        free_variables.reused_reads(guard.reads)
+        free_variables.mark_reused(guard.reads)
 
 
 # --- what happens when one does not hold -------------------------------------------------------------
@@ -271,7 +273,7 @@ def react(guard: Guard, mode: str, warned: set[str]) -> None:
         warnings.warn_explicit(warning, StaleValueWarning, file, line)
 
 
-def _said(read: Read, now: Any, fun: Any) -> str:
+def _said(read: FreeVariable, now: Any, fun: Any) -> str:
     file = read.code.co_filename
     text = "".join(line_span(file, read.line, read.line, "").source).strip()
     where = f"{display_path(file)}:{read.line}" + (f" (`{text}`)" if text else "")

@@ -152,7 +152,9 @@ def _jacfwd(name: str, fun: Callable, argnums: Any, has_aux: bool, holomorphic: 
             _check_outputs(name, fun, outs, flat.out_tree, holomorphic)
         rows = iter(
             [
-                batch_transform.place(as_value(r), d, aval_of(r).ndim - (d is not None), axis)
+                batch_transform.move_batch_dim(
+                    as_value(r), d, aval_of(r).ndim - (d is not None), axis
+                )
                 for r, d in zip(results[count:], found_dims[count:], strict=True)
             ]
         )
@@ -250,7 +252,9 @@ def _jacrev(
                 found = batch_transform.batch_flat(
                     lambda *cts: pull.inexact(cts), axis, basis, [0] * len(basis)
                 )
-            rows = [batch_transform.place(r, d, 0, axis) for r, d in zip(*found, strict=True)]
+            rows = [
+                batch_transform.move_batch_dim(r, d, 0, axis) for r, d in zip(*found, strict=True)
+            ]
         # rows: for each input leaf, all outputs' elements along the first dimension
         given = iter(rows)
         by_input = [

@@ -23,7 +23,7 @@ from sagax._src.argument_checks.functions import check_results, kind_of
 from sagax._src.core.dispatch_keys import call_key, trace_key
 from sagax._src.core.jaxpr import ClosedJaxpr, DebugInfo, eval_jaxpr
 from sagax._src.core.staging import stage
-from sagax._src.core.trace import Tracer, at_work, evaluation, state
+from sagax._src.core.trace import Tracer, current_trace, evaluation, state
 from sagax._src.core.value import aval_of, is_operand
 from sagax._src.diagnostics import events
 from sagax._src.diagnostics.boundary import (
@@ -162,7 +162,7 @@ def _caches_for(fun: Any, options: tuple) -> tuple[_Caches, tuple | None]:
     """The caches of a function, and what it means if functions of the same meaning share them."""
     if not isinstance(fun, (types.FunctionType, types.MethodType)):
         return _Caches(), None  # other callables may compare equal and yet compute differently
-    meaning = identity.meaning(fun) if isinstance(fun, types.FunctionType) else None
+    meaning = identity.function_key(fun) if isinstance(fun, types.FunctionType) else None
     with _shared_lock:
         if meaning is None:
             return _by_function.setdefault(fun, {}).setdefault(options, _Caches()), None
@@ -339,7 +339,7 @@ class JitFunction:
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         try:
-            if self._quick and (at_work() is None or state.trace is evaluation):
+            if self._quick and (current_trace() is None or state.trace is evaluation):
                 # Arrays as they are, the commonest call, need no flattening. `place`: what they are bound to.
                 settings = _own() or _process.settings
                 place = None
@@ -603,7 +603,7 @@ class JitFunction:
 
     def _shared_caches(self) -> _Caches:
         """The caches shared with functions of the same meaning, as long as this one still has it."""
-        if self._meaning is not None and identity.meaning(self._fun) != self._meaning:
+        if self._meaning is not None and identity.function_key(self._fun) != self._meaning:
             # a variable it closes over was rebound since
             self._caches, self._meaning = _Caches(), None
         return self._caches

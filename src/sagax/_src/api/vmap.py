@@ -152,7 +152,7 @@ def _mapped(
             sockets.concrete(x) if is_operand(x) and not hasattr(x, "aval") else x for x in leaves
         ]
         mapped_avals = [None if d is None else aval_of(x) for x, d in zip(values, in_dims)]
-        cut = batch_transform.cut_of(mapped_avals, in_dims)
+        cut = batch_transform.example_sharding(mapped_avals, in_dims)
         axis = batch_transform.BatchAxis(size, axis_name, spmd_axis_name, cut)
         with tracing(fun, "vmap"):
             outs, out_dims = batch_transform.batch_flat(
@@ -188,7 +188,7 @@ def _mapped(
                         expected=f"an axis from {-ndim} to {ndim - 1}",
                     )
                 w %= ndim
-            placed.append(batch_transform.place(x, d, w, axis))
+            placed.append(batch_transform.move_batch_dim(x, d, w, axis))
         return out_tree.unflatten(placed)
 
     return mapped

@@ -464,7 +464,7 @@ class Builder:
                 self.exact = self.module.exact_inside
             self.exact_around = exact
             primitive = eqn.primitive
-            if plain and not (primitive.holds_program or eqn.effects):
+            if plain and not (primitive.is_higher_order or eqn.effects):
                 results = self.apply_as_before(eqn, ins)
             else:
                 results = self.apply(primitive, ins, eqn.params)
@@ -472,7 +472,7 @@ class Builder:
                     results = [results]
             self.exact, self.exact_around = exact, around
             for v, r in zip(eqn.outvars, results, strict=True):
-                if v.aval.sharding is not None and not eqn.primitive.holds_program:
+                if v.aval.sharding is not None and not eqn.primitive.is_higher_order:
                     r = constrained(self, r, v.aval.sharding)
                 # rules may be careless about weakness, not about types
                 env[v] = r if r.aval is v.aval else r.seen_as(v.aval)

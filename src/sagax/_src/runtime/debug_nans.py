@@ -50,7 +50,7 @@ def look_at(primitive: Any, args: Sequence[Any], params: dict, outs: Sequence[An
     """Refuse bad results of an operation that has run."""
     if any(map(_what, outs)):
         ins = [as_array(a) for a in args]
-        if primitive.holds_program:
+        if primitive.is_higher_order:
             _look_inside(primitive, params, ins, ())
         raise _error(primitive, ins, outs, origin())
 

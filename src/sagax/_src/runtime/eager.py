@@ -461,7 +461,7 @@ def _same_through_numpy(jaxpr: Jaxpr) -> bool:
     narrow = False
     for eqn in jaxpr.eqns:
         p, avals = eqn.primitive, tuple([v.aval for v in eqn.invars])
-        if p.holds_program or p.impl is not None or eqn.effects or p.reference_rule is None:
+        if p.is_higher_order or p.impl is not None or eqn.effects or p.reference_rule is None:
             return False
         if not (p.exact if isinstance(p.exact, bool) else p.exact(avals)):
             return False

@@ -208,7 +208,7 @@ def meshes_in(jaxpr: Jaxpr) -> tuple[Mesh, ...]:
 
 def _meshes(jaxpr: Jaxpr) -> Iterator[Mesh]:
     for eqn in jaxpr.eqns:
-        if not (eqn.primitive.holds_program or eqn.primitive.sets_sharding):
+        if not (eqn.primitive.is_higher_order or eqn.primitive.sets_sharding):
             continue
         for value in eqn.params.values():
             kind = type(value)

@@ -239,7 +239,7 @@ init_error = Error(np.int32(0), (), ())
 # Operands: the number of the site that failed (0: none), then the values of all sites. If mapped, all
 # of them have the same leading dimensions.
 check_p = Primitive(
-    "check", family=OPAQUE, check_rule=None, multiple_results=True, holds_program=True
+    "check", family=OPAQUE, check_rule=None, multiple_results=True, is_higher_order=True
 )
 CHECKS = frozenset({Effect("check")})
 

@@ -28,7 +28,7 @@ from sagax._src.higher_order.composite import composite_p
 from sagax._src.higher_order.cond import cond_p
 from sagax._src.higher_order.custom_batching import custom_vmap_p
 from sagax._src.higher_order.custom_derivative_primitives import (
-    Inner,
+    StageableFunction,
     custom_jvp_p,
     custom_vjp_p,
     remat_opt_p,
@@ -42,7 +42,7 @@ from sagax._src.lowering.map_subjaxprs import within
 from sagax._src.primitives.arithmetic import div_p
 from sagax._src.primitives.shaping import size_as_value
 from sagax._src.source_stacks import written
-from sagax._src.transforms.derived import derived, derived_program
+from sagax._src.transforms.derived import derived, derived_jaxpr
 from sagax.experimental.checkify._errors import (
     CHECKS,
     DIVISION,
@@ -319,7 +319,7 @@ def _silent(jaxpr: Jaxpr) -> Jaxpr:
 
 def _with_inner(params: dict, closed: ClosedJaxpr) -> dict:
     inner = params["inner"]
-    return {**params, "inner": Inner(None, inner.name, closed, inner.n_consts)}
+    return {**params, "inner": StageableFunction(None, inner.name, closed, inner.n_consts)}
 
 
 _of_custom_derivatives = _beside(lambda params: params["inner"].jaxpr, _with_inner)
@@ -348,7 +348,7 @@ def _shard_map(eqn: Eqn, ins: Sequence[Any], kinds: frozenset, outcome: Outcome)
     with region.inside():
         program = checked(inner, kinds)
         if not program.plain:
-            (made,) = derived_program(
+            (made,) = derived_jaxpr(
                 inner, (memo_keys.CHECKED_SHARD_MAP, kinds), each, inner.in_avals
             )
     if program.plain:

@@ -110,7 +110,7 @@ def watched_operation(
     avals = list(out) if several else [out]
     types = [*in_avals, *avals]
     if not any(is_key_dtype(a.dtype) or a.dtype == _U32 for a in types if hasattr(a, "dtype")):
-        if not primitive.holds_program:
+        if not primitive.is_higher_order:
             return run
 
     if primitive is random_split_p and not in_avals[0].shape and dims.is_static(out.shape):
