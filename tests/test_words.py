@@ -77,32 +77,7 @@ UNFINISHED: dict[Rule, frozenset[str]] = {
     dialect_module_name: frozenset(),
     interrogative_first_line: frozenset(
         """
-        _src/api/arguments.py
-        _src/api/autodiff_common.py
-        _src/api/compile_log.py
-        _src/api/custom_partitioning.py
-        _src/api/debug_print.py
-        _src/api/derivatives.py
-        _src/api/donation.py
-        _src/api/eager_transforms.py
-        _src/api/environment.py
         _src/api/export.py
-        _src/api/export_format.py
-        _src/api/guards.py
-        _src/api/jit.py
-        _src/api/jit_shardings.py
-        _src/api/option_enums.py
-        _src/api/resharding.py
-        _src/api/saved_residuals.py
-        _src/api/serialize_executable.py
-        _src/api/shape_dtype_struct.py
-        _src/api/sharding_pictures.py
-        _src/api/stages.py
-        _src/api/tracing_utils.py
-        _src/argument_checks/argument_names.py
-        _src/argument_checks/checks.py
-        _src/argument_checks/functions.py
-        _src/config.py
         _src/core/__init__.py
         _src/core/avals.py
         _src/core/dtypes.py
@@ -130,15 +105,6 @@ UNFINISHED: dict[Rule, frozenset[str]] = {
         _src/higher_order/trace_cache.py
         _src/higher_order/while_loop.py
         _src/lazy_import.py
-        _src/lowering/builder.py
-        _src/lowering/effect_tokens.py
-        _src/lowering/flat_draws.py
-        _src/lowering/fusion_fences.py
-        _src/lowering/map_subjaxprs.py
-        _src/lowering/module.py
-        _src/lowering/passes.py
-        _src/lowering/reroll.py
-        _src/lowering/templates.py
         _src/primitives/accuracy.py
         _src/primitives/arithmetic.py
         _src/primitives/casting.py
@@ -164,30 +130,11 @@ UNFINISHED: dict[Rule, frozenset[str]] = {
         _src/primitives/special/incomplete.py
         _src/primitives/unsupported.py
         _src/primitives/window_geometry.py
-        _src/runtime/__init__.py
         _src/runtime/array.py
-        _src/runtime/call_paths.py
-        _src/runtime/callback_deadlock.py
-        _src/runtime/commit_sites.py
-        _src/runtime/compilation_cache.py
-        _src/runtime/compile.py
-        _src/runtime/debug_nans.py
-        _src/runtime/device_put.py
-        _src/runtime/devices.py
-        _src/runtime/disk_store.py
-        _src/runtime/eager.py
-        _src/runtime/effect_tokens.py
-        _src/runtime/key_reuse/analysis.py
-        _src/runtime/key_reuse/ledger.py
-        _src/runtime/map_limit.py
-        _src/runtime/placements.py
-        _src/runtime/working_memory.py
-        _src/source_stacks.py
         _src/transforms/batch.py
         _src/transforms/masked_cotangents.py
         _src/transforms/prune.py
         core.py
-        experimental/checkify/_transform.py
         """.split()
     ),
     dialect_definition: frozenset(

@@ -1,4 +1,4 @@
-"""Arguments of transformed functions: numbers to names, checks, and how messages name them."""
+"""Resolve argument positions and names of transformed functions, check operands, and name them in messages."""
 
 from __future__ import annotations
 
@@ -42,7 +42,10 @@ _GIVES_NO_RESULT = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYN
 
 
 def check_callable(fun: Any, transform: str) -> None:
-    """Raise unless `fun` can be called and returns its result when it is."""
+    """Raise unless `fun` is callable.
+
+    Return its result if it is a transformation without options.
+    """
     if not callable(fun):
         hint = (
             "pass the function itself, without calling it"
@@ -87,7 +90,8 @@ def _check_names(value: Any, argument: str) -> tuple[str, ...]:
 def static_arguments(
     fun: Any, argnums: Any, argnames: Any, kind: str
 ) -> tuple[tuple[int, ...], tuple[str, ...]]:
-    """Positions and names of marked parameters, each derived from the other where only one is given.
+    """Return positions and names of marked parameters, each derived from the other if only one is
+    given.
 
     `kind` is "static" or "donate", for messages.
     """
@@ -142,7 +146,7 @@ def _counted(n: int) -> str:
 
 
 def _pick(value: int, n: int, transform: str, fun: Any, beyond: type[SagaxError]) -> int:
-    """Position `value`, one of `argnums`, of a call with `n` positional arguments, made non-negative.
+    """Return position `value`, one of `argnums`, normalized to a non-negative index below `n`.
 
     `beyond` is the error for a position that is too large.
     """
@@ -168,7 +172,7 @@ def pick_all(
     fun: Any,
     beyond: type[SagaxError] = ArgumentValueError,
 ) -> list[int]:
-    """`argnums` of a call with `n` positional arguments, non-negative and all different."""
+    """Normalize `argnums` for `n` positional arguments: non-negative, without duplicates."""
     places = [_pick(k, n, transform, fun, beyond) for k in values]
     if len(set(places)) != len(places):
         raise ArgumentError(
@@ -181,14 +185,14 @@ def pick_all(
 
 
 def places_of(nums: Sequence[int]) -> Callable[[int], list[int]]:
-    """Which of n positional arguments `nums` means; numbers that do not fit are left out."""
+    """Return the positional arguments among `n` that `nums` refers to; numbers out of range are left out."""
     return lambda n: [k % n for k in nums if -n <= k < n]
 
 
 def flatten_arguments(
     transform: str, fun: Any, args: tuple, places: Sequence[int] | None = None
 ) -> tuple[list, Any]:
-    """Leaves and structure of the positional arguments of a call, all or those at `places`."""
+    """Flatten the positional arguments of a call, all or those at `positions`."""
     chosen = args if places is None else tuple([args[k] for k in places])
 
     def parts() -> list[tuple[str, Any]]:
@@ -211,7 +215,7 @@ def check_operands(
 
 
 def _other_way(transform: str, path: str) -> str:
-    """How to pass a value that is no array."""
+    """Suggest an alternative for a leaf that is no array."""
     root = path.split("[")[0].split(".")[0]
     if path != root:
         where = "in an argument that is static" if transform == "jit" else "in another argument"

@@ -23,7 +23,7 @@ Signature = dict[str, str]
 
 
 class Seconds(NamedTuple):
-    """How long the parts of a compilation took: from Python to a jaxpr, to StableHLO, to machine code."""
+    """Store the durations of tracing, lowering and XLA compilation, in seconds."""
 
     trace: float
     lower: float
@@ -35,9 +35,10 @@ class Seconds(NamedTuple):
 
 
 class Compilation(NamedTuple):
-    """One compilation: for which arguments, how long it took, whether it came `loaded` from the cache on disk.
+    """Describe one compilation: argument types, durations, and whether it was `loaded` from the
+    disk cache.
 
-    `why` says what the cache said; `program` is the traced program, while `keep_programs` asks for it.
+    `why` is the reason that the cache reports; `jaxpr` is set only under `retain_jaxprs`.
     """
 
     signature: Signature
@@ -48,7 +49,7 @@ class Compilation(NamedTuple):
 
 
 class Counter:
-    """The compilations of one function and, while `keep_programs` asks for it, its runs."""
+    """Count the compilations of one function and, under `retain_jaxprs`, its runs."""
 
     __slots__ = (
         "compilations",
@@ -76,7 +77,7 @@ class Counter:
         return [c.signature for c in self.compilations]
 
     def causes(self) -> list[str]:
-        """For each compilation what made it necessary."""
+        """Explain why each compilation was necessary."""
         found: list[str] = []
         for i, one in enumerate(self.compilations):
             if i == 0:
@@ -99,13 +100,13 @@ _keeping = False
 
 
 def keep_programs(keep: bool) -> None:
-    """Whether what is compiled from now on is kept, and its runs are timed (and waited for)."""
+    """Set whether later compilations retain their jaxprs and time their runs (which blocks)."""
     global _keeping
     _keeping = keep
 
 
 def counters() -> list[Counter]:
-    """What is known of all functions that were compiled."""
+    """Return the counters of all functions that were compiled."""
     with _lock:
         return list(_known.values())
 
@@ -121,7 +122,7 @@ def record(
     loaded: bool = False,
     why: str = "",
 ) -> Counter:
-    """Count one compilation; called once for each, never for a call that finds its program."""
+    """Count one compilation. Cached calls do not get here."""
     code = getattr(fun, "written_as", None) or function_code(fun)
     place = "" if code is None else f"{display_path(code.co_filename)}:{code.co_firstlineno}"
     name = function_name(fun)
@@ -144,7 +145,7 @@ def record(
 
 
 def timed(entry: Callable[..., Any], counter: Counter) -> Callable[..., Any]:
-    """`entry`, a compiled program's call, whose runs are counted and timed if that is asked for."""
+    """Wrap `entry`, the call of an executable, to count and time its runs under `retain_jaxprs`."""
     if not _keeping:
         return entry
 
@@ -161,7 +162,11 @@ def timed(entry: Callable[..., Any], counter: Counter) -> Callable[..., Any]:
 
 
 def explain_compiles() -> str:
-    """A table of the functions that were compiled in this process, the costliest first.
+    """Tabulate the functions that were compiled in this process, the costliest first.
+
+    For each function: how often it was compiled, and the seconds that tracing, lowering and XLA
+    took. Then: how many executables came from the disk cache, and which arguments changed between
+    compilations. A function that was compiled five times or more gets advice.
 
     For each function: how often it was compiled, the seconds that tracing, lowering and XLA took, how
     many of the programs came from the cache on disk, which arguments changed from one compilation to
@@ -204,7 +209,7 @@ def explain_compiles() -> str:
 
 
 def _values(signatures: Sequence[Signature]) -> dict[str, list[str]]:
-    """The arguments that are not always the same, with what they were."""
+    """Show the arguments that vary among the compilations."""
     names = dict.fromkeys(n for s in signatures for n in s)
     found = {n: list(dict.fromkeys(s.get(n, "absent") for s in signatures)) for n in names}
     return {n: values for n, values in found.items() if len(values) > 1}

@@ -22,15 +22,15 @@ _AROUND = 5  # lines shown before and after the current one
 
 
 class Quit(Exception):
-    """The user of the debugger asked to end the program."""
+    """The user of the debugger quit."""
 
 
 class _Variable(NamedTuple):
-    """A local variable, taken apart: its arrays are found by their place among the operands."""
+    """A local variable as a treedef and leaves; arrays are indices into the operands."""
 
     tree: Any
     leaves: tuple[Any, ...]
-    places: tuple[int | None, ...]  # of each leaf among the operands; None: the leaf itself
+    places: tuple[int | None, ...]  # the operand index of each leaf; None: the leaf itself
 
     def value(self, operands: Sequence[Any]) -> Any:
         leaves = [
@@ -41,7 +41,7 @@ class _Variable(NamedTuple):
 
 
 class _Frame(NamedTuple):
-    """A frame of the user's as it was when the function was traced."""
+    """A user's stack frame at tracing time."""
 
     file: str
     line: int
@@ -61,7 +61,12 @@ def breakpoint(
     stdout: Any = None,
     **kwargs: Any,
 ) -> None:
-    """Open a debugger when the running program comes by, with the values that variables have there.
+    """Open a debugger at run time, with the values of local variables at this point.
+
+    The commands are the inspecting ones of pdb: `p` and `pp` evaluate an expression, `l` lists the
+    source, `w` shows the stack, `u` and `d` go up and down, `a` shows the local variables. `c`
+    continues, and `q` quits (raises `Quit`). Values are those of the run, also under `jit`, `vmap`
+    (example by example), `grad` and in loops.
 
     The commands are those of pdb that look at things: `p` and `pp` evaluate an expression, `l` lists the
     source, `w` shows where we are, `u` and `d` go up and down, `a` shows the local variables, `c` goes on and `q` ends
@@ -110,9 +115,12 @@ def _captured(frame: FrameType, operands: list[Any]) -> _Frame:
     for name, value in list(frame.f_locals.items()):
         try:
             with warnings.catch_warnings():
-                warnings.simplefilter("ignore")  # whatever people keep in variables
+                warnings.simplefilter("ignore")  # variables may hold anything
                 leaves, tree = trees.flatten(value)
-        except (ValueError, TypeError):  # a structure that is no pytree, as of unlike keys
+        except (
+            ValueError,
+            TypeError,
+        ):  # a structure that is no pytree, for example of incomparable keys
             leaves, tree = [value], trees.flatten(0)[1]
         places: list[int | None] = []
         for leaf in leaves:
@@ -127,7 +135,7 @@ def _captured(frame: FrameType, operands: list[Any]) -> _Frame:
 
 
 class _terminal:
-    """The terminal, also where a test runner holds it back."""
+    """Return the terminal, even while a test runner captures it."""
 
     def __enter__(self) -> None:
         debugging = sys.modules.get("_pytest.debugging")
@@ -142,7 +150,7 @@ class _terminal:
 
 
 class _Debugger(cmd.Cmd):
-    """The commands. Frames go from the innermost outwards."""
+    """Run the debugger's commands. Frames go from the innermost outwards."""
 
     prompt = "(sagax) "
 

@@ -1,4 +1,4 @@
-"""Derivatives: jvp, linearize, vjp, grad."""
+"""Implement jvp, linearize, vjp and grad."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ def _cotangent_paths(cotangent: Any) -> Callable[[], Sequence[str]]:
 
 
 def _only_cotangent(function: str, fun: Any, given: tuple) -> Any:
-    """The one argument of a function of cotangents."""
+    """Return the single argument of a cotangent function."""
     if len(given) != 1:
         raise ArgumentError(
             f"the function takes one argument, the cotangent of the output of {function_name(fun)}; it was "
@@ -100,7 +100,7 @@ def _only_cotangent(function: str, fun: Any, given: tuple) -> Any:
 
 
 def aval_of_tangent(t: Any) -> Any:
-    """The aval of a tangent; float0 arrays are NumPy's."""
+    """Return the aval of a tangent; float0 arrays are NumPy's."""
     if _is_float0(t):
         from_shape = aval_of(np.zeros(t.shape, bool))
         return from_shape.with_dtype(dtypes.float0)
@@ -113,7 +113,7 @@ def aval_of_tangent(t: Any) -> Any:
 def jvp(
     fun: Callable, primals: Sequence[Any], tangents: Sequence[Any], has_aux: bool = False
 ) -> tuple:
-    """The value of `fun` at `primals` and its derivative in the direction `tangents`.
+    """Compute `fun` at `primals` and its derivative in the direction `tangents`.
 
     Args:
       primals: positional arguments of `fun`: arrays, numbers or pytrees of them.
@@ -191,11 +191,8 @@ def _jvp(fun: Any, primals: Any, tangents: Any, has_aux: bool) -> tuple:
     return (*result, aux) if has_aux else result
 
 
-# linearize ---------------------------------------------------------------------------------------
-
-
 def linearize(fun: Callable, *primals: Any, has_aux: bool = False) -> tuple:
-    """The value of `fun` at `primals` and its derivative there as a linear function of tangents.
+    """Compute `fun` at `primals` and its derivative there, as a linear function of tangents.
 
     The derivative is computed once and can be applied to many tangents.
 
@@ -250,7 +247,7 @@ def linearize(fun: Callable, *primals: Any, has_aux: bool = False) -> tuple:
 
 
 def linear_transpose(fun: Callable, *primals: Any, reduce_axes: Any = ()) -> Callable:
-    """The transpose of the linear function `fun`, as a function of cotangents of its result.
+    """Transpose the linear function `fun`: return a function of cotangents of its result.
 
     `primals` only give shapes and dtypes of the arguments: arrays or `ShapeDtypeStruct`s. The result
     takes one argument of the structure of `fun`'s output and returns a tuple of cotangents.
@@ -322,7 +319,7 @@ def linear_transpose(fun: Callable, *primals: Any, reduce_axes: Any = ()) -> Cal
 
 
 def _check_transposable(fun: Any, ins: Sequence[Any], outs: Sequence[Any]) -> None:
-    """Linear functions map numbers with derivatives to such, or integers to integers."""
+    """Check that linear functions map differentiable values to such, or integers to integers."""
     for fits in (dtypes.is_inexact, dtype_predicates.is_integer):
         if all(fits(a.dtype) for a in (*ins, *outs)):
             return
@@ -340,7 +337,7 @@ def _types(avals: Sequence[Any]) -> str:
 
 
 def _convert(path: str, want: Any, have: Any) -> str:
-    """How to give a value the expected type."""
+    """Show a conversion of a value to the expected type."""
     if dims.same_shape(have.shape, want.shape):
         return f"convert it: {path}.astype({dtypes.name(want.dtype)!r})"
     return f"give it the shape of the output, {want.shape}"
@@ -356,7 +353,11 @@ def vjp(
     reduce_axes: Any = (),
     safe_where: bool | None = None,
 ) -> tuple:
-    """The value of `fun` at `primals` and a function that pulls cotangents of it back to the primals.
+    """Compute `fun` at `primals`, and return also its pullback.
+
+    The pullback takes one argument of the structure of the value and returns a tuple with one
+    cotangent for each primal. Integer and boolean primals get cotangents of dtype float0. With
+    `safe_where` cotangents that a `where` masks stay zero (default: the option of that name).
 
     The function takes one argument of the structure of the value and returns a tuple with one cotangent
     for each primal. Integer and boolean primals get cotangents of dtype float0. With `safe_where`
@@ -394,7 +395,7 @@ def vjp(
         checked = []
         for i, (ct, out) in enumerate(zip(cts, outs, strict=True)):
             want, have = aval_of(out).to_tangent_aval(), aval_of_tangent(ct)
-            # nothing is pulled back from integers: any cotangent of their shape will do
+            # integer outputs have no cotangents: any value of their shape will do
             fits = have.dtype == want.dtype or want.dtype == dtypes.float0
             if not fits or not dims.same_shape(have.shape, want.shape):
                 raise ArgumentValueError(
@@ -425,7 +426,7 @@ def value_and_grad(
     *,
     safe_where: bool | None = None,
 ) -> Callable:
-    """A function that computes `fun` and its gradient together.
+    """Return a function that computes `fun` and its gradient.
 
     `fun` returns a real scalar (a complex one with `holomorphic`). The result returns (value, gradient),
     or ((value, aux), gradient) with `has_aux`; the gradient has the structure of the argument `argnums`,
@@ -454,7 +455,7 @@ def grad(
     *,
     safe_where: bool | None = None,
 ) -> Callable:
-    """A function that computes the gradient of `fun`, which returns a real scalar.
+    """Return a function that computes the gradient of `fun`, whose result is a real scalar.
 
     Args:
       argnums: the positional argument(s) to differentiate; pytrees of floating point arrays.
@@ -462,7 +463,7 @@ def grad(
       holomorphic: `fun` is complex differentiable and takes and returns complex numbers.
       allow_int: integer arguments are allowed; their gradient has dtype float0.
       safe_where: cotangents that a `where` masks stay zero, even where the masked function has an
-        infinite derivative or none (default: as the option of that name says, which is no).
+        infinite derivative or none (default: the option of that name, which is off).
 
     Raises:
       TypeError: the output is no scalar, or input or output have a dtype without derivatives.
@@ -487,7 +488,7 @@ def grad(
 
 
 def _one(aval: Any) -> Any:
-    """The number 1 as a cotangent of a scalar of this type."""
+    """Return the cotangent 1 for a scalar of this type."""
     one = scalar_like(1, aval.dtype)
     return one.item() if aval.weak_type else one
 

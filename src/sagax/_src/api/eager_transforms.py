@@ -1,10 +1,10 @@
 """Compile eager transformations of provably pure functions.
 
-`grad(f)(x)` runs f at each call, operation by operation. From the third call of a signature on, where
-calling f does nothing but compute its result (`function_analysis/purity.py`), the transformed program is traced,
-compiled and kept, and a call runs it: after a look at whether what f reads from outside is still the
-same. Where f is not of that kind, or cannot be traced because it looks at values (an `if` on an
-array), it goes on being called. The compiled program rounds as its operations do alone, so that results are the same bits.
+`grad(f)(x)` outside of jit calls f each time, operation by operation. From the third call of a
+signature on, a pure f (`function_analysis/purity.py`) is compiled: the transformed function is
+traced, and a call runs its executable, after a check that the captured values are unchanged. If f
+is not provably pure, or cannot be traced because its control flow depends on values, it stays
+eager. The executable rounds after each operation, so results are bit-identical.
 """
 
 from __future__ import annotations
@@ -61,15 +61,15 @@ Make = Callable[[Any], Callable[..., Any]]
 
 
 class _Never:
-    """Stands where a signature has to be evaluated operation by operation."""
+    """Mark a signature that stays eager."""
 
 
 class Transformation:
-    """What a transformed function is made of; the function carries it as `_transformation`.
+    """Describe a transformed function; the function has it as `_transformation`.
 
-    `make(fun)` gives the function that is evaluated operation by operation. `moving(n)` tells which of n
-    positional arguments are taken apart and made anew, `scalars_move` whether Python numbers among their
-    leaves are operands (else they are constants of the program).
+    `transform(fun)` returns the eager function. `dynamic(n)` returns which of n positional
+    arguments are flattened into operands. `dynamic_scalars` tells whether Python numbers among
+    their leaves are operands; otherwise they are constants of the jaxpr.
     """
 
     __slots__ = ("fun", "key", "make", "moving", "scalars_move")
@@ -94,7 +94,7 @@ def transformed(
     moving: Callable[[int], Sequence[int]],
     scalars_move: bool = True,
 ) -> Callable[..., Any]:
-    """`make(fun)`, compiled as one piece when it is called often enough outside of any other tracing.
+    """Return `transform(fun)`, which compiles frequent signatures outside of any tracing.
 
     Args:
       fun: the user's function.
@@ -120,7 +120,7 @@ def transformed(
 
 
 def derivative(name: str, fun: Any, make: Make, options: tuple) -> Callable[..., Any]:
-    """`make(fun)`, which differentiates positional arguments, in the same way.
+    """Return `transform(fun)`, which differentiates positional arguments, compiled when frequent.
 
     `options` are those of the transformation called `name`: argnums, then flags.
     """
@@ -131,7 +131,7 @@ def derivative(name: str, fun: Any, make: Make, options: tuple) -> Callable[...,
 
 
 def applied(fun: Any, key: tuple, make: Make, args: tuple) -> Any:
-    """`make(fun)(*args)`, all of whose arguments are taken apart, in the same way."""
+    """Compute `transform(fun)(*args)`, with all arguments dynamic, compiled when frequent."""
     if state.trace is not evaluation:
         return make(fun)(*args)
     what = Transformation(key, make, fun, range, True)
@@ -139,7 +139,7 @@ def applied(fun: Any, key: tuple, make: Make, args: tuple) -> Any:
 
 
 def jitted_inside(fun: Any, key: tuple, args: tuple) -> Any:
-    """`fun` to be transformed and called once with `args`; where that is sound, jitted, in the same way."""
+    """Return `fun`, or its jitted form if it is pure: it will be transformed and called once with `args`."""
     if state.trace is not evaluation:
         return fun
     what = Transformation(key, _itself, fun, range, True)
@@ -161,7 +161,7 @@ def _itself(fun: Any) -> Any:
 
 
 def clear() -> None:
-    """Forget everything traced and compiled for transformed functions."""
+    """Clear all traces and executables of transformed functions."""
     with _lock:
         for unit in _units.values():
             unit.forget()
@@ -169,7 +169,7 @@ def clear() -> None:
 
 
 def _allowed(settings: Any) -> bool:
-    """Whether, with these settings, a program may be run in place of the operations one by one."""
+    """Return whether the settings allow an executable in place of eager operations."""
     found = _allowing.get(settings)
     if found is None:
         found = settings.compile_unjitted and not (
@@ -188,7 +188,7 @@ def _allowed(settings: Any) -> bool:
 
 
 def _base_of(what: Transformation) -> tuple[Any, list[Transformation]]:
-    """The user's function inside, and the transformations of it from the outermost on."""
+    """Unwrap transformations: return the user's function, and them from the outermost on."""
     chain = [what]
     while True:
         fun = chain[-1].fun
@@ -218,7 +218,7 @@ def _unit_of(what: Transformation) -> _Unit:
 
 
 class _Unit:
-    """What is known of one transformation of the functions of one piece of code."""
+    """Cache the signatures of one transformation of functions of the same code."""
 
     __slots__ = ("changes", "known", "lock", "off")
 
@@ -232,14 +232,14 @@ class _Unit:
         self.known, self.changes, self.off = {}, 0, False
 
     def run(self, what: Transformation, plain: Callable, args: tuple, kwargs: dict) -> Any:
-        """The result of a call."""
+        """Call the transformed function: compiled if possible, else eagerly."""
         found = self.program(what, args, kwargs)
         if found is not None:
             signature, program, operands = found
             try:
                 return program.call(*operands)
             except (SagaxError, *FAILURES) as error:
-                # What cannot be compiled, and arrays that were deleted: the plain way has the better words.
+                # Uncompilable functions and deleted arrays: the eager path has the better messages.
                 _tell(what, error)
                 result = plain(*args, **kwargs)
             self.known[signature] = _Never
@@ -249,14 +249,14 @@ class _Unit:
     def program(
         self, what: Transformation, args: tuple, kwargs: dict
     ) -> tuple[tuple, _Program, list] | None:
-        """The signature of a call, its program, and the operands of that; None: it is to go the plain way."""
+        """Return the signature of a call, its executable, and its operands; None: run eagerly."""
         settings = _thread.settings
         if self.off or not _allowed(settings):
             return None
         try:
             leaves, tree = _flatten((args, kwargs))
         except (ValueError, TypeError, SystemError):
-            return None  # the plain way says what is wrong
+            return None  # the eager path raises the message
         key: list = [tree, settings]
         statics: dict[int, Any] | None = None
         for x in leaves:
@@ -293,13 +293,13 @@ class _Unit:
 
     def _count(self, signature: tuple, count: int) -> None:
         self.known[signature] = count
-        if len(self.known) > _MOST_SIGNATURES:  # such as a number that is another one at each call
+        if len(self.known) > _MOST_SIGNATURES:  # such as a number that differs at each call
             entries = list(self.known.items())  # other threads may add to it meanwhile
             kept = {k: v for k, v in entries if type(v) is _Program}
             self.known = kept if len(kept) < _MOST_SIGNATURES // 2 else {}
 
     def _changed(self) -> None:
-        """What the function reads has changed: it is looked at again, for some times."""
+        """Handle a change of a captured value: trace again, up to a limit."""
         with self.lock:
             self.changes += 1
             self.off = self.changes > _MOST_CHANGES
@@ -314,14 +314,14 @@ class _Unit:
         leaves: list,
         statics: dict[int, Any] | None,
     ) -> _Program | None:
-        """The program of a signature that was called `count` times, if it is time for it."""
+        """Compile a signature that was called `count` times, if that is often enough."""
         waiting: Any = self.known.get((signature, "waiting"))
         if waiting is None:
             try:
                 waiting = _traced(what, given, signature[0], leaves, statics)
             except Exception as error:
-                # It looks at values, or is not known to be harmless; or it raises what it likes, as
-                # it is the user's code that is traced here.
+                # Its control flow depends on values, or its purity is unknown. Tracing runs user
+                # code, which may raise anything.
                 _tell(what, error)
                 self.known[signature] = _Never
                 return None
@@ -336,7 +336,7 @@ class _Unit:
 
 
 class _Program:
-    """A transformed function traced for one signature; compiled at its first call."""
+    """Hold a transformed function traced for one signature; it compiles at its first call."""
 
     __slots__ = ("call", "patience", "reads")
 
@@ -354,7 +354,7 @@ class _Program:
 
 
 def _tell(what: Transformation, error: Exception) -> None:
-    """Tell listeners that a signature is evaluated operation by operation from now on, and why."""
+    """Emit an event that a signature stays eager, with the reason."""
     if events.events:
         events.events.notify(
             "/sagax/eager_transforms/not_compiled",
@@ -364,7 +364,7 @@ def _tell(what: Transformation, error: Exception) -> None:
 
 
 def _arrays(reads: purity.Reads, base: Any) -> list | None:
-    """The arrays that the function reads from outside, as long as they are arrays."""
+    """Return the arrays that the function captures; None if one is no array."""
     try:
         values = reads.values(base)
     except (LookupError, ValueError):
@@ -375,7 +375,10 @@ def _arrays(reads: purity.Reads, base: Any) -> list | None:
 def _sorted_out(
     what: Transformation, args: tuple, leaves: list
 ) -> tuple[list, dict[int, Any], list] | None:
-    """Leaves that are not all arrays: operands, constants by position, and the rest of the key.
+    """Sort leaves into operands, constants by position, and the rest of the key.
+
+    None if a leaf is neither. The eager function gets Python numbers unchanged, except the
+    differentiated ones, and may compute with them in Python. So they are constants here.
 
     None where one can be neither. In the plain way the function gets Python numbers as they are, except
     those that are differentiated, and may compute with them in Python; so they are constants here.
@@ -414,7 +417,7 @@ def _sorted_out(
 
 
 def _moving_marks(what: Transformation, args: tuple, n: int) -> list[bool]:
-    """For each leaf of the arguments whether it is of one that is taken apart."""
+    """Return for each leaf of the arguments whether its argument is dynamic."""
     moving = set(what.moving(len(args)))
     marks: list[bool] = []
     for i, arg in enumerate(args):
@@ -425,7 +428,7 @@ def _moving_marks(what: Transformation, args: tuple, n: int) -> list[bool]:
 def _traced(
     what: Transformation, given: tuple, tree: Any, leaves: list, statics: dict[int, Any] | None
 ) -> _Program:
-    """The transformed function as a program of flat operands. Raises where there is none."""
+    """Trace the transformed function as a jaxpr of flat operands. Raises if tracing fails."""
     args, kwargs = given
     base, chain = _base_of(what)
     _check_nodes(tree)
@@ -440,7 +443,7 @@ def _traced(
     first, fixed = len(values), sorted((statics or {}).items())
     makes = [t.make for t in reversed(chain)]
 
-    source = [base]  # for tracing; what it closes over is not to be kept alive afterwards
+    source = [base]  # only for tracing: do not keep its free variables alive
 
     def program(*operands: Any) -> Any:
         fun = reads.with_values(source[0], operands[:first])
@@ -454,9 +457,9 @@ def _traced(
 
     program.__name__ = program.__qualname__ = function_name(base)
     program.__module__ = getattr(base, "__module__", program.__module__)
-    # for whoever counts compilations: the code, without what the function closes over
+    # for compile counters: the code, without free variables
     program.written_as = getattr(base, "__code__", None)  # type: ignore[attr-defined]
-    # exact: nobody can tell the calls that are compiled from those that are not
+    # exact: compiled calls must equal eager ones bit by bit
     call = jit(program, stale="ignore", exact=True)
     closed = call.trace(*values, *leaves).jaxpr
     source.clear()
@@ -467,12 +470,12 @@ def _traced(
 
 
 def _size(jaxpr: Jaxpr) -> int:
-    """How many operations a program has, those of programs inside too."""
+    """Count the operations of a jaxpr, those of sub-jaxprs included."""
     return sum([1 + sum(map(_size, subjaxprs(e.params))) for e in jaxpr.eqns])
 
 
 def _check_nodes(tree: Any) -> None:
-    """Raise for containers whose class may have methods of the user's."""
+    """Raise for containers whose class may define methods."""
     node = tree.node_data()
     if node is not None:
         kind = node[0]

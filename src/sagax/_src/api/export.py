@@ -52,7 +52,11 @@ _PLATFORMS = ("cpu", "cuda", "rocm", "tpu")
 
 
 class DisabledSafetyCheck:
-    """A check of `export` that is to be left out.
+    """A safety check of `export` to disable.
+
+    `DisabledSafetyCheck.platform()`: allow calls on platforms that the function was not exported
+    for. `DisabledSafetyCheck.custom_call(target)`: allow calls of that target, which has no
+    guarantee of compatibility with other versions.
 
     `DisabledSafetyCheck.platform()`: the program may be called on a platform that it was not exported
     for. `DisabledSafetyCheck.custom_call(target)`: the program may call that target, whose meaning
@@ -73,7 +77,7 @@ class DisabledSafetyCheck:
         return cls(f"custom_call:{target_name}")
 
     def is_custom_call(self) -> str | None:
-        """The target that is allowed, None if this is another check."""
+        """Return the allowed target, or None if this is another check."""
         kind, _, target = self._impl.partition(":")
         return target if kind == "custom_call" else None
 
@@ -87,7 +91,7 @@ class DisabledSafetyCheck:
         return hash(self._impl)
 
 
-# Custom calls whose meaning stays: kernels of linear algebra, and what the engine itself defines.
+# Custom calls with stable semantics: kernels of linear algebra, and XLA's own targets.
 _LASTING = (
     "lapack_",
     "cusolver_",
@@ -110,7 +114,12 @@ _LASTING_NAMES = {
 
 
 class Exported:
-    """A function as a program: StableHLO, the types it takes and gives, and how to call it.
+    """A serializable function: StableHLO, its input and output types, and its calling convention.
+
+    Returned by `export` and `deserialize`. `in_avals` and `out_avals` are the types of the flat
+    arguments and results, in the order of `in_tree` and `out_tree`; sizes may be symbolic. `call`
+    runs it. `assumptions` are undecidable comparisons of symbolic sizes that export assumed; calls
+    check them.
 
     Made by `export` and `deserialize`. `in_avals` and `out_avals` are the types of the flat arguments
     and results, in the order of `in_tree` and `out_tree`; sizes may be symbolic. `call` runs it.
@@ -157,7 +166,8 @@ class Exported:
         return f"Exported(fun_name={self.fun_name}, ...)"
 
     def in_shardings_jax(self, mesh: Any) -> tuple:
-        """For each input its sharding over `mesh`, a mesh of `nr_devices` devices; None where it has none.
+        """Return the sharding of each input over `mesh`, a mesh of `nr_devices` devices; None if it
+        has none.
 
         The axes of `mesh` must be those of the mesh that the function was exported with. Raises
         ArgumentValueError if they are others.
@@ -166,7 +176,10 @@ class Exported:
         return self._over(mesh, divided.in_shardings if divided else self.in_shardings_hlo)
 
     def out_shardings_jax(self, mesh: Any) -> tuple:
-        """For each result its sharding over `mesh`, a mesh of `nr_devices` devices; None where it has none."""
+        """Return the sharding of each result over `mesh`, a mesh of `nr_devices` devices;
+
+        None if it has none.
+        """
         divided = self._code.divided
         return self._over(mesh, divided.out_shardings if divided else self.out_shardings_hlo)
 
@@ -181,25 +194,30 @@ class Exported:
                 )
         return tuple([s and NamedSharding(mesh, s.spec) for s in shardings])
 
-    # -- the program ------------------------------------------------------------------------------
+    # -- the module -------------------------------------------------------------------------------
 
     @property
     def mlir_module_serialized(self) -> bytes:
-        """The program for the first of `platforms`, as a StableHLO portable artifact."""
+        """The module for the first of `platforms`, as a StableHLO portable artifact."""
         return self._code.artifact(self.platforms[0])
 
     def mlir_module(self) -> str:
-        """The program for the first of `platforms`, as text."""
+        """The module for the first of `platforms`, as text."""
         return xla.mlir.format_module(self._code.module(self.platforms[0]))
 
     # -- derivatives ------------------------------------------------------------------------------
 
     def has_vjp(self) -> bool:
-        """Whether the function can be differentiated (in reverse mode)."""
+        """Return whether the function can be differentiated (in reverse mode)."""
         return self._get_vjp is not None
 
     def vjp(self) -> Exported:
-        """The exported function from arguments and cotangents of the results to those of the arguments.
+        """Return the exported pullback: a function of the arguments and the cotangents of the
+        results.
+
+        It takes, flat, all arguments and then a cotangent for each differentiable result. It
+        returns one for each differentiable argument. ArgumentValueError if the function has no
+        derivative, as after `deserialize` if it was serialized without `vjp_order`.
 
         It takes, flat, all arguments and then a cotangent for each result that has one, and gives one
         for each argument that has one. ArgumentValueError if the function has no derivative, as after
@@ -213,7 +231,10 @@ class Exported:
         return self._vjp
 
     def serialize(self, vjp_order: int = 0) -> bytearray:
-        """The exported function as bytes for `deserialize`, with derivatives up to `vjp_order`.
+        """Serialize to bytes for `deserialize`, with derivatives up to `vjp_order`.
+
+        Raises ArgumentValueError if it has fewer derivatives, or for pytree nodes of types that are
+        not registered (`register_pytree_node_serialization`).
 
         Raises ArgumentValueError if there are not so many derivatives, or for pytree nodes of types
         that are not registered (`register_pytree_node_serialization`).
@@ -235,7 +256,7 @@ class Exported:
     # -- calls ------------------------------------------------------------------------------------
 
     def call(self, *args: Any, dims: Mapping[str, int] | None = None, **kwargs: Any) -> Any:
-        """Call the program with arguments as the function took when it was exported.
+        """Call the function with arguments that match those of `export`.
 
         Sizes that were exported as dimension arguments are passed by keyword, or in `dims`. Works
         under `jit`, `grad`, `vmap` (example by example) and in other exported functions.
@@ -250,19 +271,19 @@ class Exported:
         except Exception:
             try:
                 self._fit(args, kwargs, ())
-            except SagaxError as error:  # what does not fit is told as of this call
+            except SagaxError as error:  # errors are those of this call
                 raise error from None
             raise
 
     def _first_call(self, args: tuple, kwargs: dict, given: Mapping[str, int] | None) -> Any:
-        """A call that is not compiled as a whole yet, or never is since it has dimension arguments."""
+        """Make a call that is not compiled: the first one, and every one with dimension arguments."""
         if self._code.given or given:
             return self._checked(args, kwargs, self._known(given, kwargs))
         self._whole = jit(self._named(lambda *args, **kwargs: self._checked(args, kwargs, ())))
         return self.call(*args, **kwargs)
 
     def _checked(self, args: tuple, kwargs: dict, known: Known) -> Any:
-        """A call, whose arguments are looked at first."""
+        """Call after a check of the arguments."""
         leaves = self._fit(args, kwargs, known)
         run = self._jitted.get(known)
         if run is None:
@@ -270,7 +291,7 @@ class Exported:
         return self.out_tree.unflatten(run(*leaves))
 
     def _fit(self, args: tuple, kwargs: dict, known: Known) -> list:
-        """The flat arguments. Raises unless they fit the specification."""
+        """Flatten the arguments. Raises unless they fit the specification."""
         leaves, tree = trees.flatten((args, kwargs))
         if tree != self.in_tree:
             raise self._other_structure(args, kwargs)
@@ -279,7 +300,7 @@ class Exported:
                 raise not_an_array(x).attach(function=f"call of {self.fun_name}", argument=label)
         signature = (*[aval_of(x) for x in leaves], known)
         if signature not in self._fitting:
-            self._code.results(signature[:-1], known)  # raises what does not fit
+            self._code.results(signature[:-1], known)  # raises for arguments that do not fit
             self._code.module(default_export_platform())
             self._fitting.add(signature)
         return leaves
@@ -291,7 +312,7 @@ class Exported:
     call_exported = call
 
     def _known(self, given: Mapping[str, int] | None, kwargs: dict) -> Known:
-        """The values of the dimension arguments, which are taken out of `kwargs`."""
+        """Take the values of the dimension arguments out of `kwargs`."""
         if not self._code.given:
             if given:
                 raise ArgumentValueError(
@@ -334,7 +355,7 @@ class Exported:
         return tuple(out)
 
     def _dimension(self, name: str, value: Any) -> Any:
-        """The value of a dimension argument: an int, or a size of the calling program."""
+        """Check a dimension argument: an int, or a symbolic size of the calling function."""
         if dims_module.is_dim(value):
             return value
         integer = not isinstance(value, (bool, np.bool_)) and (
@@ -343,7 +364,7 @@ class Exported:
         if integer and hasattr(value, "__index__") and not isinstance(value, Tracer):
             try:
                 return operator.index(value)  # type: ignore[arg-type]
-            except TypeError:  # an array of several
+            except TypeError:  # an array of several elements
                 pass
         raise ArgumentError(
             function=f"call of {self.fun_name}",
@@ -376,7 +397,7 @@ class Exported:
         )
 
 
-dims_module = dims  # where an argument is called dims
+dims_module = dims  # if an argument is called dims
 
 
 # export -------------------------------------------------------------------------------------------------
@@ -389,15 +410,15 @@ def export(
     disabled_checks: Sequence[DisabledSafetyCheck] = (),
     strict: bool = False,
 ) -> Callable[..., Exported]:
-    """A function that exports `fun_jit` for the arguments it is given.
+    """Return a function that exports `fun_jit` for its arguments.
 
     Args:
-      fun_jit: the result of `jit`. Its static arguments become part of the program, except symbolic
-        sizes passed by keyword: those are passed again, as numbers, when the program is called.
+      fun_jit: the result of `jit`. Its static arguments become part of the module, except symbolic
+        sizes passed by keyword: calls pass those again, as numbers.
       platforms: of 'cpu', 'cuda', 'rocm', 'tpu'; by default the one of this process.
-      disabled_checks: what not to check, see `DisabledSafetyCheck`.
+      disabled_checks: checks to disable, see `DisabledSafetyCheck`.
       strict: refuse equalities between symbolic sizes that cannot be decided. Otherwise they are
-        answered "not equal", noted in `assumptions`, and checked when the program is called.
+        assumed to be unequal, recorded in `assumptions`, and checked by calls.
 
     The result takes arrays or `ShapeDtypeStruct`s, whose sizes may be symbolic (`symbolic_shape`),
     and returns an `Exported`.
@@ -834,7 +855,10 @@ def _is_specification(x: Any) -> bool:
 
 
 def symbolic_dim_bounds(dimension: Any) -> tuple[int | float, int | float]:
-    """The least and the greatest value of a size, both included; infinite where there is none.
+    """Return the lower and upper bound of a size, both included; infinite if there is none.
+
+    They are tight where sizes and constraints are linear, else possibly wider. Raises TypeError for
+    a value that is neither an integer nor a symbolic size.
 
     They are attained where sizes and constraints are linear, else possibly wider than that. Raises
     TypeError for what is neither an integer nor a symbolic size.

@@ -1,9 +1,8 @@
-"""Guards: whether what a trace read from outside is still as it was.
+"""Check that values captured during tracing are unchanged.
 
-A compiled function goes on with the values that it saw while it was traced. A guard knows those, and
-the option `stale` says what happens when one has changed: "warn" (once for each variable), "retrace",
-"raise" or "ignore". Entries of the cache of calls carry their guard; a function that reads nothing has
-none, and pays nothing.
+A compiled function uses the captured values of its trace. A guard records those. If one has
+changed, the option `stale` decides: "warn" (once for each variable), "retrace", "raise" or
+"ignore". Cache entries carry their guard; a function without captured values has none, at no cost.
 """
 
 from __future__ import annotations
@@ -28,11 +27,11 @@ from sagax._src.runtime.array import ConcreteArray
 
 MODES = ("warn", "retrace", "raise", "ignore")
 
-_VARIANTS = 8  # programs kept for the values that a function has seen
+_VARIANTS = 8  # cache entries for different captured values of one function
 
 
 class StaleValueError(SagaxError, RuntimeError):
-    """What a compiled function read from outside has changed, under stale='raise'."""
+    """A captured value of a compiled function has changed, under stale='raise'."""
 
     code = "SX0241"
 
@@ -41,7 +40,7 @@ StaleValueError.__module__ = "sagax.errors"  # its public home
 
 
 class Guard:
-    """The values that a trace read from outside. Made by `recording`."""
+    """Record the values that a trace captured. Created by `recording`."""
 
     __slots__ = ("fun", "quick", "reads")
 
@@ -51,11 +50,11 @@ class Guard:
         self.quick = _checker(self.reads)
 
     def holds(self) -> bool:
-        """Whether all values are as they were."""
+        """Return whether all values are unchanged."""
         return self.quick() or self._equal()
 
     def _equal(self) -> bool:
-        """Other objects were found: whether they are equal; then they are the ones to expect."""
+        """Compare other objects than the recorded ones: if they are equal, record them instead."""
         if self.changes():
             return False
         self.reads = tuple([_refreshed(read) for read in self.reads])
@@ -63,7 +62,7 @@ class Guard:
         return True
 
     def changes(self) -> list[tuple[Read, Any]]:
-        """The values that have changed, with what is there now."""
+        """Return the changed values, with their current objects."""
         found = []
         for read in self.reads:
             now = read.now()
@@ -73,7 +72,7 @@ class Guard:
 
 
 def _checker(found: Sequence[Read]) -> Callable[[], bool]:
-    """A function that tells whether the very objects are there that were found.
+    """Build a function that checks that the captured objects are identical.
 
     They are sorted by how they are fetched: this runs at each call.
     """
@@ -113,7 +112,7 @@ def _checker(found: Sequence[Read]) -> Callable[[], bool]:
             for holder, key, value in items:
                 if holder[key] is not value:
                     return False
-        except (AttributeError, ValueError, LookupError):  # it is not there any more
+        except (AttributeError, ValueError, LookupError):  # deleted since
             return False
         for array, content in contents.values():
             if array.tobytes() != content:
@@ -133,7 +132,7 @@ def _refreshed(read: Read) -> Read:
 
 
 def _frozen(read: Read) -> Read:
-    """The read with a copy of the NumPy array that is there, which may be written to later."""
+    """Return the captured value with a copy of its NumPy array, which may be mutated later."""
     value = read.value
     if (
         isinstance(value, np.ndarray)
@@ -145,11 +144,12 @@ def _frozen(read: Read) -> Read:
     return read
 
 
-# --- making guards -----------------------------------------------------------------------------------
+# --- recording guards
+# --------------------------------------------------------------------------------
 
 
 class Recording:
-    """What a trace has read, once it is over: `guard`, None if it read nothing from outside."""
+    """Hold the guard of a finished trace, or None if it captured nothing."""
 
     __slots__ = ("guard",)
 
@@ -159,7 +159,9 @@ class Recording:
 
 @contextmanager
 def recording(fun: Any, bound: Mapping[str, Any]) -> Iterator[Recording]:
-    """Make a guard for what `fun` reads from outside while it is traced in a `with` block.
+    """Record the values that `fun` captures while it is traced in a `with` block.
+
+    `bound` holds the values of static parameters.
 
     `bound` gives the values of parameters that are static.
     """
@@ -177,7 +179,7 @@ def recording(fun: Any, bound: Mapping[str, Any]) -> Iterator[Recording]:
 
 
 def rebound(guard: Guard, fun: Any, bound: Mapping[str, Any]) -> Guard:
-    """The guard for another function of the same code and meaning, which has variables of its own."""
+    """Return the guard for another function of the same code with its own free variables."""
     if guard.fun == fun:
         return guard
     kept = {(id(read.code), read.offset) for read in guard.reads}
@@ -186,12 +188,13 @@ def rebound(guard: Guard, fun: Any, bound: Mapping[str, Any]) -> Guard:
 
 
 def reused(guard: Guard | None) -> None:
-    """Tell the traces at work that this earlier one was used again as a part of them."""
+    """Tell the current traces that a cached trace was reused as a part of them."""
     if guard is not None:
         free_variables.reused_reads(guard.reads)
 
 
-# --- what happens when one does not hold -------------------------------------------------------------
+# --- reactions to a change
+# ---------------------------------------------------------------------------
 
 Entry = Callable[[list, list], Any]
 
@@ -203,7 +206,10 @@ def guarded(
     again: Callable[[list], tuple[Entry, Guard | None]],
     warned: set[str],
 ) -> Entry:
-    """`entry`, a compiled function, that first looks whether its guard holds.
+    """Wrap `entry`, a compiled function, to check its guard first.
+
+    Args:     retrace: traces and compiles for these arguments again, under "retrace".     warned:
+    the names that were warned of, under "warn"; it grows.
 
     Args:
       again: traces and compiles anew for these arguments, under "retrace".
@@ -228,7 +234,7 @@ def _retracing(
     def call(bufs: list, arrays: list) -> Any:
         for variant in variants:
             if variant[0]():
-                if variant is not variants[0]:  # the values alternate: the latest first
+                if variant is not variants[0]:  # for values that alternate: the latest first
                     variants[:] = [variant, *[v for v in variants if v is not variant]]
                 return variant[1](bufs, arrays)
         made, its_guard = again(arrays)
@@ -244,7 +250,7 @@ def _always() -> bool:
 
 
 def react(guard: Guard, mode: str, warned: set[str]) -> None:
-    """Warn of what has changed, or raise; a variable that was warned of is not mentioned again."""
+    """Warn of a change, or raise. A variable is warned of once."""
     changes = guard.changes()
     if mode == "raise" and changes:
         read, now = changes[0]

@@ -1,4 +1,4 @@
-"""Jacobians and Hessians: derivatives of all outputs with respect to all inputs."""
+"""Implement jacfwd, jacrev and hessian."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def _() -> None:
 
 
 def _basis(leaves: Sequence[Any]) -> list:
-    """For each leaf the standard basis of all leaves together, one example a row."""
+    """Build for each leaf the standard basis of all leaves, one example a row."""
     total = sum(aval_of(x).size for x in leaves)
     if dims.is_dim(total):
         return _symbolic_basis(leaves, total)
@@ -58,7 +58,7 @@ def _basis(leaves: Sequence[Any]) -> list:
 
 
 def _symbolic_basis(leaves: Sequence[Any], total: Any) -> list:
-    """As `_basis`, of leaves that have symbolic sizes."""
+    """Build the basis of leaves that have symbolic sizes."""
     out, start = [], 0
     for x in leaves:
         aval = aval_of(x)
@@ -71,7 +71,7 @@ def _symbolic_basis(leaves: Sequence[Any], total: Any) -> list:
 
 
 def _split_rows(x: Any, leaves: Sequence[Any], axis: int) -> list:
-    """Cut dimension `axis` of `x` into the parts of the leaves, each in the leaf's shape."""
+    """Split dimension `axis` of `x` into blocks for the leaves, each in the leaf's shape."""
     parts, start = [], 0
     shape = aval_of(x).shape
     for leaf in leaves:
@@ -95,7 +95,7 @@ def _no_arrays(name: str, fun: Any, args: tuple, places: Sequence[int]) -> Sagax
 
 
 def _zero_block(out: Any, leaf: Any, dtype: Any) -> Any:
-    """The derivative where one side has integers, which do not change a little."""
+    """Return the zero derivative of a block with integers on one side."""
     shape = (*aval_of(out).shape, *aval_of(leaf).shape)
     return sockets.concrete(np.zeros(shape, dtype))
 
@@ -106,7 +106,7 @@ def jacfwd(
     has_aux: bool = False,
     holomorphic: bool = False,
 ) -> Callable:
-    """A function that computes the Jacobian of `fun` column by column, in forward mode.
+    """Return a function that computes the Jacobian of `fun` column by column, in forward mode.
 
     Efficient for few inputs and many outputs. For each array in the output, the result holds (in the
     structure of the argument) arrays of shape output.shape + input.shape.
@@ -177,7 +177,7 @@ def _jacfwd(name: str, fun: Callable, argnums: Any, has_aux: bool, holomorphic: 
 def _check_outputs(
     name: str, fun: Any, outs: Sequence[Any], out_tree: Any, holomorphic: bool
 ) -> None:
-    """Raise, naming the output, unless all have dtypes that a Jacobian can be made of."""
+    """Raise, naming the output, unless all outputs have dtypes that a Jacobian supports."""
     for i, out in enumerate(outs):
         dtype = aval_of(out).dtype
         if (
@@ -208,7 +208,7 @@ def jacrev(
     holomorphic: bool = False,
     allow_int: bool = False,
 ) -> Callable:
-    """A function that computes the Jacobian of `fun` row by row, in reverse mode.
+    """Return a function that computes the Jacobian of `fun` row by row, in reverse mode.
 
     Efficient for many inputs and few outputs. Same result as `jacfwd`.
 
@@ -279,7 +279,7 @@ def hessian(
     has_aux: bool = False,
     holomorphic: bool = False,
 ) -> Callable:
-    """A function that computes the Hessian of `fun`: forward over reverse mode.
+    """Return a function that computes the Hessian of `fun`: forward over reverse mode.
 
     >>> import sagax, sagax.numpy as np
     >>> sagax.hessian(lambda x: (x ** 3).sum())(np.array([1.0, 2.0]))

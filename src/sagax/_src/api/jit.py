@@ -1,4 +1,4 @@
-"""`jit`: trace once per signature, compile once, then one dictionary look-up a call."""
+"""Implement `jit`: trace once per signature, compile once, then one cache lookup per call."""
 
 from __future__ import annotations
 
@@ -80,8 +80,8 @@ class Traced:
         self.closed = closed
         self.out_tree = out_tree
         self.name = name
-        self.guard = guard  # of what it read from outside
-        self.seconds = 0.0  # that tracing took
+        self.guard = guard  # of the captured values
+        self.seconds = 0.0  # duration of tracing
 
     @property
     def cacheable(self) -> bool:
@@ -90,7 +90,7 @@ class Traced:
 
 
 def _interchangeable(a: Any, b: Any) -> bool:
-    """Whether a program made for the static value `a` is one for `b`; 1, 1.0 and True or 0.0 and -0.0 are not."""
+    """Return whether static values `a` and `b` may share a jaxpr; 1, 1.0 and True, or 0.0 and -0.0, may not."""
     if type(a) is not type(b):
         return False
     if isinstance(a, (float, complex, np.inexact)):
@@ -101,7 +101,7 @@ def _interchangeable(a: Any, b: Any) -> bool:
 
 
 class _Static:
-    """A static argument in a cache key, equal to those that mean the same program."""
+    """A static argument in a cache key, equal to those that give the same jaxpr."""
 
     __slots__ = ("hash", "value")
 
@@ -145,7 +145,7 @@ class _Static:
 
 
 class _Caches:
-    """What is known of one function under one set of jit options; shared by equal jits of it."""
+    """Cache the traces and executables of one function under one set of jit options; equal jits share it."""
 
     __slots__ = ("calls", "lock", "traced", "__weakref__")
 
@@ -163,7 +163,7 @@ _shared_lock = threading.Lock()
 
 
 def _caches_for(fun: Any, options: tuple) -> tuple[_Caches, tuple | None]:
-    """The caches of a function, and what it means if functions of the same meaning share them."""
+    """Return the caches of a function, and its fingerprint if equivalent functions share them."""
     if not isinstance(fun, (types.FunctionType, types.MethodType)):
         return _Caches(), None  # other callables may compare equal and yet compute differently
     meaning = identity.meaning(fun) if isinstance(fun, types.FunctionType) else None
@@ -179,7 +179,7 @@ def _caches_for(fun: Any, options: tuple) -> tuple[_Caches, tuple | None]:
 
 
 def clear_caches() -> None:
-    """Forget everything traced and compiled by jitted functions, and give free memory back."""
+    """Clear all traces and executables of jitted functions, and return free memory to the system."""
     with _shared_lock:
         known = [c for by_options in _by_function.values() for c in by_options.values()]
         for caches in (*known, *_by_meaning.values()):
@@ -205,9 +205,9 @@ _MOST_DICTS = 64
 
 
 def _leaves_of_dicts(args: tuple, known: dict[tuple, tuple]) -> tuple[list, Any] | None:
-    """Leaves and structure of arguments that are arrays and dicts of arrays, where they were noted.
+    """Flatten arguments that are arrays and dicts of arrays, if their keys were recorded before.
 
-    That their keys are those noted is much sooner found than what order they have and what they hold.
+    Comparing keys with recorded ones is much faster than a general flattening.
     """
     found = known.get(tuple([tuple(x) if type(x) is dict else type(x) for x in args]))
     if found is None:
@@ -223,14 +223,14 @@ def _leaves_of_dicts(args: tuple, known: dict[tuple, tuple]) -> tuple[list, Any]
 
 
 def _note_dicts(args: tuple, leaves: list, tree: Any, known: dict[tuple, tuple]) -> None:
-    """Note how to find the leaves of such arguments, if dicts among them are large."""
+    """Record the keys of arguments with large dicts."""
     if not any(type(x) is dict and len(x) >= tuning.NOTED_DICT_MIN_KEYS for x in args):
         return
     if not all(type(x) is ConcreteArray or (type(x) is dict and len(x) > 1) for x in args):
         return
     try:
         getters = [itemgetter(*sorted(x)) if type(x) is dict else None for x in args]
-    except TypeError:  # keys that cannot be compared
+    except TypeError:  # incomparable keys
         return
     found = [y for x, get in zip(args, getters) for y in (get(x) if get else (x,))]
     if len(found) == len(leaves) and all(x is y for x, y in zip(found, leaves)):
@@ -241,7 +241,7 @@ def _note_dicts(args: tuple, leaves: list, tree: Any, known: dict[tuple, tuple])
 
 
 class JitFunction:
-    """A function that is compiled when called. Made by `sagax.jit`."""
+    """A function that is compiled when called. Created by `sagax.jit`."""
 
     def __init__(
         self,
@@ -264,7 +264,7 @@ class JitFunction:
         reroll: str | None = None,
     ) -> None:
         self._fun = fun
-        # the settings of its own, in which it is traced and compiled
+        # the context of its options, in which it is traced and compiled
         self._under = config.of_function(exact, safe_where, masks, reroll)
         self._options: dict[str, Any] = {}
         if compiler_options is not None:
@@ -280,13 +280,13 @@ class JitFunction:
         self._device = device
         self._inline = inline
         self._stale = stale
-        self._warned: set[str] = set()  # variables whose change was warned of
+        self._warned: set[str] = set()  # changed variables that were warned of
         self._divisions = None
         if in_shardings is not None or out_shardings is not None:
             name = function_name(fun)
             self._divisions = jit_shardings.Divisions(name, in_shardings, out_shardings)
         self._plain = not (self._static_nums or self._static_names)
-        self._quick = self._plain and events.jit_called.function is None  # may take the short paths
+        self._quick = self._plain and events.jit_called.function is None  # may use the fast paths
         self._donates = bool(self._donate_nums or self._donate_names)
         options = (
             self._static_nums,
@@ -302,7 +302,7 @@ class JitFunction:
             None if self._divisions is None else self._divisions.key,
         )
         self._caches, self._meaning = _caches_for(fun, options)
-        # what this object has used so far; the shared caches are asked when something is missing here
+        # a subset of the shared caches, which fill it on a miss
         self._calls: dict[tuple, Callable] = {}
         self._traced: dict[tuple, Traced] = {}
         self._dicts: dict[tuple, tuple] = {}
@@ -333,7 +333,7 @@ class JitFunction:
         return f"<jitted function {function_name(self._fun)}>"
 
     def __deepcopy__(self, memo: dict) -> JitFunction:
-        # Of the same function, as `deepcopy` copies no functions; programs and locks are shared as well.
+        # `deepcopy` copies no functions, so executables and locks are shared too.
         copied = copy.copy(self)
         copied._calls, copied._traced, copied._dicts, copied._warned = {}, {}, {}, set()
         _all.add(copied)
@@ -344,7 +344,8 @@ class JitFunction:
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         try:
             if self._quick and (at_work() is None or state.trace is evaluation):
-                # Arrays as they are, the commonest call, need no flattening. `place`: what they are bound to.
+                # The commonest call, with arrays only, needs no flattening. `placement`: the
+                # devices that they are committed to.
                 settings = _own() or _process.settings
                 place = None
                 if not kwargs:
@@ -384,7 +385,7 @@ class JitFunction:
                     try:
                         found = _flatten((args, kwargs))
                     except (ValueError, TypeError, SystemError):
-                        return self._general(args, kwargs)  # which says what is wrong
+                        return self._general(args, kwargs)  # which raises the right message
                 leaves, tree = found
                 key = [tree, settings]
                 bufs = []
@@ -412,7 +413,7 @@ class JitFunction:
             raise
 
     def _general(self, args: tuple, kwargs: dict) -> Any:
-        """Any call: static arguments, operands that are no arrays yet, a trace at work, first calls."""
+        """Make any call: static arguments, other operands than arrays, enclosing traces, first calls."""
         if _thread.settings.disable_jit:
             return self._fun(*args, **kwargs)
         statics, dyn_args, dyn_kwargs = self._split(args, kwargs)
@@ -430,7 +431,8 @@ class JitFunction:
             leaves = self._divisions.placed(asked, leaves, lambda: self._paths(args, kwargs))
         arrays = [as_array(x) for x in leaves]
         committed = self._bound_to(arrays, tree, args, kwargs)
-        # plain calls on arrays that are bound to one device, or to none, use the keys of the quick ways above
+        # eager calls on arrays of one device, or uncommitted ones, share the keys of the fast paths
+        # above
         flat = not statics and not kwargs and all(type(x) is ConcreteArray for x in args)
         key = call_key([a.aval for a in arrays], committed, statics, None if flat else tree)
         entry = self._calls.get(key)
@@ -438,7 +440,7 @@ class JitFunction:
             caches = self._shared_caches()
             made = caches.calls.get(key)
             if made is None:
-                # Without the lock: tracing runs the user's code, which may wait for another thread.
+                # Without the lock: tracing runs user code, which may wait for another thread.
                 traced = self._trace(statics, tree, [a.aval for a in arrays], args, kwargs)
                 with caches.lock:
                     made = caches.calls.get(key)
@@ -457,7 +459,10 @@ class JitFunction:
         return entry(bufs, arrays)
 
     def _bound_to(self, operands: Sequence[Any], tree: Any, args: tuple, kwargs: dict) -> Any:
-        """Where operands are bound, or are asked to be: None, a device, or a `Placement`."""
+        """Return the placement of operands that are committed or have a requested sharding:
+
+        None, a device, or a `Placement`.
+        """
 
         def names() -> list[str]:
             return self._paths(args, kwargs)
@@ -469,7 +474,7 @@ class JitFunction:
         return in_context(placement(operands, names), len(operands))
 
     def _paths(self, args: tuple, kwargs: dict) -> list[str]:
-        """Names of the leaves of the dynamic arguments."""
+        """Name the leaves of the dynamic arguments."""
         _, dyn_args, dyn_kwargs = self._split(args, kwargs)
         return [
             trees.argument_path(name, path)
@@ -478,7 +483,7 @@ class JitFunction:
         ]
 
     def _named(self, args: tuple, dyn_args: tuple, dyn_kwargs: dict) -> list[tuple[str, Any]]:
-        """The dynamic arguments of a call with the positional arguments `args`, with their names."""
+        """Name the dynamic arguments of a call with the positional arguments `args`."""
         names = arguments.positional_names(self._fun, len(args))
         n = len(args)
         static = {k % n if k < 0 else k for k in self._static_nums if -n <= k < n}
@@ -486,7 +491,7 @@ class JitFunction:
         return [*zip(kept, dyn_args, strict=False), *sorted(dyn_kwargs.items())]
 
     def _flatten(self, args: tuple, dyn_args: tuple, dyn_kwargs: dict) -> tuple[list, Any]:
-        """Leaves and structure of the dynamic arguments of a call with positional arguments `args`."""
+        """Flatten the dynamic arguments of a call."""
         return arguments.flatten_named(
             f"jit of {self._name}",
             (dyn_args, dyn_kwargs),
@@ -494,7 +499,7 @@ class JitFunction:
         )
 
     def _split(self, args: tuple, kwargs: dict) -> tuple[tuple, tuple, dict]:
-        """Static arguments, as a key; the other positional and keyword arguments."""
+        """Split the arguments into static ones, as a key, and the other positional and keyword arguments."""
         if self._plain:
             return (), args, kwargs
         n = len(args)
@@ -509,7 +514,7 @@ class JitFunction:
         return statics, dynamic, {k: v for k, v in kwargs.items() if k not in names}
 
     def _merge(self, statics: tuple, dynamic: Sequence[Any], kwargs: dict) -> tuple[list, dict]:
-        """The reverse of `_split`."""
+        """Merge static and dynamic arguments: the inverse of `_split`."""
         args = list(dynamic)
         kwargs = dict(kwargs)
         for where, static in statics:
@@ -524,7 +529,7 @@ class JitFunction:
     def _trace(
         self, statics: tuple, tree: Any, avals: Sequence[Any], args: tuple, kwargs: dict
     ) -> Traced:
-        """The function traced for this signature, from the cache or afresh."""
+        """Trace the function for this signature, or take the trace from the cache."""
         mode = self._stale or _thread.settings.stale
         watched = mode != "ignore"
         key = trace_key(statics, tree, tuple(avals), watched)
@@ -557,7 +562,7 @@ class JitFunction:
         return found
 
     def _known(self, statics: tuple, args: tuple, kwargs: dict) -> dict[str, Any]:
-        """What is known of parameters before tracing: static arguments, defaults, classes of objects."""
+        """Collect the parameters known before tracing: static arguments, defaults, classes of objects."""
         names = arguments.positional_names(self._fun, len(args))
         sig = arguments.signature(self._fun)
         given = {*names, *kwargs}
@@ -575,7 +580,7 @@ class JitFunction:
         return known
 
     def _inside(self) -> contextlib.AbstractContextManager[None]:
-        """What is traced as a part of this function is kept as fresh as it."""
+        """Enter the settings under which functions are traced as a part of this one."""
         return config.with_option("stale", self._stale)
 
     def _guarded(
@@ -589,7 +594,7 @@ class JitFunction:
         args: tuple,
         kwargs: dict,
     ) -> Callable:
-        """`entry`, with a look at what was read from outside where there is anything."""
+        """Wrap `entry` to check captured values, if there are any."""
         mode = self._stale or _thread.settings.stale
         if guard is None or mode == "ignore":
             return entry
@@ -606,9 +611,9 @@ class JitFunction:
         return guards.guarded(entry, own, mode, again, self._warned)
 
     def _shared_caches(self) -> _Caches:
-        """The caches shared with functions of the same meaning, as long as this one still has it."""
+        """Return the caches that equivalent functions share, as long as the fingerprint is still valid."""
         if self._meaning is not None and identity.meaning(self._fun) != self._meaning:
-            # a variable it closes over was rebound since
+            # a free variable was rebound since
             self._caches, self._meaning = _Caches(), None
         return self._caches
 
@@ -643,7 +648,7 @@ class JitFunction:
         return found
 
     def _apply(self, traced: Traced, leaves: Sequence[Any]) -> Any:
-        """The traced function as part of what is being traced."""
+        """Apply the traced function within an enclosing trace."""
         closed = traced.closed
         if self._inline:
             outs = eval_jaxpr(closed.jaxpr, closed.consts, *leaves)
@@ -658,7 +663,7 @@ class JitFunction:
     # -- compiling ----------------------------------------------------------------------------------
 
     def _donated(self, tree: Any, args: tuple, kwargs: dict) -> list[int]:
-        """Positions, among the flat dynamic operands, of what may be overwritten."""
+        """Return the positions of the donated leaves among the flat dynamic operands."""
         if not self._donates:
             return []
         n = len(args)
@@ -674,7 +679,7 @@ class JitFunction:
         return [i for i, m in enumerate(marks) if m]
 
     def _program_place(self, traced: Traced, committed: Any) -> tuple[Any, list]:
-        """Where the program runs (a device or a `Placement`), and the shardings of its results."""
+        """Return the placement of the executable (a device or a `Placement`), and its result shardings."""
         closed = traced.closed
         asked: list = []
         if self._divisions is not None:
@@ -718,7 +723,7 @@ class JitFunction:
     def _entry(
         self, traced: Traced, committed: Any, tree: Any, statics: tuple, args: tuple, kwargs: dict
     ) -> Callable:
-        """A function from buffers (and their arrays) to the result, with all decisions taken."""
+        """Build a function from buffers (and their arrays) to the result, with all decisions taken."""
         made = self._compiled(traced, committed, tree, args, kwargs, statics)
         if events.jit_compiled.function is not None:
             events.jit_compiled.function(self, traced, tree, statics, args, kwargs)
@@ -805,21 +810,24 @@ class JitFunction:
             return self._trace(statics, tree, avals, args, kwargs), tree, statics, leaves
 
     def trace(self, *args: Any, **kwargs: Any) -> stages.TracedStage:
-        """The function traced for these arguments (arrays or `ShapeDtypeStruct`s): `.jaxpr`, `.lower()`."""
+        """Trace the function for these arguments (arrays or `ShapeDtypeStruct`s):
+
+        `.jaxpr`, `.lower()`.
+        """
         traced, tree, statics, _ = self._stage(args, kwargs)
         return stages.TracedStage(self, traced, tree, args, kwargs)
 
     def lower(self, *args: Any, **kwargs: Any) -> stages.LoweredStage:
-        """The program for these arguments before XLA compiles it: `.as_text()`, `.compile()`."""
+        """Lower the function for these arguments: `.as_text()`, `.compile()`."""
         return self.trace(*args, **kwargs).lower()
 
     def eval_shape(self, *args: Any, **kwargs: Any) -> Any:
-        """Shapes and dtypes of the result, without computing it."""
+        """Return the shapes and dtypes of the result, without computing it."""
         traced, *_ = self._stage(args, kwargs)
         return traced.out_tree.unflatten([ShapeDtypeStruct.of(a) for a in traced.closed.out_avals])
 
     def clear_cache(self) -> None:
-        """Forget what was traced and compiled for this function."""
+        """Clear the traces and executables of this function."""
         for known in (self._caches.traced, self._caches.calls, self._traced, self._calls):
             known.clear()
 
@@ -847,7 +855,11 @@ def jit(
     masks: str | None = None,
     reroll: str | None = None,
 ) -> Any:
-    """`fun`, compiled with XLA as one program when it is called.
+    """Compile `fun` with XLA when it is called, once for each signature.
+
+    A signature consists of the structure, shapes and dtypes of the arguments, and the values of
+    static ones. Captured arrays become hidden arguments. Use it as a function or as a decorator,
+    with options too.
 
     It is traced once for each signature: structure, shapes and dtypes of its arguments, and values of
     static ones. Arrays that it reads from outside become hidden arguments. Use it as a function or as a

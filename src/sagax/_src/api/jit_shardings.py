@@ -40,7 +40,7 @@ def _is_leaf(x: Any) -> bool:
 def spread(
     given: Any, full: Any, function: str, argument: str, full_name: str, mesh: Any = None
 ) -> list:
-    """For each leaf of `full` the sharding (or None) that the prefix tree `given` has for it."""
+    """Return for each leaf of `full` the sharding (or None) of the prefix tree `given`."""
     if _is_leaf(given) or not trees.is_tree_node(type(given)):
         return [resolved(given, function, argument, mesh)] * len(trees.leaves(full))
     found = trees.prefix_mismatch(given, full, argument, full_name, is_leaf=_is_leaf)
@@ -57,7 +57,7 @@ def spread(
 
 
 class Divisions:
-    """The shardings that were asked for, of the arguments and of the results of a function."""
+    """Hold the requested shardings of a function's arguments and results."""
 
     __slots__ = ("_known", "arguments", "key", "name", "results")
 
@@ -78,7 +78,7 @@ class Divisions:
         self.key = (tree, *leaves)
 
     def of_arguments(self, tree: Any, dyn_args: tuple, dyn_kwargs: dict) -> list:
-        """The sharding (or None) asked for each leaf of the arguments."""
+        """Return the requested sharding (or None) of each leaf of the arguments."""
         if self.arguments is None:
             return [None] * tree.num_leaves
         settings = _thread.settings
@@ -101,7 +101,7 @@ class Divisions:
         return found
 
     def asked(self, shardings: list, arrays: Sequence[Any], paths: Callable[[], list[str]]) -> list:
-        """The operands with the places that were asked for them."""
+        """Attach the requested shardings to operands."""
         found = []
         for i, (x, sharding) in enumerate(zip(arrays, shardings, strict=True)):
             if sharding is not None and x._device is not sharding:
@@ -113,7 +113,7 @@ class Divisions:
     def placed(
         self, shardings: list, leaves: Sequence[Any], paths: Callable[[], list[str]]
     ) -> list:
-        """The arguments, put where they are asked to be."""
+        """Put the arguments on their requested shardings."""
         found = []
         for i, (x, sharding) in enumerate(zip(leaves, shardings, strict=True)):
             if sharding is not None and getattr(x, "_device", None) is not sharding:
@@ -146,7 +146,7 @@ class Divisions:
             )
 
     def of_results(self, out_tree: Any, out_avals: Sequence[Any]) -> list:
-        """The sharding (or None) asked for each leaf of the result."""
+        """Return the requested sharding (or None) of each leaf of the result."""
         if self.results is None:
             return [None] * len(out_avals)
         full = out_tree.unflatten(list(range(len(out_avals))))
@@ -171,7 +171,7 @@ def _short(sharding: Sharding) -> str:
 
 
 class _Operand:
-    """What is known of an operand that will be: its type, and where it is asked to be."""
+    """Describe an operand without data: its type, and its requested sharding."""
 
     __slots__ = ("_device", "aval")
 
@@ -184,7 +184,7 @@ class _Operand:
 
 
 def refuse_memory_kind(sharding: Any) -> None:
-    """Raise for a value of a traced function that is asked to lie in another kind of memory."""
+    """Raise for a traced value with a request for another memory kind."""
     if isinstance(sharding, Sharding) and sharding._memory_kind is not None:
         raise ShardingError(
             f"values inside of a traced function lie in the default memory, not in "
@@ -195,7 +195,7 @@ def refuse_memory_kind(sharding: Any) -> None:
 
 
 def of_structs(leaves: Sequence[Any], avals: Sequence[Any]) -> list:
-    """Operands for arrays and for `ShapeDtypeStruct`s, which may have a sharding too."""
+    """Make operands of arrays and of `ShapeDtypeStruct`s, which may have a sharding too."""
     return [
         x if isinstance(x, ConcreteArray) else _Operand(a, getattr(x, "sharding", None))
         for x, a in zip(leaves, avals, strict=True)
@@ -203,12 +203,12 @@ def of_structs(leaves: Sequence[Any], avals: Sequence[Any]) -> list:
 
 
 def typed_avals(avals: Sequence[Any], asked: Sequence[Any]) -> list:
-    """The types of arguments that are put where they are asked to be."""
+    """Return the types that arguments have on their requested shardings."""
     return [a if s is None else typed(a, s) for a, s in zip(avals, asked, strict=True)]
 
 
 def constrained(values: Sequence[Any], shardings: Sequence[Any]) -> list:
-    """Values of the function being traced, with the shardings that were asked for."""
+    """Constrain values of the function being traced to the requested shardings."""
     for s in shardings:
         refuse_memory_kind(s)
     return [
@@ -218,7 +218,7 @@ def constrained(values: Sequence[Any], shardings: Sequence[Any]) -> list:
 
 
 def with_results(place: Any, results: Sequence[Any], count: int) -> tuple[Any, list]:
-    """The place of a program whose results were asked to lie somewhere, and their shardings."""
+    """Return the placement of an executable with requested result shardings, and these shardings."""
     if not any(s is not None for s in results):
         return place, []
     first = next(s for s in results if s is not None)
@@ -251,7 +251,10 @@ def with_results(place: Any, results: Sequence[Any], count: int) -> tuple[Any, l
 def of_program(
     jaxpr: Any, consts: Sequence[ConcreteArray], committed: Any, count: int, results: Sequence[Any]
 ) -> tuple[Any, list]:
-    """The place of a program and the shardings of its results.
+    """Return the placement of a jaxpr's executable, and its result shardings.
+
+    Besides its `count` arguments, committed to `committed`, it has hidden ones, the `consts`, and
+    may refer to meshes itself.
 
     Besides its `count` arguments, bound to `committed`, it has hidden ones, the `consts`, and may
     name meshes itself.

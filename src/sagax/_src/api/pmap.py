@@ -1,4 +1,4 @@
-"""`pmap`: a function of one example becomes one of several, each on a device of its own."""
+"""Implement `pmap`: map a function over an axis, with one example per device."""
 
 from __future__ import annotations
 
@@ -45,15 +45,13 @@ def pmap(
     axis_size: int | None = None,
     donate_argnums: Any = (),
 ) -> Callable:
-    """`fun` mapped over an axis of its arguments, with each example on a device of its own.
+    """Map `fun` over an axis of its arguments, with one example per device.
 
     It is compiled when it is called, like a function given to `jit`. Collectives such as `lax.psum` exchange values
     along the axis by its name; each device differentiates its own results, so that the cotangent of a `psum` is summed
-    over the devices too. `shard_map` does the same for parts of arrays of any size, along several axes.
+    over the devices too. `shard_map` does the same for shards of any size, along several axes.
 
-    Where several processes run together the axis goes over the devices of all of them, and all make the same call:
-    each gives the examples of its own devices and gets the results of these. Such a call stands outside of other
-    transformations.
+    In several processes, the axis spans the devices of all of them. All make the same call: each passes the examples of its own devices and gets the results of these. Such a call must be outside of other transformations.
 
     Args:
       axis_name: a name for collectives.
@@ -61,7 +59,7 @@ def pmap(
         with an entry an argument, each an int, None or a pytree of them. Keyword arguments are mapped over axis 0.
       out_axes: where the mapped axis appears in the results: an int, None (the result is the same on all devices) or a
         pytree of them.
-      static_broadcasted_argnums: positions of arguments that are constants of the program; hashable.
+      static_broadcasted_argnums: positions of arguments that are compile-time constants; hashable.
       devices: the devices, as many as there are examples; the first ones of the platform if left out.
       backend: the platform whose devices are taken.
       axis_size: the number of examples, those of other processes included; must agree with the arguments.
@@ -105,7 +103,7 @@ def pmap(
     donated = checks.positions("pmap", "donate_argnums", donate_argnums)
 
     def over_processes(args: tuple, kwargs: dict) -> tuple | None:
-        """The operands over the devices of several processes; None where those of one are meant."""
+        """Return the operands over the devices of several processes, or None for a call in one process."""
         mesh = _mesh_of_processes(axis_name, devices, backend)
         if mesh is None:
             return None
@@ -120,7 +118,7 @@ def pmap(
             except commit_sites.DeviceConflictError:
                 if state.trace is not evaluation:
                     raise
-            # Arguments that lie elsewhere are moved, as each example has its device.
+            # Arguments on other devices are moved, as each example has its device.
             found = _moved(
                 fun, axis_name, in_axes, static, devices, backend, axis_size, args, kwargs
             )
@@ -143,7 +141,7 @@ def pmap(
 
 
 def _mesh_of_processes(axis_name: Any, devices: tuple | None, backend: str | None) -> Mesh | None:
-    """The devices of several processes, as a mesh of one axis; None if those of one are meant."""
+    """Return the devices of several processes, as a mesh of one axis, or None for a call in one process."""
     found = tuple(known_devices.devices(backend)) if devices is None else devices
     return _line_of_processes(found, _UNNAMED if axis_name is None else axis_name)
 
@@ -163,7 +161,7 @@ def _whole(
     args: tuple,
     kwargs: dict,
 ) -> tuple:
-    """The arguments of all processes, of which these are the ones of this process."""
+    """Assemble the arguments of all processes from those of this one."""
     label = f"pmap of {function_name(fun)}"
     given = _Given(fun, label, in_axes, static, args, kwargs)
     for i, x in enumerate(given.values):
@@ -178,7 +176,7 @@ def _whole(
             )
     specs = [_spec(d, mesh.axis_names[0]) for d in given.dims]
     for i, x in enumerate(given.values):
-        if not x.is_fully_addressable:  # an array of all processes may be given as it is
+        if not x.is_fully_addressable:  # an array of all processes is passed unchanged
             given.values[i] = global_to_local(x, mesh, specs[i])
     here, size = len(local_mesh(mesh)._flat), given.size(None)
     if size != here:
@@ -213,7 +211,7 @@ def _moved(
     args: tuple,
     kwargs: dict,
 ) -> tuple:
-    """The arguments, put where their examples belong."""
+    """Move the arguments to the devices of their examples."""
     given = _Given(fun, f"pmap of {function_name(fun)}", in_axes, static, args, kwargs)
     name = _UNNAMED if axis_name is None else axis_name
     mesh = _mesh(given.label, name, given.size(axis_size), devices, backend)
@@ -295,7 +293,7 @@ def _apply(
 
 
 class _Given:
-    """The arguments of a call: the leaves of those that are not static, and which of their axes are mapped."""
+    """Hold the flat dynamic arguments of a call, and their mapped axes."""
 
     def __init__(
         self,
@@ -331,7 +329,7 @@ class _Given:
         return _size(self.label, self.values, self.dims, self.paths, axis_size)
 
     def filled(self, some: Sequence[Any]) -> list:
-        """All positional arguments, of which these are the ones that are not static."""
+        """Merge dynamic and static arguments to all positional arguments."""
         rest = iter(some)
         return [x if i in self._fixed else next(rest) for i, x in enumerate(self._args)]
 
@@ -339,7 +337,7 @@ class _Given:
 def _spread_in(
     fun: Callable, label: str, in_axes: Any, args: tuple, places: Sequence[int], kwargs: dict
 ) -> list:
-    """The entry of `in_axes` for each leaf of the arguments that are not static."""
+    """Return the entry of `in_axes` for each leaf of the dynamic arguments."""
     if isinstance(in_axes, tuple) and len(in_axes) != len(args):
         raise ArgumentValueError(
             f"pmap in_axes must be an int, None, or a tuple of entries corresponding to the positional arguments, but got "
@@ -371,7 +369,7 @@ def _spread_in(
 
 
 def _spread_out(label: str, out_axes: Any, result: Any, outs: Sequence[Any]) -> list:
-    """The mapped axis of each leaf of the result, None where all devices have the same."""
+    """Return the mapped axis of each leaf of the result, None where all devices have the same."""
     try:
         axes = trees.broadcast_prefix(out_axes, result, is_leaf=lambda x: x is None)
     except (ValueError, TypeError):
@@ -431,7 +429,7 @@ def _size(
     paths: Callable[[], list[str]],
     axis_size: int | None,
 ) -> int:
-    """The number of examples, which all mapped arguments agree on."""
+    """Return the number of examples, which all mapped arguments agree on."""
     sizes: dict[int, list[int]] = {}
     for i, (x, d) in enumerate(zip(values, dims, strict=True)):
         if d is not None:
@@ -465,7 +463,7 @@ def _size(
 
 
 def _mesh(label: str, name: Any, size: int, devices: tuple | None, backend: str | None) -> Mesh:
-    """The devices of so many examples, as a mesh of one axis."""
+    """Create a one-axis mesh of this many devices."""
     if devices is not None:
         if len(devices) != size:
             raise ArgumentValueError(
@@ -498,7 +496,7 @@ def _line(devices: tuple, name: Any) -> Mesh:
 
 
 def device_put_sharded(shards: Sequence[Any], devices: Sequence[Any]) -> Any:
-    """Arrays (or pytrees of them) of one type, one for each device, as one array with a leading axis for them.
+    """Stack arrays (or pytrees of them) of one type, one per device, along a new leading axis.
 
     An older name: `device_put(stacked, NamedSharding(mesh, PartitionSpec("x")))` does the same.
 
@@ -518,7 +516,7 @@ def device_put_sharded(shards: Sequence[Any], devices: Sequence[Any]) -> Any:
 
 
 def device_put_replicated(x: Any, devices: Sequence[Any]) -> Any:
-    """A copy of `x` (a pytree of arrays) for each device, as arrays with a leading axis for them.
+    """Copy `x` (a pytree of arrays) to each device, stacked along a new leading axis.
 
     An older name: `device_put(x, NamedSharding(mesh, PartitionSpec()))` has the copies without the axis.
 

@@ -1,4 +1,4 @@
-"""How values are divided among devices, said in a program: constraints, reshard, and axes of another type."""
+"""Implement sharding constraints, reshard, and changes of axis types."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from sagax._src.runtime import device_put, placements
 
 
 class ConstraintError(SagaxError, AssertionError):
-    """A constraint that differs from the sharding in the type of a value."""
+    """A constraint differs from the sharding in the type of a value."""
 
     code = "SX0215"
 
@@ -47,7 +47,7 @@ def _leaves(x: Any, shardings: Any, function: str, argument: str) -> tuple[list,
 
 
 def _named(sharding: Any, x: Any, path: str, function: str) -> NamedSharding:
-    """A given sharding in terms of a mesh, if it fits the value."""
+    """Express a given sharding over a mesh, if it fits the value."""
     checks.instance(
         function, "shardings", sharding, Sharding, "a sharding or a PartitionSpec", show=repr
     )
@@ -64,7 +64,10 @@ def _named(sharding: Any, x: Any, path: str, function: str) -> NamedSharding:
 
 
 def with_sharding_constraint(x: Any, shardings: Any) -> Any:
-    """`x` (a pytree), which the compiler divides among devices as the shardings say.
+    """Constrain the sharding of `x` (a pytree) in compiled code.
+
+    Use it inside of jitted functions, for intermediate values; the compiler propagates it to
+    others. If a mesh has Explicit axes it checks that the value is sharded so.
 
     Use it inside of jitted functions, for values in between; other values follow from these. Where a
     mesh has Explicit axes it checks that the value is divided so.
@@ -117,7 +120,9 @@ def _assert_same(have: NamedSharding, wanted: NamedSharding, x: Any, path: str) 
 
 
 def reshard(x: Any, out_shardings: Any) -> Any:
-    """`x` (a pytree), divided among devices as the shardings say.
+    """Reshard `x` (a pytree) as the shardings say.
+
+    For meshes with Explicit axes, whose values show their sharding in their types.
 
     For meshes with Explicit axes, whose values show in their types how they are divided.
 
@@ -153,13 +158,13 @@ def reshard(x: Any, out_shardings: Any) -> Any:
 
 
 def auto_axes(f: Callable | None = None, *, axes: Any = None, out_sharding: Any = None) -> Callable:
-    """`f`, inside of which the compiler chooses how values are divided along axes of the mesh.
+    """Let the compiler choose the sharding of values inside `f` along axes of the mesh.
 
-    Outside these axes are Explicit. Use it where the types cannot say what is wanted.
+    Outside these axes are Explicit. Use it for operations without a sharding rule.
 
     Args:
       axes: the name of an axis, or a set of names; all Explicit axes if left out.
-      out_sharding: how the result is divided outside: a sharding, a `PartitionSpec`, or a pytree of
+      out_sharding: the sharding of the result outside: a sharding, a `PartitionSpec`, or a pytree of
         these that is a prefix of the result. It may be given at the call instead.
 
     >>> import sagax, sagax.numpy as np
@@ -205,11 +210,11 @@ def auto_axes(f: Callable | None = None, *, axes: Any = None, out_sharding: Any 
 def explicit_axes(
     f: Callable | None = None, *, axes: Any = None, in_sharding: Any = None
 ) -> Callable:
-    """`f`, inside of which axes of the mesh are Explicit that outside are left to the compiler.
+    """Make axes of the mesh Explicit inside `f` that are left to the compiler outside.
 
     Args:
       axes: the name of an axis, or a set of names; all if left out.
-      in_sharding: how the arguments are divided inside: a sharding, a `PartitionSpec`, or a pytree of
+      in_sharding: the sharding of the arguments inside: a sharding, a `PartitionSpec`, or a pytree of
         these that is a prefix of the tuple of arguments. It may be given at the call instead.
 
     >>> import sagax, sagax.numpy as np
@@ -258,7 +263,7 @@ def _as_tree(tree: Any, leaves: list) -> Any:
 
 
 def _mesh_for(function: str, values: Any) -> Any:
-    """The mesh in force, or that which the types of the arguments show."""
+    """Return the mesh in force, or that of the argument types."""
     mesh = meshes.get_abstract_mesh()
     if mesh.empty:
         mesh = mesh_in_types(trees.leaves(values))

@@ -1,7 +1,7 @@
 """Serialize compiled functions, for a later process on the same kind of machine.
 
-What is written is machine code, so it fits one version of the engine and one kind of processor; that is
-looked at before anything is loaded. `sagax.export` is for what has to last or to travel.
+The bytes are machine code: they fit one version of XLA and one kind of processor, which `load`
+checks first. `sagax.export` writes functions that last and are portable.
 """
 
 from __future__ import annotations
@@ -25,20 +25,20 @@ from sagax._src.runtime.compile import Compiled
 __all__ = ["load", "save"]
 
 _MAGIC: Final = b"SAGAXRUN"
-_HEADER: Final = struct.Struct("<8s32s32s")  # magic, SHA-256 of where it runs and of the rest
+_HEADER: Final = struct.Struct("<8s32s32s")  # magic, SHA-256 of the fingerprint and of the rest
 _SAVE: Final = "serialize_executable.serialize"
 _LOAD: Final = "serialize_executable.deserialize_and_load"
 
 
 class _Program(NamedTuple):
-    """A program that was loaded: what `Compiled` tells of one that was compiled."""
+    """A loaded executable, with the facts that `Compiled` has about a compiled one."""
 
     executable: xla.executable.Executable
-    code: bytes  # what it was loaded from
+    code: bytes  # the bytes that it was loaded from
     device: Any
     kept: tuple[int, ...] | None
     out_avals: Sequence[Any]
-    in_shardings: None = None  # of programs on several devices
+    in_shardings: None = None  # of executables on several devices
     out_shardings: None = None
 
     @property
@@ -47,13 +47,12 @@ class _Program(NamedTuple):
 
 
 def save(compiled: Any) -> tuple[bytes, Any, Any]:
-    """A compiled function as bytes, and the structures of its arguments and of its result.
+    """Serialize a compiled function; return the bytes and the structures of arguments and result.
 
-    The structures are returned because they may hold types of the user's. Arrays that the function reads
-    from outside are part of the bytes.
+    The structures are returned because they may hold user-defined types. Captured arrays are part of the bytes.
 
     Args:
-      compiled: what `jit(f).lower(...).compile()` gives, on one device and without callbacks.
+      compiled: the result of `jit(f).lower(...).compile()`, on one device and without callbacks.
 
     Raises:
       TypeError: it is something else.
@@ -118,7 +117,7 @@ def save(compiled: Any) -> tuple[bytes, Any, Any]:
 def _code(program: Any) -> bytes:
     if type(program) is not Compiled:
         return program.code
-    if program.origin.source == "loaded":  # the engine cannot write again what it has read
+    if program.origin.source == "loaded":  # XLA cannot serialize a loaded executable again
         with config.context(enable_compilation_cache=False):
             program = Compiled(program.lowered, program.device, program.options)
     return program.executable.serialize()
@@ -131,7 +130,7 @@ def load(
     backend: str | None = None,
     execution_devices: Sequence[Any] | None = None,
 ) -> CompiledStage:
-    """The compiled function that `serialize` gave as bytes, ready to be called.
+    """Load a compiled function from the bytes of `serialize`.
 
     Load only bytes that you wrote yourself: they are run as machine code, and reading them runs code too.
 
@@ -174,7 +173,7 @@ def load(
                 expected=f"the structure that serialize returned, of {leaves} leaves",
             )
     if device.platform == "cpu":
-        xla.custom_calls.register_cpu_kernels()  # the program may call some
+        xla.custom_calls.register_cpu_kernels()  # the executable may call some
     executable = xla.compiler.deserialize(device.client, found["code"], [device], found["types"])
     signature = signature._replace(tree=in_tree, out_tree=out_tree)
     program = _Program(executable, found["code"], device, found["kept"], signature.out_avals)
@@ -184,7 +183,7 @@ def load(
 
 
 def _place(client: Any) -> bytes:
-    """What the machine code depends on, as a digest."""
+    """Return a digest of the environment that the machine code depends on."""
     return hashlib.sha256(xla.client.platform_fingerprint(client).encode()).digest()
 
 

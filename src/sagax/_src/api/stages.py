@@ -1,4 +1,4 @@
-"""The stages from a function to a compiled program: traced, lowered, compiled."""
+"""Define the stages of compilation: traced, lowered, compiled."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ __all__ = ["ArgInfo", "CompiledStage", "LoweredStage", "TracedStage", "checked_o
 
 
 def checked_options(options: Any, function: str) -> dict[str, Any]:
-    """Options of the compiler as a dict."""
+    """Return compiler options as a dict."""
     if options is None:
         return {}
     if not isinstance(options, Mapping) or not all(isinstance(name, str) for name in options):
@@ -51,7 +51,7 @@ def checked_options(options: Any, function: str) -> dict[str, Any]:
 
 
 class ArgInfo(NamedTuple):
-    """What is known of one leaf of the arguments: its type, and whether it is donated."""
+    """Describe one leaf of the arguments: its type, and whether it is donated."""
 
     aval: Any
     donated: bool
@@ -66,9 +66,9 @@ class ArgInfo(NamedTuple):
 
 
 class Signature(NamedTuple):
-    """What all stages of a function know of it: its name, its arguments and its result.
+    """Describe a function to its stages: its name, its arguments and its result.
 
-    `names` are the user's of the leaves of the arguments, `positional` those of the positional ones;
+    `names` are the user's names of the argument leaves, `positional` those of the positional ones;
     `donated` are positions among the leaves. Static arguments are left out.
     """
 
@@ -83,7 +83,7 @@ class Signature(NamedTuple):
     out_avals: tuple
 
     def flatten(self, args: tuple, kwargs: dict) -> tuple[list, Any]:
-        """Leaves and structure of the arguments of a call."""
+        """Flatten the arguments of a call."""
         return arguments.flatten_named(
             f"jit of {self.name}",
             (args, kwargs),
@@ -92,7 +92,7 @@ class Signature(NamedTuple):
 
 
 class _Stage:
-    """What all stages can tell of the function's arguments and results."""
+    """Describe a function's arguments and results, the same at all stages."""
 
     __slots__ = ()
 
@@ -110,7 +110,7 @@ class _Stage:
 
     @property
     def args_info(self) -> Any:
-        """For each leaf of the arguments its shape and dtype, and whether it is donated."""
+        """The shape and dtype of each leaf of the arguments, and whether it is donated."""
         donated = set(self._signature.donated)
         infos = [ArgInfo(a, i in donated) for i, a in enumerate(self._signature.in_avals)]
         return self.in_tree.unflatten(infos)
@@ -161,7 +161,7 @@ class TracedStage(_Stage):
 
     @property
     def jaxpr(self) -> ClosedJaxpr:
-        """The program, with the arrays that it reads from outside."""
+        """The jaxpr, closed over the captured arrays."""
         return self._function.closed
 
     @property
@@ -170,7 +170,7 @@ class TracedStage(_Stage):
         return self._signature.name
 
     def lower(self, *, lowering_platforms: Sequence[str] | None = None) -> LoweredStage:
-        """The program as StableHLO, for the platform it will run on or for the one named."""
+        """Lower to StableHLO, for the platform it will run on or for the given one."""
         jitted, signature = self._jitted, self._signature
         _, dyn_args, dyn_kwargs = jitted._split(self._args, self._kwargs)
         leaves, tree = signature.flatten(dyn_args, dyn_kwargs)
@@ -221,24 +221,24 @@ class LoweredStage(_Stage):
         self._device, self._giving, self._options = device, giving, options
 
     def as_text(self, dialect: str | None = None, *, debug_info: bool = False) -> str:
-        """The program as text: StableHLO, or unoptimised HLO with `dialect="hlo"`."""
+        """Return StableHLO as text, or unoptimized HLO with `dialect="hlo"`."""
         if _checked_dialect(dialect, "as_text") == "hlo":
             return xla.mlir.hlo_text(self._lowered.text)
         return xla.mlir.format_module(self._lowered.text, locations=debug_info)
 
     def compiler_ir(self, dialect: str | None = None) -> Any:
-        """The program as an object of jaxlib's: an MLIR module, or with `dialect="hlo"` a computation."""
+        """Return jaxlib's object: an MLIR module, or with `dialect="hlo"` a computation."""
         if _checked_dialect(dialect, "compiler_ir") == "hlo":
             return xla.mlir.xla_computation(self._lowered.text)
         return xla.mlir.parse_module(self._lowered.text)
 
     def cost_analysis(self) -> dict[str, float]:
-        """XLA's estimate of the cost before optimisation."""
+        """Estimate the cost before optimization, by XLA."""
         client = devices.backend_of(first_device(self._device)).client
         return xla.mlir.cost_analysis(client, self._lowered.text)
 
     def compile(self, compiler_options: Mapping[str, Any] | None = None) -> CompiledStage:
-        """The program compiled for the device, with options of XLA by name."""
+        """Compile for the device, with options of XLA by name."""
         here = platform_of(self._device)
         if self._lowered.platform != here:
             raise ArgumentValueError(
@@ -271,7 +271,7 @@ def _checked_dialect(dialect: Any, function: str) -> str:
 
 
 class CompiledStage(_Stage):
-    """A compiled function, to be called with arguments of the signature it was compiled for."""
+    """A compiled function. Call it with arguments of its signature."""
 
     __slots__ = ("_compiled", "_consts", "_giving", "_signature")
 
@@ -282,23 +282,23 @@ class CompiledStage(_Stage):
         self._consts, self._giving = consts, giving
 
     def as_text(self) -> str:
-        """The optimised HLO."""
+        """Return the optimized HLO."""
         return self._compiled.executable.hlo_text()
 
     def cost_analysis(self) -> dict[str, float]:
-        """XLA's estimates for the optimised program: 'flops', 'bytes accessed', ..."""
+        """Return XLA's estimates for the optimized module: 'flops', 'bytes accessed', ..."""
         return self._compiled.executable.cost_analysis()
 
     def memory_analysis(self) -> Any:
-        """Sizes in bytes: argument_size_in_bytes, output_size_in_bytes, temp_size_in_bytes, alias_size_in_bytes, ..."""
+        """Return sizes in bytes: argument_size_in_bytes, output_size_in_bytes, temp_size_in_bytes, ..."""
         return self._compiled.executable.memory_analysis()
 
     def runtime_executable(self) -> Any:
-        """The engine's own object."""
+        """Return jaxlib's own object."""
         return self._compiled.executable.loaded
 
     def call(self, *args: Any, **kwargs: Any) -> Any:
-        """The same as calling the object."""
+        """Call the function: `call(...)` is the same as calling the object."""
         return self(*args, **kwargs)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
@@ -332,15 +332,15 @@ class CompiledStage(_Stage):
 
     @property
     def input_shardings(self) -> tuple[Any, Any]:
-        """How the arguments are divided among devices: of the positional ones, and of the others by name.
+        """The shardings of the arguments: of the positional ones, and of the others by name.
 
-        None for an argument that the program does not use.
+        None for an argument that the executable does not use.
         """
         return self._tree_of_places(self._compiled.in_shardings)
 
     @property
     def output_shardings(self) -> Any:
-        """How the result is divided among devices, in its structure."""
+        """The shardings of the result, in its structure."""
         found = self._compiled.out_shardings
         if found is None:
             found = [single(self._compiled.device)] * len(self._compiled.out_avals)
@@ -348,9 +348,10 @@ class CompiledStage(_Stage):
 
     @property
     def input_formats(self) -> tuple[Any, Any]:
-        """How the arguments lie in memory and on devices: of the positional ones, and of the others by name.
+        """The formats (layout and sharding) of the arguments: of the positional ones, and of the
+        others by name.
 
-        For an argument that the program does not use a format that says neither.
+        Both fields are None for an argument that the executable does not use.
         """
         places = trees.leaves(self.input_shardings, _is_place)
         formats = map(_row_major, self._signature.in_avals, places)
@@ -358,7 +359,7 @@ class CompiledStage(_Stage):
 
     @property
     def output_formats(self) -> Any:
-        """How the result lies in memory and on devices, in its structure."""
+        """The formats (layout and sharding) of the result, in its structure."""
         places = trees.leaves(self.output_shardings, _is_place)
         return self.out_tree.unflatten(map(_row_major, self._compiled.out_avals, places))
 
@@ -372,7 +373,7 @@ class CompiledStage(_Stage):
         return self.in_tree.unflatten([by_place.get(i) for i in range(hidden, count)])
 
     def _check_divided(self, arrays: Sequence[ConcreteArray]) -> None:
-        """Raise for an argument that is bound to other places than the function was compiled for."""
+        """Raise for an argument that is committed to other devices than the function was compiled for."""
         args, kwargs = self.input_shardings
         wanted = [*trees.leaves(args, _is_place), *trees.leaves(kwargs, _is_place)]
         names = self._signature.names
@@ -389,7 +390,7 @@ class CompiledStage(_Stage):
                     )
 
     def _operands(self, args: tuple, kwargs: dict) -> list[ConcreteArray]:
-        """The flat arguments of a call, which must have the structure and types of the program."""
+        """Flatten the arguments of a call, and check their structure and types."""
         signature = self._signature
         if any(isinstance(x, Tracer) for x in trees.leaves((args, kwargs))):
             raise ArgumentError(

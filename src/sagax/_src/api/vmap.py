@@ -40,7 +40,7 @@ def vmap(
     spmd_axis_name: Any = None,
     sum_match: bool = False,
 ) -> Callable:
-    """`fun` mapped over an axis of its arguments, with every operation done for all examples at once.
+    """Map `fun` over an axis of its arguments, with vectorized operations.
 
     Args:
       in_axes: which axis of each positional argument is mapped: an int, None (not mapped), or a tuple
@@ -105,7 +105,7 @@ def _mapped(
     axis_size: Any,
     spmd_axis_name: Any,
 ) -> Callable:
-    """`vmap`, its options being as they should."""
+    """Map with checked options."""
 
     @functools.wraps(fun, updated=())
     def mapped(*args: Any, **kwargs: Any) -> Any:
@@ -126,7 +126,7 @@ def _mapped(
         )
         paths = functools.cache(lambda: arguments.leaf_paths(fun, args, kwargs))
         axes = _spread_in(fun, in_axes, args, kwargs)
-        # what is not mapped is passed on as it is, and may be anything
+        # unmapped arguments are passed unchanged, and may be anything
         mapped_leaves = [0 if axis is None else x for x, axis in zip(leaves, axes, strict=True)]
         arguments.check_operands(mapped_leaves, paths, "vmap", fun)
         in_dims = [
@@ -213,7 +213,7 @@ def _check_size(size: Any) -> Any:
 
 
 def _spread_in(fun: Any, in_axes: Any, args: tuple, kwargs: dict) -> list:
-    """The entry of `in_axes` for each leaf; keyword arguments are mapped over axis 0."""
+    """Return the entry of `in_axes` for each leaf; keyword arguments are mapped over axis 0."""
     spec = in_axes if isinstance(in_axes, tuple) else (in_axes,) * len(args)
     names = arguments.positional_names(fun, len(args))
     axes: list = []

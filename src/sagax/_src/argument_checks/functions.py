@@ -21,7 +21,7 @@ from sagax._src.diagnostics.errors import (
 
 
 def kind_of(x: Any) -> str:
-    """What messages call a value of the user's: "an array of type float32[3]", "a tuple of length 2"."""
+    """Describe a user's value for messages: "an array of type float32[3]", "a tuple of length 2"."""
     if x is None:
         return "None"
     if isinstance(x, (Array, np.ndarray)):
@@ -42,7 +42,10 @@ def kind_of(x: Any) -> str:
 
 
 def unusable_leaf(x: Any, function: str, path: str, other_way: str = "") -> SagaxError:
-    """The error for a leaf that is neither array nor number.
+    """Return the error for a leaf that is neither array nor number.
+
+    Args:     function: the called function.     path: the user's name for the leaf.
+    alternative: another way to pass such a value.
 
     Args:
       function: what was called.
@@ -126,7 +129,7 @@ def check_results(
                 got=kind_of(x),
                 expected="an array or a number",
                 fix=fix or "return arrays and numbers; keep other results outside",
-                leaf=x,  # for who may know what to do with it
+                leaf=x,  # the error knows the value
             )
 
 
@@ -137,6 +140,6 @@ def structure_error(
     fix: str | None = None,
     kind: Any = ArgumentError,
 ) -> SagaxError:
-    """The error about trees that differ at the places `found` (`trees.structure_mismatch`)."""
+    """Return the error for trees that differ at the paths `found` (`trees.structure_mismatch`)."""
     error = trees.mismatch_error(function, headline, found, kind=kind)
     return error.attach(fix=fix) if fix else error  # type: ignore[attr-defined,return-value]

@@ -1,28 +1,27 @@
-"""Insert fusion fences: keep XLA from recomputing a value for each reader.
+"""Insert fusion fences: keep XLA from recomputing a value for each consumer.
 
-XLA for the CPU merges a cheap operation into each operation that reads it, and so computes it as often
-as it is read in different places. It spares operations on several arrays where it sees that not all ways
-to a reader can be merged, but not what stands before an operation on one array (a sum, then an offset
-for each row, as in the derivative of a normalisation; a sum, then max(x, 0)). A residual stream is a chain
-of such values: merged into all that reads it, it is computed from its beginning at each place, and the
-time to compile and to run grows with the square of the depth. An optimization barrier after a value
-stops that: it is written to memory once, and read.
+XLA for the CPU fuses a cheap operation into each consumer, and so computes it once per fusion that reads
+it. It avoids that for operations on several arrays if not all paths to a consumer can be fused. It does not
+avoid it for what precedes an operation on one array. Examples: a sum, then an offset for each row, as in
+the derivative of a normalization; a sum, then max(x, 0). A residual stream is a chain of such values. Fused
+into all consumers, it is recomputed from its beginning in each, and the time to compile and to run is
+quadratic in the depth. An optimization barrier after a value stops that: it is stored once, and read.
 
-The rule: a value of inexact numbers, at least 1,024 of them, made element by element, gets a fence if it
-would be computed in two places or more and that costs more than writing and reading it.
+The rule: an elementwise value of inexact numbers, at least 1,024 of them, gets a fence if it would be
+computed in two fusions or more and that costs more than storing and reading it.
 
-- A reduction is a place, so is a result of the program, and so is what no operation is merged with (a
-  product of matrices, a convolution, a loop). An operation element by element is computed where its
-  readers are, one that moves elements at a place of its own within each: what a stencil reads at five
-  offsets is computed five times. Readers that meet in one place cost nothing.
-- XLA writes by itself what takes long (an exponential, a square root) and what is made of several arrays,
-  if it has several readers and one of them is reached over something that is written as well.
-- What computing takes is found from the first equation on: the arrays to read, the operations on the way.
+- A reduction is a fusion root, so is a result of the jaxpr, and so is an operation that never fuses (a
+  matrix product, a convolution, a loop). An elementwise operation is computed in the fusions of its
+  consumers. One that moves elements makes a separate access within each: a value that a stencil reads at
+  five offsets is computed five times. Consumers in the same fusion cost nothing.
+- XLA itself stores expensive values (an exponential, a square root) and values of several arrays,
+  if there are several consumers and the path to one of them has a stored value.
+- The cost of a value is derived from the first equation on: the arrays to read, the operations in between.
 
-What takes long to compute (the rounds of a cipher, a long chain of operations) is computed once whatever
-its size and dtype: each place compiles it again, and LLVM's vectorizer follows every way through it where
-it stands behind a condition, of which the rounds of one cipher have thousands. So it gets a fence if it
-would be computed in two places, and also before it is stretched, padded or joined to something else.
+An expensive value (the rounds of a cipher, a long chain of operations) is computed once whatever its size
+and dtype: each fusion compiles it again. Behind a condition, LLVM's vectorizer follows every path through
+it, thousands for the rounds of one cipher. So it gets a fence if it would be computed in two fusions, and
+also before it is broadcast, padded or concatenated.
 """
 
 from __future__ import annotations
@@ -50,17 +49,17 @@ def _() -> None:
     from sagax._src.primitives import slicing
 
 
-LEAST_ELEMENTS = 1024  # below, a loop of its own costs more than computing again
+LEAST_ELEMENTS = 1024  # below, a separate loop costs more than recomputation
 ONLY_LONG = math.inf
-_HEAVY = 80  # operations in a row that are computed once, however small the value
+_HEAVY = 80  # consecutive operations that are computed once, however small the value
 
-_MOST_PLACES, _MOST_READS = 4, 8  # counted up to here: more are as good as these
-# What writing an element costs, in reads of one: to memory, and while it stays in the processor's cache.
+_MOST_PLACES, _MOST_READS = 4, 8  # counted up to here: more are equivalent to these
+# The cost of storing an element, in reads of one: in memory, and in the processor's cache.
 _WRITE, _WRITE_NEAR = 3.0, 0.5
 _NEAR = 1 << 17  # bytes
-_MARGINS = 1.5  # a value with its margins is at most so many times as large
-_STEP = 0.05  # what computing costs, in reads, for each operation on the longest way to a value
-_WINDOW = 2048  # equations: what is read farther away is reached over something that is written
+_MARGINS = 1.5  # the size limit of a value with its padding, relative to the value
+_STEP = 0.05  # the cost of computing, in reads, for each operation on the longest path to a value
+_WINDOW = 2048  # equations: a consumer farther away is assumed to be behind a stored value
 _AHEAD = (1 << (_WINDOW + 1)) - 1
 
 Places = frozenset
@@ -68,25 +67,27 @@ _NOTHING = _NOWHERE = frozenset()
 
 
 class _Made(NamedTuple):
-    """What it takes to compute an element of a value: the arrays to read, the operations in a row."""
+    """Describe the cost of an element of a value: the arrays to read, the number of consecutive operations."""
 
     reads: frozenset
     steps: int
 
 
 class _Fenced(NamedTuple):
-    """A program with fences, and what one that calls it needs to know."""
+    """Hold a fenced jaxpr, and the facts that a calling jaxpr needs."""
 
     jaxpr: Jaxpr
-    inputs: list[Places]  # where each input would be computed; ("out", k): where output k is
-    delicate: list[bool]  # whether an input that is long to compute is to be written
-    outputs: list[_Made | None]  # from which inputs; None for those that are written
+    inputs: list[Places]  # the fusions that would compute each input; ("out", k): that of output k
+    delicate: list[bool]  # whether an expensive input is to be stored
+    outputs: list[
+        _Made | None
+    ]  # the inputs that each output is computed from; None for stored ones
 
 
 def fenced(jaxpr: Jaxpr, least_elements: float = LEAST_ELEMENTS) -> Jaxpr:
-    """`jaxpr` with an optimization barrier after each value that is better computed once.
+    """Insert an optimization barrier in `jaxpr` after each value that is better computed once.
 
-    Values of fewer than `least_elements` get one only if they take long to compute.
+    Values of fewer than `least_elements` get one only if they are expensive.
     """
     return _fenced(jaxpr, least_elements).jaxpr
 
@@ -117,7 +118,7 @@ def _with_fences(jaxpr: Jaxpr, least: float) -> _Fenced:
 
 
 class _Moved:
-    """A place, or an array, as it is seen by way of an equation that moves elements."""
+    """A fusion, or an array, as accessed through an equation that moves elements."""
 
     __slots__ = ("number", "seen")
 
@@ -127,19 +128,21 @@ class _Moved:
 
 
 class _Meeting(NamedTuple):
-    """How the equations of a program meet their readers."""
+    """Classify the operands of a jaxpr's equations for fusion."""
 
     kinds: list[int]
     stretched: set[Any]  # values of one number for each row, or one in all
-    long: set[Any]  # values that are long to compute, if nothing on the way is written
-    least: float  # elements of a value that is large
+    long: set[Any]  # expensive values, if no intermediate value is stored
+    least: float  # the number of elements of a large value
     stretching: dict[
         int, list[Any]
-    ]  # equations: operands that they compute again, or at a condition
+    ]  # equations: operands that they recompute, or compute under a condition
     moved: dict[tuple[int, Any], _Moved]
 
     def by_way_of(self, number: int, seen: frozenset) -> frozenset:
-        """Places or arrays by way of an equation: the same objects each time, which compare quickly."""
+        """Access fusions or arrays through an equation: return the same objects each time, which compare
+        quickly.
+        """
         found = []
         for one in seen:
             key = number, one
@@ -152,7 +155,7 @@ class _Meeting(NamedTuple):
 def _meeting(jaxpr: Jaxpr, called: Sequence[_Fenced | None], least: float) -> _Meeting:
     kinds = []
     stretched: set[Any] = set()
-    depths: dict[Any, int] = {}  # operations in a row
+    depths: dict[Any, int] = {}  # consecutive operations
     stretching: dict[int, list[Any]] = {}
     depth_of = depths.get
     for number, (eqn, inner) in enumerate(zip(jaxpr.eqns, called)):
@@ -163,7 +166,7 @@ def _meeting(jaxpr: Jaxpr, called: Sequence[_Fenced | None], least: float) -> _M
         elif primitive is div_p and not _whole(eqn.invars[1], eqn, stretched):
             kind = (
                 Fusion.INLINE
-            )  # a product with the inverse, which is computed before it is stretched
+            )  # a product with the reciprocal, which is computed before it is broadcast
         kinds.append(kind)
         if inner is not None:
             for v, through in zip(eqn.outvars, inner.outputs):
@@ -197,12 +200,12 @@ def _meeting(jaxpr: Jaxpr, called: Sequence[_Fenced | None], least: float) -> _M
 
 
 def _inputs_of(made: _Made) -> list[int]:
-    """The inputs of a program that a result of it is computed from."""
+    """Return the inputs of a jaxpr that a result of it is computed from."""
     return [r[1] for r in made.reads if isinstance(r, tuple) and r[0] == "in"]
 
 
 def _grows(v: Any, out: Any) -> bool:
-    """Whether each element of an operand is read for several of the result."""
+    """Return whether each element of an operand is read for several of the result."""
     return not dims.same_shape(v.aval.shape, out.aval.shape) and (
         not (dims.is_static(v.aval.shape) and dims.is_static(out.aval.shape))
         or v.aval.size < out.aval.size
@@ -210,25 +213,26 @@ def _grows(v: Any, out: Any) -> bool:
 
 
 def _whole(v: Any, eqn: Eqn, stretched: set[Any]) -> bool:
-    """Whether an operand has a number of its own for each of the result."""
+    """Return whether an operand has a separate number for each of the result."""
     return type(v) is Var and v not in stretched and v.aval.shape == eqn.outvars[0].aval.shape
 
 
 def _places(
     jaxpr: Jaxpr, called: Sequence[_Fenced | None], meeting: _Meeting
 ) -> tuple[dict[Any, Places], set[Any], set[Any]]:
-    """Where each value would be computed; those that XLA writes without fences; those that are stretched.
+    """Return the fusions that compute each value; the values that XLA stores without fences; the broadcast
+    ones.
 
-    Whether XLA spares a value depends on what lies between it and its readers. `reached` and `over`
-    hold, for each equation, itself and which of the next ones need its result, and which of these need it
-    by way of something that is written: bit d stands for the one d equations later.
+    Whether XLA stores a value depends on the operations between it and its consumers. `reached` and `over`
+    hold bit sets for each equation: itself and the next ones that need its result, and those of them that
+    need it through a stored value. Bit d stands for the equation d positions later.
     """
     places: dict[Any, Places] = {}
     readers: dict[Any, list[int]] = {}
-    own: dict[Any, Places] = {}  # of values that are computed once: their readers find them there
+    own: dict[Any, Places] = {}  # of values that are computed once: their consumers read them there
     written: set[Any] = set()
     results = {v for v in jaxpr.outvars if type(v) is Var}
-    apart = set(results)  # what is read by something that nothing is merged with
+    apart = set(results)  # operands of operations that never fuse
     delicate: set[Any] = set()
     eqns, kinds, long_ones = jaxpr.eqns, meeting.kinds, meeting.long
     reached, over = [0] * len(eqns), [0] * len(eqns)
@@ -321,7 +325,7 @@ def _places(
                     where |= of(v)
                 if kind == Fusion.MOVES_ELEMENTS:
                     where = meeting.by_way_of(number, where)
-            for v in eqn.invars:  # as `computed` does: most equations come here
+            for v in eqn.invars:  # like `computed` (inlined: most equations come here)
                 if type(v) is Var:
                     before = places.get(v)
                     if before is None:
@@ -336,7 +340,7 @@ def _places(
 
 
 def _of_several(eqn: Eqn, meeting: _Meeting) -> bool:
-    """Whether an operation reads several arrays of the size of its result."""
+    """Return whether an operation reads several arrays of the size of its result."""
     whole = {v for v in eqn.invars if _whole(v, eqn, meeting.stretched)}
     return len(whole) > 1 and eqn.primitive.elementwise
 
@@ -348,7 +352,7 @@ def _may_have_fence(eqn: Eqn, v: Any, meeting: _Meeting) -> bool:
 
 
 def _is_large(v: Any, least: float) -> bool:
-    """Whether a value is large enough for a loop of its own to pay."""
+    """Return whether a value is large enough for a separate loop to pay."""
     aval = v.aval
     return dtypes.is_inexact(aval.dtype) and dims.is_static(aval.shape) and aval.size >= least
 
@@ -360,9 +364,11 @@ def _chosen(
     places: dict[Any, Places],
     written: set[Any],
 ) -> tuple[set[Any], dict[Any, _Made]]:
-    """The values that cost more to compute again than to write and read; what the others are computed from."""
+    """Choose the values that cost more to recompute than to store and read; return also the sources of the
+    others.
+    """
     fences: dict[Any, _Made] = {}
-    merged_again: set[Any] = set()  # in several places, and better so
+    merged_again: set[Any] = set()  # in several fusions, and cheaper if stored
     results = {v for v in jaxpr.outvars if type(v) is Var}
     made: dict[Any, _Made] = {}
     stretched = {v for again in meeting.stretching.values() for v in again if v in meeting.long}
@@ -389,10 +395,10 @@ def _chosen(
                         reads |= m.reads
                     if m.steps > steps:
                         steps = m.steps
-            if kind == Fusion.MOVES_ELEMENTS:  # elsewhere in the array is another read
+            if kind == Fusion.MOVES_ELEMENTS:  # another offset in the array is another read
                 reads = meeting.by_way_of(number, reads)
             steps += eqn.primitive.latency
-            if kind == Fusion.EXPENSIVE:  # as if written, unless it takes so long to get there
+            if kind == Fusion.EXPENSIVE:  # as if stored, unless it is expensive
                 if steps < _HEAVY:
                     continue
                 reads = frozenset(eqn.outvars)
@@ -415,7 +421,7 @@ def _chosen(
                     continue
                 merged_again.add(v)
             made[v] = found
-    # What reads a value that gets no fence is where that is computed, which may be one place for several.
+    # A consumer that gets no fence is computed in its own fusions, which may be one for several consumers.
     known: dict[Any, Places] = {}
     for v in reversed(list(fences)):
         where = frozenset([p for q in places[v] for p in _behind(q, merged_again, places, known)])
@@ -428,7 +434,7 @@ def _chosen(
 def _behind(
     place: Any, merged: set[Any], places: dict[Any, Places], known: dict[Any, Places]
 ) -> Places:
-    """Where a place is, if it is a value that is merged with its readers."""
+    """Return the fusion of a value that is fused with its consumers."""
     path = []
     while type(place) is _Moved:
         path.append(place.number)
@@ -436,7 +442,9 @@ def _behind(
     found = frozenset({place})
     if type(place) is Var and place in merged:
         if place not in known:
-            known[place] = found  # as a reader of its own: it is written for what is not merged
+            known[place] = (
+                found  # like a separate consumer: it is stored for an operation that never fuses
+            )
             others = [q for q in places[place] if q is not place]
             inside = [p for q in others for p in _behind(q, merged, places, known)]
             known[place] = frozenset(inside) | (found & places[place])
@@ -445,21 +453,21 @@ def _behind(
 
 
 def _worth_it(v: Any, where: Places, found: _Made, result: bool, least: float) -> bool:
-    """Whether computing a value again in the other places costs more than writing and reading it."""
+    """Return whether recomputing a value in the other fusions costs more than storing and reading it."""
     if found.steps >= _HEAVY:
         return len(where) > 1
     if not _is_large(v, least):
         return False
     again = (len(where) - 1) * (len(found.reads) + _STEP * found.steps)
     if v in where or result:
-        once = len(where) - 1 + _WRITE_NEAR  # it is written in any case
+        once = len(where) - 1 + _WRITE_NEAR  # it is stored anyway
     else:
         once = len(where) + (_WRITE if _bytes(v.aval) > _NEAR else _WRITE_NEAR)
     return again > once
 
 
 def _through(inner: _Made, v: Any, operands: Sequence[Any], of: Callable[[Any], _Made]) -> _Made:
-    """What it takes to compute the result of a call, from what its program says of its inputs."""
+    """Derive the cost of a call's result from its jaxpr's inputs."""
     reads: set = set()
     steps = 0
     for r in inner.reads:
@@ -474,7 +482,7 @@ def _through(inner: _Made, v: Any, operands: Sequence[Any], of: Callable[[Any], 
 
 
 def _called(eqn: Eqn, least: float) -> _Fenced | None:
-    """What is known of the program that XLA puts in the place of a call."""
+    """Return the fenced jaxpr of a call that XLA inlines."""
     held = [v for v in eqn.params.values() if isinstance(v, (ClosedJaxpr, Jaxpr))]
     if len(held) != 1:
         return None
@@ -484,7 +492,7 @@ def _called(eqn: Eqn, least: float) -> _Fenced | None:
 
 
 def _behind_pads(jaxpr: Jaxpr, fences: set[Any]) -> set[Any]:
-    """The fences, where only a pad reads a value behind that: it is written with its margins at once."""
+    """Return the fences, those read only by a pad moved behind it: the value is stored with its padding."""
     pads = [
         eqn
         for eqn in jaxpr.eqns
@@ -511,7 +519,7 @@ def _bytes(aval: Any) -> int:
 
 
 def _rewritten(jaxpr: Jaxpr, eqns: Sequence[Eqn], fences: set[Any]) -> Jaxpr:
-    behind: dict[Any, Var] = {}  # a value -> the same behind its fence
+    behind: dict[Any, Var] = {}  # a value -> its fenced form
 
     def read(atoms: Sequence[Any]) -> list:
         return [behind.get(v, v) if type(v) is Var else v for v in atoms]

@@ -1,14 +1,15 @@
-"""Re-rolling: the rounds of a loop that Python unrolled while tracing, as one scan.
+"""Reroll loops: turn iterations that Python unrolled while tracing into one scan.
 
-A Python loop leaves its body in the program once for each round, and the compiler works on each of them.
-Here rounds are found again: stretches of equations that repeat, equal up to the names of variables. What
-an equation reads is the same in every round (a constant of the scan), comes from the same equation of
-its own round or of the round before (the carry), or was there before the loop and differs from round to
-round (a sequence: a slice of one array where that can be seen, otherwise stacked). What is read after the
-loop is the last carry or a stacked result. The values are those of the unrolled program up to rounding.
+A Python loop leaves its body in the jaxpr once for each iteration, and the compiler works on each of them.
+This pass finds the iterations: repeated sequences of equations, equal up to the names of variables. An
+operand of an equation falls into one of three classes. It is the same in every iteration (a constant of the
+scan). It comes from the same equation of this iteration or of the previous one (the carry). Or it existed
+before the loop and differs between iterations (a sequence: a slice of one array if possible, otherwise
+stacked). Values that are read after the loop are the last carry or a stacked result. Results are equal up
+to rounding.
 
-A scan costs some microseconds a round, and an unrolled loop the compilation of each round: only long loops
-are rolled, and only where little has to be stacked.
+A scan costs some microseconds per iteration, and an unrolled loop the compilation of each: only long loops
+are rolled, and only if little has to be stacked.
 """
 
 from __future__ import annotations
@@ -51,7 +52,7 @@ _VIEWS = frozenset((slice_p, squeeze_p, reshape_p))
 
 
 def rerolled(jaxpr: Jaxpr) -> Jaxpr:
-    """`jaxpr` with long repetitions as scans, also in the programs that it holds."""
+    """Rewrite long repetitions in `jaxpr` as scans, also in its sub-jaxprs."""
     return derived(jaxpr, (memo_keys.REROLLED,), lambda: _rerolled(jaxpr))
 
 
@@ -75,7 +76,7 @@ def _static(jaxpr: Jaxpr) -> bool:
 
 
 def _takes_a_row(eqn: Eqn) -> bool:
-    """Whether an equation takes one index of one dimension."""
+    """Return whether an equation takes one index of one dimension."""
     if eqn.primitive is not slice_p:
         return False
     shape, out = eqn.invars[0].aval.shape, eqn.outvars[0].aval.shape
@@ -86,17 +87,19 @@ def _takes_a_row(eqn: Eqn) -> bool:
 
 
 class _Program:
-    """The equations of a jaxpr, without the views of its inputs and of arrays that are taken apart by rows."""
+    """Hold the equations of a jaxpr, without the views of its inputs and of unstacked arrays."""
 
     def __init__(self, jaxpr: Jaxpr) -> None:
         self.jaxpr = jaxpr
         self.eqns: list[Eqn] = []
-        self.views: dict[Any, tuple[Any, list[Eqn]]] = {}  # a view -> its root, the steps to it
+        self.views: dict[
+            Any, tuple[Any, list[Eqn]]
+        ] = {}  # a view -> its root, the equations between them
         self.hanging: dict[Any, list[Eqn]] = {}  # a root -> the equations of its views, in order
-        self.parts: dict[Any, tuple[Any, int, int]] = {}  # of an unstacked array: it, axis, number
+        self.parts: dict[Any, tuple[Any, int, int]] = {}  # of an unstacked array: it, axis, index
         self.made: dict[
             Any, tuple[int, int]
-        ] = {}  # a variable -> its equation, its place among results
+        ] = {}  # a variable -> its equation, its position among the results
         roots = {*jaxpr.constvars, *jaxpr.invars}
         rows = Counter(eqn.invars[0] for eqn in jaxpr.eqns if _takes_a_row(eqn))
         for eqn in jaxpr.eqns:
@@ -114,7 +117,7 @@ class _Program:
             self.eqns.append(eqn)
 
     def with_views(self, eqns: Iterable[Eqn]) -> list[Eqn]:
-        """Equations, each followed by the views of what it makes."""
+        """Return equations, each followed by the views of its results."""
         out: list[Eqn] = []
         for eqn in eqns:
             out.append(eqn)
@@ -128,7 +131,7 @@ class _Program:
 
 
 def _codes(eqns: Sequence[Eqn]) -> list[int]:
-    """A number for each equation, equal where they differ in variables and values of literals only."""
+    """Number each equation; equal numbers differ in variables and values of literals only."""
     numbers: dict[Any, int] = {}
     codes = []
     for i, eqn in enumerate(eqns):
@@ -139,14 +142,14 @@ def _codes(eqns: Sequence[Eqn]) -> list[int]:
                 params = tuple([(n, parameter_key(p)) for n, p in eqn.params.items()])
                 key = (eqn.primitive, params, operands, *[v.aval for v in eqn.outvars])
                 hash(key)
-            except TypeError:  # a parameter that cannot be compared
+            except TypeError:  # an unhashable parameter
                 key = i
         codes.append(numbers.setdefault(key, len(numbers)))
     return codes
 
 
 def _may_repeat(eqns: Sequence[Eqn]) -> bool:
-    """Whether there are long repetitions if nothing but primitives and types is looked at."""
+    """Return whether there are long repetitions if only primitives and types are compared."""
     numbers: dict[Any, int] = {}
     codes = []
     for eqn in eqns:
@@ -157,7 +160,7 @@ def _may_repeat(eqns: Sequence[Eqn]) -> bool:
 
 
 def _often(codes: Sequence[int]) -> bool:
-    """Whether there is a row of codes of which each is frequent enough for a loop, and one is in that row."""
+    """Return whether there is a run of codes, each frequent enough for a loop, one of which is in that run."""
     total = Counter(codes)
     begin = 0
     for end, code in enumerate((*codes, None)):
@@ -173,7 +176,7 @@ def _often(codes: Sequence[int]) -> bool:
 
 
 class _Stretch(NamedTuple):
-    """Equations that repeat those `period` before them, from `start + period` to `stop`."""
+    """A range of equations that repeat those `period` before them, from `start + period` to `stop`."""
 
     start: int
     stop: int
@@ -181,9 +184,9 @@ class _Stretch(NamedTuple):
 
 
 def _stretches(codes: Sequence[int]) -> list[_Stretch]:
-    """Where codes repeat: of those that overlap the longest, in their order in the program.
+    """Find ranges of repeated codes: of overlapping ones the longest, in their order in the jaxpr.
 
-    The first comes first, since what a later loop reads of it is seen as slices once it is rolled.
+    The first comes first: once it is rolled, a later loop may read slices of its results.
     """
     n = len(codes)
     last: dict[Any, int] = {}
@@ -226,7 +229,7 @@ def _with_one_loop(jaxpr: Jaxpr, least: int) -> Jaxpr | None:
 
 
 def _large_products(eqns: Sequence[Eqn]) -> bool:
-    """Whether a round multiplies matrices that are not small, or convolves."""
+    """Return whether an iteration multiplies matrices that are not small, or convolves."""
     count = 0
     for eqn in eqns:
         if eqn.primitive is convolution.conv_general_dilated_p:
@@ -238,14 +241,14 @@ def _large_products(eqns: Sequence[Eqn]) -> bool:
     return count > tuning.REROLL_MAX_MULTIPLICATIONS
 
 
-# -- rounds -----------------------------------------------------------------------------------------
+# -- iterations -------------------------------------------------------------------------------------
 
 
 def _rounds(program: _Program, stretch: _Stretch) -> tuple[int, int, int] | None:
-    """The loop in a stretch: its first equation, the length of a round, the number of rounds.
+    """Find the loop in a stretch: its first equation, the length of an iteration, the number of iterations.
 
-    The longest piece in which each operand is the same value as one round before, or what the same
-    equation gave one round later, or was there before the stretch.
+    It is the longest interval in which each operand is one of three: the same value as one iteration
+    before, the result of the same equation one iteration later, or a value from before the stretch.
     """
     eqns, made = program.eqns, program.made
     start, stop, period = stretch
@@ -256,13 +259,15 @@ def _rounds(program: _Program, stretch: _Stretch) -> tuple[int, int, int] | None
         begin, end = max(pieces, key=lambda piece: piece[1] - piece[0])
         if (end - begin) // period >= tuning.REROLL_MIN_ITERATIONS - 1 or late < 0:
             break
-        start = late + 1  # something that all later rounds read is made inside: begin behind it
+        start = (
+            late + 1
+        )  # all later iterations read a value that is computed inside: begin after it
     begin -= period
     best = 0, 0
     for offset in _least_carried(eqns, made, begin, end, period):
         first = begin + offset
         rounds = (end - first) // period
-        # The round before often fits too: what it reads of an earlier one is what the loop begins with.
+        # The previous iteration often fits too: its operands of an earlier one become the initial carry.
         if first - period >= start and _fits_before(program, first, period):
             first, rounds = first - period, rounds + 1
         best = max(best, (rounds, -first))
@@ -273,7 +278,7 @@ def _rounds(program: _Program, stretch: _Stretch) -> tuple[int, int, int] | None
 def _pieces(
     program: _Program, start: int, stop: int, period: int
 ) -> tuple[list[tuple[int, int]], int]:
-    """The intervals in which equations match those of the round before; the last shared value made inside."""
+    """Find the intervals in which equations match those of the previous iteration; the last shared value inside."""
     pieces: list[tuple[int, int]] = []
     late = -1
     begin = start + period
@@ -301,7 +306,7 @@ def _pieces(
 
 
 def _fits_before(program: _Program, begin: int, period: int) -> bool:
-    """Whether the loop may begin one round earlier than `begin`."""
+    """Return whether the loop may begin one iteration earlier than `begin`."""
     first, made = begin - period, program.made
     for i in range(begin, begin + period):
         for a, b in zip(program.eqns[i - period].invars, program.eqns[i].invars):
@@ -318,7 +323,7 @@ def _fits_before(program: _Program, begin: int, period: int) -> bool:
 
 
 def _least_carried(eqns: Sequence[Eqn], made: dict, begin: int, end: int, period: int) -> list[int]:
-    """Where a round may begin so that the fewest bytes pass from one to the next."""
+    """Find the start of an iteration with the fewest bytes of carry."""
     last: dict[Any, int] = {}
     for i in range(end - period, end):
         for v in eqns[i].invars:
@@ -330,7 +335,7 @@ def _least_carried(eqns: Sequence[Eqn], made: dict, begin: int, end: int, period
         if reader - maker > 2 * period:
             return []
         for x in range(maker + 1, reader + 1):
-            # more than a round later it would be a value of the round before the last one
+            # more than an iteration later it would be a value of the iteration before the last one
             late = x > maker + period
             across[(x - begin) % period] += math.inf if late else 1 + _bytes(v.aval)
     least = min(across)
@@ -349,7 +354,7 @@ def _same_type(a: Any, b: Any) -> bool:
 
 
 class _Builder:
-    """Equations to be put before and after the loop."""
+    """Build the equations before and after the loop."""
 
     def __init__(self) -> None:
         self.eqns: list[Eqn] = []
@@ -362,7 +367,7 @@ class _Builder:
 
 
 class _Inputs:
-    """Variables of the body for what it reads from outside, one for each different thing."""
+    """Create variables of the body for its inputs, one for each distinct input."""
 
     def __init__(self) -> None:
         self.known: dict[Any, Var] = {}
@@ -376,7 +381,7 @@ class _Inputs:
 
 
 def _loop(program: _Program, begin: int, period: int, rounds: int, least: int) -> Jaxpr | None:
-    """The program with these rounds as a scan; None where that would not pay."""
+    """Return the jaxpr with these iterations as a scan; None if that would not pay."""
     jaxpr, eqns, made = program.jaxpr, program.eqns, program.made
     end = begin + period * rounds
 
@@ -384,7 +389,7 @@ def _loop(program: _Program, begin: int, period: int, rounds: int, least: int) -
         return begin + k * period <= made.get(v, (-1, 0))[0] < begin + (k + 1) * period
 
     consts, carries, sequences = _Inputs(), _Inputs(), _Inputs()
-    inside: dict[Any, Var] = {}  # what round 1 makes -> the body's variable
+    inside: dict[Any, Var] = {}  # a result of iteration 1 -> the body's variable
     body: list[Eqn] = []
     for j in range(begin, begin + period):
         template = eqns[j + period]
@@ -410,14 +415,14 @@ def _loop(program: _Program, begin: int, period: int, rounds: int, least: int) -
         body.append(template.replace(invars=operands, outvars=results))
 
     def output(v: Any) -> Var:
-        """The body's variable of what round 0 calls `v`."""
+        """Return the body's variable for `v` of iteration 0."""
         at, k = made[v]
         return inside[eqns[at + period].outvars[k]]
 
     if any(not _same_type(output(v), init) for v, init in carries.given):
         return None
     if rounds > tuning.REROLL_MIN_ITERATIONS:
-        # The first or last round may read something else than the slice that the others read.
+        # The first or last iteration may read something else than the slice that the others read.
         for every in sequences.given:
             if _slice_of(program, every) is None:
                 if _slice_of(program, every[:-1]) is not None:
@@ -438,7 +443,7 @@ def _loop(program: _Program, begin: int, period: int, rounds: int, least: int) -
                for i, (v, _) in enumerate(carries.given)}  # fmt: skip
     kept: dict[
         Any, list[tuple[int, Any]]
-    ] = {}  # of round 0's variables: rounds that are read later
+    ] = {}  # of iteration 0's variables: iterations that are read after the loop
     inits = [init for _, init in carries.given]
     next_carry = [output(v) for v, _ in carries.given]
     unread: list[Var] = []
@@ -462,7 +467,7 @@ def _loop(program: _Program, begin: int, period: int, rounds: int, least: int) -
             unread.append(Var(v.aval))
             next_carry.append(output(zeroth))
             final.append(v)
-    # rows that are read one by one afterwards, and those that are stacked before, take equations too
+    # rows that are read one by one after the loop, and those that are stacked before, take equations too
     separate = rounds * sum(eqn.primitive is stack_p for eqn in before.eqns)
     if separate + 2 * sum(map(len, kept.values())) >= rounds * period:
         return None
@@ -503,7 +508,7 @@ def _loop(program: _Program, begin: int, period: int, rounds: int, least: int) -
 
 
 def _read_after(program: _Program, begin: int, end: int) -> dict[Any, None]:
-    """What the equations from `begin` to `end` make that is read elsewhere, in order."""
+    """Return the results of the equations from `begin` to `end` that are read elsewhere, in order."""
     found: dict[Any, None] = {}
     readers = [v for eqn in program.eqns[end:] for v in eqn.invars]
     for v in (*readers, *program.jaxpr.outvars):
@@ -515,13 +520,13 @@ def _read_after(program: _Program, begin: int, end: int) -> dict[Any, None]:
 def _varies(
     read: dict, eqns: Sequence[Eqn], begin: int, place: int, k: int, period: int, rounds: int
 ) -> bool:
-    """Whether also an earlier round's result of this equation is read."""
+    """Return whether also an earlier iteration's result of this equation is read."""
     earlier = (eqns[begin + place + n * period].outvars[k] for n in range(rounds - 1))
     return any(v in read for v in earlier)
 
 
 def _row(whole: Var, number: int, v: Var) -> list[Eqn]:
-    """The equations that take `v` as row `number` of `whole`."""
+    """Build the equations that compute `v` as row `number` of `whole`."""
     shape = whole.aval.shape
     row = Var(v.aval.update(shape=(1, *shape[1:])))
     start, limit = (number, *[0] * (len(shape) - 1)), (number + 1, *shape[1:])
@@ -554,9 +559,9 @@ def _broadcast_params(shape: tuple) -> dict[str, Any]:
 def _stacked(
     program: _Program, before: _Builder, sequences: Sequence[list], rounds: int
 ) -> tuple[list | None, bool]:
-    """Each sequence as one array, and whether the scan runs through them backwards.
+    """Return each sequence as one array, and whether the scan runs through them backwards.
 
-    None where too much would have to be copied.
+    None if too much would have to be copied.
     """
     slices = [_slice_of(program, every) for every in sequences]
     steps = [found[2] for found in slices if found is not None]
@@ -575,7 +580,7 @@ def _stacked(
 
 
 def _slice_of(program: _Program, every: Sequence[Any]) -> tuple[Any, int, int, int] | None:
-    """The array, first index, step and axis, where the values are its slices at equal distances."""
+    """Return array, first index, step and axis, if the values are its slices at equal distances."""
     numbers = []
     first: tuple | None = None
     for v in every:
@@ -603,7 +608,7 @@ def _slice_of(program: _Program, every: Sequence[Any]) -> tuple[Any, int, int, i
 
 
 def _one_slice(program: _Program, v: Any) -> tuple[Any, int, int, tuple] | None:
-    """Array, axis, index and the shapes on the way, where `v` is one row of an array."""
+    """Return array, axis, index and the intermediate shapes, if `v` is one row of an array."""
     root, steps = program.views.get(v, (None, []))
     if not steps or steps[0].primitive is not slice_p:
         return None
@@ -629,7 +634,7 @@ def _as_slice(
     rounds: int,
     reverse: bool,
 ) -> Any:
-    """The values at `first`, `first + step`, ... of an axis, along a new first one; `reverse`: the last first."""
+    """Slice `first`, `first + step`, ... of an axis, along a new first one; `reverse`: the last first."""
     last = first + step * (rounds - 1)
     low, high = min(first, last), max(first, last)
     shape = root.aval.shape

@@ -16,12 +16,12 @@ __all__ = ["DeviceConflictError", "conflict", "inherit", "note"]
 
 
 class DeviceConflictError(ArgumentValueError):
-    """Arrays that are bound to different devices meet in one computation."""
+    """Arrays that are committed to different devices are operands of one computation."""
 
     code = "SX0203"
 
     def details(self) -> Details:
-        """Where each of them was bound."""
+        """Show where each of them was committed."""
         labels = []
         for name, where, stack in self.facts.get("bound", ()):
             place = user_span(stack)
@@ -30,19 +30,19 @@ class DeviceConflictError(ArgumentValueError):
         return Details(labels=tuple(labels))
 
 
-DeviceConflictError.__module__ = "sagax.errors"  # its public home
+DeviceConflictError.__module__ = "sagax.errors"  # its public module
 
 
 def note(array: ConcreteArray) -> ConcreteArray:
-    """The array, which keeps in mind that it was bound to its device by the call now at work."""
+    """Record that the current call committed the array; return it."""
     array._committed_at = source_stacks.stack()
     return array
 
 
 def inherit(results: Sequence[Any], operands: Sequence[ConcreteArray]) -> None:
-    """Results lie where an operand was bound: they keep in mind where that happened."""
+    """Propagate the commit sites of operands to results."""
     for x in operands:
-        # unset: bound to nothing, or by no call of the user's
+        # unset: uncommitted, or not by a user's call
         stack = getattr(x, "_committed_at", None)
         if stack is not None:
             for result in results:
@@ -57,7 +57,7 @@ def conflict(
     where: Callable[[ConcreteArray], Any],
     names: Sequence[str] | None = None,
 ) -> DeviceConflictError:
-    """The error for two operands, by position, that are bound to different places."""
+    """Return the error for two operands, by position, that are committed to different devices."""
     bound = []
     for i in (first, second):
         name = names[i] if names is not None and i < len(names) else f"operand {i}"

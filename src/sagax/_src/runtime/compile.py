@@ -1,4 +1,4 @@
-"""From a jaxpr to an executable, and running it on arrays."""
+"""Compile a jaxpr to an executable, and run it on arrays."""
 
 from __future__ import annotations
 
@@ -51,9 +51,9 @@ _COMPILING: Final = "/jax/core/compile/backend_compile_duration"
 
 
 class Lowered:
-    """The StableHLO text of a jaxpr for a platform; `kept` tells which inputs it takes.
+    """The StableHLO text of a jaxpr for a platform; `kept` lists the inputs it uses.
 
-    `aliases` says of donated inputs which result takes over their memory.
+    `aliases` maps donated inputs to the results that reuse their memory.
     """
 
     __slots__ = ("callbacks", "jaxpr", "inspected", "kept", "name", "platform", "shardings", "text")
@@ -67,7 +67,7 @@ class Lowered:
         keep_unused: bool = False,
         aliases: Mapping[int, int] = _NONE,
         place: Any = None,
-        results: Sequence[Any] = (),  # the shardings of the results, where these are asked for
+        results: Sequence[Any] = (),  # the requested shardings of the results, if any
     ) -> None:
         jaxpr = prune_jaxpr(jaxpr)
         used = used_inputs(jaxpr)
@@ -101,16 +101,18 @@ class Lowered:
                 platform=platform,
                 name=name,
                 donated=tuple(inner),
-                aliases=inner if shardings is None else None,  # the parts of a result may be others
+                aliases=inner
+                if shardings is None
+                else None,  # the shards of a result may differ in shape
                 shardings=shardings,
                 inspected=self.inspected,
             )
 
 
 def _unroll_threshold(settings: config.Settings) -> int | None:
-    """Up to what size loops of a program for the CPU are unrolled; None: as LLVM does by itself.
+    """Return the size up to which loops are unrolled on the CPU; None: LLVM's default.
 
-    Exact programs are left to LLVM, and so is what XLA_FLAGS says about it.
+    Exact jaxprs use LLVM's default, and XLA_FLAGS has priority.
     """
     if settings.exact is True or "unroll-threshold" in os.environ.get("XLA_FLAGS", ""):
         return None
@@ -118,9 +120,9 @@ def _unroll_threshold(settings: config.Settings) -> int | None:
 
 
 def _loops_in_steps(options: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The options with which the bodies of small loops do not become one kernel.
+    """Return the options that keep the bodies of small loops from becoming one kernel.
 
-    In one kernel products and sums are contracted, whatever stands between them in the program.
+    One kernel would contract products and sums, across all operations in between.
     """
     given = options.get("xla_disable_hlo_passes")
     passes = [*([given] if given else []), "small-while-loop-hoisting"]
@@ -130,7 +132,7 @@ def _loops_in_steps(options: Mapping[str, Any]) -> Mapping[str, Any]:
 class Compiled:
     """An executable for one device, or for those of a `Placement`. `run` takes and returns buffers.
 
-    On several devices `in_shardings` and `out_shardings` tell how arguments and results are divided.
+    On several devices `in_shardings` and `out_shardings` are those of arguments and results.
     """
 
     __slots__ = (
@@ -206,7 +208,7 @@ class Compiled:
 
 
 def _in_terms_of_operands(tiles: Tiles, place: Placement) -> NamedSharding:
-    """What the engine chose, over the first mesh of the operands in whose terms it can be said."""
+    """Express a sharding chosen by XLA over the first mesh of the operands that fits."""
     found = described(tiles, place.mesh)
     others = dict.fromkeys([s.mesh for s in place.shardings if s is not None])
     if found.mesh is place.mesh or len(others) < 2:
@@ -221,7 +223,7 @@ def _in_terms_of_operands(tiles: Tiles, place: Placement) -> NamedSharding:
 
 
 def _in_order(run: Callable, devices: tuple, ins: Any, outs: Any) -> Callable:
-    """`run`, for arrays over meshes that have the devices of the program in another order."""
+    """Wrap `run` for arrays over meshes with another order of the devices."""
     strange_in = [i for i, s in enumerate(ins) if s._device_assignment != devices]
     strange_out = [i for i, s in enumerate(outs) if s._device_assignment != devices]
     if not (strange_in or strange_out):
@@ -242,7 +244,7 @@ def _in_order(run: Callable, devices: tuple, ins: Any, outs: Any) -> Callable:
 def placement(
     arrays: Sequence[ConcreteArray], names: Callable[[], Sequence[str]] | None = None
 ) -> Any:
-    """The device the arrays are committed to, or None. They must agree; errors use their `names`."""
+    """Return the device that the arrays are committed to, or None. They must agree; errors use their `names`."""
     found, first = None, 0
     for i, x in enumerate(arrays):
         device = x._device
@@ -261,7 +263,7 @@ def _incompatible(arrays: Sequence[Any], first: int, second: int, names: Any) ->
 
 
 def _common_placement(arrays: Sequence[ConcreteArray], names: Any) -> Placement:
-    """The placement of arrays of which at least one is divided."""
+    """Return the placement of arrays of which at least one is sharded."""
     places = [x._device for x in arrays]
     shardings = tuple(
         [_computing(p, x.ndim) if isinstance(p, Sharding) else None for p, x in zip(places, arrays)]
@@ -277,13 +279,13 @@ def _common_placement(arrays: Sequence[ConcreteArray], names: Any) -> Placement:
 
 
 def _computing(sharding: Sharding, ndim: int) -> Sharding:
-    """A sharding in the memory that programs compute in."""
+    """Return a sharding in the memory that executables compute in."""
     found = named(sharding, ndim)
     return found if found._memory_kind is None else NamedSharding(found.mesh, found.spec)
 
 
 def place_for(jaxpr: Jaxpr, found: Any, count: int) -> Any:
-    """Where a program with operands bound to `found` runs: it may itself name a mesh of devices."""
+    """Return the placement of a jaxpr whose operands have the placement `found`, or that names a mesh itself."""
     meshes = meshes_in(jaxpr)
     if isinstance(found, Placement):
         _check_same_devices(found.mesh, meshes, "the operands lie on")
@@ -318,17 +320,17 @@ def _numbers(mesh: Any) -> str:
 
 
 def platform_of(place: Any) -> str:
-    """The platform of a device or a placement."""
+    """Return the platform of a device or a placement."""
     return devices.backend_of(first_device(place)).platform
 
 
 def first_device(place: Any) -> Any:
-    """A device, or the first one of a placement."""
+    """Return a device, or the first one of a placement."""
     return place.devices[0] if isinstance(place, Placement) else place
 
 
 def _tell(lowered: Lowered, place: Any) -> None:
-    """Call those who want to know the sharding of a value with it."""
+    """Call the callbacks that inspect the sharding of a value."""
     several = isinstance(place, Placement)
     text = lowered.text.replace(f"// {INSPECTED} ", "")
     axes = xla.mlir.propagate_shardings(text, INSPECTED) if several else {}
@@ -345,7 +347,7 @@ def _free(shardings: Sequence[Any]) -> list[bool]:
 
 
 def _divided(place: Placement, texts: Any, avals: Sequence[Any], known: Sequence[Any]) -> list:
-    """The shardings of arguments or results: those that were asked for, and what the engine chose."""
+    """Combine requested shardings of arguments or results with those that XLA chose."""
     found = []
     for i, (aval, sharding, free) in enumerate(zip(avals, known, _free(known), strict=True)):
         if free:
@@ -357,7 +359,7 @@ def _divided(place: Placement, texts: Any, avals: Sequence[Any], known: Sequence
 
 
 def buffers_on(arrays: Sequence[ConcreteArray], device: Any) -> list:
-    """The buffers of arrays on one device; uncommitted ones that lie elsewhere are copied."""
+    """Return the buffers of arrays on one device; uncommitted ones on other devices are copied."""
     out = []
     for x in arrays:
         buffer = x.buffer()
@@ -371,7 +373,7 @@ def buffers_on(arrays: Sequence[ConcreteArray], device: Any) -> list:
 
 
 def buffers_for(arrays: Sequence[ConcreteArray], shardings: Sequence[Any]) -> list:
-    """The buffers of arrays divided as the shardings say; those that are divided so stay."""
+    """Return the buffers of arrays with these shardings; arrays that have them already are not copied."""
     out = []
     for x, sharding in zip(arrays, shardings, strict=True):
         where = x._device
@@ -385,14 +387,14 @@ def buffers_for(arrays: Sequence[ConcreteArray], shardings: Sequence[Any]) -> li
 
 
 def inputs_of(compiled: Compiled, arrays: Sequence[ConcreteArray]) -> list:
-    """The buffers of operands, where the program wants them."""
+    """Return the buffers of operands, on the executable's devices."""
     if compiled.in_shardings is not None:
         return buffers_for(arrays, compiled.in_shardings)
     return buffers_on(arrays, compiled.device)
 
 
 def results_of(compiled: Compiled, outs: Sequence[Any], committed: Any) -> list[ConcreteArray]:
-    """The results of a program as arrays: on one device bound to `committed`."""
+    """Wrap result buffers as arrays: on one device committed to `committed`."""
     places = compiled.out_shardings
     if places is None:
         places = [committed] * len(outs)
@@ -405,7 +407,7 @@ def results_of(compiled: Compiled, outs: Sequence[Any], committed: Any) -> list[
 def divided_entry(
     compiled: Compiled, consts: Sequence[ConcreteArray], unflatten: Callable
 ) -> Callable:
-    """A program on several devices as a function from arrays (their buffers it takes itself)."""
+    """Build the call of an executable on several devices: a function of arrays, whose buffers it takes itself."""
     kept, wanted, places = compiled.kept, compiled.in_shardings or [], compiled.out_shardings or []
     run, avals = compiled.run, compiled.out_avals
     count = len(consts)
@@ -429,7 +431,7 @@ def divided_entry(
         return call_divided
 
     def call_and_move(bufs: list, arrays: list) -> Any:
-        # programs compute in the default memory of the devices
+        # executables compute in the default memory of the devices
         result = call_divided(bufs, arrays)
         for x in trees.leaves(result):
             if x._device._memory_kind is not None:
@@ -442,7 +444,7 @@ def divided_entry(
 def execute(
     compiled: Compiled, arrays: Sequence[ConcreteArray], committed: Any
 ) -> list[ConcreteArray]:
-    """Run on arrays; the results, committed where an operand was."""
+    """Run on arrays; results are committed if an operand was."""
     if compiled.kept is not None:
         arrays = [arrays[i] for i in compiled.kept]
     try:
@@ -457,7 +459,7 @@ def execute(
 
 
 def explained(error: BaseException, arrays: Sequence[ConcreteArray]) -> BaseException:
-    """The error to show for a failed run: a deleted operand by name, a callback's own exception."""
+    """Return the error to raise for a failed run: a deleted operand by name, a callback's own exception."""
     for x in arrays:
         if x.is_deleted():
             return x._gone()

@@ -1,8 +1,8 @@
-"""Find the operation that made the first NaN or infinity: `debug_nans` and `debug_infs`.
+"""Find the operation of the first NaN or infinity: `debug_nans` and `debug_infs`.
 
-Single operations are looked at as they run. Of a compiled program only the results are; if one is
-bad, the program is run again operation by operation, and the first operation is blamed whose bad
-result goes into the bad result of the program. What a `where` leaves out is therefore not blamed.
+Eager operations are checked as they run. Of an executable only the results are checked. If one is bad, its
+jaxpr is evaluated operation by operation, and the first operation is blamed whose bad result flows into
+that result. NaNs that a `where` masks are therefore not blamed.
 """
 
 from __future__ import annotations
@@ -29,16 +29,16 @@ def _() -> None:
 
 
 _thread = config.thread
-_MOST_ROUNDS = 10_000  # of a loop that are looked through
+_MOST_ROUNDS = 10_000  # iterations of a loop that are searched
 
 
 def wanted() -> bool:
-    """Whether results are looked at."""
+    """Return whether to check results."""
     return _thread.settings.debug_nans or _thread.settings.debug_infs
 
 
 def watched_operation(run: Callable, primitive: Any, params: dict) -> Callable:
-    """`run(arrays)`, which evaluates an operation, refusing bad results."""
+    """Return a function `run(arrays)`, which evaluates an operation and checks its results."""
     several = primitive.multiple_results
 
     def watched(arrays: Sequence[ConcreteArray]) -> Any:
@@ -50,7 +50,7 @@ def watched_operation(run: Callable, primitive: Any, params: dict) -> Callable:
 
 
 def look_at(primitive: Any, args: Sequence[Any], params: dict, outs: Sequence[Any]) -> None:
-    """Refuse bad results of an operation that has run."""
+    """Check the results of an operation that has run."""
     if any(map(_what, outs)):
         ins = [as_array(a) for a in args]
         if primitive.holds_program:
@@ -59,7 +59,7 @@ def look_at(primitive: Any, args: Sequence[Any], params: dict, outs: Sequence[An
 
 
 def watched_program(run: Callable, jaxpr: Jaxpr) -> Callable:
-    """`run(arrays)`, which applies a program, refusing bad results."""
+    """Return a function `run(arrays)`, which evaluates a jaxpr and checks its results."""
 
     def watched(arrays: Sequence[ConcreteArray]) -> Any:
         result = run(arrays)
@@ -73,7 +73,7 @@ def watched_program(run: Callable, jaxpr: Jaxpr) -> Callable:
 def watched_call(
     run: Callable, jaxpr: Jaxpr, consts: Sequence[Any], leaves: Callable[[Any], Sequence[Any]]
 ) -> Callable:
-    """`run(buffers, arrays)`, which calls a compiled function, refusing bad results."""
+    """Return a function `run(buffers, arrays)`, which calls a compiled function and checks its results."""
 
     def watched(buffers: list, arrays: Sequence[ConcreteArray]) -> Any:
         given = list(arrays)
@@ -86,7 +86,7 @@ def watched_call(
 
 
 def _what(x: Any) -> str:
-    """What is bad about an array: "nan", "inf", or "" for nothing."""
+    """Classify an array: "nan", "inf", or "" for finite."""
     if not isinstance(x, ConcreteArray) or not dtypes.is_inexact(x.aval.dtype):
         return ""
     host, settings = x.host(), _thread.settings
@@ -99,9 +99,9 @@ def _what(x: Any) -> str:
 
 
 def search(jaxpr: Jaxpr, values: Sequence[Any], path: tuple[str, ...] = ()) -> None:
-    """Raise NonFiniteError for the operation that makes the results of a program bad.
+    """Raise NonFiniteError for the operation that computes the bad results of a jaxpr.
 
-    Returns if there is none: what is compiled may differ from its parts in the last bit.
+    Returns if there is none: an executable may differ from its operations in the last bit.
     """
     arrays = [as_array(x) for x in values]
     env: dict[Any, Any] = dict(zip([*jaxpr.constvars, *jaxpr.invars], arrays, strict=True))
@@ -141,7 +141,7 @@ def _evaluated(eqn: Any, ins: Sequence[Any]) -> list:
 
 
 def _look_inside(primitive: Any, params: dict, ins: list, path: tuple[str, ...]) -> None:
-    """Search the program that an operation holds."""
+    """Search the sub-jaxpr of an operation."""
     name = primitive.name
     if name == "scan":
         _look_inside_scan(params, ins, path)

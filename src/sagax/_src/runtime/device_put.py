@@ -32,7 +32,7 @@ _thread = config.thread
 
 
 def put(x: Any, where: Any) -> ConcreteArray:
-    """An operand on a device or divided as a sharding says, and committed to it; None: as it is."""
+    """Put an operand on a device or sharding, and commit it; None: leave it unchanged."""
     if isinstance(where, Sharding):
         if isinstance(where, SingleDeviceSharding) and where._memory_kind is None:
             where = where._device
@@ -54,7 +54,7 @@ def put(x: Any, where: Any) -> ConcreteArray:
 
 
 def plain(aval: Any) -> Any:
-    """The type of an array that lies on one device."""
+    """Return the type of an array on one device."""
     return aval if aval.sharding is None else aval.update(sharding=None)
 
 
@@ -83,7 +83,7 @@ def _divided(x: Any, sharding: Sharding) -> ConcreteArray:
 
 
 def _with_devices(sharding: NamedSharding, x: Any) -> NamedSharding:
-    """The sharding over the devices of the operand's mesh, or of the mesh in force."""
+    """Return the sharding over the devices of the operand's mesh, or of the mesh in force."""
     mesh = _mesh_at(x, sharding)
     if mesh is None:
         raise ShardingError(
@@ -95,7 +95,7 @@ def _with_devices(sharding: NamedSharding, x: Any) -> NamedSharding:
 
 
 def _mesh_at(x: Any, sharding: NamedSharding) -> Mesh | None:
-    """The mesh of devices that an abstract one stands for: the operand's, or the one in force."""
+    """Return the concrete mesh for an abstract one: the operand's, or the one in force."""
     have = getattr(x, "_device", None)
     mesh = have.mesh if isinstance(have, NamedSharding) else _thread.settings.mesh
     if isinstance(mesh, Mesh) and mesh.shape_tuple == sharding.mesh.shape_tuple:
@@ -104,7 +104,7 @@ def _mesh_at(x: Any, sharding: NamedSharding) -> Mesh | None:
 
 
 def _moves_on_devices(have: Sharding, wanted: Sharding) -> bool:
-    """Whether the parts go from device to device: on CPUs all of them lie in the host's memory."""
+    """Return whether shards are copied between devices: on CPUs all of them are in host memory."""
     assigned = have._device_assignment
     if set(assigned) != set(wanted._device_assignment):
         return False
@@ -128,10 +128,10 @@ def _mover(aval: Any, have: NamedSharding, wanted: NamedSharding) -> Compiled:
 
 
 def constrain(x: Any, *, sharding: NamedSharding) -> ConcreteArray:
-    """What the sharding primitives do with an array: it is put there.
+    """Evaluate the sharding primitives: put an array on the sharding.
 
-    With a sharding from a type, whose mesh has no devices, an array that lies on no mesh is left as it
-    is: it follows those that it meets.
+    For a sharding with an abstract mesh, an array without a mesh stays unchanged: it follows the other
+    operands.
     """
     if isinstance(sharding.mesh, AbstractMesh) and _mesh_at(x, sharding) is None:
         return as_array(x)
@@ -139,7 +139,7 @@ def constrain(x: Any, *, sharding: NamedSharding) -> ConcreteArray:
 
 
 def forget(x: Any, *, mesh: Any) -> ConcreteArray:
-    """An array whose type shows only the Explicit axes of `mesh` any more."""
+    """Return an array whose type shows only the Explicit axes of `mesh`."""
     array = as_array(x)
     if array.aval.sharding is None:
         return array
@@ -149,7 +149,7 @@ def forget(x: Any, *, mesh: Any) -> ConcreteArray:
     )
 
 
-# --- arrays made of parts ---------------------------------------------------------------------------
+# --- arrays made from shards -------------------------------------------------------------------------
 
 
 def _checked_sharding(sharding: Any, function: str) -> Sharding:
@@ -167,7 +167,7 @@ def _checked_sharding(sharding: Any, function: str) -> Sharding:
 
 
 def _assembled(aval: Any, sharding: Sharding, parts: Sequence[Any]) -> ConcreteArray:
-    """An array of the parts (NumPy arrays or buffers) for the devices of this process."""
+    """Assemble an array from the shards (NumPy arrays or buffers) for the devices of this process."""
     stored = physical(aval)
     if isinstance(sharding, SingleDeviceSharding) and sharding._memory_kind is None:
         device = sharding._device
@@ -188,16 +188,15 @@ def _assembled(aval: Any, sharding: Sharding, parts: Sequence[Any]) -> ConcreteA
 def make_array_from_callback(
     shape: Sequence[int], sharding: Any, data_callback: Callable[[Any], Any], dtype: Any = None
 ) -> ConcreteArray:
-    """An array whose parts are what `data_callback(index)` returns.
+    """Create an array from shards that `data_callback(index)` returns.
 
     Args:
       shape: the shape of the whole array.
-      sharding: how it is divided; the callback is called once for each different part that lies on
-        devices of this process, with its index, a tuple of slices.
-      dtype: the dtype; that of the first part if left out.
+      sharding: its sharding; the callback is called once for each distinct shard on devices of this process, with its index, a tuple of slices.
+      dtype: the dtype; by default that of the first shard.
 
     Raises:
-      ValueError: the sharding does not fit the shape, or a part has another shape than its index says.
+      ValueError: the sharding does not fit the shape, or a shard has another shape than its index.
 
     >>> import sagax, numpy as np
     >>> from sagax.sharding import NamedSharding, PartitionSpec as P
@@ -250,16 +249,16 @@ def make_array_from_callback(
 def make_array_from_single_device_arrays(
     shape: Sequence[int], sharding: Any, arrays: Sequence[Any], *, dtype: Any = None
 ) -> ConcreteArray:
-    """An array made of parts that lie on their devices already; nothing is copied.
+    """Create an array from shards on their devices, without copies.
 
     Args:
       shape: the shape of the whole array.
-      sharding: how it is divided.
+      sharding: its sharding.
       arrays: one array for each device of this process, in any order.
-      dtype: the dtype, where this process has no part.
+      dtype: the dtype, if this process has no shard.
 
     Raises:
-      ValueError: a part is missing, lies on another device or has another shape or dtype.
+      ValueError: a shard is missing, on another device or has another shape or dtype.
 
     >>> import sagax, sagax.numpy as np
     >>> from sagax.sharding import NamedSharding, PartitionSpec as P
@@ -328,13 +327,12 @@ def make_array_from_single_device_arrays(
 def make_array_from_process_local_data(
     sharding: Any, local_data: Any, global_shape: Sequence[int | None] | None = None
 ) -> Any:
-    """An array made of what each process has: a NumPy array, the part that belongs to its devices.
+    """Create an array from the local data of each process, a NumPy array with the shards of its devices.
 
     Args:
-      sharding: how the whole array is divided.
+      sharding: the sharding of the whole array.
       local_data: the data of this process.
-      global_shape: the shape of the whole array. If left out, or where it has None, a dimension that
-        is divided among processes is as many times longer than `local_data`. Where it is equal to
+      global_shape: the shape of the whole array. If left out, or where it has None, a dimension that is sharded over n processes is n times longer than in `local_data`. Where it is equal to
         the shape of `local_data`, each process has all of the data.
 
     >>> import sagax, numpy as np
@@ -364,7 +362,7 @@ def make_array_from_process_local_data(
         for device, tile in zip(sharding._device_assignment, tiles.of_device, strict=True)
         if device in sharding.addressable_devices
     ]
-    # the tiles of this process along each dimension, which must lie side by side
+    # the tiles of this process along each dimension, which must be adjacent
     spans = [(min(t[i] for t in mine), max(t[i] for t in mine) + 1) for i in range(data.ndim)]
     full = []
     for i, (size, wanted, parts, (low, high)) in enumerate(

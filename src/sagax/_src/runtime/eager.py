@@ -1,8 +1,8 @@
-"""Evaluating one operation at a time.
+"""Evaluate eager operations.
 
-Each signature (primitive, avals, parameters, device) gets an entry once; a call looks it up and runs
-it. On the CPU, an operation whose NumPy reference is bit for bit what XLA computes runs through
-NumPy while its operands are small: no compilation, no transfer. The rest are compiled programs.
+Each signature (primitive, avals, parameters, device) gets an entry once; a call looks it up and runs it. On
+the CPU, an operation whose NumPy reference is bit-identical to XLA runs through NumPy while its operands
+are small: no compilation, no transfer. The rest are executables.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ def evaluate(primitive: Any, args: tuple, params: dict) -> Any:
         key.extend(params.items())
     try:
         entry = primitive.entries.get(tuple(key))
-    except TypeError:  # parameters that cannot be hashed
+    except TypeError:  # unhashable parameters
         return _entry(primitive, args, params, None)(args)
     if entry is None:
         entry = _remember(primitive, tuple(key), _entry(primitive, args, params, None))
@@ -80,7 +80,7 @@ def evaluate(primitive: Any, args: tuple, params: dict) -> Any:
 
 
 def _evaluate_any(primitive: Any, args: tuple, params: dict) -> Any:
-    """With operands that are no arrays yet, or are committed to a device."""
+    """Evaluate with operands that are no arrays yet, or are committed to a device."""
     arrays = tuple([a if type(a) is ConcreteArray else as_array(a) for a in args])
     try:
         committed = placement(arrays)
@@ -102,13 +102,13 @@ _tables: list[dict] = []
 
 
 def new_table() -> dict:
-    """A table from signatures to what `prepare` gave for them, which `clear` empties."""
+    """Create a table from signatures to the results of `prepare`, which `clear` empties."""
     _tables.append({})
     return _tables[-1]
 
 
 def remember(table: dict, signature: Any, entry: Any) -> Any:
-    """Put an entry into a table, which is emptied first if it is full."""
+    """Add an entry to a table, which is emptied first if it is full."""
     if len(table) >= _LIMIT:
         table.clear()
     table[signature] = entry
@@ -121,7 +121,7 @@ def _remember(primitive: Any, key: tuple, entry: Callable) -> Callable:
 
 
 def clear() -> None:
-    """Forget all entries."""
+    """Clear all entries."""
     for table in [*_tables, *[primitive.entries for primitive in list(_used)]]:
         table.clear()
 
@@ -155,7 +155,7 @@ def _way_to_run(
 
 
 def _staying(run: Callable, bound: Any) -> Callable:
-    """`run`, whose results stay on the device that somebody chose as default, if they are not bound."""
+    """Wrap `run` to commit uncommitted results to the default device that a user chose."""
     if bound is not None or _thread.settings.default_device is None:
         return run
 
@@ -169,7 +169,7 @@ def _staying(run: Callable, bound: Any) -> Callable:
 
 
 def _inheriting(run: Callable) -> Callable:
-    """`run`, whose results know where the arrays were bound that they follow."""
+    """Wrap `run` to propagate commit sites from operands to results."""
 
     def run_bound(arrays: Sequence) -> Any:
         found = run(arrays)
@@ -180,22 +180,22 @@ def _inheriting(run: Callable) -> Callable:
 
 
 def _on_host(place: Any, committed: Any) -> tuple[bool, Any]:
-    """Whether NumPy can do what is done at this place, and what its results are bound to."""
+    """Return whether NumPy may compute on this device, and the device that results are committed to."""
     if not isinstance(place, Placement):
         return place.platform == "cpu", committed
     bound = replicated(place)
     return bound is not None, bound
 
 
-# `_run_quietly(function, *args)`: without NumPy's warnings of what IEEE arithmetic defines; much cheaper than
-# `np.errstate`. RuntimeError where the context is in use, by another thread or around code that the
-# garbage collector runs.
+# `_run_quietly(function, *args)`: without NumPy's warnings of behavior that IEEE arithmetic defines; much
+# cheaper than `np.errstate`. RuntimeError if the context is in use, by another thread or around code that
+# the garbage collector runs.
 _run_quietly = contextvars.Context().run
 _run_quietly(np.seterr, all="ignore")
 
 
 def _quietly(function: Callable, *args: Any) -> Any:
-    """`function(*args)` without NumPy's warnings, always."""
+    """Call `function(*args)` without NumPy's warnings, always."""
     try:
         return _run_quietly(function, *args)
     except RuntimeError:
@@ -251,7 +251,7 @@ def _maker(operands: int) -> Callable:
 
 
 def _choosing(reference: Callable, out: Any, committed: Any, no: int, yes: int) -> Callable:
-    """As an entry above for `select_n` of two cases, which cannot warn; `no` and `yes` are their places."""
+    """Build an entry for `select_n` of two cases, which cannot warn; `no` and `yes` are their operand indices."""
     # `where` without its search for other libraries' arrays, a quarter of its time for ten elements
     dtype, where = out.dtype, getattr(np.where, "_implementation", np.where)
 
@@ -270,7 +270,7 @@ def _choosing(reference: Callable, out: Any, committed: Any, no: int, yes: int) 
 
 
 def _array(host: Any, aval: Any, committed: Any) -> ConcreteArray:
-    """A NumPy result, which may be a scalar, as an array of type `aval`."""
+    """Convert a NumPy result, which may be a scalar, to an array of type `aval`."""
     if type(host) is not _ndarray or host.dtype is not aval.dtype:
         host = _as_numpy(host, aval.dtype)
     host.setflags(write=False)
@@ -296,7 +296,7 @@ def _device_entry(
 
 
 def _device_program(jaxpr: Jaxpr, device: Any, committed: Any, name: str) -> Callable:
-    """The compiled program, as a function from arrays to an array, or to a list of several."""
+    """Compile an operation: return a function from arrays to an array, or to a list of several."""
     named = place_for(jaxpr, committed, len(jaxpr.invars))
     if isinstance(named, Placement):
         device = named
@@ -325,10 +325,9 @@ def _device_program(jaxpr: Jaxpr, device: Any, committed: Any, name: str) -> Cal
 
 
 def parts_of(run: Callable) -> tuple | None:
-    """What runs a program of one operand: `(execute, handlers, aval of the result)`; None if `run` does more.
+    """Return `(execute, handlers, aval of the result)` of a simple one-operand `run`, else None.
 
-    For callers that spare the call of `run`: the engine keeps the stack at which it is called, and
-    each function on the way costs.
+    Callers use it to save the call of `run`: XLA captures the stack at its call, and each frame costs.
     """
     return getattr(run, "parts", None)
 
@@ -342,12 +341,12 @@ def prepare(
     name: str,
     by_numpy: Callable[..., Any] | None = None,
 ) -> Callable[[Sequence[ConcreteArray]], Any]:
-    """How to apply `fun`, which takes arrays by position, to arrays of the types of these.
+    """Build a call of `fun`, which takes arrays by position, for arrays of these types.
 
-    Its operations become one compiled program, or are run through NumPy one after the other where
-    that gives the same bits. The arrays are uncommitted, or committed to the same device.
+    Its operations become one executable, or run through NumPy one after the other if that is bit-identical.
+    The arrays are uncommitted, or committed to the same device.
 
-    `by_numpy` gives the only result, bit for bit, of NumPy arrays; IndexError where it does not.
+    `by_numpy` computes the only result, bit for bit, from NumPy arrays, or raises IndexError.
     """
     tree: Any = None
 
@@ -396,7 +395,7 @@ def prepare(
 
 
 def _replaced_later(first: Callable, build: Callable[[], Callable]) -> Callable:
-    """`first`, and after many calls what `build` gives, which does the same in less time."""
+    """Return a function that calls `first`, and after many calls the equivalent, faster result of `build`."""
     run, left = first, tuning.COMPILE_AFTER_NUMPY_CALLS
 
     def call(arrays: Sequence) -> Any:
@@ -413,7 +412,7 @@ def _replaced_later(first: Callable, build: Callable[[], Callable]) -> Callable:
 def _first_by_numpy(
     function: Callable, aval: Any, committed: Any, build: Callable[[], Callable]
 ) -> Callable:
-    """By NumPy; what it cannot do (IndexError) is done by what `build` gives, and often so, all is."""
+    """Run by NumPy. On IndexError run the result of `build`; after many of these always."""
     run: Callable | None = None
     left, dtype = tuning.NUMPY_MAX_REFUSALS, aval.dtype
 
@@ -437,7 +436,7 @@ def _first_by_numpy(
 
 
 def _is_small(jaxpr: Jaxpr) -> bool:
-    """Whether NumPy takes less time for operands and results of these types than dispatch does."""
+    """Return whether NumPy takes less time than dispatch for operands and results of these types."""
     atoms: list[Any] = [*jaxpr.invars, *jaxpr.outvars]
     return all(
         not dtypes.is_extended(v.aval.dtype)
@@ -448,18 +447,18 @@ def _is_small(jaxpr: Jaxpr) -> bool:
 
 
 def _given_back(places: list[int]) -> Callable:
-    """Arrays never change, so that operands can be results as they are."""
+    """Alias operands as results: arrays are immutable."""
     if len(places) == 1:
         return lambda arrays: arrays[places[0]]
     return lambda arrays: [arrays[i] for i in places]
 
 
-# Pairs of operations that round and are never made one.
+# Pairs of operations that round and are never fused.
 _SEPARATE = ((reduce_sum_p, mul_p), (reduce_sum_p, div_p))
 
 
 def _same_through_numpy(jaxpr: Jaxpr) -> bool:
-    """Whether the NumPy references, one after the other, give what the compiled program gives."""
+    """Return whether the NumPy references, one after the other, equal the executable bit for bit."""
     rounding: list[Any] = []
     narrow = False
     for eqn in jaxpr.eqns:
@@ -480,7 +479,7 @@ def _same_through_numpy(jaxpr: Jaxpr) -> bool:
             rounding.append(eqn)
     if len(jaxpr.eqns) <= 1 or not rounding:
         return True
-    if narrow:  # the compiler computes several operations in float32 before it rounds
+    if narrow:  # XLA computes several operations in float32 before it rounds
         return False
     if any(e.primitive is div_p and not _known_divisor(e, jaxpr) for e in rounding):
         return False
@@ -488,12 +487,12 @@ def _same_through_numpy(jaxpr: Jaxpr) -> bool:
 
 
 def _known_divisor(eqn: Any, jaxpr: Jaxpr) -> bool:
-    """Whether it is known if a divisor is constant: what is computed may be found to be, or not."""
+    """Return whether it is clear that a divisor is a constant, or none: XLA may fold computed ones."""
     return type(eqn.invars[1]) is Literal or eqn.invars[1] in jaxpr.invars
 
 
 def _times_reciprocal(divisor: Any) -> Callable:
-    """x / divisor as the compiler computes it for a constant: by a product with the reciprocal."""
+    """Divide by a constant as XLA does: multiply by the reciprocal."""
     factor = divisor.dtype.type(1) / divisor
     return lambda x, _: x * factor
 

@@ -1,7 +1,7 @@
-"""A program with checks, rewritten into one that gives what it found as results.
+"""Rewrite a jaxpr with checks into one that returns their failures.
 
-Each jaxpr becomes one with further results: the number of the check that failed first (0: none), and
-what all its checks report. Loops carry these along, branches give them, calls return them.
+Each jaxpr gets further results: the number of the check that failed first (0: none), and the values
+that its checks report. Loops carry these, branches and calls return them.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ _NO_CHECKS: frozenset[ErrorCategory] = frozenset()
 
 
 class Outcome:
-    """What the checks of a program have found so far."""
+    """Hold the state of the checks of a jaxpr so far."""
 
     def __init__(self) -> None:
         self.code: Any = _NONE
@@ -74,7 +74,7 @@ class Outcome:
         self.payload: list[Any] = []
 
     def add(self, code: Any, payload: Sequence[Any], sites: Sequence[Site]) -> None:
-        """Later checks, whose numbers begin at 1."""
+        """Append checks, whose numbers begin at 1."""
         if not sites:
             return
         found = snp.where(code != 0, code + np.int32(len(self.sites)), _NONE)
@@ -89,7 +89,7 @@ class Outcome:
         say: Callable[[list], str] | PerExample,
         payload: Sequence[Any] = (),
     ) -> None:
-        """One check more."""
+        """Append one check."""
         code = snp.where(bad, np.int32(1), _NONE)
         self.add(code, payload, [Site(kinds, [aval_of(x) for x in payload], say)])
 
@@ -98,32 +98,32 @@ class Outcome:
 
 
 class Program:
-    """A rewritten jaxpr, and the checks in it. Its own constants are leading inputs."""
+    """Hold a rewritten jaxpr, and the checks in it. Its constants are leading inputs."""
 
     def __init__(self, jaxpr: ClosedJaxpr, sites: list[Site], n_outs: int, drops: bool) -> None:
         self.jaxpr, self.sites, self.n_outs = jaxpr, sites, n_outs
-        self.drops = drops  # whether it had checks of the user's, which nobody asked for
+        self.drops = drops  # whether it had user checks, without `user_checks` enabled
 
     @property
     def plain(self) -> bool:
-        """Whether the jaxpr can stay as it is."""
+        """Return whether the jaxpr can stay unchanged."""
         return not self.sites and not self.drops
 
     def __call__(self, *args: Any) -> tuple[list, Any, list]:
         return self.split(eval_jaxpr(self.jaxpr.jaxpr, self.jaxpr.consts, *args))
 
     def split(self, outs: Sequence[Any]) -> tuple[list, Any, list]:
-        """Results proper, number of the check that failed, and what the checks report."""
+        """Split results: results proper, number of the failed check, and its reported values."""
         n = self.n_outs
         return list(outs[:n]), outs[n], list(outs[n + 1 :])
 
     def reports(self) -> list[Any]:
-        """The types of what the checks report."""
+        """Return the types of the reported values."""
         return [a for site in self.sites for a in site.avals]
 
 
 def checked(jaxpr: Jaxpr, kinds: frozenset[ErrorCategory]) -> Program:
-    """The rewritten form of a jaxpr whose constants, if any, become leading inputs."""
+    """Rewrite a jaxpr; its constants, if any, become leading inputs."""
     known = jaxpr.memo.get((memo_keys.CHECKED, kinds))
     if known is None:
         whole = hoist_constants(jaxpr)
@@ -147,7 +147,7 @@ def checked(jaxpr: Jaxpr, kinds: frozenset[ErrorCategory]) -> Program:
 def interpret(
     jaxpr: Jaxpr, args: Sequence[Any], kinds: frozenset[ErrorCategory], outcome: Outcome
 ) -> list:
-    """Evaluates a program, adding to the outcome what its operations check."""
+    """Evaluate a jaxpr, adding the checks of its operations to the outcome."""
     env: dict[Any, Any] = dict(zip(jaxpr.invars, args, strict=True))
 
     def read(v: Any) -> Any:
@@ -157,7 +157,7 @@ def interpret(
     before = here.state()
     try:
         for eqn in jaxpr.eqns:
-            # what is checked about an operation was written where the operation was
+            # a check has the source position of its operation
             here.scope = "/".join(filter(None, (before[0], eqn.scope)))
             here.set_origin(eqn)
             ins = [read(v) for v in eqn.invars]
@@ -170,7 +170,8 @@ def interpret(
     return [read(v) for v in jaxpr.outvars]
 
 
-# Operations without a program in them -------------------------------------------------------------------
+# First-order operations
+# ----------------------------------------------------------------------------------
 
 
 def _apply(eqn: Eqn, ins: Sequence[Any]) -> list:
@@ -202,7 +203,7 @@ def _division(eqn: Eqn, ins: Sequence[Any], kinds: frozenset, outcome: Outcome) 
 
 
 def _check_indices(ins: Sequence[Any], indices: Indices, outcome: Outcome) -> None:
-    """Index vectors (in the last dimension), or a scalar for each axis: where windows start."""
+    """Check index vectors (in the last dimension), or a scalar for each axis: the starts of windows."""
     shape, (operands, axes, window) = snp.shape(ins[0]), indices
     if not axes:
         return
@@ -211,7 +212,7 @@ def _check_indices(ins: Sequence[Any], indices: Indices, outcome: Outcome) -> No
     if 0 in np.shape(vectors):
         return
     dtype = aval_of(vectors).dtype
-    if dtype.itemsize < 4:  # may not hold the sizes
+    if dtype.itemsize < 4:  # may be too narrow for the sizes
         dtype = np.dtype(np.int32)
     vectors = snp.reshape(vectors, (-1, len(axes))).astype(dtype)
     most = np.iinfo(dtype).max
@@ -237,7 +238,8 @@ def _user(eqn: Eqn, ins: Sequence[Any], kinds: frozenset, outcome: Outcome) -> l
     return []
 
 
-# Programs in programs -----------------------------------------------------------------------------------
+# Higher-order operations
+# ---------------------------------------------------------------------------------
 
 
 @jit_p.check
@@ -268,7 +270,7 @@ def _remat(eqn: Eqn, ins: Sequence[Any], kinds: frozenset, outcome: Outcome) -> 
 
 
 def _inlined(name: str) -> Callable[..., list]:
-    """For an operation that means its program, of which nobody asks for more."""
+    """Evaluate the sub-jaxpr of an operation without rules of its own."""
 
     def rule(eqn: Eqn, ins: Sequence[Any], kinds: frozenset, outcome: Outcome) -> list:
         closed = eqn.params[name]
@@ -282,9 +284,9 @@ def _inlined(name: str) -> Callable[..., list]:
 def _beside(
     jaxpr_of: Callable[[dict], Any], with_jaxpr: Callable[[dict, ClosedJaxpr], dict]
 ) -> Callable[..., list]:
-    """For an operation that has rules of its own, which it keeps: the checks are made beside it.
+    """Keep an operation that has rules of its own, and evaluate its checks beside it.
 
-    What is computed twice is one computation once it is compiled; what is printed is printed once.
+    XLA merges duplicate computations; effects, such as prints, happen once.
     """
 
     def rule(eqn: Eqn, ins: Sequence[Any], kinds: frozenset, outcome: Outcome) -> list:
@@ -308,7 +310,7 @@ def _beside(
 
 
 def _silent(jaxpr: Jaxpr) -> Jaxpr:
-    """The program without what is there for its effect only, and is no check."""
+    """Remove equations from the jaxpr that exist for their effect only, except checks."""
 
     def made() -> Jaxpr:
         eqns = within([e for e in jaxpr.eqns if e.outvars or not e.effects - CHECKS], _silent)
@@ -336,7 +338,7 @@ composite_p.check(_inlined("jaxpr"))
 
 @shard_map_p.check
 def _shard_map(eqn: Eqn, ins: Sequence[Any], kinds: frozenset, outcome: Outcome) -> list:
-    """What each device finds, along a leading dimension: one check of the program around."""
+    """Stack the outcomes of the devices along a leading dimension: one check of the enclosing jaxpr."""
     p = eqn.params
     inner: Jaxpr = p["jaxpr"].jaxpr
     region = Region(p["mesh"], p["manual_axes"], p["check_vma"])
@@ -395,7 +397,7 @@ def _blank(program: Program) -> list:
 
 
 def _later(before: Sequence[Any], code: Any, payload: Sequence[Any]) -> list:
-    """The outcome of earlier rounds, or if they found nothing that of this one."""
+    """Return the outcome of earlier iterations, or, if nothing failed in them, of this one."""
     return [snp.where(before[0] != 0, old, new) for old, new in zip(before, [code, *payload])]
 
 
@@ -444,7 +446,7 @@ def _while(eqn: Eqn, ins: Sequence[Any], kinds: frozenset, outcome: Outcome) -> 
         outs, code, payload = body(*of_body, *values)
         in_body = _later(in_body, code, payload)
         (holds,), code, payload = test(*of_test, *outs)
-        # what the body found earlier stays the first thing that was found
+        # the first failure in the body stays the first one
         code = snp.where(in_body[0] != 0, _NONE, code)
         return holds, outs, in_body, _later(in_test, code, payload)
 
@@ -454,7 +456,8 @@ def _while(eqn: Eqn, ins: Sequence[Any], kinds: frozenset, outcome: Outcome) -> 
         (holds, start, _blank(body), _blank(test)),
         max_steps=p["max_steps"],
     )
-    # a check of the condition that failed after some round, before one of the body in a later round
+    # a failed check of the condition after some iteration, before one of the body in a later
+    # iteration
     outcome.add(in_test[0], in_test[1:], test.sites)
     outcome.add(in_body[0], in_body[1:], body.sites)
     return outs
