@@ -168,10 +168,6 @@ def explain_compiles() -> str:
     took. Then: how many executables came from the disk cache, and which arguments changed between
     compilations. A function that was compiled five times or more gets advice.
 
-    For each function: how often it was compiled, the seconds that tracing, lowering and XLA took, how
-    many of the programs came from the cache on disk, which arguments changed from one compilation to
-    the next and how, and what to do where it was compiled five times or more.
-
     >>> import sagax, sagax.numpy as np
     >>> @sagax.jit
     ... def triple(x):

@@ -403,9 +403,6 @@ class custom_partitioning:
     Elsewhere, on one device and inside `shard_map`, it is `fun` itself; so are its derivatives and
     its batched form.
 
-    Elsewhere, on one device and inside `shard_map`, it is the function itself; so are its derivatives and its batched
-    form.
-
     Args:
       fun: a function of arrays (pytrees of them), and of static values at `static_argnums`.
 

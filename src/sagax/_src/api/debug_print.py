@@ -33,11 +33,6 @@ def debug_print(
     the forward pass. With `ordered`, prints of different executables keep their order too. Nothing
     is printed while a function is traced.
 
-    `fmt` is a format string as for `str.format`; the values may be traced, of any pytree. Prints of a
-    program come in the order in which they stand, under `vmap` one for each example, under
-    differentiation in the forward pass. With `ordered` they also keep their order from one program to
-    the next. Nothing is printed while a function is traced.
-
     Raises ArgumentValueError where the values do not fit the format string.
 
     >>> import sagax, sagax.numpy as snp

@@ -68,11 +68,6 @@ def breakpoint(
     continues, and `q` quits (raises `Quit`). Values are those of the run, also under `jit`, `vmap`
     (example by example), `grad` and in loops.
 
-    The commands are those of pdb that look at things: `p` and `pp` evaluate an expression, `l` lists the
-    source, `w` shows where we are, `u` and `d` go up and down, `a` shows the local variables, `c` goes on and `q` ends
-    the program (raises `Quit`). Values of variables are those of the run, also under `jit`, `vmap` (example
-    by example), `grad` and in loops.
-
     Args:
       backend: 'cli' or None, the debugger on the terminal.
       filter_frames: leave out frames that are not the user's.

@@ -359,10 +359,6 @@ def vjp(
     cotangent for each primal. Integer and boolean primals get cotangents of dtype float0. With
     `safe_where` cotangents that a `where` masks stay zero (default: the option of that name).
 
-    The function takes one argument of the structure of the value and returns a tuple with one cotangent
-    for each primal. Integer and boolean primals get cotangents of dtype float0. With `safe_where`
-    cotangents that a `where` masks stay zero (default: as the option of that name says).
-
     >>> import sagax
     >>> value, pull = sagax.vjp(lambda x, y: x * y, 3.0, 4.0)
     >>> tuple(map(float, pull(1.0)))

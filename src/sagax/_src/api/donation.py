@@ -157,8 +157,6 @@ class Donation:
         """Raise if a donated buffer is also used by another argument of the same call.
 
         `hidden` are the buffers of captured arrays.
-
-        `hidden` are the buffers of the arrays that the function reads from outside.
         """
         given = [*buffers, *hidden] if hidden else buffers
         if len(given) == 1 or len(set(map(id, given))) == len(given):

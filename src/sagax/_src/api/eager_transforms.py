@@ -379,9 +379,6 @@ def _sorted_out(
 
     None if a leaf is neither. The eager function gets Python numbers unchanged, except the
     differentiated ones, and may compute with them in Python. So they are constants here.
-
-    None where one can be neither. In the plain way the function gets Python numbers as they are, except
-    those that are differentiated, and may compute with them in Python; so they are constants here.
     """
     marks = _moving_marks(what, args, len(leaves)) if what.scalars_move else None
     operands: list = []

@@ -57,10 +57,6 @@ class DisabledSafetyCheck:
     `DisabledSafetyCheck.platform()`: allow calls on platforms that the function was not exported
     for. `DisabledSafetyCheck.custom_call(target)`: allow calls of that target, which has no
     guarantee of compatibility with other versions.
-
-    `DisabledSafetyCheck.platform()`: the program may be called on a platform that it was not exported
-    for. `DisabledSafetyCheck.custom_call(target)`: the program may call that target, whose meaning
-    other versions need not know.
     """
 
     def __init__(self, _impl: str) -> None:
@@ -120,11 +116,6 @@ class Exported:
     arguments and results, in the order of `in_tree` and `out_tree`; sizes may be symbolic. `call`
     runs it. `assumptions` are undecidable comparisons of symbolic sizes that export assumed; calls
     check them.
-
-    Made by `export` and `deserialize`. `in_avals` and `out_avals` are the types of the flat arguments
-    and results, in the order of `in_tree` and `out_tree`; sizes may be symbolic. `call` runs it.
-    `assumptions` are what was taken for granted about symbolic sizes where a comparison could not be
-    decided; calls check them.
     """
 
     def __init__(
@@ -218,10 +209,6 @@ class Exported:
         It takes, flat, all arguments and then a cotangent for each differentiable result. It
         returns one for each differentiable argument. ArgumentValueError if the function has no
         derivative, as after `deserialize` if it was serialized without `vjp_order`.
-
-        It takes, flat, all arguments and then a cotangent for each result that has one, and gives one
-        for each argument that has one. ArgumentValueError if the function has no derivative, as after
-        `deserialize` of what was serialized without `vjp_order`.
         """
         if self._vjp is None:
             if self._get_vjp is None:
@@ -235,9 +222,6 @@ class Exported:
 
         Raises ArgumentValueError if it has fewer derivatives, or for pytree nodes of types that are
         not registered (`register_pytree_node_serialization`).
-
-        Raises ArgumentValueError if there are not so many derivatives, or for pytree nodes of types
-        that are not registered (`register_pytree_node_serialization`).
         """
         if not isinstance(vjp_order, int) or isinstance(vjp_order, bool) or vjp_order < 0:
             raise ArgumentValueError(
@@ -859,9 +843,6 @@ def symbolic_dim_bounds(dimension: Any) -> tuple[int | float, int | float]:
 
     They are tight where sizes and constraints are linear, else possibly wider. Raises TypeError for
     a value that is neither an integer nor a symbolic size.
-
-    They are attained where sizes and constraints are linear, else possibly wider than that. Raises
-    TypeError for what is neither an integer nor a symbolic size.
 
     >>> from sagax import export
     >>> a, b = export.symbolic_shape("a, b", constraints=["a >= b + 2", "b <= 7"])

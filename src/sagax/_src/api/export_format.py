@@ -94,11 +94,6 @@ def register_pytree_node_serialization(
     bytes and back. Reading builds nodes with the pytree registry; `from_children` is accepted for
     compatibility. Register the type in the same way before `deserialize`. Returns the type.
 
-    The type must be a registered pytree node. `serialized_name` names it in the bytes, so it must stay
-    the same; `serialize_auxdata` and `deserialize_auxdata` turn the static data of a node into bytes and
-    back. Nodes are made as the pytree registry makes them; `from_children` is accepted for libraries
-    that pass it. Use the same registration where the bytes are read. Returns the type.
-
     >>> from sagax import export, tree_util
     >>> class Pair:
     ...     def __init__(self, a, b):

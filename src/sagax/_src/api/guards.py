@@ -162,8 +162,6 @@ def recording(fun: Any, bound: Mapping[str, Any]) -> Iterator[Recording]:
     """Record the values that `fun` captures while it is traced in a `with` block.
 
     `bound` holds the values of static parameters.
-
-    `bound` gives the values of parameters that are static.
     """
     recorded = Recording()
     found = [_frozen(read) for read in free_variables.outside(fun, bound)]
@@ -210,10 +208,6 @@ def guarded(
 
     Args:     retrace: traces and compiles for these arguments again, under "retrace".     warned:
     the names that were warned of, under "warn"; it grows.
-
-    Args:
-      again: traces and compiles anew for these arguments, under "retrace".
-      warned: the names that were warned of, under "warn"; it grows.
     """
     if mode == "retrace":
         return _retracing(entry, guard, again)

@@ -31,10 +31,6 @@ def xla_computation(
     With `return_shape` the result is (computation, shapes and dtypes of the output). The other
     options of jax are accepted and have no effect.
 
-    Use `jit(fun).lower(...).as_text("hlo")` for the text and `.compiler_ir("hlo")` for the object.
-    With `return_shape` the result is (computation, shapes and dtypes of the output). The other
-    options of old are accepted and change nothing.
-
     >>> import warnings, sagax
     >>> with warnings.catch_warnings():
     ...     warnings.simplefilter("ignore")

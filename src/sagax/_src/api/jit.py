@@ -861,10 +861,6 @@ def jit(
     static ones. Captured arrays become hidden arguments. Use it as a function or as a decorator,
     with options too.
 
-    It is traced once for each signature: structure, shapes and dtypes of its arguments, and values of
-    static ones. Arrays that it reads from outside become hidden arguments. Use it as a function or as a
-    decorator, with options too.
-
     Args:
       in_shardings: how the positional arguments are divided among devices: a sharding, a `PartitionSpec`
         for the mesh in force, None (as they lie), or a pytree of these that is a prefix of the tuple of

@@ -255,9 +255,6 @@ def of_program(
 
     Besides its `count` arguments, committed to `committed`, it has hidden ones, the `consts`, and
     may refer to meshes itself.
-
-    Besides its `count` arguments, bound to `committed`, it has hidden ones, the `consts`, and may
-    name meshes itself.
     """
     hidden = placement(consts)
     place = committed

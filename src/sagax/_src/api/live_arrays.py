@@ -20,9 +20,6 @@ def live_arrays(platform: str | None = None) -> list[Array]:
     Arrays that executables and libraries hold are included. It visits every object of the process,
     so use it only to debug memory use.
 
-    Those that compiled programs and libraries hold are among them. It looks at every object of the
-    process: for finding out what fills the memory, not for programs in earnest.
-
     >>> import sagax, sagax.numpy as snp
     >>> x = snp.arange(3)
     >>> any(y is x for y in sagax.live_arrays())

@@ -69,9 +69,6 @@ def with_sharding_constraint(x: Any, shardings: Any) -> Any:
     Use it inside of jitted functions, for intermediate values; the compiler propagates it to
     others. If a mesh has Explicit axes it checks that the value is sharded so.
 
-    Use it inside of jitted functions, for values in between; other values follow from these. Where a
-    mesh has Explicit axes it checks that the value is divided so.
-
     Args:
       shardings: a sharding, a `PartitionSpec` for the mesh in force, or a pytree of these that is a
         prefix of `x`.
@@ -123,8 +120,6 @@ def reshard(x: Any, out_shardings: Any) -> Any:
     """Reshard `x` (a pytree) as the shardings say.
 
     For meshes with Explicit axes, whose values show their sharding in their types.
-
-    For meshes with Explicit axes, whose values show in their types how they are divided.
 
     Args:
       out_shardings: a sharding, a `PartitionSpec` for the mesh in force, or a pytree of these that is

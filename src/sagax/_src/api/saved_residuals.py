@@ -26,9 +26,6 @@ def saved_residuals(f: Callable, *args: Any, **kwargs: Any) -> list[tuple[Any, s
     An array comes from an argument, from a constant, or is the output of an operation, shown with
     its source line. Arrays named by `checkpoint_name` show that name.
 
-    An array comes from an argument, from a constant, or is the output of an operation, which is said with the line
-    that wrote it; what `checkpoint_name` named is said by that name.
-
     >>> import sagax.numpy as np
     >>> from sagax.ad_checkpoint import saved_residuals
     >>> saved_residuals(lambda x, y: x * y, 1.0, 2.0)

@@ -46,11 +46,6 @@ def unusable_leaf(x: Any, function: str, path: str, other_way: str = "") -> Saga
 
     Args:     function: the called function.     path: the user's name for the leaf.
     alternative: another way to pass such a value.
-
-    Args:
-      function: what was called.
-      path: the user's name for the leaf.
-      other_way: how else such a value can be passed there.
     """
     if isinstance(x, np.ma.MaskedArray):
         return ArgumentValueError(
