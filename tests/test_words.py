@@ -77,7 +77,6 @@ UNFINISHED: dict[Rule, frozenset[str]] = {
     dialect_module_name: frozenset(),
     interrogative_first_line: frozenset(
         """
-        _src/api/export.py
         _src/core/__init__.py
         _src/core/avals.py
         _src/core/dtypes.py
@@ -89,7 +88,6 @@ UNFINISHED: dict[Rule, frozenset[str]] = {
         _src/core/tangents.py
         _src/core/trace.py
         _src/core/value.py
-        _src/frozen_class.py
         _src/higher_order/compiler_attributes.py
         _src/higher_order/cond.py
         _src/higher_order/custom_derivative_primitives.py
@@ -130,30 +128,14 @@ UNFINISHED: dict[Rule, frozenset[str]] = {
         _src/primitives/special/incomplete.py
         _src/primitives/unsupported.py
         _src/primitives/window_geometry.py
-        _src/runtime/array.py
         _src/transforms/batch.py
         _src/transforms/masked_cotangents.py
         _src/transforms/prune.py
-        core.py
         """.split()
     ),
     dialect_definition: frozenset(
         """
-        _src/api/arguments.py
-        _src/api/debugger.py
-        _src/api/eager_transforms.py
-        _src/api/export_format.py
-        _src/api/guards.py
-        _src/api/jit.py
-        _src/api/jit_shardings.py
-        _src/api/pmap.py
-        _src/api/saved_residuals.py
-        _src/api/serialize_executable.py
-        _src/api/stages.py
         _src/core/shardings.py
-        _src/frozen_class.py
-        _src/function_analysis/free_variables.py
-        _src/function_analysis/purity.py
         _src/higher_order/custom_derivative_primitives.py
         _src/higher_order/custom_derivatives.py
         _src/higher_order/exported_calls.py
@@ -163,27 +145,9 @@ UNFINISHED: dict[Rule, frozenset[str]] = {
         _src/higher_order/shard_map.py
         _src/higher_order/trace_bodies.py
         _src/higher_order/while_loop.py
-        _src/lowering/builder.py
-        _src/lowering/fusion_fences.py
-        _src/lowering/reroll.py
         _src/primitives/scattering.py
-        _src/runtime/compilation_cache.py
-        _src/runtime/compile.py
-        _src/runtime/compile_threads.py
-        _src/runtime/debug_nans.py
-        _src/runtime/device_put.py
-        _src/runtime/devices.py
-        _src/runtime/eager.py
-        _src/runtime/key_reuse/analysis.py
         _src/transforms/batch.py
         _src/transforms/masked_cotangents.py
-        experimental/checkify/_transform.py
-        nn/attention.py
-        numpy/_choosing.py
-        numpy/_fused.py
-        numpy/_padding.py
-        numpy/_polynomials.py
-        scipy/linalg/_functions.py
         """.split()
     ),
 }

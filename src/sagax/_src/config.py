@@ -536,11 +536,11 @@ _instances: dict[tuple[Any, ...], Settings] = {}
 def _interned(values: tuple[Any, ...]) -> Settings:
     found = _instances.get(values)
     if found is None:
-        made = Settings(*values)
+        created = Settings(*values)
         rows = zip(_FIELDS, values, _DEFAULTS, strict=True)
         staged = tuple(value if name in _STAGED else default for name, value, default in rows)
-        object.__setattr__(made, "key", made if staged == values else _interned(staged))
-        found = _instances.setdefault(values, made)  # two threads may have created it: one stays
+        object.__setattr__(created, "key", created if staged == values else _interned(staged))
+        found = _instances.setdefault(values, created)  # two threads may have created it: one stays
     return found
 
 
@@ -592,8 +592,8 @@ def _applied(settings: Settings, changes: Changes) -> Settings:
     fields = {name: value for name, value in changes if (name, value) not in without_effect}
     ignored = dict(settings.ignored)
     ignored.update(without_effect)
-    kept = sorted((n, v) for n, v in ignored.items() if v != OPTIONS[n].default)
-    return settings.replace(**fields, ignored=tuple(kept))
+    nondefault = sorted((n, v) for n, v in ignored.items() if v != OPTIONS[n].default)
+    return settings.replace(**fields, ignored=tuple(nondefault))
 
 
 def from_environment(environ: Mapping[str, str]) -> Settings:
@@ -777,8 +777,8 @@ def of_function(
     exact: bool | None, safe_where: bool | None, masks: str | None, reroll: str | None = None
 ) -> Any:
     """Return the context in which a jitted function with these options is traced and compiled."""
-    given = {"safe_where": safe_where, "masks": masks, "exact": exact, "reroll": reroll}
-    changes = [c for k, v in given.items() if v is not None for c in _changes(k, v)]
+    options = {"safe_where": safe_where, "masks": masks, "exact": exact, "reroll": reroll}
+    changes = [c for k, v in options.items() if v is not None for c in _changes(k, v)]
     # A higher-order primitive in it is one operation, compiled as it is outside of tracing.
     changes = [(k, "alone") if (k, v) == ("exact", True) else (k, v) for k, v in changes]
     return Context(tuple(changes)) if changes else unchanged
@@ -792,7 +792,7 @@ def with_option(name: str, value: Any) -> contextlib.AbstractContextManager[None
     return unchanged if value is None else context(**{name: value})
 
 
-def for_inner_program() -> contextlib.AbstractContextManager[None]:
+def for_sub_jaxpr() -> contextlib.AbstractContextManager[None]:
     """Return the context to trace a jaxpr that is one operation of the enclosing jaxpr."""
     return context(exact=False) if thread.settings.exact == "alone" else unchanged
 

@@ -47,11 +47,11 @@ def record(
     (Point(x=1, y=0), True)
     """
     if cls is None:
-        return lambda cls: _made(cls, eq, slots, weakref_slot)
-    return _made(cls, eq, slots, weakref_slot)
+        return lambda cls: _as_record(cls, eq, slots, weakref_slot)
+    return _as_record(cls, eq, slots, weakref_slot)
 
 
-def _made(cls: Any, eq: bool, slots: bool, weakref_slot: bool) -> Any:
+def _as_record(cls: Any, eq: bool, slots: bool, weakref_slot: bool) -> Any:
     own = set(vars(cls))
     made = dataclasses.dataclass(
         init=False, repr=False, eq=False, slots=slots, weakref_slot=weakref_slot
@@ -77,7 +77,7 @@ def _made(cls: Any, eq: bool, slots: bool, weakref_slot: bool) -> Any:
 
 
 class _Signature:
-    """The signature of a record's class, put together when somebody asks for it."""
+    """The signature of a record's class, computed on first use."""
 
     def __get__(self, instance: Any, cls: Any) -> inspect.Signature:
         parameters = []
@@ -94,7 +94,7 @@ class _Signature:
 
 
 class _Fields:
-    """The fields of a record: those of `__init__` in order, and what stands in for missing ones."""
+    """Store the fields of a record: those of `__init__` in order, and their defaults."""
 
     __slots__ = ("defaults", "factories", "names", "shown")
 
@@ -124,7 +124,7 @@ def _init(self: Any, *values: Any, **named: Any) -> None:
 
 
 def _given(cls: Any, fields: _Fields, values: tuple, named: dict[str, Any]) -> dict[str, Any]:
-    """The value of each field, in order, of those given in order and by name; or of its default."""
+    """Return the value of each field, in order: positional, by name, or its default."""
     names = fields.names
     given = dict(zip(names, values, strict=False))
     if len(values) > len(names):
@@ -180,7 +180,7 @@ def _refuse_deleting(self: Any, name: str) -> None:
 
 
 def _set_state(self: Any, state: Any) -> None:
-    """What pickle and copy call, with a dict of fields, or a pair of dicts where there are slots."""
+    """Restore fields for pickle and copy, from a dict, or from a pair of dicts if there are slots."""
     for part in state if isinstance(state, tuple) else (state,):
         for name, value in (part or {}).items():
             _put(self, name, value)

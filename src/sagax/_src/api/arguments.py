@@ -32,13 +32,13 @@ __all__ = [
     "leaf_paths",
     "named_arguments",
     "pick_all",
-    "places_of",
+    "positions_in_range",
     "positional_names",
     "signature",
     "static_arguments",
 ]
 
-_GIVES_NO_RESULT = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
+_GENERATOR_FLAGS = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
 
 
 def check_callable(fun: Any, transform: str) -> None:
@@ -61,7 +61,7 @@ def check_callable(fun: Any, transform: str) -> None:
             fix=hint,
         )
     code = getattr(fun, "__code__", None)
-    if code is not None and code.co_flags & _GIVES_NO_RESULT:
+    if code is not None and code.co_flags & _GENERATOR_FLAGS:
         generator = code.co_flags & inspect.CO_GENERATOR
         raise ArgumentError(
             f"Expected a function, got a {'generator' if generator else 'coroutine'} function: "
@@ -173,31 +173,31 @@ def pick_all(
     beyond: type[SagaxError] = ArgumentValueError,
 ) -> list[int]:
     """Normalize `argnums` for `n` positional arguments: non-negative, without duplicates."""
-    places = [_pick(k, n, transform, fun, beyond) for k in values]
-    if len(set(places)) != len(places):
+    positions = [_pick(k, n, transform, fun, beyond) for k in values]
+    if len(set(positions)) != len(positions):
         raise ArgumentError(
             function=transform,
             argument="argnums",
             got=values,
             expected="positions without repetition",
         )
-    return places
+    return positions
 
 
-def places_of(nums: Sequence[int]) -> Callable[[int], list[int]]:
+def positions_in_range(nums: Sequence[int]) -> Callable[[int], list[int]]:
     """Return the positional arguments among `n` that `nums` refers to; numbers out of range are left out."""
     return lambda n: [k % n for k in nums if -n <= k < n]
 
 
 def flatten_arguments(
-    transform: str, fun: Any, args: tuple, places: Sequence[int] | None = None
+    transform: str, fun: Any, args: tuple, positions: Sequence[int] | None = None
 ) -> tuple[list, Any]:
     """Flatten the positional arguments of a call, all or those at `positions`."""
-    chosen = args if places is None else tuple([args[k] for k in places])
+    chosen = args if positions is None else tuple([args[k] for k in positions])
 
     def parts() -> list[tuple[str, Any]]:
         named = named_arguments(fun, args, {})
-        return named if places is None else [named[k] for k in places]
+        return named if positions is None else [named[k] for k in positions]
 
     return flatten_named(f"{transform} of {function_name(fun)}", chosen, parts)
 
@@ -210,11 +210,13 @@ def check_operands(
         if not is_operand(x):
             path = paths()[i]
             name = function_name(fun)
-            error = unusable_leaf(x, f"{transform} of {name}", path, _other_way(transform, path))
+            error = unusable_leaf(
+                x, f"{transform} of {name}", path, _suggest_alternative(transform, path)
+            )
             raise error.attach(about=((path,), name))
 
 
-def _other_way(transform: str, path: str) -> str:
+def _suggest_alternative(transform: str, path: str) -> str:
     """Suggest an alternative for a leaf that is no array."""
     root = path.split("[")[0].split(".")[0]
     if path != root:

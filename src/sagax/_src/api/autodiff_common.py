@@ -31,7 +31,7 @@ def as_value(x: Any) -> Any:
     return x if hasattr(x, "aval") else sockets.concrete(x)
 
 
-class Flat:
+class FlatFunction:
     """Wrap `fun` as a function of flat operands.
 
     Auxiliary data become further outputs, so that they are concrete after the transformation. After
@@ -104,28 +104,28 @@ class _pulling(tracing):
 class Pullback:
     """Map cotangents of flat outputs to those of the flat inputs."""
 
-    __slots__ = ("avals", "boundary", "marks", "program", "safe_where", "silent")
+    __slots__ = ("avals", "boundary", "marks", "linear", "safe_where", "zero_cotangents")
 
     def __init__(
         self,
-        program: linearize_transform.LinearProgram,
+        linear: linearize_transform.LinearProgram,
         marks: list[bool],
         avals: list,
-        silent: list[Zero],
+        zero_cotangents: list[Zero],
         boundary: Any,
         safe_where: bool | None = None,
     ) -> None:
         self.boundary = boundary
         self.safe_where = safe_where  # None: the setting of that name
-        self.program = program
+        self.linear = linear
         self.marks = marks  # which inputs are differentiable
         self.avals = avals
-        self.silent = silent  # auxiliary outputs have no cotangents
+        self.zero_cotangents = zero_cotangents  # auxiliary outputs have no cotangents
 
     def inexact(self, cts: Sequence[Any]) -> list:
         """Return the cotangents of the differentiable inputs."""
         with self.boundary, config.with_option("safe_where", self.safe_where):
-            found = pull_back(self.program, [*cts, *self.silent])
+            found = pull_back(self.linear, [*cts, *self.zero_cotangents])
         return [as_value(instantiate(c)) for c in found]
 
     def __call__(self, cts: Sequence[Any]) -> list:
@@ -151,31 +151,35 @@ def vjp_flat(
     safe_where: bool | None = None,
 ) -> tuple:
     """Compute flat outputs, a flat pullback, the output structure and auxiliary data."""
-    flat = Flat(fun, tree, name, has_aux)
+    flat = FlatFunction(fun, tree, name, has_aux)
     values = [as_value(x) for x in leaves]
     marks = [has_derivative(x) for x in values]
     info = info_of(fun, name, lambda: [p for p, m in zip(paths(), marks, strict=True) if m])
     with tracing(fun, name):
-        outs, program = linearize_transform.linearize_flat(flat, values, marks, None, info)
+        outs, linear = linearize_transform.linearize_flat(flat, values, marks, None, info)
     total = len(outs)
     outs, aux = flat.split([as_value(x) for x in outs])
     avals = [aval_of(x).to_tangent_aval() for x in values]
-    silent = [Zero(aval_of(outs[0])) for _ in range(total - len(outs))] if outs else []
-    pull = Pullback(program, marks, avals, silent, _pulling(fun, name), safe_where)
+    zero_cotangents = [Zero(aval_of(outs[0])) for _ in range(total - len(outs))] if outs else []
+    pull = Pullback(linear, marks, avals, zero_cotangents, _pulling(fun, name), safe_where)
     return outs, pull, flat.out_tree, aux
 
 
-def pull_back(program: linearize_transform.LinearProgram, cts: Sequence[Any]) -> list:
+def pull_back(linear: linearize_transform.LinearProgram, cts: Sequence[Any]) -> list:
     """Compute input cotangents of a linear jaxpr from one output cotangent (maybe `Zero`) each."""
-    wanted = [ct for ct, t in zip(cts, program.out_tangents, strict=True) if type(t) is not Zero]
-    inputs = [Linear(v.aval) for v in program.jaxpr.invars]
-    found = transpose_transform.backward(program.jaxpr, program.residuals, inputs, wanted)
-    outs = program.jaxpr.outvars
-    if any(v.aval.weak_type and not _is_weak(ct) for v, ct in zip(outs, wanted, strict=True)):
+    known_cotangents = [
+        ct for ct, t in zip(cts, linear.out_tangents, strict=True) if type(t) is not Zero
+    ]
+    inputs = [Linear(v.aval) for v in linear.jaxpr.invars]
+    found = transpose_transform.backward(linear.jaxpr, linear.residuals, inputs, known_cotangents)
+    outs = linear.jaxpr.outvars
+    if any(
+        v.aval.weak_type and not _is_weak(ct) for v, ct in zip(outs, known_cotangents, strict=True)
+    ):
         return found  # with the weak type of the given one
     return [
         convert(ct, v.aval.dtype, True) if v.aval.weak_type and not _is_weak(ct) else ct
-        for v, ct in zip(program.jaxpr.invars, found, strict=True)
+        for v, ct in zip(linear.jaxpr.invars, found, strict=True)
     ]
 
 
@@ -184,12 +188,14 @@ def _is_weak(ct: Any) -> bool:
     return type(ct) is Zero or aval_of(ct).weak_type
 
 
-def of_some(fun: Callable, args: tuple, kwargs: dict, places: Sequence[int]) -> Callable:
+def fix_other_arguments(
+    fun: Callable, args: tuple, kwargs: dict, positions: Sequence[int]
+) -> Callable:
     """Fix all arguments of `fun` but those at `positions`."""
 
     def partial(*some: Any) -> Any:
         full = list(args)
-        for k, x in zip(places, some, strict=True):
+        for k, x in zip(positions, some, strict=True):
             full[k] = x
         return fun(*full, **kwargs)
 
@@ -198,23 +204,23 @@ def of_some(fun: Callable, args: tuple, kwargs: dict, places: Sequence[int]) -> 
     return partial
 
 
-def leaf_names(fun: Any, args: tuple, places: Sequence[int]) -> list[str]:
+def leaf_names(fun: Any, args: tuple, positions: Sequence[int]) -> list[str]:
     """Name the leaves of the positional arguments at `positions`, as the user would."""
     names = arguments.positional_names(fun, len(args))
-    return [trees.argument_path(names[k], p) for k in places for p in trees.key_paths(args[k])]
+    return [trees.argument_path(names[k], p) for k in positions for p in trees.key_paths(args[k])]
 
 
 def check_inputs(
     name: str,
     fun: Any,
     args: tuple,
-    places: Sequence[int],
+    positions: Sequence[int],
     leaves: Sequence[Any],
     holomorphic: bool,
     allow_int: bool = False,
     forward: bool = False,
 ) -> None:
-    paths = functools.partial(leaf_names, fun, args, places)
+    paths = functools.partial(leaf_names, fun, args, positions)
     arguments.check_operands(leaves, paths, name, fun)
     for i, x in enumerate(leaves):
         dtype = aval_of(x).dtype

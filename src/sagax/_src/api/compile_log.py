@@ -13,11 +13,11 @@ from sagax._src.diagnostics.boundary import function_code, function_name
 from sagax._src.diagnostics.spans import display_path
 from sagax._src.runtime.array import block_all
 
-__all__ = ["Seconds", "counters", "explain_compiles", "keep_programs", "record", "timed"]
+__all__ = ["Seconds", "counters", "explain_compiles", "retain_jaxprs", "record", "timed"]
 
-_MOST_FUNCTIONS = 512
-_MOST_SIGNATURES = 32
-_OFTEN = 5
+_MAX_FUNCTIONS = 512
+_MAX_SIGNATURES = 32
+_ADVICE_FROM = 5
 
 Signature = dict[str, str]
 
@@ -45,7 +45,7 @@ class Compilation(NamedTuple):
     seconds: Seconds
     loaded: bool
     why: str
-    program: Any
+    jaxpr: Any
 
 
 class Counter:
@@ -55,16 +55,16 @@ class Counter:
         "compilations",
         "loaded",
         "name",
-        "place",
+        "location",
         "run_seconds",
         "runs",
         "seconds",
         "times",
     )
 
-    def __init__(self, name: str, place: str) -> None:
+    def __init__(self, name: str, location: str) -> None:
         self.name = name
-        self.place = place
+        self.location = location
         self.times = 0
         self.loaded = 0
         self.seconds = Seconds(0.0, 0.0, 0.0)
@@ -96,13 +96,13 @@ class Counter:
 
 _known: OrderedDict[tuple[str, str], Counter] = OrderedDict()
 _lock = threading.Lock()
-_keeping = False
+_retaining = False
 
 
-def keep_programs(keep: bool) -> None:
+def retain_jaxprs(enabled: bool) -> None:
     """Set whether later compilations retain their jaxprs and time their runs (which blocks)."""
-    global _keeping
-    _keeping = keep
+    global _retaining
+    _retaining = enabled
 
 
 def counters() -> list[Counter]:
@@ -118,35 +118,35 @@ def record(
     statics: Sequence[tuple[Any, Any]],
     seconds: Seconds,
     *,
-    program: Any = None,
+    jaxpr: Any = None,
     loaded: bool = False,
     why: str = "",
 ) -> Counter:
     """Count one compilation. Cached calls do not get here."""
-    code = getattr(fun, "written_as", None) or function_code(fun)
-    place = "" if code is None else f"{display_path(code.co_filename)}:{code.co_firstlineno}"
+    code = getattr(fun, "source_code", None) or function_code(fun)
+    location = "" if code is None else f"{display_path(code.co_filename)}:{code.co_firstlineno}"
     name = function_name(fun)
     signature: Signature = {
         **{n: a.str_short(short_dtypes=False) for n, a in zip(names, avals, strict=False)},
         **{f"{where} (static)": repr(static)[:40] for where, static in statics},
     }
-    kept = program if _keeping else None
+    retained = jaxpr if _retaining else None
     with _lock:
-        counter = _known.setdefault((name, place), Counter(name, place))
+        counter = _known.setdefault((name, location), Counter(name, location))
         counter.times += 1
         counter.loaded += loaded
         before = counter.seconds
         counter.seconds = Seconds(*[a + b for a, b in zip(before, seconds, strict=True)])
-        if len(counter.compilations) < _MOST_SIGNATURES:
-            counter.compilations.append(Compilation(signature, seconds, loaded, why, kept))
-        if len(_known) > _MOST_FUNCTIONS:
+        if len(counter.compilations) < _MAX_SIGNATURES:
+            counter.compilations.append(Compilation(signature, seconds, loaded, why, retained))
+        if len(_known) > _MAX_FUNCTIONS:
             _known.popitem(last=False)
     return counter
 
 
 def timed(entry: Callable[..., Any], counter: Counter) -> Callable[..., Any]:
     """Wrap `entry`, the call of an executable, to count and time its runs under `retain_jaxprs`."""
-    if not _keeping:
+    if not _retaining:
         return entry
 
     def call_timed(bufs: list, arrays: Sequence[Any]) -> Any:
@@ -185,12 +185,12 @@ def explain_compiles() -> str:
                 str(c.times),
                 *[f"{part:.2f}" for part in c.seconds],
                 str(c.loaded),
-                c.place,
+                c.location,
                 _changes(c.signatures),
             )
             for c in found
         ]
-        often = {c.name: c for c in found if c.times >= _OFTEN}
+        often = {c.name: c for c in found if c.times >= _ADVICE_FROM}
     head = ("function", "times", "trace s", "lower s", "XLA s", "loaded", "defined at")
     head = (*head, "what changed")
     widths = [max(len(row[i]) for row in (head, *rows)) for i in range(len(head) - 1)]

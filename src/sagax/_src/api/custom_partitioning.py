@@ -40,10 +40,7 @@ BATCHING = "..."
 
 
 class CompoundFactor(tuple):
-    """Name several factors that make up one dimension, major first:
-
-    `(i j)` in the notation of rules.
-    """
+    """Name several factors that make up one dimension, major first; rules write `(i j)`."""
 
     def __new__(cls, *factors: str) -> CompoundFactor:
         if len(factors) < 2:
@@ -222,12 +219,12 @@ class SdyShardingRule(Rule):
     def __init__(
         self, operand_mappings: Sequence, result_mappings: Sequence, **options: Any
     ) -> None:
-        made = _rule(
+        rule = _rule(
             tuple([tuple(m) for m in operand_mappings]),
             tuple([tuple(m) for m in result_mappings]),
             **options,
         )
-        super().__init__(**made.__dict__)
+        super().__init__(**rule.__dict__)
 
 
 # The primitive -------------------------------------------------------------------------------------------
@@ -345,13 +342,13 @@ def _struct(mesh: Any, shape: tuple, dtype: Any, text: str) -> ShapeDtypeStruct:
     return ShapeDtypeStruct(shape, dtype, sharding=described(tiles, mesh))
 
 
-def _shardings(call: _Call, tree: Any, given: Any, what: str) -> list:
-    leaves = trees.leaves(given)
+def _shardings(call: _Call, tree: Any, shardings: Any, what: str) -> list:
+    leaves = trees.leaves(shardings)
     if len(leaves) != tree.num_leaves or not all(isinstance(s, Sharding) for s in leaves):
         raise ArgumentError(
             f"{what} must have a sharding for each array",
             function=f"custom_partitioning of {call.how.name}",
-            got=repr(given),
+            got=repr(shardings),
             expected=f"{tree.num_leaves} shardings",
         )
     return leaves
@@ -378,14 +375,16 @@ def _partitioned(key: str, operands: list, results: list) -> tuple[str, list, li
             fun, how.in_tree, avals, transform="custom_partitioning", same=(object(),)
         )
         found = [(a.shape, a.dtype) for a in body.jaxpr.out_avals]
-        wanted = [(sh.shard_shape(s.shape), s.dtype) for s, sh in zip(outs, out_found, strict=True)]
-        if found != wanted:
+        expected = [
+            (sh.shard_shape(s.shape), s.dtype) for s, sh in zip(outs, out_found, strict=True)
+        ]
+        if found != expected:
             raise ArgumentValueError(
                 "the function for one device gives other parts than the shardings of the result say",
                 function=f"custom_partitioning of {how.name}",
                 argument="lower_fn",
                 got=found,
-                expected=wanted,
+                expected=expected,
             )
         text = lower_for_one_device(
             body.jaxpr.jaxpr, body.consts, call.platform, how.name, DeviceGroups.of(mesh)
@@ -499,8 +498,10 @@ class custom_partitioning:
         leaves, tree = operand_leaves("custom_partitioning", name, dynamic)
 
         def call(*some: Any) -> Any:
-            given, held = iter(some), iter(static)
-            return self.fun(*[next(held) if i in fixed else next(given) for i in range(len(full))])
+            values, constants = iter(some), iter(static)
+            return self.fun(
+                *[next(constants) if i in fixed else next(values) for i in range(len(full))]
+            )
 
         functools.update_wrapper(call, self.fun, updated=())
         body = trace_body(call, tree, [aval_of(x) for x in leaves], transform="custom_partitioning")

@@ -11,13 +11,13 @@ import numpy as np
 from sagax._src import trees
 from sagax._src.api import arguments
 from sagax._src.api.autodiff_common import (
-    Flat,
+    FlatFunction,
     as_value,
     check_inputs,
+    fix_other_arguments,
     has_derivative,
     info_of,
     leaf_names,
-    of_some,
     vjp_flat,
 )
 from sagax._src.api.jit import is_shaped, shaped
@@ -84,19 +84,19 @@ def _cotangent_paths(cotangent: Any) -> Callable[[], Sequence[str]]:
     return lambda: [trees.argument_path("cotangent", p) for p in trees.key_paths(cotangent)]
 
 
-def _only_cotangent(function: str, fun: Any, given: tuple) -> Any:
+def _only_cotangent(function: str, fun: Any, cotangents: tuple) -> Any:
     """Return the single argument of a cotangent function."""
-    if len(given) != 1:
+    if len(cotangents) != 1:
         raise ArgumentError(
             f"the function takes one argument, the cotangent of the output of {function_name(fun)}; it was "
-            f"called with {len(given)}",
+            f"called with {len(cotangents)}",
             function=function,
             argument="cotangent",
-            got=f"{len(given)} arguments",
+            got=f"{len(cotangents)} arguments",
             expected="one argument of the structure of the output",
             fix="where the output is a tuple pass one tuple: f((ct1, ct2))",
         )
-    return given[0]
+    return cotangents[0]
 
 
 def aval_of_tangent(t: Any) -> Any:
@@ -137,11 +137,11 @@ def jvp(
 
 
 def _jvp(fun: Any, primals: Any, tangents: Any, has_aux: bool) -> tuple:
-    for label, given in (("primals", primals), ("tangents", tangents)):
+    for label, cotangents in (("primals", primals), ("tangents", tangents)):
         checks.instance(
             "jvp",
             label,
-            given,
+            cotangents,
             (tuple, list),
             "a tuple of arguments",
             message="primal and tangent arguments to jax.jvp must be tuples or lists",
@@ -178,7 +178,7 @@ def _jvp(fun: Any, primals: Any, tangents: Any, has_aux: bool) -> tuple:
                 else "convert the tangent to the dtype and shape of its primal",
             )
         ins.append(Zero(want) if want.dtype == dtypes.float0 else as_value(t))
-    flat = Flat(fun, tree, "jvp", has_aux)
+    flat = FlatFunction(fun, tree, "jvp", has_aux)
     with tracing(fun, "jvp"):
         info = info_of(fun, "jvp", paths)
         outs, out_tangents = jvp_transform.jvp_flat(flat, [as_value(p) for p in leaves], ins, info)
@@ -205,8 +205,8 @@ def linearize(fun: Callable, *primals: Any, has_aux: bool = False) -> tuple:
     leaves, tree = arguments.flatten_arguments("linearize", fun, primals)
     paths = functools.cache(lambda: arguments.leaf_paths(fun, primals, {}))
     arguments.check_operands(leaves, paths, "linearize", fun)
-    run = eager_transforms.jitted_inside(fun, ("linearize", bool(has_aux)), primals)
-    flat = Flat(run, tree, "linearize", has_aux)
+    run = eager_transforms.jit_if_pure(fun, ("linearize", bool(has_aux)), primals)
+    flat = FlatFunction(run, tree, "linearize", has_aux)
     values = [as_value(x) for x in leaves]
     marks = [has_derivative(x) for x in values]
     info = info_of(fun, "linearize", lambda: [p for p, m in zip(paths(), marks, strict=True) if m])
@@ -218,7 +218,7 @@ def linearize(fun: Callable, *primals: Any, has_aux: bool = False) -> tuple:
     name = f"the linearized {function_name(fun)}"
 
     def apply(*tangents: Any) -> Any:
-        given, given_tree = trees.flatten_argument("linearize", "tangents", tangents)
+        cotangents, given_tree = trees.flatten_argument("linearize", "tangents", tangents)
         if given_tree != tree:
             found = trees.structure_mismatch(primals, tangents, "primals", "tangents")
             raise structure_error(
@@ -227,8 +227,8 @@ def linearize(fun: Callable, *primals: Any, has_aux: bool = False) -> tuple:
                 found,
                 "call it with a tangent for each argument that was given to linearize",
             )
-        _check_tangents(given, _tangent_paths(paths), name)
-        for i, (t, want) in enumerate(zip(given, avals, strict=True)):
+        _check_tangents(cotangents, _tangent_paths(paths), name)
+        for i, (t, want) in enumerate(zip(cotangents, avals, strict=True)):
             have = aval_of_tangent(t)
             if have.dtype != want.dtype or not dims.same_shape(have.shape, want.shape):
                 raise ArgumentValueError(
@@ -239,7 +239,7 @@ def linearize(fun: Callable, *primals: Any, has_aux: bool = False) -> tuple:
                     got=have,
                     fix="convert the tangent to the dtype and shape of its primal",
                 )
-        found = program.apply([as_value(t) for t, m in zip(given, marks, strict=True) if m])
+        found = program.apply([as_value(t) for t, m in zip(cotangents, marks, strict=True) if m])
         return out_tree.unflatten([instantiate(t) for t in found[: len(outs)]])
 
     value = out_tree.unflatten(outs)
@@ -266,15 +266,15 @@ def linear_transpose(fun: Callable, *primals: Any, reduce_axes: Any = ()) -> Cal
         [0 if is_shaped(x) else x for x in leaves], paths, "linear_transpose", fun
     )
     avals = [shaped(x) for x in leaves]
-    flat = Flat(fun, tree, "linear_transpose")
+    flat = FlatFunction(fun, tree, "linear_transpose")
     with tracing(fun, "linear_transpose"):
         closed = stage_closed(flat, avals)
     out_tree = flat.out_tree
     _check_transposable(fun, avals, closed.out_avals)
     name = f"the transpose of {function_name(fun)}"
 
-    def transposed(*given: Any) -> Any:
-        cotangent = _only_cotangent(name, fun, given)
+    def transposed(*cotangents: Any) -> Any:
+        cotangent = _only_cotangent(name, fun, cotangents)
         cts, ct_tree = trees.flatten_argument(name, "cotangent", cotangent)
         if ct_tree != out_tree:
             found = trees.structure_mismatch(out_tree, cotangent, "output", "cotangent")
@@ -368,14 +368,12 @@ def vjp(
     leaves, tree = arguments.flatten_arguments("vjp", fun, primals)
     paths = functools.cache(lambda: arguments.leaf_paths(fun, primals, {}))
     arguments.check_operands(leaves, paths, "vjp", fun)
-    run = (
-        fun if safe_where else eager_transforms.jitted_inside(fun, ("vjp", bool(has_aux)), primals)
-    )
+    run = fun if safe_where else eager_transforms.jit_if_pure(fun, ("vjp", bool(has_aux)), primals)
     outs, pull, out_tree, aux = vjp_flat(run, leaves, tree, "vjp", has_aux, paths, safe_where)
     name = f"the function returned by vjp of {function_name(fun)}"
 
-    def pullback(*given: Any) -> Any:
-        cotangent = _only_cotangent(name, fun, given)
+    def pullback(*cotangents: Any) -> Any:
+        cotangent = _only_cotangent(name, fun, cotangents)
         cts, ct_tree = trees.flatten_argument(name, "cotangent", cotangent)
         if ct_tree != out_tree:
             found = trees.structure_mismatch(out_tree, cotangent, "output", "cotangent")
@@ -504,11 +502,11 @@ def _value_and_grad(
 
     @functools.wraps(fun, updated=())
     def both(*args: Any, **kwargs: Any) -> Any:
-        places = arguments.pick_all(nums, len(args), name, fun, beyond=ArgumentError)
-        leaves, tree = arguments.flatten_arguments(name, fun, args, places)
-        check_inputs(name, fun, args, places, leaves, holomorphic, allow_int)
-        some = of_some(fun, args, kwargs, places)
-        paths = functools.partial(leaf_names, fun, args, places)
+        positions = arguments.pick_all(nums, len(args), name, fun, beyond=ArgumentError)
+        leaves, tree = arguments.flatten_arguments(name, fun, args, positions)
+        check_inputs(name, fun, args, positions, leaves, holomorphic, allow_int)
+        some = fix_other_arguments(fun, args, kwargs, positions)
+        paths = functools.partial(leaf_names, fun, args, positions)
         outs, pull, out_tree, aux = vjp_flat(some, leaves, tree, name, has_aux, paths, safe_where)
         _check_output(name, fun, outs, out_tree, holomorphic, has_aux)
         (out,) = outs

@@ -82,12 +82,12 @@ def warn_of_unusable(fun: Any, closed: ClosedJaxpr, out_tree: Any, planned: Plan
     warning = DonationWarning("\n".join(lines))
     warning.function = function_name(fun)
     warning.arguments = tuple([names[i] for i in planned.unusable])
-    place = user_span(source_stacks.stack())
+    span = user_span(source_stacks.stack())
     warnings.warn_explicit(
         warning,
         DonationWarning,
-        place.file if place is not None else "sagax",
-        place.line if place is not None else 1,
+        span.file if span is not None else "sagax",
+        span.line if span is not None else 1,
     )
 
 
@@ -112,8 +112,8 @@ def _reason(aval: Any, outs: Sequence[Any], paths: Sequence[str], takers: Mappin
         return "the function has no result"
     same = [k for k, out in enumerate(outs) if (out.shape, out.dtype) == (aval.shape, aval.dtype)]
     if same:
-        said = [f"{paths[k]} has that of {takers[k]}" for k in same[:3] if k in takers]
-        return f"each result of its type has memory already: {', '.join(said)}"
+        others = [f"{paths[k]} has that of {takers[k]}" for k in same[:3] if k in takers]
+        return f"each result of its type has memory already: {', '.join(others)}"
     nearest = min(range(len(outs)), key=lambda k: _distance(aval, outs[k]))
     differs = [
         word
@@ -158,11 +158,11 @@ class Donation:
 
         `hidden` are the buffers of captured arrays.
         """
-        given = [*buffers, *hidden] if hidden else buffers
-        if len(given) == 1 or len(set(map(id, given))) == len(given):
+        used = [*buffers, *hidden] if hidden else buffers
+        if len(used) == 1 or len(set(map(id, used))) == len(used):
             return
         for i in self.donated:
-            for k, other in enumerate(given):
+            for k, other in enumerate(used):
                 if k != i and other is buffers[i]:
                     raise self._conflict(i, k)
 
@@ -182,18 +182,18 @@ class Donation:
             else ((first,), function_name(self.fun)),
         )
 
-    def giving(self, entry: Callable) -> Callable:
+    def wrap_entry(self, entry: Callable) -> Callable:
         """Wrap `entry`, a call of an executable on several devices, to donate its arrays."""
 
         def call_and_give(bufs: list, arrays: list) -> Any:
             self.check([a.buffer() for a in arrays])
             result = entry(bufs, arrays)
-            self.give(arrays)
+            self.mark_donated(arrays)
             return result
 
         return call_and_give
 
-    def give(self, arrays: Sequence[ConcreteArray]) -> None:
+    def mark_donated(self, arrays: Sequence[ConcreteArray]) -> None:
         """Mark the donated arrays as deleted, and record the call that did it."""
         fun, names, stack = self.fun, self.names, source_stacks.stack()
         for i in self.donated:

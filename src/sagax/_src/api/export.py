@@ -431,11 +431,11 @@ def export(
     chosen = _checked_platforms(platforms)
 
     def exporting(*args: Any, **kwargs: Any) -> Exported:
-        with dims.assumptions(strict=strict) as made:
+        with dims.assumptions(strict=strict) as assumed:
             traced, tree, statics, leaves = fun_jit._stage(args, kwargs)
         operands = jit_shardings.of_structs(leaves, traced.closed.in_avals)
-        committed = fun_jit._bound_to(operands, tree, args, kwargs)
-        place, results = fun_jit._program_place(traced, committed)
+        committed = fun_jit._operand_placement(operands, tree, args, kwargs)
+        placement, results = fun_jit._placement_of(traced, committed)
         given = tuple(
             (name, static.value)
             for name, static in statics
@@ -443,7 +443,7 @@ def export(
         )
         if strict:
             _refuse_noted(traced.closed, given)
-        with fun_jit._under:  # as it is compiled, maybe `exact`
+        with fun_jit._context:  # as it is compiled, maybe `exact`
             return _exported(
                 traced.name,
                 traced.closed,
@@ -451,10 +451,10 @@ def export(
                 traced.out_tree,
                 fun_jit._paths(args, kwargs),
                 given,
-                list(made),
+                list(assumed),
                 chosen,
                 disabled_checks,
-                (place, results) if isinstance(place, Placement) else None,
+                (placement, results) if isinstance(placement, Placement) else None,
             )
 
     return exporting
@@ -483,7 +483,7 @@ def _checked_platforms(platforms: Sequence[str] | None) -> tuple[str, ...]:
 
 
 def default_export_platform() -> str:
-    """The platform that `export` exports for when it is given none: that of the default device.
+    """Return the default platform of `export`: that of the default device.
 
     >>> from sagax import export
     >>> export.default_export_platform() in ("cpu", "cuda", "rocm", "tpu")
@@ -503,7 +503,7 @@ def _exported(
     assumptions: Sequence[Any],
     platforms: Sequence[str],
     disabled_checks: Sequence[DisabledSafetyCheck],
-    placed: tuple[Placement, Sequence[Any]] | None,
+    placement: tuple[Placement, Sequence[Any]] | None,
 ) -> Exported:
     in_avals, out_avals = [
         [a if a.sharding is None else a.update(sharding=None) for a in avals]
@@ -517,11 +517,11 @@ def _exported(
     used = used_inputs(jaxpr)
     kept = [i for i, u in enumerate(used) if u]
     jaxpr = jaxpr.replace(invars=[jaxpr.invars[i] for i in kept])
-    shardings = divided = places = None
-    if placed is not None:
-        ins, outs = places = _shardings(closed, *placed)
-        shardings = Shardings(placed[0].devices, [ins[i] for i in kept], outs)
-        divided = Divided(len(placed[0].devices), _abstract(ins), _abstract(outs))
+    shardings = divided = in_out_shardings = None
+    if placement is not None:
+        ins, outs = in_out_shardings = _shardings(closed, *placement)
+        shardings = Shardings(placement[0].devices, [ins[i] for i in kept], outs)
+        divided = Divided(len(placement[0].devices), _abstract(ins), _abstract(outs))
     if jaxpr.effects:
         raise _no_callbacks(name)
     consts = [np.asarray(as_array(c)) for c in closed.consts]
@@ -555,28 +555,28 @@ def _exported(
     )
 
     def make_vjp(exported: Exported) -> Exported:
-        return _export_vjp(exported, closed, places)
+        return _export_vjp(exported, closed, in_out_shardings)
 
     return Exported(code, in_tree, out_tree, disabled_checks, make_vjp)
 
 
-def _shardings(closed: ClosedJaxpr, place: Placement, results: Sequence[Any]) -> tuple:
-    """How the arguments and the results of a program on several devices are divided; None: as the compiler likes."""
-    ins = place.shardings[len(closed.consts) :]
+def _shardings(closed: ClosedJaxpr, placement: Placement, results: Sequence[Any]) -> tuple:
+    """Return the shardings of arguments and results on several devices; None: chosen by XLA."""
+    ins = placement.shardings[len(closed.consts) :]
     outs = [
-        typed_result(a, place.mesh) if s is None else s
+        typed_result(a, placement.mesh) if s is None else s
         for a, s in zip(closed.out_avals, results or [None] * len(closed.out_avals), strict=True)
     ]
     return ins, outs
 
 
 def _abstract(shardings: Sequence[Any]) -> tuple:
-    """Shardings without devices."""
+    """Replace meshes by abstract ones."""
     return tuple([s and NamedSharding(s.mesh.abstract_mesh, s.spec) for s in shardings])
 
 
 def _argument_labels(in_tree: Any) -> list[str]:
-    """args[0]['w'], kwargs['x'], ...: the names that specifications and errors show."""
+    """Label the arguments for specifications and errors: args[0]['w'], kwargs['x'], ..."""
     args, kwargs = in_tree.unflatten(range(in_tree.num_leaves))
     return [
         trees.argument_path(name, path)
@@ -588,7 +588,7 @@ def _argument_labels(in_tree: Any) -> list[str]:
 def _scope_of(
     name: str, avals: Sequence[Any], labels: Sequence[str], given: Sequence[tuple[str, Any]]
 ) -> SymbolicScope | None:
-    """The scope of all symbolic sizes of the arguments."""
+    """Return the scope of all symbolic sizes of the arguments."""
     first = None
     for label, sizes in (
         *zip(labels, [a.shape for a in avals], strict=True),
@@ -608,26 +608,26 @@ def _scope_of(
 
 
 def _noted(scope: SymbolicScope | None) -> list:
-    """What was taken for granted in this scope by programs that were traced before, and are reused."""
+    """Return the assumptions in this scope of traces that are reused."""
     return [] if scope is None else list(scope.noted)
 
 
 def _refuse_noted(closed: ClosedJaxpr, given: Sequence[tuple[str, Any]]) -> None:
-    """Raise if something was taken for granted when a part of a program was traced, for another export."""
+    """Raise if an earlier trace, reused here, made an assumption for another export."""
     sizes = [d for a in closed.in_avals for d in a.shape] + [d for _, d in given]
     for scope in dict.fromkeys(d.scope for d in filter(dims.is_dim, sizes)):
         for noted in scope.noted:
             where = getattr(_located(noted), "where", None)
-            asked = {"!=": "=="}.get(noted.kind, noted.kind)
+            kind = {"!=": "=="}.get(noted.kind, noted.kind)
             raise InconclusiveDimensionOperation(
-                f"{scope.inconclusive(noted.lhs, asked, noted.rhs)}\n"
+                f"{scope.inconclusive(noted.lhs, kind, noted.rhs)}\n"
                 f"It was asked before, for a program that may be used again here{f': {where}' if where else ''}.\n"
                 "A strict export wants sizes of a scope in which nothing was taken for granted yet."
             )
 
 
 def _located(assumption: Any) -> Any:
-    """The assumption with the user's line as text in place of the frames."""
+    """Return the assumption with the user's source line as text instead of frames."""
     where = assumption.where
     if where is None or isinstance(where, str):
         return assumption
@@ -639,7 +639,7 @@ def _located(assumption: Any) -> Any:
 def _check_variables(
     closed: ClosedJaxpr, in_avals: Sequence[Any], labels: Sequence[str], given: Sequence[tuple]
 ) -> set[str]:
-    """The names of the symbolic sizes; each must be determined by the arguments."""
+    """Return the names of the symbolic sizes; the arguments must determine each."""
     names = {n for a in in_avals for d in a.shape for n in dims.variables(d)}
     names |= {n for _, d in given for n in dims.variables(d)}
     unknown = [n for a in _avals_of(closed) for d in a.shape for n in dims.variables(d) - names]
@@ -666,7 +666,7 @@ def _check_variables(
 
 
 def _avals_of(closed: ClosedJaxpr) -> set:
-    """The types of all values of a program that have symbolic sizes."""
+    """Return the types of all values of a jaxpr that have symbolic sizes."""
     todo, found = [closed.jaxpr], set()
     while todo:
         jaxpr = todo.pop()
@@ -715,31 +715,37 @@ def _export_vjp(exported: Exported, closed: ClosedJaxpr, shardings: tuple | None
         args, given = xs[:n], list(xs[n:])
         positions = [i for i, a in enumerate(code.in_avals) if has_tangent(a)]
 
-        def of_some(*some: Any) -> list:
+        def fix_other_arguments(*some: Any) -> list:
             full = list(args)
             for i, x in zip(positions, some, strict=True):
                 full[i] = x
             outs = eval_jaxpr(closed.jaxpr, closed.consts, *full)
             return [o for o, a in zip(outs, code.out_avals, strict=True) if has_tangent(a)]
 
-        _, pull = vjp(of_some, *[args[i] for i in positions])
+        _, pull = vjp(fix_other_arguments, *[args[i] for i in positions])
         return tuple(pull(given))
 
     pull_back.__name__ = f"{code.name}_vjp"
     avals = [a.strip_weak_type() for a in (*code.in_avals, *with_cotangent)]
-    places: list = [None] * len(avals)
-    if shardings is not None:  # cotangents are divided as what they belong to
+    in_out_shardings: list = [None] * len(avals)
+    if shardings is not None:  # cotangents are sharded like their primals
         ins, outs = shardings
-        places = [*ins, *[s for s, a in zip(outs, code.out_avals, strict=True) if has_tangent(a)]]
-        wanted = tuple([s for s, a in zip(ins, code.in_avals, strict=True) if has_tangent(a)])
+        in_out_shardings = [
+            *ins,
+            *[s for s, a in zip(outs, code.out_avals, strict=True) if has_tangent(a)],
+        ]
+        result_shardings = tuple(
+            [s for s, a in zip(ins, code.in_avals, strict=True) if has_tangent(a)]
+        )
     specs = [
-        ShapeDtypeStruct(a.shape, a.dtype, sharding=s) for a, s in zip(avals, places, strict=True)
+        ShapeDtypeStruct(a.shape, a.dtype, sharding=s)
+        for a, s in zip(avals, in_out_shardings, strict=True)
     ]
     given = dict(code.given)
     fun = jit(
         pull_back,
         static_argnames=tuple(given),
-        out_shardings=None if shardings is None else wanted,
+        out_shardings=None if shardings is None else result_shardings,
     )
     platforms = exported.platforms
     found = export(fun, platforms=platforms, disabled_checks=exported.disabled_safety_checks)(
@@ -749,7 +755,7 @@ def _export_vjp(exported: Exported, closed: ClosedJaxpr, shardings: tuple | None
 
 
 def deserialize(blob: bytes | bytearray) -> Exported:
-    """The exported function that `Exported.serialize` wrote; nothing of it is executed until it is called.
+    """Deserialize the bytes of `Exported.serialize`; no code runs until the function is called.
 
     Raises ArgumentValueError for bytes that are no exported function, are incomplete or damaged, or
     were written by a version that is newer than this one can read.
@@ -777,7 +783,7 @@ def _given(derivative: Exported, _: Exported) -> Exported:
 
 
 def is_symbolic_dim(p: Any) -> bool:
-    """Whether a size is symbolic.
+    """Return whether a size is symbolic.
 
     >>> from sagax import export
     >>> b, n = export.symbolic_shape("b, 3")
@@ -793,7 +799,7 @@ def symbolic_args_specs(
     constraints: Sequence[str] = (),
     scope: SymbolicScope | None = None,
 ) -> Any:
-    """`args` as `ShapeDtypeStruct`s with symbolic shapes.
+    """Convert `args` to `ShapeDtypeStruct`s with symbolic shapes.
 
     `shapes_specs` is a pytree of specifications (see `symbolic_shape`) or None, a prefix of `args`:
     one specification stands for all arrays beneath it. '...' and '_' are filled in from the shapes of

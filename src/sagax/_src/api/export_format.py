@@ -258,7 +258,7 @@ def _aval_from_json(data: Any, scope: SymbolicScope | None) -> ShapedArray:
 # devices ----------------------------------------------------------------------------------------------
 
 
-def _divided_to_json(divided: Divided | None) -> Any:
+def _shardings_to_json(divided: Divided | None) -> Any:
     if divided is None:
         return None
     count, *shardings = divided
@@ -277,7 +277,7 @@ def _sharding_to_json(sharding: NamedSharding | None) -> Any:
     return [axes, [0 if e is UNCONSTRAINED else e for e in spec]]
 
 
-def _divided_from_json(data: Any) -> Divided | None:
+def _shardings_from_json(data: Any) -> Divided | None:
     if data is None:
         return None
     count, ins, outs = data
@@ -338,16 +338,16 @@ def _describe(parts: Parts, blobs: list[bytes]) -> Any:
         "given": [[name, _size_to_json(d)] for name, d in code.given],
         "kept": list(code.kept),
         "assumptions": [
-            [a.kind, _size_to_json(a.lhs), _size_to_json(a.rhs), _place(a.where)]
+            [a.kind, _size_to_json(a.lhs), _size_to_json(a.rhs), _source_position(a.where)]
             for a in code.assumptions
         ],
         "disabled": list(parts.disabled_checks),
         "modules": modules,
-        "divided": _divided_to_json(code.divided),
+        "divided": _shardings_to_json(code.divided),
     }
 
 
-def _place(where: Any) -> str | None:
+def _source_position(where: Any) -> str | None:
     """Format the user's source position as text."""
     return where if where is None or isinstance(where, str) else str(where)
 
@@ -449,9 +449,12 @@ def _one(data: Any, modules: dict[str, bytes]) -> Parts:
         [(name, size(d)) for name, d in data["given"]],
         modules,
         data["kept"],
-        [Assumption(k, size(lhs), size(rhs), place) for k, lhs, rhs, place in data["assumptions"]],
+        [
+            Assumption(k, size(lhs), size(rhs), position)
+            for k, lhs, rhs, position in data["assumptions"]
+        ],
         any_platform="platform" in data["disabled"],
-        divided=_divided_from_json(data.get("divided")),  # absent in version 1
+        divided=_shardings_from_json(data.get("divided")),  # absent in version 1
     )
     in_tree, out_tree = _tree_from_json(data["in_tree"]), _tree_from_json(data["out_tree"])
     if in_tree.num_leaves != len(code.in_avals) or out_tree.num_leaves != len(code.out_avals):

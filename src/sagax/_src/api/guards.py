@@ -42,29 +42,29 @@ StaleValueError.__module__ = "sagax.errors"  # its public home
 class Guard:
     """Record the values that a trace captured. Created by `recording`."""
 
-    __slots__ = ("fun", "quick", "reads")
+    __slots__ = ("fun", "fast_check", "captured")
 
     def __init__(self, fun: Any, found: Sequence[Read]) -> None:
         self.fun = fun
-        self.reads = tuple(found)
-        self.quick = _checker(self.reads)
+        self.captured = tuple(found)
+        self.fast_check = _checker(self.captured)
 
     def holds(self) -> bool:
         """Return whether all values are unchanged."""
-        return self.quick() or self._equal()
+        return self.fast_check() or self._equal()
 
     def _equal(self) -> bool:
         """Compare other objects than the recorded ones: if they are equal, record them instead."""
         if self.changes():
             return False
-        self.reads = tuple([_refreshed(read) for read in self.reads])
-        self.quick = _checker(self.reads)
+        self.captured = tuple([_refreshed(read) for read in self.captured])
+        self.fast_check = _checker(self.captured)
         return True
 
     def changes(self) -> list[tuple[Read, Any]]:
         """Return the changed values, with their current objects."""
         found = []
-        for read in self.reads:
+        for read in self.captured:
             now = read.now()
             if not free_variables.same(read.value, now):
                 found.append((read, now))
@@ -171,24 +171,24 @@ def recording(fun: Any, bound: Mapping[str, Any]) -> Iterator[Recording]:
     codes: dict[int, CodeType] = {id(read.code): read.code for read in found}
     with free_variables.running(codes) as ran:
         yield recorded
-    kept = [read for read in found if read in ran]
-    if kept:
-        recorded.guard = Guard(fun, kept)
+    captured = [read for read in found if read in ran]
+    if captured:
+        recorded.guard = Guard(fun, captured)
 
 
 def rebound(guard: Guard, fun: Any, bound: Mapping[str, Any]) -> Guard:
     """Return the guard for another function of the same code with its own free variables."""
     if guard.fun == fun:
         return guard
-    kept = {(id(read.code), read.offset) for read in guard.reads}
-    found = [r for r in free_variables.outside(fun, bound) if (id(r.code), r.offset) in kept]
+    captured = {(id(read.code), read.offset) for read in guard.captured}
+    found = [r for r in free_variables.outside(fun, bound) if (id(r.code), r.offset) in captured]
     return Guard(fun, [_frozen(read) for read in found])
 
 
 def reused(guard: Guard | None) -> None:
     """Tell the current traces that a cached trace was reused as a part of them."""
     if guard is not None:
-        free_variables.reused_reads(guard.reads)
+        free_variables.note_reused(guard.captured)
 
 
 # --- reactions to a change
@@ -201,7 +201,7 @@ def guarded(
     entry: Entry,
     guard: Guard,
     mode: str,
-    again: Callable[[list], tuple[Entry, Guard | None]],
+    retrace: Callable[[list], tuple[Entry, Guard | None]],
     warned: set[str],
 ) -> Entry:
     """Wrap `entry`, a compiled function, to check its guard first.
@@ -210,10 +210,10 @@ def guarded(
     the names that were warned of, under "warn"; it grows.
     """
     if mode == "retrace":
-        return _retracing(entry, guard, again)
+        return _retracing(entry, guard, retrace)
 
     def call(bufs: list, arrays: list) -> Any:
-        if not guard.quick() and not guard.holds():
+        if not guard.fast_check() and not guard.holds():
             react(guard, mode, warned)
         return entry(bufs, arrays)
 
@@ -221,7 +221,7 @@ def guarded(
 
 
 def _retracing(
-    entry: Entry, guard: Guard, again: Callable[[list], tuple[Entry, Guard | None]]
+    entry: Entry, guard: Guard, retrace: Callable[[list], tuple[Entry, Guard | None]]
 ) -> Entry:
     variants: list[tuple[Callable[[], bool], Entry]] = [(guard.holds, entry)]
 
@@ -231,10 +231,10 @@ def _retracing(
                 if variant is not variants[0]:  # for values that alternate: the latest first
                     variants[:] = [variant, *[v for v in variants if v is not variant]]
                 return variant[1](bufs, arrays)
-        made, its_guard = again(arrays)
+        new_entry, its_guard = retrace(arrays)
         holds = its_guard.holds if its_guard is not None else _always
-        variants[:] = [(holds, made), *variants[: _VARIANTS - 1]]
-        return made(bufs, arrays)
+        variants[:] = [(holds, new_entry), *variants[: _VARIANTS - 1]]
+        return new_entry(bufs, arrays)
 
     return call
 
@@ -249,7 +249,7 @@ def react(guard: Guard, mode: str, warned: set[str]) -> None:
     if mode == "raise" and changes:
         read, now = changes[0]
         raise StaleValueError(
-            _said(read, now, guard.fun),
+            _describe_change(read, now, guard.fun),
             fix=f"pass {read.text} as an argument, or set the option stale to 'retrace'",
             read=read.text,
             old=read.value,
@@ -260,18 +260,18 @@ def react(guard: Guard, mode: str, warned: set[str]) -> None:
             continue
         warned.add(read.text)
         warning = StaleValueWarning(
-            f"{_said(read, now, guard.fun)}. The compiled program goes on with the old value: pass {read.text} as an "
+            f"{_describe_change(read, now, guard.fun)}. The compiled program goes on with the old value: pass {read.text} as an "
             "argument, or set the option stale to 'retrace'"
         )
         warning.function = function_name(guard.fun)
         warning.read, warning.code_read, warning.line_read = read.text, read.code, read.line
         warning.arguments = (read.text.partition(".")[0].partition("[")[0],)
-        place = user_span(source_stacks.stack())
-        file, line = ("sagax", 1) if place is None else (place.file, place.line)
+        span = user_span(source_stacks.stack())
+        file, line = ("sagax", 1) if span is None else (span.file, span.line)
         warnings.warn_explicit(warning, StaleValueWarning, file, line)
 
 
-def _said(read: Read, now: Any, fun: Any) -> str:
+def _describe_change(read: Read, now: Any, fun: Any) -> str:
     file = read.code.co_filename
     text = "".join(line_span(file, read.line, read.line, "").source).strip()
     where = f"{display_path(file)}:{read.line}" + (f" (`{text}`)" if text else "")

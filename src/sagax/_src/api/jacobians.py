@@ -11,12 +11,12 @@ import numpy as np
 from sagax._src import trees
 from sagax._src.api import arguments
 from sagax._src.api.autodiff_common import (
-    Flat,
+    FlatFunction,
     as_value,
     check_inputs,
+    fix_other_arguments,
     info_of,
     leaf_names,
-    of_some,
     vjp_flat,
 )
 from sagax._src.argument_checks import checks
@@ -83,14 +83,14 @@ def _split_rows(x: Any, leaves: Sequence[Any], axis: int) -> list:
     return parts
 
 
-def _no_arrays(name: str, fun: Any, args: tuple, places: Sequence[int]) -> SagaxError:
+def _no_arrays(name: str, fun: Any, args: tuple, positions: Sequence[int]) -> SagaxError:
     names = arguments.positional_names(fun, len(args))
     return ArgumentValueError(
         f"there is nothing to differentiate {function_name(fun)} with respect to",
         function=name,
-        argument=", ".join([names[k] for k in places]) or "argnums",
+        argument=", ".join([names[k] for k in positions]) or "argnums",
         expected="arrays in the differentiated argument",
-        got=kind_of(args[places[0]]) if places else "no positions",
+        got=kind_of(args[positions[0]]) if positions else "no positions",
     )
 
 
@@ -128,14 +128,14 @@ def _jacfwd(name: str, fun: Callable, argnums: Any, has_aux: bool, holomorphic: 
 
     @functools.wraps(fun, updated=())
     def jacobian(*args: Any, **kwargs: Any) -> Any:
-        places = arguments.pick_all(nums, len(args), name, fun)
-        leaves, tree = arguments.flatten_arguments(name, fun, args, places)
-        check_inputs(name, fun, args, places, leaves, holomorphic, forward=True)
+        positions = arguments.pick_all(nums, len(args), name, fun)
+        leaves, tree = arguments.flatten_arguments(name, fun, args, positions)
+        check_inputs(name, fun, args, positions, leaves, holomorphic, forward=True)
         if not leaves:
-            raise _no_arrays(name, fun, args, places)
+            raise _no_arrays(name, fun, args, positions)
         values = [as_value(x) for x in leaves]
-        flat = Flat(of_some(fun, args, kwargs, places), tree, name, has_aux)
-        info = info_of(fun, name, functools.partial(leaf_names, fun, args, places))
+        flat = FlatFunction(fix_other_arguments(fun, args, kwargs, positions), tree, name, has_aux)
+        info = info_of(fun, name, functools.partial(leaf_names, fun, args, positions))
         moving: list[bool] = []  # which outputs have tangents
 
         def push(*tangents: Any) -> list:
@@ -236,14 +236,14 @@ def _jacrev(
 
     @functools.wraps(fun, updated=())
     def jacobian(*args: Any, **kwargs: Any) -> Any:
-        places = arguments.pick_all(nums, len(args), name, fun)
-        leaves, tree = arguments.flatten_arguments(name, fun, args, places)
-        check_inputs(name, fun, args, places, leaves, holomorphic, allow_int)
-        some = of_some(fun, args, kwargs, places)
-        names = functools.partial(leaf_names, fun, args, places)
+        positions = arguments.pick_all(nums, len(args), name, fun)
+        leaves, tree = arguments.flatten_arguments(name, fun, args, positions)
+        check_inputs(name, fun, args, positions, leaves, holomorphic, allow_int)
+        some = fix_other_arguments(fun, args, kwargs, positions)
+        names = functools.partial(leaf_names, fun, args, positions)
         outs, pull, out_tree, aux = vjp_flat(some, leaves, tree, name, has_aux, names)
         if not leaves:
-            raise _no_arrays(name, fun, args, places)
+            raise _no_arrays(name, fun, args, positions)
         _check_outputs(name, fun, outs, out_tree, holomorphic)
         rows: list = []
         if outs:

@@ -46,9 +46,9 @@ from sagax._src.runtime.array import ConcreteArray, as_array
 from sagax._src.runtime.compile import (
     Compiled,
     Lowered,
-    divided_entry,
     placement,
     platform_of,
+    sharded_entry,
 )
 from sagax._src.runtime.placements import Placement, in_context
 from sagax._src.xla import Device
@@ -196,7 +196,7 @@ def watch_calls(function: Callable[[JitFunction, tuple, dict], Any]) -> None:
     """Have `function(jitted, args, kwargs)` make each call, by `jitted._general(args, kwargs)`."""
     events.jit_called.function = function
     for jitted in list(_all):
-        jitted._quick = False
+        jitted._fast = False
 
 
 # -- large dicts of arrays as arguments ------------------------------------------------------------
@@ -265,7 +265,7 @@ class JitFunction:
     ) -> None:
         self._fun = fun
         # the context of its options, in which it is traced and compiled
-        self._under = config.of_function(exact, safe_where, masks, reroll)
+        self._context = config.of_function(exact, safe_where, masks, reroll)
         self._options: dict[str, Any] = {}
         if compiler_options is not None:
             self._options = stages.checked_options(compiler_options, "jit")
@@ -281,12 +281,16 @@ class JitFunction:
         self._inline = inline
         self._stale = stale
         self._warned: set[str] = set()  # changed variables that were warned of
-        self._divisions = None
+        self._requested_shardings = None
         if in_shardings is not None or out_shardings is not None:
             name = function_name(fun)
-            self._divisions = jit_shardings.Divisions(name, in_shardings, out_shardings)
-        self._plain = not (self._static_nums or self._static_names)
-        self._quick = self._plain and events.jit_called.function is None  # may use the fast paths
+            self._requested_shardings = jit_shardings.RequestedShardings(
+                name, in_shardings, out_shardings
+            )
+        self._all_dynamic = not (self._static_nums or self._static_names)
+        self._fast = (
+            self._all_dynamic and events.jit_called.function is None
+        )  # may use the fast paths
         self._donates = bool(self._donate_nums or self._donate_names)
         options = (
             self._static_nums,
@@ -297,11 +301,11 @@ class JitFunction:
             device,
             inline,
             stale,
-            getattr(self._under, "changes", ()),
+            getattr(self._context, "changes", ()),
             tuple(sorted(self._options.items())),
-            None if self._divisions is None else self._divisions.key,
+            None if self._requested_shardings is None else self._requested_shardings.key,
         )
-        self._caches, self._meaning = _caches_for(fun, options)
+        self._caches, self._fingerprint = _caches_for(fun, options)
         # a subset of the shared caches, which fill it on a miss
         self._calls: dict[tuple, Callable] = {}
         self._traced: dict[tuple, Traced] = {}
@@ -343,18 +347,18 @@ class JitFunction:
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         try:
-            if self._quick and (at_work() is None or state.trace is evaluation):
-                # The commonest call, with arrays only, needs no flattening. `placement`: the
-                # devices that they are committed to.
+            if self._fast and (at_work() is None or state.trace is evaluation):
+                # The commonest call, with arrays only, needs no flattening. `device`: the one
+                # that they are committed to.
                 settings = _own() or _process.settings
-                place = None
+                device = None
                 if not kwargs:
                     if len(args) == 1 and type(x := args[0]) is ConcreteArray:
-                        place = x._device
-                        if place is None:
+                        device = x._device
+                        if device is None:
                             entry = self._calls.get((settings, x.aval))
-                        elif type(place) is Device and not self._divisions:
-                            entry = self._calls.get((settings, x.aval, place))
+                        elif type(device) is Device and not self._requested_shardings:
+                            entry = self._calls.get((settings, x.aval, device))
                         else:
                             return self._general(args, kwargs)
                         if entry is None:
@@ -366,18 +370,22 @@ class JitFunction:
                         if type(x) is not ConcreteArray:
                             break
                         where = x._device
-                        if where is not None and where is not place:
-                            if place is not None or type(where) is not Device or self._divisions:
+                        if where is not None and where is not device:
+                            if (
+                                device is not None
+                                or type(where) is not Device
+                                or self._requested_shardings
+                            ):
                                 return self._general(args, kwargs)
-                            place = where
+                            device = where
                         key.append(x.aval)
                         bufs.append(x.buffer() if x._buffer is None else x._buffer)
                     else:
-                        if place is not None:
-                            key.append(place)
+                        if device is not None:
+                            key.append(device)
                         entry = self._calls.get(tuple(key))
                         return entry(bufs, args) if entry else self._general(args, kwargs)
-                    place = None
+                    device = None
                 found = None
                 if self._dicts and not kwargs:
                     found = _leaves_of_dicts(args, self._dicts)
@@ -393,14 +401,18 @@ class JitFunction:
                     if type(x) is not ConcreteArray:
                         return self._general(args, kwargs)
                     where = x._device
-                    if where is not None and where is not place:
-                        if place is not None or type(where) is not Device or self._divisions:
+                    if where is not None and where is not device:
+                        if (
+                            device is not None
+                            or type(where) is not Device
+                            or self._requested_shardings
+                        ):
                             return self._general(args, kwargs)
-                        place = where
+                        device = where
                     key.append(x.aval)
                     bufs.append(x.buffer() if x._buffer is None else x._buffer)
-                if place is not None:
-                    key.append(place)
+                if device is not None:
+                    key.append(device)
                 entry = self._calls.get(tuple(key))
                 if entry is not None:
                     return entry(bufs, leaves)
@@ -421,56 +433,57 @@ class JitFunction:
         if not all(type(x) is ConcreteArray or is_operand(x) for x in leaves):
             arguments.check_operands(leaves, lambda: self._paths(args, kwargs), "jit", self._fun)
         if state.trace is not evaluation:
-            if self._divisions is not None:
-                asked = self._divisions.of_arguments(tree, dyn_args, dyn_kwargs)
-                leaves = jit_shardings.constrained(leaves, asked)
+            if self._requested_shardings is not None:
+                requested = self._requested_shardings.of_arguments(tree, dyn_args, dyn_kwargs)
+                leaves = jit_shardings.constrained(leaves, requested)
             traced = self._trace(statics, tree, [aval_of(x) for x in leaves], args, kwargs)
             return self._apply(traced, leaves)
-        if self._divisions is not None:
-            asked = self._divisions.of_arguments(tree, dyn_args, dyn_kwargs)
-            leaves = self._divisions.placed(asked, leaves, lambda: self._paths(args, kwargs))
+        if self._requested_shardings is not None:
+            requested = self._requested_shardings.of_arguments(tree, dyn_args, dyn_kwargs)
+            leaves = self._requested_shardings.put_arguments(
+                requested, leaves, lambda: self._paths(args, kwargs)
+            )
         arrays = [as_array(x) for x in leaves]
-        committed = self._bound_to(arrays, tree, args, kwargs)
+        committed = self._operand_placement(arrays, tree, args, kwargs)
         # eager calls on arrays of one device, or uncommitted ones, share the keys of the fast paths
         # above
         flat = not statics and not kwargs and all(type(x) is ConcreteArray for x in args)
         key = call_key([a.aval for a in arrays], committed, statics, None if flat else tree)
         entry = self._calls.get(key)
         if entry is None:
-            caches = self._shared_caches()
-            made = caches.calls.get(key)
-            if made is None:
+            caches = self._valid_caches()
+            new_entry = caches.calls.get(key)
+            if new_entry is None:
                 # Without the lock: tracing runs user code, which may wait for another thread.
                 traced = self._trace(statics, tree, [a.aval for a in arrays], args, kwargs)
                 with caches.lock:
-                    made = caches.calls.get(key)
-                    if made is None:
-                        made = (
+                    new_entry = caches.calls.get(key)
+                    if new_entry is None:
+                        new_entry = (
                             self._entry(traced, committed, tree, statics, args, kwargs),
                             traced.guard,
                         )
-                        caches.calls[key] = made
+                        caches.calls[key] = new_entry
             entry = self._calls[key] = self._guarded(
-                *made, key, statics, tree, committed, args, kwargs
+                *new_entry, key, statics, tree, committed, args, kwargs
             )
-            if self._plain and not kwargs:
+            if self._all_dynamic and not kwargs:
                 _note_dicts(args, leaves, tree, self._dicts)
         bufs = [] if type(committed) is Placement else [a.buffer() for a in arrays]
         return entry(bufs, arrays)
 
-    def _bound_to(self, operands: Sequence[Any], tree: Any, args: tuple, kwargs: dict) -> Any:
-        """Return the placement of operands that are committed or have a requested sharding:
-
-        None, a device, or a `Placement`.
-        """
+    def _operand_placement(
+        self, operands: Sequence[Any], tree: Any, args: tuple, kwargs: dict
+    ) -> Any:
+        """Return the placement (None, a device, or a `Placement`) of committed operands or requested shardings."""
 
         def names() -> list[str]:
             return self._paths(args, kwargs)
 
-        if self._divisions is not None:
+        if self._requested_shardings is not None:
             _, dyn_args, dyn_kwargs = self._split(args, kwargs)
-            asked = self._divisions.of_arguments(tree, dyn_args, dyn_kwargs)
-            operands = self._divisions.asked(asked, operands, names)
+            requested = self._requested_shardings.of_arguments(tree, dyn_args, dyn_kwargs)
+            operands = self._requested_shardings.attach(requested, operands, names)
         return in_context(placement(operands, names), len(operands))
 
     def _paths(self, args: tuple, kwargs: dict) -> list[str]:
@@ -487,8 +500,8 @@ class JitFunction:
         names = arguments.positional_names(self._fun, len(args))
         n = len(args)
         static = {k % n if k < 0 else k for k in self._static_nums if -n <= k < n}
-        kept = [name for i, name in enumerate(names) if i not in static]
-        return [*zip(kept, dyn_args, strict=False), *sorted(dyn_kwargs.items())]
+        dynamic_names = [name for i, name in enumerate(names) if i not in static]
+        return [*zip(dynamic_names, dyn_args, strict=False), *sorted(dyn_kwargs.items())]
 
     def _flatten(self, args: tuple, dyn_args: tuple, dyn_kwargs: dict) -> tuple[list, Any]:
         """Flatten the dynamic arguments of a call."""
@@ -500,7 +513,7 @@ class JitFunction:
 
     def _split(self, args: tuple, kwargs: dict) -> tuple[tuple, tuple, dict]:
         """Split the arguments into static ones, as a key, and the other positional and keyword arguments."""
-        if self._plain:
+        if self._all_dynamic:
             return (), args, kwargs
         n = len(args)
         positions = sorted({k % n if k < 0 else k for k in self._static_nums if -n <= k < n})
@@ -536,23 +549,25 @@ class JitFunction:
         found = self._traced.get(key)
         caches = None
         if found is None:
-            caches = self._shared_caches()
+            caches = self._valid_caches()
             found = caches.traced.get(key)
             if found is not None and found.guard is not None:
-                own = guards.rebound(found.guard, self._fun, self._known(statics, args, kwargs))
+                own = guards.rebound(
+                    found.guard, self._fun, self._known_parameters(statics, args, kwargs)
+                )
                 found = Traced(found.closed, found.out_tree, found.name, own)
         if found is not None and found.guard is not None:
             if not found.guard.holds():
                 if mode == "retrace":
-                    caches, found = self._shared_caches(), None
+                    caches, found = self._valid_caches(), None
                 else:
                     guards.react(found.guard, mode, self._warned)
             if found is not None:
                 guards.reused(found.guard)
         if found is None:
             if watched:
-                known = self._known(statics, args, kwargs)
-                with guards.recording(self._fun, known) as recorded, self._inside():
+                known = self._known_parameters(statics, args, kwargs)
+                with guards.recording(self._fun, known) as recorded, self._stale_context():
                     found = self._trace_now(statics, tree, avals, args, kwargs)
                 found.guard = recorded.guard
             else:
@@ -561,7 +576,7 @@ class JitFunction:
             caches.traced[key] = self._traced[key] = found
         return found
 
-    def _known(self, statics: tuple, args: tuple, kwargs: dict) -> dict[str, Any]:
+    def _known_parameters(self, statics: tuple, args: tuple, kwargs: dict) -> dict[str, Any]:
         """Collect the parameters known before tracing: static arguments, defaults, classes of objects."""
         names = arguments.positional_names(self._fun, len(args))
         sig = arguments.signature(self._fun)
@@ -579,7 +594,7 @@ class JitFunction:
             known[names[where] if isinstance(where, int) else where] = static.value
         return known
 
-    def _inside(self) -> contextlib.AbstractContextManager[None]:
+    def _stale_context(self) -> contextlib.AbstractContextManager[None]:
         """Enter the settings under which functions are traced as a part of this one."""
         return config.with_option("stale", self._stale)
 
@@ -599,22 +614,22 @@ class JitFunction:
         if guard is None or mode == "ignore":
             return entry
 
-        def again(arrays: list) -> tuple[Callable, guards.Guard | None]:
+        def retrace(arrays: list) -> tuple[Callable, guards.Guard | None]:
             listed, named = self._merge(statics, *tree.unflatten(arrays))
             full, avals = tuple(listed), [a.aval for a in arrays]
             traced = self._trace(statics, tree, avals, full, named)
-            made = self._entry(traced, committed, tree, statics, full, named), traced.guard
-            self._shared_caches().calls[key] = made
-            return made
+            new_entry = self._entry(traced, committed, tree, statics, full, named), traced.guard
+            self._valid_caches().calls[key] = new_entry
+            return new_entry
 
-        own = guards.rebound(guard, self._fun, self._known(statics, args, kwargs))
-        return guards.guarded(entry, own, mode, again, self._warned)
+        own = guards.rebound(guard, self._fun, self._known_parameters(statics, args, kwargs))
+        return guards.guarded(entry, own, mode, retrace, self._warned)
 
-    def _shared_caches(self) -> _Caches:
+    def _valid_caches(self) -> _Caches:
         """Return the caches that equivalent functions share, as long as the fingerprint is still valid."""
-        if self._meaning is not None and identity.meaning(self._fun) != self._meaning:
+        if self._fingerprint is not None and identity.meaning(self._fun) != self._fingerprint:
             # a free variable was rebound since
-            self._caches, self._meaning = _Caches(), None
+            self._caches, self._fingerprint = _Caches(), None
         return self._caches
 
     def _trace_now(
@@ -639,7 +654,7 @@ class JitFunction:
             "/jax/core/compile/jaxpr_trace_duration", fun_name=self._name
         )
         start = time.perf_counter()
-        with config.for_inner_program(), self._under, timed:
+        with config.for_sub_jaxpr(), self._context, timed:
             jaxpr, consts = stage(flat, avals, info)
         found = Traced(ClosedJaxpr(jaxpr, consts), out_tree, self._name)
         found.seconds = time.perf_counter() - start
@@ -653,11 +668,11 @@ class JitFunction:
         if self._inline:
             outs = eval_jaxpr(closed.jaxpr, closed.consts, *leaves)
         else:
-            own = {} if self._under is config.unchanged else {"under": self._under}
+            own = {} if self._context is config.unchanged else {"under": self._context}
             outs = call(closed, leaves, name=traced.name, **own)
-        if self._divisions is not None:
-            asked = self._divisions.of_results(traced.out_tree, closed.out_avals)
-            outs = jit_shardings.constrained(outs, asked)
+        if self._requested_shardings is not None:
+            requested = self._requested_shardings.of_results(traced.out_tree, closed.out_avals)
+            outs = jit_shardings.constrained(outs, requested)
         return traced.out_tree.unflatten(outs)
 
     # -- compiling ----------------------------------------------------------------------------------
@@ -678,24 +693,24 @@ class JitFunction:
                 marks.extend([name in self._donate_names] * len(trees.leaves(kwargs[name])))
         return [i for i, m in enumerate(marks) if m]
 
-    def _program_place(self, traced: Traced, committed: Any) -> tuple[Any, list]:
+    def _placement_of(self, traced: Traced, committed: Any) -> tuple[Any, list]:
         """Return the placement of the executable (a device or a `Placement`), and its result shardings."""
         closed = traced.closed
-        asked: list = []
-        if self._divisions is not None:
-            asked = self._divisions.of_results(traced.out_tree, closed.out_avals)
+        requested: list = []
+        if self._requested_shardings is not None:
+            requested = self._requested_shardings.of_results(traced.out_tree, closed.out_avals)
         consts = [as_array(c) for c in closed.consts]
-        place, results = jit_shardings.of_program(
-            closed.jaxpr, consts, committed, len(closed.in_avals), asked
+        target, results = jit_shardings.placement_and_results(
+            closed.jaxpr, consts, committed, len(closed.in_avals), requested
         )
-        return self._place(place), results
+        return self._placement_or_default(target), results
 
     def _lowered(
         self,
         traced: Traced,
         platform: str,
         aliases: Mapping[int, int],
-        place: Any = None,
+        target: Any = None,
         results: Sequence[Any] = (),
     ) -> tuple[Lowered, list]:
         closed = traced.closed
@@ -703,19 +718,19 @@ class JitFunction:
         jaxpr = closed.jaxpr.replace(
             constvars=[], invars=[*closed.jaxpr.constvars, *closed.jaxpr.invars]
         )
-        with self._under:
+        with self._context:
             lowered = Lowered(
                 jaxpr,
                 platform,
                 traced.name,
                 keep_unused=self._keep_unused,
                 aliases={i + len(consts): out for i, out in aliases.items()},
-                place=place,
+                target=target,
                 results=results,
             )
         return lowered, consts
 
-    def _place(self, committed: Any) -> Any:
+    def _placement_or_default(self, committed: Any) -> Any:
         if self._device is not None:
             return self._device
         return committed if committed is not None else devices.default_device()
@@ -724,15 +739,15 @@ class JitFunction:
         self, traced: Traced, committed: Any, tree: Any, statics: tuple, args: tuple, kwargs: dict
     ) -> Callable:
         """Build a function from buffers (and their arrays) to the result, with all decisions taken."""
-        made = self._compiled(traced, committed, tree, args, kwargs, statics)
+        new_entry = self._compiled(traced, committed, tree, args, kwargs, statics)
         if events.jit_compiled.function is not None:
             events.jit_compiled.function(self, traced, tree, statics, args, kwargs)
-        return made
+        return new_entry
 
     def _compiled(
         self, traced: Traced, committed: Any, tree: Any, args: tuple, kwargs: dict, statics: tuple
     ) -> Callable:
-        device, results = self._program_place(traced, committed)
+        device, results = self._placement_of(traced, committed)
         donated = self._donated(tree, args, kwargs)
         aliases: Mapping[int, int] = {}
         if donated:
@@ -750,7 +765,7 @@ class JitFunction:
             traced.closed.in_avals,
             [(where, static.value) for where, static in statics],
             compile_log.Seconds(traced.seconds, lowering, time.perf_counter() - start - lowering),
-            program=traced.closed,
+            jaxpr=traced.closed,
             loaded=origin.source == "loaded",
             why=origin.why,
         )
@@ -758,11 +773,11 @@ class JitFunction:
         unflatten = traced.out_tree.unflatten
         target = self._device if self._device is not None else committed
         if compiled.out_shardings is not None:
-            entry = divided_entry(compiled, consts, unflatten)
+            entry = sharded_entry(compiled, consts, unflatten)
             if aliases:
                 entry = donation.Donation(
                     self._fun, traced.closed.jaxpr.debug_info.arg_names, aliases
-                ).giving(entry)
+                ).wrap_entry(entry)
             return self._watched(call_paths.noted(entry), traced, consts)
         single = len(compiled.out_avals) == 1 and trees.treedef_is_leaf(traced.out_tree)
         several = not devices.only_one()
@@ -771,21 +786,21 @@ class JitFunction:
         if not aliases:
             return self._watched(entry, traced, consts)
 
-        giving = donation.Donation(self._fun, traced.closed.jaxpr.debug_info.arg_names, aliases)
+        donating = donation.Donation(self._fun, traced.closed.jaxpr.debug_info.arg_names, aliases)
 
         hidden = [x.buffer() for x in consts]
 
         def call_and_give(bufs: list, arrays: list) -> Any:
-            giving.check(bufs, hidden)
+            donating.check(bufs, hidden)
             result = entry(bufs, arrays)
-            giving.give(arrays)
+            donating.mark_donated(arrays)
             return result
 
         return self._watched(call_and_give, traced, consts)
 
     @staticmethod
     def _watched(entry: Callable, traced: Traced, consts: Sequence[Any]) -> Callable:
-        if debug_nans.wanted():
+        if debug_nans.enabled():
             entry = debug_nans.watched_call(entry, traced.closed.jaxpr, consts, trees.leaves)
         if _thread.settings.debug_key_reuse:
             return watch.watched_call(entry, traced.closed.jaxpr, consts)
@@ -804,16 +819,13 @@ class JitFunction:
                 self._fun,
             )
             avals = [shaped(x) for x in leaves]
-            if self._divisions is not None:
-                asked = self._divisions.of_arguments(tree, dyn_args, dyn_kwargs)
-                avals = jit_shardings.typed_avals(avals, asked)
+            if self._requested_shardings is not None:
+                requested = self._requested_shardings.of_arguments(tree, dyn_args, dyn_kwargs)
+                avals = jit_shardings.typed_avals(avals, requested)
             return self._trace(statics, tree, avals, args, kwargs), tree, statics, leaves
 
     def trace(self, *args: Any, **kwargs: Any) -> stages.TracedStage:
-        """Trace the function for these arguments (arrays or `ShapeDtypeStruct`s):
-
-        `.jaxpr`, `.lower()`.
-        """
+        """Trace the function for arrays or `ShapeDtypeStruct`s; the result has `.jaxpr` and `.lower()`."""
         traced, tree, statics, _ = self._stage(args, kwargs)
         return stages.TracedStage(self, traced, tree, args, kwargs)
 

@@ -20,7 +20,7 @@ from sagax._src.diagnostics.errors import ArgumentError, ArgumentValueError, Sag
 from sagax._src.lazy_import import lazy_imports
 from sagax._src.primitives.resharding import resolved, sharding_constraint_p
 from sagax._src.runtime.array import ConcreteArray
-from sagax._src.runtime.compile import place_for, placement
+from sagax._src.runtime.compile import placement, placement_of_jaxpr
 from sagax._src.runtime.placements import Placement, interned, mesh_of, named, typed
 
 
@@ -56,7 +56,7 @@ def spread(
     return [resolved(s, function, argument, mesh) for s in flat]
 
 
-class Divisions:
+class RequestedShardings:
     """Hold the requested shardings of a function's arguments and results."""
 
     __slots__ = ("_known", "arguments", "key", "name", "results")
@@ -100,7 +100,9 @@ class Divisions:
             self._known[key] = found
         return found
 
-    def asked(self, shardings: list, arrays: Sequence[Any], paths: Callable[[], list[str]]) -> list:
+    def attach(
+        self, shardings: list, arrays: Sequence[Any], paths: Callable[[], list[str]]
+    ) -> list:
         """Attach the requested shardings to operands."""
         found = []
         for i, (x, sharding) in enumerate(zip(arrays, shardings, strict=True)):
@@ -110,7 +112,7 @@ class Divisions:
             found.append(x)
         return found
 
-    def placed(
+    def put_arguments(
         self, shardings: list, leaves: Sequence[Any], paths: Callable[[], list[str]]
     ) -> list:
         """Put the arguments on their requested shardings."""
@@ -123,9 +125,9 @@ class Divisions:
             found.append(x)
         return found
 
-    def _check(self, x: Any, asked: Sharding, path: Callable[[], str]) -> None:
+    def _check(self, x: Any, requested: Sharding, path: Callable[[], str]) -> None:
         try:
-            asked.check_shape(x.aval.shape)
+            requested.check_shape(x.aval.shape)
         except SagaxError as error:
             raise error.attach(
                 function=f"jit of {self.name}", argument=f"in_shardings for {path()}"
@@ -134,15 +136,15 @@ class Divisions:
         if where is None:
             return
         have = where if isinstance(where, Sharding) else SingleDeviceSharding(where)
-        if not have.is_equivalent_to(asked, x.aval.ndim):
+        if not have.is_equivalent_to(requested, x.aval.ndim):
             raise ShardingError(
                 f"Sharding passed to jit does not match the sharding on the respective arg: {path()} "
                 f"of type {x.aval.str_short(short_dtypes=False)}",
                 function=f"jit of {self.name}",
                 argument=path(),
-                expected=f"the sharding in in_shardings, {asked!r}",
+                expected=f"the sharding in in_shardings, {requested!r}",
                 got=f"{have!r}",
-                fix=f"move it first: sagax.device_put({path()}, {_short(asked)}), or leave out in_shardings",
+                fix=f"move it first: sagax.device_put({path()}, {_short(requested)}), or leave out in_shardings",
             )
 
     def of_results(self, out_tree: Any, out_avals: Sequence[Any]) -> list:
@@ -202,9 +204,9 @@ def of_structs(leaves: Sequence[Any], avals: Sequence[Any]) -> list:
     ]
 
 
-def typed_avals(avals: Sequence[Any], asked: Sequence[Any]) -> list:
+def typed_avals(avals: Sequence[Any], requested: Sequence[Any]) -> list:
     """Return the types that arguments have on their requested shardings."""
-    return [a if s is None else typed(a, s) for a, s in zip(avals, asked, strict=True)]
+    return [a if s is None else typed(a, s) for a, s in zip(avals, requested, strict=True)]
 
 
 def constrained(values: Sequence[Any], shardings: Sequence[Any]) -> list:
@@ -217,38 +219,38 @@ def constrained(values: Sequence[Any], shardings: Sequence[Any]) -> list:
     ]
 
 
-def with_results(place: Any, results: Sequence[Any], count: int) -> tuple[Any, list]:
+def with_results(target: Any, results: Sequence[Any], count: int) -> tuple[Any, list]:
     """Return the placement of an executable with requested result shardings, and these shardings."""
     if not any(s is not None for s in results):
-        return place, []
+        return target, []
     first = next(s for s in results if s is not None)
-    if not isinstance(place, Placement):
+    if not isinstance(target, Placement):
         single = isinstance(first, SingleDeviceSharding) and first._memory_kind is None
-        if single and place in (None, first._device):
+        if single and target in (None, first._device):
             return first._device, []
         mesh = mesh_of(first)
-        if place is not None and mesh._flat != (place,):
+        if target is not None and mesh._flat != (target,):
             raise ArgumentValueError(
                 f"Received incompatible devices for jitted computation: an argument is committed to "
-                f"{place}, and out_shardings places results on {mesh}",
+                f"{target}, and out_shardings places results on {mesh}",
                 fix="put the argument on the mesh: sagax.device_put(x, NamedSharding(mesh, PartitionSpec()))",
             )
-        place = interned(mesh._flat, mesh, (None,) * count)
+        target = interned(mesh._flat, mesh, (None,) * count)
     found = []
     for s in results:
         if s is not None:
             s = named(s, 0) if not isinstance(s, NamedSharding) else s
-            if isinstance(s.mesh, Mesh) and set(s.mesh._flat) != set(place.devices):
+            if isinstance(s.mesh, Mesh) and set(s.mesh._flat) != set(target.devices):
                 raise ArgumentValueError(
                     f"Received incompatible devices for jitted computation: the arguments lie on "
-                    f"{place.mesh}, and out_shardings places results on {s.mesh}",
+                    f"{target.mesh}, and out_shardings places results on {s.mesh}",
                     fix="use the same devices for both",
                 )
         found.append(s)
-    return place, found
+    return target, found
 
 
-def of_program(
+def placement_and_results(
     jaxpr: Any, consts: Sequence[ConcreteArray], committed: Any, count: int, results: Sequence[Any]
 ) -> tuple[Any, list]:
     """Return the placement of a jaxpr's executable, and its result shardings.
@@ -257,7 +259,7 @@ def of_program(
     may refer to meshes itself.
     """
     hidden = placement(consts)
-    place = committed
+    target = committed
     if isinstance(committed, Placement):
         first: tuple = (None,) * len(consts)
         if isinstance(hidden, Placement):
@@ -268,7 +270,7 @@ def of_program(
                     fix="put both on the same mesh with sagax.device_put",
                 )
             first = hidden.shardings
-        place = interned(committed.devices, committed.mesh, (*first, *committed.shardings))
+        target = interned(committed.devices, committed.mesh, (*first, *committed.shardings))
     elif isinstance(hidden, Placement):
         if committed is not None:
             raise ArgumentValueError(
@@ -276,6 +278,6 @@ def of_program(
                 f"{committed}, an array that the function reads from outside lies on {hidden.mesh}",
                 fix="put both on the same mesh with sagax.device_put",
             )
-        place = interned(hidden.devices, hidden.mesh, (*hidden.shardings, *(None,) * count))
+        target = interned(hidden.devices, hidden.mesh, (*hidden.shardings, *(None,) * count))
     total = len(consts) + count
-    return with_results(place_for(jaxpr, place, total), results, total)
+    return with_results(placement_of_jaxpr(jaxpr, target, total), results, total)

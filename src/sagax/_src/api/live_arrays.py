@@ -25,9 +25,9 @@ def live_arrays(platform: str | None = None) -> list[Array]:
     >>> any(y is x for y in sagax.live_arrays())
     True
     """
-    wanted = devices.backend(platform)
+    selected = devices.backend(platform)
     found = [x for x in gc.get_objects() if type(x) is ConcreteArray and not x.is_deleted()]
-    return [x for x in found if next(iter(x.devices())).client is wanted.client]
+    return [x for x in found if next(iter(x.devices())).client is selected.client]
 
 
 def copy_to_host_async(x: Any) -> Any:

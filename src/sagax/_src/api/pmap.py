@@ -97,8 +97,8 @@ def pmap(
             fun, axis_name, in_axes, out_axes, static, devices, backend, axis_size, args, kwargs
         )
 
-    program = jit(whole, static_argnums=static or None, donate_argnums=donate_argnums)
-    program._boundary, program._running = tracing(fun, "pmap"), running(fun, "pmap")
+    jitted = jit(whole, static_argnums=static or None, donate_argnums=donate_argnums)
+    jitted._boundary, jitted._running = tracing(fun, "pmap"), running(fun, "pmap")
 
     donated = checks.positions("pmap", "donate_argnums", donate_argnums)
 
@@ -114,7 +114,7 @@ def pmap(
         found = over_processes(args, kwargs)
         if found is None:
             try:
-                return program(*args, **kwargs)
+                return jitted(*args, **kwargs)
             except commit_sites.DeviceConflictError:
                 if state.trace is not evaluation:
                     raise
@@ -122,8 +122,8 @@ def pmap(
             found = _moved(
                 fun, axis_name, in_axes, static, devices, backend, axis_size, args, kwargs
             )
-            return program(*found[0], **found[1])
-        outs = trees.map(_mine, program(*found[0], **found[1]))
+            return jitted(*found[0], **found[1])
+        outs = trees.map(_local_array, jitted(*found[0], **found[1]))
         for i in donated:
             trees.map(_given_away, args[i])
         return outs
@@ -135,8 +135,8 @@ def pmap(
 
         return call
 
-    mapped.lower = staged(program.lower)  # type: ignore[attr-defined]
-    mapped.trace = staged(program.trace)  # type: ignore[attr-defined]
+    mapped.lower = staged(jitted.lower)  # type: ignore[attr-defined]
+    mapped.trace = staged(jitted.trace)  # type: ignore[attr-defined]
     return mapped
 
 
@@ -163,22 +163,22 @@ def _whole(
 ) -> tuple:
     """Assemble the arguments of all processes from those of this one."""
     label = f"pmap of {function_name(fun)}"
-    given = _Given(fun, label, in_axes, static, args, kwargs)
-    for i, x in enumerate(given.values):
+    mapped = _MappedArguments(fun, label, in_axes, static, args, kwargs)
+    for i, x in enumerate(mapped.values):
         if isinstance(x, Tracer):
             raise ArgumentValueError(
                 "over the devices of several processes it cannot be called inside of another transformation: it takes "
                 "the arrays of one process and works on those of all",
                 function=label,
-                argument=given.paths()[i],
+                argument=mapped.paths()[i],
                 got=x,
                 fix="transform the function inside of pmap, or map with shard_map over arrays of all processes",
             )
-    specs = [_spec(d, mesh.axis_names[0]) for d in given.dims]
-    for i, x in enumerate(given.values):
+    specs = [_spec(d, mesh.axis_names[0]) for d in mapped.dims]
+    for i, x in enumerate(mapped.values):
         if not x.is_fully_addressable:  # an array of all processes is passed unchanged
-            given.values[i] = global_to_local(x, mesh, specs[i])
-    here, size = len(local_mesh(mesh)._flat), given.size(None)
+            mapped.values[i] = global_to_local(x, mesh, specs[i])
+    here, size = len(local_mesh(mesh)._flat), mapped.size(None)
     if size != here:
         raise ArgumentValueError(
             f"there are {size} examples for the {here} devices that this process has of the {mesh.size} devices",
@@ -195,9 +195,9 @@ def _whole(
         (None, mesh.size),
         f"{mesh.size}, the number of devices of all processes",
     )
-    values = [local_to_global(x, mesh, s) for x, s in zip(given.values, specs, strict=True)]
-    some, named = given.tree.unflatten(values)
-    return given.filled(some), named
+    values = [local_to_global(x, mesh, s) for x, s in zip(mapped.values, specs, strict=True)]
+    some, named = mapped.tree.unflatten(values)
+    return mapped.filled(some), named
 
 
 def _moved(
@@ -212,16 +212,16 @@ def _moved(
     kwargs: dict,
 ) -> tuple:
     """Move the arguments to the devices of their examples."""
-    given = _Given(fun, f"pmap of {function_name(fun)}", in_axes, static, args, kwargs)
+    mapped = _MappedArguments(fun, f"pmap of {function_name(fun)}", in_axes, static, args, kwargs)
     name = _UNNAMED if axis_name is None else axis_name
-    mesh = _mesh(given.label, name, given.size(axis_size), devices, backend)
-    pairs = zip(given.values, given.dims, strict=True)
+    mesh = _mesh(mapped.label, name, mapped.size(axis_size), devices, backend)
+    pairs = zip(mapped.values, mapped.dims, strict=True)
     values = [device_put(x, NamedSharding(mesh, _spec(d, name))) for x, d in pairs]
-    some, named = given.tree.unflatten(values)
-    return given.filled(some), named
+    some, named = mapped.tree.unflatten(values)
+    return mapped.filled(some), named
 
 
-def _mine(x: ConcreteArray) -> ConcreteArray:
+def _local_array(x: ConcreteArray) -> ConcreteArray:
     sharding: Any = x.sharding
     return global_to_local(x, sharding.mesh, sharding.spec)
 
@@ -252,14 +252,14 @@ def _apply(
     kwargs: dict,
 ) -> Any:
     label = f"pmap of {function_name(fun)}"
-    given = _Given(fun, label, in_axes, static, args, kwargs)
-    values, dims, size = given.values, given.dims, given.size(axis_size)
+    mapped = _MappedArguments(fun, label, in_axes, static, args, kwargs)
+    values, dims, size = mapped.values, mapped.dims, mapped.size(axis_size)
     name = _UNNAMED if axis_name is None else axis_name
-    seen = meshes.get_abstract_mesh()
-    if seen.manual_axes:
+    mesh_in_force = meshes.get_abstract_mesh()
+    if mesh_in_force.manual_axes:
         raise ArgumentValueError(
             f"it was called inside of a function that is mapped over devices already, along "
-            f"{', '.join(map(repr, seen.manual_axes))}",
+            f"{', '.join(map(repr, mesh_in_force.manual_axes))}",
             function=label,
             fix="use vmap inside, or shard_map over a mesh with two axes",
         )
@@ -267,32 +267,34 @@ def _apply(
     specs = [_spec(d, name) for d in dims]
 
     out_tree: Any = None
-    wanted: list = []
+    out_dims: list = []
 
     def one(*parts: Any) -> list:
-        nonlocal out_tree, wanted
-        mine = [
+        nonlocal out_tree, out_dims
+        local = [
             x if d is None else reshape(x, (*x.shape[:d], *x.shape[d + 1 :]))
             for x, d in zip(parts, dims, strict=True)
         ]
-        some, named = given.tree.unflatten(mine)
-        result = fun(*given.filled(some), **named)
+        some, named = mapped.tree.unflatten(local)
+        result = fun(*mapped.filled(some), **named)
         outs, out_tree = trees.flatten_argument("pmap", "result", result)
         check_results(outs, result, "pmap", fun)
-        wanted = _spread_out(label, out_axes, result, outs)
-        return [x if d is None else expand_dims(x, (d,)) for x, d in zip(outs, wanted, strict=True)]
+        out_dims = _spread_out(label, out_axes, result, outs)
+        return [
+            x if d is None else expand_dims(x, (d,)) for x, d in zip(outs, out_dims, strict=True)
+        ]
 
     avals = [region.part(aval_of(x), s) for x, s in zip(values, specs, strict=True)]
-    info = DebugInfo(function_name(fun), given.paths, (), "pmap", function_code(fun))
+    info = DebugInfo(function_name(fun), mapped.paths, (), "pmap", function_code(fun))
     with region.inside(), tracing(fun, "pmap"):
         jaxpr, consts = stage(one, avals, info)
-    out_specs = [_spec(d, name) for d in wanted]
+    out_specs = [_spec(d, name) for d in out_dims]
     closed = ClosedJaxpr(jaxpr, consts)
     outs = region.bind(closed, values, specs, out_specs, function_name(fun))
     return out_tree.unflatten(outs)
 
 
-class _Given:
+class _MappedArguments:
     """Hold the flat dynamic arguments of a call, and their mapped axes."""
 
     def __init__(
@@ -307,14 +309,14 @@ class _Given:
         self.label = label
         self._args = args
         self._fixed = {k % len(args) for k in static if -len(args) <= k < len(args)}
-        places = [i for i in range(len(args)) if i not in self._fixed]
-        axes = _spread_in(fun, label, in_axes, args, places, kwargs)
-        leaves, self.tree = trees.flatten((tuple([args[i] for i in places]), kwargs))
+        positions = [i for i in range(len(args)) if i not in self._fixed]
+        axes = _spread_in(fun, label, in_axes, args, positions, kwargs)
+        leaves, self.tree = trees.flatten((tuple([args[i] for i in positions]), kwargs))
         names = arguments.positional_names(fun, len(args))
 
         @functools.cache
         def paths() -> list[str]:
-            parts = [*[(names[i], args[i]) for i in places], *sorted(kwargs.items())]
+            parts = [*[(names[i], args[i]) for i in positions], *sorted(kwargs.items())]
             return [
                 trees.argument_path(name, path) for name, x in parts for path in trees.key_paths(x)
             ]
@@ -335,7 +337,7 @@ class _Given:
 
 
 def _spread_in(
-    fun: Callable, label: str, in_axes: Any, args: tuple, places: Sequence[int], kwargs: dict
+    fun: Callable, label: str, in_axes: Any, args: tuple, positions: Sequence[int], kwargs: dict
 ) -> list:
     """Return the entry of `in_axes` for each leaf of the dynamic arguments."""
     if isinstance(in_axes, tuple) and len(in_axes) != len(args):
@@ -349,7 +351,7 @@ def _spread_in(
         )
     names = arguments.positional_names(fun, len(args))
     axes: list = []
-    for i in places:
+    for i in positions:
         entry = in_axes[i] if isinstance(in_axes, tuple) else in_axes
         try:
             axes.extend(trees.broadcast_prefix(entry, args[i], is_leaf=lambda x: x is None))

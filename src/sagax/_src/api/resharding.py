@@ -101,8 +101,10 @@ def with_sharding_constraint(x: Any, shardings: Any) -> Any:
     return tree.unflatten(found)
 
 
-def _assert_same(have: NamedSharding, wanted: NamedSharding, x: Any, path: str) -> None:
-    shown = shown_in_type(wanted, have_ndim := aval_of(x).ndim)
+def _assert_same(
+    have: NamedSharding, requested_shardings: NamedSharding, x: Any, path: str
+) -> None:
+    shown = shown_in_type(requested_shardings, have_ndim := aval_of(x).ndim)
     if shown is None or shown.spec == have.spec:
         return
     raise ConstraintError(
@@ -111,7 +113,7 @@ def _assert_same(have: NamedSharding, wanted: NamedSharding, x: Any, path: str) 
         argument=path,
         expected=f"{shown.spec!r}",
         got=f"{have.spec!r}, the sharding in the type {aval_of(x).str_short()}",
-        fix=f"use sagax.sharding.reshard({path}, {PartitionSpec(*tuple(wanted.spec)[:have_ndim])!r})",
+        fix=f"use sagax.sharding.reshard({path}, {PartitionSpec(*tuple(requested_shardings.spec)[:have_ndim])!r})",
         of=(x,),
     )
 
@@ -176,10 +178,10 @@ def auto_axes(f: Callable | None = None, *, axes: Any = None, out_sharding: Any 
 
     @functools.wraps(f, updated=())
     def within(*args: Any, out_sharding: Any = None, **kwargs: Any) -> Any:
-        asked = default if out_sharding is None else out_sharding
+        requested = default if out_sharding is None else out_sharding
         mesh = _mesh_for("auto_axes", (args, kwargs))
         names = _checked_names(axes, mesh, "auto_axes")
-        if asked is None:
+        if requested is None:
             raise ArgumentError(
                 function="auto_axes",
                 argument="out_sharding",
@@ -192,10 +194,10 @@ def auto_axes(f: Callable | None = None, *, axes: Any = None, out_sharding: Any 
             with meshes.entered(abstract_mesh=inner):
                 given = trees.map(lambda x: left_to_compiler(x, names), (args, kwargs))
                 result = f(*given[0], **given[1])
-            wanted = jit_shardings.spread(
-                asked, result, "auto_axes", "out_sharding", "result", mesh
+            requested_shardings = jit_shardings.spread(
+                requested, result, "auto_axes", "out_sharding", "result", mesh
             )
-            return reshard(result, _as_tree(result, wanted))
+            return reshard(result, _as_tree(result, requested_shardings))
 
         return jit(compute)(args, kwargs)
 
@@ -226,10 +228,10 @@ def explicit_axes(
 
     @functools.wraps(f, updated=())
     def within(*args: Any, in_sharding: Any = None, **kwargs: Any) -> Any:
-        asked = default if in_sharding is None else in_sharding
+        requested = default if in_sharding is None else in_sharding
         mesh = _mesh_for("explicit_axes", (args, kwargs))
         names = _checked_names(axes, mesh, "explicit_axes")
-        if asked is None:
+        if requested is None:
             raise ArgumentError(
                 function="explicit_axes",
                 argument="in_sharding",
@@ -240,12 +242,12 @@ def explicit_axes(
         left = [n for n in names if n not in mesh.explicit_axes]
 
         def compute(args: tuple, kwargs: dict) -> Any:
-            wanted = jit_shardings.spread(
-                asked, args, "explicit_axes", "in_sharding", "the arguments", mesh
+            requested_shardings = jit_shardings.spread(
+                requested, args, "explicit_axes", "in_sharding", "the arguments", mesh
             )
-            wanted = [s and NamedSharding(inner, s.spec) for s in wanted]  # type: ignore[union-attr]
+            requested_shardings = [s and NamedSharding(inner, s.spec) for s in requested_shardings]  # type: ignore[union-attr]
             with meshes.entered(abstract_mesh=inner):
-                result = f(*reshard(args, _as_tree(args, wanted)), **kwargs)
+                result = f(*reshard(args, _as_tree(args, requested_shardings)), **kwargs)
             return trees.map(lambda x: left_to_compiler(x, left), result) if left else result
 
         return jit(compute)(args, kwargs)

@@ -38,7 +38,7 @@ def saved_residuals(f: Callable, *args: Any, **kwargs: Any) -> list[tuple[Any, s
         some, named = tree.unflatten(xs)
         return trees.flatten(f(*some, **named))[0]
 
-    with config.for_inner_program():
+    with config.for_sub_jaxpr():
         jaxpr, consts = stage(flat, [aval_of(x) for x in leaves])
     marks = tuple(dtypes.is_inexact(aval_of(x).dtype) for x in leaves)
     closed = ClosedJaxpr(hoist_constants(jaxpr), ())
@@ -46,10 +46,12 @@ def saved_residuals(f: Callable, *args: Any, **kwargs: Any) -> list[tuple[Any, s
     known = split.known.jaxpr
     given = [f"from the argument {path}" for path in leaf_paths(f, args, kwargs)]
     origins = _origins(known, [*((_CONSTANT,) * len(consts)), *given])
-    kept = [known.invars[k] if where == "in" else known.outvars[k] for where, k in split.residuals]
-    place = {v: i for i, v in enumerate(origins)}  # inputs, then results in the order of the jaxpr
-    kept = sorted((v for v in kept if type(v) is not Literal), key=place.__getitem__)
-    return [(v.aval, origins[v]) for v in kept]
+    residuals = [
+        known.invars[k] if where == "in" else known.outvars[k] for where, k in split.residuals
+    ]
+    order = {v: i for i, v in enumerate(origins)}  # inputs, then results in the order of the jaxpr
+    residuals = sorted((v for v in residuals if type(v) is not Literal), key=order.__getitem__)
+    return [(v.aval, origins[v]) for v in residuals]
 
 
 def print_saved_residuals(f: Callable, *args: Any, **kwargs: Any) -> None:
@@ -73,14 +75,14 @@ def _origins(jaxpr: Jaxpr, given: Sequence[str]) -> dict[Any, str]:
         if eqn.primitive in (jit_p, remat_p):  # as if inlined
             inner = eqn.params["jaxpr"].jaxpr
             within = _origins(inner, [origins.get(v, _CONSTANT) for v in eqn.invars])
-            said = [within.get(v, _CONSTANT) for v in inner.outvars]
+            descriptions = [within.get(v, _CONSTANT) for v in inner.outvars]
         else:
-            said = [_said(eqn)] * len(eqn.outvars)
-        origins.update(zip(eqn.outvars, said, strict=True))
+            descriptions = [_describe(eqn)] * len(eqn.outvars)
+        origins.update(zip(eqn.outvars, descriptions, strict=True))
     return origins
 
 
-def _said(eqn: Eqn) -> str:
+def _describe(eqn: Eqn) -> str:
     """Name the operation and its source line."""
     what = f"output of {eqn.primitive.name}"
     if eqn.primitive is name_p:

@@ -30,7 +30,7 @@ _SAVE: Final = "serialize_executable.serialize"
 _LOAD: Final = "serialize_executable.deserialize_and_load"
 
 
-class _Program(NamedTuple):
+class _LoadedExecutable(NamedTuple):
     """A loaded executable, with the facts that `Compiled` has about a compiled one."""
 
     executable: xla.executable.Executable
@@ -98,7 +98,7 @@ def save(compiled: Any) -> tuple[bytes, Any, Any]:
             argument="compiled",
             fix="save it with sagax.export",
         ) from None
-    giving = compiled._giving
+    donating = compiled._donor
     rest = pickle.dumps(
         {
             "code": code,
@@ -106,11 +106,11 @@ def save(compiled: Any) -> tuple[bytes, Any, Any]:
             "kept": program.kept,
             "signature": signature._replace(tree=None, out_tree=None),
             "consts": list(compiled._consts),
-            "given": giving.donated,
+            "given": donating.donated,
         }
     )
-    place = _place(program.device.client)
-    blob = _HEADER.pack(_MAGIC, place, hashlib.sha256(rest).digest()) + rest
+    fingerprint = _fingerprint(program.device.client)
+    blob = _HEADER.pack(_MAGIC, fingerprint, hashlib.sha256(rest).digest()) + rest
     return blob, signature.tree, signature.out_tree
 
 
@@ -150,12 +150,12 @@ def load(
     blob = bytes(serialized)
     if len(blob) < _HEADER.size or blob[: len(_MAGIC)] != _MAGIC:
         raise _unreadable("they do not begin as a compiled function does")
-    _, place, digest = _HEADER.unpack_from(blob)
+    _, fingerprint, digest = _HEADER.unpack_from(blob)
     rest = blob[_HEADER.size :]
     if hashlib.sha256(rest).digest() != digest:
         raise _unreadable("they were damaged: their digest does not fit")
     device = _device(backend, execution_devices)
-    if place != _place(device.client):
+    if fingerprint != _fingerprint(device.client):
         raise _unreadable(
             "they were written by another version of the engine, or for another processor or platform"
         )
@@ -176,13 +176,15 @@ def load(
         xla.custom_calls.register_cpu_kernels()  # the executable may call some
     executable = xla.compiler.deserialize(device.client, found["code"], [device], found["types"])
     signature = signature._replace(tree=in_tree, out_tree=out_tree)
-    program = _Program(executable, found["code"], device, found["kept"], signature.out_avals)
+    program = _LoadedExecutable(
+        executable, found["code"], device, found["kept"], signature.out_avals
+    )
     named = types.SimpleNamespace(__name__=signature.name)
-    giving = donation.Donation(named, signature.names, found["given"])
-    return CompiledStage(signature, program, found["consts"], giving)
+    donating = donation.Donation(named, signature.names, found["given"])
+    return CompiledStage(signature, program, found["consts"], donating)
 
 
-def _place(client: Any) -> bytes:
+def _fingerprint(client: Any) -> bytes:
     """Return a digest of the environment that the machine code depends on."""
     return hashlib.sha256(xla.client.platform_fingerprint(client).encode()).digest()
 

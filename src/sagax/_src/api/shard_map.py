@@ -120,9 +120,9 @@ def _check_specs(name: str, specs: Any) -> None:
 
 def _axes(fun: Callable, mesh: Any, axis_names: Any) -> tuple[Any, frozenset]:
     """Return the mesh, and its manual axes."""
-    seen = meshes.get_abstract_mesh()
+    mesh_in_force = meshes.get_abstract_mesh()
     if mesh is None:
-        mesh = meshes.concrete_mesh() or seen
+        mesh = meshes.concrete_mesh() or mesh_in_force
         if mesh.empty:
             raise ArgumentValueError(
                 "there is no mesh",
@@ -132,17 +132,17 @@ def _axes(fun: Callable, mesh: Any, axis_names: Any) -> tuple[Any, frozenset]:
                 expected="a mesh of devices",
                 fix="pass mesh=sagax.make_mesh(...), or call it under sagax.set_mesh(mesh)",
             )
-    elif not seen.empty and seen.shape_tuple != mesh.shape_tuple:
+    elif not mesh_in_force.empty and mesh_in_force.shape_tuple != mesh.shape_tuple:
         raise ShardingError(
-            f"The mesh passed to shard_map, {mesh!r}, is not the one in force, {seen!r}",
+            f"The mesh passed to shard_map, {mesh!r}, is not the one in force, {mesh_in_force!r}",
             function=f"shard_map of {function_name(fun)}",
             fix="leave out mesh, or set the same one with sagax.set_mesh",
         )
-    outer = frozenset(seen.manual_axes)
+    outer = frozenset(mesh_in_force.manual_axes)
     if isinstance(axis_names, str):
         axis_names = (axis_names,)
-    wanted = frozenset(axis_names) or frozenset(mesh.axis_names) - outer
-    unknown = sorted(map(str, wanted - frozenset(mesh.axis_names)))
+    manual = frozenset(axis_names) or frozenset(mesh.axis_names) - outer
+    unknown = sorted(map(str, manual - frozenset(mesh.axis_names)))
     if unknown:
         raise ArgumentValueError(
             f"axis names {', '.join(map(repr, unknown))} are not those of the mesh",
@@ -151,9 +151,9 @@ def _axes(fun: Callable, mesh: Any, axis_names: Any) -> tuple[Any, frozenset]:
             got=repr(set(axis_names)),
             expected=f"some of {mesh.axis_names}, the axes of {mesh!r}",
         )
-    again = sorted(map(str, wanted & outer))
-    if again or not wanted:
-        inside = ", ".join(map(repr, again or sorted(map(str, outer))))
+    already_manual = sorted(map(str, manual & outer))
+    if already_manual or not manual:
+        inside = ", ".join(map(repr, already_manual or sorted(map(str, outer))))
         raise ArgumentValueError(
             f"the shard_map around it maps {inside} already",
             function=f"shard_map of {function_name(fun)}",
@@ -162,7 +162,7 @@ def _axes(fun: Callable, mesh: Any, axis_names: Any) -> tuple[Any, frozenset]:
             expected="axes that no shard_map around it maps",
             fix="call the function directly: each device has its part already",
         )
-    return mesh, wanted
+    return mesh, manual
 
 
 def _apply(fun: Callable, region: Region, in_specs: Any, out_specs: Any, args: tuple) -> Any:

@@ -94,7 +94,7 @@ def vmap(
         return _mapped(fun, in_axes, out_axes, axis_name, axis_size, spmd_axis_name)
 
     key = ("vmap", in_axes, out_axes, axis_name, axis_size, spmd_axis_name)
-    return eager_transforms.transformed(fun, key, make, moving=range, scalars_move=False)
+    return eager_transforms.transformed(fun, key, make, dynamic=range, dynamic_scalars=False)
 
 
 def _mapped(
@@ -165,9 +165,9 @@ def _mapped(
         result = out_tree.unflatten(outs)
         if len(trees.leaves(result)) > len(outs):  # tangents of integers need no axis
             result = trees.map(lambda x: None if is_no_tangent(x) else x, result)
-        wanted = _spread_out(fun, out_axes, result)
-        placed = []
-        for i, (x, d, w) in enumerate(zip(outs, out_dims, wanted, strict=True)):
+        out_dims_requested = _spread_out(fun, out_axes, result)
+        moved_outs = []
+        for i, (x, d, w) in enumerate(zip(outs, out_dims, out_dims_requested, strict=True)):
             x = x if hasattr(x, "aval") else sockets.concrete(x)
             if w is None and d is not None:
                 path = trees.argument_path("result", trees.key_paths(result)[i])
@@ -191,8 +191,8 @@ def _mapped(
                         expected=f"an axis from {-ndim} to {ndim - 1}",
                     )
                 w %= ndim
-            placed.append(batch_transform.place(x, d, w, axis))
-        return out_tree.unflatten(placed)
+            moved_outs.append(batch_transform.place(x, d, w, axis))
+        return out_tree.unflatten(moved_outs)
 
     return mapped
 

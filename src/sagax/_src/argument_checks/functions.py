@@ -41,7 +41,7 @@ def kind_of(x: Any) -> str:
     return f"a value of type {type(x).__name__}"
 
 
-def unusable_leaf(x: Any, function: str, path: str, other_way: str = "") -> SagaxError:
+def unusable_leaf(x: Any, function: str, path: str, alternative: str = "") -> SagaxError:
     """Return the error for a leaf that is neither array nor number.
 
     Args:     function: the called function.     path: the user's name for the leaf.
@@ -56,7 +56,7 @@ def unusable_leaf(x: Any, function: str, path: str, other_way: str = "") -> Saga
             fix="fill the masked elements, x.filled(value), and pass the mask as an array of its own",
         )
     error = not_an_array(x)
-    error.facts["fix"] = _advice(x, other_way)
+    error.facts["fix"] = _advice(x, alternative)
     return error.attach(function=function, argument=path)
 
 
@@ -70,7 +70,7 @@ _ARRAY_ADVICE = {
 }
 
 
-def _advice(x: Any, other_way: str) -> str:
+def _advice(x: Any, alternative: str) -> str:
     if x is None:
         return "pass an array or a number"
     if isinstance(x, (np.ndarray, np.generic)) and not isinstance(x, (str, bytes)):
@@ -80,7 +80,7 @@ def _advice(x: Any, other_way: str) -> str:
     if hint := trees.container_hint(x):
         return hint
     if isinstance(x, (str, bytes)) or callable(x):
-        return other_way or "only arrays and numbers can be passed"
+        return alternative or "only arrays and numbers can be passed"
     if isinstance(x, numbers.Number) or hasattr(type(x), "__float__"):
         return "convert it to a number: float(x)"
     if hasattr(x, "shape") and hasattr(x, "dtype"):
@@ -91,7 +91,7 @@ def _advice(x: Any, other_way: str) -> str:
         f"register {type(x).__name__} as a pytree (sagax.tree_util.register_dataclass or "
         "register_pytree_node)"
     )
-    return f"{register}, or {other_way}" if other_way else register
+    return f"{register}, or {alternative}" if alternative else register
 
 
 def check_function(

@@ -342,10 +342,10 @@ def reused(functions: Iterable[Any]) -> None:
         return
     for function in functions:
         if callable(function):
-            reused_reads(outside(function, _NOTHING))
+            note_reused(outside(function, _NOTHING))
 
 
-def reused_reads(found: Iterable[Read]) -> None:
+def note_reused(found: Iterable[Read]) -> None:
     """Mark values as reused, given the instructions that ran."""
     if _local.active:
         places = [(id(read.code), read.offset) for read in found]
@@ -462,7 +462,7 @@ __all__ = [
     "is_value",
     "outside",
     "reused",
-    "reused_reads",
+    "note_reused",
     "running",
     "same",
 ]

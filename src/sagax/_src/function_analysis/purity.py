@@ -25,7 +25,7 @@ from sagax._src.core.value import Array
 from sagax._src.diagnostics.spans import is_sagax
 from sagax._src.function_analysis import bytecode, identity
 
-__all__ = ["Impure", "Reads", "check_class", "reads_of"]
+__all__ = ["Impure", "CapturedValues", "check_class", "find_captured_values"]
 
 _MOST_FUNCTIONS = 64
 _PLAIN = frozenset((bool, int, float, complex, str, bytes, type(None), type(Ellipsis), range))
@@ -78,7 +78,7 @@ class Impure(Exception):
     """Calling the function may do more than compute its result, or it is not known what it reads."""
 
 
-class Reads:
+class CapturedValues:
     """The free variables of a function, with their values at the time of the analysis.
 
     `arrays` are the variables of the function itself that hold arrays: (name, holder) with the name of a
@@ -193,7 +193,7 @@ def _snapshot(value: Any) -> Any:
     return identity.Same(value)
 
 
-def reads_of(fun: Any, also: Sequence[Any], given_containers: bool) -> Reads:
+def find_captured_values(fun: Any, also: Sequence[Any], given_containers: bool) -> CapturedValues:
     """Return what `fun`, and the functions among its arguments `also`, capture.
 
     `given_containers`: whether it is given containers of the caller's, in which changes would show.
@@ -223,7 +223,7 @@ class _Look:
     """One look at a function and all that it calls."""
 
     def __init__(self) -> None:
-        self.reads = Reads()
+        self.reads = CapturedValues()
         self.seen: set[int] = set()
         self.kept: list[Any] = []  # so that ids stay their own
         self.changes = False

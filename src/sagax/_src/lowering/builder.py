@@ -49,7 +49,7 @@ class Value:
         self.splat = splat
         self.bits: bytes | None = None
 
-    def seen_as(self, aval: Any) -> Value:
+    def with_weakness(self, aval: Any) -> Value:
         """Return the value with an aval of the same type that differs in weakness."""
         found = Value(self.name, aval, self.type, self.splat)
         found.bits = self.bits
@@ -416,10 +416,7 @@ class Builder:
         condition: Callable[..., Value],
         body: Callable[..., Sequence[Value]],
     ) -> list[Value]:
-        """Append a while loop, and return its final state:
-
-        `body` computes the next state while `condition` holds.
-        """
+        """Append a while loop; return its final state. `body` computes the next state while `condition` holds."""
         avals = [x.aval for x in init]
         regions = [
             self.region(avals, lambda *xs: [condition(*xs)]),
@@ -454,7 +451,9 @@ class Builder:
         env.update(zip(jaxpr.invars, args, strict=True))
         outer_location, outer_outs = self.location, self.outs
         exact, around = self.exact, self.exact_around
-        plain = not (exact or self.dim_values or self.module.devices or self.module.manual)
+        templates_allowed = not (
+            exact or self.dim_values or self.module.devices or self.module.manual
+        )
         for eqn in jaxpr.eqns:
             ins = [env[v] if type(v) is Var else self.atom(env, v) for v in eqn.invars]
             self.location = self.module.location_of(eqn)
@@ -466,7 +465,7 @@ class Builder:
                 self.exact = self.module.exact_inside
             self.exact_around = exact
             primitive = eqn.primitive
-            if plain and not (primitive.holds_program or eqn.effects):
+            if templates_allowed and not (primitive.holds_program or eqn.effects):
                 results = self.apply_as_before(eqn, ins)
             else:
                 results = self.apply(primitive, ins, eqn.params)
@@ -477,7 +476,7 @@ class Builder:
                 if v.aval.sharding is not None and not eqn.primitive.holds_program:
                     r = constrained(self, r, v.aval.sharding)
                 # rules may be careless about weak types, not about types
-                env[v] = r if r.aval is v.aval else r.seen_as(v.aval)
+                env[v] = r if r.aval is v.aval else r.with_weakness(v.aval)
         self.location, self.outs = outer_location, outer_outs
         return [self.atom(env, v) for v in jaxpr.outvars]
 
@@ -572,30 +571,30 @@ class Builder:
         self, functions: xla.mlir.ModuleFunctions, operands: Sequence[Value], outs: Sequence[Any]
     ) -> list[Value]:
         """Call the main function of another module, whose functions are inserted into this one."""
-        given = [self._seen_as(x, t) for x, t in zip(operands, functions.arg_types, strict=True)]
+        inputs = [self._retyped(x, t) for x, t in zip(operands, functions.arg_types, strict=True)]
         self.counter += 1
         name, count = f"%{self.counter}", len(functions.result_types)
         bind = f"{name} = " if count == 1 else f"{name}:{count} = " if count else ""
         names = [name] if count == 1 else [f"{name}#{i}" for i in range(count)]
         self.lines.append(
-            f'{self.pad}{bind}"func.call"({", ".join(x.name for x in given)}) {{callee = @{functions.main}}} : '
+            f'{self.pad}{bind}"func.call"({", ".join(x.name for x in inputs)}) {{callee = @{functions.main}}} : '
             f"({', '.join(functions.arg_types)}) -> ({', '.join(functions.result_types)}){self.location}"
         )
         results = [
             Value(n, a, t) for n, a, t in zip(names, outs, functions.result_types, strict=True)
         ]
-        return [self._seen_as(x, self.spell(x.aval)) for x in results]
+        return [self._retyped(x, self.spell(x.aval)) for x in results]
 
-    def _seen_as(self, x: Value, wanted: str) -> Value:
+    def _retyped(self, x: Value, type_text: str) -> Value:
         """Return the value with a type whose shape is less or more static."""
-        if x.type == wanted:
+        if x.type == type_text:
             return x
         self.counter += 1
         name = f"%{self.counter}"
         self.lines.append(
-            f'{self.pad}{name} = "stablehlo.convert"({x.name}) : ({x.type}) -> {wanted}{self.location}'
+            f'{self.pad}{name} = "stablehlo.convert"({x.name}) : ({x.type}) -> {type_text}{self.location}'
         )
-        return Value(name, x.aval, wanted)
+        return Value(name, x.aval, type_text)
 
     def custom_call(
         self, target: str, operands: Sequence[Value], outs: Sequence[Any], **attributes: str

@@ -19,13 +19,13 @@ from sagax._src.primitives.structural import reshape_p
 from sagax._src.transforms.derived import derived
 
 
-def flat_products(jaxpr: Jaxpr) -> Jaxpr:
+def merge_contracted_dims(jaxpr: Jaxpr) -> Jaxpr:
     """Merge the contracted dimensions of products in `jaxpr`, also in its sub-jaxprs."""
     return derived(jaxpr, (memo_keys.CANONICAL_DOTS,), lambda: _flat_products(jaxpr))
 
 
 def _flat_products(jaxpr: Jaxpr) -> Jaxpr:
-    eqns = within(jaxpr.eqns, flat_products)
+    eqns = within(jaxpr.eqns, merge_contracted_dims)
     pieces = [_flat(eqn) if eqn.primitive is dot_general_p else None for eqn in eqns]
     if any(pieces):
         eqns = [e for eqn, flat in zip(eqns, pieces) for e in flat or (eqn,)]

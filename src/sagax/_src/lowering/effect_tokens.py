@@ -125,16 +125,16 @@ def _passed_on(eqn: Eqn, token: Atom) -> tuple[list[Eqn], Atom]:
             "body_jaxpr": _closed(body, params["body_nconsts"]),
         }
     else:  # derivative rules are no longer needed: only the jaxpr remains
-        p, params = jit_p, {"jaxpr": _closed(_program(eqn), 0), "name": eqn.primitive.name}
+        p, params = jit_p, {"jaxpr": _closed(_sub_jaxpr(eqn), 0), "name": eqn.primitive.name}
     outvars = [after, *eqn.outvars]
     invars = [*eqn.invars[:at], token, *eqn.invars[at:]]
     return [eqn.replace(primitive=p, params=params, invars=invars, outvars=outvars)], after
 
 
-def _program(eqn: Eqn) -> ClosedJaxpr:
+def _sub_jaxpr(eqn: Eqn) -> ClosedJaxpr:
     """Return the sub-jaxpr that an equation is equivalent to."""
-    held = [v for v in eqn.params.values() if isinstance(v, (Jaxpr, ClosedJaxpr))]
-    closed = [v if isinstance(v, ClosedJaxpr) else ClosedJaxpr(v, ()) for v in held]
+    inner = [v for v in eqn.params.values() if isinstance(v, (Jaxpr, ClosedJaxpr))]
+    closed = [v if isinstance(v, ClosedJaxpr) else ClosedJaxpr(v, ()) for v in inner]
     ins, outs = [v.aval for v in eqn.invars], [v.aval for v in eqn.outvars]
     fitting = [
         c

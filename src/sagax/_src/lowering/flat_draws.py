@@ -75,13 +75,13 @@ def _flat_draws(jaxpr: Jaxpr) -> Jaxpr:
 
     def put(fun: Any, operand: Var, eqn: Eqn) -> Var:
         """Append the equations of a function of one operand on behalf of `eqn`; return its result."""
-        held = stage(lambda x: [fun(x)], [operand.aval])[0]
-        new: dict[Any, Any] = {held.invars[0]: operand}
-        for e in held.eqns:
+        inner = stage(lambda x: [fun(x)], [operand.aval])[0]
+        new: dict[Any, Any] = {inner.invars[0]: operand}
+        for e in inner.eqns:
             outvars = [new.setdefault(v, Var(v.aval)) for v in e.outvars]
             at = {"traceback": eqn.traceback, "scope": eqn.scope}
             out.append(e.replace(invars=[_read(new, v) for v in e.invars], outvars=outvars, **at))
-        return new[held.outvars[0]]
+        return new[inner.outvars[0]]
 
     def read(v: Any, eqn: Eqn) -> Any:
         if type(v) is not Var or v not in flat:
@@ -100,8 +100,8 @@ def _flat_draws(jaxpr: Jaxpr) -> Jaxpr:
         if form is not None:
             keys, width = read(eqn.invars[0], eqn), eqn.params["bit_width"]
             impl = keys.aval.dtype.impl
-            made = functools.partial(form.bits, bit_width=width, impl=impl)
-            bits = put(made, keys, eqn)
+            draw = functools.partial(form.bits, bit_width=width, impl=impl)
+            bits = put(draw, keys, eqn)
             flat[result] = form, bits
         elif (form := _joined(eqn, flat)) is not None:
             new = Var(result.aval.update(shape=form.flat))

@@ -79,13 +79,13 @@ class ModuleBuilder:
         return known
 
     def _location_of(self, eqn: Any) -> str:
-        place = spans.user_position(eqn.traceback)
+        code_position = spans.user_position(eqn.traceback)
         # by the id of the code: hashing it would read all of it
-        code, offset = (None, 0) if place is None else place
+        code, offset = (None, 0) if code_position is None else code_position
         key = (eqn.primitive, eqn.scope, id(code), offset)
         known = self.locations.get(key)
         if known is None:
-            where = None if place is None else self.position(place)
+            where = None if code_position is None else self.position(code_position)
             scope = f"{eqn.scope}/" if eqn.scope else ""
             label = quote(f"jit({self.name})/{scope}{eqn.primitive.name}")
             at = f"({quote(where[0])}:{where[1]}:{where[2]})" if where is not None else ""
@@ -94,17 +94,17 @@ class ModuleBuilder:
             known = self.locations[key] = f" loc({alias})"
         return known
 
-    def position(self, place: spans.CodePosition) -> tuple[str, int, int]:
+    def position(self, code_position: spans.CodePosition) -> tuple[str, int, int]:
         """Return the file, line and column of a user's instruction."""
-        code, offset = place
+        code, offset = code_position
         known = self.positions.get(id(code))
         if known is None:
             known = self.positions[id(code)] = list(code.co_positions())
         line, _, column, _ = known[offset // 2]
         return code.co_filename, line or code.co_firstlineno, (column or 0) + 1
 
-    def function_name(self, wanted: str) -> str:
-        base = re.sub(r"[^A-Za-z0-9_]", "_", wanted) or "f"
+    def function_name(self, preferred: str) -> str:
+        base = re.sub(r"[^A-Za-z0-9_]", "_", preferred) or "f"
         name, k = base, 0
         while name in self.names:
             k += 1
@@ -112,20 +112,20 @@ class ModuleBuilder:
         self.names.add(name)
         return name
 
-    def call(self, b: Builder, jaxpr: Jaxpr, args: Sequence[Value], wanted: str) -> list[Value]:
+    def call(self, b: Builder, jaxpr: Jaxpr, args: Sequence[Value], preferred: str) -> list[Value]:
         out_avals = jaxpr.out_avals
         if b.dim_values and _has_symbolic_sizes(jaxpr):
             return b.inline(
                 jaxpr, args
             )  # sizes are computed in the function that has the arguments
-        return b.op("func.call", args, out_avals, callee="@" + self.function(jaxpr, wanted))
+        return b.op("func.call", args, out_avals, callee="@" + self.function(jaxpr, preferred))
 
-    def function(self, jaxpr: Jaxpr, wanted: str) -> str:
+    def function(self, jaxpr: Jaxpr, preferred: str) -> str:
         """Return the name of the (shared) function of a jaxpr; `preferred` if that is free."""
         key = (id(jaxpr), None if self.manual is None else self.manual.key)
         known = self.shared.get(key)
         if known is None:
-            name = self.function_name(wanted)
+            name = self.function_name(preferred)
             known = self.shared[key] = (name, jaxpr)
             self.define(name, jaxpr, private=True)
         return known[0]

@@ -38,7 +38,7 @@ def prepared(jaxpr: Jaxpr, platform: str, several_devices: bool = False) -> Jaxp
     if settings.reroll == "auto" and (nested or len(eqns) >= tuning.REROLL_MIN_JAXPR):
         jaxpr = reroll.rerolled(jaxpr)
     if nested or any(eqn.primitive.name == "dot_general" for eqn in eqns):
-        jaxpr = canonicalize_dots.flat_products(jaxpr)
+        jaxpr = canonicalize_dots.merge_contracted_dims(jaxpr)
     if settings.fusion_fences == "auto":
         if nested or any(eqn.primitive.handles_keys for eqn in eqns):
             jaxpr = flat_draws.flat_draws(jaxpr)

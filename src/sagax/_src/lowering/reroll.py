@@ -86,7 +86,7 @@ def _takes_a_row(eqn: Eqn) -> bool:
 # -- the equations in the order in which they repeat ------------------------------------------------
 
 
-class _Program:
+class _RerollGraph:
     """Hold the equations of a jaxpr, without the views of its inputs and of unstacked arrays."""
 
     def __init__(self, jaxpr: Jaxpr) -> None:
@@ -97,9 +97,8 @@ class _Program:
         ] = {}  # a view -> its root, the equations between them
         self.hanging: dict[Any, list[Eqn]] = {}  # a root -> the equations of its views, in order
         self.parts: dict[Any, tuple[Any, int, int]] = {}  # of an unstacked array: it, axis, index
-        self.made: dict[
-            Any, tuple[int, int]
-        ] = {}  # a variable -> its equation, its position among the results
+        # a variable -> its equation, its position among the results
+        self.defined: dict[Any, tuple[int, int]] = {}
         roots = {*jaxpr.constvars, *jaxpr.invars}
         rows = Counter(eqn.invars[0] for eqn in jaxpr.eqns if _takes_a_row(eqn))
         for eqn in jaxpr.eqns:
@@ -110,7 +109,7 @@ class _Program:
                 self.hanging.setdefault(root, []).append(eqn)
                 continue
             for k, v in enumerate(eqn.outvars):
-                self.made[v] = len(self.eqns), k
+                self.defined[v] = len(self.eqns), k
                 if eqn.primitive is unstack_p:
                     self.parts[v] = source, eqn.params["axis"], k
             roots.update([v for v in eqn.outvars if rows[v] >= tuning.REROLL_MIN_ITERATIONS])
@@ -214,15 +213,21 @@ def _stretches(codes: Sequence[int]) -> list[_Stretch]:
 
 
 def _with_one_loop(jaxpr: Jaxpr, least: int) -> Jaxpr | None:
-    program = _Program(jaxpr)
-    stretches = _stretches(_codes(program.eqns))
+    graph = _RerollGraph(jaxpr)
+    stretches = _stretches(_codes(graph.eqns))
     if sum(s.stop - s.start for s in stretches) < least:
         return None
     for stretch in stretches:
-        rounds = _rounds(program, stretch)
-        if rounds is not None and _large_products(program.eqns[rounds[0] : rounds[0] + rounds[1]]):
+        iterations = _find_iterations(graph, stretch)
+        if iterations is not None and _large_products(
+            graph.eqns[iterations[0] : iterations[0] + iterations[1]]
+        ):
             continue
-        loop = None if rounds is None else _loop(program, *rounds, tuning.REROLL_MIN_EQUATIONS_NEXT)
+        loop = (
+            None
+            if iterations is None
+            else _loop(graph, *iterations, tuning.REROLL_MIN_EQUATIONS_NEXT)
+        )
         if loop is not None:
             return prune_jaxpr(loop)
     return None
@@ -244,19 +249,19 @@ def _large_products(eqns: Sequence[Eqn]) -> bool:
 # -- iterations -------------------------------------------------------------------------------------
 
 
-def _rounds(program: _Program, stretch: _Stretch) -> tuple[int, int, int] | None:
+def _find_iterations(graph: _RerollGraph, stretch: _Stretch) -> tuple[int, int, int] | None:
     """Find the loop in a stretch: its first equation, the length of an iteration, the number of iterations.
 
     It is the longest interval in which each operand is one of three: the same value as one iteration
     before, the result of the same equation one iteration later, or a value from before the stretch.
     """
-    eqns, made = program.eqns, program.made
+    eqns, defined = graph.eqns, graph.defined
     start, stop, period = stretch
     for _ in range(4):
-        pieces, late = _pieces(program, start, stop, period)
-        if not pieces:
+        intervals, late = _matching_intervals(graph, start, stop, period)
+        if not intervals:
             return None
-        begin, end = max(pieces, key=lambda piece: piece[1] - piece[0])
+        begin, end = max(intervals, key=lambda interval: interval[1] - interval[0])
         if (end - begin) // period >= tuning.REROLL_MIN_ITERATIONS - 1 or late < 0:
             break
         start = (
@@ -264,55 +269,55 @@ def _rounds(program: _Program, stretch: _Stretch) -> tuple[int, int, int] | None
         )  # all later iterations read a value that is computed inside: begin after it
     begin -= period
     best = 0, 0
-    for offset in _least_carried(eqns, made, begin, end, period):
+    for offset in _least_carried(eqns, defined, begin, end, period):
         first = begin + offset
-        rounds = (end - first) // period
+        iterations = (end - first) // period
         # The previous iteration often fits too: its operands of an earlier one become the initial carry.
-        if first - period >= start and _fits_before(program, first, period):
-            first, rounds = first - period, rounds + 1
-        best = max(best, (rounds, -first))
-    rounds, first = best[0], -best[1]
-    return (first, period, rounds) if rounds >= tuning.REROLL_MIN_ITERATIONS else None
+        if first - period >= start and _fits_before(graph, first, period):
+            first, iterations = first - period, iterations + 1
+        best = max(best, (iterations, -first))
+    iterations, first = best[0], -best[1]
+    return (first, period, iterations) if iterations >= tuning.REROLL_MIN_ITERATIONS else None
 
 
-def _pieces(
-    program: _Program, start: int, stop: int, period: int
+def _matching_intervals(
+    graph: _RerollGraph, start: int, stop: int, period: int
 ) -> tuple[list[tuple[int, int]], int]:
     """Find the intervals in which equations match those of the previous iteration; the last shared value inside."""
-    pieces: list[tuple[int, int]] = []
+    intervals: list[tuple[int, int]] = []
     late = -1
     begin = start + period
     for i in range(start + period, stop):
         good = True
-        for a, b in zip(program.eqns[i - period].invars, program.eqns[i].invars):
+        for a, b in zip(graph.eqns[i - period].invars, graph.eqns[i].invars):
             if type(a) is Literal or type(b) is Literal:
                 continue
-            at = program.made.get(b, (-1, 0))
+            at = graph.defined.get(b, (-1, 0))
             if at[0] < start:
-                good = program.made.get(a, (-1, 0))[0] < start
+                good = graph.defined.get(a, (-1, 0))[0] < start
             elif a is b:
                 late, good = max(late, at[0]), False
             else:
-                good = program.made.get(a) == (at[0] - period, at[1])
+                good = graph.defined.get(a) == (at[0] - period, at[1])
             if not good:
                 break
         if not good:
             if i > begin:
-                pieces.append((begin, i))
+                intervals.append((begin, i))
             begin = i + 1
     if stop > begin:
-        pieces.append((begin, stop))
-    return pieces, late
+        intervals.append((begin, stop))
+    return intervals, late
 
 
-def _fits_before(program: _Program, begin: int, period: int) -> bool:
+def _fits_before(graph: _RerollGraph, begin: int, period: int) -> bool:
     """Return whether the loop may begin one iteration earlier than `begin`."""
-    first, made = begin - period, program.made
+    first, defined = begin - period, graph.defined
     for i in range(begin, begin + period):
-        for a, b in zip(program.eqns[i - period].invars, program.eqns[i].invars):
+        for a, b in zip(graph.eqns[i - period].invars, graph.eqns[i].invars):
             if type(a) is Literal or type(b) is Literal:
                 continue
-            before, at = made.get(a, (-1, 0)), made.get(b, (-1, 0))
+            before, at = defined.get(a, (-1, 0)), defined.get(b, (-1, 0))
             if at[0] >= begin and before != (at[0] - period, at[1]):
                 return False
             if at[0] < begin and before[0] >= first:
@@ -322,16 +327,18 @@ def _fits_before(program: _Program, begin: int, period: int) -> bool:
     return True
 
 
-def _least_carried(eqns: Sequence[Eqn], made: dict, begin: int, end: int, period: int) -> list[int]:
+def _least_carried(
+    eqns: Sequence[Eqn], defined: dict, begin: int, end: int, period: int
+) -> list[int]:
     """Find the start of an iteration with the fewest bytes of carry."""
     last: dict[Any, int] = {}
     for i in range(end - period, end):
         for v in eqns[i].invars:
-            if type(v) is Var and made.get(v, (-1, 0))[0] >= begin:
+            if type(v) is Var and defined.get(v, (-1, 0))[0] >= begin:
                 last[v] = i
     across = [0.0] * period
     for v, reader in last.items():
-        maker = made[v][0]
+        maker = defined[v][0]
         if reader - maker > 2 * period:
             return []
         for x in range(maker + 1, reader + 1):
@@ -371,22 +378,24 @@ class _Inputs:
 
     def __init__(self) -> None:
         self.known: dict[Any, Var] = {}
-        self.given: list[Any] = []
+        self.operands: list[Any] = []
 
-    def variable(self, key: Any, given: Any, aval: Any) -> Var:
+    def variable(self, key: Any, operands: Any, aval: Any) -> Var:
         if key not in self.known:
             self.known[key] = Var(aval)
-            self.given.append(given)
+            self.operands.append(operands)
         return self.known[key]
 
 
-def _loop(program: _Program, begin: int, period: int, rounds: int, least: int) -> Jaxpr | None:
+def _loop(
+    graph: _RerollGraph, begin: int, period: int, iterations: int, least: int
+) -> Jaxpr | None:
     """Return the jaxpr with these iterations as a scan; None if that would not pay."""
-    jaxpr, eqns, made = program.jaxpr, program.eqns, program.made
-    end = begin + period * rounds
+    jaxpr, eqns, defined = graph.jaxpr, graph.eqns, graph.defined
+    end = begin + period * iterations
 
-    def in_round(v: Any, k: int) -> bool:
-        return begin + k * period <= made.get(v, (-1, 0))[0] < begin + (k + 1) * period
+    def in_iteration(v: Any, k: int) -> bool:
+        return begin + k * period <= defined.get(v, (-1, 0))[0] < begin + (k + 1) * period
 
     consts, carries, sequences = _Inputs(), _Inputs(), _Inputs()
     inside: dict[Any, Var] = {}  # a result of iteration 1 -> the body's variable
@@ -395,16 +404,16 @@ def _loop(program: _Program, begin: int, period: int, rounds: int, least: int) -
         template = eqns[j + period]
         operands: list[Any] = []
         for q, v in enumerate(template.invars):
-            every = [eqns[j + k * period].invars[q] for k in range(rounds)]
+            every = [eqns[j + k * period].invars[q] for k in range(iterations)]
             if type(v) is Literal:
                 if all(_equal(x, v) for x in every):
                     operands.append(v)
                 else:
                     key = tuple([_bits(x) for x in every])
                     operands.append(sequences.variable(key, every, v.aval))
-            elif in_round(v, 1):
+            elif in_iteration(v, 1):
                 operands.append(inside[v])
-            elif in_round(v, 0):
+            elif in_iteration(v, 0):
                 operands.append(carries.variable((v, every[0]), (v, every[0]), v.aval))
             elif all(x is v for x in every):
                 operands.append(consts.variable(v, v, v.aval))
@@ -416,43 +425,42 @@ def _loop(program: _Program, begin: int, period: int, rounds: int, least: int) -
 
     def output(v: Any) -> Var:
         """Return the body's variable for `v` of iteration 0."""
-        at, k = made[v]
+        at, k = defined[v]
         return inside[eqns[at + period].outvars[k]]
 
-    if any(not _same_type(output(v), init) for v, init in carries.given):
+    if any(not _same_type(output(v), init) for v, init in carries.operands):
         return None
-    if rounds > tuning.REROLL_MIN_ITERATIONS:
+    if iterations > tuning.REROLL_MIN_ITERATIONS:
         # The first or last iteration may read something else than the slice that the others read.
-        for every in sequences.given:
-            if _slice_of(program, every) is None:
-                if _slice_of(program, every[:-1]) is not None:
-                    return _loop(program, begin, period, rounds - 1, least)
-                if _slice_of(program, every[1:]) is not None:
-                    return _loop(program, begin + period, period, rounds - 1, least)
+        for every in sequences.operands:
+            if _slice_of(graph, every) is None:
+                if _slice_of(graph, every[:-1]) is not None:
+                    return _loop(graph, begin, period, iterations - 1, least)
+                if _slice_of(graph, every[1:]) is not None:
+                    return _loop(graph, begin + period, period, iterations - 1, least)
     before = _Builder()
-    stacked, reverse = _stacked(program, before, sequences.given, rounds)
+    stacked, reverse = _stacked(graph, before, sequences.operands, iterations)
     if stacked is None:
         return None
-    if sum(_bytes(init.aval) for _, init in carries.given) > tuning.REROLL_MAX_SMALL_CARRY:
+    if sum(_bytes(init.aval) for _, init in carries.operands) > tuning.REROLL_MAX_SMALL_CARRY:
         least = tuning.REROLL_MIN_EQUATIONS_LARGE_CARRY
-    if rounds * period < least:
+    if iterations * period < least:
         return None
-    read_after = _read_after(program, begin, end)
-    final: list[Any] = [None] * len(carries.given)  # the results of the scan that are carries
-    carried = {eqns[made[v][0] + period * (rounds - 1)].outvars[made[v][1]]: i
-               for i, (v, _) in enumerate(carries.given)}  # fmt: skip
-    kept: dict[
-        Any, list[tuple[int, Any]]
-    ] = {}  # of iteration 0's variables: iterations that are read after the loop
-    inits = [init for _, init in carries.given]
-    next_carry = [output(v) for v, _ in carries.given]
+    read_after = _results_read_after(graph, begin, end)
+    final: list[Any] = [None] * len(carries.operands)  # the results of the scan that are carries
+    carried = {eqns[defined[v][0] + period * (iterations - 1)].outvars[defined[v][1]]: i
+               for i, (v, _) in enumerate(carries.operands)}  # fmt: skip
+    # of iteration 0's variables: iterations that are read after the loop
+    collected: dict[Any, list[tuple[int, Any]]] = {}
+    inits = [init for _, init in carries.operands]
+    next_carry = [output(v) for v, _ in carries.operands]
     unread: list[Var] = []
     for v in read_after:
-        at, k = made[v]
-        number, place = divmod(at - begin, period)
-        zeroth = eqns[begin + place].outvars[k]
-        if _varies(read_after, eqns, begin, place, k, period, rounds):
-            kept.setdefault(zeroth, []).append((number, v))
+        at, k = defined[v]
+        number, offset_in_body = divmod(at - begin, period)
+        zeroth = eqns[begin + offset_in_body].outvars[k]
+        if _varies(read_after, eqns, begin, offset_in_body, k, period, iterations):
+            collected.setdefault(zeroth, []).append((number, v))
         elif v in carried:
             final[carried[v]] = v
         else:
@@ -468,60 +476,66 @@ def _loop(program: _Program, begin: int, period: int, rounds: int, least: int) -
             next_carry.append(output(zeroth))
             final.append(v)
     # rows that are read one by one after the loop, and those that are stacked before, take equations too
-    separate = rounds * sum(eqn.primitive is stack_p for eqn in before.eqns)
-    if separate + 2 * sum(map(len, kept.values())) >= rounds * period:
+    separate = iterations * sum(eqn.primitive is stack_p for eqn in before.eqns)
+    if separate + 2 * sum(map(len, collected.values())) >= iterations * period:
         return None
-    ys = [output(v) for v in kept]
+    ys = [output(v) for v in collected]
     invars = [*consts.known.values(), *carries.known.values(), *unread, *sequences.known.values()]
     inner = Jaxpr([], invars, [*next_carry, *ys], body, debug_info=jaxpr.debug_info)
     carry_out = [Var(o.aval) if v is None else v for v, o in zip(final, next_carry)]
-    wholes = [Var(v.aval.update(shape=(rounds, *v.aval.shape))) for v in kept]
+    wholes = [Var(v.aval.update(shape=(iterations, *v.aval.shape))) for v in collected]
     scan = Eqn(
         scanning.scan_p,
-        [*consts.given, *inits, *stacked],
+        [*consts.operands, *inits, *stacked],
         [*carry_out, *wholes],
         {
             "jaxpr": ClosedJaxpr(inner, ()),
-            "length": rounds,
+            "length": iterations,
             "reverse": reverse,
             "unroll": 1,
-            "num_consts": len(consts.given),
+            "num_consts": len(consts.operands),
             "num_carry": len(inits),
         },
         traceback=eqns[begin].traceback,
         scope=eqns[begin].scope,
     )
     after: list[Eqn] = []
-    for whole, rows in zip(wholes, kept.values()):
+    for whole, rows in zip(wholes, collected.values()):
         for number, v in rows:
-            after += _row(whole, rounds - 1 - number if reverse else number, v)
+            after += _row(whole, iterations - 1 - number if reverse else number, v)
     return jaxpr.replace(
         eqns=[
-            *program.views_of_inputs(),
-            *program.with_views(eqns[:begin]),
+            *graph.views_of_inputs(),
+            *graph.with_views(eqns[:begin]),
             *before.eqns,
             scan,
             *after,
-            *program.with_views(eqns[end:]),
+            *graph.with_views(eqns[end:]),
         ]
     )
 
 
-def _read_after(program: _Program, begin: int, end: int) -> dict[Any, None]:
+def _results_read_after(graph: _RerollGraph, begin: int, end: int) -> dict[Any, None]:
     """Return the results of the equations from `begin` to `end` that are read elsewhere, in order."""
     found: dict[Any, None] = {}
-    readers = [v for eqn in program.eqns[end:] for v in eqn.invars]
-    for v in (*readers, *program.jaxpr.outvars):
-        if type(v) is Var and begin <= program.made.get(v, (-1, 0))[0] < end:
+    readers = [v for eqn in graph.eqns[end:] for v in eqn.invars]
+    for v in (*readers, *graph.jaxpr.outvars):
+        if type(v) is Var and begin <= graph.defined.get(v, (-1, 0))[0] < end:
             found[v] = None
     return found
 
 
 def _varies(
-    read: dict, eqns: Sequence[Eqn], begin: int, place: int, k: int, period: int, rounds: int
+    read: dict,
+    eqns: Sequence[Eqn],
+    begin: int,
+    offset_in_body: int,
+    k: int,
+    period: int,
+    iterations: int,
 ) -> bool:
     """Return whether also an earlier iteration's result of this equation is read."""
-    earlier = (eqns[begin + place + n * period].outvars[k] for n in range(rounds - 1))
+    earlier = (eqns[begin + offset_in_body + n * period].outvars[k] for n in range(iterations - 1))
     return any(v in read for v in earlier)
 
 
@@ -557,40 +571,40 @@ def _broadcast_params(shape: tuple) -> dict[str, Any]:
 
 
 def _stacked(
-    program: _Program, before: _Builder, sequences: Sequence[list], rounds: int
+    graph: _RerollGraph, before: _Builder, sequences: Sequence[list], iterations: int
 ) -> tuple[list | None, bool]:
     """Return each sequence as one array, and whether the scan runs through them backwards.
 
     None if too much would have to be copied.
     """
-    slices = [_slice_of(program, every) for every in sequences]
+    slices = [_slice_of(graph, every) for every in sequences]
     steps = [found[2] for found in slices if found is not None]
     reverse = bool(steps) and all(s < 0 for s in steps)
     copied = 0.0
     out = []
     for every, found in zip(sequences, slices):
         if found is None:
-            copied += _bytes(every[0].aval) * rounds
+            copied += _bytes(every[0].aval) * iterations
             if copied > tuning.REROLL_MAX_STACKED_BYTES or dtypes.is_extended(every[0].aval.dtype):
                 return None, False
             out.append(before(stack_p, every[::-1] if reverse else list(every), axis=0))
         else:
-            out.append(_as_slice(before, *found, every[0].aval, rounds, reverse))
+            out.append(_as_slice(before, *found, every[0].aval, iterations, reverse))
     return out, reverse
 
 
-def _slice_of(program: _Program, every: Sequence[Any]) -> tuple[Any, int, int, int] | None:
+def _slice_of(graph: _RerollGraph, every: Sequence[Any]) -> tuple[Any, int, int, int] | None:
     """Return array, first index, step and axis, if the values are its slices at equal distances."""
     numbers = []
     first: tuple | None = None
     for v in every:
         if type(v) is not Var:
             return None
-        if v in program.parts:
-            root, axis, number = program.parts[v]
+        if v in graph.parts:
+            root, axis, number = graph.parts[v]
             about: tuple = (root, axis, "part")
         else:
-            taken = _one_slice(program, v)
+            taken = _one_slice(graph, v)
             if taken is None:
                 return None
             root, axis, number, shape = taken
@@ -607,9 +621,9 @@ def _slice_of(program: _Program, every: Sequence[Any]) -> tuple[Any, int, int, i
     return first[0], numbers[0], step, first[1]
 
 
-def _one_slice(program: _Program, v: Any) -> tuple[Any, int, int, tuple] | None:
+def _one_slice(graph: _RerollGraph, v: Any) -> tuple[Any, int, int, tuple] | None:
     """Return array, axis, index and the intermediate shapes, if `v` is one row of an array."""
-    root, steps = program.views.get(v, (None, []))
+    root, steps = graph.views.get(v, (None, []))
     if not steps or steps[0].primitive is not slice_p:
         return None
     if any(eqn.primitive is slice_p for eqn in steps[1:]):
@@ -631,11 +645,11 @@ def _as_slice(
     step: int,
     axis: int,
     aval: Any,
-    rounds: int,
+    iterations: int,
     reverse: bool,
 ) -> Any:
     """Slice `first`, `first + step`, ... of an axis, along a new first one; `reverse`: the last first."""
-    last = first + step * (rounds - 1)
+    last = first + step * (iterations - 1)
     low, high = min(first, last), max(first, last)
     shape = root.aval.shape
     x = root
@@ -649,5 +663,5 @@ def _as_slice(
     if axis:
         order = (axis, *[i for i in range(len(shape)) if i != axis])
         x = before(transpose_p, [x], permutation=order)
-    wanted = (rounds, *aval.shape)
-    return x if x.aval.shape == wanted else before(reshape_p, [x], new_sizes=wanted)
+    stacked = (iterations, *aval.shape)
+    return x if x.aval.shape == stacked else before(reshape_p, [x], new_sizes=stacked)

@@ -33,8 +33,8 @@ def signature(
         same = names[0] == names[1]
     elif count > 2:
         same = tuple(map(names.index, names))
-    seen = [x.aval if x.splat is None else (x.aval, x.bits) for x in operands]
-    return (eqn.primitive, depth, same, *seen, *outs, *eqn.params.items())
+    operand_keys = [x.aval if x.splat is None else (x.aval, x.bits) for x in operands]
+    return (eqn.primitive, depth, same, *operand_keys, *outs, *eqn.params.items())
 
 
 class Template:
@@ -43,10 +43,10 @@ class Template:
     __slots__ = ("constants", "count", "pick", "results", "text")
 
     def __init__(
-        self, text: str, places: list[int], count: int, constants: list, results: list
+        self, text: str, slots: list[int], count: int, constants: list, results: list
     ) -> None:
         self.text = text
-        self.pick = itemgetter(*places)
+        self.pick = itemgetter(*slots)
         self.count = count  # the count of names that it defines
         self.constants = constants  # the keys of the constants that it uses
         self.results = results  # number, suffix of the name, MLIR type
@@ -80,39 +80,39 @@ def template(
     text = "\n".join(b.lines[lines:]).replace(b.location, "\0")
     count = b.counter - counter
     constants: list = []
-    places: list[int] = []
+    slots: list[int] = []
     strange = False
 
-    def place(found: re.Match) -> str:
+    def slot(found: re.Match) -> str:
         nonlocal strange
         name, (kind, digits, more) = found[0], found.groups()
         if name == "%":
             return "%%"
         if name == "\0":
-            places.append(-1)
+            slots.append(-1)
         elif name in names:
-            places.append(names.index(name))
+            slots.append(names.index(name))
         elif kind in ("", "a") and int(digits) > counter:
-            places.append(len(names) + int(digits) - counter - 1)
+            slots.append(len(names) + int(digits) - counter - 1)
             return f"%%{kind}%s{more or ''}"
         elif name in b.constant_keys:
             if b.constant_keys[name] not in constants:
                 constants.append(b.constant_keys[name])
-            places.append(len(names) + count + constants.index(b.constant_keys[name]))
+            slots.append(len(names) + count + constants.index(b.constant_keys[name]))
         else:
             strange = True
         return "%s"
 
-    text = _NAME.sub(place, text)
-    made = []
+    text = _NAME.sub(slot, text)
+    definitions = []
     for value in results:
         name = _NAME.fullmatch(value.name)
         if name is None or name[1] or int(name[2]) <= counter or value.splat is not None:
             return None
-        made.append((int(name[2]) - counter - 1, name[3] or "", value.type))
-    if strange or len(places) < 2:
+        definitions.append((int(name[2]) - counter - 1, name[3] or "", value.type))
+    if strange or len(slots) < 2:
         return None
-    return Template(text, places, count, constants, made)
+    return Template(text, slots, count, constants, definitions)
 
 
 def _comparable(value: Any) -> bool:

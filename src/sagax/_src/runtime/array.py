@@ -43,10 +43,10 @@ class DeletedArrayError(SagaxError, RuntimeError):
     def details(self) -> Details:
         """Show the call that the array was donated to."""
         _, argument, stack = self.facts.get("given") or (None, "", None)
-        place = user_span(stack)
-        if place is None:
+        span = user_span(stack)
+        if span is None:
             return Details()
-        label = Label(place, "donated here" if argument else "deleted here")
+        label = Label(span, "donated here" if argument else "deleted here")
         return Details(notes=(_OTHER_WORDS,) if argument else (), labels=(label,))
 
 
@@ -78,7 +78,7 @@ class Shard:
 class ConcreteArray(Array):
     """An array that holds data. Created by `sagax.numpy` and by transformed functions."""
 
-    # `_cells` is set on keys only, while debug_key_reuse is on (key_reuse/); `_given` by donation;
+    # `_cells` is set on keys only, under debug_key_reuse (key_reuse/); `_donation` by donation;
     # `_committed_at` (the stack) if a user committed the array to a device; `_shards` on first use
     __slots__ = (
         "__weakref__",
@@ -86,7 +86,7 @@ class ConcreteArray(Array):
         "_cells",
         "_committed_at",
         "_device",
-        "_given",
+        "_donation",
         "_host",
         "_shards",
         "aval",
@@ -155,14 +155,14 @@ class ConcreteArray(Array):
         )
 
     def _gone(self) -> DeletedArrayError:
-        given = getattr(self, "_given", None)
+        given = getattr(self, "_donation", None)
         text = f"Array has been deleted with shape={self.aval.str_short(short_dtypes=False)}."
         if given is None:
             fix = "keep a copy, or do not donate or delete it before its last use"
             return DeletedArrayError(text, fix=fix)
         fun, argument, stack = given
-        place = user_span(stack)
-        where = f" at {display_path(place.file)}:{place.line}" if place is not None else ""
+        span = user_span(stack)
+        where = f" at {display_path(span.file)}:{span.line}" if span is not None else ""
         if argument:
             name = function_name(fun)
             text += f" It was donated to `{name}` as argument {argument}{where}."
@@ -184,7 +184,7 @@ class ConcreteArray(Array):
         if self._buffer is not None:
             self._buffer.delete()
         self._buffer = self._host = self._shards = None
-        self._given = given
+        self._donation = given
 
     def copied(self) -> ConcreteArray:
         """Copy the contents to an independent array, which stays valid if this one is deleted."""
@@ -374,15 +374,15 @@ class ConcreteArray(Array):
         x = self
         if self.aval.sharding is not None:
             # a consumer would refuse it by its type alone
-            plain = self.aval.update(sharding=None)
-            x = ConcreteArray(plain, self._host, self._buffer, self._device)
+            unsharded = self.aval.update(sharding=None)
+            x = ConcreteArray(unsharded, self._host, self._buffer, self._device)
         return (x[i] for i in range(self.aval.shape[0]))  # type: ignore[index]
 
     # -- placement ----------------------------------------------------------------------------------
 
     @property
     def committed(self) -> bool:
-        """Whether the user committed the array to its devices, so that computations with it run there."""
+        """True if the user committed the array to its devices, so that computations with it run there."""
         return self._device is not None
 
     @property
@@ -422,13 +422,13 @@ class ConcreteArray(Array):
 
     @property
     def is_fully_addressable(self) -> bool:
-        """Whether all of the array is on devices of this process."""
+        """True if all of the array is on devices of this process."""
         found = self._device
         return not isinstance(found, Sharding) or found.is_fully_addressable
 
     @property
     def is_fully_replicated(self) -> bool:
-        """Whether each device of the array holds all of it."""
+        """True if each device of the array holds all of it."""
         found = self._device
         return not isinstance(found, Sharding) or found.is_fully_replicated
 

@@ -138,13 +138,13 @@ def _wrapping(avals: Sequence[Any], target: Any) -> Callable[[list], list[Concre
     return wrapped
 
 
-def _picker(places: list[int] | None) -> Callable[[list], Sequence[Any]]:
+def _picker(indices: list[int] | None) -> Callable[[list], Sequence[Any]]:
     """Return a function that picks items of a list at these indices; all of them, if None."""
-    if places is None:
+    if indices is None:
         return lambda items: items
-    if len(places) > 1:
-        return itemgetter(*places)
-    return lambda items: [items[i] for i in places]
+    if len(indices) > 1:
+        return itemgetter(*indices)
+    return lambda items: [items[i] for i in indices]
 
 
 def _effectful(

@@ -24,9 +24,9 @@ class DeviceConflictError(ArgumentValueError):
         """Show where each of them was committed."""
         labels = []
         for name, where, stack in self.facts.get("bound", ()):
-            place = user_span(stack)
-            if place is not None:
-                labels.append(Label(place, f"{name} is committed to {where!r} here"))
+            span = user_span(stack)
+            if span is not None:
+                labels.append(Label(span, f"{name} is committed to {where!r} here"))
         return Details(labels=tuple(labels))
 
 
@@ -62,9 +62,9 @@ def conflict(
     for i in (first, second):
         name = names[i] if names is not None and i < len(names) else f"operand {i}"
         bound.append((name, where(arrays[i]), getattr(arrays[i], "_committed_at", None)))
-    said = [
-        f"{name} ({arrays[i].aval.str_short(short_dtypes=False)}) is committed to {place!r}{_line(stack)}"
-        for i, (name, place, stack) in zip((first, second), bound, strict=True)
+    described = [
+        f"{name} ({arrays[i].aval.str_short(short_dtypes=False)}) is committed to {span!r}{_line(stack)}"
+        for i, (name, span, stack) in zip((first, second), bound, strict=True)
     ]
     (one, there, _), (other, _, _) = bound
     fix = f"move one of them: sagax.device_put(x, {there!r})"
@@ -73,7 +73,7 @@ def conflict(
         fix = f"move one of them: sagax.device_put({other}, {one}.sharding)"
         about = {"about": ((one, other), "")}
     return DeviceConflictError(
-        f"Received incompatible devices for jitted computation: {' and '.join(said)}",
+        f"Received incompatible devices for jitted computation: {' and '.join(described)}",
         fix=fix,
         bound=bound,
         **about,
@@ -81,5 +81,5 @@ def conflict(
 
 
 def _line(stack: Any) -> str:
-    place = user_span(stack)
-    return f" (at {display_path(place.file)}:{place.line})" if place is not None else ""
+    span = user_span(stack)
+    return f" (at {display_path(span.file)}:{span.line})" if span is not None else ""

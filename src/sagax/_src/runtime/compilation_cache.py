@@ -22,7 +22,7 @@ from typing import Any, Final, NamedTuple
 from sagax._src import config, tuning, xla
 from sagax._src.lazy_import import lazy_imports
 from sagax._src.runtime import map_limit
-from sagax._src.runtime.compile_threads import aside
+from sagax._src.runtime.compile_threads import run_on_worker
 from sagax._src.runtime.disk_store import Entry, Refused, Store, Summary
 
 
@@ -85,7 +85,7 @@ def compiled(
     map_limit.make()
 
     def compile_now() -> xla.executable.Executable:
-        return aside(
+        return run_on_worker(
             lambda: xla.compiler.compile(
                 client,
                 module,
@@ -98,7 +98,7 @@ def compiled(
         )
 
     settings = config.current()
-    store, off = _place(settings)
+    store, off = _select_store(settings)
     start = time.perf_counter()
     if len(devices) > 1:
         # a loaded executable depends on the processes and devices that it was sharded over
@@ -133,11 +133,11 @@ def compiled(
 
 def statistics() -> Statistics:
     """Return the counts of this process, and a summary of the cache."""
-    store, _ = _place(config.current())
-    held = Summary(0, 0)
+    store, _ = _select_store(config.current())
+    summary = Summary(0, 0)
     if store is not None:
         try:
-            held = store.summary()
+            summary = store.summary()
         except (OSError, Refused):
             store = None
     with _lock:
@@ -148,8 +148,8 @@ def statistics() -> Statistics:
             _counts["stored"],
             _counts["refused"],
             _saved,
-            held.count,
-            held.size,
+            summary.count,
+            summary.size,
         )
 
 
@@ -158,28 +158,28 @@ def clear() -> int:
 
     Raises OSError or Refused if the folder is not usable.
     """
-    store, _ = _place(config.current(), even_if_off=True)
+    store, _ = _select_store(config.current(), even_if_off=True)
     return 0 if store is None else store.clear().count
 
 
 def report(*, clear_first: bool = False) -> str:
     """Describe the folder of the cache and its size, in words."""
-    store, off = _place(config.current(), even_if_off=True)
+    store, off = _select_store(config.current(), even_if_off=True)
     if store is None:
         return f"Compiled programs are not kept: {off}."
     try:
         removed = f"Removed {store.clear().count} programs.\n" if clear_first else ""
-        held = store.summary()
+        summary = store.summary()
     except (OSError, Refused) as error:
         return f"Compiled programs cannot be kept in {store.folder}: {error}."
     on = "" if config.current().enable_compilation_cache else " (the cache is off)"
-    return f"{removed}{store.folder}{on}: {held.count} programs, {held.size / 1e6:.1f} MB"
+    return f"{removed}{store.folder}{on}: {summary.count} programs, {summary.size / 1e6:.1f} MB"
 
 
 # -- the folder ---------------------------------------------------------------------------------------
 
 
-def _place(settings: Any, *, even_if_off: bool = False) -> tuple[Store | None, str]:
+def _select_store(settings: Any, *, even_if_off: bool = False) -> tuple[Store | None, str]:
     """Return the store to use, or None and the reason."""
     if os.name != "posix":
         return None, "the cache on disk needs owners and modes of files"
@@ -213,12 +213,12 @@ def _default_folder() -> str | None:
 
 
 def _digest(*texts: str) -> str:
-    made = hashlib.blake2b(digest_size=24)
+    digest = hashlib.blake2b(digest_size=24)
     for text in texts:
         data = text.encode("utf-8", "surrogateescape")
-        made.update(len(data).to_bytes(8, "little"))
-        made.update(data)
-    return made.hexdigest()
+        digest.update(len(data).to_bytes(8, "little"))
+        digest.update(data)
+    return digest.hexdigest()
 
 
 def _parts(client: Any, module: str, options: Mapping[str, Any], how: dict) -> dict[str, str]:
@@ -325,7 +325,7 @@ def _explained(store: Store, name: str, parts: dict[str, str]) -> str:
         for facts in store.facts():
             if facts.get("name") != name or all(facts.get(k) == v for k, v in parts.items()):
                 continue
-            differing = [said for part, said in words.items() if facts.get(part) != parts[part]]
+            differing = [text for part, text in words.items() if facts.get(part) != parts[part]]
             if nearest is None or len(differing) < len(nearest):
                 nearest = differing
     except (OSError, Refused):

@@ -66,7 +66,7 @@ class Lowered:
         *,
         keep_unused: bool = False,
         aliases: Mapping[int, int] = _NONE,
-        place: Any = None,
+        target: Any = None,
         results: Sequence[Any] = (),  # the requested shardings of the results, if any
     ) -> None:
         jaxpr = prune_jaxpr(jaxpr)
@@ -83,16 +83,16 @@ class Lowered:
         self.platform = platform
         self.name = name
         shardings = None
-        if isinstance(place, Placement):
-            arguments = place.shardings
+        if isinstance(target, Placement):
+            arguments = target.shardings
             if self.kept is not None:
                 arguments = tuple([arguments[i] for i in self.kept])
             results = results or [None] * len(jaxpr.outvars)
             results = [
-                typed_result(v.aval, place.mesh) if s is None else s
+                typed_result(v.aval, target.mesh) if s is None else s
                 for v, s in zip(jaxpr.outvars, results, strict=True)
             ]
-            shardings = lowering.Shardings(place.devices, arguments, results)
+            shardings = lowering.Shardings(target.devices, arguments, results)
         self.shardings = shardings
         self.inspected: list[Callable] = []
         with events.record_duration(_LOWERING, fun_name=name):
@@ -161,15 +161,15 @@ class Compiled:
             options = _loops_in_steps(options)
         if b.platform == "cpu" and (threshold := _unroll_threshold(settings)) is not None:
             options = {xla.compile_options.UNROLL_THRESHOLD: threshold, **options}
-        divided = lowered.shardings
-        if divided is not None:
+        sharded = lowered.shardings
+        if sharded is not None:
             options = {
-                "allow_spmd_sharding_propagation_to_parameters": _free(divided.arguments),
-                "allow_spmd_sharding_propagation_to_output": _free(divided.results),
+                "allow_spmd_sharding_propagation_to_parameters": _free(sharded.arguments),
+                "allow_spmd_sharding_propagation_to_output": _free(sharded.results),
                 **options,
             }
-        told = progress.line(f"sagax: compiling {lowered.name}")
-        with events.record_duration(_COMPILING, fun_name=lowered.name), told:
+        line = progress.line(f"sagax: compiling {lowered.name}")
+        with events.record_duration(_COMPILING, fun_name=lowered.name), line:
             self.executable, self.origin = compilation_cache.compiled(
                 b.client,
                 lowered.text,
@@ -184,13 +184,13 @@ class Compiled:
         if b.platform == "cpu":
             working_memory.keep(self.executable)
         self.in_shardings = self.out_shardings = None
-        if divided is not None:
+        if sharded is not None:
             used = [physical(v.aval) for v in lowered.jaxpr.invars]
             found = self.executable.input_shardings, self.executable.output_shardings
-            self.in_shardings = _divided(device, found[0], used, divided.arguments)
-            self.out_shardings = _divided(device, found[1], stored, divided.results)
+            self.in_shardings = _combine_shardings(device, found[0], used, sharded.arguments)
+            self.out_shardings = _combine_shardings(device, found[1], stored, sharded.results)
         if lowered.inspected:
-            _tell(lowered, device)
+            _call_inspectors(lowered, device)
         effects = lowered.jaxpr.effects
         run = self.executable.run if not effects else effect_tokens.run(self.executable, effects)
         if several:
@@ -207,18 +207,18 @@ class Compiled:
         self.options = given
 
 
-def _in_terms_of_operands(tiles: Tiles, place: Placement) -> NamedSharding:
+def _in_terms_of_operands(tiles: Tiles, target: Placement) -> NamedSharding:
     """Express a sharding chosen by XLA over the first mesh of the operands that fits."""
-    found = described(tiles, place.mesh)
-    others = dict.fromkeys([s.mesh for s in place.shardings if s is not None])
-    if found.mesh is place.mesh or len(others) < 2:
+    found = described(tiles, target.mesh)
+    others = dict.fromkeys([s.mesh for s in target.shardings if s is not None])
+    if found.mesh is target.mesh or len(others) < 2:
         return found
-    part_of = dict(zip(place.devices, tiles.of_device, strict=True))
+    part_of = dict(zip(target.devices, tiles.of_device, strict=True))
     for mesh in others:
         parts = tuple([part_of[d] for d in mesh._flat])
-        told = described(Tiles(tiles.parts, parts), mesh)
-        if told.mesh is mesh:
-            return told
+        expressed = described(Tiles(tiles.parts, parts), mesh)
+        if expressed.mesh is mesh:
+            return expressed
     return found
 
 
@@ -264,15 +264,18 @@ def _incompatible(arrays: Sequence[Any], first: int, second: int, names: Any) ->
 
 def _common_placement(arrays: Sequence[ConcreteArray], names: Any) -> Placement:
     """Return the placement of arrays of which at least one is sharded."""
-    places = [x._device for x in arrays]
+    placements = [x._device for x in arrays]
     shardings = tuple(
-        [_computing(p, x.ndim) if isinstance(p, Sharding) else None for p, x in zip(places, arrays)]
+        [
+            _computing(p, x.ndim) if isinstance(p, Sharding) else None
+            for p, x in zip(placements, arrays)
+        ]
     )
     first = next(i for i, s in enumerate(shardings) if s is not None)
     assigned = mesh_of(shardings[first])
-    for i, (place, sharding) in enumerate(zip(places, shardings)):
-        if place is not None:
-            other = (place,) if sharding is None else mesh_of(sharding)._flat
+    for i, (target, sharding) in enumerate(zip(placements, shardings)):
+        if target is not None:
+            other = (target,) if sharding is None else mesh_of(sharding)._flat
             if other is not assigned._flat and set(other) != set(assigned._flat):
                 raise _incompatible(arrays, min(first, i), max(first, i), names)
     return interned(assigned._flat, assigned, shardings)
@@ -284,7 +287,7 @@ def _computing(sharding: Sharding, ndim: int) -> Sharding:
     return found if found._memory_kind is None else NamedSharding(found.mesh, found.spec)
 
 
-def place_for(jaxpr: Jaxpr, found: Any, count: int) -> Any:
+def placement_of_jaxpr(jaxpr: Jaxpr, found: Any, count: int) -> Any:
     """Return the placement of a jaxpr whose operands have the placement `found`, or that names a mesh itself."""
     meshes = meshes_in(jaxpr)
     if isinstance(found, Placement):
@@ -319,41 +322,43 @@ def _numbers(mesh: Any) -> str:
     return ", ".join(numbers if len(numbers) <= 8 else [*numbers[:4], "...", numbers[-1]])
 
 
-def platform_of(place: Any) -> str:
+def platform_of(target: Any) -> str:
     """Return the platform of a device or a placement."""
-    return devices.backend_of(first_device(place)).platform
+    return devices.backend_of(first_device(target)).platform
 
 
-def first_device(place: Any) -> Any:
+def first_device(target: Any) -> Any:
     """Return a device, or the first one of a placement."""
-    return place.devices[0] if isinstance(place, Placement) else place
+    return target.devices[0] if isinstance(target, Placement) else target
 
 
-def _tell(lowered: Lowered, place: Any) -> None:
+def _call_inspectors(lowered: Lowered, target: Any) -> None:
     """Call the callbacks that inspect the sharding of a value."""
-    several = isinstance(place, Placement)
+    several = isinstance(target, Placement)
     text = lowered.text.replace(f"// {INSPECTED} ", "")
     axes = xla.mlir.propagate_shardings(text, INSPECTED) if several else {}
     for i, callback in enumerate(lowered.inspected):
         if several:
             parts = [tuple(filter(None, names.split(","))) for names in axes.get(str(i), [])]
-            callback(NamedSharding(place.mesh, PartitionSpec(*parts)))
+            callback(NamedSharding(target.mesh, PartitionSpec(*parts)))
         else:
-            callback(single(place))
+            callback(single(target))
 
 
 def _free(shardings: Sequence[Any]) -> list[bool]:
     return [s is None or UNCONSTRAINED in s.spec for s in shardings]
 
 
-def _divided(place: Placement, texts: Any, avals: Sequence[Any], known: Sequence[Any]) -> list:
+def _combine_shardings(
+    target: Placement, texts: Any, avals: Sequence[Any], known: Sequence[Any]
+) -> list:
     """Combine requested shardings of arguments or results with those that XLA chose."""
     found = []
     for i, (aval, sharding, free) in enumerate(zip(avals, known, _free(known), strict=True)):
         if free:
             text = "{replicated}" if texts is None else texts[i]
-            tiles = Tiles(*xla.sharding_tiles(text, len(place.devices), aval.ndim))
-            sharding = _in_terms_of_operands(tiles, place)
+            tiles = Tiles(*xla.sharding_tiles(text, len(target.devices), aval.ndim))
+            sharding = _in_terms_of_operands(tiles, target)
         found.append(sharding)
     return found
 
@@ -395,44 +400,48 @@ def inputs_of(compiled: Compiled, arrays: Sequence[ConcreteArray]) -> list:
 
 def results_of(compiled: Compiled, outs: Sequence[Any], committed: Any) -> list[ConcreteArray]:
     """Wrap result buffers as arrays: on one device committed to `committed`."""
-    places = compiled.out_shardings
-    if places is None:
-        places = [committed] * len(outs)
+    placements = compiled.out_shardings
+    if placements is None:
+        placements = [committed] * len(outs)
     return [
-        ConcreteArray(a, None, b, place)
-        for a, b, place in zip(compiled.out_avals, outs, places, strict=True)
+        ConcreteArray(a, None, b, target)
+        for a, b, target in zip(compiled.out_avals, outs, placements, strict=True)
     ]
 
 
-def divided_entry(
+def sharded_entry(
     compiled: Compiled, consts: Sequence[ConcreteArray], unflatten: Callable
 ) -> Callable:
     """Build the call of an executable on several devices: a function of arrays, whose buffers it takes itself."""
-    kept, wanted, places = compiled.kept, compiled.in_shardings or [], compiled.out_shardings or []
+    kept, in_shardings, placements = (
+        compiled.kept,
+        compiled.in_shardings or [],
+        compiled.out_shardings or [],
+    )
     run, avals = compiled.run, compiled.out_avals
     count = len(consts)
     order = range(len(compiled.lowered.jaxpr.invars)) if kept is None else kept
     hidden = [i for i in order if i < count]
     shown = [i - count for i in order if i >= count]
-    first = buffers_for([consts[i] for i in hidden], wanted[: len(hidden)])
-    wanted = wanted[len(hidden) :]
+    first = buffers_for([consts[i] for i in hidden], in_shardings[: len(hidden)])
+    in_shardings = in_shardings[len(hidden) :]
     everything = kept is None
 
-    def call_divided(bufs: list, arrays: list) -> Any:
+    def call_sharded(bufs: list, arrays: list) -> Any:
         given = arrays if everything else [arrays[i] for i in shown]
         try:
-            outs = run(first + buffers_for(given, wanted))
+            outs = run(first + buffers_for(given, in_shardings))
         except (xla.EngineError, xla.DeletedBufferError) as error:
             failure = explained(error, [*arrays, *consts])
             raise failure from failure.__cause__
-        return unflatten([ConcreteArray(a, None, b, s) for a, b, s in zip(avals, outs, places)])
+        return unflatten([ConcreteArray(a, None, b, s) for a, b, s in zip(avals, outs, placements)])
 
-    if all(s._memory_kind is None for s in places):
-        return call_divided
+    if all(s._memory_kind is None for s in placements):
+        return call_sharded
 
     def call_and_move(bufs: list, arrays: list) -> Any:
         # executables compute in the default memory of the devices
-        result = call_divided(bufs, arrays)
+        result = call_sharded(bufs, arrays)
         for x in trees.leaves(result):
             if x._device._memory_kind is not None:
                 x._buffer = put(x.host(), x._device, share=True)
@@ -475,13 +484,13 @@ def run_jaxpr(
             return run_jaxpr(*args, jaxpr=jaxpr, name=name)
     arrays = [as_array(a) for a in args]
     inner = jaxpr.jaxpr
-    committed = place_for(inner, in_context(placement(arrays), len(arrays)), len(arrays))
+    committed = placement_of_jaxpr(inner, in_context(placement(arrays), len(arrays)), len(arrays))
     device = committed if committed is not None else devices.default_device()
     key = executable_key(device)
     compiled = inner.memo.get(key)
     if compiled is None:
-        lowered = Lowered(inner, platform_of(device), name, place=device)
+        lowered = Lowered(inner, platform_of(device), name, target=device)
         compiled = inner.memo[key] = Compiled(lowered, device)
     if not config.thread.settings.debug_key_reuse:
         return execute(compiled, arrays, committed)
-    return watch.watched_program(lambda xs: execute(compiled, xs, committed), inner)(arrays)
+    return watch.watched_jaxpr(lambda xs: execute(compiled, xs, committed), inner)(arrays)

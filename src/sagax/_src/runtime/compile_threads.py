@@ -21,14 +21,14 @@ class _Worker:
     """A thread that runs one task after the other."""
 
     def __init__(self) -> None:
-        self._given = threading.Lock()
-        self._given.acquire()
+        self._task_ready = threading.Lock()
+        self._task_ready.acquire()
         # Python exits without joining it; if it is busy, `_finish` waits.
         threading.Thread(target=self._run, name="sagax compiles", daemon=True).start()
 
     def _run(self) -> None:
         while True:
-            self._given.acquire()
+            self._task_ready.acquire()
             _busy.add(self)
             work, finished = self._work, self.finished
             work()
@@ -41,7 +41,7 @@ class _Worker:
         """Run a task; an exception that interrupts the wait abandons the worker."""
         self._work = work
         self.finished = finished = threading.Event()
-        self._given.release()
+        self._task_ready.release()
         finished.wait()
 
 
@@ -65,7 +65,7 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_forget)
 
 
-def aside(function: Callable[[], T]) -> T:
+def run_on_worker(function: Callable[[], T]) -> T:
     """Run `function()` on a worker thread under the caller's settings; raise its exception here."""
     results: list[T] = []
     errors: list[BaseException] = []

@@ -37,28 +37,32 @@ def put(x: Any, where: Any) -> ConcreteArray:
         if isinstance(where, SingleDeviceSharding) and where._memory_kind is None:
             where = where._device
         else:
-            return commit_sites.note(_divided(x, where))
+            return commit_sites.note(_put_sharded(x, where))
     array = as_array(x)
     if where is None or array._device is where:
         return settled(array)
     buffer = array._buffer
     if buffer is not None and xla.devices_of(buffer) == (where,):
-        return commit_sites.note(ConcreteArray(plain(array.aval), array._host, buffer, where))
+        return commit_sites.note(
+            ConcreteArray(unsharded_aval(array.aval), array._host, buffer, where)
+        )
     if where.platform == "cpu":
-        return commit_sites.note(ConcreteArray(plain(array.aval), array.host(), None, where))
+        return commit_sites.note(
+            ConcreteArray(unsharded_aval(array.aval), array.host(), None, where)
+        )
     if buffer is not None and xla.device_of(buffer).client is where.client:
         buffer = xla.copy_to_device(buffer, where)
     else:
         buffer = xla.put(array.host(), where, share=True)
-    return commit_sites.note(ConcreteArray(plain(array.aval), array._host, buffer, where))
+    return commit_sites.note(ConcreteArray(unsharded_aval(array.aval), array._host, buffer, where))
 
 
-def plain(aval: Any) -> Any:
+def unsharded_aval(aval: Any) -> Any:
     """Return the type of an array on one device."""
     return aval if aval.sharding is None else aval.update(sharding=None)
 
 
-def _divided(x: Any, sharding: Sharding) -> ConcreteArray:
+def _put_sharded(x: Any, sharding: Sharding) -> ConcreteArray:
     if isinstance(sharding, NamedSharding) and isinstance(sharding.mesh, AbstractMesh):
         sharding = _with_devices(sharding, x)
     if type(x) is np.ndarray and x.dtype.kind not in "V":
@@ -103,28 +107,28 @@ def _mesh_at(x: Any, sharding: NamedSharding) -> Mesh | None:
     return None
 
 
-def _moves_on_devices(have: Sharding, wanted: Sharding) -> bool:
+def _moves_on_devices(have: Sharding, target_sharding: Sharding) -> bool:
     """Return whether shards are copied between devices: on CPUs all of them are in host memory."""
     assigned = have._device_assignment
-    if set(assigned) != set(wanted._device_assignment):
+    if set(assigned) != set(target_sharding._device_assignment):
         return False
     return assigned[0].platform != "cpu" or not have.is_fully_addressable
 
 
 def _moved(array: ConcreteArray, aval: Any, sharding: Sharding) -> ConcreteArray:
     have = placements.named(array._device, array.ndim)
-    compiled = _mover(plain(array.aval), have, placements.named(sharding, array.ndim))
+    compiled = _mover(unsharded_aval(array.aval), have, placements.named(sharding, array.ndim))
     (moved,) = execute(compiled, [array], compiled.device)
     return ConcreteArray(aval, None, moved._buffer, sharding)
 
 
 @functools.lru_cache(maxsize=256)
-def _mover(aval: Any, have: NamedSharding, wanted: NamedSharding) -> Compiled:
+def _mover(aval: Any, have: NamedSharding, target_sharding: NamedSharding) -> Compiled:
     jaxpr, _ = stage(lambda x: [x], [aval])
     mesh = placements.mesh_of(have)
-    place = placements.interned(mesh._flat, mesh, (have,))
-    lowered = Lowered(jaxpr, platform_of(place), "move", place=place, results=[wanted])
-    return Compiled(lowered, place)
+    target = placements.interned(mesh._flat, mesh, (have,))
+    lowered = Lowered(jaxpr, platform_of(target), "move", target=target, results=[target_sharding])
+    return Compiled(lowered, target)
 
 
 def constrain(x: Any, *, sharding: NamedSharding) -> ConcreteArray:
@@ -210,26 +214,26 @@ def make_array_from_callback(
     shape = tuple(int(n) for n in shape)
     sharding.check_shape(shape, function=name)
     here = sharding.addressable_devices
-    made: dict[tuple, ConcreteArray] = {}
+    shards_by_index: dict[tuple, ConcreteArray] = {}
     parts = []
     for device, index in sharding.devices_indices_map(shape).items():
         if device not in here:
             continue
         key = tuple([(s.start, s.stop) for s in index])
-        if key not in made:
+        if key not in shards_by_index:
             part = as_array(data_callback(index))
-            wanted = sharding.shard_shape(shape)
-            if part.shape != wanted:
+            target_sharding = sharding.shard_shape(shape)
+            if part.shape != target_sharding:
                 raise ArgumentValueError(
                     function=name,
                     argument="data_callback",
                     got=f"an array of shape {part.shape} for the index {index}",
-                    expected=f"an array of shape {wanted}",
+                    expected=f"an array of shape {target_sharding}",
                 )
             if dtype is not None and part.dtype != dtypes.as_dtype(dtype):
                 part = as_array(dtype_predicates.convert_numpy(part.host(), dtypes.as_dtype(dtype)))
-            made[key] = part
-        parts.append(made[key])
+            shards_by_index[key] = part
+        parts.append(shards_by_index[key])
     if not parts:
         if dtype is None:
             raise ArgumentValueError(
@@ -271,7 +275,7 @@ def make_array_from_single_device_arrays(
     sharding = _checked_sharding(sharding, name)
     shape = tuple(int(n) for n in shape)
     sharding.check_shape(shape, function=name)
-    wanted = sharding.shard_shape(shape)
+    target_sharding = sharding.shard_shape(shape)
     checks.instance(
         name,
         "arrays",
@@ -289,12 +293,12 @@ def make_array_from_single_device_arrays(
                 got=x,
                 expected="an array on one device",
             )
-        if x.shape != wanted:
+        if x.shape != target_sharding:
             raise ArgumentValueError(
                 function=name,
                 argument=f"arrays[{i}]",
                 got=x,
-                expected=f"a part of shape {wanted}: {sharding!r} divides shape {shape} so",
+                expected=f"a part of shape {target_sharding}: {sharding!r} divides shape {shape} so",
             )
         by_device[x._where()] = x
     missing = [str(d) for d in sharding.local_devices if d not in by_device]
@@ -357,26 +361,26 @@ def make_array_from_process_local_data(
             expected=f"a shape of the rank of local_data, {data.ndim}",
         )
     tiles = sharding.tiles(data.ndim)
-    mine = [
+    local = [
         tile
         for device, tile in zip(sharding._device_assignment, tiles.of_device, strict=True)
         if device in sharding.addressable_devices
     ]
     # the tiles of this process along each dimension, which must be adjacent
-    spans = [(min(t[i] for t in mine), max(t[i] for t in mine) + 1) for i in range(data.ndim)]
+    spans = [(min(t[i] for t in local), max(t[i] for t in local) + 1) for i in range(data.ndim)]
     full = []
-    for i, (size, wanted, parts, (low, high)) in enumerate(
+    for i, (size, target_sharding, parts, (low, high)) in enumerate(
         zip(data.shape, shape, tiles.parts, spans, strict=True)
     ):
         whole = size * parts // (high - low)
-        if wanted not in (None, whole, size):
+        if target_sharding not in (None, whole, size):
             raise ArgumentValueError(
                 function=name,
                 argument="global_shape",
-                got=f"{wanted} for dimension {i}",
+                got=f"{target_sharding} for dimension {i}",
                 expected=f"{whole}, or {size} if each process has all of the data",
             )
-        full.append(whole if wanted is None else wanted)
+        full.append(whole if target_sharding is None else target_sharding)
     offsets = [
         0 if total == size else low * (total // parts)
         for total, size, parts, (low, _) in zip(full, data.shape, tiles.parts, spans, strict=True)

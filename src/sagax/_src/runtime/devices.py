@@ -58,7 +58,7 @@ def canonical_platform(name: str) -> str:
     return found
 
 
-def _wanted() -> tuple[list[str], str]:
+def _selected_platforms() -> tuple[list[str], str]:
     """Return the platforms to use, the default one first, and the setting that chose them, if any."""
     settings = config.current()
     for name in ("platforms", "platform_name"):
@@ -135,11 +135,11 @@ def backend(platform: str | None = None) -> Backend:
 
 def _refuse_unwanted(platform: str) -> None:
     """Raise for a platform that the settings exclude. The CPU is always available, for host work."""
-    wanted, setting = _wanted()
-    if platform not in wanted and platform != "cpu" and setting:
+    selected, setting = _selected_platforms()
+    if platform not in selected and platform != "cpu" and setting:
         raise BackendError(
-            f"the platform {platform!r} was left out: the option {setting!r} (JAX_{setting.upper()}) names {', '.join(wanted)}",
-            fix=f"add it there: JAX_PLATFORMS={','.join([*wanted, platform])}",
+            f"the platform {platform!r} was left out: the option {setting!r} (JAX_{setting.upper()}) names {', '.join(selected)}",
+            fix=f"add it there: JAX_PLATFORMS={','.join([*selected, platform])}",
         )
 
 
@@ -168,7 +168,7 @@ def _names_first(value: str | None, started: Backend) -> bool:
 
 def _first_that_starts() -> Backend:
     """Return the first available platform, in the order of priority."""
-    (*others, last), setting = _wanted()
+    (*others, last), setting = _selected_platforms()
     for platform in others:
         try:
             return backend(platform)
@@ -181,17 +181,19 @@ def _first_that_starts() -> Backend:
 def only_one() -> bool:
     """Return whether there is only one device."""
     first = _default()
-    return first.platform == "cpu" and len(first.devices) == 1 and len(_wanted()[0]) == 1
+    return (
+        first.platform == "cpu" and len(first.devices) == 1 and len(_selected_platforms()[0]) == 1
+    )
 
 
 def default_device() -> Any:
     """Return the device of uncommitted arrays."""
-    wanted = config.thread.settings.default_device
-    if wanted is None:
+    selected = config.thread.settings.default_device
+    if selected is None:
         return (_default_backend or _default()).local_devices[0]
-    if isinstance(wanted, str):
-        return backend(wanted).local_devices[0]
-    return wanted
+    if isinstance(selected, str):
+        return backend(selected).local_devices[0]
+    return selected
 
 
 def devices(platform: str | None = None) -> list[Any]:

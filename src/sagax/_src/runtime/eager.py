@@ -31,8 +31,8 @@ from sagax._src.runtime.array import ConcreteArray, as_array, settled
 from sagax._src.runtime.compile import (
     Compiled,
     Lowered,
-    place_for,
     placement,
+    placement_of_jaxpr,
     platform_of,
 )
 from sagax._src.runtime.compile import execute as run_compiled
@@ -58,7 +58,7 @@ def evaluate(primitive: Any, args: tuple, params: dict) -> Any:
     """Apply a primitive to concrete operands."""
     if primitive.impl is not None:
         out = primitive.impl(*args, **params)
-        if debug_nans.wanted():
+        if debug_nans.enabled():
             debug_nans.look_at(
                 primitive, args, params, out if primitive.multiple_results else [out]
             )
@@ -135,7 +135,7 @@ def _entry(primitive: Any, arrays: Sequence, params: dict, committed: Any) -> Ca
         run = _inheriting(run)
     if _thread.settings.debug_key_reuse:
         run = watch.watched_operation(run, primitive, params, in_avals, out)
-    if debug_nans.wanted():
+    if debug_nans.enabled():
         run = debug_nans.watched_operation(run, primitive, params)
     return run
 
@@ -179,11 +179,11 @@ def _inheriting(run: Callable) -> Callable:
     return run_bound
 
 
-def _on_host(place: Any, committed: Any) -> tuple[bool, Any]:
+def _on_host(target: Any, committed: Any) -> tuple[bool, Any]:
     """Return whether NumPy may compute on this device, and the device that results are committed to."""
-    if not isinstance(place, Placement):
-        return place.platform == "cpu", committed
-    bound = replicated(place)
+    if not isinstance(target, Placement):
+        return target.platform == "cpu", committed
+    bound = replicated(target)
     return bound is not None, bound
 
 
@@ -289,35 +289,35 @@ def _device_entry(
     jaxpr, consts = stage(fun, in_avals)
     if consts:
         raise AssertionError(f"{primitive.name} captured constants")
-    run = _device_program(jaxpr, device, committed, primitive.name)
+    run = _compiled_operation(jaxpr, device, committed, primitive.name)
     if several and len(jaxpr.outvars) == 1:
         return lambda arrays: [run(arrays)]
     return run
 
 
-def _device_program(jaxpr: Jaxpr, device: Any, committed: Any, name: str) -> Callable:
+def _compiled_operation(jaxpr: Jaxpr, device: Any, committed: Any, name: str) -> Callable:
     """Compile an operation: return a function from arrays to an array, or to a list of several."""
-    named = place_for(jaxpr, committed, len(jaxpr.invars))
+    named = placement_of_jaxpr(jaxpr, committed, len(jaxpr.invars))
     if isinstance(named, Placement):
         device = named
-    lowered = Lowered(jaxpr, platform_of(device), name, keep_unused=True, place=device)
+    lowered = Lowered(jaxpr, platform_of(device), name, keep_unused=True, target=device)
     compiled = Compiled(lowered, device)
     several = len(compiled.out_avals) != 1
 
-    def run_divided(arrays: Sequence) -> Any:
+    def run_sharded(arrays: Sequence) -> Any:
         found = run_compiled(compiled, arrays, committed)
         return found if several else found[0]
 
     if isinstance(device, Placement):
-        return run_divided
+        return run_sharded
     elsewhere = len(devices.backend_of(device).local_devices) > 1
     call = call_paths.entry(compiled, (), list if several else None, committed, elsewhere)
 
     def run(arrays: Sequence) -> Any:
         return call([a.buffer() if a._buffer is None else a._buffer for a in arrays], arrays)
 
-    plain = not (several or elsewhere or compiled.lowered.jaxpr.effects)
-    if plain and committed is None and len(jaxpr.invars) == 1:
+    simple = not (several or elsewhere or compiled.lowered.jaxpr.effects)
+    if simple and committed is None and len(jaxpr.invars) == 1:
         executable = compiled.executable
         parts = executable.execute, executable.handlers, compiled.out_avals[0]
         run.parts = parts  # type: ignore[attr-defined]
@@ -357,44 +357,46 @@ def prepare(
 
     jaxpr, consts = stage(flat, [a.aval for a in arrays])
     jaxpr = hoist_constants(prune_jaxpr(jaxpr))
-    held = tuple([as_array(c) for c in consts])
-    committed = in_context(placement((*held, *arrays)), len(held) + len(arrays))
+    constants = tuple([as_array(c) for c in consts])
+    committed = in_context(placement((*constants, *arrays)), len(constants) + len(arrays))
     device = committed if committed is not None else devices.default_device()
     on_host, bound = _on_host(device, committed)
     if not jaxpr.eqns and set(jaxpr.outvars) <= set(jaxpr.invars):
         inputs: list[Any] = jaxpr.invars
-        places = [inputs.index(v) for v in jaxpr.outvars]
-        run = _given_back(places)
-    elif by_numpy is not None and on_host and not held and _is_small(jaxpr):
+        positions = [inputs.index(v) for v in jaxpr.outvars]
+        run = _aliased_operands(positions)
+    elif by_numpy is not None and on_host and not constants and _is_small(jaxpr):
         run = _first_by_numpy(
             by_numpy,
             jaxpr.outvars[0].aval,
             bound,
-            lambda: _device_program(jaxpr, device, committed, name),
+            lambda: _compiled_operation(jaxpr, device, committed, name),
         )
         run = _staying(run, bound)
     elif on_host and _same_through_numpy(jaxpr):
-        run = _host_program(jaxpr, bound)
+        run = _numpy_steps(jaxpr, bound)
         if sum([e.primitive.host_cost for e in jaxpr.eqns]) > tuning.NUMPY_MAX_PRIMITIVES:
-            run = _replaced_later(run, lambda: _device_program(jaxpr, device, committed, name))
+            run = _upgraded_after_calls(
+                run, lambda: _compiled_operation(jaxpr, device, committed, name)
+            )
         run = _staying(run, bound)
     else:
-        run = _device_program(jaxpr, device, committed, name)
+        run = _compiled_operation(jaxpr, device, committed, name)
     if committed is not None:
         run = _inheriting(run)
     if _thread.settings.debug_key_reuse:
-        run = watch.watched_program(run, jaxpr)
-    if debug_nans.wanted():
-        run = debug_nans.watched_program(run, jaxpr)
+        run = watch.watched_jaxpr(run, jaxpr)
+    if debug_nans.enabled():
+        run = debug_nans.watched_jaxpr(run, jaxpr)
     if trees.treedef_is_leaf(tree):
-        return (lambda xs: run((*held, *xs))) if held else run
+        return (lambda xs: run((*constants, *xs))) if constants else run
     unflatten = tree.unflatten
     if len(jaxpr.outvars) == 1:
-        return lambda xs: unflatten([run((*held, *xs))])
-    return lambda xs: unflatten(run((*held, *xs)))
+        return lambda xs: unflatten([run((*constants, *xs))])
+    return lambda xs: unflatten(run((*constants, *xs)))
 
 
-def _replaced_later(first: Callable, build: Callable[[], Callable]) -> Callable:
+def _upgraded_after_calls(first: Callable, build: Callable[[], Callable]) -> Callable:
     """Return a function that calls `first`, and after many calls the equivalent, faster result of `build`."""
     run, left = first, tuning.COMPILE_AFTER_NUMPY_CALLS
 
@@ -446,11 +448,11 @@ def _is_small(jaxpr: Jaxpr) -> bool:
     )
 
 
-def _given_back(places: list[int]) -> Callable:
+def _aliased_operands(positions: list[int]) -> Callable:
     """Alias operands as results: arrays are immutable."""
-    if len(places) == 1:
-        return lambda arrays: arrays[places[0]]
-    return lambda arrays: [arrays[i] for i in places]
+    if len(positions) == 1:
+        return lambda arrays: arrays[positions[0]]
+    return lambda arrays: [arrays[i] for i in positions]
 
 
 # Pairs of operations that round and are never fused.
@@ -497,7 +499,7 @@ def _times_reciprocal(divisor: Any) -> Callable:
     return lambda x, _: x * factor
 
 
-def _host_program(jaxpr: Jaxpr, committed: Any) -> Callable:
+def _numpy_steps(jaxpr: Jaxpr, committed: Any) -> Callable:
     if len(jaxpr.eqns) == 1:
         (eqn,) = jaxpr.eqns
         inputs: list[Any] = jaxpr.invars
@@ -515,13 +517,13 @@ def _host_program(jaxpr: Jaxpr, committed: Any) -> Callable:
                 ordered = operator.itemgetter(*order)
                 return lambda arrays: entry(ordered(arrays))
             return lambda arrays: entry([arrays[i] for i in order])
-    place: dict[Any, int] = {v: i for i, v in enumerate(jaxpr.invars)}
+    register: dict[Any, int] = {v: i for i, v in enumerate(jaxpr.invars)}
     literals: list[np.ndarray] = []
-    first = len(place)  # values: the operands, the literals, then the results of the steps
+    first = len(register)  # values: the operands, the literals, then the results of the steps
     atoms = [*[a for e in jaxpr.eqns for a in e.invars], *jaxpr.outvars]
     for atom in atoms:
-        if type(atom) is Literal and atom not in place:
-            place[atom] = first + len(literals)
+        if type(atom) is Literal and atom not in register:
+            register[atom] = first + len(literals)
             literals.append(_as_numpy(atom.val, atom.aval.dtype))
     steps = []
     for eqn in jaxpr.eqns:
@@ -533,12 +535,12 @@ def _host_program(jaxpr: Jaxpr, committed: Any) -> Callable:
             if dtypes.is_inexact(divisor.aval.dtype):
                 reference = _times_reciprocal(np.asarray(divisor.val, divisor.aval.dtype))
         several = eqn.primitive.multiple_results
-        operands = tuple([place[a] for a in eqn.invars])
+        operands = tuple([register[a] for a in eqn.invars])
         for v in eqn.outvars:
-            place[v] = len(place)
+            register[v] = len(register)
         types = [v.aval.dtype for v in eqn.outvars]
         steps.append((reference, operands, types if several else types[0], several))
-    outs = [(place[a], a.aval) for a in jaxpr.outvars]  # one array, or a list of several
+    outs = [(register[a], a.aval) for a in jaxpr.outvars]  # one array, or a list of several
 
     def compute(values: list) -> list:
         for reference, operands, types, several in steps:

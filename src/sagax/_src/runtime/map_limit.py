@@ -17,7 +17,7 @@ from collections.abc import Callable
 from sagax._src import tuning, xla
 
 _lock = threading.Lock()
-_programs = 0
+_executables = 0
 _next = 256  # the number of the executable before which maps are counted
 _few = 0  # maps: with this many left, executables are dropped
 _forgetting = False
@@ -48,14 +48,14 @@ def make() -> None:
 
     Raises EngineError if the process could not take another one.
     """
-    global _programs, _next, _few, _forgetting
+    global _executables, _next, _few, _forgetting
     with _lock:
-        _programs += 1
-        if _programs < _next or not _limit():
+        _executables += 1
+        if _executables < _next or not _limit():
             return
         used = _used()
         free = _limit() - used
-        _next = _programs + max(1, free // tuning.MAPS_PER_COUNT)
+        _next = _executables + max(1, free // tuning.MAPS_PER_COUNT)
         _few = _few or _limit() // tuning.MAPS_EVICT_PART
         if free >= _few:
             return
@@ -85,4 +85,4 @@ def _forget() -> None:
             free = _limit() - _used()
             most = _limit() // tuning.MAPS_EVICT_PART
             _few = most if free >= most else max(free // 2, 2 * tuning.MAPS_MIN_LEFT)
-            _next, _forgetting = _programs + max(1, free // tuning.MAPS_PER_COUNT), False
+            _next, _forgetting = _executables + max(1, free // tuning.MAPS_PER_COUNT), False

@@ -69,20 +69,20 @@ def interned(devices: tuple, mesh: Mesh, shardings: tuple) -> Placement:
     return found
 
 
-def in_context(place: Any, count: int) -> Any:
+def in_context(placement: Any, count: int) -> Any:
     """Return the mesh in force as placement of uncommitted operands, if `set_mesh` set one."""
     settings = config.thread.settings
-    if place is not None or settings.mesh is None or settings.abstract_mesh is None:
-        return place
+    if placement is not None or settings.mesh is None or settings.abstract_mesh is None:
+        return placement
     return interned(settings.mesh._flat, settings.mesh, (None,) * count)
 
 
-def replicated(place: Placement) -> NamedSharding | None:
+def replicated(placement: Placement) -> NamedSharding | None:
     """Return the sharding of an executable's results, if all operands are replicated in host memory."""
-    mesh = place.mesh
+    mesh = placement.mesh
     if mesh._flat[0].platform != "cpu" or mesh.is_multi_process:
         return None
-    for sharding in place.shardings:
+    for sharding in placement.shardings:
         if sharding is not None and not (
             sharding.is_fully_replicated and sharding._memory_kind is None
         ):
@@ -148,8 +148,8 @@ def described(tiles: Tiles, mesh: Mesh, memory_kind: str | None = None) -> Named
     left = [n for n, size in zip(names, sizes) if size > 1]
     parts: list[Any] = []
     for i, count in enumerate(tiles.parts):
-        wanted = tuple([tile[i] for tile in tiles.of_device])
-        axes = () if count == 1 else _axes_that_cut(sizes, names, tuple(left), count, wanted)
+        tile_order = tuple([tile[i] for tile in tiles.of_device])
+        axes = () if count == 1 else _axes_that_cut(sizes, names, tuple(left), count, tile_order)
         if axes is None:
             return _own_mesh(tiles, mesh, memory_kind)
         left = [n for n in left if n not in axes]
@@ -160,14 +160,14 @@ def described(tiles: Tiles, mesh: Mesh, memory_kind: str | None = None) -> Named
 
 
 def _axes_that_cut(
-    sizes: tuple, names: tuple, left: tuple, count: int, wanted: tuple
+    sizes: tuple, names: tuple, left: tuple, count: int, tile_order: tuple
 ) -> tuple | None:
     size_of = dict(zip(names, sizes, strict=True))
     for n in range(1, len(left) + 1):
         for axes in itertools.permutations(left, n):
             if math.prod([size_of[a] for a in axes]) == count:
                 found = named_tiles(sizes, names, (axes,))
-                if tuple([tile[0] for tile in found.of_device]) == wanted:
+                if tuple([tile[0] for tile in found.of_device]) == tile_order:
                     return axes
     return None
 
@@ -267,12 +267,12 @@ def copied(buffer: Any) -> Any:
 
 def replica_ids(indices: Sequence[Any]) -> list[int]:
     """Number equal shards of an array in their order."""
-    seen: dict[Any, int] = {}
+    counts: dict[Any, int] = {}
     found = []
     for index in indices:
         key = tuple([(s.start, s.stop) for s in index])
-        found.append(seen.get(key, 0))
-        seen[key] = found[-1] + 1
+        found.append(counts.get(key, 0))
+        counts[key] = found[-1] + 1
     return found
 
 

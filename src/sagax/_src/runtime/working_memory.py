@@ -49,9 +49,9 @@ def _library() -> Any:
         glibc = (os.confstr("CS_GNU_LIBC_VERSION") or "").startswith("glibc")
     except (ValueError, OSError, AttributeError):  # another C library, or another system
         return None
-    told = any(name in os.environ for name in _VARIABLES)
-    told = told or "glibc.malloc" in os.environ.get("GLIBC_TUNABLES", "")
-    return ctypes.CDLL(None) if glibc and not told else None
+    configured = any(name in os.environ for name in _VARIABLES)
+    configured = configured or "glibc.malloc" in os.environ.get("GLIBC_TUNABLES", "")
+    return ctypes.CDLL(None) if glibc and not configured else None
 
 
 def prepare() -> None:

@@ -53,7 +53,7 @@ class Signature:
     results.
     """
 
-    __slots__ = ("inputs", "outs", "plain")
+    __slots__ = ("inputs", "outs", "simple_uses")
 
     def __init__(self, inputs: list[tuple[int, Ledger, int]], outs: list[Any]) -> None:
         self.inputs = [i for i in inputs if _used(i[1]) or _given_back(i[1], outs)]
@@ -63,7 +63,9 @@ class Signature:
             ledger.size == 1 and not ledger.children and not ledger.splits and 0 in ledger.uses
             for _, ledger, _ in self.inputs
         )
-        self.plain = [(i, ledger.uses[0], w) for i, ledger, w in self.inputs] if simple else None
+        self.simple_uses = (
+            [(i, ledger.uses[0], w) for i, ledger, w in self.inputs] if simple else None
+        )
 
 
 def _used(ledger: Ledger) -> bool:
@@ -82,13 +84,13 @@ def concerns_keys(jaxpr: Jaxpr) -> bool:
             is_key_dtype(getattr(v.aval, "dtype", None))
             for v in (*jaxpr.constvars, *jaxpr.invars, *jaxpr.outvars)
         ) or any(
-            eqn.primitive.handles_keys or any(map(concerns_keys, _programs_in(eqn.params)))
+            eqn.primitive.handles_keys or any(map(concerns_keys, _jaxprs_in(eqn.params)))
             for eqn in jaxpr.eqns
         )
     return found
 
 
-def _programs_in(params: dict) -> list[Jaxpr]:
+def _jaxprs_in(params: dict) -> list[Jaxpr]:
     inner = getattr(params.get("inner"), "jaxpr", None)  # of functions with custom derivatives
     return [*subjaxprs(params), *([inner.jaxpr] if inner is not None else [])]
 
@@ -219,24 +221,24 @@ class Interpreter:
         maps[ledger] = ids, ledgers
         for where, inner in ledger.all_uses:
             consume(_ledger.pack(np.asarray(ids[where]), ledgers), used(inner), self.journal)
-        made: dict[Ledger, tuple[np.ndarray, list[Ledger]]] = {}
+        children: dict[Ledger, tuple[np.ndarray, list[Ledger]]] = {}
         for (at, number), (child, offset) in ledger.children.items():
-            place = locate(ledgers, int(ids[at]))
-            if child not in made:
-                made[child] = np.full(child.size, _ledger.UNKNOWN), []
-            if place is not None:
-                there, where = place[0].folded(place[1], number)
-                made[child][0][offset] = there.start + where
-                made[child][1].append(there)
-        for child, (keys, owners) in made.items():
+            account = locate(ledgers, int(ids[at]))
+            if child not in children:
+                children[child] = np.full(child.size, _ledger.UNKNOWN), []
+            if account is not None:
+                there, where = account[0].folded(account[1], number)
+                children[child][0][offset] = there.start + where
+                children[child][1].append(there)
+        for child, (keys, owners) in children.items():
             self._replay(child, keys, tuple(dict.fromkeys(owners)), maps, used)
         for at, (split, first, parts) in ledger.splits.items():
             if split not in maps:
                 copy = split.copy()
                 maps[split] = np.arange(copy.start, copy.start + copy.size), (copy,)
-            place = locate(ledgers, int(ids[at]))
-            if place is not None:
-                place[0].adopt(place[1], maps[split][1][0], first, parts)
+            account = locate(ledgers, int(ids[at]))
+            if account is not None:
+                account[0].adopt(account[1], maps[split][1][0], first, parts)
 
 
 def locate(ledgers: Sequence[Ledger], key: int) -> tuple[Ledger, int] | None:
@@ -344,13 +346,13 @@ def _split(self: Interpreter, params: dict, ins: list, avals: Sequence, tracebac
     ):
         ids = keys.array.reshape(-1)
         parts = out.ledgers[0].size // max(ids.size, 1)
-        for i, place in enumerate(_places(keys, ids)):
-            if place is not None:
-                place[0].adopt(place[1], out.ledgers[0], i * parts, parts)
+        for i, account in enumerate(_accounts(keys, ids)):
+            if account is not None:
+                account[0].adopt(account[1], out.ledgers[0], i * parts, parts)
     return [out]
 
 
-def _places(keys: Cells, ids: np.ndarray) -> list[tuple[Ledger, int] | None]:
+def _accounts(keys: Cells, ids: np.ndarray) -> list[tuple[Ledger, int] | None]:
     """Locate the accounts of keys; of too many keys, none."""
     if ids.size > _MOST_KNOWN or len(keys.ledgers) > 64:
         return [None] * ids.size
@@ -374,9 +376,9 @@ def _fold_in(self: Interpreter, params: dict, ins: list, avals: Sequence, traceb
     ids = np.broadcast_to(keys.array, shape).reshape(-1)
     data = np.broadcast_to(numbers, shape).reshape(-1).tolist()
     out, ledgers = np.full(ids.shape, _ledger.UNKNOWN), []
-    for i, place in enumerate(_places(keys, ids)):
-        if place is not None:
-            ledger, offset = place[0].folded(place[1], data[i] & 0xFFFFFFFF)
+    for i, account in enumerate(_accounts(keys, ids)):
+        if account is not None:
+            ledger, offset = account[0].folded(account[1], data[i] & 0xFFFFFFFF)
             out[i] = ledger.start + offset
             ledgers.append(ledger)
     return [_ledger.pack(out.reshape(shape), ledgers)]
@@ -432,11 +434,11 @@ custom_vjp_p.key(_call(lambda params: params["inner"].jaxpr, "custom_vjp functio
 def _shard_map(self: Interpreter, params: dict, ins: list, avals: Sequence, traceback: Any) -> list:
     """Map cells over devices: sharded keys differ between devices; replicated ones are used by all."""
     closed = params["jaxpr"]
-    given = [
+    operands = [
         _no_cells(v.aval) if spec.used_axes() else x
         for x, spec, v in zip(ins, params["in_specs"], closed.jaxpr.invars, strict=True)
     ]
-    self.call(signature(closed.jaxpr), given, "shard_map", traceback, closed.out_avals)
+    self.call(signature(closed.jaxpr), operands, "shard_map", traceback, closed.out_avals)
     return [_no_cells(a) for a in avals]
 
 
@@ -484,15 +486,15 @@ def _scan(self: Interpreter, params: dict, ins: list, avals: Sequence, traceback
     if length == 0:
         return [*carry, *(_no_cells(a) for a in avals[m:])]
 
-    def round_(i: int, carry: list, loop: str) -> list:
+    def iterate(i: int, carry: list, loop: str) -> list:
         slices = [_row(x, i) for x in xs]
         return self.call(
             found, [*consts, *carry, *slices], "scan", traceback, body, hidden=n, loop=loop
         )
 
-    outs = round_(0, carry, "")
+    outs = iterate(0, carry, "")
     if length > 1:
-        outs = round_(1, outs[:m], "scan")
+        outs = iterate(1, outs[:m], "scan")
         _rest(self, found, xs, n + m, traceback)
     stacked = [_sequence(y, a, xs) for y, a in zip(outs[m:], avals[m:], strict=True)]
     return [*(_after_loop(x, xs, a) for x, a in zip(outs[:m], avals, strict=False)), *stacked]

@@ -99,10 +99,10 @@ class Ledger:
 
     def adopt(self, offset: int, split: Ledger, first: int, parts: int) -> None:
         """Record the result of split for a key, and merge earlier results of fold_in into it."""
-        for (at, number), (child, place) in self.children.items():
-            if at == offset and number < parts and child.marks[place]:
+        for (at, number), (child, account) in self.children.items():
+            if at == offset and number < parts and child.marks[account]:
                 split.marks[first + number] = 1
-                split.uses[first + number] = child.use_of(place)  # type: ignore[assignment]
+                split.uses[first + number] = child.use_of(account)  # type: ignore[assignment]
         self.splits[offset] = split, first, parts
 
 

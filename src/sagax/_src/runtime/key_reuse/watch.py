@@ -64,7 +64,7 @@ def _integers(x: ConcreteArray) -> np.ndarray | None:
     return x.host() if small else None
 
 
-def share_part(x: ConcreteArray, part: ConcreteArray, key: Any) -> ConcreteArray:
+def share_element(x: ConcreteArray, part: ConcreteArray, key: Any) -> ConcreteArray:
     """Share the accounts of `x` with `element`, which is `x[key]` of an array that may hold keys.
 
     `key` is a NumPy index of leading dimensions, whose result is an array.
@@ -75,8 +75,8 @@ def share_part(x: ConcreteArray, part: ConcreteArray, key: Any) -> ConcreteArray
         if found.words or ids.ndim:
             part._cells = Cells(ids, found.ledgers, found.words)
         else:
-            place = locate(found.ledgers, int(ids))
-            part._cells = Cells(int(ids), () if place is None else (place[0],))
+            account = locate(found.ledgers, int(ids))
+            part._cells = Cells(int(ids), () if account is None else (account[0],))
     return part
 
 
@@ -139,9 +139,9 @@ def _watched_split(run: Callable, out: Any) -> Callable:
         assert cells is not None
         consume(cells, (_SPLIT, source_stacks.stack()))
         parts = Ledger(size)
-        place = locate(cells.ledgers, cells.ids) if related else None
-        if place is not None:
-            place[0].adopt(place[1], parts, 0, size)
+        account = locate(cells.ledgers, cells.ids) if related else None
+        if account is not None:
+            account[0].adopt(account[1], parts, 0, size)
         result = run(arrays)
         result._cells = of_ledger(parts, out.shape)
         return result
@@ -164,11 +164,13 @@ def watched_call(run: Callable, jaxpr: Jaxpr, consts: Sequence[ConcreteArray]) -
         return run
     n = len(consts)
     avals = jaxpr.out_avals
-    if found.plain is not None and not n:
+    if found.simple_uses is not None and not n:
         sites = [
-            (i, Site("jit-compiled function", i, inner)) for i, inner, w in found.plain if not w
+            (i, Site("jit-compiled function", i, inner))
+            for i, inner, w in found.simple_uses
+            if not w
         ]
-        if len(sites) == len(found.plain):
+        if len(sites) == len(found.simple_uses):
             return _watched_draw(run, sites)
 
     def watched(buffers: list, arrays: Sequence[ConcreteArray]) -> Any:
@@ -183,13 +185,13 @@ def watched_call(run: Callable, jaxpr: Jaxpr, consts: Sequence[ConcreteArray]) -
 def _watched_draw(run: Callable, sites: list[tuple[int, Site]]) -> Callable:
     """Draw from single keys: a fast path for the commonest case."""
     if len(sites) == 1:
-        ((place, only),) = sites
+        ((account, only),) = sites
 
         def watched_one(buffers: list, arrays: Sequence[ConcreteArray]) -> Any:
             try:
-                cells = arrays[place]._cells
+                cells = arrays[account]._cells
             except AttributeError:
-                cells = cells_of(arrays[place])
+                cells = cells_of(arrays[account])
             consume(cells, (only, source_stacks.stack()))
             return run(buffers, arrays)
 
@@ -220,7 +222,7 @@ def _enter(
     )
 
 
-def watched_program(run: Callable, jaxpr: Jaxpr) -> Callable:
+def watched_jaxpr(run: Callable, jaxpr: Jaxpr) -> Callable:
     """Return a function `run(arrays)`, which evaluates a jaxpr and records the uses of keys."""
     found = signature(jaxpr)
     if found is None and not any(
