@@ -675,10 +675,7 @@ _fixed: dict[str, tuple[str, Callable[[Any], bool]]] = {}
 
 
 def fix(name: str, reason: str, fits: Callable[[Any], bool]) -> None:
-    """Fix an option: later values must fit the one in use.
-
-    `reason` completes "because".
-    """
+    """Fix an option: later values must fit the one in use. `reason` completes "because"."""
     _fixed[name] = (reason, fits)
 
 

@@ -42,10 +42,7 @@ _GENERATOR_FLAGS = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYN
 
 
 def check_callable(fun: Any, transform: str) -> None:
-    """Raise unless `fun` is callable.
-
-    Return its result if it is a transformation without options.
-    """
+    """Raise unless `fun` is callable. Return its result if it is a transformation without options."""
     if not callable(fun):
         hint = (
             "pass the function itself, without calling it"

@@ -72,7 +72,7 @@ def breakpoint(
       backend: 'cli' or None, the debugger on the terminal.
       filter_frames: leave out frames that are not the user's.
       num_frames: how many frames to keep.
-      ordered: keep the order among breakpoints of programs that run one after the other.
+      ordered: keep the order among breakpoints of successive executables.
       stdin, stdout: files to read commands from and to write to, in place of the terminal.
 
     >>> import io, sagax

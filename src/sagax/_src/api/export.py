@@ -167,10 +167,7 @@ class Exported:
         return self._over(mesh, divided.in_shardings if divided else self.in_shardings_hlo)
 
     def out_shardings_jax(self, mesh: Any) -> tuple:
-        """Return the sharding of each result over `mesh`, a mesh of `nr_devices` devices;
-
-        None if it has none.
-        """
+        """Return the sharding of each result over `mesh`, a mesh of `nr_devices` devices; None if it has none."""
         divided = self._code.divided
         return self._over(mesh, divided.out_shardings if divided else self.out_shardings_hlo)
 

@@ -874,26 +874,26 @@ def jit(
     with options too.
 
     Args:
-      in_shardings: how the positional arguments are divided among devices: a sharding, a `PartitionSpec`
-        for the mesh in force, None (as they lie), or a pytree of these that is a prefix of the tuple of
+      in_shardings: the shardings of the positional arguments: a sharding, a `PartitionSpec`
+        for the mesh in force, None (unchanged), or a pytree of these that is a prefix of the tuple of
         arguments. Uncommitted arguments are put there.
-      out_shardings: the same for the result; None: as the compiler likes.
-      static_argnums, static_argnames: arguments that are constants of the program; hashable. A new
+      out_shardings: the same for the result; None: chosen by the compiler.
+      static_argnums, static_argnames: arguments that are compile-time constants; hashable. A new
         value means a new compilation.
       donate_argnums, donate_argnames: arguments whose memory results may take; they are deleted.
-      keep_unused: pass arguments to the program even if it does not use them.
+      keep_unused: pass arguments to the executable even if it does not use them.
       device, backend: where to run (default: where the arguments are committed).
       inline: inside another traced function, insert the operations instead of a call.
       compiler_options: options of XLA by name, such as {"xla_cpu_enable_fast_math": True}.
-      stale: what happens when something that `fun` reads from outside (a global, a variable it closes
-        over, an attribute of a static argument) has changed: "warn", "retrace", "raise" or "ignore".
+      stale: what happens when a captured value of `fun` (a global, a free variable,
+        an attribute of a static argument) has changed: "warn", "retrace", "raise" or "ignore".
         Default: the option `stale`.
       exact: compute, bit for bit, what `fun` computes without jit: nothing is rewritten, contracted or
         computed in higher precision across its operations. Default: the option `exact`.
       safe_where: in derivatives, cotangents that a `where` masks stay zero. Default: the option.
       masks: "lazy": `x[mask]` of a traced mask is a view that can be reduced, and computed with element
         by element; "strict": it is an error. Default: the option `masks`.
-      reroll: "auto": long repetitions in the program, such as an unrolled Python loop leaves, are compiled
+      reroll: "auto": long repetitions in the jaxpr, as from an unrolled Python loop, are compiled
         as loops; "off": as they are. Default: the option `reroll`.
 
     Raises:
