@@ -92,12 +92,12 @@ def ends(code: str) -> tuple[int, str]:
 def test_a_forked_process_has_threads_of_its_own():
     code = """
 import os
-from sagax._src.runtime.compile_threads import aside
-assert aside(os.getpid) == os.getpid()
+from sagax._src.runtime.compile_threads import run_on_worker
+assert run_on_worker(os.getpid) == os.getpid()
 child = os.fork()
 if child == 0:
-    os._exit(7 if aside(os.getpid) == os.getpid() else 1)
-print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), aside(os.getpid) == os.getpid())
+    os._exit(7 if run_on_worker(os.getpid) == os.getpid() else 1)
+print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), run_on_worker(os.getpid) == os.getpid())
 """
     assert ends(code) == (0, "7 True")
 
@@ -105,7 +105,7 @@ print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), aside(os.getpid) == os
 def test_what_an_interrupt_left_at_work_is_finished_before_the_end():
     code = """
 import signal, threading, time
-from sagax._src.runtime.compile_threads import aside
+from sagax._src.runtime.compile_threads import run_on_worker
 signal.signal(signal.SIGINT, signal.default_int_handler)  # where processes in the background ignore it
 def interrupt():
     time.sleep(0.3)
@@ -115,7 +115,7 @@ def work():
     time.sleep(1.0)
     print("finished", flush=True)
 try:
-    aside(work)
+    run_on_worker(work)
 except KeyboardInterrupt:
     print("interrupted", flush=True)
 """
