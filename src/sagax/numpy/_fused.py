@@ -322,7 +322,7 @@ def _as_call(fun: Callable, operands: tuple, name: str) -> Any:
     except (
         _REFUSED
     ) as error:  # the function itself raises it again, about the operands that it was given
-        _tell(name, error)
+        _notify_uncompiled(name, error)
         return fun(*operands)
     return tree.unflatten(call_program(ClosedJaxpr(jaxpr, consts), arrays, name=name))
 
@@ -367,11 +367,11 @@ def _prepared(
     except (
         _REFUSED
     ) as error:  # the function itself raises it again, about the arrays that it was given
-        _tell(name, error)
+        _notify_uncompiled(name, error)
         return None
 
 
-def _tell(name: str, error: Exception) -> None:
+def _notify_uncompiled(name: str, error: Exception) -> None:
     """Tell listeners that the operations of a composite function run one by one, and why."""
     if events.events:
         text = f"{type(error).__name__}: {error}"

@@ -79,7 +79,7 @@ def trace_body(
         info = DebugInfo(
             name, paths() if callable(paths) else paths, (), transform, function_code(fun)
         )
-        with Boundary(f"tracing `{name}` in {transform}"), config.for_inner_program():
+        with Boundary(f"tracing `{name}` in {transform}"), config.for_sub_jaxpr():
             jaxpr, consts = stage(flat, avals, info)
         inner = trace_cache.shared(hoist_constants(jaxpr), *(same or (fun,)))
         return Body(ClosedJaxpr(inner, ()), consts, out_tree, name)

@@ -80,11 +80,11 @@ class Site:
     def __eq__(self, other: object) -> bool:
         if self is other or not isinstance(other, Site):
             return self is other
-        mine, others = (
+        own, others = (
             (self.kinds, self.avals, self.message),
             (other.kinds, other.avals, other.message),
         )
-        return mine == others and user_position(self.traceback) == user_position(other.traceback)
+        return own == others and user_position(self.traceback) == user_position(other.traceback)
 
     def __hash__(self) -> int:
         return hash((self.kinds, self.message))
