@@ -82,8 +82,8 @@ def test_apply_writes_the_chosen_repair(tmp_path, monkeypatch, capsys):
     script = tmp_path / "broken.py"
     script.write_text("x = [1]\ny = 2\n")
     span = Span(str(script), 1, 4, 1, 7, "", ("x = [1]",))
-    chosen = Suggestion("a", "make it two", (Edit(span, "[2]"),), Trust.VERIFIED)
-    untried = Suggestion("b", "not tried", (Edit(span, "[3]"),), Trust.PLAUSIBLE)
+    chosen = Suggestion("a", "make it two", (Edit(span, "[2]"),), Trust.PROVEN)
+    untried = Suggestion("b", "not tried", (Edit(span, "[3]"),), Trust.SUGGESTED)
     monkeypatch.setattr("builtins.input", lambda _: "1")
     apply_one(Diagnostic("", "E", "m", suggestions=(untried, chosen)))
     assert script.read_text() == "x = [2]\ny = 2\n"
@@ -101,7 +101,7 @@ def test_a_file_keeps_its_encoding_and_line_ends(tmp_path, monkeypatch, encoding
     row = text.count("\r\n")
     line = "y = größe"
     edit = Edit(Span(str(script), row, 4, row, 9, "", (line,)), "größe * 2")
-    repair = Suggestion("kind", "double", (edit,), Trust.VERIFIED)
+    repair = Suggestion("kind", "double", (edit,), Trust.PROVEN)
     monkeypatch.setattr("builtins.input", lambda _: "1")
     apply_one(Diagnostic("", "E", "m", suggestions=(repair,)))
     wanted = text.replace("y = größe", "y = größe * 2")

@@ -95,9 +95,9 @@ def test_suggestions_show_their_diff_and_what_was_checked(golden):
     edit = model.Edit(whole, "    return jnp.where(size < delta, size, delta)")
     fixes = (
         model.Suggestion(
-            "where", "choose with where", (edit,), model.Trust.VERIFIED, "same result"
+            "where", "choose with where", (edit,), model.Trust.PROVEN, "same result"
         ),
-        model.Suggestion("cond", "use lax.cond", trust=model.Trust.PLAUSIBLE),
+        model.Suggestion("cond", "use lax.cond", trust=model.Trust.SUGGESTED),
     )
     found = diagnostic(suggestions=fixes, notes=("one thing\nand another",))
     golden("suggestions.txt", render.plain(found))

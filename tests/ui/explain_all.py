@@ -31,7 +31,7 @@ def report(path):
         return {"code": None}
     repaired = []
     for fix in found.suggestions:
-        if fix.trust is Trust.VERIFIED:
+        if fix.trust is Trust.PROVEN:
             text = apply(Path(path).read_text(encoding="utf-8"), fix.edits)
             outcome = run(Task(path, changed={path: text}), 120.0)
             repaired.append([fix.title, outcome.status, outcome.output])

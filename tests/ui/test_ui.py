@@ -115,7 +115,7 @@ def test_case(path, at_home, golden, tmp_path):
     golden(path.with_suffix(".txt"), told(error))
     assert len(str(error).splitlines()) <= 25
     for fix in error.explain().suggestions:
-        if fix.trust is Trust.VERIFIED:
+        if fix.trust is Trust.PROVEN:
             changed = tmp_path / path.name
             changed.write_text(edits.apply(source, fix.edits), encoding="utf-8")
             printed, failed = run(changed)

@@ -342,7 +342,7 @@ def _varied(x: Any, how: int) -> Any:
 
 def _pattern(x: Any) -> Any:
     """Return factors from 0.9 to 1.1 that depend on the shape alone."""
-    shape = tuple(getattr(x, "shape", ()))
+    shape: tuple[Any, ...] = tuple(getattr(x, "shape", ()))
     if not shape or not all(isinstance(n, int) for n in shape):
         return 1.07
     size = int(np.prod(shape))

@@ -13,7 +13,7 @@ import ast
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from sagax._autofix.compare import same_result, same_values
+from sagax._autofix.compare import same_result, same_structure, same_values
 from sagax._autofix.probes import (
     LOWERED,
     NEGATED,
@@ -114,6 +114,7 @@ class _Prover:
         self.after = replace(base, changed=changed)
         self.reference, self.run = reference, run
         self.proof = Proof()
+        self.sensitive = not self.functions
 
     # -- tasks ------------------------------------------------------------------------------------
 
@@ -142,6 +143,8 @@ class _Prover:
         self._compare_derivatives(eager_after)
         if not self.proof.refuted:
             self._vary(before, bool(eager_after.derivatives))
+        if not (self.sensitive or self.proof.refuted or self.proof.missing):
+            self.proof.missing.append(f"what depends on {_names(self.functions)}")
         if not self.reference.untransformed:
             self.proof.cost = _cost(before, after)
         return self.proof
@@ -168,11 +171,9 @@ class _Prover:
         for name in [target.name for target in self.functions]:
             old = before.records.results.get(name, [])
             new = after.records.results.get(name, [])
-            pairs = [
-                (a, b) for a, b in zip(old, new, strict=False) if a is not None and b is not None
-            ]
             if len(old) != len(new):
                 continue
+            pairs = [(a, b) for a, b in zip(old, new, strict=True) if same_structure(a, b)]
             if not all(same_values(a, b, self.reference.any_for_nan) for a, b in pairs):
                 if self.reference.untransformed and self.reference.reliable:
                     self.proof.refuted = f"another result of `{name}`"
@@ -189,9 +190,8 @@ class _Prover:
             self.proof.missing.append(
                 f"nothing that the program prints or keeps depends on {_names(self.functions)}"
             )
-        elif not records.disturbed:
-            self.proof.missing.append(f"what depends on {_names(self.functions)}")
-        else:
+        elif records.disturbed:
+            self.sensitive = True
             self.proof.held.append(f"a change of 1 % in {_names(self.functions)} shows")
 
     def _compare_derivatives(self, outcome: Outcome, where: str = "") -> None:
@@ -227,6 +227,7 @@ class _Prover:
             if self.proof.refuted:
                 return
             compared += 1
+            self.sensitive = self.sensitive or not same_result(before, old)
             for test, values in _taken(old).items():
                 taken.setdefault(test, set()).update(values)
         if not self.proof.refuted:

@@ -20,6 +20,7 @@ import sagax.lax
 import sagax.numpy as snp
 from sagax._src import config
 from sagax._src.api.autodiff_common import has_derivative
+from sagax._src.api.jit import watch_calls
 from sagax._src.api.vmap import vmap as real_vmap
 from sagax._src.core.trace import Tracer
 from sagax._src.diagnostics import events
@@ -34,6 +35,7 @@ __all__ = ["install"]
 def install(package: ModuleType) -> None:
     """Turn off the transformations of `package` (sagax) for the rest of this process."""
     config.config.update("jax_disable_jit", True)
+    watch_calls(_call_with_arrays)
     package.__dict__["vmap"] = vmap
     for function in (scan, while_loop, fori_loop, cond, switch, loop_map):
         name = "map" if function is loop_map else function.__name__
@@ -44,11 +46,25 @@ def install(package: ModuleType) -> None:
     package.__dict__["device_put"] = lambda x, *_, **__: x
     ConcreteArray.__setitem__ = _assign_in_place
     ConcreteArray.__hash__ = lambda self: hash(self.item())  # as a key of a dict of numbers
-    Tracer.__array_ufunc__ = _numpy_ufunc
-    Tracer.__array_function__ = _numpy_function
+    for name, function in (("ufunc", _numpy_ufunc), ("function", _numpy_function)):
+        setattr(Tracer, f"__array_{name}__", function)
     _replace_math()
     events.tracer_to_numpy.function = _concrete_array
     events.tracer_concretized.function = _record_concretization
+
+
+def _call_with_arrays(jitted: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """Call a function as jit does: with arrays for numbers, and arrays as results."""
+    static = {i % len(args) for i in jitted._static_nums if -len(args) <= i < len(args)}
+    names = jitted._static_names
+    given = [a if i in static else tree_map(_as_array, a) for i, a in enumerate(args)]
+    named = {k: v if k in names else tree_map(_as_array, v) for k, v in kwargs.items()}
+    return tree_map(_as_array, jitted._general(tuple(given), named))
+
+
+def _as_array(x: Any) -> Any:
+    number = type(x) in (bool, int, float, complex) or isinstance(x, (np.ndarray, np.generic))
+    return snp.asarray(x) if number else x
 
 
 def _assign_in_place(self: ConcreteArray, index: Any, value: Any) -> None:
@@ -115,8 +131,8 @@ def _permissive(transform: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _as_float(x: Any) -> Any:
-    if isinstance(x, int) and not isinstance(x, bool):
-        return float(x)
+    if isinstance(x, int):
+        return x if isinstance(x, bool) else float(x)
     kind = getattr(getattr(x, "dtype", None), "kind", "")
     return x.astype(float) if kind in ("i", "u") else x
 

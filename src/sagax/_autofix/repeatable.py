@@ -42,10 +42,10 @@ def draw_by_shape() -> None:
     options = type(config.config)
     update = options.update
 
-    def update_others(self: Any, name: str, value: Any) -> None:
-        update(self, name, value and name != "jax_debug_key_reuse")
+    def update_others(name: str, value: Any) -> None:
+        update(name, value and name != "jax_debug_key_reuse")
 
-    options.update = update_others
+    options.update = staticmethod(update_others)
     assert random_implementations.threefry_prng_impl in random_bits.implementations()
     for implementation in random_bits.implementations():
         real = implementation.random_bits

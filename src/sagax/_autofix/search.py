@@ -37,6 +37,8 @@ _SAME_RESULT_WARNINGS = {
 }  # fmt: skip
 # no result to compare with: the script is wrong with and without jit
 _WRONG_RESULT_WARNINGS = {"IntegerOverflowWarning", "DtypeTruncationWarning"}
+# repairs that change types, so that other inputs may rightly give other results
+_TYPE_CHANGES = {"match_dtype", "match_shape", "wider_dtype"}
 
 
 @dataclass(frozen=True)
@@ -75,6 +77,7 @@ class _Attempt:
 
     texts: Mapping[str, str]
     steps: tuple[Candidate, ...]
+    trimmed: bool = False  # without edits of the steps that are not needed
 
     @property
     def allows(self) -> bool:
@@ -247,6 +250,9 @@ class _Search:
         if self.proofs < _MAX_PROOFS:
             self.proofs += 1
             original = {file: self.sources[file].text for file in state.texts}
+            if any(step.kind in _TYPE_CHANGES for step in state.steps):
+                reference = replace(reference, reliable=False)
+            state = self.minimal(state, outcome)
             proof = prove(self.task, original, state.texts, reference, self.run_trials)
         if proof.refuted:
             return
@@ -259,6 +265,27 @@ class _Search:
         else:
             self.ran.append(suggestion)
 
+    def minimal(self, state: _Attempt, outcome: Outcome) -> _Attempt:
+        """Drop the edits of whole lines without which the script runs as well."""
+        edits = self.lines(state)
+        if not 2 <= len(edits) <= _MAX_EDITS:
+            return state
+        for edit in edits:
+            fewer = [e for e in edits if e is not edit]
+            texts = {
+                file: apply(self.sources[file].text, [e for e in fewer if e.span.file == file])
+                for file in state.texts
+            }
+            try:
+                for file, text in texts.items():
+                    compile(text, file, "exec")
+            except SyntaxError:
+                continue
+            found = run(replace(self.task, changed=texts, watch=True), self.timeout)
+            if found.clean and same_result(outcome, found):
+                return self.minimal(replace(state, texts=texts, trimmed=True), outcome)
+        return state
+
     def run_trials(self, tasks: Sequence[Task]) -> list[Outcome]:
         found: list[Outcome] = []
         for i in range(0, len(tasks), _PARALLEL_RUNS):
@@ -269,12 +296,14 @@ class _Search:
         proof = proof or Proof()
         held, missing = tuple(proof.held), tuple(proof.missing)
         title = "; then ".join(dict.fromkeys(step.title for step in state.steps))
-        edits = state.steps[0].edits if len(state.steps) == 1 else self.lines(state)
+        first = state.steps[0]
+        whole = len(state.steps) > 1 or state.trimmed
+        edits = self.lines(state) if whole else first.edits
         if not self.reproduces(state, edits):
             edits = self.lines(state)
             if not self.reproduces(state, edits):  # the shown diff is not what was tried
                 trust, held, missing = Trust.SUGGESTED, (), ()
-        kind = "allow" if state.allows else state.steps[0].kind
+        kind = "allow" if state.allows else first.kind
         return Suggestion(kind, title, edits, trust, held, missing, proof.cost)
 
     def lines(self, state: _Attempt) -> tuple[Edit, ...]:
