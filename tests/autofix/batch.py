@@ -17,7 +17,6 @@ from sagax._autofix.run_task import Task
 from sagax._autofix.search import explain
 from sagax._autofix.subprocess_runs import run
 from sagax._src.diagnostics.edits import apply
-from sagax._src.diagnostics.model import Trust
 
 
 def changed(edits):
@@ -41,7 +40,7 @@ def report(script):
         return {"error": None, "status": found.outcome.status, "text": found.outcome.traceback}
     suggestions = []
     for s in d.suggestions:
-        entry = {"kind": s.kind, "verified": s.trust is Trust.PROVEN, "title": s.title}
+        entry = {"kind": s.kind, "verified": s.verified, "title": s.title}
         if entry["verified"]:
             outcome = run(Task(script, changed=changed(s.edits)), 120.0)
             entry["output"], entry["status"] = outcome.output, outcome.status

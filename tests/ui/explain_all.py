@@ -19,7 +19,6 @@ from sagax._autofix.search import explain
 from sagax._autofix.subprocess_runs import run
 from sagax._src.diagnostics import render
 from sagax._src.diagnostics.edits import apply
-from sagax._src.diagnostics.model import Trust
 
 
 def report(path):
@@ -31,7 +30,7 @@ def report(path):
         return {"code": None}
     repaired = []
     for fix in found.suggestions:
-        if fix.trust is Trust.PROVEN:
+        if fix.verified:
             text = apply(Path(path).read_text(encoding="utf-8"), fix.edits)
             outcome = run(Task(path, changed={path: text}), 120.0)
             repaired.append([fix.title, outcome.status, outcome.output])

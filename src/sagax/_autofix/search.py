@@ -103,7 +103,7 @@ class _Search:
         self.proofs = 0
         self.tried: set[tuple[tuple[str, str], ...]] = set()
         self.proven: list[Suggestion] = []
-        self.ran: list[Suggestion] = []
+        self.ran: list[tuple[Suggestion, Outcome]] = []
         self.last_resort: list[Suggestion] = []  # shown only if nothing else is
         self.untried: list[Suggestion] = []
 
@@ -120,10 +120,27 @@ class _Search:
                 if self.done or not self.time_left():
                     break
             depth += 1
-        shown = [*self.proven, *self.ran] or self.last_resort or self.untried
+        shown = [*self.proven, *self.unproven()] or self.last_resort or self.untried
         # the first of each title
         shown = list({s.title: s for s in reversed(shown)}.values())[::-1]
         return tuple(shown[:MAX_SHOWN])
+
+    def unproven(self) -> list[Suggestion]:
+        """Return the suggestions that ran, verified if there is no result but theirs."""
+        alone = all(same_result(self.ran[0][1], outcome) for _, outcome in self.ran)
+        return [
+            replace(s, verified=alone and s.kind != "allow" and not self.has_result)
+            for s, _ in self.ran
+        ]
+
+    @property
+    def has_result(self) -> bool:
+        """Return whether the script without jit gives a result, which a fix should give too."""
+        return (
+            self.reference().reliable
+            and self.untransformed is not None
+            and self.untransformed.completed
+        )
 
     @property
     def done(self) -> bool:
@@ -243,7 +260,7 @@ class _Search:
             return
         reference = self.reference()
         run = self.untransformed
-        if reference.untransformed and run is not None and run.completed:
+        if reference.reliable and run is not None and run.completed:
             if not same_result(run, outcome) and not run.derivatives_lost:
                 return
         proof = Proof(missing=["further comparisons: there was no time"])
@@ -263,7 +280,7 @@ class _Search:
         elif trust is Trust.PROVEN:
             self.proven.append(suggestion)
         else:
-            self.ran.append(suggestion)
+            self.ran.append((suggestion, outcome))
 
     def minimal(self, state: _Attempt, outcome: Outcome) -> _Attempt:
         """Drop the edits of whole lines without which the script runs as well."""
@@ -304,7 +321,9 @@ class _Search:
             if not self.reproduces(state, edits):  # the shown diff is not what was tried
                 trust, held, missing = Trust.SUGGESTED, (), ()
         kind = "allow" if state.allows else first.kind
-        return Suggestion(kind, title, edits, trust, held, missing, proof.cost)
+        return Suggestion(
+            kind, title, edits, trust, trust is Trust.PROVEN, held, missing, proof.cost
+        )
 
     def lines(self, state: _Attempt) -> tuple[Edit, ...]:
         """Return the edits of whole lines that lead from the script to a state."""

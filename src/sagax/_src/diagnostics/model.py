@@ -104,7 +104,8 @@ class Edit:
 class Suggestion:
     """Suggest a repair of the mistake; without edits, it is advice.
 
-    `held` lists the comparisons that hold, `missing` those that could not be made, `cost` the time or
+    `verified` says that the changed program ran and gives the wanted result: what the original gives
+    without transformations, or, if that has none, what all repairs that run give. `held` lists the comparisons that hold, `missing` those that could not be made, `cost` the time or
     memory that the repair takes.
     """
 
@@ -112,6 +113,7 @@ class Suggestion:
     title: str
     edits: tuple[Edit, ...] = ()
     trust: Trust = Trust.ADVICE
+    verified: bool = False
     held: tuple[str, ...] = ()
     missing: tuple[str, ...] = ()
     cost: str = ""

@@ -264,7 +264,7 @@ def as_json(diagnostic: Diagnostic) -> dict[str, Any]:
         "notes": list(d.notes),
         "suggestions": [
             {"kind": s.kind, "title": s.title, "diff": diff(s.edits), "grade": s.trust.value,
-             "verified": s.trust is Trust.PROVEN, "held": list(s.held), "missing": list(s.missing),
+             "verified": s.verified, "held": list(s.held), "missing": list(s.missing),
              "cost": s.cost}
             for s in d.suggestions
         ],
