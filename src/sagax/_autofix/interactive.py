@@ -12,8 +12,6 @@ from sagax._src.diagnostics import render
 from sagax._src.diagnostics.model import Diagnostic
 from sagax._src.diagnostics.spans import is_user_file
 
-__all__ = ["Explained", "explain"]
-
 
 class Explained:
     """Hold an explanation: print it, display it in a notebook, or read its `diagnostic`."""

@@ -24,8 +24,6 @@ from sagax._src.diagnostics.errors import ConcretizationTypeError
 from sagax._src.trees import leaves
 from sagax.tree_util import tree_map
 
-__all__ = ["install"]
-
 
 def install(package: ModuleType) -> None:
     """Turn off the transformations of `package` (sagax) for the rest of this process."""

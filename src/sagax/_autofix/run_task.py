@@ -9,8 +9,6 @@ from typing import Any
 from sagax._autofix.repairs.case import Facts, Measurement
 from sagax._src.diagnostics.model import Span
 
-__all__ = ["Outcome", "Task"]
-
 
 @dataclass(frozen=True)
 class Task:

@@ -24,8 +24,6 @@ from sagax._autofix.subprocess_runs import run, run_all
 from sagax._src.diagnostics.edits import apply, diff, line_edits, patch
 from sagax._src.diagnostics.model import Diagnostic, Edit, Suggestion, Trust
 
-__all__ = ["Explanation", "same_result", "explain"]
-
 _MAX_EDITS = 4
 _PARALLEL_RUNS = 2
 _MAX_TRIALS = 16

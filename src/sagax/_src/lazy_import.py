@@ -20,8 +20,6 @@ from collections.abc import Callable
 from types import CodeType
 from typing import Any
 
-__all__ = ["LazyMethod", "lazy_imports", "lazy_names"]
-
 
 class _Note:
     """What an import statement asked for: a dotted path."""

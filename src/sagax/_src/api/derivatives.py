@@ -50,16 +50,6 @@ def _() -> None:
     from sagax._src.transforms import transpose as transpose_transform
 
 
-__all__ = [
-    "grad",
-    "jvp",
-    "linear_transpose",
-    "linearize",
-    "value_and_grad",
-    "vjp",
-]
-
-
 # Tangents and cotangents as users give them ------------------------------------------------------
 
 

@@ -10,8 +10,6 @@ from typing import Any
 from sagax._src.api import arguments
 from sagax._src.api.jit import jit
 
-__all__ = ["xla_computation"]
-
 
 def xla_computation(
     fun: Callable,

@@ -10,8 +10,6 @@ from sagax._src.core.value import Array
 from sagax._src.runtime import devices
 from sagax._src.runtime.array import ConcreteArray
 
-__all__ = ["copy_to_host_async", "live_arrays"]
-
 
 def live_arrays(platform: str | None = None) -> list[Array]:
     """All arrays that exist and are not deleted, on the devices of `platform` (default: the default one).

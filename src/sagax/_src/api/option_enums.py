@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import enum
 
-__all__ = ["CompilerEffortLevel", "Inline"]
-
 
 class Inline(enum.Enum):
     """What becomes of a call of a jitted function inside of another one.

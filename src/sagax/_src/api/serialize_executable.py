@@ -22,8 +22,6 @@ from sagax._src.diagnostics.errors import ArgumentValueError
 from sagax._src.runtime import devices
 from sagax._src.runtime.compile import Compiled
 
-__all__ = ["load", "save"]
-
 _MAGIC: Final = b"SAGAXRUN"
 _HEADER: Final = struct.Struct("<8s32s32s")  # magic, SHA-256 of where it runs and of the rest
 _SAVE: Final = "serialize_executable.serialize"

@@ -14,8 +14,6 @@ from sagax._src.core.shardings import Sharding, shown_in_type
 from sagax._src.core.value import aval_of, is_operand
 from sagax._src.diagnostics.errors import ArgumentValueError, SagaxError
 
-__all__ = ["ShapeDtypeStruct", "is_shaped", "shaped"]
-
 _thread = config.thread
 
 

@@ -32,8 +32,6 @@ from sagax._src.runtime.compile import (
 )
 from sagax._src.runtime.placements import single
 
-__all__ = ["ArgInfo", "CompiledStage", "LoweredStage", "TracedStage", "checked_options"]
-
 
 def checked_options(options: Any, function: str) -> dict[str, Any]:
     """Options of the compiler as a dict."""

@@ -642,14 +642,3 @@ def sdy_sharding(mesh_name: str, spec: PartitionSpec, ndim: int, *, open: bool =
         inner = [f'"{name}"' for name in spec.axes(i)] + ["?"] * free
         parts.append("{" + ", ".join(inner) + "}")
     return f"<@{mesh_name}, [{', '.join(parts)}]>"
-
-
-__all__ = [
-    "DuplicateSpecError",
-    "IndivisibleError",
-    "NamedSharding",
-    "Sharding",
-    "ShardingError",
-    "ShardingTypeError",
-    "SingleDeviceSharding",
-]

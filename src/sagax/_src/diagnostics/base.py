@@ -24,8 +24,6 @@ def _() -> None:
     from sagax._src.diagnostics import render
 
 
-__all__ = ["Details", "SagaxError", "describe"]
-
 _MAX_TEXT = 80
 
 

@@ -31,8 +31,6 @@ from sagax._src.diagnostics.model import (
 )
 from sagax._src.diagnostics.spans import display_path, excerpt
 
-__all__ = ["ansi", "as_json", "html", "plain"]
-
 
 class _StyledText(NamedTuple):
     """Hold a text and its role, which selects its color."""

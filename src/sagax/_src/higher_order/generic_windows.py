@@ -485,6 +485,3 @@ def _(
         window_strides=b.ints(window.strides),
         padding=b.dense_ints(np.reshape(window.padding, (-1, 2))),
     )
-
-
-__all__ = ["reduce_window", "reduce_window_p", "select_and_scatter", "select_and_scatter_p"]

@@ -101,6 +101,3 @@ def _attribute(accuracy: AccuracyMode | Tolerance) -> str:
         fields = f"atol = {atol}, rtol = {rtol}, ulps = {int(accuracy.ulps)}, "
         mode = "TOLERANCE"
     return f"#stablehlo.result_accuracy<{fields}mode = #stablehlo.result_accuracy_mode<{mode}>>"
-
-
-__all__ = ["AccuracyMode", "Tolerance", "accurate_elementwise", "bind_accurately"]

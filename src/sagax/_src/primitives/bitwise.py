@@ -304,25 +304,3 @@ def clz(x: Any) -> Any:
     Array([32, 31,  0], dtype=int32)
     """
     return clz_p.bind(x)
-
-
-__all__ = [
-    "and_p",
-    "bitwise_and",
-    "bitwise_not",
-    "bitwise_or",
-    "bitwise_xor",
-    "clz",
-    "clz_p",
-    "not_p",
-    "or_p",
-    "population_count",
-    "population_count_p",
-    "shift_left",
-    "shift_left_p",
-    "shift_right_arithmetic",
-    "shift_right_arithmetic_p",
-    "shift_right_logical",
-    "shift_right_logical_p",
-    "xor_p",
-]

@@ -231,11 +231,3 @@ def reduce_precision(operand: Any, exponent_bits: int, mantissa_bits: int) -> An
             )
         )
     return reduce_precision_p.bind(operand, exponent_bits=bits[0], mantissa_bits=bits[1])
-
-
-__all__ = [
-    "bitcast_convert_type",
-    "bitcast_convert_type_p",
-    "reduce_precision",
-    "reduce_precision_p",
-]

@@ -209,25 +209,3 @@ def is_finite(x: Any) -> Any:
     Array([ True, False, False], dtype=bool)
     """
     return is_finite_p.bind(x)
-
-
-__all__ = [
-    "eq",
-    "eq_p",
-    "eq_to_p",
-    "ge",
-    "ge_p",
-    "gt",
-    "gt_p",
-    "is_finite",
-    "is_finite_p",
-    "le",
-    "le_p",
-    "le_to_p",
-    "lt",
-    "lt_p",
-    "lt_to_p",
-    "ne",
-    "ne_p",
-    "ordered",
-]

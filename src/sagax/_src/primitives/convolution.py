@@ -711,14 +711,3 @@ conv_general_dilated_p.samples = [
         derivatives=False,
     ),
 ]  # fmt: skip
-
-__all__ = [
-    "Convolution",
-    "conv",
-    "conv_general_dilated",
-    "conv_general_dilated_p",
-    "conv_general_shape_tuple",
-    "conv_shape_tuple",
-    "conv_with_general_padding",
-    "convolution_of",
-]

@@ -164,12 +164,3 @@ def numbers_of(
                 f"rhs {tuple(rhs_shape)}",
             )
     return _from_strings(function, numbers)
-
-
-__all__ = [
-    "ConvDimensionNumbers",
-    "ConvGeneralDilatedDimensionNumbers",
-    "conv_dimension_numbers",
-    "conv_general_permutations",
-    "numbers_of",
-]

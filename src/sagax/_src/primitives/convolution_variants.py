@@ -274,11 +274,3 @@ def conv_transpose_shape_tuple(
     pairs = _transposed_padding(function, padding, extents, strides, False)
     ones = (1,) * len(extents)
     return convolution_of(function, x, y, numbers, ones, pairs, strides, None).result(x, y)
-
-
-__all__ = [
-    "conv_general_dilated_local",
-    "conv_general_dilated_patches",
-    "conv_transpose",
-    "conv_transpose_shape_tuple",
-]

@@ -293,5 +293,3 @@ fft_p.samples = [
     Sample(c64(2, 0), fft_type=FftType.FFT, fft_lengths=(0,)),
     Sample(c64(2, 1), fft_type=FftType.IRFFT, fft_lengths=(0,)),
 ]
-
-__all__ = ["FftType", "fft", "fft_p"]

@@ -688,16 +688,3 @@ def index_take(src: Any, idxs: Sequence[Any], axes: Sequence[int]) -> Any:
     )
     sizes = [1 if d in axes else size for d, size in enumerate(shape)]
     return gather(src, vectors, numbers, sizes)
-
-
-__all__ = [
-    "GatherDimensionNumbers",
-    "GatherScatterMode",
-    "fill_scalar",
-    "gather",
-    "gather_p",
-    "index_take",
-    "last_starts",
-    "signed_indices",
-    "wide_indices",
-]

@@ -91,6 +91,3 @@ def pow(x: Any, y: Any) -> Any:
     if type(y) is int:
         return pow_p.bind(x, y)
     return pow_p.bind(*operands(x, y))
-
-
-__all__ = ["pow", "pow_p"]

@@ -496,29 +496,3 @@ def _(primals: Sequence[Any], tangents: Sequence[Any], *, shape: tuple) -> tuple
 def _(b: Any, low: Any, high: Any, *, shape: tuple) -> Any:
     distribution = "#stablehlo<rng_distribution UNIFORM>"
     return b.op("rng", [low, high, b.shape_value(shape)], b.out, rng_distribution=distribution)
-
-
-__all__ = [
-    "OF_WIDTH",
-    "KeyDType",
-    "PRNGImpl",
-    "RandomAlgorithm",
-    "first_of",
-    "implementation",
-    "implementation_names",
-    "is_key_dtype",
-    "key_dtype",
-    "random_bits_p",
-    "random_clone_p",
-    "random_fold_in_p",
-    "random_seed_p",
-    "random_split_p",
-    "random_unwrap_p",
-    "random_wrap_p",
-    "register_impl",
-    "rng_bit_generator",
-    "rng_bit_generator_p",
-    "rng_uniform",
-    "rng_uniform_p",
-    "shared",
-]

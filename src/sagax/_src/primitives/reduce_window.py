@@ -543,11 +543,3 @@ select_and_scatter_add_p.samples = [
         ((20,), _window((17,), None, ((3, -2),)), le_p),
     ]
 ]
-
-__all__ = [
-    "reduce_window_max_p",
-    "reduce_window_min_p",
-    "reduce_window_sum_p",
-    "select_and_gather_add_p",
-    "select_and_scatter_add_p",
-]

@@ -189,16 +189,3 @@ def nextafter(x1: Any, x2: Any) -> Any:
     Array([1.0000001 , 0.99999994], dtype=float32)
     """
     return nextafter_p.bind(*operands(x1, x2))
-
-
-__all__ = [
-    "RoundingMethod",
-    "ceil",
-    "ceil_p",
-    "floor",
-    "floor_p",
-    "nextafter",
-    "nextafter_p",
-    "round",
-    "round_p",
-]

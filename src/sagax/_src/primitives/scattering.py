@@ -964,22 +964,3 @@ scatter_sub_p.samples = lambda: _samples("sub")
 scatter_mul_p.samples = lambda: _samples("mul", unique=True)
 scatter_min_p.samples = lambda: _samples("min")
 scatter_max_p.samples = lambda: _samples("max")
-
-
-__all__ = [
-    "ScatterDimensionNumbers",
-    "scatter",
-    "scatter_add",
-    "scatter_add_p",
-    "scatter_apply",
-    "scatter_apply_p",
-    "scatter_max",
-    "scatter_max_p",
-    "scatter_min",
-    "scatter_min_p",
-    "scatter_mul",
-    "scatter_mul_p",
-    "scatter_p",
-    "scatter_sub",
-    "scatter_sub_p",
-]

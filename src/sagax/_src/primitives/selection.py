@@ -409,19 +409,3 @@ def saturate(x: Any, low: float, high: float) -> Any:
     dtype of `x`.
     """
     return saturate_p.bind(x, low=low, high=high)
-
-
-__all__ = [
-    "clamp",
-    "clamp_p",
-    "compare_lexicographically",
-    "lexicographically_greater",
-    "lexicographically_less",
-    "real_maximum",
-    "real_minimum",
-    "saturate",
-    "saturate_p",
-    "select",
-    "select_n",
-    "select_n_p",
-]

@@ -946,36 +946,3 @@ def collapse(operand: Any, start_dimension: int, stop_dimension: int | None = No
             expected="a range that does not end before it starts",
         )
     return reshape(operand, (*shape[:lo], math.prod(shape[lo:hi]), *shape[hi:]))
-
-
-__all__ = [
-    "align_mapped",
-    "broadcast_like",
-    "broadcast_shapes",
-    "broadcast_to_rank",
-    "broadcasted_iota",
-    "collapse",
-    "concatenate",
-    "concatenate_p",
-    "dim_as_value_p",
-    "empty",
-    "full",
-    "full_like",
-    "iota",
-    "iota_p",
-    "linear_in_all",
-    "listed",
-    "rev",
-    "rev_p",
-    "same_dtypes",
-    "size_as_value",
-    "split",
-    "split_p",
-    "stack",
-    "stack_p",
-    "tile",
-    "tile_p",
-    "unstack",
-    "unstack_p",
-    "zeros_like_array",
-]

@@ -958,21 +958,3 @@ def dynamic_update_index_in_dim(
     return dynamic_update_slice(
         operand, update, starts, allow_negative_indices=allow_negative_indices
     )
-
-
-__all__ = [
-    "dynamic_index_in_dim",
-    "dynamic_slice",
-    "dynamic_slice_in_dim",
-    "dynamic_slice_p",
-    "dynamic_update_index_in_dim",
-    "dynamic_update_slice",
-    "dynamic_update_slice_in_dim",
-    "dynamic_update_slice_p",
-    "index_in_dim",
-    "pad",
-    "pad_p",
-    "slice",
-    "slice_in_dim",
-    "slice_p",
-]

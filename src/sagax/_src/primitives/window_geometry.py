@@ -435,19 +435,3 @@ def _lower_symbolic_windows(
         api_version="2 : i32",
         called_computations=f"[@{name}]",
     )
-
-
-__all__ = [
-    "REDUCTION_NAMES",
-    "Window",
-    "lower_windows",
-    "named_padding",
-    "numpy_windows",
-    "padding_pairs",
-    "padtype_to_pads",
-    "reduce_window_shape_tuple",
-    "stacked_windows",
-    "window_elements",
-    "window_of",
-    "window_params",
-]

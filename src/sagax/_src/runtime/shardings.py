@@ -226,12 +226,3 @@ def make_single_device_sharding(
     1
     """
     return SingleDeviceSharding(device, memory_kind=memory_kind)
-
-
-__all__ = [
-    "get_mesh",
-    "make_mesh",
-    "make_single_device_sharding",
-    "set_mesh",
-    "use_abstract_mesh",
-]

@@ -126,6 +126,3 @@ def _register(cls: Any) -> None:
 
     registry.register_pytree_node(cls, flatten, unflatten, flatten_with_keys)
     registry.name_data_fields(cls, data)
-
-
-__all__ = ["pytree_dataclass"]

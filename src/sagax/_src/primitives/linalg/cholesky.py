@@ -313,13 +313,3 @@ def _(a: Any, c: Any, *, alpha: float, beta: float) -> Any:
 
 
 batch_in_front(symmetric_product_p)
-
-
-__all__ = [
-    "cholesky",
-    "cholesky_p",
-    "cholesky_update",
-    "cholesky_update_p",
-    "symmetric_product",
-    "symmetric_product_p",
-]

@@ -261,13 +261,3 @@ def _(b: Any, a: Any, *, lower: bool) -> list:
         uplo="L" if lower else "U",
     )
     return nan_where_failed(b, info, outs)
-
-
-__all__ = [
-    "hessenberg",
-    "hessenberg_p",
-    "schur",
-    "schur_p",
-    "tridiagonal",
-    "tridiagonal_p",
-]

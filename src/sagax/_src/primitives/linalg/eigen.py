@@ -434,14 +434,3 @@ def _(
     outs += [left] if compute_left_eigenvectors else []
     outs += [right] if compute_right_eigenvectors else []
     return nan_where_failed(b, info, outs)
-
-
-__all__ = [
-    "EigImplementation",
-    "EighImplementation",
-    "eig",
-    "eig_p",
-    "eigh",
-    "eigh_p",
-    "solve",
-]

@@ -298,6 +298,3 @@ def _(b: Any, x: Any) -> list:
     )
     b.outs = outer
     return [packed, pivots, order]
-
-
-__all__ = ["lu", "lu_p", "lu_pivots_to_permutation", "lu_pivots_to_permutation_p"]

@@ -150,6 +150,3 @@ def _by_cholesky(x: Any, a: float, b: float, c: float) -> Any:
     half = triangular_solve(factor, x, lower=True, transpose_a=True, conjugate_a=True)
     solved = triangular_solve(factor, half, lower=True)
     return add(mul(x, b / c), mul(solved, a - b / c))
-
-
-__all__ = ["qdwh"]

@@ -484,17 +484,3 @@ def _completed(q: Any, t: Any, n: int) -> Any:
 
 
 batch_in_front(qr_p)
-
-
-__all__ = [
-    "geqp3",
-    "geqp3_p",
-    "geqrf",
-    "geqrf_p",
-    "householder_product",
-    "householder_product_p",
-    "ormqr",
-    "ormqr_p",
-    "qr",
-    "qr_p",
-]

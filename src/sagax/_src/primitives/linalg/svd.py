@@ -268,6 +268,3 @@ def _(b: Any, x: Any, *, full_matrices: bool, compute_uv: bool, algorithm: Any, 
         mode="N" if not compute_uv else "A" if full_matrices else "S",
     )
     return nan_where_failed(b, info, [values, left, right] if compute_uv else [values])
-
-
-__all__ = ["SvdAlgorithm", "svd", "svd_p"]

@@ -404,11 +404,3 @@ def _(b: Any, dl: Any, d: Any, du: Any, right: Any, *, perturb_singular: bool) -
         in_place=[(i, i) for i in range(4)],
     )
     return nan_where_failed(b, info, [x])[0]
-
-
-__all__ = [
-    "triangular_solve",
-    "triangular_solve_p",
-    "tridiagonal_solve",
-    "tridiagonal_solve_p",
-]
