@@ -145,7 +145,6 @@ def build_ffi_lowering_function(
     primitive become attributes of the call, beside those in `backend_config`. Layouts list the minor
     dimensions first, as the engine does; by default arrays are row-major.
 
-    >>> import numpy as np, sagax
     >>> p = type(sagax.lax.abs_p)("my_abs")
     >>> p.abstract_rule = lambda x: x
     >>> p.lower_rule = sagax.ffi.build_ffi_lowering_function("my_abs")

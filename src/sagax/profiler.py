@@ -368,7 +368,6 @@ def register_subprocess(pid: int, port: int) -> Callable[[], None]:
 def device_memory_profile(backend: str | None = None) -> bytes:
     """Return the memory use of the devices as a (gzipped) profile for `pprof`.
 
-    >>> import sagax
     >>> isinstance(sagax.profiler.device_memory_profile(), bytes)
     True
     """

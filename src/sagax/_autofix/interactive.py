@@ -38,7 +38,6 @@ def explain(error: BaseException) -> Explained:
 
     The repairs are not tried. `python -m sagax explain SCRIPT.py` runs the script again to try them.
 
-    >>> import sagax
     >>> try:
     ...     sagax.jit(lambda x: 1 if x > 0 else 2)(3.0)
     ... except TypeError as error:

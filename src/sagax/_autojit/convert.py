@@ -162,7 +162,6 @@ def autojit(
     Raises:
       AutojitError: a statement cannot be converted; the message names it and the reason.
 
-    >>> import sagax
     >>> @sagax.autojit
     ... def collatz(n):
     ...     steps = 0

@@ -463,7 +463,6 @@ def piecewise_constant(boundaries: Any, values: Any) -> Schedule:
 def l2_norm(tree: Any) -> Array:
     """Compute the root of the sum of the squares of all numbers in a pytree.
 
-    >>> import numpy as np
     >>> from sagax.example_libraries import optimizers
     >>> float(optimizers.l2_norm([np.array([3.0]), np.array([4.0])]))
     5.0
@@ -475,7 +474,6 @@ def l2_norm(tree: Any) -> Array:
 def clip_grads(grad_tree: Any, max_norm: float) -> Any:
     """Scale the gradients down where their `l2_norm` is more than `max_norm`.
 
-    >>> import numpy as np
     >>> from sagax.example_libraries import optimizers
     >>> optimizers.clip_grads(np.array([3.0, 4.0]), 2.5)
     Array([1.5, 2. ], dtype=float32)

@@ -36,7 +36,6 @@ Layer = tuple[Callable[..., Any], Callable[..., Any]]
 def Dense(out_dim: int, W_init: Any = None, b_init: Any = None) -> Layer:
     """Build a layer that multiplies by a matrix and adds a vector; parameters (W, b).
 
-    >>> import sagax
     >>> from sagax.example_libraries import stax
     >>> init, apply = stax.Dense(3)
     >>> shape, (w, b) = init(sagax.random.key(0), (-1, 4))
@@ -70,7 +69,6 @@ def GeneralConv(
 
     `dimension_numbers` names the layouts, such as ("NHWC", "HWIO", "NHWC").
 
-    >>> import sagax
     >>> from sagax.example_libraries import stax
     >>> init, apply = stax.GeneralConv(("NHWC", "HWIO", "NHWC"), 8, (3, 3), padding="SAME")
     >>> init(sagax.random.key(0), (1, 5, 5, 2))[0]
@@ -99,7 +97,6 @@ def GeneralConvTranspose(
 ) -> Layer:
     """Build a transposed convolution layer, which enlarges arrays.
 
-    >>> import sagax
     >>> from sagax.example_libraries import stax
     >>> init, apply = stax.GeneralConvTranspose(("NHC", "HIO", "NHC"), 8, (3,), strides=(2,))
     >>> init(sagax.random.key(0), (1, 5, 2))[0]
@@ -176,7 +173,6 @@ def BatchNorm(
 ) -> Layer:
     """Build a layer that standardizes by mean and deviation of the batch, then scales and shifts.
 
-    >>> import sagax, sagax.numpy as snp
     >>> from sagax.example_libraries import stax
     >>> init, apply = stax.BatchNorm(axis=0)
     >>> shape, params = init(sagax.random.key(0), (-1, 2))
@@ -214,7 +210,6 @@ def _same_shape(rng: Any, input_shape: Sequence[int]) -> tuple:
 def elementwise(fun: Callable[..., Any], **fun_kwargs: Any) -> Layer:
     """Build a layer that applies a function elementwise.
 
-    >>> import sagax.numpy as snp
     >>> from sagax.example_libraries import stax
     >>> init, apply = stax.elementwise(snp.square)
     >>> float(apply((), 3.0))
@@ -282,7 +277,6 @@ def MaxPool(
 
     `spec` names the dimensions, by default those of "NHWC".
 
-    >>> import sagax
     >>> from sagax.example_libraries import stax
     >>> stax.MaxPool((2, 2), strides=(2, 2))[0](sagax.random.key(0), (1, 6, 6, 3))[0]
     (1, 3, 3, 3)
@@ -298,7 +292,6 @@ def SumPool(
 ) -> Layer:
     """Build a layer of each window's sum.
 
-    >>> import sagax
     >>> from sagax.example_libraries import stax
     >>> stax.SumPool((2,), strides=(2,))[0](sagax.random.key(0), (1, 6, 3))[0]
     (1, 3, 3)
@@ -314,7 +307,6 @@ def AvgPool(
 ) -> Layer:
     """Build a layer of each window's mean, over what lies within the array.
 
-    >>> import sagax
     >>> from sagax.example_libraries import stax
     >>> stax.AvgPool((2, 2), padding="SAME")[0](sagax.random.key(0), (1, 6, 6, 3))[0]
     (1, 6, 6, 3)
@@ -338,7 +330,6 @@ def Dropout(rate: float, mode: str = "train") -> Layer:
     With a `mode` other than "train" it keeps all numbers. `apply` takes a key: `apply(params,
     inputs, rng=key)`.
 
-    >>> import sagax, sagax.numpy as snp
     >>> from sagax.example_libraries import stax
     >>> init, apply = stax.Dropout(0.5)
     >>> sorted({float(x) for x in apply((), snp.ones(64), rng=sagax.random.key(0))})
@@ -389,7 +380,6 @@ FanInSum = _fan_in_sum()
 def FanInConcat(axis: int = -1) -> Layer:
     """Build a layer that joins the inputs along `axis`.
 
-    >>> import numpy as np
     >>> from sagax.example_libraries import stax
     >>> stax.FanInConcat()[1]((), [np.ones((2, 3)), np.ones((2, 1))]).shape
     (2, 4)
@@ -459,7 +449,6 @@ def parallel(*layers: Layer) -> Layer:
 def shape_dependent(make_layer: Callable[[Any], Layer]) -> Layer:
     """Build the layer that `make_layer` makes for the shape of the input.
 
-    >>> import sagax
     >>> from sagax.example_libraries import stax
     >>> init, apply = stax.shape_dependent(lambda shape: stax.Dense(2 * shape[-1]))
     >>> init(sagax.random.key(0), (-1, 3))[0]

@@ -157,7 +157,6 @@ def process_allgather(in_tree: Any, tiled: bool = False) -> Any:
 
     64-bit numbers keep all their bits. Raises DistributedError if the types differ.
 
-    >>> import numpy as np
     >>> from sagax.experimental import multihost_utils
     >>> multihost_utils.process_allgather(np.arange(3)).shape
     (1, 3)
@@ -281,7 +280,6 @@ def host_local_array_to_global_array(local_inputs: Any, global_mesh: Mesh, pspec
 
     Raises ShardingError, naming the array, if a size is not divisible.
 
-    >>> import numpy as np, sagax
     >>> from sagax.experimental import multihost_utils
     >>> from sagax.sharding import Mesh, PartitionSpec as P
     >>> mesh = Mesh(np.array(sagax.local_devices()[:1]), ("x",))
@@ -299,7 +297,6 @@ def global_array_to_host_local_array(global_inputs: Any, global_mesh: Mesh, pspe
     It is the inverse of `host_local_array_to_global_array`, with the same arguments. Arrays of another
     sharding are resharded to `pspecs` first.
 
-    >>> import numpy as np, sagax
     >>> from sagax.experimental import multihost_utils
     >>> from sagax.sharding import Mesh, PartitionSpec as P
     >>> mesh = Mesh(np.array(sagax.local_devices()[:1]), ("x",))

@@ -38,7 +38,6 @@ def backends() -> dict[str, Any]:
 def get_default_device() -> Any:
     """Return the device of uncommitted arrays.
 
-    >>> import sagax
     >>> from sagax.extend import backend
     >>> backend.get_default_device() == sagax.local_devices()[0]
     True

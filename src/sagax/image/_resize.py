@@ -227,7 +227,6 @@ def scale_and_translate(
       ValueError: the shape has another length than that of the image, the method is unknown or
         NEAREST, or dimensions are repeated.
 
-    >>> import sagax.numpy as snp
     >>> from sagax import image
     >>> image.scale_and_translate(snp.arange(3.0), (3,), (0,), snp.array([1.0]), snp.array([1.0]), "linear")
     Array([0., 0., 1.], dtype=float32)
@@ -343,7 +342,6 @@ def resize(
     Raises:
       ValueError: the shape has another length than that of the image, or the method is unknown.
 
-    >>> import sagax.numpy as snp
     >>> from sagax import image
     >>> image.resize(snp.arange(4.0), (2,), "linear", antialias=False)
     Array([0.5, 2.5], dtype=float32)

@@ -75,7 +75,6 @@ axis_primitive_batchers = Rules(
 def moveaxis(x: Any, src: int | None, dst: int) -> Any:
     """Move the batch dimension of `x`; return `x` unchanged if it has none.
 
-    >>> import numpy as np
     >>> from sagax.interpreters import batching
     >>> batching.moveaxis(np.zeros((2, 3)), 0, 1).shape
     (3, 2)
@@ -86,7 +85,6 @@ def moveaxis(x: Any, src: int | None, dst: int) -> Any:
 def broadcast(x: Any, size: int, axis: int) -> Any:
     """Broadcast `x` along a new dimension `axis` of `size`.
 
-    >>> import numpy as np
     >>> from sagax.interpreters import batching
     >>> batching.broadcast(np.zeros(2), 3, 0).shape
     (3, 2)
@@ -100,7 +98,6 @@ def broadcast(x: Any, size: int, axis: int) -> Any:
 def bdim_at_front(x: Any, bdim: int | None, size: int) -> Any:
     """Move the batch dimension of `x` to the front; broadcast `x` if it has none.
 
-    >>> import numpy as np
     >>> from sagax.interpreters import batching
     >>> batching.bdim_at_front(np.zeros(2), None, 3).shape
     (3, 2)

@@ -51,7 +51,6 @@ def dce_jaxpr(
 
     Inputs marked in `instantiate` are kept.
 
-    >>> import sagax
     >>> from sagax.interpreters import partial_eval
     >>> program = sagax.make_jaxpr(lambda x, y: (x, y))(1, 2).jaxpr
     >>> partial_eval.dce_jaxpr(program, [True, False])[1]
@@ -68,7 +67,6 @@ def dce_jaxpr(
 def close_jaxpr(jaxpr: Jaxpr) -> ClosedJaxpr:
     """Close a jaxpr without constants.
 
-    >>> import sagax
     >>> from sagax.interpreters import partial_eval
     >>> partial_eval.close_jaxpr(sagax.make_jaxpr(lambda x: x)(1).jaxpr).consts
     []
@@ -79,7 +77,6 @@ def close_jaxpr(jaxpr: Jaxpr) -> ClosedJaxpr:
 def convert_constvars_jaxpr(jaxpr: Jaxpr) -> Jaxpr:
     """Convert constants of a jaxpr to its first arguments.
 
-    >>> import sagax
     >>> from sagax.interpreters import partial_eval
     >>> len(partial_eval.convert_constvars_jaxpr(sagax.make_jaxpr(lambda x: x)(1).jaxpr).invars)
     1

@@ -60,8 +60,6 @@ def dot_product_attention(
     Raises ShapeError, a TypeError, for shapes that do not fit together, and other TypeErrors and
     ValueErrors for what else is wrong.
 
-    >>> from sagax import nn
-    >>> import sagax.numpy as snp
     >>> x = snp.eye(2)[:, None]
     >>> nn.dot_product_attention(x, x, x, is_causal=True, scale=0.0)[:, 0]
     Array([[1. , 0. ],

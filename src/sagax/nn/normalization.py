@@ -127,8 +127,6 @@ def softmax(x: Any, axis: Axis = -1, where: Any = None) -> Array:
     `where` chooses the elements that take part (booleans that broadcast to the shape of `x`); others
     become 0. Several elements that are +inf share the sum 1; if all are -inf the result is NaN.
 
-    >>> from sagax import nn
-    >>> import sagax.numpy as snp
     >>> nn.softmax(snp.array([1000.0, 1000.0, -1000.0]))
     Array([0.5, 0.5, 0. ], dtype=float32)
     """
@@ -143,8 +141,6 @@ def log_softmax(x: Any, axis: Axis = -1, where: Any = None) -> Array:
     `where` chooses the elements that take part (booleans that broadcast to the shape of `x`); others
     become -inf.
 
-    >>> from sagax import nn
-    >>> import sagax.numpy as snp
     >>> nn.log_softmax(snp.array([0.0, 1000.0]))
     Array([-1000.,     0.], dtype=float32)
     """
@@ -208,8 +204,6 @@ def logsumexp(
         Otherwise the logarithm of a negative sum is NaN.
       where: booleans that broadcast to the shape of `a`; only elements where they are true count.
 
-    >>> from sagax import nn
-    >>> import sagax.numpy as snp
     >>> nn.logsumexp(snp.array([1000.0, 1000.0]))
     Array(1000.6932, dtype=float32)
     """
@@ -237,8 +231,6 @@ def logmeanexp(x: Any, axis: Axis = None, where: Any = None, keepdims: bool = Fa
 
     Only elements where `where` is true count (booleans that broadcast to the shape of `x`).
 
-    >>> from sagax import nn
-    >>> import sagax.numpy as snp
     >>> nn.logmeanexp(snp.array([1000.0, 1000.0]))
     Array(1000., dtype=float32)
     """
@@ -283,8 +275,6 @@ def standardize(
 
     Raises ValueError for another algorithm.
 
-    >>> from sagax import nn
-    >>> import sagax.numpy as snp
     >>> nn.standardize(snp.array([1.0, 3.0]), epsilon=0.0)
     Array([-1.,  1.], dtype=float32)
     """

@@ -50,7 +50,6 @@ def get_scaled_dot_general_config(mode: str, global_scale: Any = None) -> BlockS
 
     Raises ValueError for an unknown mode.
 
-    >>> from sagax import nn
     >>> nn.get_scaled_dot_general_config("mxfp8").block_size
     32
     """
@@ -83,8 +82,6 @@ def scaled_matmul(
 
     Raises TypeError if shapes do not fit.
 
-    >>> from sagax import nn
-    >>> import numpy as np
     >>> nn.scaled_matmul(np.ones((1, 1, 4)), np.ones((1, 1, 4)), *2 * [np.full((1, 1, 1), 0.5)])
     Array([[[1.]]], dtype=float32)
     """
@@ -160,8 +157,6 @@ def scaled_dot_general(
     Raises TypeError if the contracted size is no multiple of the block size, ValueError for several
     contracted dimensions.
 
-    >>> from sagax import nn
-    >>> import numpy as np
     >>> config = nn.get_scaled_dot_general_config("mxfp8")
     >>> x = np.ones((1, 2, 32))
     >>> nn.scaled_dot_general(x, x, (((2,), (2,)), ((0,), (0,))), configs=[config] * 3).shape

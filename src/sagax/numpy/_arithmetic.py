@@ -87,7 +87,6 @@ def _real_kind(function: str, x: Any) -> str:
 def add(x: Any, y: Any, /) -> Array:
     """Add x + y elementwise; for booleans, compute the logical or.
 
-    >>> import sagax.numpy as snp
     >>> snp.add(snp.arange(3), 10)
     Array([10, 11, 12], dtype=int32)
     """
@@ -104,7 +103,6 @@ def add(x: Any, y: Any, /) -> Array:
 def subtract(x: Any, y: Any, /) -> Array:
     """Subtract x - y elementwise. Booleans are refused, as in NumPy.
 
-    >>> import sagax.numpy as snp
     >>> snp.subtract(snp.arange(3), 10)
     Array([-10,  -9,  -8], dtype=int32)
     """
@@ -116,7 +114,6 @@ def subtract(x: Any, y: Any, /) -> Array:
 def multiply(x: Any, y: Any, /) -> Array:
     """Multiply x * y elementwise; for booleans, compute the logical and.
 
-    >>> import sagax.numpy as snp
     >>> snp.multiply(snp.arange(3), 0.5)
     Array([0. , 0.5, 1. ], dtype=float32, weak_type=True)
     """
@@ -133,7 +130,6 @@ def multiply(x: Any, y: Any, /) -> Array:
 def negative(x: Any, /) -> Array:
     """Negate each element; modulo the width for unsigned integers. Booleans are refused.
 
-    >>> import sagax.numpy as snp
     >>> snp.negative(snp.array([1.0, -2.0]))
     Array([-1.,  2.], dtype=float32)
     """
@@ -143,7 +139,6 @@ def negative(x: Any, /) -> Array:
 def positive(x: Any, /) -> Array:
     """Return `x` unchanged.
 
-    >>> import sagax.numpy as snp
     >>> snp.positive(snp.array([1.0, -2.0]))
     Array([ 1., -2.], dtype=float32)
     """
@@ -154,7 +149,6 @@ def positive(x: Any, /) -> Array:
 def square(x: Any, /) -> Array:
     """Square each element; booleans become integers.
 
-    >>> import sagax.numpy as snp
     >>> snp.square(snp.array([1.0, -2.0]))
     Array([1., 4.], dtype=float32)
     """
@@ -171,7 +165,6 @@ def true_divide(x1: Any, x2: Any, /) -> Array:
 
     Division by zero gives inf or NaN.
 
-    >>> import sagax.numpy as snp
     >>> snp.true_divide(snp.arange(3), 2)
     Array([0. , 0.5, 1. ], dtype=float32)
     """
@@ -183,7 +176,6 @@ def true_divide(x1: Any, x2: Any, /) -> Array:
 def divide(x1: Any, x2: Any, /) -> Array:
     """Divide x1 / x2 elementwise: another name of `true_divide`.
 
-    >>> import sagax.numpy as snp
     >>> snp.divide(snp.arange(3), 2)
     Array([0. , 0.5, 1. ], dtype=float32)
     """
@@ -195,7 +187,6 @@ def divide(x1: Any, x2: Any, /) -> Array:
 def reciprocal(x: Any, /) -> Array:
     """Compute 1 / x elementwise, in floating point.
 
-    >>> import sagax.numpy as snp
     >>> snp.reciprocal(snp.array([2.0, -4.0]))
     Array([ 0.5 , -0.25], dtype=float32)
     """
@@ -234,7 +225,6 @@ def floor_divide(x1: Any, x2: Any, /) -> Array:
 
     Raises DtypeError for complex operands. An integer divided by zero gives a meaningless number.
 
-    >>> import sagax.numpy as snp
     >>> snp.floor_divide(snp.array([7, -7]), 2)
     Array([ 3, -4], dtype=int32)
     """
@@ -260,7 +250,6 @@ def remainder(x1: Any, x2: Any, /) -> Array:
 
     For integers and x2 = 0 it is 0. Raises DtypeError for complex operands.
 
-    >>> import sagax.numpy as snp
     >>> snp.remainder(snp.array([7, -7]), 4)
     Array([3, 1], dtype=int32)
     """
@@ -283,7 +272,6 @@ def fmod(x1: Any, x2: Any, /) -> Array:
 
     For integers and x2 = 0 it is 0. Raises DtypeError for complex operands.
 
-    >>> import sagax.numpy as snp
     >>> snp.fmod(snp.array([7, -7]), 4)
     Array([ 3, -3], dtype=int32)
     """
@@ -296,7 +284,6 @@ def fmod(x1: Any, x2: Any, /) -> Array:
 def divmod(x1: Any, x2: Any, /) -> tuple[Array, Array]:
     """Return the pair (floor_divide(x1, x2), remainder(x1, x2)).
 
-    >>> import sagax.numpy as snp
     >>> snp.divmod(snp.array([7, -7]), 4)
     (Array([ 1, -2], dtype=int32), Array([3, 1], dtype=int32))
     """
@@ -330,7 +317,6 @@ def power(x1: Any, x2: Any, /) -> Array:
     no negative powers: a fixed one raises TypeError, and an array of them gives numbers without
     meaning. Integer powers of integers are exact modulo the width.
 
-    >>> import sagax.numpy as snp
     >>> snp.power(snp.arange(4), 2)
     Array([0, 1, 4, 9], dtype=int32)
     """
@@ -380,7 +366,6 @@ def _integer_power(x: Any, y: Any) -> Array:
 def float_power(x1: Any, x2: Any, /) -> Array:
     """Compute x1 ** x2 elementwise, always in floating point.
 
-    >>> import sagax.numpy as snp
     >>> snp.float_power(snp.arange(1, 4), -1)
     Array([1.        , 0.5       , 0.33333334], dtype=float32)
     """
@@ -395,7 +380,6 @@ def float_power(x1: Any, x2: Any, /) -> Array:
 def absolute(x: Any, /) -> Array:
     """Compute the absolute value of each element; for complex numbers the modulus, which is real.
 
-    >>> import sagax.numpy as snp
     >>> snp.absolute(snp.array([-1.5, 3 + 4j]))
     Array([1.5, 5. ], dtype=float32)
     """
@@ -412,7 +396,6 @@ abs = absolute
 def fabs(x: Any, /) -> Array:
     """Compute the absolute value of each element, in floating point. Real numbers only.
 
-    >>> import sagax.numpy as snp
     >>> snp.fabs(snp.array([-1, 2]))
     Array([1., 2.], dtype=float32)
     """
@@ -432,7 +415,6 @@ def fabs(x: Any, /) -> Array:
 def sign(x: Any, /) -> Array:
     """Compute the sign of each element: -1, 0 or 1; x / |x| for complex numbers.
 
-    >>> import sagax.numpy as snp
     >>> snp.sign(snp.array([-1.5, 0.0, 2.0]))
     Array([-1.,  0.,  1.], dtype=float32)
     """
@@ -448,7 +430,6 @@ def maximum(x: Any, y: Any, /) -> Array:
 
     Complex numbers are compared by their real parts, and by their imaginary parts where those agree.
 
-    >>> import sagax.numpy as snp
     >>> snp.maximum(snp.array([1.0, -2.0]), 0)
     Array([1., 0.], dtype=float32)
     """
@@ -462,7 +443,6 @@ def minimum(x: Any, y: Any, /) -> Array:
 
     Complex numbers are compared by their real parts, and by their imaginary parts where those agree.
 
-    >>> import sagax.numpy as snp
     >>> snp.minimum(snp.array([1.0, -2.0]), 0)
     Array([ 0., -2.], dtype=float32)
     """
@@ -474,7 +454,6 @@ def minimum(x: Any, y: Any, /) -> Array:
 def fmax(x1: Any, x2: Any) -> Array:
     """Compute the elementwise maximum of x1 and x2; where one of them is NaN, the other.
 
-    >>> import sagax.numpy as snp
     >>> snp.fmax(snp.array([1.0, snp.nan]), 0)
     Array([1., 0.], dtype=float32)
     """
@@ -487,7 +466,6 @@ def fmax(x1: Any, x2: Any) -> Array:
 def fmin(x1: Any, x2: Any) -> Array:
     """Compute the elementwise minimum of x1 and x2; where one of them is NaN, the other.
 
-    >>> import sagax.numpy as snp
     >>> snp.fmin(snp.array([1.0, snp.nan]), 0)
     Array([0., 0.], dtype=float32)
     """

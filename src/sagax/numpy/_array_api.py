@@ -30,7 +30,6 @@ _NAMES = (
 class __array_namespace_info__:
     """Inspect the namespace by the array API standard: capabilities, devices, dtypes.
 
-    >>> import sagax.numpy as snp
     >>> snp.__array_namespace_info__().default_dtypes()["real floating"]
     dtype('float32')
     """

@@ -51,8 +51,7 @@ def compress(
     `condition` is a vector, perhaps shorter than the axis. It must be concrete unless `size` says how
     many slices to return: the first ones, filled up with `fill_value`.
 
-    >>> import sagax.numpy as np
-    >>> np.compress(np.array([True, False, True]), np.array([5, 6, 7]))
+    >>> snp.compress(snp.array([True, False, True]), snp.array([5, 6, 7]))
     Array([5, 7], dtype=int32)
     """
     refuse_out("compress", out)
@@ -115,8 +114,7 @@ def extract(condition: Any, arr: Any, *, size: int | None = None, fill_value: An
     `condition` must be concrete unless `size` says how many elements to return: the first ones, filled
     up with `fill_value`.
 
-    >>> import sagax.numpy as np
-    >>> np.extract(np.array([[1, 0], [0, 1]]), np.array([[5, 6], [7, 8]]))
+    >>> snp.extract(snp.array([[1, 0], [0, 1]]), snp.array([[5, 6], [7, 8]]))
     Array([5, 8], dtype=int32)
     """
     return _compress("extract", ravel(condition), ravel(arr), 0, size, fill_value)
@@ -127,8 +125,7 @@ def place(arr: Any, mask: Any, vals: Any, *, inplace: bool = True) -> Array:
 
     Arrays never change: pass `inplace=False`, and use the result.
 
-    >>> import sagax.numpy as np
-    >>> np.place(np.array([1, 2, 3]), np.array([1, 0, 1]), np.array([7, 8]), inplace=False)
+    >>> snp.place(snp.array([1, 2, 3]), snp.array([1, 0, 1]), snp.array([7, 8]), inplace=False)
     Array([7, 2, 8], dtype=int32)
     """
     if inplace:
@@ -172,8 +169,7 @@ def choose(a: Any, choices: Any, out: None = None, mode: str = "raise") -> Array
     All broadcast. Numbers out of range: 'raise' is an error, for which `a` must be concrete, 'clip'
     takes the first or last choice, 'wrap' counts around.
 
-    >>> import sagax.numpy as np
-    >>> np.choose(np.array([0, 1, 1]), [np.array([1, 2, 3]), 9])
+    >>> snp.choose(snp.array([0, 1, 1]), [snp.array([1, 2, 3]), 9])
     Array([1, 9, 9], dtype=int32)
     """
     refuse_out("choose", out)
@@ -231,8 +227,7 @@ def fill_diagonal(a: Any, val: Any, wrap: bool = False, *, inplace: bool = True)
     `a` is a matrix, or has several dimensions of one size. Arrays never change: pass `inplace=False`,
     and use the result. `wrap` is not supported.
 
-    >>> import sagax.numpy as np
-    >>> np.fill_diagonal(np.zeros((2, 2)), 5, inplace=False)
+    >>> snp.fill_diagonal(snp.zeros((2, 2)), 5, inplace=False)
     Array([[5., 0.],
            [0., 5.]], dtype=float32)
     """

@@ -81,7 +81,6 @@ def zeros(shape: Any, dtype: Any = None, *, device: Any = None, out_sharding: An
 
     `shape` is an int or a sequence of ints, the default `dtype` floating point.
 
-    >>> import sagax.numpy as snp
     >>> snp.zeros((2, 2), int)
     Array([[0, 0],
            [0, 0]], dtype=int32)
@@ -94,7 +93,6 @@ def ones(shape: Any, dtype: Any = None, *, device: Any = None, out_sharding: Any
 
     `shape` is an int or a sequence of ints, the default `dtype` floating point.
 
-    >>> import sagax.numpy as snp
     >>> snp.ones(3)
     Array([1., 1., 1.], dtype=float32)
     """
@@ -104,7 +102,6 @@ def ones(shape: Any, dtype: Any = None, *, device: Any = None, out_sharding: Any
 def empty(shape: Any, dtype: Any = None, *, device: Any = None, out_sharding: Any = None) -> Array:
     """Create an array of `shape` with arbitrary contents: zeros, so that results are deterministic.
 
-    >>> import sagax.numpy as snp
     >>> snp.empty(2)
     Array([0., 0.], dtype=float32)
     """
@@ -116,7 +113,6 @@ def full(
 ) -> Array:
     """Create an array of `shape` full of `fill_value`, a number or an array that broadcasts.
 
-    >>> import sagax.numpy as snp
     >>> snp.full((2, 2), snp.arange(2))
     Array([[0, 1],
            [0, 1]], dtype=int32)
@@ -194,7 +190,6 @@ def zeros_like(
 ) -> Array:
     """Create zeros in the shape and dtype of `a`, except where `dtype` or `shape` say otherwise.
 
-    >>> import sagax.numpy as snp
     >>> snp.zeros_like(snp.arange(3))
     Array([0, 0, 0], dtype=int32)
     """
@@ -216,7 +211,6 @@ def ones_like(
 ) -> Array:
     """Create ones in the shape and dtype of `a`, except where `dtype` or `shape` say otherwise.
 
-    >>> import sagax.numpy as snp
     >>> snp.ones_like(snp.arange(3))
     Array([1, 1, 1], dtype=int32)
     """
@@ -235,7 +229,6 @@ def empty_like(
 ) -> Array:
     """Create an array like `prototype` with arbitrary contents: zeros.
 
-    >>> import sagax.numpy as snp
     >>> snp.empty_like(snp.arange(2))
     Array([0, 0], dtype=int32)
     """
@@ -254,7 +247,6 @@ def full_like(
 ) -> Array:
     """Create an array like `a` in shape and dtype (unless given), filled with `fill_value`.
 
-    >>> import sagax.numpy as snp
     >>> snp.full_like(snp.arange(3), 7)
     Array([7, 7, 7], dtype=int32)
     """
@@ -308,7 +300,6 @@ def arange(
     The bounds must be known while tracing. With a fractional step prefer `linspace`, whose length
     does not depend on rounding.
 
-    >>> import sagax.numpy as snp
     >>> snp.arange(2, 10, 3)
     Array([2, 5, 8], dtype=int32)
     """
@@ -417,7 +408,6 @@ def linspace(
     The bounds may be arrays: the numbers then run along the new dimension `axis`. With `retstep` the
     result is (numbers, step). Integer dtypes round down.
 
-    >>> import sagax.numpy as snp
     >>> snp.linspace(0, 1, 5)
     Array([0.  , 0.25, 0.5 , 0.75, 1.  ], dtype=float32)
     """
@@ -544,7 +534,6 @@ def logspace(
 ) -> Array:
     """Create `num` numbers from base**start to base**stop, in equal steps of the exponent.
 
-    >>> import sagax.numpy as snp
     >>> snp.logspace(0, 2, 3)
     Array([  1.,  10., 100.], dtype=float32)
     """
@@ -560,7 +549,6 @@ def geomspace(
 ) -> Array:
     """Create `num` numbers from `start` to `stop`, each the same multiple of the one before.
 
-    >>> import sagax.numpy as snp
     >>> snp.geomspace(1, 1000, 4)
     Array([   1.,   10.,  100., 1000.], dtype=float32)
     """
@@ -606,7 +594,6 @@ def _end(x: Any, phase: Any, log_sum: Any) -> Any:
 def eye(N: Any, M: Any = None, k: Any = 0, dtype: Any = None, *, device: Any = None) -> Array:
     """Create the N by M matrix (default M = N) with ones on the diagonal `k` right of the main one.
 
-    >>> import sagax.numpy as snp
     >>> snp.eye(2, 3, 1)
     Array([[0., 1., 0.],
            [0., 0., 1.]], dtype=float32)
@@ -633,7 +620,6 @@ def matrix_indices(function: str, n: Any, m: Any, k: Any) -> tuple:
 def identity(n: Any, dtype: Any = None) -> Array:
     """Create the n by n matrix with ones on the diagonal and zeros elsewhere.
 
-    >>> import sagax.numpy as snp
     >>> snp.identity(2)
     Array([[1., 0.],
            [0., 1.]], dtype=float32)
@@ -646,7 +632,6 @@ def identity(n: Any, dtype: Any = None) -> Array:
 def tri(N: Any, M: Any = None, k: Any = 0, dtype: Any = None) -> Array:
     """Create the N by M matrix with ones on and below the diagonal `k` right of the main one.
 
-    >>> import sagax.numpy as snp
     >>> snp.tri(2, 3, 1)
     Array([[1., 1., 0.],
            [1., 1., 1.]], dtype=float32)

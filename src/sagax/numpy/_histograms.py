@@ -46,8 +46,7 @@ def bincount(
     The result has `length` elements, greater numbers are left out; without it, at least `minlength`,
     and as many as `x` needs, which must be concrete then. Negative numbers count as 0.
 
-    >>> import sagax.numpy as np
-    >>> np.bincount(np.array([1, 1, 3]))
+    >>> snp.bincount(snp.array([1, 1, 3]))
     Array([0, 2, 0, 1], dtype=int32)
     """
     refuse_sharding("bincount", out_sharding)
@@ -97,8 +96,7 @@ def histogram_bin_edges(a: Any, bins: Any = 10, range: Any = None, weights: Any 
     `bins` is their number, for bins of equal width from the least to the greatest element (or over
     `range`, a pair), or the edges themselves.
 
-    >>> import sagax.numpy as np
-    >>> np.histogram_bin_edges(np.array([0.0, 3.0]), bins=3)
+    >>> snp.histogram_bin_edges(snp.array([0.0, 3.0]), bins=3)
     Array([0., 1., 2., 3.], dtype=float32)
     """
     del (
@@ -168,8 +166,7 @@ def histogram(
     A bin holds its left edge, the last one both. `bins` and `range` as in `histogram_bin_edges`. With
     `density` the counts are divided by their sum and the widths of the bins. Floating point.
 
-    >>> import sagax.numpy as np
-    >>> counts, edges = np.histogram(np.array([1, 2, 2, 3]), bins=2)
+    >>> counts, edges = snp.histogram(snp.array([1, 2, 2, 3]), bins=2)
     >>> counts
     Array([1., 3.], dtype=float32)
     """
@@ -214,8 +211,7 @@ def histogramdd(
     integers unless there are weights. With `density` they are divided by their sum and by the volumes
     of the cells.
 
-    >>> import sagax.numpy as np
-    >>> counts, edges = np.histogramdd(np.array([[0.0, 0.0], [1.0, 1.0], [1.0, 0.0]]), bins=2)
+    >>> counts, edges = snp.histogramdd(snp.array([[0.0, 0.0], [1.0, 1.0], [1.0, 0.0]]), bins=2)
     >>> counts
     Array([[1, 0],
            [1, 1]], dtype=int32)
@@ -288,8 +284,8 @@ def histogram2d(
 
     `bins` is a number or edges for both, or a pair of these; everything else as in `histogramdd`.
 
-    >>> import sagax.numpy as np
-    >>> counts, _, _ = np.histogram2d(np.array([0.0, 1.0, 1.0]), np.array([0.0, 1.0, 0.0]), bins=2)
+    >>> x, y = snp.array([0.0, 1.0, 1.0]), snp.array([0.0, 1.0, 0.0])
+    >>> counts, _, _ = snp.histogram2d(x, y, bins=2)
     >>> counts
     Array([[1, 0],
            [1, 1]], dtype=int32)

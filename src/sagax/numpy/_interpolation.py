@@ -32,8 +32,7 @@ def interp(
 
     Floating point, of the shape of `x`.
 
-    >>> import sagax.numpy as np
-    >>> np.interp(np.array([0.0, 2.5]), np.array([1.0, 2.0, 3.0]), np.array([3.0, 2.0, 0.0]))
+    >>> snp.interp(snp.array([0.0, 2.5]), snp.array([1.0, 2.0, 3.0]), snp.array([3.0, 2.0, 0.0]))
     Array([3., 1.], dtype=float32)
     """
     x, x_aval = with_aval("interp", x, 0)

@@ -62,8 +62,7 @@ def pad(array: Any, pad_width: Any, mode: str | Callable = "constant", **kwargs:
         Or a function of (vector, (before, after), axis, kwargs), which gets and returns vectors along
         the axis in which the new elements are 0 at first.
 
-    >>> import sagax.numpy as np
-    >>> np.pad(np.array([1, 2, 3]), (1, 2), mode="reflect")
+    >>> snp.pad(snp.array([1, 2, 3]), (1, 2), mode="reflect")
     Array([2, 1, 2, 3, 2, 1], dtype=int32)
     """
     x, aval = with_aval("pad", array)

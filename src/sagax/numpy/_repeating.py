@@ -64,8 +64,7 @@ def repeat(
     must be known while tracing, unless `total_repeat_length` says the size: then what is more is cut
     off, and the last element fills up what is less.
 
-    >>> import sagax.numpy as np
-    >>> np.repeat(np.array([5, 6, 7]), np.array([1, 0, 2]))
+    >>> snp.repeat(snp.array([5, 6, 7]), snp.array([1, 0, 2]))
     Array([5, 7, 7], dtype=int32)
     """
     if out_sharding is not None:
@@ -147,8 +146,7 @@ def delete(
     known: an array of ints has to be concrete, unless `assume_unique_indices` promises that none
     occurs twice; an int may be traced.
 
-    >>> import sagax.numpy as np
-    >>> np.delete(np.array([5, 6, 7]), np.array([0, 2]))
+    >>> snp.delete(snp.array([5, 6, 7]), snp.array([0, 2]))
     Array([6], dtype=int32)
     """
     x, d = _line("delete", arr, axis)
@@ -254,8 +252,7 @@ def insert(arr: Any, obj: Any, values: Any, axis: int | None = None) -> Array:
     `obj` is an int, a slice or an array of ints, which count in `arr` as it is. `values` broadcasts to
     what is inserted and takes the dtype of `arr`.
 
-    >>> import sagax.numpy as np
-    >>> np.insert(np.array([1, 2, 3]), np.array([1, 3]), 9)
+    >>> snp.insert(snp.array([1, 2, 3]), snp.array([1, 3]), 9)
     Array([1, 9, 2, 3, 9], dtype=int32)
     """
     x, d = _line("insert", arr, axis)
@@ -296,8 +293,7 @@ def trim_zeros(filt: Any, trim: str = "fb", axis: Any = None) -> Array:
     An array of several dimensions is cut to the smallest part that holds all its non-zero elements,
     along `axis` (None: all axes). Its contents must be known while tracing.
 
-    >>> import sagax.numpy as np
-    >>> np.trim_zeros(np.array([0, 1, 0, 2, 0]))
+    >>> snp.trim_zeros(snp.array([0, 1, 0, 2, 0]))
     Array([1, 0, 2], dtype=int32)
     """
     x, aval = with_aval("trim_zeros", filt)

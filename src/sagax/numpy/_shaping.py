@@ -42,8 +42,7 @@ Axes = int | Sequence[int] | None
 def shape(a: Any) -> tuple:
     """Return the shape of `a`, an array, a number or nested lists; a tuple.
 
-    >>> import sagax.numpy as np
-    >>> np.shape(np.ones((2, 3)))
+    >>> snp.shape(snp.ones((2, 3)))
     (2, 3)
     """
     return np.shape(a) if isinstance(a, (list, tuple)) else with_aval("shape", a)[1].shape
@@ -52,8 +51,7 @@ def shape(a: Any) -> tuple:
 def ndim(a: Any) -> int:
     """Return the number of dimensions of `a`, an array, a number or nested lists.
 
-    >>> import sagax.numpy as np
-    >>> np.ndim(np.ones((2, 3)))
+    >>> snp.ndim(snp.ones((2, 3)))
     2
     """
     return np.ndim(a) if isinstance(a, (list, tuple)) else with_aval("ndim", a)[1].ndim
@@ -62,8 +60,7 @@ def ndim(a: Any) -> int:
 def size(a: Any, axis: Axes = None) -> Any:
     """Count the elements of `a`, or return the size of one axis (the product for several).
 
-    >>> import sagax.numpy as np
-    >>> np.size(np.ones((2, 3))), np.size(np.ones((2, 3)), 1)
+    >>> snp.size(snp.ones((2, 3))), snp.size(snp.ones((2, 3)), 1)
     (6, 3)
     """
     aval = with_aval("size", a)[1]
@@ -85,8 +82,7 @@ def reshape(
     Fortran. Arrays never change, so `copy` makes no difference. Same dtype. Raises a TypeError when
     the numbers of elements differ.
 
-    >>> import sagax.numpy as np
-    >>> np.reshape(np.arange(6), (2, -1))
+    >>> snp.reshape(snp.arange(6), (2, -1))
     Array([[0, 1, 2],
            [3, 4, 5]], dtype=int32)
     """
@@ -181,8 +177,7 @@ def _bad_order(function: str, order: Any) -> None:
 def ravel(a: Any, order: str = "C", *, out_sharding: Any = None) -> Array:
     """Flatten `a` to one dimension, the last index changing fastest (first: `order="F"`).
 
-    >>> import sagax.numpy as np
-    >>> np.ravel(np.array([[1, 2], [3, 4]]))
+    >>> snp.ravel(snp.array([[1, 2], [3, 4]]))
     Array([1, 2, 3, 4], dtype=int32)
     """
     if out_sharding is not None:
@@ -199,8 +194,7 @@ def ravel(a: Any, order: str = "C", *, out_sharding: Any = None) -> Array:
 def resize(a: Any, new_shape: Any) -> Array:
     """Resize `a` to the shape `new_shape`: its elements are repeated or cut off.
 
-    >>> import sagax.numpy as np
-    >>> np.resize(np.array([1, 2, 3]), (2, 2))
+    >>> snp.resize(snp.array([1, 2, 3]), (2, 2))
     Array([[1, 2],
            [3, 1]], dtype=int32)
     """
@@ -232,8 +226,7 @@ def _first(flat: Any, count: dims.Size) -> Any:
 def transpose(a: Any, axes: Sequence[int] | None = None) -> Array:
     """Permute the dimensions of `a` to the order `axes`: reversed when that is None.
 
-    >>> import sagax.numpy as np
-    >>> np.transpose(np.ones((2, 3, 4)), (1, 0, 2)).shape
+    >>> snp.transpose(snp.ones((2, 3, 4)), (1, 0, 2)).shape
     (3, 2, 4)
     """
     a, aval = with_aval("transpose", a)
@@ -256,8 +249,7 @@ def transpose(a: Any, axes: Sequence[int] | None = None) -> Array:
 def permute_dims(a: Any, axes: Sequence[int]) -> Array:
     """Permute the dimensions of `a` to the order `axes`; `transpose` by its name in the array API.
 
-    >>> import sagax.numpy as np
-    >>> np.permute_dims(np.ones((2, 3, 4)), (1, 0, 2)).shape
+    >>> snp.permute_dims(snp.ones((2, 3, 4)), (1, 0, 2)).shape
     (3, 2, 4)
     """
     return transpose(a, axes)
@@ -269,8 +261,7 @@ def matrix_transpose(x: Any) -> Array:
 
     Raises a ValueError for fewer than two dimensions.
 
-    >>> import sagax.numpy as np
-    >>> np.matrix_transpose(np.ones((5, 2, 3))).shape
+    >>> snp.matrix_transpose(snp.ones((5, 2, 3))).shape
     (5, 3, 2)
     """
     x, aval = with_aval("matrix_transpose", x)
@@ -289,8 +280,7 @@ def matrix_transpose(x: Any) -> Array:
 def swapaxes(a: Any, axis1: int, axis2: int) -> Array:
     """Swap two dimensions of `a`.
 
-    >>> import sagax.numpy as np
-    >>> np.swapaxes(np.ones((2, 3, 4)), 0, 2).shape
+    >>> snp.swapaxes(snp.ones((2, 3, 4)), 0, 2).shape
     (4, 3, 2)
     """
     a, aval = with_aval("swapaxes", a)
@@ -305,8 +295,7 @@ def swapaxes(a: Any, axis1: int, axis2: int) -> Array:
 def moveaxis(a: Any, source: int | Sequence[int], destination: int | Sequence[int]) -> Array:
     """Move the dimensions `source` of `a` to the positions `destination`, the others in order.
 
-    >>> import sagax.numpy as np
-    >>> np.moveaxis(np.ones((2, 3, 4)), 0, -1).shape
+    >>> snp.moveaxis(snp.ones((2, 3, 4)), 0, -1).shape
     (3, 4, 2)
     """
     a, aval = with_aval("moveaxis", a)
@@ -328,8 +317,7 @@ def moveaxis(a: Any, source: int | Sequence[int], destination: int | Sequence[in
 def rollaxis(a: Any, axis: int, start: int = 0) -> Array:
     """Move the dimension `axis` of `a` before the one that is at `start`.
 
-    >>> import sagax.numpy as np
-    >>> np.rollaxis(np.ones((2, 3, 4)), 2).shape
+    >>> snp.rollaxis(snp.ones((2, 3, 4)), 2).shape
     (4, 2, 3)
     """
     a, aval = with_aval("rollaxis", a)
@@ -355,8 +343,7 @@ def rollaxis(a: Any, axis: int, start: int = 0) -> Array:
 def expand_dims(a: Any, axis: int | Sequence[int]) -> Array:
     """Insert dimensions of size 1 into `a`, at the positions `axis` of the result.
 
-    >>> import sagax.numpy as np
-    >>> np.expand_dims(np.ones(3), (0, -1)).shape
+    >>> snp.expand_dims(snp.ones(3), (0, -1)).shape
     (1, 3, 1)
     """
     a, aval = with_aval("expand_dims", a)
@@ -382,8 +369,7 @@ def squeeze(a: Any, axis: Axes = None) -> Array:
 
     Raises a ValueError for a dimension of another size.
 
-    >>> import sagax.numpy as np
-    >>> np.squeeze(np.ones((1, 3, 1))).shape, np.squeeze(np.ones((1, 3, 1)), 0).shape
+    >>> snp.squeeze(snp.ones((1, 3, 1))).shape, snp.squeeze(snp.ones((1, 3, 1)), 0).shape
     ((3,), (3, 1))
     """
     a, aval = with_aval("squeeze", a)
@@ -398,8 +384,7 @@ def squeeze(a: Any, axis: Axes = None) -> Array:
 def atleast_1d(*arys: Any) -> Array | tuple[Array, ...]:
     """Reshape the argument (several: a tuple of them) to at least one dimension.
 
-    >>> import sagax.numpy as np
-    >>> np.atleast_1d(1.0).shape
+    >>> snp.atleast_1d(1.0).shape
     (1,)
     """
     return _each("atleast_1d", arys, _at_least_1)
@@ -408,8 +393,7 @@ def atleast_1d(*arys: Any) -> Array | tuple[Array, ...]:
 def atleast_2d(*arys: Any) -> Array | tuple[Array, ...]:
     """Reshape the argument (several: a tuple of them) to at least two dimensions, new ones first.
 
-    >>> import sagax.numpy as np
-    >>> np.atleast_2d(np.ones(3)).shape
+    >>> snp.atleast_2d(snp.ones(3)).shape
     (1, 3)
     """
     return _each("atleast_2d", arys, _at_least_2)
@@ -420,8 +404,7 @@ def atleast_3d(*arys: Any) -> Array | tuple[Array, ...]:
 
     A vector of n elements gets the shape (1, n, 1), a matrix one more dimension at the end.
 
-    >>> import sagax.numpy as np
-    >>> np.atleast_3d(np.ones(3)).shape, np.atleast_3d(np.ones((3, 4))).shape
+    >>> snp.atleast_3d(snp.ones(3)).shape, snp.atleast_3d(snp.ones((3, 4))).shape
     ((1, 3, 1), (3, 4, 1))
     """
     return _each("atleast_3d", arys, _at_least_3)
@@ -462,8 +445,7 @@ def broadcast_shapes(*shapes: Any) -> tuple:
 
     Raises a ValueError when they do not fit together.
 
-    >>> import sagax.numpy as np
-    >>> np.broadcast_shapes((2, 1), (3,), 1)
+    >>> snp.broadcast_shapes((2, 1), (3,), 1)
     (2, 3)
     """
     return shaping.broadcast_shapes(*shapes)
@@ -475,8 +457,7 @@ def broadcast_to(array: Any, shape: Any, *, out_sharding: Any = None) -> Array:
 
     Raises a ValueError when `array` does not fit.
 
-    >>> import sagax.numpy as np
-    >>> np.broadcast_to(np.array([1, 2]), (2, 2))
+    >>> snp.broadcast_to(snp.array([1, 2]), (2, 2))
     Array([[1, 2],
            [1, 2]], dtype=int32)
     """
@@ -513,8 +494,7 @@ def broadcast_arrays(*args: Any) -> tuple[Array, ...]:
 
     Raises a ValueError when they do not fit together.
 
-    >>> import sagax.numpy as np
-    >>> [x.shape for x in np.broadcast_arrays(np.ones((2, 1)), np.ones(3))]
+    >>> [x.shape for x in snp.broadcast_arrays(snp.ones((2, 1)), snp.ones(3))]
     [(2, 3), (2, 3)]
     """
     found = [with_aval("broadcast_arrays", x, i) for i, x in enumerate(args)]
@@ -533,8 +513,7 @@ def broadcast_arrays(*args: Any) -> tuple[Array, ...]:
 def flip(m: Any, axis: Axes = None) -> Array:
     """Reverse the order of elements of `m` along `axis`: one, several, or None for all.
 
-    >>> import sagax.numpy as np
-    >>> np.flip(np.arange(3))
+    >>> snp.flip(snp.arange(3))
     Array([2, 1, 0], dtype=int32)
     """
     return _flip("flip", m, axis)
@@ -548,8 +527,7 @@ def _flip(function: str, m: Any, axis: Axes) -> Array:
 def flipud(m: Any) -> Array:
     """Reverse the order of the rows (the first dimension) of `m`.
 
-    >>> import sagax.numpy as np
-    >>> np.flipud(np.array([[1, 2], [3, 4]]))
+    >>> snp.flipud(snp.array([[1, 2], [3, 4]]))
     Array([[3, 4],
            [1, 2]], dtype=int32)
     """
@@ -559,8 +537,7 @@ def flipud(m: Any) -> Array:
 def fliplr(m: Any) -> Array:
     """Reverse the order of the columns (the second dimension) of `m`.
 
-    >>> import sagax.numpy as np
-    >>> np.fliplr(np.array([[1, 2], [3, 4]]))
+    >>> snp.fliplr(snp.array([[1, 2], [3, 4]]))
     Array([[2, 1],
            [4, 3]], dtype=int32)
     """
@@ -570,8 +547,7 @@ def fliplr(m: Any) -> Array:
 def rot90(m: Any, k: int = 1, axes: Sequence[int] = (0, 1)) -> Array:
     """Rotate `m` by `k` right angles in the plane of two axes, from the first toward the second.
 
-    >>> import sagax.numpy as np
-    >>> np.rot90(np.array([[1, 2], [3, 4]]))
+    >>> snp.rot90(snp.array([[1, 2], [3, 4]]))
     Array([[2, 4],
            [1, 3]], dtype=int32)
     """
@@ -601,8 +577,7 @@ def roll(a: Any, shift: Any, axis: Axes = None) -> Array:
     `shift` may be one number for all axes or one for each; a traced one is allowed. Without an axis
     the elements are shifted in row-major order.
 
-    >>> import sagax.numpy as np
-    >>> np.roll(np.arange(5), 2)
+    >>> snp.roll(snp.arange(5), 2)
     Array([3, 4, 0, 1, 2], dtype=int32)
     """
     a, aval = with_aval("roll", a)

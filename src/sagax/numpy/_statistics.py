@@ -54,8 +54,7 @@ def average(
     `weights` has the shape of `a`, or of its axes `axis` in that order. With `returned` the result is
     a pair: the average, and the sum of the weights.
 
-    >>> import sagax.numpy as np
-    >>> float(np.average(np.array([1.0, 2.0]), weights=np.array([3, 1])))
+    >>> float(snp.average(snp.array([1.0, 2.0]), weights=snp.array([3, 1])))
     1.25
     """
     a, aval = with_aval("average", a)
@@ -131,8 +130,7 @@ def quantile(
         'interpolated_inverted_cdf', 'hazen', 'weibull', 'median_unbiased', 'normal_unbiased'.
       weights: of the elements, in the shape of `a` or of its one axis; method 'inverted_cdf' only.
 
-    >>> import sagax.numpy as np
-    >>> float(np.quantile(np.array([1.0, 2.0, 4.0]), 0.75))
+    >>> float(snp.quantile(snp.array([1.0, 2.0, 4.0]), 0.75))
     3.0
     """
     _refuse_overwriting("quantile", out, overwrite_input)
@@ -153,8 +151,7 @@ def percentile(
 ) -> Array:
     """Compute the percentiles `q` (from 0 to 100) of `a` along `axis`; otherwise as `quantile`.
 
-    >>> import sagax.numpy as np
-    >>> float(np.percentile(np.array([1.0, 2.0, 4.0]), 75))
+    >>> float(snp.percentile(snp.array([1.0, 2.0, 4.0]), 75))
     3.0
     """
     _refuse_overwriting("percentile", out, overwrite_input)
@@ -174,8 +171,7 @@ def nanquantile(
 ) -> Array:
     """Compute quantiles as `quantile` does, with NaN left out; NaN where there is nothing else.
 
-    >>> import sagax.numpy as np
-    >>> float(np.nanquantile(np.array([1.0, 2.0, np.nan, 4.0]), 0.75))
+    >>> float(snp.nanquantile(snp.array([1.0, 2.0, snp.nan, 4.0]), 0.75))
     3.0
     """
     _refuse_overwriting("nanquantile", out, overwrite_input)
@@ -195,8 +191,7 @@ def nanpercentile(
 ) -> Array:
     """Compute percentiles as `percentile` does, with NaN left out; NaN where there is nothing else.
 
-    >>> import sagax.numpy as np
-    >>> float(np.nanpercentile(np.array([1.0, 2.0, np.nan, 4.0]), 75))
+    >>> float(snp.nanpercentile(snp.array([1.0, 2.0, snp.nan, 4.0]), 75))
     3.0
     """
     _refuse_overwriting("nanpercentile", out, overwrite_input)
@@ -216,8 +211,7 @@ def median(
 
     That is the element in the middle, or the mean of the two there; NaN if there is a NaN.
 
-    >>> import sagax.numpy as np
-    >>> float(np.median(np.array([3, 1, 2, 9])))
+    >>> float(snp.median(snp.array([3, 1, 2, 9])))
     2.5
     """
     _refuse_overwriting("median", out, overwrite_input)
@@ -233,8 +227,7 @@ def nanmedian(
 ) -> Array:
     """Compute the median as `median` does, with NaN left out; NaN where there is nothing else.
 
-    >>> import sagax.numpy as np
-    >>> float(np.nanmedian(np.array([3, 1, np.nan, 2])))
+    >>> float(snp.nanmedian(snp.array([3, 1, snp.nan, 2])))
     2.0
     """
     _refuse_overwriting("nanmedian", out, overwrite_input)
@@ -541,8 +534,7 @@ def cov(
 
     The result is floating point or complex; a scalar for a single variable.
 
-    >>> import sagax.numpy as np
-    >>> np.cov(np.array([[0.0, 1.0, 2.0], [2.0, 1.0, 0.0]]))
+    >>> snp.cov(snp.array([[0.0, 1.0, 2.0], [2.0, 1.0, 0.0]]))
     Array([[ 1., -1.],
            [-1.,  1.]], dtype=float32)
     """
@@ -620,8 +612,7 @@ def _sample_weights(name: str, weights: Any, samples: Any, position: int) -> Any
 def corrcoef(x: Any, y: Any = None, rowvar: bool = True, dtype: Any = None) -> Array:
     """Compute the correlation coefficients of variables, each a row of `x` (and `y`); see `cov`.
 
-    >>> import sagax.numpy as np
-    >>> np.corrcoef(np.array([[0.0, 1.0, 2.0], [2.0, 1.0, 0.0]]))
+    >>> snp.corrcoef(snp.array([[0.0, 1.0, 2.0], [2.0, 1.0, 0.0]]))
     Array([[ 1., -1.],
            [-1.,  1.]], dtype=float32)
     """

@@ -57,7 +57,6 @@ def vectorize(
     position or name, are passed as they are, and with a signature all keyword arguments. Made of
     vmap, so that the result is as efficient as code written for arrays.
 
-    >>> import sagax.numpy as snp
     >>> distance = snp.vectorize(lambda a, b: snp.sqrt(((a - b) ** 2).sum()), signature="(n),(n)->()")
     >>> distance(snp.zeros((3, 2)), snp.ones(2))
     Array([1.4142135, 1.4142135, 1.4142135], dtype=float32)

@@ -227,7 +227,6 @@ def permutation(
     Raises TypeError if `key` is no key or a scalar that is no integer, ValueError for an array of
     keys or an axis that `x` does not have.
 
-    >>> from sagax import random
     >>> random.permutation(random.key(0), 5).shape
     (5,)
     """
@@ -358,7 +357,6 @@ def choice(
       ValueError: `a` is empty, more choices than slices without replacement, a vector `p` of the wrong
         length, an array of keys.
 
-    >>> from sagax import random
     >>> random.choice(random.key(0), 10, (3,), replace=False).shape
     (3,)
     """
@@ -475,8 +473,6 @@ def categorical(
     keys, integer logits, a shape or axis that does not fit, or more draws without replacement than
     categories.
 
-    >>> from sagax import random
-    >>> import numpy as np
     >>> random.categorical(random.key(0), np.log([0.1, 0.0001, 0.9])).shape
     ()
     """

@@ -17,7 +17,6 @@ Statistics = _cache.Statistics
 def set_cache_dir(path: str | os.PathLike[str]) -> None:
     """Set the folder of the cache. It is created when the first executable is stored.
 
-    >>> import sagax
     >>> from sagax.experimental.compilation_cache import compilation_cache
     >>> before = sagax.config.compilation_cache_dir
     >>> compilation_cache.set_cache_dir("/tmp/programs-of-mine")
@@ -31,7 +30,6 @@ def set_cache_dir(path: str | os.PathLike[str]) -> None:
 def reset_cache() -> None:
     """Reset the cache to the default folder. Executables in other folders remain there.
 
-    >>> import sagax
     >>> from sagax.experimental.compilation_cache import compilation_cache
     >>> before = sagax.config.compilation_cache_dir
     >>> compilation_cache.reset_cache()

@@ -117,7 +117,6 @@ def new_jaxpr_eqn(
 ) -> Eqn:
     """Create an equation of a `Jaxpr`: one application of a primitive.
 
-    >>> import sagax
     >>> from sagax.extend import core
     >>> eqn = sagax.make_jaxpr(lambda x: -x)(1.0).eqns[0]
     >>> core.new_jaxpr_eqn(eqn.invars, eqn.outvars, eqn.primitive, eqn.params).primitive
@@ -131,7 +130,6 @@ def new_jaxpr_eqn(
 def jaxpr_as_fun(closed_jaxpr: ClosedJaxpr, *args: Any) -> list[Any]:
     """Evaluate a closed jaxpr for the arguments.
 
-    >>> import sagax
     >>> from sagax.extend import core
     >>> core.jaxpr_as_fun(sagax.make_jaxpr(lambda x: x + 1)(1), 2)
     [Array(3, dtype=int32, weak_type=True)]
@@ -142,7 +140,6 @@ def jaxpr_as_fun(closed_jaxpr: ClosedJaxpr, *args: Any) -> list[Any]:
 def jaxprs_in_params(params: dict[str, Any]) -> Iterator[Jaxpr]:
     """Yield the jaxprs in the parameters of an equation.
 
-    >>> import sagax
     >>> from sagax.extend import core
     >>> program = sagax.make_jaxpr(sagax.jit(lambda x: x + 1))(1)
     >>> len(list(core.jaxprs_in_params(program.eqns[0].params)))
@@ -154,7 +151,6 @@ def jaxprs_in_params(params: dict[str, Any]) -> Iterator[Jaxpr]:
 def subjaxprs(jaxpr: Jaxpr) -> Iterator[Jaxpr]:
     """Yield the jaxprs in the equations of a jaxpr.
 
-    >>> import sagax
     >>> from sagax.extend import core
     >>> program = sagax.make_jaxpr(sagax.jit(lambda x: x + 1))(1)
     >>> len(list(core.subjaxprs(program.jaxpr)))
@@ -196,7 +192,6 @@ def unmapped_aval(size: Any, axis: int | None, aval: Any, explicit_mesh_axis: An
 def primal_dtype_to_tangent_dtype(primal_dtype: Any) -> Any:
     """Return the dtype of tangents of a dtype: itself, or float0 for integers.
 
-    >>> import numpy as np
     >>> from sagax.extend import core
     >>> core.primal_dtype_to_tangent_dtype(np.dtype("float32"))
     dtype('float32')

@@ -85,8 +85,7 @@ class MeshGrid:
     Entry i holds coordinate i of each point. A slice start:stop:step is a range as of `arange`;
     with an imaginary step, such as 5j, it is that many numbers from start to stop, both included.
 
-    >>> import sagax.numpy as np
-    >>> np.mgrid[0:2, 0:2]
+    >>> snp.mgrid[0:2, 0:2]
     Array([[[0, 0],
             [1, 1]],
     <BLANKLINE>
@@ -107,8 +106,7 @@ class MeshGrid:
 class OpenGrid:
     """Create coordinates of a grid, one array an axis, which broadcast to the grid; see `mgrid`.
 
-    >>> import sagax.numpy as np
-    >>> np.ogrid[0:2, 0:3]
+    >>> snp.ogrid[0:2, 0:3]
     [Array([[0],
            [1]], dtype=int32), Array([[0, 1, 2]], dtype=int32)]
     """
@@ -216,9 +214,8 @@ def ix_(*args: Any) -> tuple[Array, ...]:
     Raises:
       ValueError: an argument has not one dimension.
 
-    >>> import sagax.numpy as np
-    >>> x = np.arange(9).reshape(3, 3)
-    >>> x[np.ix_(np.array([0, 2]), np.array([0, 1]))]
+    >>> x = snp.arange(9).reshape(3, 3)
+    >>> x[snp.ix_(snp.array([0, 2]), snp.array([0, 1]))]
     Array([[0, 1],
            [6, 7]], dtype=int32)
     """

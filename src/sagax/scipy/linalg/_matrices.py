@@ -40,8 +40,6 @@ def toeplitz(c: Any, r: Any = None) -> Array:
     `r` is by default the conjugate of `c`. Leading dimensions are a stack. The first element of `r`
     is not used.
 
-    >>> import sagax.numpy as snp
-    >>> from sagax.scipy import linalg
     >>> linalg.toeplitz(snp.array([1, 2, 3]))
     Array([[1, 2, 3],
            [2, 1, 2],
@@ -57,8 +55,6 @@ def hankel(c: Any, r: Any = None) -> Array:
 
     `r` is by default zero. The first element of `r` is not used.
 
-    >>> import sagax.numpy as snp
-    >>> from sagax.scipy import linalg
     >>> linalg.hankel(snp.array([1, 2, 3]))
     Array([[1, 2, 3],
            [2, 3, 0],
@@ -80,8 +76,6 @@ def _column_and_row(function: str, c: Any, r: Any, default: Callable[[Any], Any]
 def circulant(c: Any) -> Array:
     """Create the matrices with first column `c`, each further column rotated by one.
 
-    >>> import sagax.numpy as snp
-    >>> from sagax.scipy import linalg
     >>> linalg.circulant(snp.array([1, 2, 3]))
     Array([[1, 3, 2],
            [2, 1, 3],
@@ -95,8 +89,6 @@ def circulant(c: Any) -> Array:
 def convolution_matrix(a: Any, n: int, mode: str = "full") -> Array:
     """Create the matrix A with A @ v = convolve(a, v, mode), for vectors v of size `n`.
 
-    >>> import sagax.numpy as snp
-    >>> from sagax.scipy import linalg
     >>> linalg.convolution_matrix(snp.array([1, 2]), 2)
     Array([[1, 0],
            [2, 1],
@@ -122,8 +114,6 @@ def convolution_matrix(a: Any, n: int, mode: str = "full") -> Array:
 def companion(a: Any) -> Array:
     """Create the matrices whose characteristic polynomials are `a`, highest power first.
 
-    >>> import sagax.numpy as snp
-    >>> from sagax.scipy import linalg
     >>> linalg.companion(snp.array([1.0, -10.0, 31.0]))
     Array([[ 10., -31.],
            [  1.,   0.]], dtype=float32)
@@ -144,8 +134,6 @@ def companion(a: Any) -> Array:
 def fiedler(a: Any) -> Array:
     """Create the matrices of the distances |a[i] - a[j]|.
 
-    >>> import sagax.numpy as snp
-    >>> from sagax.scipy import linalg
     >>> linalg.fiedler(snp.array([1, 4]))
     Array([[0, 3],
            [3, 0]], dtype=int32)
@@ -161,8 +149,6 @@ def fiedler_companion(a: Any) -> Array:
 
     Source: Fiedler, "A note on companion matrices", Linear Algebra and its Applications 372, 2003.
 
-    >>> import sagax.numpy as snp
-    >>> from sagax.scipy import linalg
     >>> linalg.fiedler_companion(snp.array([1.0, -10.0, 31.0]))
     Array([[ 10., -31.],
            [  1.,   0.]], dtype=float32)
@@ -195,8 +181,6 @@ def fiedler_companion(a: Any) -> Array:
 def leslie(f: Any, s: Any) -> Array:
     """Create the matrices with `f` as first row and `s` below the diagonal: how a population ages.
 
-    >>> import sagax.numpy as snp
-    >>> from sagax.scipy import linalg
     >>> linalg.leslie(snp.array([0.0, 2.0]), snp.array([0.5]))
     Array([[0. , 2. ],
            [0.5, 0. ]], dtype=float32)
@@ -220,8 +204,6 @@ def block_diag(*arrs: Any) -> Array:
 
     Numbers and vectors are matrices of one row.
 
-    >>> import sagax.numpy as snp
-    >>> from sagax.scipy import linalg
     >>> linalg.block_diag(1, snp.array([[2, 3]]))
     Array([[1, 0, 0],
            [0, 2, 3]], dtype=int32)
@@ -266,7 +248,6 @@ def dft(n: int, scale: str | None = None, *, dtype: Any = None) -> Array:
 
     `scale` "sqrtn" makes it unitary, "n" divides by n.
 
-    >>> from sagax.scipy import linalg
     >>> linalg.dft(2).real
     Array([[ 1.,  1.],
            [ 1., -1.]], dtype=float32)
@@ -278,7 +259,6 @@ def dft(n: int, scale: str | None = None, *, dtype: Any = None) -> Array:
 def hadamard(n: int, dtype: Any = int) -> Array:
     """Create the matrix of orthogonal rows of 1 and -1; `n` is a power of 2.
 
-    >>> from sagax.scipy import linalg
     >>> linalg.hadamard(2)
     Array([[ 1,  1],
            [ 1, -1]], dtype=int32)
@@ -289,7 +269,6 @@ def hadamard(n: int, dtype: Any = int) -> Array:
 def helmert(n: int, full: bool = False) -> Array:
     """Create the orthogonal matrix of Helmert, without its first row unless `full`.
 
-    >>> from sagax.scipy import linalg
     >>> linalg.helmert(2).round(4)
     Array([[ 0.7071, -0.7071]], dtype=float32)
     """
@@ -299,7 +278,6 @@ def helmert(n: int, full: bool = False) -> Array:
 def hilbert(n: int) -> Array:
     """Create the matrix of 1 / (i + j + 1).
 
-    >>> from sagax.scipy import linalg
     >>> linalg.hilbert(2).round(4)
     Array([[1.    , 0.5   ],
            [0.5   , 0.3333]], dtype=float32)
@@ -310,7 +288,6 @@ def hilbert(n: int) -> Array:
 def invhilbert(n: int) -> Array:
     """Create the inverse of `hilbert(n)`.
 
-    >>> from sagax.scipy import linalg
     >>> linalg.invhilbert(2)
     Array([[ 4., -6.],
            [-6., 12.]], dtype=float32)
@@ -321,7 +298,6 @@ def invhilbert(n: int) -> Array:
 def pascal(n: int, kind: str | None = None) -> Array:
     """Create the matrix of binomial coefficients: "symmetric", "lower" or "upper" triangular.
 
-    >>> from sagax.scipy import linalg
     >>> linalg.pascal(3)
     Array([[1., 1., 1.],
            [1., 2., 3.],
@@ -335,7 +311,6 @@ def pascal(n: int, kind: str | None = None) -> Array:
 def invpascal(n: int, kind: str | None = None) -> Array:
     """Create the inverse of `pascal(n, kind)`.
 
-    >>> from sagax.scipy import linalg
     >>> linalg.invpascal(2)
     Array([[ 2., -1.],
            [-1.,  1.]], dtype=float32)

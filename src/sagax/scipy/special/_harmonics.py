@@ -73,8 +73,6 @@ def lpmn_values(m: int, n: int, z: Any, is_normalized: bool) -> Array:
     The result has shape (m + 1, n + 1, len(z)). With `is_normalized` they carry the factor of the
     spherical harmonics, so that these are exp(i m theta) times them.
 
-    >>> from sagax.scipy import special
-    >>> import numpy as np
     >>> special.lpmn_values(1, 1, np.array([0.0]), False)[1, 1]
     Array([-1.], dtype=float32)
     """
@@ -87,8 +85,6 @@ def lpmn_values(m: int, n: int, z: Any, is_normalized: bool) -> Array:
 def lpmn(m: int, n: int, z: Any) -> tuple[Array, Array]:
     """Compute associated Legendre functions, not normalized, and their derivatives in z.
 
-    >>> from sagax.scipy import special
-    >>> import numpy as np
     >>> special.lpmn(1, 1, np.array([0.5]))[1][0, 1]
     Array([1.], dtype=float32)
     """
@@ -116,8 +112,6 @@ def sph_harm_y(
 
     Raises TypeError if n_max is needed, ValueError for `diff_n`.
 
-    >>> from sagax.scipy import special
-    >>> import numpy as np
     >>> special.sph_harm_y(np.array([0]), np.array([0]), np.array([0.0]), np.array([0.0])).round(4)
     Array([0.2821+0.j], dtype=complex64)
     """

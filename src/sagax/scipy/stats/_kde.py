@@ -31,8 +31,6 @@ class gaussian_kde:  # the name of SciPy's class
 
     D. W. Scott, "Multivariate Density Estimation", 1992.
 
-    >>> import sagax.numpy as snp
-    >>> from sagax.scipy import stats
     >>> estimate = stats.gaussian_kde(snp.array([0.0, 1.0, 2.0]))
     >>> estimate(1.0)
     Array([0.31815624], dtype=float32)

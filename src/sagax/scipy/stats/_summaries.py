@@ -53,8 +53,6 @@ def mode(
 
     Raises ArgumentValueError for an unknown `nan_policy`; "omit" and "raise" are not supported.
 
-    >>> import sagax.numpy as snp
-    >>> from sagax.scipy import stats
     >>> stats.mode(snp.array([3, 1, 3, 2, 1])).mode
     Array(1, dtype=int32)
     """
@@ -85,8 +83,6 @@ def rankdata(
     `method` ranks equal elements: by the "average", "min" or "max" of the ranks they take up,
     "dense" (the next greater element has the next rank) or "ordinal" (in order of position).
 
-    >>> import sagax.numpy as snp
-    >>> from sagax.scipy import stats
     >>> stats.rankdata(snp.array([0, 2, 3, 2]))
     Array([1. , 2.5, 4. , 2.5], dtype=float32)
     """
@@ -125,8 +121,6 @@ def sem(
 
     `ddof` is subtracted from n in the variance.
 
-    >>> import sagax.numpy as snp
-    >>> from sagax.scipy import stats
     >>> stats.sem(snp.array([1.0, 2.0, 3.0, 4.0]))
     Array(0.64549726, dtype=float32)
     """
