@@ -907,7 +907,6 @@ transfer_guard_host_to_device = State("transfer_guard_host_to_device")
 def disable_jit(disable: bool = True) -> Context:
     """Runs jitted functions operation by operation, in a `with` block.
 
-    >>> import sagax
     >>> with sagax.disable_jit():
     ...     print(sagax.jit(lambda x: type(x).__name__)(1))
     int
@@ -918,7 +917,6 @@ def disable_jit(disable: bool = True) -> Context:
 def checking_leaks() -> Context:
     """Looks for tracers that outlive their trace, in a `with` block.
 
-    >>> import sagax
     >>> with sagax.checking_leaks():
     ...     pass
     """

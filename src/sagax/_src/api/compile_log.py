@@ -165,11 +165,10 @@ def explain_compiles() -> str:
     many of the programs came from the cache on disk, which arguments changed from one compilation to
     the next and how, and what to do where it was compiled five times or more.
 
-    >>> import sagax, sagax.numpy as np
     >>> @sagax.jit
     ... def triple(x):
     ...     return 3 * x
-    >>> _ = triple(np.ones(2)), triple(np.ones(3))
+    >>> _ = triple(snp.ones(2)), triple(snp.ones(3))
     >>> row = next(r for r in sagax.explain_compiles().splitlines() if r.startswith("triple"))
     >>> row.split()[:2], row.endswith("x: float32[2], float32[3]")
     (['triple', '2'], True)

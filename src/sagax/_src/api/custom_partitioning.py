@@ -402,7 +402,6 @@ class custom_partitioning:
     Args:
       fun: a function of arrays (pytrees of them), and of static values at `static_argnums`.
 
-    >>> import sagax, sagax.numpy as np
     >>> from sagax.experimental.custom_partitioning import custom_partitioning
     >>> @custom_partitioning
     ... def double(x):
@@ -410,7 +409,7 @@ class custom_partitioning:
     >>> def partition(mesh, args, result):
     ...     return mesh, lambda x: x * 2, result.sharding, (args[0].sharding,)
     >>> _ = double.def_partition(partition, sharding_rule="... -> ...")
-    >>> double(np.arange(3))
+    >>> double(snp.arange(3))
     Array([0, 2, 4], dtype=int32)
     """
 

@@ -406,7 +406,6 @@ def export(
     determine the symbolic ones; DimensionVariableError (a KeyError) for a symbolic size that no
     argument has; InconclusiveDimensionOperation where the function needs to know more of a size.
 
-    >>> import sagax, sagax.numpy as snp
     >>> from sagax import export
     >>> shape = export.symbolic_shape("b, 3")
     >>> exported = export.export(sagax.jit(lambda x: x.sum(axis=1)))(sagax.ShapeDtypeStruct(shape, "float32"))
@@ -749,7 +748,6 @@ def deserialize(blob: bytes | bytearray) -> Exported:
     Raises ArgumentValueError for bytes that are no exported function, are incomplete or damaged, or
     were written by a version that is newer than this one can read.
 
-    >>> import sagax, sagax.numpy as snp
     >>> from sagax import export
     >>> blob = export.export(sagax.jit(lambda x: 2 * x))(1.0).serialize()
     >>> export.deserialize(blob).call(3.0)
@@ -794,7 +792,6 @@ def symbolic_args_specs(
     one specification stands for all arrays beneath it. '...' and '_' are filled in from the shapes of
     `args`. All belong to one scope, `scope` or a new one with the `constraints`.
 
-    >>> import numpy as np
     >>> from sagax import export
     >>> export.symbolic_args_specs([np.ones((4, 3)), np.ones(3)], ["b, ...", "..."])
     [ShapeDtypeStruct(shape=(b, 3), dtype=float32), ShapeDtypeStruct(shape=(3,), dtype=float32)]

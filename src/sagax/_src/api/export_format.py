@@ -93,7 +93,7 @@ def register_pytree_node_serialization(
     back. Nodes are made as the pytree registry makes them; `from_children` is accepted for libraries
     that pass it. Use the same registration where the bytes are read. Returns the type.
 
-    >>> from sagax import export, tree_util
+    >>> from sagax import export
     >>> class Pair:
     ...     def __init__(self, a, b):
     ...         self.a, self.b = a, b

@@ -29,7 +29,7 @@ def xla_computation(
     With `return_shape` the result is (computation, shapes and dtypes of the output). The other
     options of old are accepted and change nothing.
 
-    >>> import warnings, sagax
+    >>> import warnings
     >>> with warnings.catch_warnings():
     ...     warnings.simplefilter("ignore")
     ...     computation = sagax.xla_computation(lambda x: x + 1)(1.0)

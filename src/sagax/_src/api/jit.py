@@ -880,7 +880,6 @@ def jit(
       TypeError: an argument is neither array, number nor pytree of them.
       ValueError: a static argument cannot be hashed.
 
-    >>> import sagax
     >>> @sagax.jit
     ... def double(x):
     ...     return x * 2

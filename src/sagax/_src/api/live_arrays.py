@@ -17,7 +17,6 @@ def live_arrays(platform: str | None = None) -> list[Array]:
     Those that compiled programs and libraries hold are among them. It looks at every object of the
     process: for finding out what fills the memory, not for programs in earnest.
 
-    >>> import sagax, sagax.numpy as snp
     >>> x = snp.arange(3)
     >>> any(y is x for y in sagax.live_arrays())
     True
@@ -30,7 +29,6 @@ def live_arrays(platform: str | None = None) -> list[Array]:
 def copy_to_host_async(x: Any) -> Any:
     """`x`, with the copies of its arrays to the host begun, so that `numpy.asarray` finds them done later.
 
-    >>> import sagax, sagax.numpy as snp
     >>> sagax.copy_to_host_async({"a": snp.arange(2)})
     {'a': Array([0, 1], dtype=int32)}
     """

@@ -70,8 +70,7 @@ def pmap(
     Raises:
       ValueError: sizes disagree, an axis does not exist, or there are fewer devices than examples.
 
-    >>> import sagax, sagax.numpy as np
-    >>> sagax.pmap(lambda x: x / sagax.lax.psum(x, "i"), axis_name="i")(np.array([3.0]))
+    >>> sagax.pmap(lambda x: x / sagax.lax.psum(x, "i"), axis_name="i")(snp.array([3.0]))
     Array([1.], dtype=float32)
     """
     arguments.check_callable(fun, "pmap")
@@ -502,7 +501,6 @@ def device_put_sharded(shards: Sequence[Any], devices: Sequence[Any]) -> Any:
 
     An older name: `device_put(stacked, NamedSharding(mesh, PartitionSpec("x")))` does the same.
 
-    >>> import sagax, numpy as np
     >>> sagax.device_put_sharded([np.zeros(3)], sagax.devices()[:1]).shape
     (1, 3)
     """
@@ -522,7 +520,6 @@ def device_put_replicated(x: Any, devices: Sequence[Any]) -> Any:
 
     An older name: `device_put(x, NamedSharding(mesh, PartitionSpec()))` has the copies without the axis.
 
-    >>> import sagax, numpy as np
     >>> sagax.device_put_replicated(np.zeros(3), sagax.devices()[:1]).shape
     (1, 3)
     """

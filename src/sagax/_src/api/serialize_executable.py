@@ -57,11 +57,10 @@ def save(compiled: Any) -> tuple[bytes, Any, Any]:
       TypeError: it is something else.
       ValueError: the function runs on several devices, or calls Python.
 
-    >>> import sagax, sagax.numpy as np
     >>> from sagax.experimental import serialize_executable
-    >>> compiled = sagax.jit(lambda x: {"double": 2 * x}).lower(np.ones(3)).compile()
+    >>> compiled = sagax.jit(lambda x: {"double": 2 * x}).lower(snp.ones(3)).compile()
     >>> saved = serialize_executable.serialize(compiled)
-    >>> serialize_executable.deserialize_and_load(*saved)(np.arange(3.0))
+    >>> serialize_executable.deserialize_and_load(*saved)(snp.arange(3.0))
     {'double': Array([0., 2., 4.], dtype=float32)}
     """
     checks.instance(

@@ -39,7 +39,6 @@ class ShapeDtypeStruct:
     `sharding` tells how the array is divided among devices; `manual_axis_type`, of a value inside of `shard_map`,
     along which axes devices may have different values.
 
-    >>> import sagax
     >>> sagax.ShapeDtypeStruct((2, 3), "float32")
     ShapeDtypeStruct(shape=(2, 3), dtype=float32)
     """

@@ -55,7 +55,6 @@ def visualize_sharding(
     Raises:
       ValueError: the array has more dimensions, or none.
 
-    >>> import sagax
     >>> from sagax.sharding import Mesh, NamedSharding, PartitionSpec as P
     >>> mesh = Mesh(sagax.devices()[:1], ("x",))
     >>> sagax.debug.visualize_sharding((4,), NamedSharding(mesh, P("x")), use_color=False)
@@ -220,8 +219,7 @@ def _shown_in_notebook(picture: _Picture) -> bool:
 def visualize_array_sharding(arr: Any, **kwargs: Any) -> None:
     """Print which devices have which part of an array; options as for `visualize_sharding`.
 
-    >>> import sagax, sagax.numpy as np
-    >>> sagax.debug.visualize_array_sharding(np.ones(4), use_color=False)
+    >>> sagax.debug.visualize_array_sharding(snp.ones(4), use_color=False)
     ┌─────────┐
     │  CPU 0  │
     └─────────┘
@@ -243,8 +241,7 @@ def inspect_array_sharding(value: Any, *, callback: Callable[[Any], Any]) -> Non
     For a value of a jitted function it is called each time the function is compiled, with what the
     compiler decided.
 
-    >>> import sagax, sagax.numpy as np
-    >>> sagax.debug.inspect_array_sharding(np.ones(4), callback=lambda s: print(s.num_devices))
+    >>> sagax.debug.inspect_array_sharding(snp.ones(4), callback=lambda s: print(s.num_devices))
     1
     """
     if not isinstance(value, Tracer):

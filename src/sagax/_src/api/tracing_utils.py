@@ -55,7 +55,6 @@ def make_jaxpr(
     is (jaxpr, shapes and dtypes of the output). `axis_env` holds the (name, size) of named axes that the
     function's collectives may refer to.
 
-    >>> import sagax
     >>> sagax.make_jaxpr(lambda x: x * 2 + 1)(3.0)
     { lambda ; a:f32[]. let
         b:f32[] = mul a 2.0:f32[]
@@ -87,8 +86,7 @@ def make_jaxpr(
 def eval_shape(fun: Callable, *args: Any, **kwargs: Any) -> Any:
     """Shapes and dtypes of `fun(*args, **kwargs)`, without computing anything.
 
-    >>> import sagax, sagax.numpy as np
-    >>> sagax.eval_shape(np.outer, np.zeros(3), np.zeros(2))
+    >>> sagax.eval_shape(snp.outer, snp.zeros(3), snp.zeros(2))
     ShapeDtypeStruct(shape=(3, 2), dtype=float32)
     """
     arguments.check_callable(fun, "eval_shape")
@@ -122,7 +120,6 @@ def _filled(fun: Callable) -> Callable:
 def typeof(x: Any) -> Any:
     """The type of a value as traced programs see it.
 
-    >>> import sagax
     >>> sagax.typeof(3.0)
     ShapedArray(float32[], weak_type=True)
     """
@@ -134,8 +131,7 @@ def typeof(x: Any) -> Any:
 def block_until_ready(x: Any) -> Any:
     """`x`, once all arrays in the pytree have been computed.
 
-    >>> import sagax, sagax.numpy as np
-    >>> sagax.block_until_ready(np.ones(2) + 1)
+    >>> sagax.block_until_ready(snp.ones(2) + 1)
     Array([2., 2.], dtype=float32)
     """
     block_all(trees.leaves(x))
@@ -163,7 +159,6 @@ def device_put(
       TypeError: `x` holds something that is neither array nor number; the message names the leaf.
       ValueError: `device` is no device, or does not fit `x`.
 
-    >>> import sagax
     >>> sagax.device_put(3, sagax.devices()[0]).committed
     True
     """
@@ -244,8 +239,7 @@ def _put(x: Any, device: Any) -> Any:
 def device_get(x: Any) -> Any:
     """`x` with every array in the pytree as a NumPy array.
 
-    >>> import sagax, sagax.numpy as np
-    >>> sagax.device_get({"a": np.arange(2)})
+    >>> sagax.device_get({"a": snp.arange(2)})
     {'a': array([0, 1], dtype=int32)}
     """
     leaves, tree = trees.flatten_argument("device_get", "x", x)
@@ -261,7 +255,6 @@ def _get(x: Any) -> Any:
 def named_scope(name: str) -> Iterator[None]:
     """Context manager: operations traced inside carry `name` in the compiled program and in profiles.
 
-    >>> import sagax
     >>> with sagax.named_scope("encoder"):
     ...     pass
     """
@@ -278,7 +271,6 @@ def named_scope(name: str) -> Iterator[None]:
 def named_call(fun: Callable, *, name: str | None = None) -> Callable:
     """`fun` with its operations in a scope of the given name (default: its own).
 
-    >>> import sagax
     >>> sagax.named_call(lambda x: x + 1, name="step")(1)
     2
     """
@@ -299,11 +291,10 @@ def ensure_compile_time_eval() -> Iterator[None]:
 
     Operations on traced values are traced as outside.
 
-    >>> import sagax, sagax.numpy as np
     >>> @sagax.jit
     ... def f(x):
     ...     with sagax.ensure_compile_time_eval():
-    ...         n = int(np.sum(np.arange(4)))
+    ...         n = int(snp.sum(snp.arange(4)))
     ...     return x * n
     >>> f(2)
     Array(12, dtype=int32, weak_type=True)
@@ -326,7 +317,6 @@ class _KnownValues(Trace):
 def clear_all_caches() -> None:
     """Forget everything traced and compiled, by jitted functions and for single operations.
 
-    >>> import sagax
     >>> sagax.clear_caches()
     """
     clear_caches()

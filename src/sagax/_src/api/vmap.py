@@ -55,8 +55,7 @@ def vmap(
     Raises:
       ValueError: sizes disagree, or an axis does not exist; the message names the arguments.
 
-    >>> import sagax, sagax.numpy as np
-    >>> sagax.vmap(lambda x, y: x * y, in_axes=(0, None))(np.arange(3), 2)
+    >>> sagax.vmap(lambda x, y: x * y, in_axes=(0, None))(snp.arange(3), 2)
     Array([0, 2, 4], dtype=int32)
     """
     arguments.check_callable(fun, "vmap")

@@ -51,10 +51,9 @@ def ragged_all_to_all(
 
     Raises ShapeError, DtypeError or ArgumentValueError if these do not fit each other.
 
-    >>> import sagax, sagax.numpy as np
-    >>> from sagax import lax
-    >>> one, ones = np.zeros((2, 2), int), np.ones((2, 2), int)
-    >>> x, starts, places = np.array([[1, 2], [3, 4]]), np.array([[0, 1]] * 2), np.array([[0] * 2, [1] * 2])
+    >>> one, ones = snp.zeros((2, 2), int), snp.ones((2, 2), int)
+    >>> x = snp.array([[1, 2], [3, 4]])
+    >>> starts, places = snp.array([[0, 1]] * 2), snp.array([[0] * 2, [1] * 2])
     >>> sagax.vmap(lambda *a: lax.ragged_all_to_all(*a, axis_name="i"), axis_name="i")(
     ...     x, one, starts, ones, places, ones)
     Array([[1, 3],

@@ -35,7 +35,6 @@ class ShapedArray:
     holds, inside `shard_map`, the names of the mesh axes along which devices may have different values.
 
     >>> from sagax.core import ShapedArray
-    >>> import numpy as np
     >>> ShapedArray((3,), np.float32) is ShapedArray((3,), np.float32)
     True
     """

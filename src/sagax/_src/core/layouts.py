@@ -67,8 +67,7 @@ class Layout(_Record):
 class Format(_Record):
     """A layout in memory and a sharding; None: any.
 
-    >>> import sagax.numpy as np
-    >>> np.ones((2, 3)).format.layout.major_to_minor
+    >>> snp.ones((2, 3)).format.layout.major_to_minor
     (0, 1)
     """
 

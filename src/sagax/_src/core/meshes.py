@@ -348,7 +348,6 @@ class Mesh(_Axes):
     `with mesh:` makes it the mesh that a bare `PartitionSpec` refers to; `sagax.set_mesh` does so
     too, and shows it to traced programs.
 
-    >>> import sagax
     >>> from sagax.sharding import Mesh
     >>> dict(Mesh(sagax.devices()[:1], ("x",)).shape)
     {'x': 1}

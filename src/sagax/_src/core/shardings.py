@@ -212,7 +212,6 @@ def _text(parts: tuple[int, ...], of_device: tuple[tuple[int, ...], ...]) -> str
 class SingleDeviceSharding(Sharding):
     """All of the array on one device.
 
-    >>> import sagax
     >>> from sagax.sharding import SingleDeviceSharding
     >>> SingleDeviceSharding(sagax.devices()[0]).num_devices
     1
@@ -271,7 +270,6 @@ class NamedSharding(Sharding):
     Raises:
       ValueError: the specification names an axis that the mesh does not have, or one twice.
 
-    >>> import sagax
     >>> from sagax.sharding import Mesh, NamedSharding, PartitionSpec as P
     >>> mesh = Mesh(sagax.devices()[:1], ("x",))
     >>> NamedSharding(mesh, P("x")).shard_shape((8, 3))

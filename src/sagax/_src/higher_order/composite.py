@@ -71,7 +71,6 @@ def composite(decomposition: Callable, name: str, version: int = 0) -> Callable:
     Raises ArgumentValueError for other names, ArgumentError for attributes of a kind that programs do
     not have.
 
-    >>> import sagax
     >>> tangent = sagax.lax.composite(lambda x: sagax.lax.sin(x) / sagax.lax.cos(x), "my.tangent")
     >>> round(float(tangent(1.0)), 4)
     1.5574

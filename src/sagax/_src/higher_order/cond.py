@@ -332,7 +332,6 @@ def cond(
     Raises:
       TypeError: `pred` is no scalar, or the results differ; the message names the leaf.
 
-    >>> import sagax
     >>> int(sagax.lax.cond(True, lambda x: x + 1, lambda x: x - 1, 3))
     4
     """
@@ -414,7 +413,6 @@ def switch(
       TypeError: `index` is no integer of shape (), or the results differ; the message names the leaf.
       ValueError: there are no branches.
 
-    >>> import sagax
     >>> int(sagax.lax.switch(1, [lambda x: x, lambda x: x * 10], 4))
     40
     """

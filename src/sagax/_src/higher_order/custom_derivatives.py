@@ -237,7 +237,6 @@ class custom_jvp(_Custom):
     Args:
       nondiff_argnums: arguments that are not differentiated; the rule gets them first.
 
-    >>> import sagax, sagax.numpy as np
     >>> @sagax.custom_jvp
     ... def f(x):
     ...     return x ** 2
@@ -393,7 +392,6 @@ class custom_vjp(_Custom):
     tuple with a cotangent (or None for zero) for each argument. Arguments in `nondiff_argnums` are given to
     `bwd` first.
 
-    >>> import sagax
     >>> @sagax.custom_vjp
     ... def f(x):
     ...     return x * x

@@ -125,8 +125,6 @@ def custom_root(
     Raises:
       TypeError: the functions do not return what `initial_guess` is; the message names the leaf.
 
-    >>> import sagax
-    >>> from sagax import lax
     >>> def square_root(a):
     ...     newton = lambda f, x: lax.fori_loop(0, 8, lambda _, x: x - f(x) / (2 * x), x)
     ...     return lax.custom_root(lambda x: x * x - a, 1.0, newton, lambda g, y: y / g(1.0))
@@ -403,11 +401,9 @@ def custom_linear_solve(
       ValueError: the functions do not return what `b` is; the message names the leaf.
       TypeError: in reverse mode without `transpose_solve`.
 
-    >>> import sagax, sagax.numpy as np
-    >>> from sagax import lax
-    >>> d = np.array([2.0, 4.0])
+    >>> d = snp.array([2.0, 4.0])
     >>> solution = lambda d: lax.custom_linear_solve(
-    ...     lambda x: d * x, np.ones(2), lambda _, b: b / d, symmetric=True)
+    ...     lambda x: d * x, snp.ones(2), lambda _, b: b / d, symmetric=True)
     >>> sagax.grad(lambda d: solution(d).sum())(d)
     Array([-0.25  , -0.0625], dtype=float32)
     """

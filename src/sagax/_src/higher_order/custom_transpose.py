@@ -177,7 +177,6 @@ def linear_call(
     Raises:
       TypeError: `fun_transpose` does not return what `linear_args` is; the message names the leaf.
 
-    >>> import sagax
     >>> from sagax.custom_derivatives import linear_call
     >>> half = lambda x: linear_call(lambda r, x: x / r, lambda r, ct: ct / r, 2.0, x)
     >>> float(half(3.0)), float(sagax.grad(half)(3.0))
@@ -201,7 +200,6 @@ class custom_transpose:
       AttributeError: called before the rule was set.
       TypeError: the rule does not return what `linear_args` is, or `fun` not what `out_types` says; names the leaf.
 
-    >>> import sagax
     >>> @sagax.custom_transpose.custom_transpose
     ... def divide(r, x):
     ...     return x / r

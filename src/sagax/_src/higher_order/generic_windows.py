@@ -231,8 +231,6 @@ def reduce_window(
     Raises ShapeError where sizes, strides or dilations do not fit the operand, TreeError where the
     trees of operand, initial values and results differ.
 
-    >>> from sagax import lax
-    >>> import numpy as np
     >>> lax.reduce_window(np.array([1, 3, 2, 4]), 1, lax.mul, (2,))
     Array([3, 6, 8], dtype=int32)
     """

@@ -38,8 +38,7 @@ def map(f: Callable, xs: Any, *, batch_size: int | None = None) -> Any:
     Takes the memory of one example, where `vmap` takes that of all; `batch_size` sets how many are
     done at once.
 
-    >>> import sagax, sagax.numpy as np
-    >>> sagax.lax.map(lambda x: x * x, np.arange(4))
+    >>> sagax.lax.map(lambda x: x * x, snp.arange(4))
     Array([0, 1, 4, 9], dtype=int32)
     """
     check_function(f, "lax.map: f argument should be a callable.", "map", "f")
@@ -109,8 +108,7 @@ def associative_scan(fn: Callable, elems: Any, reverse: bool = False, axis: int 
     `fn(a, b)` combines two pytrees like `elems` whose arrays hold several elements along `axis`. With `reverse`
     all suffixes, from the end.
 
-    >>> import sagax, sagax.numpy as np
-    >>> sagax.lax.associative_scan(np.add, np.arange(5))
+    >>> sagax.lax.associative_scan(snp.add, snp.arange(5))
     Array([ 0,  1,  3,  6, 10], dtype=int32)
     """
     check_function(

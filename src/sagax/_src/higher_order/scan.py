@@ -549,8 +549,7 @@ def scan(
       TypeError: the carry changes its structure or type; the message names the leaf.
       ValueError: leading sizes differ.
 
-    >>> import sagax, sagax.numpy as np
-    >>> total, partial = sagax.lax.scan(lambda c, x: (c + x, c), np.int32(0), np.arange(4))
+    >>> total, partial = sagax.lax.scan(lambda c, x: (c + x, c), snp.int32(0), snp.arange(4))
     >>> int(total), partial
     (6, Array([0, 0, 1, 3], dtype=int32))
     """

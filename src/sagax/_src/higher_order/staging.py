@@ -16,7 +16,6 @@ def stage(x: Any, /) -> Any:
 
     Raises NotAnArrayError for what is no array or number.
 
-    >>> from sagax import lax
     >>> lax.stage(2)
     Array(2, dtype=int32, weak_type=True)
     """

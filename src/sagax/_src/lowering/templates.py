@@ -15,6 +15,8 @@ from typing import Any
 
 import numpy as np
 
+__all__ = ["Template", "signature", "template"]
+
 # a value; or what must not be mixed up with what `%` formatting replaces, or stands for the location
 _NAME = re.compile(r"%([A-Za-z]*)(\d+)(#\d+)?|[%\0]")
 _PLAIN = (int, str, type(None), np.dtype, Enum)

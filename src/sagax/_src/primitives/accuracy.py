@@ -27,7 +27,6 @@ class Tolerance:
 
     At least one is positive, none is negative. Devices that have no choice ignore it.
 
-    >>> from sagax import lax
     >>> lax.Tolerance(rtol=1e-5)
     Tolerance(atol=0.0, rtol=1e-05, ulps=0)
     """

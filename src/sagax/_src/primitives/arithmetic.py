@@ -86,8 +86,6 @@ neg_p = elementwise(
 def neg(x: Any) -> Any:
     """-x, element by element; modulo the width for integers.
 
-    >>> from sagax import lax
-    >>> import numpy as np
     >>> lax.neg(np.array([1.0, -2.0]))
     Array([-1.,  2.], dtype=float32)
     """
@@ -113,8 +111,6 @@ add_p = elementwise(
 def add(x: Any, y: Any) -> Any:
     """x + y, element by element; modulo the width for integers.
 
-    >>> from sagax import lax
-    >>> import numpy as np
     >>> lax.add(np.array([1.0, 2.0]), 3.0)
     Array([4., 5.], dtype=float32)
     """
@@ -140,8 +136,6 @@ sub_p = elementwise(
 def sub(x: Any, y: Any) -> Any:
     """x - y, element by element; modulo the width for integers.
 
-    >>> from sagax import lax
-    >>> import numpy as np
     >>> lax.sub(np.array([1.0, 2.0]), 3.0)
     Array([-2., -1.], dtype=float32)
     """
@@ -169,8 +163,6 @@ def mul(x: Any, y: Any, *, out_dtype: Any = None) -> Any:
 
     With `out_dtype` the operands, which may then differ in dtype, are converted to it first.
 
-    >>> from sagax import lax
-    >>> import numpy as np
     >>> lax.mul(np.array([1.0, 2.0]), 3.0)
     Array([3., 6.], dtype=float32)
     """
@@ -207,8 +199,6 @@ mulhi_p = elementwise(
 def mulhi(x: Any, y: Any) -> Any:
     """The upper half of the bits of the product x * y, which has twice the width. Integers only.
 
-    >>> from sagax import lax
-    >>> import numpy as np
     >>> lax.mulhi(np.array([2**30, -1], np.int32), np.array([8, 1], np.int32))
     Array([ 2, -1], dtype=int32)
     """
@@ -275,8 +265,6 @@ def div(x: Any, y: Any) -> Any:
 
     An integer divided by zero gives -1, which is the greatest number where unsigned.
 
-    >>> from sagax import lax
-    >>> import numpy as np
     >>> lax.div(np.array([7.0, -7.0]), 2.0)
     Array([ 3.5, -3.5], dtype=float32)
     >>> lax.div(np.array([7, -7]), 2)
@@ -304,8 +292,6 @@ def rem(x: Any, y: Any) -> Any:
 
     Where `y` is zero it is NaN, for integers `x`. Real dtypes only.
 
-    >>> from sagax import lax
-    >>> import numpy as np
     >>> lax.rem(np.array([7, -7]), 3)
     Array([ 1, -1], dtype=int32)
     """
@@ -375,8 +361,6 @@ def max(x: Any, y: Any) -> Any:
 
     Complex numbers are ordered by their real parts, equal ones by their imaginary parts.
 
-    >>> from sagax import lax
-    >>> import numpy as np
     >>> lax.max(np.array([1.0, 5.0]), 3.0)
     Array([3., 5.], dtype=float32)
     """
@@ -388,8 +372,6 @@ def min(x: Any, y: Any) -> Any:
 
     Complex numbers are ordered by their real parts, equal ones by their imaginary parts.
 
-    >>> from sagax import lax
-    >>> import numpy as np
     >>> lax.min(np.array([1.0, 5.0]), 3.0)
     Array([1., 3.], dtype=float32)
     """
@@ -442,8 +424,6 @@ def abs(x: Any) -> Any:
 
     The least integer of a dtype is its own absolute value. The derivative at 0 is that of x >= 0.
 
-    >>> from sagax import lax
-    >>> import numpy as np
     >>> lax.abs(np.array([-3, 4]))
     Array([3, 4], dtype=int32)
     """
@@ -491,8 +471,6 @@ def _(b: Any, x: Any) -> Any:
 def sign(x: Any) -> Any:
     """-1, 0 or 1 by the sign of `x`, in its dtype; for complex `x` the number x / |x|, or 0.
 
-    >>> from sagax import lax
-    >>> import numpy as np
     >>> lax.sign(np.array([-3.0, 0.0, 4.0]))
     Array([-1.,  0.,  1.], dtype=float32)
     """
@@ -521,8 +499,6 @@ def _(b: Any, x: Any) -> Any:
 def square(x: Any) -> Any:
     """x * x, element by element.
 
-    >>> from sagax import lax
-    >>> import numpy as np
     >>> lax.square(np.array([2.0, -3.0]))
     Array([4., 9.], dtype=float32)
     """
@@ -600,8 +576,6 @@ def integer_pow(x: Any, y: int) -> Any:
 
     Negative powers take floating point or complex `x`. The power 0 is 1 everywhere.
 
-    >>> from sagax import lax
-    >>> import numpy as np
     >>> lax.integer_pow(np.array([2.0, -3.0]), 3)
     Array([  8., -27.], dtype=float32)
     """
@@ -621,8 +595,6 @@ def integer_pow(x: Any, y: int) -> Any:
 def reciprocal(x: Any) -> Any:
     """1 / x, element by element, for floating point and complex numbers.
 
-    >>> from sagax import lax
-    >>> import numpy as np
     >>> lax.reciprocal(np.array([2.0, -4.0]))
     Array([ 0.5 , -0.25], dtype=float32)
     """
@@ -675,8 +647,6 @@ def sqrt(x: Any, *, accuracy: Any = None) -> Any:
 
     `accuracy` (an AccuracyMode or a Tolerance) chooses among implementations, where there are any.
 
-    >>> from sagax import lax
-    >>> import numpy as np
     >>> lax.sqrt(np.array([4.0, 9.0]))
     Array([2., 3.], dtype=float32)
     """
@@ -686,8 +656,6 @@ def sqrt(x: Any, *, accuracy: Any = None) -> Any:
 def rsqrt(x: Any, *, accuracy: Any = None) -> Any:
     """1 / sqrt(x), element by element. `accuracy` as for `sqrt`.
 
-    >>> from sagax import lax
-    >>> import numpy as np
     >>> lax.rsqrt(np.array([4.0, 16.0]))
     Array([0.5 , 0.25], dtype=float32)
     """
@@ -697,8 +665,6 @@ def rsqrt(x: Any, *, accuracy: Any = None) -> Any:
 def cbrt(x: Any, *, accuracy: Any = None) -> Any:
     """The real cube roots of `x`, element by element. `accuracy` as for `sqrt`.
 
-    >>> from sagax import lax
-    >>> import numpy as np
     >>> lax.cbrt(np.array([8.0, -27.0]))
     Array([ 2., -3.], dtype=float32)
     """

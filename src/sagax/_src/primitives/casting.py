@@ -40,8 +40,6 @@ def bitcast_convert_type(operand: Any, new_dtype: Any) -> Any:
     first. A wider one consumes the last dimension, whose size must be the ratio of the widths.
     Booleans and complex numbers can only stay what they are.
 
-    >>> from sagax import lax
-    >>> import numpy as np
     >>> lax.bitcast_convert_type(np.float32([1, -2]), np.int32)
     Array([ 1065353216, -1073741824], dtype=int32)
     """
@@ -209,8 +207,6 @@ def reduce_precision(operand: Any, exponent_bits: int, mantissa_bits: int) -> An
     What is too great becomes infinite, what is too small for a normal number of that format zero.
     More bits than the dtype has change nothing.
 
-    >>> from sagax import lax
-    >>> import numpy as np
     >>> lax.reduce_precision(np.float32([1.23456, 1e6]), exponent_bits=5, mantissa_bits=2)
     Array([1.25,  inf], dtype=float32)
     """

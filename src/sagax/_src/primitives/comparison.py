@@ -119,8 +119,6 @@ def eq(x: Any, y: Any) -> Any:
     Operands have the same dtype and shapes that are equal up to sizes 1 and scalars. The result is
     boolean.
 
-    >>> from sagax import lax
-    >>> import numpy as np
     >>> lax.eq(np.array([1, 2, 3]), 2)
     Array([False,  True, False], dtype=bool)
     """
@@ -130,8 +128,6 @@ def eq(x: Any, y: Any) -> Any:
 def ne(x: Any, y: Any) -> Any:
     """Whether `x` differs from `y`, element by element; a NaN differs from everything.
 
-    >>> from sagax import lax
-    >>> import numpy as np
     >>> lax.ne(np.array([1, 2, 3]), 2)
     Array([ True, False,  True], dtype=bool)
     """
@@ -141,8 +137,6 @@ def ne(x: Any, y: Any) -> Any:
 def lt(x: Any, y: Any) -> Any:
     """Whether `x < y`, element by element; False where either is NaN. Real dtypes only.
 
-    >>> from sagax import lax
-    >>> import numpy as np
     >>> lax.lt(np.array([1, 2, 3]), 2)
     Array([ True, False, False], dtype=bool)
     """
@@ -152,8 +146,6 @@ def lt(x: Any, y: Any) -> Any:
 def le(x: Any, y: Any) -> Any:
     """Whether `x <= y`, element by element; False where either is NaN. Real dtypes only.
 
-    >>> from sagax import lax
-    >>> import numpy as np
     >>> lax.le(np.array([1, 2, 3]), 2)
     Array([ True,  True, False], dtype=bool)
     """
@@ -163,8 +155,6 @@ def le(x: Any, y: Any) -> Any:
 def gt(x: Any, y: Any) -> Any:
     """Whether `x > y`, element by element; False where either is NaN. Real dtypes only.
 
-    >>> from sagax import lax
-    >>> import numpy as np
     >>> lax.gt(np.array([1, 2, 3]), 2)
     Array([False, False,  True], dtype=bool)
     """
@@ -174,8 +164,6 @@ def gt(x: Any, y: Any) -> Any:
 def ge(x: Any, y: Any) -> Any:
     """Whether `x >= y`, element by element; False where either is NaN. Real dtypes only.
 
-    >>> from sagax import lax
-    >>> import numpy as np
     >>> lax.ge(np.array([1, 2, 3]), 2)
     Array([False,  True,  True], dtype=bool)
     """
@@ -203,8 +191,6 @@ is_finite_p = elementwise(
 def is_finite(x: Any) -> Any:
     """Whether `x` is neither infinite nor NaN, element by element. Floating point dtypes only.
 
-    >>> from sagax import lax
-    >>> import numpy as np
     >>> lax.is_finite(np.array([1.0, np.inf, np.nan]))
     Array([ True, False, False], dtype=bool)
     """

@@ -486,8 +486,6 @@ def conv_general_dilated(
     Raises errors that name the axis or the letter that does not fit: ArgumentError for dimension
     numbers, ArgumentValueError for features and groups, DtypeError for dtypes.
 
-    >>> from sagax import lax
-    >>> import numpy as np
     >>> image, kernel = np.ones((1, 8, 8, 3)), np.ones((3, 3, 3, 4))
     >>> layout = ('NHWC', 'HWIO', 'NHWC')
     >>> lax.conv_general_dilated(image, kernel, (2, 2), 'SAME', dimension_numbers=layout).shape
@@ -577,8 +575,6 @@ def conv(
 
     `conv_general_dilated` in its default layout; see there for the arguments and errors.
 
-    >>> from sagax import lax
-    >>> import numpy as np
     >>> lax.conv(np.arange(5.0).reshape(1, 1, 5), np.array([[[1.0, -1.0]]]), (1,), 'VALID')
     Array([[[-1., -1., -1., -1.]]], dtype=float32)
     """
@@ -606,8 +602,6 @@ def conv_with_general_padding(
 
     `conv_general_dilated` in its default layout; see there for the arguments and errors.
 
-    >>> from sagax import lax
-    >>> import numpy as np
     >>> x, y = np.ones((1, 1, 3)), np.ones((1, 1, 2))
     >>> lax.conv_with_general_padding(x, y, (1,), [(1, 1)], (2,), None)
     Array([[[1., 1., 1., 1., 1., 1.]]], dtype=float32)
@@ -636,7 +630,6 @@ def conv_shape_tuple(
 ) -> tuple[int, ...]:
     """The shape of a convolution in its default layout.
 
-    >>> from sagax import lax
     >>> lax.conv_shape_tuple((2, 4, 8), (6, 4, 3), (2,), 'SAME')
     (2, 6, 4)
     """
@@ -655,7 +648,6 @@ def conv_general_shape_tuple(
 ) -> tuple[int, ...]:
     """The shape of a convolution in any layout.
 
-    >>> from sagax import lax
     >>> layout = ('NWC', 'WIO', 'NWC')
     >>> lax.conv_general_shape_tuple((2, 8, 4), (3, 4, 6), (2,), 'SAME', layout)
     (2, 4, 6)

@@ -56,8 +56,6 @@ def conv_transpose(
     With `transpose_kernel` and `use_consistent_padding` it is the derivative of that convolution
     with respect to its input.
 
-    >>> from sagax import lax
-    >>> import numpy as np
     >>> lax.conv_transpose(np.ones((1, 4, 4, 3)), np.ones((3, 3, 3, 2)), (2, 2), 'SAME').shape
     (1, 8, 8, 2)
     """
@@ -152,8 +150,6 @@ def conv_general_dilated_patches(
     times the elements of a patch, the latter changing fastest. Elements are moved, never computed
     with, so `precision` plays no part and infinities stay what they are.
 
-    >>> from sagax import lax
-    >>> import numpy as np
     >>> lax.conv_general_dilated_patches(np.arange(4.0).reshape(1, 1, 4), (2,), (1,), 'VALID')
     Array([[[0., 1., 2.],
             [1., 2., 3.]]], dtype=float32)
@@ -219,8 +215,6 @@ def conv_general_dilated_local(
     its input features are those of `conv_general_dilated_patches`: features of `lhs` times the
     elements of a kernel.
 
-    >>> from sagax import lax
-    >>> import numpy as np
     >>> x, y = np.ones((1, 1, 4)), np.arange(6.0).reshape(1, 2, 3)
     >>> lax.conv_general_dilated_local(x, y, (1,), 'VALID', (2,))
     Array([[[3., 5., 7.]]], dtype=float32)
@@ -262,7 +256,6 @@ def conv_transpose_shape_tuple(
 ) -> tuple[int, ...]:
     """The shape of `conv_transpose`.
 
-    >>> from sagax import lax
     >>> layout = ('NWC', 'WIO', 'NWC')
     >>> lax.conv_transpose_shape_tuple((2, 8, 4), (3, 4, 6), (2,), 'SAME', layout)
     (2, 16, 6)

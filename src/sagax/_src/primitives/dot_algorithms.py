@@ -39,7 +39,6 @@ class DotAlgorithm(NamedTuple):
     What a device has no such algorithm for is an error when the program is compiled; the CPU takes the
     ones of `DotAlgorithmPreset` marked so there. The fields are those of StableHLO's `dot_algorithm`.
 
-    >>> from sagax import lax
     >>> lax.DotAlgorithm("float16", "float16", "float32").num_primitive_operations
     1
     """
@@ -82,8 +81,6 @@ class DotAlgorithmPreset(enum.Enum):
     `preferred_element_type`. On the CPU DEFAULT, F16_F16_F16, BF16_BF16_F32, BF16_BF16_F32_X3,
     BF16_BF16_F32_X6, F32_F32_F32 and F64_F64_F64 are accepted.
 
-    >>> import numpy as np
-    >>> from sagax import lax
     >>> x = np.ones((2, 2), np.float32)
     >>> lax.dot(x, x, precision=lax.DotAlgorithmPreset.F32_F32_F32).dtype
     dtype('float32')

@@ -58,8 +58,6 @@ def fft(x: Any, fft_type: FftType | str, fft_lengths: Sequence[int]) -> Any:
 
     Raises ArgumentValueError where type, lengths or dtype do not fit.
 
-    >>> from sagax import lax
-    >>> import numpy as np
     >>> lax.fft(np.array([1.0, 2.0, 3.0, 4.0]), lax.FftType.RFFT, (4,))
     Array([10.+0.j, -2.+2.j, -2.+0.j], dtype=complex64)
     """

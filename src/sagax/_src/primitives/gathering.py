@@ -98,7 +98,6 @@ class GatherDimensionNumbers(_Fields):
     without the last. Dimension `operand_batching_dims[i]` of the operand goes along with dimension
     `start_indices_batching_dims[i]` of the indices.
 
-    >>> from sagax import lax
     >>> lax.GatherDimensionNumbers((1,), (0,), (0,)).start_index_map
     (0,)
     """
@@ -334,8 +333,6 @@ def gather(
     a number known while tracing; by default NaN for inexact dtypes, the least value of signed ones,
     the greatest of unsigned ones, and True. `unique_indices` and `indices_are_sorted` are promises.
 
-    >>> from sagax import lax
-    >>> import numpy as np
     >>> rows = lax.GatherDimensionNumbers((1,), (0,), (0,))
     >>> lax.gather(np.arange(6).reshape(3, 2), np.array([[2], [0]]), rows, (1, 2))
     Array([[4, 5],
@@ -660,8 +657,6 @@ def index_take(src: Any, idxs: Sequence[Any], axes: Sequence[int]) -> Any:
     `idxs` holds an array of shape (n,) for each axis. Indices count modulo the size of their axis.
     The result has the shape (n, ...) with the sizes of the other axes.
 
-    >>> from sagax import lax
-    >>> import numpy as np
     >>> lax.index_take(np.arange(6).reshape(2, 3), (np.array([0, 1]), np.array([2, -1])), (0, 1))
     Array([2, 5], dtype=int32)
     """

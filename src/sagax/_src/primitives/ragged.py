@@ -331,8 +331,6 @@ def ragged_dot_general(
     Raises ShapeError where sizes differ, ArgumentError where dimension numbers do not fit, and
     UnsupportedError for a `group_offset`.
 
-    >>> import numpy as np
-    >>> from sagax import lax
     >>> numbers = lax.RaggedDotDimensionNumbers((((1,), (0,)), ((), ())), [1], [])
     >>> x = np.ones((1, 3), np.float32)
     >>> lax.ragged_dot_general(x, x.T, np.array([1, 2]), numbers).ravel()
@@ -378,8 +376,6 @@ def ragged_dot(
     `lhs` has shape (m, k), `rhs` (g, k, n) and `group_sizes`, integers, (g,); the result (m, n). Rows
     beyond the last group give zeros. Arguments and errors are those of `ragged_dot_general`.
 
-    >>> import numpy as np
-    >>> from sagax import lax
     >>> experts = np.array([[[1.0]], [[10.0]]], np.float32)
     >>> lax.ragged_dot(np.ones((3, 1), np.float32), experts, np.array([1, 2])).ravel()
     Array([ 1., 10., 10.], dtype=float32)
@@ -533,8 +529,6 @@ def scaled_dot(
     Raises ShapeError where a scale does not fit. It is computed as written; formats for microscaling
     are float8_e4m3fn for operands and float8_e8m0fnu for scales.
 
-    >>> import numpy as np
-    >>> from sagax import lax
     >>> x, twice = np.ones((1, 4), np.float32), np.full((1, 2), 2.0, np.float32)
     >>> float(lax.scaled_dot(x, x.T, lhs_scale=twice)[0, 0])
     8.0

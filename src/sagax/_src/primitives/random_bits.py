@@ -369,8 +369,6 @@ def rng_bit_generator(
     `key` is uint32[4] or, as the algorithm wants it, uint64[2] (uint64[3] for PHILOX). The bits may
     differ between devices and versions of the engine; they are divided as `out_sharding` says.
 
-    >>> from sagax import lax
-    >>> import numpy as np
     >>> lax.rng_bit_generator(np.zeros(4, np.uint32), (3,))[1].dtype
     dtype('uint32')
     """
@@ -463,8 +461,6 @@ def rng_uniform(a: Any, b: Any, shape: Sequence[int]) -> Any:
     `a` and `b` are scalars of the dtype of the result. Use `sagax.random` for numbers that follow
     from a key.
 
-    >>> from sagax import lax
-    >>> import numpy as np
     >>> lax.rng_uniform(np.float32(0), np.float32(1), (3,)).shape
     (3,)
     """

@@ -479,8 +479,6 @@ def reduce(
     associative, and `init_values` its neutral element. Recognised sums, products, extrema and logical
     operations become the primitives of that name.
 
-    >>> from sagax import lax
-    >>> import numpy as np
     >>> lax.reduce(np.arange(5), 0, lax.add, (0,))
     Array(10, dtype=int32)
     """
@@ -636,8 +634,6 @@ reduce_xor = _public(
 def argmax(operand: Any, axis: int, index_dtype: Any) -> Any:
     """The position of the greatest element along `axis`: the first of several, and of NaN before any.
 
-    >>> from sagax import lax
-    >>> import numpy as np
     >>> int(lax.argmax(np.array([1.0, 3.0, 3.0]), 0, np.int32))
     1
     """
@@ -650,8 +646,6 @@ def argmax(operand: Any, axis: int, index_dtype: Any) -> Any:
 def argmin(operand: Any, axis: int, index_dtype: Any) -> Any:
     """The position of the least element along `axis`: the first of several, and of NaN before any.
 
-    >>> from sagax import lax
-    >>> import numpy as np
     >>> int(lax.argmin(np.array([3.0, 1.0, 1.0]), 0, np.int32))
     1
     """

@@ -62,8 +62,6 @@ ceil_p = elementwise(
 def floor(x: Any) -> Any:
     """The greatest integers not above `x`, in the floating point dtype of `x`.
 
-    >>> from sagax import lax
-    >>> import numpy as np
     >>> lax.floor(np.array([1.5, -1.5]))
     Array([ 1., -2.], dtype=float32)
     """
@@ -73,8 +71,6 @@ def floor(x: Any) -> Any:
 def ceil(x: Any) -> Any:
     """The least integers not below `x`, in the floating point dtype of `x`.
 
-    >>> from sagax import lax
-    >>> import numpy as np
     >>> lax.ceil(np.array([1.5, -1.5]))
     Array([ 2., -1.], dtype=float32)
     """
@@ -115,8 +111,6 @@ def round(x: Any, rounding_method: RoundingMethod = RoundingMethod.AWAY_FROM_ZER
 
     Halves are rounded away from zero, or with TO_NEAREST_EVEN to the even neighbour.
 
-    >>> from sagax import lax
-    >>> import numpy as np
     >>> lax.round(np.array([1.4, 2.5, -2.5]))
     Array([ 1.,  3., -3.], dtype=float32)
     >>> lax.round(np.array([1.4, 2.5, -2.5]), lax.RoundingMethod.TO_NEAREST_EVEN)
@@ -183,8 +177,6 @@ nextafter_p = elementwise(
 def nextafter(x1: Any, x2: Any) -> Any:
     """The floating point numbers next to `x1` in the direction of `x2`; `x2` where they are equal.
 
-    >>> from sagax import lax
-    >>> import numpy as np
     >>> lax.nextafter(np.float32([1, 1]), np.float32([2, 0]))
     Array([1.0000001 , 0.99999994], dtype=float32)
     """

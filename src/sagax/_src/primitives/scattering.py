@@ -65,7 +65,6 @@ class ScatterDimensionNumbers(_Fields):
     of the updates are those of the indices without the last. Dimension `operand_batching_dims[i]`
     of the operand goes along with dimension `scatter_indices_batching_dims[i]` of the indices.
 
-    >>> from sagax import lax
     >>> rows = lax.ScatterDimensionNumbers((1,), (0,), (0,))
     >>> rows.update_window_dims
     (1,)
@@ -496,8 +495,6 @@ def scatter_add(
     that do not lie inside of the operand: they are dropped by default. `indices_are_sorted` and
     `unique_indices` are promises.
 
-    >>> from sagax import lax
-    >>> import numpy as np
     >>> places = lax.ScatterDimensionNumbers((), (0,), (0,))
     >>> lax.scatter_add(np.full(3, 9), np.array([[0], [2], [2]]), np.array([5, 6, 7]), places)
     Array([14,  9, 22], dtype=int32)
@@ -527,8 +524,6 @@ def scatter_sub(
 
     See `scatter_add`.
 
-    >>> from sagax import lax
-    >>> import numpy as np
     >>> places = lax.ScatterDimensionNumbers((), (0,), (0,))
     >>> lax.scatter_sub(np.full(3, 9), np.array([[0], [2]]), np.array([5, 6]), places)
     Array([4, 9, 3], dtype=int32)
@@ -599,8 +594,6 @@ def scatter_mul(
 
     See `scatter_add`. The derivative with respect to the updates needs `unique_indices`.
 
-    >>> from sagax import lax
-    >>> import numpy as np
     >>> places = lax.ScatterDimensionNumbers((), (0,), (0,))
     >>> lax.scatter_mul(np.full(3, 2), np.array([[0], [2], [2]]), np.array([5, 6, 7]), places)
     Array([10,  2, 84], dtype=int32)
@@ -675,8 +668,6 @@ def scatter_min(
 
     Elsewhere the operand stays. NaN wins. See `scatter_add`.
 
-    >>> from sagax import lax
-    >>> import numpy as np
     >>> places = lax.ScatterDimensionNumbers((), (0,), (0,))
     >>> lax.scatter_min(np.full(3, 6), np.array([[0], [2]]), np.array([5, 7]), places)
     Array([5, 6, 6], dtype=int32)
@@ -706,8 +697,6 @@ def scatter_max(
 
     Elsewhere the operand stays. NaN wins. See `scatter_add`.
 
-    >>> from sagax import lax
-    >>> import numpy as np
     >>> places = lax.ScatterDimensionNumbers((), (0,), (0,))
     >>> lax.scatter_max(np.full(3, 6), np.array([[0], [2]]), np.array([5, 7]), places)
     Array([6, 6, 7], dtype=int32)
@@ -791,8 +780,6 @@ def scatter(
     that do not lie inside of the operand: they are dropped by default. `indices_are_sorted` and
     `unique_indices` are promises.
 
-    >>> from sagax import lax
-    >>> import numpy as np
     >>> places = lax.ScatterDimensionNumbers((), (0,), (0,))
     >>> lax.scatter(np.zeros(3, np.int32), np.array([[0], [2]]), np.array([5, 6]), places)
     Array([5, 0, 6], dtype=int32)
@@ -847,8 +834,6 @@ def scatter_apply(
     `func` maps a scalar to a scalar of the same dtype, and is applied as often as a place is named.
     `update_shape` is the shape that an array of updates would have. There is no derivative.
 
-    >>> from sagax import lax
-    >>> import numpy as np
     >>> places = lax.ScatterDimensionNumbers((), (0,), (0,))
     >>> where = np.array([[0], [2]])
     >>> lax.scatter_apply(np.array([1, 2, 3]), where, lax.neg, places, update_shape=(2,))

@@ -44,8 +44,6 @@ def select_n(which: Any, *cases: Any) -> Any:
     integer; numbers out of range choose the first or the last case. It is a scalar or has the shape
     of the cases, all of which agree in shape and dtype.
 
-    >>> from sagax import lax
-    >>> import numpy as np
     >>> lax.select_n(np.array([0, 2, 1]), np.zeros(3), np.ones(3), np.full(3, 2.0))
     Array([0., 2., 1.], dtype=float32)
     """
@@ -202,8 +200,6 @@ def select(pred: Any, on_true: Any, on_false: Any) -> Any:
 
     `pred` is boolean, a scalar or of the shape of the two others, which agree in shape and dtype.
 
-    >>> from sagax import lax
-    >>> import numpy as np
     >>> lax.select(np.array([True, False]), np.array([1, 2]), np.array([-1, -2]))
     Array([ 1, -2], dtype=int32)
     """
@@ -352,8 +348,6 @@ def clamp(min: Any, x: Any, max: Any) -> Any:
 
     The bounds are scalars or have the shape of `x`. Where they contradict, the result is `max`.
 
-    >>> from sagax import lax
-    >>> import numpy as np
     >>> lax.clamp(0, np.array([-3, 1, 9]), 5)
     Array([0, 1, 5], dtype=int32)
     """

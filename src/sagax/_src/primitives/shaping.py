@@ -103,8 +103,6 @@ def concatenate(operands: Sequence[Any], dimension: int) -> Any:
 
     They have the same dtype, the same number of dimensions, and the same sizes in all others.
 
-    >>> from sagax import lax
-    >>> import numpy as np
     >>> lax.concatenate([np.arange(2), np.arange(3)], 0)
     Array([0, 1, 0, 1, 2], dtype=int32)
     """
@@ -232,8 +230,6 @@ def split(operand: Any, sizes: Sequence[dims.Size], axis: int = 0) -> Sequence[A
 
     The sizes add up to the size of the operand along that axis.
 
-    >>> from sagax import lax
-    >>> import numpy as np
     >>> lax.split(np.arange(5), (2, 3))
     [Array([0, 1], dtype=int32), Array([2, 3, 4], dtype=int32)]
     """
@@ -328,8 +324,6 @@ stack_p = Primitive("stack", family=JOINING, mask_rule=mask_all, multilinear=Tru
 def stack(operands: Sequence[Any], axis: int = 0) -> Any:
     """The operands, all of one shape and dtype, along a new dimension `axis` of the result.
 
-    >>> from sagax import lax
-    >>> import numpy as np
     >>> lax.stack([np.arange(2), np.arange(2)], axis=1)
     Array([[0, 0],
            [1, 1]], dtype=int32)
@@ -416,8 +410,6 @@ unstack_p.mask_rule = mask_beside("axis")
 def unstack(x: Any, axis: int = 0) -> tuple:
     """The slices of `x` along `axis`, each without that dimension; a tuple.
 
-    >>> from sagax import lax
-    >>> import numpy as np
     >>> lax.unstack(np.arange(4).reshape(2, 2), axis=1)
     (Array([0, 2], dtype=int32), Array([1, 3], dtype=int32))
     """
@@ -490,8 +482,6 @@ tile_p = Primitive("tile", family=MOVEMENT, multilinear=True, exact=True)
 def tile(operand: Any, reps: Sequence[dims.Size]) -> Any:
     """`operand` repeated `reps[i]` times along each dimension i.
 
-    >>> from sagax import lax
-    >>> import numpy as np
     >>> lax.tile(np.arange(3), (2,))
     Array([0, 1, 2, 0, 1, 2], dtype=int32)
     """
@@ -559,8 +549,6 @@ rev_p.shard_rule, rev_p.mask_rule = shard_as_first, mask_beside("dimensions")
 def rev(operand: Any, dimensions: Sequence[int]) -> Any:
     """`operand` with the order of its elements reversed along the given dimensions.
 
-    >>> from sagax import lax
-    >>> import numpy as np
     >>> lax.rev(np.arange(3), (0,))
     Array([2, 1, 0], dtype=int32)
     """
@@ -629,8 +617,6 @@ iota_p = Primitive("iota", family=WHOLE, cost=0, rounds=False, creates_nan=False
 def iota(dtype: Any, size: int) -> Any:
     """The numbers 0, 1, ..., size - 1 as an array of `dtype` (integer, floating point or complex).
 
-    >>> from sagax import lax
-    >>> import numpy as np
     >>> lax.iota(np.float32, 3)
     Array([0., 1., 2.], dtype=float32)
     """
@@ -642,8 +628,6 @@ def broadcasted_iota(
 ) -> Any:
     """An array of `shape` whose elements are their index along `dimension`.
 
-    >>> from sagax import lax
-    >>> import numpy as np
     >>> lax.broadcasted_iota(np.int32, (2, 3), 1)
     Array([[0, 1, 2],
            [0, 1, 2]], dtype=int32)
@@ -760,7 +744,6 @@ dim_as_value_p.samples = [Sample(dim=5)]
 def full(shape: Sequence[int], fill_value: Any, dtype: Any = None, *, sharding: Any = None) -> Any:
     """An array of `shape` whose every element is the scalar `fill_value`, of `dtype` (None: its).
 
-    >>> from sagax import lax
     >>> lax.full((2, 2), 7.0)
     Array([[7., 7.],
            [7., 7.]], dtype=float32, weak_type=True)
@@ -818,8 +801,6 @@ def full_like(
 
     `x` may be anything that has a shape and a dtype; `dtype` and `shape` replace them.
 
-    >>> from sagax import lax
-    >>> import numpy as np
     >>> lax.full_like(np.arange(3), 7)
     Array([7, 7, 7], dtype=int32)
     """
@@ -849,7 +830,6 @@ def empty(shape: Sequence[int], dtype: Any, *, out_sharding: Any = None) -> Any:
 
     It holds zeros, so that a program that reads it by mistake does the same each time.
 
-    >>> from sagax import lax
     >>> lax.empty((2, 3), "float32").shape
     (2, 3)
     """
@@ -864,7 +844,6 @@ def broadcast_shapes(*shapes: Any) -> tuple:
 
     Raises a ValueError when they do not fit together.
 
-    >>> from sagax import lax
     >>> lax.broadcast_shapes((3, 1), (4,), ())
     (3, 4)
     """
@@ -889,8 +868,6 @@ def broadcast_shapes(*shapes: Any) -> tuple:
 def broadcast_to_rank(x: Any, rank: int) -> Any:
     """`x` with new leading dimensions of size 1, so that it has `rank` dimensions.
 
-    >>> from sagax import lax
-    >>> import numpy as np
     >>> lax.broadcast_to_rank(np.ones(3), 3).shape
     (1, 1, 3)
     """
@@ -910,8 +887,6 @@ def broadcast_to_rank(x: Any, rank: int) -> Any:
 def broadcast_like(arr: Any, like_arr: Any) -> Any:
     """`arr` broadcast to the shape of `like_arr`, by NumPy's rules; it keeps its dtype.
 
-    >>> from sagax import lax
-    >>> import numpy as np
     >>> lax.broadcast_like(np.arange(2), np.ones((2, 2)))
     Array([[0, 1],
            [0, 1]], dtype=int32)
@@ -932,8 +907,6 @@ def collapse(operand: Any, start_dimension: int, stop_dimension: int | None = No
 
     Both count as in a Python slice. An empty range gives a new dimension of size 1 there.
 
-    >>> from sagax import lax
-    >>> import numpy as np
     >>> lax.collapse(np.ones((2, 3, 4)), 1).shape
     (2, 12)
     """

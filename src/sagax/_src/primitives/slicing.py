@@ -74,8 +74,6 @@ def slice(
 
     One entry for each dimension; they are inside of the operand and do not count from the end.
 
-    >>> from sagax import lax
-    >>> import numpy as np
     >>> lax.slice(np.arange(12).reshape(3, 4), (0, 1), (2, 4), (1, 2))
     Array([[1, 3],
            [5, 7]], dtype=int32)
@@ -212,8 +210,6 @@ def slice_in_dim(
 
     Negative indices count from the end. Unlike in Python nothing is cut to the size of the operand.
 
-    >>> from sagax import lax
-    >>> import numpy as np
     >>> lax.slice_in_dim(np.arange(5), 1, -1, 2)
     Array([1, 3], dtype=int32)
     """
@@ -236,8 +232,6 @@ def index_in_dim(operand: Any, index: int, axis: int = 0, keepdims: bool = True)
 
     A negative index counts from the end. Raises IndexError when it is out of bounds.
 
-    >>> from sagax import lax
-    >>> import numpy as np
     >>> lax.index_in_dim(np.arange(6).reshape(2, 3), -1, keepdims=False)
     Array([3, 4, 5], dtype=int32)
     """
@@ -285,8 +279,6 @@ def pad(operand: Any, padding_value: Any, padding_config: Sequence[tuple[int, in
     and between neighbours. Interior padding comes first; a negative low or high then removes
     elements.
 
-    >>> from sagax import lax
-    >>> import numpy as np
     >>> lax.pad(np.array([1, 2, 3]), np.int32(0), [(2, -1, 1)])
     Array([0, 0, 1, 0, 2, 0], dtype=int32)
     """
@@ -578,8 +570,6 @@ def dynamic_slice(
     (unless `allow_negative_indices` is False, for all or for each dimension). A start from which
     the part would not fit is moved to the closest one from which it does.
 
-    >>> from sagax import lax
-    >>> import numpy as np
     >>> lax.dynamic_slice(np.arange(5), (3,), (2,))
     Array([3, 4], dtype=int32)
     """
@@ -744,8 +734,6 @@ def dynamic_update_slice(
     The indices are as in `dynamic_slice`: an update that would not fit there is moved to where it
     does.
 
-    >>> from sagax import lax
-    >>> import numpy as np
     >>> lax.dynamic_update_slice(np.zeros(4, np.int32), np.array([7, 8]), (1,))
     Array([0, 7, 8, 0], dtype=int32)
     """
@@ -876,8 +864,6 @@ def dynamic_slice_in_dim(
 
     See `dynamic_slice` for what becomes of a start that is negative or too large.
 
-    >>> from sagax import lax
-    >>> import numpy as np
     >>> lax.dynamic_slice_in_dim(np.arange(5), 1, 3)
     Array([1, 2, 3], dtype=int32)
     """
@@ -899,8 +885,6 @@ def dynamic_index_in_dim(
 
     See `dynamic_slice` for what becomes of an index that is negative or too large.
 
-    >>> from sagax import lax
-    >>> import numpy as np
     >>> lax.dynamic_index_in_dim(np.arange(6).reshape(2, 3), 1, keepdims=False)
     Array([3, 4, 5], dtype=int32)
     """
@@ -922,8 +906,6 @@ def dynamic_update_slice_in_dim(
 
     See `dynamic_slice` for what becomes of a start that is negative or too large.
 
-    >>> from sagax import lax
-    >>> import numpy as np
     >>> lax.dynamic_update_slice_in_dim(np.zeros(4, np.int32), np.array([7, 8]), 1, axis=0)
     Array([0, 7, 8, 0], dtype=int32)
     """
@@ -946,8 +928,6 @@ def dynamic_update_index_in_dim(
     The update has size 1 along the axis, or lacks it. See `dynamic_slice` for what becomes of an
     index that is negative or too large.
 
-    >>> from sagax import lax
-    >>> import numpy as np
     >>> lax.dynamic_update_index_in_dim(np.zeros((2, 2), np.int32), np.array([7, 8]), 1, axis=0)
     Array([[0, 0],
            [7, 8]], dtype=int32)

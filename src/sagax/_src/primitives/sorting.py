@@ -199,8 +199,6 @@ def sort(operand: Any, dimension: int = -1, is_stable: bool = True, num_keys: in
 
     NaN comes last, zeros of both signs are equal, complex numbers are ordered by real part first.
 
-    >>> from sagax import lax
-    >>> import numpy as np
     >>> lax.sort(np.array([3, 1, 2]))
     Array([1, 2, 3], dtype=int32)
     """
@@ -232,8 +230,6 @@ def sort_key_val(
 ) -> tuple[Any, Any]:
     """`keys` sorted along `dimension`, and `values` in the same order.
 
-    >>> from sagax import lax
-    >>> import numpy as np
     >>> lax.sort_key_val(np.array([2, 1]), np.array([5, 6]))[1]
     Array([6, 5], dtype=int32)
     """
@@ -337,8 +333,6 @@ def top_k(operand: Any, k: int, *, axis: int = -1, is_stable: bool = True) -> li
 
     Of equal elements the first counts as greater; NaN counts as greatest.
 
-    >>> from sagax import lax
-    >>> import numpy as np
     >>> lax.top_k(np.array([1, 3, 2]), 2)
     [Array([3, 2], dtype=int32), Array([1, 2], dtype=int32)]
     """
@@ -465,8 +459,6 @@ def approx_max_k(
     Raises ArgumentValueError for operands that are not floating point, and for a `k` that is no
     size from 1 to that of the dimension.
 
-    >>> import numpy as np
-    >>> from sagax import lax
     >>> lax.approx_max_k(np.array([1.0, 3.0, 2.0], np.float32), 2)[1]
     Array([1, 2], dtype=int32)
     """
@@ -485,8 +477,6 @@ def approx_min_k(
 
     Arguments and errors are those of `approx_max_k`; the elements come in ascending order.
 
-    >>> import numpy as np
-    >>> from sagax import lax
     >>> lax.approx_min_k(np.array([1.0, 3.0, 2.0], np.float32), 2)[1]
     Array([0, 2], dtype=int32)
     """

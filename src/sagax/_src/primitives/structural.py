@@ -70,8 +70,6 @@ def broadcast_in_dim(
 
     Dimensions of size 1 stretch; all others keep their size. Same dtype as the operand.
 
-    >>> from sagax import lax
-    >>> import numpy as np
     >>> lax.broadcast_in_dim(np.arange(2), (2, 3), (0,))
     Array([[0, 0, 0],
            [1, 1, 1]], dtype=int32)
@@ -198,8 +196,6 @@ def _(b: Any, x: Any, *, shape: tuple, broadcast_dimensions: tuple) -> Any:
 def broadcast(operand: Any, sizes: Sequence[Any]) -> Any:
     """`operand` with new leading dimensions of the given sizes, along which it is repeated.
 
-    >>> from sagax import lax
-    >>> import numpy as np
     >>> lax.broadcast(np.arange(2), (3,)).shape
     (3, 2)
     """
@@ -240,8 +236,6 @@ transpose_p = Primitive(
 def transpose(operand: Any, permutation: Sequence[int]) -> Any:
     """`operand` with its dimensions reordered: dimension i of the result is `permutation[i]` of it.
 
-    >>> from sagax import lax
-    >>> import numpy as np
     >>> lax.transpose(np.ones((2, 3, 4)), (2, 0, 1)).shape
     (4, 2, 3)
     """
@@ -333,8 +327,6 @@ def reshape(
 
     With `dimensions` its dimensions are transposed into that order first.
 
-    >>> from sagax import lax
-    >>> import numpy as np
     >>> lax.reshape(np.arange(6), (2, 3))
     Array([[0, 1, 2],
            [3, 4, 5]], dtype=int32)
@@ -499,8 +491,6 @@ squeeze_p = Primitive(
 def squeeze(array: Any, dimensions: Sequence[int] | int | None = None) -> Any:
     """`array` without the given dimensions, each of which must have size 1 (None: all of size 1).
 
-    >>> from sagax import lax
-    >>> import numpy as np
     >>> lax.squeeze(np.ones((1, 3, 1)), (0,)).shape
     (3, 1)
     """
@@ -571,8 +561,6 @@ def _(b: Any, x: Any, *, dimensions: tuple) -> Any:
 def expand_dims(array: Any, dimensions: Sequence[int]) -> Any:
     """`array` with new dimensions of size 1 at the given positions of the result.
 
-    >>> from sagax import lax
-    >>> import numpy as np
     >>> lax.expand_dims(np.ones(3), (0, 2)).shape
     (1, 3, 1)
     """
@@ -619,8 +607,6 @@ reduce_sum_p = Primitive(
 def reduce_sum(operand: Any, axes: Sequence[int]) -> Any:
     """The sum of `operand` over the dimensions `axes`, which disappear. Same dtype.
 
-    >>> from sagax import lax
-    >>> import numpy as np
     >>> int(lax.reduce_sum(np.arange(4), (0,)))
     6
     """
@@ -713,8 +699,6 @@ def convert_element_type(operand: Any, new_dtype: Any) -> Any:
     A conversion from complex to real, or to boolean, takes the real part; floats saturate when they
     become integers.
 
-    >>> from sagax import lax
-    >>> import numpy as np
     >>> lax.convert_element_type(np.array([1.7, -1.7]), np.int32)
     Array([ 1, -1], dtype=int32)
     """

@@ -135,8 +135,6 @@ def exp(x: Any, *, accuracy: Any = None) -> Any:
 
     `accuracy` asks for a `Tolerance` or an `AccuracyMode`, where the device offers a choice.
 
-    >>> from sagax import lax
-    >>> import numpy as np
     >>> lax.exp(np.array([0.0, 1.0])).round(2)
     Array([1.  , 2.72], dtype=float32)
     """
@@ -170,8 +168,6 @@ def exp2(x: Any, *, accuracy: Any = None) -> Any:
 
     `accuracy` is as in `exp`.
 
-    >>> from sagax import lax
-    >>> import numpy as np
     >>> lax.exp2(np.array([3.0, 0.5])).round(4)
     Array([8.    , 1.4142], dtype=float32)
     """
@@ -192,8 +188,6 @@ def expm1(x: Any, *, accuracy: Any = None) -> Any:
 
     `accuracy` is as in `exp`.
 
-    >>> from sagax import lax
-    >>> import numpy as np
     >>> lax.expm1(np.array([0.0, 1.0])).round(4)
     Array([0.    , 1.7183], dtype=float32)
     """
@@ -208,8 +202,6 @@ def log(x: Any, *, accuracy: Any = None) -> Any:
 
     The derivative is 1 / x wherever `x` is. `accuracy` is as in `exp`.
 
-    >>> from sagax import lax
-    >>> import numpy as np
     >>> lax.log(np.array([1.0, 2.0])).round(4)
     Array([0.    , 0.6931], dtype=float32)
     """
@@ -230,8 +222,6 @@ def log1p(x: Any, *, accuracy: Any = None) -> Any:
 
     `accuracy` is as in `exp`.
 
-    >>> from sagax import lax
-    >>> import numpy as np
     >>> lax.log1p(np.array([0.0, 1.0])).round(4)
     Array([0.    , 0.6931], dtype=float32)
     """
@@ -252,8 +242,6 @@ def logistic(x: Any, *, accuracy: Any = None) -> Any:
 
     `accuracy` is as in `exp`.
 
-    >>> from sagax import lax
-    >>> import numpy as np
     >>> lax.logistic(np.array([0.0, 1.0])).round(3)
     Array([0.5  , 0.731], dtype=float32)
     """
@@ -315,8 +303,6 @@ tan_p = _accurate(
 def sin(x: Any, *, accuracy: Any = None) -> Any:
     """The sine of `x`, in radians, element by element. `accuracy` is as in `exp`.
 
-    >>> from sagax import lax
-    >>> import numpy as np
     >>> lax.sin(np.array([0.0, 1.0])).round(4)
     Array([0.    , 0.8415], dtype=float32)
     """
@@ -326,8 +312,6 @@ def sin(x: Any, *, accuracy: Any = None) -> Any:
 def cos(x: Any, *, accuracy: Any = None) -> Any:
     """The cosine of `x`, in radians, element by element. `accuracy` is as in `exp`.
 
-    >>> from sagax import lax
-    >>> import numpy as np
     >>> lax.cos(np.array([0.0, 1.0])).round(4)
     Array([1.    , 0.5403], dtype=float32)
     """
@@ -337,8 +321,6 @@ def cos(x: Any, *, accuracy: Any = None) -> Any:
 def tan(x: Any, *, accuracy: Any = None) -> Any:
     """The tangent of `x`, in radians, element by element. `accuracy` is as in `exp`.
 
-    >>> from sagax import lax
-    >>> import numpy as np
     >>> lax.tan(np.array([0.0, 0.5])).round(4)
     Array([0.    , 0.5463], dtype=float32)
     """
@@ -381,8 +363,6 @@ def _asin(x: Number) -> Number:
 def asin(x: Any) -> Any:
     """The angle in [-pi/2, pi/2] whose sine is `x`, element by element; NaN where |x| > 1.
 
-    >>> from sagax import lax
-    >>> import numpy as np
     >>> lax.asin(np.array([0.0, 1.0])).round(4)
     Array([0.    , 1.5708], dtype=float32)
     """
@@ -392,8 +372,6 @@ def asin(x: Any) -> Any:
 def acos(x: Any) -> Any:
     """The angle in [0, pi] whose cosine is `x`, element by element; NaN where |x| > 1.
 
-    >>> from sagax import lax
-    >>> import numpy as np
     >>> lax.acos(np.array([1.0, -1.0])).round(4)
     Array([0.    , 3.1416], dtype=float32)
     """
@@ -403,8 +381,6 @@ def acos(x: Any) -> Any:
 def atan(x: Any) -> Any:
     """The angle in [-pi/2, pi/2] whose tangent is `x`, element by element.
 
-    >>> from sagax import lax
-    >>> import numpy as np
     >>> lax.atan(np.array([0.0, 1.0])).round(4)
     Array([0.    , 0.7854], dtype=float32)
     """
@@ -443,8 +419,6 @@ def atan2(x: Any, y: Any) -> Any:
 
     Element by element, in [-pi, pi]. Both derivatives at the origin are NaN: no angle is defined there.
 
-    >>> from sagax import lax
-    >>> import numpy as np
     >>> lax.atan2(np.array([1.0, -1.0]), np.array([1.0, -1.0])).round(4)
     Array([ 0.7854, -2.3562], dtype=float32)
     """
@@ -481,8 +455,6 @@ def _cosh(x: Number) -> Number:
 def sinh(x: Any) -> Any:
     """The hyperbolic sine of `x`, element by element.
 
-    >>> from sagax import lax
-    >>> import numpy as np
     >>> lax.sinh(np.array([0.0, 1.0])).round(4)
     Array([0.    , 1.1752], dtype=float32)
     """
@@ -492,8 +464,6 @@ def sinh(x: Any) -> Any:
 def cosh(x: Any) -> Any:
     """The hyperbolic cosine of `x`, element by element.
 
-    >>> from sagax import lax
-    >>> import numpy as np
     >>> lax.cosh(np.array([0.0, 1.0])).round(4)
     Array([1.    , 1.5431], dtype=float32)
     """
@@ -503,8 +473,6 @@ def cosh(x: Any) -> Any:
 def tanh(x: Any, *, accuracy: Any = None) -> Any:
     """The hyperbolic tangent of `x`, element by element. `accuracy` is as in `exp`.
 
-    >>> from sagax import lax
-    >>> import numpy as np
     >>> lax.tanh(np.array([0.0, 1.0])).round(3)
     Array([0.   , 0.762], dtype=float32)
     """
@@ -568,8 +536,6 @@ lower_to(atanh_p, "chlo.atanh", in_float32=True)
 def asinh(x: Any) -> Any:
     """The number whose hyperbolic sine is `x`, element by element.
 
-    >>> from sagax import lax
-    >>> import numpy as np
     >>> lax.asinh(np.array([0.0, 1.0])).round(4)
     Array([0.    , 0.8814], dtype=float32)
     """
@@ -579,8 +545,6 @@ def asinh(x: Any) -> Any:
 def acosh(x: Any) -> Any:
     """The number, not negative, whose hyperbolic cosine is `x`, element by element; NaN where x < 1.
 
-    >>> from sagax import lax
-    >>> import numpy as np
     >>> lax.acosh(np.array([1.0, 2.0])).round(3)
     Array([0.   , 1.317], dtype=float32)
     """
@@ -590,8 +554,6 @@ def acosh(x: Any) -> Any:
 def atanh(x: Any) -> Any:
     """The number whose hyperbolic tangent is `x`, element by element; NaN where |x| > 1.
 
-    >>> from sagax import lax
-    >>> import numpy as np
     >>> lax.atanh(np.array([0.0, 0.5])).round(4)
     Array([0.    , 0.5493], dtype=float32)
     """

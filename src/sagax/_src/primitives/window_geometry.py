@@ -231,7 +231,6 @@ def padtype_to_pads(
     are, ceil(size / stride); of an odd total the larger half goes after, for 'SAME_LOWER' before.
     Explicit pairs stay as they are.
 
-    >>> from sagax import lax
     >>> lax.padtype_to_pads((8, 7), (3, 2), (2, 2), 'SAME')
     [(0, 1), (0, 1)]
     """
@@ -315,7 +314,6 @@ def reduce_window_shape_tuple(
 ) -> tuple[int, ...]:
     """The shape of a reduction over windows of an array of shape `operand_shape`.
 
-    >>> from sagax import lax
     >>> lax.reduce_window_shape_tuple((8, 8), (3, 3), (2, 2), [(0, 0), (1, 1)])
     (3, 4)
     """

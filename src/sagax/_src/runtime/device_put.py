@@ -199,7 +199,6 @@ def make_array_from_callback(
     Raises:
       ValueError: the sharding does not fit the shape, or a part has another shape than its index says.
 
-    >>> import sagax, numpy as np
     >>> from sagax.sharding import NamedSharding, PartitionSpec as P
     >>> x = np.arange(8.0, dtype=np.float32)
     >>> sharding = NamedSharding(sagax.make_mesh((1,), ("x",)), P("x"))
@@ -261,10 +260,9 @@ def make_array_from_single_device_arrays(
     Raises:
       ValueError: a part is missing, lies on another device or has another shape or dtype.
 
-    >>> import sagax, sagax.numpy as np
     >>> from sagax.sharding import NamedSharding, PartitionSpec as P
     >>> sharding = NamedSharding(sagax.make_mesh((1,), ("x",)), P("x"))
-    >>> part = sagax.device_put(np.ones(4), sagax.devices()[0])
+    >>> part = sagax.device_put(snp.ones(4), sagax.devices()[0])
     >>> sagax.make_array_from_single_device_arrays((4,), sharding, [part])
     Array([1., 1., 1., 1.], dtype=float32)
     """
@@ -337,7 +335,6 @@ def make_array_from_process_local_data(
         is divided among processes is as many times longer than `local_data`. Where it is equal to
         the shape of `local_data`, each process has all of the data.
 
-    >>> import sagax, numpy as np
     >>> from sagax.sharding import NamedSharding, PartitionSpec as P
     >>> sharding = NamedSharding(sagax.make_mesh((1,), ("x",)), P("x"))
     >>> sagax.make_array_from_process_local_data(sharding, np.ones(4, np.float32))

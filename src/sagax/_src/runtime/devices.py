@@ -197,7 +197,6 @@ def default_device() -> Any:
 def devices(platform: str | None = None) -> list[Any]:
     """All devices of a platform (default: the default one), those of other processes included.
 
-    >>> import sagax
     >>> sagax.devices()[0].platform in ("cpu", "gpu")
     True
     """
@@ -209,7 +208,6 @@ def local_devices(
 ) -> list[Any]:
     """The devices of this process (or of the process `process_index`).
 
-    >>> import sagax
     >>> sagax.local_devices() == [d for d in sagax.devices() if d.process_index == 0]
     True
     """
@@ -230,7 +228,6 @@ def local_devices(
 def device_count(backend: str | None = None) -> int:
     """How many devices the platform has, in all processes.
 
-    >>> import sagax
     >>> sagax.device_count() == len(sagax.devices())
     True
     """
@@ -240,7 +237,6 @@ def device_count(backend: str | None = None) -> int:
 def local_device_count(backend: str | None = None) -> int:
     """How many devices of the platform belong to this process.
 
-    >>> import sagax
     >>> sagax.local_device_count() <= sagax.device_count()
     True
     """
@@ -250,7 +246,6 @@ def local_device_count(backend: str | None = None) -> int:
 def process_count(backend: str | None = None) -> int:
     """How many processes run together; 1 unless `sagax.distributed` was initialised.
 
-    >>> import sagax
     >>> sagax.process_count()
     1
     """
@@ -260,7 +255,6 @@ def process_count(backend: str | None = None) -> int:
 def process_index(backend: str | None = None) -> int:
     """The number of this process among those that run together.
 
-    >>> import sagax
     >>> sagax.process_index()
     0
     """
@@ -270,7 +264,6 @@ def process_index(backend: str | None = None) -> int:
 def process_indices(backend: str | None = None) -> list[int]:
     """The numbers of all processes that run together.
 
-    >>> import sagax
     >>> sagax.process_indices()
     [0]
     """
@@ -280,7 +273,6 @@ def process_indices(backend: str | None = None) -> list[int]:
 def default_backend() -> str:
     """The name of the default platform: "cpu" or "gpu".
 
-    >>> import sagax
     >>> sagax.default_backend() in ("cpu", "gpu")
     True
     """

@@ -36,7 +36,6 @@ def make_mesh(
     Raises:
       ValueError: there are fewer devices than the mesh needs.
 
-    >>> import sagax
     >>> print(sagax.make_mesh((1,), ("x",)))
     Mesh('x': 1, axis_types=(Explicit,))
     """
@@ -76,7 +75,6 @@ def make_mesh(
 def get_mesh() -> Mesh:
     """The mesh that `set_mesh` made the one in force; empty if there is none.
 
-    >>> import sagax
     >>> sagax.sharding.get_mesh().empty
     True
     """
@@ -100,7 +98,6 @@ class set_mesh:
       TypeError: it is no mesh of devices.
       ValueError: it is called while tracing.
 
-    >>> import sagax
     >>> with sagax.set_mesh(sagax.make_mesh((1,), ("x",))):
     ...     sagax.sharding.get_abstract_mesh()
     AbstractMesh('x': 1, axis_types=(Explicit,))
@@ -221,7 +218,6 @@ def make_single_device_sharding(
 ) -> SingleDeviceSharding:
     """The sharding that puts all of an array on one device.
 
-    >>> import sagax
     >>> sagax.sharding.make_single_device_sharding(sagax.devices()[0]).num_devices
     1
     """

@@ -40,7 +40,6 @@ def pytree_dataclass(cls: Any = None, /, **options: Any) -> Any:
       TypeError: `cls` is not a class, or a subclass of such a class and the options differ.
       ValueError: `cls` is a pytree node already.
 
-    >>> import sagax
     >>> from sagax import tree
     >>> @tree.dataclass
     ... class Layer:

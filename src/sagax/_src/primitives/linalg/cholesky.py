@@ -50,8 +50,6 @@ def cholesky(x: Any, *, symmetrize_input: bool = True) -> Any:
 
     A matrix that is not positive definite has a lower triangle of NaNs.
 
-    >>> from sagax import lax
-    >>> import numpy as np
     >>> lax.linalg.cholesky(np.array([[4., 2.], [2., 5.]]))
     Array([[2., 0.],
            [1., 2.]], dtype=float32)
@@ -139,8 +137,6 @@ def cholesky_update(r_matrix: Any, w_vector: Any) -> Any:
       r_matrix: an upper triangular matrix of real numbers, shape (n, n).
       w_vector: a vector of shape (n,).
 
-    >>> from sagax import lax
-    >>> import numpy as np
     >>> r = lax.linalg.cholesky_update(np.array([[3., 0.], [0., 1.]]), np.array([4., 0.]))
     >>> bool(abs(r[0, 0]) > 4.99)
     True
@@ -261,8 +257,6 @@ def symmetric_product(
       symmetrize_output: mirror the lower triangle of the result; on some platforms the upper one
         is not defined without it.
 
-    >>> from sagax import lax
-    >>> import numpy as np
     >>> lax.linalg.symmetric_product(np.array([[1.], [2.]]), np.eye(2), alpha=2., beta=1.)
     Array([[3., 4.],
            [4., 9.]], dtype=float32)

@@ -53,8 +53,6 @@ def schur(
 
     Returns the list [T, Z], or [T]. NaN where LAPACK finds none.
 
-    >>> from sagax import lax
-    >>> import numpy as np
     >>> t, z = lax.linalg.schur(np.array([[1., 2.], [0., 3.]]))
     >>> t
     Array([[1., 2.],
@@ -141,8 +139,6 @@ def hessenberg(a: Any) -> list[Any]:
     Returns a list: H with the vectors of the reflections below the first subdiagonal, and their factors
     tau of shape (..., n - 1); `householder_product` makes Q of them.
 
-    >>> from sagax import lax
-    >>> import numpy as np
     >>> h, taus = lax.linalg.hessenberg(np.array([[1., 2.], [3., 4.]]))
     >>> h
     Array([[1., 2.],
@@ -212,8 +208,6 @@ def tridiagonal(a: Any, *, lower: bool = True) -> list[Any]:
     Returns a list: the packed result with the vectors of the reflections in that triangle, the diagonal
     (..., n), the diagonal beside it (..., n - 1), both real, and the factors tau (..., n - 1).
 
-    >>> from sagax import lax
-    >>> import numpy as np
     >>> _, d, e, _ = lax.linalg.tridiagonal(np.array([[1., 2.], [2., 4.]]))
     >>> d
     Array([1., 4.], dtype=float32)

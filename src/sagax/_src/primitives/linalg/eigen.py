@@ -113,8 +113,6 @@ def eigh(
     NaN where LAPACK finds none, as for matrices with NaNs. The derivative of eigenvectors is infinite
     or NaN where eigenvalues coincide; it takes the perturbation of x to be Hermitian.
 
-    >>> from sagax import lax
-    >>> import numpy as np
     >>> v, w = lax.linalg.eigh(np.array([[2., 0.], [0., 1.]]))
     >>> w
     Array([1., 2.], dtype=float32)
@@ -247,8 +245,6 @@ def eig(
     left and right eigenvectors, of norm one with a real component of greatest magnitude. NaN where
     LAPACK finds none.
 
-    >>> from sagax import lax
-    >>> import numpy as np
     >>> w, _, v = lax.linalg.eig(np.array([[0., -1.], [1., 0.]]))
     >>> w
     Array([0.+1.j, 0.-1.j], dtype=complex64)

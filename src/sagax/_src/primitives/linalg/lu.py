@@ -50,8 +50,6 @@ def lu_pivots_to_permutation(pivots: Any, permutation_size: int) -> Any:
       pivots: int32 of shape (..., k): row i was swapped with row `pivots[i]`, one after the other.
       permutation_size: the number of rows, at least k.
 
-    >>> from sagax import lax
-    >>> import numpy as np
     >>> lax.linalg.lu_pivots_to_permutation(np.array([2, 2, 2], np.int32), 4)
     Array([2, 0, 1, 3], dtype=int32)
     """
@@ -183,8 +181,6 @@ def lu(x: Any) -> list[Any]:
     `pivots[i]`; the permutation, int32 of shape (..., m). A singular matrix has a zero on the
     diagonal of U.
 
-    >>> from sagax import lax
-    >>> import numpy as np
     >>> factors, pivots, permutation = lax.linalg.lu(np.array([[1., 2.], [2., 4.]]))
     >>> factors
     Array([[2. , 4. ],

@@ -58,8 +58,6 @@ def qdwh(
 
     Returns u, h, the number of steps, and whether the last one changed nothing that counts.
 
-    >>> from sagax import lax
-    >>> import numpy as np
     >>> u, h, steps, converged = lax.linalg.qdwh(np.array([[0., -2.], [3., 0.]]))
     >>> bool(abs(h - np.array([[3., 0.], [0., 2.]])).max() < 1e-5)
     True

@@ -160,8 +160,6 @@ def householder_product(a: Any, taus: Any) -> Any:
       a: matrices of shape (..., m, n), m >= n, with the vectors of the reflections below the diagonal.
       taus: their factors, shape (..., k), k <= n.
 
-    >>> from sagax import lax
-    >>> import numpy as np
     >>> lax.linalg.householder_product(np.array([[0.], [1.]]), np.array([1.]))
     Array([[ 0.],
            [-1.]], dtype=float32)
@@ -248,8 +246,6 @@ def ormqr(a: Any, taus: Any, c: Any, *, left: bool = True, transpose: bool = Fal
       c: matrices with m rows, or without `left` with m columns.
       transpose: take Q^H in place of Q.
 
-    >>> from sagax import lax
-    >>> import numpy as np
     >>> lax.linalg.ormqr(np.zeros((2, 2)), np.zeros(2), np.array([[1.], [2.]]))
     Array([[1.],
            [2.]], dtype=float32)
@@ -332,8 +328,6 @@ def qr(
 
     The signs are LAPACK's: the diagonal of R may be negative.
 
-    >>> from sagax import lax
-    >>> import numpy as np
     >>> q, r = lax.linalg.qr(np.array([[3., 1.], [4., 2.]]))
     >>> bool(abs(q @ r - np.array([[3., 1.], [4., 2.]])).max() < 1e-5)
     True

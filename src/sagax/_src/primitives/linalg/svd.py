@@ -74,8 +74,6 @@ def svd(
     of singular vectors is infinite or NaN where singular values coincide, and they have none with
     full matrices unless m = n.
 
-    >>> from sagax import lax
-    >>> import numpy as np
     >>> lax.linalg.svd(np.array([[0., 2.], [1., 0.]]), compute_uv=False)
     Array([2., 1.], dtype=float32)
     """
