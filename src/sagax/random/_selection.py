@@ -29,12 +29,7 @@ from sagax._src.primitives.selection import select_n
 from sagax._src.primitives.shaping import iota_p, size_as_value, stack
 from sagax._src.primitives.slicing import slice_in_dim
 from sagax._src.primitives.sorting import sort, top_k
-from sagax._src.primitives.structural import (
-    convert,
-    expand_dims,
-    moveaxis,
-    reshape,
-)
+from sagax._src.primitives.structural import convert, expand_dims, moveaxis, reshape
 from sagax._src.primitives.transcendental import log
 from sagax._src.runtime.array import ConcreteArray, from_host
 from sagax.random._arguments import (

@@ -17,12 +17,7 @@ from sagax._src.argument_checks.argument_names import (
 from sagax._src.argument_checks.functions import kind_of, unusable_leaf
 from sagax._src.core.value import Array, is_operand
 from sagax._src.diagnostics.boundary import function_name
-from sagax._src.diagnostics.errors import (
-    ArgumentError,
-    ArgumentValueError,
-    SagaxError,
-    describe,
-)
+from sagax._src.diagnostics.errors import ArgumentError, ArgumentValueError, SagaxError, describe
 
 __all__ = [
     "check_callable",

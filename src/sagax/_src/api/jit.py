@@ -26,30 +26,15 @@ from sagax._src.core.staging import stage
 from sagax._src.core.trace import Tracer, at_work, evaluation, state
 from sagax._src.core.value import aval_of, is_operand
 from sagax._src.diagnostics import events
-from sagax._src.diagnostics.boundary import (
-    function_code,
-    function_name,
-    running,
-    tracing,
-)
-from sagax._src.diagnostics.errors import (
-    ArgumentError,
-    ArgumentValueError,
-    NonFiniteError,
-)
+from sagax._src.diagnostics.boundary import function_code, function_name, running, tracing
+from sagax._src.diagnostics.errors import ArgumentError, ArgumentValueError, NonFiniteError
 from sagax._src.function_analysis import identity
 from sagax._src.higher_order.call import call
 from sagax._src.higher_order.float0_outputs import without_no_tangents
 from sagax._src.lazy_import import lazy_imports
 from sagax._src.runtime import call_paths, devices, working_memory
 from sagax._src.runtime.array import ConcreteArray, as_array
-from sagax._src.runtime.compile import (
-    Compiled,
-    Lowered,
-    divided_entry,
-    placement,
-    platform_of,
-)
+from sagax._src.runtime.compile import Compiled, Lowered, divided_entry, placement, platform_of
 from sagax._src.runtime.placements import Placement, in_context
 from sagax._src.xla import Device
 

@@ -13,11 +13,7 @@ from sagax._src.core.jaxpr import ClosedJaxpr
 from sagax._src.core.layouts import Format, Layout
 from sagax._src.core.shardings import Sharding
 from sagax._src.core.trace import Tracer
-from sagax._src.diagnostics.errors import (
-    ArgumentError,
-    ArgumentValueError,
-    SagaxError,
-)
+from sagax._src.diagnostics.errors import ArgumentError, ArgumentValueError, SagaxError
 from sagax._src.runtime import devices
 from sagax._src.runtime.array import ConcreteArray, as_array
 from sagax._src.runtime.compile import (

@@ -16,15 +16,7 @@ from sagax._src.argument_checks.functions import kind_of, unusable_leaf
 from sagax._src.core.layouts import Format
 from sagax._src.core.meshes import PartitionSpec
 from sagax._src.core.shardings import Sharding, ShardingError
-from sagax._src.core.trace import (
-    AxisTrace,
-    NamedAxis,
-    Trace,
-    Tracer,
-    current,
-    evaluation,
-    state,
-)
+from sagax._src.core.trace import AxisTrace, NamedAxis, Trace, Tracer, current, evaluation, state
 from sagax._src.core.value import aval_of, is_operand
 from sagax._src.diagnostics.errors import ArgumentError, ArgumentValueError
 from sagax._src.lazy_import import lazy_imports

@@ -22,26 +22,14 @@ from sagax._src.core.tangents import Zero, is_zero
 from sagax._src.core.trace import axis_size as size_of_axis
 from sagax._src.core.trace import named_axis
 from sagax._src.core.value import aval_of
-from sagax._src.diagnostics.errors import (
-    ArgumentValueError,
-)
+from sagax._src.diagnostics.errors import ArgumentValueError
 from sagax._src.primitives import arithmetic as ar
 from sagax._src.primitives import reductions
 from sagax._src.primitives.makers import scalar_like
 from sagax._src.primitives.mesh_axes import device_reduction, psum_p, vary
 from sagax._src.primitives.shaping import broadcasted_iota, concatenate
-from sagax._src.primitives.slicing import (
-    dynamic_index_in_dim,
-    dynamic_slice_in_dim,
-    slice_in_dim,
-)
-from sagax._src.primitives.structural import (
-    broadcast,
-    convert,
-    moveaxis,
-    reduce_sum,
-    reshape,
-)
+from sagax._src.primitives.slicing import dynamic_index_in_dim, dynamic_slice_in_dim, slice_in_dim
+from sagax._src.primitives.structural import broadcast, convert, moveaxis, reduce_sum, reshape
 from sagax._src.primitives.unsupported import UnsupportedError
 
 

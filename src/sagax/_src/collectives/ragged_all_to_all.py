@@ -12,11 +12,7 @@ from sagax._src.primitives import structural as s
 from sagax._src.primitives.arithmetic import add, mul, sub
 from sagax._src.primitives.bitwise import bitwise_and
 from sagax._src.primitives.comparison import le, lt
-from sagax._src.primitives.gathering import (
-    GatherDimensionNumbers,
-    GatherScatterMode,
-    gather,
-)
+from sagax._src.primitives.gathering import GatherDimensionNumbers, GatherScatterMode, gather
 from sagax._src.primitives.reductions import reduce_max
 from sagax._src.primitives.selection import select_n
 from sagax._src.primitives.shaping import broadcasted_iota, full

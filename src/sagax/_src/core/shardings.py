@@ -17,13 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from sagax._src.core import dims
-from sagax._src.core.meshes import (
-    UNCONSTRAINED,
-    AbstractMesh,
-    AxisType,
-    Mesh,
-    PartitionSpec,
-)
+from sagax._src.core.meshes import UNCONSTRAINED, AbstractMesh, AxisType, Mesh, PartitionSpec
 from sagax._src.diagnostics.errors import ArgumentError, SagaxError
 from sagax._src.lazy_import import lazy_imports
 

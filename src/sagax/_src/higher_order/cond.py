@@ -35,12 +35,7 @@ from sagax._src.core.tangents import (
 )
 from sagax._src.core.trace import Tracer
 from sagax._src.core.value import aval_of, is_operand, sockets
-from sagax._src.diagnostics.errors import (
-    ArgumentError,
-    ArgumentValueError,
-    ShapeError,
-    describe,
-)
+from sagax._src.diagnostics.errors import ArgumentError, ArgumentValueError, ShapeError, describe
 from sagax._src.higher_order import varying_axes
 from sagax._src.higher_order.trace_bodies import (
     is_concrete,

@@ -25,11 +25,7 @@ from sagax._src.core.operands import Groups
 from sagax._src.core.primitive import Primitive
 from sagax._src.core.tangents import Zero, linear_marks, nonzero_marks, nonzero_tangents
 from sagax._src.core.value import aval_of, sockets
-from sagax._src.diagnostics.errors import (
-    ArgumentError,
-    ArgumentValueError,
-    ShapeError,
-)
+from sagax._src.diagnostics.errors import ArgumentError, ArgumentValueError, ShapeError
 from sagax._src.frozen_class import record
 from sagax._src.higher_order.call import call
 from sagax._src.higher_order.custom_derivative_primitives import (

@@ -23,12 +23,7 @@ from sagax._src.primitives import cumulative
 from sagax._src.primitives.selection import select_n
 from sagax._src.primitives.shaping import concatenate, rev, stack
 from sagax._src.primitives.slicing import index_in_dim, slice_in_dim
-from sagax._src.primitives.structural import (
-    expand_dims,
-    moveaxis,
-    reshape,
-    squeeze,
-)
+from sagax._src.primitives.structural import expand_dims, moveaxis, reshape, squeeze
 from sagax._src.transforms.batch import BatchAxis, batch_flat, place
 
 

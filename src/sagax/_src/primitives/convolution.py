@@ -43,13 +43,7 @@ from sagax._src.primitives.makers import add_tangents
 from sagax._src.primitives.resharding import with_out_sharding
 from sagax._src.primitives.shaping import rev, same_dtypes
 from sagax._src.primitives.slicing import sizes_of
-from sagax._src.primitives.structural import (
-    convert,
-    full_of,
-    moveaxis,
-    reshape,
-    zeros_of,
-)
+from sagax._src.primitives.structural import convert, full_of, moveaxis, reshape, zeros_of
 from sagax._src.primitives.window_geometry import (
     Window,
     named_padding,

@@ -19,9 +19,7 @@ from sagax._src.core.value import aval_of
 from sagax._src.diagnostics.errors import ArgumentError, ArgumentValueError, DtypeError, ShapeError
 from sagax._src.primitives import dot_algorithms
 from sagax._src.primitives import structural as s
-from sagax._src.primitives.dot_algorithms import (
-    canonical_precision,
-)
+from sagax._src.primitives.dot_algorithms import canonical_precision
 from sagax._src.primitives.makers import add_tangents
 from sagax._src.primitives.resharding import with_out_sharding
 

@@ -25,11 +25,7 @@ from sagax._src.primitives import structural as s
 from sagax._src.primitives.makers import Accepts, integer_or_bool, number, operands, real
 from sagax._src.primitives.resharding import with_out_sharding
 from sagax._src.primitives.shaping import concatenate
-from sagax._src.primitives.structural import (
-    batch_reduction,
-    reduce_sum,
-    reduce_sum_p,
-)
+from sagax._src.primitives.structural import batch_reduction, reduce_sum, reduce_sum_p
 
 
 @lazy_imports

@@ -41,13 +41,7 @@ from sagax._src.primitives.formulas import (
 from sagax._src.primitives.makers import elementwise, floating, operands
 from sagax._src.primitives.special.common import scipy_reference
 from sagax._src.primitives.special.gamma import digamma, log_gamma_1p
-from sagax._src.primitives.special.rests import (
-    LARGE,
-    exp_rest,
-    gauss,
-    log1p_rest,
-    stirling_rest,
-)
+from sagax._src.primitives.special.rests import LARGE, exp_rest, gauss, log1p_rest, stirling_rest
 from sagax._src.primitives.transcendental import log as log_of
 from sagax._src.primitives.transcendental import log1p as log1p_of
 from sagax._src.primitives.transcendental import widened

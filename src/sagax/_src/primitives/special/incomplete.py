@@ -36,12 +36,7 @@ from sagax._src.primitives.formulas import (
 )
 from sagax._src.primitives.makers import elementwise, floating, operands
 from sagax._src.primitives.special.common import scipy_reference
-from sagax._src.primitives.special.gamma import (
-    digamma,
-    digamma_of,
-    log_gamma_1p,
-    zeta_positive,
-)
+from sagax._src.primitives.special.gamma import digamma, digamma_of, log_gamma_1p, zeta_positive
 from sagax._src.primitives.special.rests import (
     LARGE,
     exp_rest,
