@@ -194,9 +194,7 @@ def _resolve_identity(
 
 
 def _invalid(argument: str, expected: str, got: Any) -> ArgumentValueError:
-    return ArgumentValueError(
-        function="distributed.initialize", argument=argument, expected=expected, got=got
-    )
+    return ArgumentValueError.about("distributed.initialize", argument, got, expected)
 
 
 def _int_setting(variable: str, value: Any) -> int | None:
@@ -204,12 +202,7 @@ def _int_setting(variable: str, value: Any) -> int | None:
         text = _variable(variable)
         return None if text is None else _parse_int(variable, text)
     if isinstance(value, bool) or not hasattr(value, "__index__"):
-        raise ArgumentError(
-            function="distributed.initialize",
-            argument=variable.lower(),
-            expected="an int",
-            got=repr(value),
-        )
+        raise ArgumentError.about("distributed.initialize", variable.lower(), repr(value), "an int")
     return value.__index__()
 
 

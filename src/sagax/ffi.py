@@ -54,11 +54,8 @@ def pycapsule(funcptr: Any) -> Any:
             raise TypeError
         address = ctypes.cast(funcptr, ctypes.c_void_p)
     except (TypeError, ctypes.ArgumentError):
-        raise ArgumentError(
-            function="pycapsule",
-            argument="funcptr",
-            got=funcptr,
-            expected="a function of a library that was loaded with ctypes",
+        raise ArgumentError.about(
+            "pycapsule", "funcptr", funcptr, "a function of a library that was loaded with ctypes"
         ) from None
     new_capsule = ctypes.pythonapi.PyCapsule_New
     new_capsule.restype = ctypes.py_object

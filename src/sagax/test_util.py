@@ -51,13 +51,9 @@ def check_grads(
     """
     modes = (modes,) if isinstance(modes, str) else tuple(modes)
     if not modes or not set(modes) <= {"fwd", "rev"}:
-        raise ArgumentValueError(
-            function="check_grads", argument="modes", got=modes, expected="'fwd', 'rev', or both"
-        )
+        raise ArgumentValueError.about("check_grads", "modes", modes, "'fwd', 'rev', or both")
     if order < 1:
-        raise ArgumentValueError(
-            function="check_grads", argument="order", got=order, expected="an int of at least 1"
-        )
+        raise ArgumentValueError.about("check_grads", "order", order, "an int of at least 1")
     _check(f, tuple(args), order, modes, atol, rtol, eps, "")
 
 

@@ -53,9 +53,7 @@ def _on_host(x: Any, function: str) -> np.ndarray:
         )
     value = np.asarray(x)
     if value.dtype.hasobject:
-        raise ArgumentError(
-            function=function, argument="in_tree", expected="arrays and numbers", got=repr(x)
-        )
+        raise ArgumentError.about(function, "in_tree", repr(x), "arrays and numbers")
     return value
 
 

@@ -243,11 +243,8 @@ def scale_and_translate(
         )
     axes = tuple([_axis(d, x.ndim) for d in spatial_dims])
     if len(set(axes)) != len(axes):
-        raise ArgumentValueError(
-            function=function,
-            argument="spatial_dims",
-            got=tuple(spatial_dims),
-            expected="different dimensions",
+        raise ArgumentValueError.about(
+            function, "spatial_dims", tuple(spatial_dims), "different dimensions"
         )
     for d in range(x.ndim):
         if d not in axes and not dims.same(shape[d], x.shape[d]):

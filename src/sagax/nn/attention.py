@@ -180,16 +180,11 @@ _OPERANDS = ("query", "key", "value")
 def _array(argument: str, x: Any) -> Any:
     x = as_array(_NAME, x, _OPERANDS.index(argument))
     if x.ndim not in (3, 4):
-        raise ShapeError(
-            function=_NAME,
-            argument=argument,
-            got=x,
-            expected="4 axes (example, position, head, width), or 3 without examples",
+        raise ShapeError.about(
+            _NAME, argument, x, "4 axes (example, position, head, width), or 3 without examples"
         )
     if not dtypes.is_inexact(x.dtype) or dtypes.is_complex(x.dtype):
-        raise ArgumentError(
-            function=_NAME, argument=argument, got=x, expected="real floating point numbers"
-        )
+        raise ArgumentError.about(_NAME, argument, x, "real floating point numbers")
     return x
 
 
@@ -239,11 +234,8 @@ def _over_logits(argument: str, x: Any, shape: tuple) -> Any:
     if x.ndim != 4 or not all(
         dims.same(have, 1) or dims.same(have, want) for have, want in zip(x.shape, shape)
     ):
-        raise ShapeError(
-            function=_NAME,
-            argument=argument,
-            got=x,
-            expected=f"an array that broadcasts to (B, N, T, S) = {shape}",
+        raise ShapeError.about(
+            _NAME, argument, x, f"an array that broadcasts to (B, N, T, S) = {shape}"
         )
     return x
 
@@ -257,7 +249,7 @@ def _lengths(argument: str, x: Any, count: Any) -> Any:
             argument=argument,
         )
     if dtypes.kind(x.dtype) not in "iu":
-        raise ArgumentError(function=_NAME, argument=argument, got=x, expected="integers")
+        raise ArgumentError.about(_NAME, argument, x, "integers")
     return x
 
 

@@ -46,19 +46,12 @@ def _mask(function: str, where: Any, shape: tuple) -> tuple:
         return ()
     where = as_array(function, where)
     if where.dtype != np.bool_:
-        raise ArgumentError(
-            function=function,
-            argument="where",
-            got=where,
-            expected="booleans",
-            fix="compare first, as in where=x > 0",
+        raise ArgumentError.about(
+            function, "where", where, "booleans", fix="compare first, as in where=x > 0"
         )
     if broadcast_shapes(function, [shape, where.shape]) != shape:
-        raise ArgumentValueError(
-            function=function,
-            argument="where",
-            got=where,
-            expected=f"a mask that broadcasts to the shape of the array, {shape}",
+        raise ArgumentValueError.about(
+            function, "where", where, f"a mask that broadcasts to the shape of the array, {shape}"
         )
     return (where,)
 

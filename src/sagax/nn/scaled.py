@@ -89,7 +89,7 @@ def scaled_matmul(
     arrays = [as_array(name, x, i) for i, x in enumerate((lhs, rhs, lhs_scales, rhs_scales))]
     for argument, x in zip(("lhs", "rhs", "lhs_scales", "rhs_scales"), arrays, strict=True):
         if x.ndim != 3:
-            raise ShapeError(function=name, argument=argument, got=x, expected="three dimensions")
+            raise ShapeError.about(name, argument, x, "three dimensions")
     lhs, rhs, lhs_scales, rhs_scales = arrays
     if lhs.shape[0] != rhs.shape[0] or lhs.shape[2] != rhs.shape[2]:
         raise ShapeError(
@@ -168,19 +168,13 @@ def scaled_dot_general(
     if configs is None:
         return dot_general(lhs, rhs, dimension_numbers, preferred_element_type=out_type)
     if len(configs) != 3:
-        raise ArgumentError(
-            function=name,
-            argument="configs",
-            got=f"{len(configs)} of them",
-            expected="three: for lhs, rhs and the gradient",
+        raise ArgumentError.about(
+            name, "configs", f"{len(configs)} of them", "three: for lhs, rhs and the gradient"
         )
     (lhs_contract, rhs_contract), (lhs_batch, rhs_batch) = dimension_numbers
     if len(lhs_contract) != 1 or len(rhs_contract) != 1:
-        raise ArgumentValueError(
-            function=name,
-            argument="dimension_numbers",
-            got=dimension_numbers,
-            expected="one contracted dimension",
+        raise ArgumentValueError.about(
+            name, "dimension_numbers", dimension_numbers, "one contracted dimension"
         )
     a, batch_shape, rows = _as_matrices(lhs, lhs_contract[0], lhs_batch)
     b, _, columns = _as_matrices(rhs, rhs_contract[0], rhs_batch)

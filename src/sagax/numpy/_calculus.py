@@ -230,9 +230,7 @@ def unwrap(p: Any, discont: Any = None, axis: int = -1, period: Any = 2 * math.p
             "complex numbers have no phase to unwrap", function="unwrap", got=p
         )
     if not aval.ndim:
-        raise ArgumentValueError(
-            function="unwrap", argument="p", got=p, expected="at least one dimension"
-        )
+        raise ArgumentValueError.about("unwrap", "p", p, "at least one dimension")
     d = one_axis("unwrap", axis, aval.ndim)
     dtype, _ = _base.common_dtype("unwrap", (p, _base.as_operand("unwrap", period, 3)))
     x = structural.convert(p, dtype)

@@ -62,12 +62,7 @@ def _compress(function: str, condition: Any, a: Any, axis: Any, size: Any, fill:
     condition, c_aval = with_aval(function, condition, 0)
     a, aval = with_aval(function, a, 1)
     if c_aval.ndim != 1:
-        raise ArgumentValueError(
-            function=function,
-            argument="condition",
-            got=condition,
-            expected="a vector (1 dimension)",
-        )
+        raise ArgumentValueError.about(function, "condition", condition, "a vector (1 dimension)")
     if axis is None:
         x, d = ravel(a), 0
     else:
@@ -175,9 +170,7 @@ def choose(a: Any, choices: Any, out: None = None, mode: str = "raise") -> Array
     refuse_out("choose", out)
     a, aval = with_aval("choose", a, 0)
     if dtypes.kind(aval.dtype) not in "iub":
-        raise ArgumentValueError(
-            function="choose", argument="a", got=a, expected="integers: the numbers of choices"
-        )
+        raise ArgumentValueError.about("choose", "a", a, "integers: the numbers of choices")
     if isinstance(choices, (Array, np.ndarray)):
         choices = shaping.unstack(choices)
     choices = [_base.as_operand("choose", c, 1) for c in choices]
@@ -206,9 +199,7 @@ def choose(a: Any, choices: Any, out: None = None, mode: str = "raise") -> Array
     elif mode == "wrap":
         a = remainder(structural.convert(a, dtypes.int32) if aval.dtype == _BOOL else a, count)
     elif mode != "clip":
-        raise ArgumentValueError(
-            function="choose", argument="mode", got=repr(mode), expected="'raise', 'clip' or 'wrap'"
-        )
+        raise ArgumentValueError.about("choose", "mode", repr(mode), "'raise', 'clip' or 'wrap'")
     if aval.dtype == _BOOL or count == 1:
         a = structural.convert(a, dtypes.int32)
     dtype, _ = _base.common_dtype("choose", choices)
@@ -251,9 +242,7 @@ def fill_diagonal(a: Any, val: Any, wrap: bool = False, *, inplace: bool = True)
     count = dims.min_dim(aval.shape[0], aval.shape[1])
     if v_aval.ndim:
         if dims.same(v_aval.size, 0):
-            raise ArgumentValueError(
-                function="fill_diagonal", argument="val", got=val, expected="at least one number"
-            )
+            raise ArgumentValueError.about("fill_diagonal", "val", val, "at least one number")
         val = ravel(val)
         copies = dims.ceil_div(count, v_aval.size)
         val = slice_in_dim(shaping.tile(val, (copies,)), 0, count)

@@ -419,21 +419,13 @@ def tensordot(
     b, y = with_aval("tensordot", b, 1)
     if isinstance(axes, (tuple, list)):
         if len(axes) != 2:
-            raise ArgumentValueError(
-                function="tensordot",
-                argument="axes",
-                got=axes,
-                expected="a number, or a pair: axes of a, axes of b",
+            raise ArgumentValueError.about(
+                "tensordot", "axes", axes, "a number, or a pair: axes of a, axes of b"
             )
         left = axes_in_order("tensordot", axes[0], x.ndim, "axes[0]")
         right = axes_in_order("tensordot", axes[1], y.ndim, "axes[1]")
         if len(left) != len(right):
-            raise ArgumentValueError(
-                function="tensordot",
-                argument="axes",
-                got=axes,
-                expected="as many axes of a as of b",
-            )
+            raise ArgumentValueError.about("tensordot", "axes", axes, "as many axes of a as of b")
     else:
         n = static_int("tensordot", "axes", axes)
         if not 0 <= n <= min(x.ndim, y.ndim):

@@ -280,9 +280,7 @@ def _concrete_number(function: str, argument: str, x: Any) -> Any:
         x = as_operand(function, x)
     host = np.asarray(x)
     if host.ndim:
-        raise ArgumentError(
-            function=function, argument=argument, got=x, expected="a number, not an array"
-        )
+        raise ArgumentError.about(function, argument, x, "a number, not an array")
     return host[()]
 
 
@@ -311,7 +309,7 @@ def arange(
         dtypes.check_python_int(start, dtypes.default_int(_base.x64()))
         return on_device(_iota(dtypes.default_int(_base.x64()), max(start, 0)), device)
     if start is None:
-        raise ArgumentError(function="arange", argument="start", got=start, expected="a number")
+        raise ArgumentError.about("arange", "start", start, "a number")
     named = [("start", start), ("stop", stop), ("step", step)]
     given = [(name, _concrete_number("arange", name, x)) for name, x in named if x is not None]
     if dtype is None:
@@ -342,7 +340,7 @@ def arange(
     else:
         start, stop = values["start"], values["stop"]
     if not dims.is_dim(step) and step == 0:
-        raise ArgumentValueError(function="arange", argument="step", got=0, expected="not zero")
+        raise ArgumentValueError.about("arange", "step", 0, "not zero")
     out = _iota(dtype, _steps(start, stop, step))
     if not (type(step) is int and step == 1):
         out = mul_p.bind(_scalar_of(step, dtype), out)
@@ -463,11 +461,8 @@ def _spaced(
     computed, _ = _base.common_dtype(function, (start, stop))
     if dtype is not None:
         if dtypes.is_complex(computed) and not dtypes.is_complex(dtype):
-            raise ArgumentError(
-                function=function,
-                argument="dtype",
-                got=dtypes.name(dtype),
-                expected="a complex dtype, since a bound is complex",
+            raise ArgumentError.about(
+                function, "dtype", dtypes.name(dtype), "a complex dtype, since a bound is complex"
             )
         computed = dtype  # in which the numbers are computed already
     if not dtypes.is_inexact(computed):

@@ -186,11 +186,8 @@ def _letters(term: str) -> Labels:
     head, dots, tail = term.partition("...")
     for c in head + tail:
         if not c.isalpha():
-            raise ArgumentValueError(
-                function="einsum",
-                argument="subscripts",
-                got=repr(term),
-                expected="letters, with '...' at most once",
+            raise ArgumentValueError.about(
+                "einsum", "subscripts", repr(term), "letters, with '...' at most once"
             )
     return (*head, ..., *tail) if dots else tuple(head)
 

@@ -145,9 +145,7 @@ def _result_dtype(name: str, given: list, sizes: dims.Shape, dtype: Any) -> Any:
     else:
         found = dtypes.default_int(_base.x64())
     if dtypes.kind(found) not in "iu":
-        raise ArgumentValueError(
-            function=name, argument="dtype", got=dtypes.name(found), expected="an integer dtype"
-        )
+        raise ArgumentValueError.about(name, "dtype", dtypes.name(found), "an integer dtype")
     if _too_large(dims.size(sizes) - 1, found):
         raise ArgumentValueError(
             f"{dtypes.name(found)} cannot hold the places in an array of shape {sizes}",

@@ -164,9 +164,7 @@ def _static_integer(function: str, argument: str, value: Any) -> int:
     try:
         return value.__index__()
     except AttributeError:
-        raise ArgumentError(
-            function=function, argument=argument, got=value, expected="an int"
-        ) from None
+        raise ArgumentError.about(function, argument, value, "an int") from None
 
 
 def _round_integers(x: Any, digits: int) -> Array:

@@ -260,9 +260,7 @@ def mask_indices(
     (Array([0, 0, 1], dtype=int32), Array([0, 1, 1], dtype=int32))
     """
     if not callable(mask_func):
-        raise ArgumentError(
-            function="mask_indices", argument="mask_func", got=mask_func, expected="a function"
-        )
+        raise ArgumentError.about("mask_indices", "mask_func", mask_func, "a function")
     rows, columns = _nonzero.nonzero(mask_func(ones((n, n)), k), size=size)
     return rows, columns
 
@@ -349,9 +347,7 @@ def fromfunction(
            [ 1, 11, 21]], dtype=int32)
     """
     if not callable(function):
-        raise ArgumentError(
-            function="fromfunction", argument="function", got=function, expected="a function"
-        )
+        raise ArgumentError.about("fromfunction", "function", function, "a function")
     shape = dims.canonical_shape(shape, "fromfunction: argument shape")
     dtype = dtypes.requested_dtype(dtype, "fromfunction")
 

@@ -59,9 +59,7 @@ def bincount(
             x=x,
         )
     if aval.ndim != 1:
-        raise ArgumentValueError(
-            function="bincount", argument="x", got=x, expected="a vector (one dimension)"
-        )
+        raise ArgumentValueError.about("bincount", "x", x, "a vector (one dimension)")
     minlength = static_int("bincount", "minlength", minlength)
     if length is None:
         known = concrete_or_raise(
@@ -75,11 +73,8 @@ def bincount(
     else:
         weights, w_aval = with_aval("bincount", weights, 1)
         if not dims.same_shape(w_aval.shape, aval.shape):
-            raise ArgumentValueError(
-                function="bincount",
-                argument="weights",
-                got=weights,
-                expected=f"the shape of x, {aval.shape}",
+            raise ArgumentValueError.about(
+                "bincount", "weights", weights, f"the shape of x, {aval.shape}"
             )
     counts = zeros((length,), aval_of(weights).dtype)
     if dtypes.kind(aval.dtype) == "b":
@@ -120,14 +115,10 @@ def _edges(function: str, a: Any, bins: Any, limits: Any) -> Array:
     if aval.ndim == 1:
         return structural.convert(_base.as_array(function, bins), dtype)
     if aval.ndim > 1:
-        raise ArgumentValueError(
-            function=function, argument="bins", got=bins, expected="a number, or a vector of edges"
-        )
+        raise ArgumentValueError.about(function, "bins", bins, "a number, or a vector of edges")
     count = static_int(function, "bins", bins)
     if count < 1:
-        raise ArgumentValueError(
-            function=function, argument="bins", got=count, expected="at least one bin"
-        )
+        raise ArgumentValueError.about(function, "bins", count, "at least one bin")
     if limits is not None:
         low, high = _limits(function, limits, dtype)
     elif aval_of(a).size == 0:
@@ -143,9 +134,7 @@ def _limits(function: str, limits: Any, dtype: Any) -> tuple[Any, Any]:
     if isinstance(limits, (Array, np.ndarray)) and limits.shape == (2,):
         limits = (limits[0], limits[1])
     if not isinstance(limits, (list, tuple)) or len(limits) != 2:
-        raise ArgumentValueError(
-            function=function, argument="range", got=limits, expected="a pair: least and greatest"
-        )
+        raise ArgumentValueError.about(function, "range", limits, "a pair: least and greatest")
     low, high = (
         structural.convert(_base.as_array(function, _base.as_operand(function, v)), dtype)
         for v in limits
@@ -218,11 +207,8 @@ def histogramdd(
     """
     sample, aval = with_aval("histogramdd", sample)
     if aval.ndim != 2:
-        raise ArgumentValueError(
-            function="histogramdd",
-            argument="sample",
-            got=sample,
-            expected="a matrix with a row for each point",
+        raise ArgumentValueError.about(
+            "histogramdd", "sample", sample, "a matrix with a row for each point"
         )
     (sample,) = _base.promote_inexact("histogramdd", sample)
     points, count = aval.shape
@@ -236,11 +222,8 @@ def histogramdd(
             )
         (weights,) = _base.promote_inexact("histogramdd", weights)
     if range is not None and (not isinstance(range, (list, tuple)) or len(range) != count):
-        raise ArgumentValueError(
-            function="histogramdd",
-            argument="range",
-            got=range,
-            expected=f"None, or {count} pairs: one for each coordinate",
+        raise ArgumentValueError.about(
+            "histogramdd", "range", range, f"None, or {count} pairs: one for each coordinate"
         )
     if isinstance(bins, (list, tuple)):
         if len(bins) != count:

@@ -45,9 +45,7 @@ def interp(
             got=f"shapes {xp_aval.shape} and {fp_aval.shape}",
         )
     if dims.same(xp_aval.size, 0):
-        raise ArgumentValueError(
-            function="interp", argument="xp", got=xp, expected="at least one point"
-        )
+        raise ArgumentValueError.about("interp", "xp", xp, "at least one point")
     for name, aval in (("x", x_aval), ("xp", xp_aval)):
         if dtypes.is_complex(aval.dtype):
             raise ArgumentValueError(

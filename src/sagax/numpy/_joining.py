@@ -33,17 +33,13 @@ def _operands(function: str, arrays: Any) -> list:
     """Convert the arrays of a sequence (or along the first axis of one array), each checked."""
     if isinstance(arrays, (Array, np.ndarray)):
         if not arrays.ndim:
-            raise ArgumentError(
-                function=function, argument="arrays", got=arrays, expected="a sequence of arrays"
-            )
+            raise ArgumentError.about(function, "arrays", arrays, "a sequence of arrays")
         return list(shaping.unstack(arrays))
     if not isinstance(arrays, (list, tuple)):
         try:
             arrays = list(arrays)
         except TypeError:
-            raise ArgumentError(
-                function=function, argument="arrays", got=arrays, expected="a sequence of arrays"
-            ) from None
+            raise ArgumentError.about(function, "arrays", arrays, "a sequence of arrays") from None
     if not arrays:
         raise ArgumentValueError(
             f"Need at least one array to {function}.", function=function, argument="arrays"
@@ -246,9 +242,7 @@ def _block_depth(nested: Any, path: str) -> int:
     if not isinstance(nested, list):
         return 0
     if not nested:
-        raise ArgumentValueError(
-            function="block", argument=path, got="an empty list", expected="at least one block"
-        )
+        raise ArgumentValueError.about("block", path, "an empty list", "at least one block")
     depths = [_block_depth(x, f"{path}[{i}]") for i, x in enumerate(nested)]
     if len(set(depths)) > 1:
         raise ArgumentValueError(
@@ -328,11 +322,8 @@ def _split(function: str, ary: Any, where: Any, axis: Any) -> list[Array]:
     if dims.is_dim(where) or np.ndim(where) == 0:
         count = static_int(function, "indices_or_sections", where)
         if count < 1:
-            raise ArgumentValueError(
-                function=function,
-                argument="indices_or_sections",
-                got=count,
-                expected="at least one piece",
+            raise ArgumentValueError.about(
+                function, "indices_or_sections", count, "at least one piece"
             )
         each, longer = divmod(size, count)
         if function != "array_split" and not dims.same(longer, 0):
@@ -383,9 +374,7 @@ def unstack(x: Any, *, axis: int = 0) -> tuple[Array, ...]:
     """
     x, aval = with_aval("unstack", x)
     if not aval.ndim:
-        raise ArgumentValueError(
-            function="unstack", argument="x", got=x, expected="an array with at least one dimension"
-        )
+        raise ArgumentValueError.about("unstack", "x", x, "an array with at least one dimension")
     return tuple(shaping.unstack_p.bind(x, axis=one_axis("unstack", axis, aval.ndim)))
 
 

@@ -137,7 +137,7 @@ def _to_device(self: Any, device: Any, *, stream: Any = None) -> Array:
     Array([0, 1], dtype=int32)
     """
     if stream is not None:
-        raise ArgumentError(function="to_device", argument="stream", got=stream, expected="None")
+        raise ArgumentError.about("to_device", "stream", stream, "None")
     return device_put(self, device)
 
 
@@ -148,7 +148,7 @@ def _view(self: Any, dtype: Any = None, type: None = None) -> Array:
     Array([1065353216], dtype=int32)
     """
     if type is not None:
-        raise ArgumentError(function="view", argument="type", got=type, expected="None")
+        raise ArgumentError.about("view", "type", type, "None")
     old_dtype = self.dtype
     new_dtype = dtypes.requested_dtype(float if dtype is None else dtype, "view")
     if new_dtype == old_dtype:

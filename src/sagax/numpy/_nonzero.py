@@ -63,9 +63,7 @@ def indices_of(function: str, a: Any, size: Any, fill_value: Any) -> tuple[Array
         return tuple([_base.as_array(function, i.astype(dtype)) for i in found])
     size = static_int(function, "size", size)
     if not dims.is_dim(size) and size < 0:
-        raise ArgumentValueError(
-            function=function, argument="size", got=size, expected="at least 0"
-        )
+        raise ArgumentValueError.about(function, "size", size, "at least 0")
     found = _first_indices(a, *fills, size=size, dtype=dtype)
     return tuple(found)
 
@@ -90,12 +88,7 @@ def _fills(function: str, fill_value: Any, ndim: int) -> list:
     if aval.ndim == 1:
         return _fills(function, list(shaping.unstack(value)), ndim)
     if aval.ndim:
-        raise ArgumentValueError(
-            function=function,
-            argument="fill_value",
-            got=fill_value,
-            expected="a number for each axis",
-        )
+        raise ArgumentValueError.about(function, "fill_value", fill_value, "a number for each axis")
     return [value] * ndim
 
 

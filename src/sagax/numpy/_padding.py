@@ -166,9 +166,7 @@ def _pad_constant(x: Array, widths: list, values: Any) -> Array:
         if key not in scalars:
             value = _base.as_operand("pad", value)
             if aval_of(value).ndim:
-                raise ArgumentValueError(
-                    function="pad", argument="constant_values", got=value, expected="numbers"
-                )
+                raise ArgumentValueError.about("pad", "constant_values", value, "numbers")
             if type(value) is int and dtypes.kind(x.dtype) in "iu":
                 dtypes.check_python_int(value, x.dtype)
             scalars[key] = _reductions.as_dtype(value, x.dtype)
@@ -315,9 +313,7 @@ def _pad_statistic(
             continue
         length = size if length is None else dims.min_dim(length, size)
         if not dims.is_dim(length) and length < 1:
-            raise ArgumentValueError(
-                function="pad", argument="stat_length", got=length, expected="at least 1"
-            )
+            raise ArgumentValueError.about("pad", "stat_length", length, "at least 1")
         window = _slice(x, size - length, size, axis) if index else _slice(x, 0, length, axis)
         value = _STATISTICS[mode](window, axis, keepdims=True)
         if dtypes.kind(x.dtype) in "iu" and dtypes.is_inexact(value.dtype):

@@ -35,9 +35,7 @@ def _coefficients(function: str, p: Any, argument: str) -> Array:
     """Convert a polynomial to a vector; a number is a constant one."""
     x, aval = with_aval(function, p)
     if aval.ndim > 1:
-        raise ArgumentValueError(
-            function=function, argument=argument, got=p, expected="a vector of coefficients"
-        )
+        raise ArgumentValueError.about(function, argument, p, "a vector of coefficients")
     return cast(Array, atleast_1d(x))
 
 
@@ -149,9 +147,7 @@ def polyval(p: Any, x: Any, *, unroll: int | None = None) -> Array:
     """
     p, p_aval = with_aval("polyval", p, 0)
     if not p_aval.ndim:
-        raise ArgumentValueError(
-            function="polyval", argument="p", got=p, expected="an array of coefficients"
-        )
+        raise ArgumentValueError.about("polyval", "p", p, "an array of coefficients")
     x, _ = with_aval("polyval", x, 1)
     p, x = (_base.as_array("polyval", v) for v in _base.promote_dtypes("polyval", p, x))
     shape = _base.broadcast_shapes("polyval", [p.shape[1:], x.shape])
@@ -184,11 +180,8 @@ def poly(seq_of_zeros: Any) -> Array:
     if aval.ndim == 2:
         zeros = eigvals(zeros)
     elif aval.ndim > 2:
-        raise ArgumentValueError(
-            function="poly",
-            argument="seq_of_zeros",
-            got=zeros,
-            expected="a vector of zeros, or a square matrix",
+        raise ArgumentValueError.about(
+            "poly", "seq_of_zeros", zeros, "a vector of zeros, or a square matrix"
         )
     (zeros,) = _base.promote_inexact("poly", atleast_1d(zeros))
     if not zeros.shape[0]:

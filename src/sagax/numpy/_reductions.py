@@ -90,11 +90,8 @@ def checked_where(function: str, where: Any, shape: tuple) -> Any:
         return where
     new = len(shape) - aval.ndim
     if new < 0 or not _fits(aval.shape, shape[new:]):
-        raise ArgumentValueError(
-            function=function,
-            argument="where",
-            got=where,
-            expected=f"a mask that broadcasts to the shape of the array, {shape}",
+        raise ArgumentValueError.about(
+            function, "where", where, f"a mask that broadcasts to the shape of the array, {shape}"
         )
     return broadcast_in_dim_p.bind(
         where, shape=shape, broadcast_dimensions=tuple(range(new, len(shape)))
@@ -805,8 +802,6 @@ def ptp(a: Any, axis: Axis = None, out: None = None, keepdims: bool = False) -> 
         refuse_out("ptp", out)
     a, aval = with_aval("ptp", a)
     if aval.dtype is _BOOL:
-        raise ArgumentError(
-            function="ptp", argument="a", got=a, expected="numbers", fix="convert it: a.astype(int)"
-        )
+        raise ArgumentError.about("ptp", "a", a, "numbers", fix="convert it: a.astype(int)")
     check_not_empty("ptp", aval, axis_tuple("ptp", axis, aval.ndim))
     return arithmetic.sub(max(a, axis, keepdims=keepdims), min(a, axis, keepdims=keepdims))

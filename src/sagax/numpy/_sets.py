@@ -48,9 +48,7 @@ def _host(function: str, *arrays: Any) -> list[np.ndarray]:
 def _size(function: str, size: Any) -> Any:
     size = static_int(function, "size", size)
     if not dims.is_dim(size) and size < 0:
-        raise ArgumentValueError(
-            function=function, argument="size", got=size, expected="at least 0"
-        )
+        raise ArgumentValueError.about(function, "size", size, "at least 0")
     return size
 
 

@@ -168,9 +168,7 @@ def _bad_order(function: str, order: Any) -> None:
             f"numpy.{function} with order={order!r}: arrays have no order in memory",
             fix="use order='C' (last index fastest) or order='F' (first index fastest)",
         )
-    raise ArgumentValueError(
-        function=function, argument="order", got=repr(order), expected="'C' or 'F'"
-    )
+    raise ArgumentValueError.about(function, "order", repr(order), "'C' or 'F'")
 
 
 @fused_function(1)
@@ -236,12 +234,8 @@ def transpose(a: Any, axes: Sequence[int] | None = None) -> Array:
         return transpose_p.bind(a, permutation=tuple(range(aval.ndim - 1, -1, -1)))
     order = axes_in_order("transpose", axes, aval.ndim)
     if len(order) != aval.ndim:
-        raise ArgumentValueError(
-            function="transpose",
-            argument="axes",
-            got=axes,
-            expected=f"all {aval.ndim} dimensions of the array, each once",
-            a=a,
+        raise ArgumentValueError.about(
+            "transpose", "axes", axes, f"all {aval.ndim} dimensions of the array, each once", a=a
         )
     return structural.transpose(a, order)
 
@@ -267,11 +261,8 @@ def matrix_transpose(x: Any) -> Array:
     x, aval = with_aval("matrix_transpose", x)
     n = aval.ndim
     if n < 2:
-        raise ArgumentValueError(
-            function="matrix_transpose",
-            argument="x",
-            got=x,
-            expected="an array with at least two dimensions",
+        raise ArgumentValueError.about(
+            "matrix_transpose", "x", x, "an array with at least two dimensions"
         )
     return transpose_p.bind(x, permutation=(*range(n - 2), n - 1, n - 2))
 
@@ -325,12 +316,8 @@ def rollaxis(a: Any, axis: int, start: int = 0) -> Array:
     source = one_axis("rollaxis", axis, n)
     start = static_int("rollaxis", "start", start)
     if not -n <= start <= n:
-        raise ArgumentValueError(
-            function="rollaxis",
-            argument="start",
-            got=start,
-            expected=f"a position from {-n} to {n}",
-            a=a,
+        raise ArgumentValueError.about(
+            "rollaxis", "start", start, f"a position from {-n} to {n}", a=a
         )
     target = start + n if start < 0 else start
     return moveaxis(a, source, target - 1 if source < target else target)
@@ -554,9 +541,7 @@ def rot90(m: Any, k: int = 1, axes: Sequence[int] = (0, 1)) -> Array:
     m, aval = with_aval("rot90", m)
     found = axes_in_order("rot90", axes, aval.ndim)
     if len(found) != 2:
-        raise ArgumentValueError(
-            function="rot90", argument="axes", got=axes, expected="two different axes"
-        )
+        raise ArgumentValueError.about("rot90", "axes", axes, "two different axes")
     first, second = found
     turns = static_int("rot90", "k", k) % 4
     if turns == 0:
@@ -612,11 +597,9 @@ def _shifts(shift: Any) -> list:
         return [shift]
     x, aval = with_aval("roll", shift, 1)
     if dtypes.kind(aval.dtype) not in "iub":
-        raise ArgumentError(function="roll", argument="shift", got=shift, expected="integers")
+        raise ArgumentError.about("roll", "shift", shift, "integers")
     if aval.ndim > 1:
-        raise ArgumentValueError(
-            function="roll", argument="shift", got=shift, expected="an int or a vector of ints"
-        )
+        raise ArgumentValueError.about("roll", "shift", shift, "an int or a vector of ints")
     if isinstance(x, Tracer) and x.concrete() is None:
         return list(shaping.unstack(x)) if aval.ndim else [x]
     return [int(v) for v in np.atleast_1d(np.asarray(x))]

@@ -136,11 +136,8 @@ def lexsort(keys: Any, axis: int = -1, *, batch_size: int = 16) -> Array:
     shape = aval_of(keys[0]).shape
     for i, k in enumerate(keys):
         if not dims.same_shape(aval_of(k).shape, shape):
-            raise ArgumentValueError(
-                function="lexsort",
-                argument=f"keys[{i}]",
-                got=k,
-                expected=f"the shape of keys[0], {shape}",
+            raise ArgumentValueError.about(
+                "lexsort", f"keys[{i}]", k, f"the shape of keys[0], {shape}"
             )
     if not shape:
         return structural.full_of(intern_aval((), _integer(), False, None), 0)
@@ -167,11 +164,8 @@ def sort_complex(a: Any) -> Array:
 def _kth(function: str, kth: Any, size: int) -> int:
     k = static_int(function, "kth", kth)
     if not -size <= k < size:
-        raise ArgumentValueError(
-            function=function,
-            argument="kth",
-            got=k,
-            expected=f"a position on the axis, whose size is {size}",
+        raise ArgumentValueError.about(
+            function, "kth", k, f"a position on the axis, whose size is {size}"
         )
     return k + size if k < 0 else k
 
@@ -239,13 +233,7 @@ def top_k(
         )
     size = aval_of(a).shape[d]
     if not 0 <= k <= size:
-        raise ArgumentValueError(
-            function="top_k",
-            argument="k",
-            got=k,
-            expected=f"0 to {size}, the size of axis {d}",
-            a=a,
-        )
+        raise ArgumentValueError.about("top_k", "k", k, f"0 to {size}, the size of axis {d}", a=a)
     positions = shaping.broadcasted_iota(dtypes.int32, aval_of(a).shape, d)
     values, indices = sort_p.bind(a, positions, dimension=d, is_stable=True, num_keys=1)
     return slice_in_dim(values, 0, k, 1, d), slice_in_dim(indices, 0, k, 1, d)
@@ -281,9 +269,7 @@ def searchsorted(
     a, x = with_aval("searchsorted", a, 0)
     v, y = with_aval("searchsorted", v, 1)
     if x.ndim != 1:
-        raise ArgumentValueError(
-            function="searchsorted", argument="a", got=a, expected="a vector (one dimension)"
-        )
+        raise ArgumentValueError.about("searchsorted", "a", a, "a vector (one dimension)")
     if sorter is not None:
         a = getitem(a, (_base.as_operand("searchsorted", sorter, 2),))
     a, v = _base.promote_dtypes("searchsorted", a, v)

@@ -302,11 +302,8 @@ def _quantile_weights(function: str, weights: Any, method: str, aval: Any, axes:
     if len(axes) == 1 and dims.same_shape(w_aval.shape, (aval.shape[axes[0]],)):
         shape = tuple([d if i in axes else 1 for i, d in enumerate(aval.shape)])
         return broadcast_to(structural.reshape(weights, shape), aval.shape)
-    raise ArgumentValueError(
-        function=function,
-        argument="weights",
-        got=weights,
-        expected=f"the shape of a, {aval.shape}, or of its axis {axes}",
+    raise ArgumentValueError.about(
+        function, "weights", weights, f"the shape of a, {aval.shape}, or of its axis {axes}"
     )
 
 
@@ -542,7 +539,7 @@ def cov(
     if aval.ndim > 2:
         raise ArgumentValueError("m has more than 2 dimensions", function="cov", got=m)
     if ddof is not None and not isinstance(ddof, (int, np.integer)):
-        raise ArgumentValueError(function="cov", argument="ddof", got=ddof, expected="an int")
+        raise ArgumentValueError.about("cov", "ddof", ddof, "an int")
     x = _variables(m, rowvar)
     if y is not None:
         y, y_aval = with_aval("cov", y, 1)

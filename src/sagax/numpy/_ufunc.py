@@ -260,11 +260,8 @@ class ufunc:
         axis = one_axis(f"{self.__name__}.reduceat", axis, x.ndim)
         begin = asarray(indices)
         if begin.ndim != 1:
-            raise ArgumentValueError(
-                function=f"{self.__name__}.reduceat",
-                argument="indices",
-                got=begin,
-                expected="a vector",
+            raise ArgumentValueError.about(
+                f"{self.__name__}.reduceat", "indices", begin, "a vector"
             )
         if self._reduceat is not None:
             return self._reduceat(x, begin, axis, dtype)
@@ -306,9 +303,7 @@ def frompyfunc(func: Callable[..., Any], /, nin: int, nout: int, *, identity: An
     """
     for name, value in (("nin", nin), ("nout", nout)):
         if not isinstance(value, int) or value < 1:
-            raise ArgumentValueError(
-                function="frompyfunc", argument=name, got=value, expected="a positive int"
-            )
+            raise ArgumentValueError.about("frompyfunc", name, value, "a positive int")
     return ufunc(func, nin, nout, identity=identity)
 
 

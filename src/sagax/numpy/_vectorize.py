@@ -62,18 +62,12 @@ def vectorize(
     Array([1.4142135, 1.4142135, 1.4142135], dtype=float32)
     """
     if not callable(pyfunc):
-        raise ArgumentError(
-            function="vectorize", argument="pyfunc", got=pyfunc, expected="a function"
-        )
+        raise ArgumentError.about("vectorize", "pyfunc", pyfunc, "a function")
     for entry in excluded:
         if not isinstance(entry, (int, str)):
-            raise ArgumentError(
-                function="vectorize", argument="excluded", got=entry, expected="positions and names"
-            )
+            raise ArgumentError.about("vectorize", "excluded", entry, "positions and names")
         if isinstance(entry, int) and entry < 0:
-            raise ArgumentValueError(
-                function="vectorize", argument="excluded", got=entry, expected="positions from 0"
-            )
+            raise ArgumentValueError.about("vectorize", "excluded", entry, "positions from 0")
     parsed = None if signature is None else parse_signature(signature)
     name = getattr(pyfunc, "__name__", "pyfunc")
 

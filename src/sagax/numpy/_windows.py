@@ -35,7 +35,7 @@ def _window(
         x = 2 * arange(size, dtype=dtype) / dims.max_dim(size - 1, 1) - 1
         return where(equal(size_as_value(size), 1), 1, formula(x)).astype(dtype)
     if size < 0:
-        raise ArgumentValueError(function=function, argument="M", got=size, expected="at least 0")
+        raise ArgumentValueError.about(function, "M", size, "at least 0")
     # computed once, in double precision: the size is always known
     return asarray(weights(size).astype(dtypes.default_float(_thread.settings.x64)))
 
@@ -89,7 +89,7 @@ def kaiser(M: int, beta: Any) -> Array:
     """
     value, aval = with_aval("kaiser", beta, 1)
     if aval.ndim:
-        raise ArgumentValueError(function="kaiser", argument="beta", got=beta, expected="a number")
+        raise ArgumentValueError.about("kaiser", "beta", beta, "a number")
     if isinstance(value, Tracer) and value.concrete() is None:
         # 1 - x^2 for x from -1 to 1, under the square root of the definition
         inside = _window(

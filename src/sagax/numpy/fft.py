@@ -320,9 +320,7 @@ def irfft2(a: Any, s: Sizes = None, axes: Axes = (-2, -1), norm: Norm = None) ->
 
 def _pair(function: str, axes: Axes) -> Sequence[int]:
     if axes is None or len(axes) != 2:
-        raise ArgumentValueError(
-            function=f"fft.{function}", argument="axes", got=axes, expected="two axes"
-        )
+        raise ArgumentValueError.about(f"fft.{function}", "axes", axes, "two axes")
     return axes
 
 
@@ -336,33 +334,22 @@ def _frequencies(function: str, numbers: Any, n: Any, d: Any, dtype: Any, device
     else:
         dtype = dtypes.requested_dtype(dtype, f"fft.{function}")
     if not dtypes.is_inexact(dtype):
-        raise ArgumentValueError(
-            function=f"fft.{function}",
-            argument="dtype",
-            got=dtype,
-            expected="a floating point dtype",
-        )
+        raise ArgumentValueError.about(f"fft.{function}", "dtype", dtype, "a floating point dtype")
     if isinstance(d, (int, float)):
         if not d:
-            raise ArgumentValueError(
-                function=f"fft.{function}", argument="d", got=d, expected="a distance that is not 0"
-            )
+            raise ArgumentValueError.about(f"fft.{function}", "d", d, "a distance that is not 0")
     if isinstance(d, (int, float)) and not dims.is_dim(n):
         return asarray((numbers / (n * d) if n else numbers).astype(dtype), device=device)
     d, aval = with_aval(f"fft.{function}", d, 1)
     if aval.ndim:
-        raise ArgumentValueError(
-            function=f"fft.{function}", argument="d", got=d, expected="a number"
-        )
+        raise ArgumentValueError.about(f"fft.{function}", "d", d, "a number")
     return asarray(numbers.astype(dtype), device=device) / (n * asarray(d, dtype))
 
 
 def _count(function: str, n: Any) -> Any:
     n = static_int(f"fft.{function}", "n", n)
     if n < 0:
-        raise ArgumentValueError(
-            function=f"fft.{function}", argument="n", got=n, expected="at least 0"
-        )
+        raise ArgumentValueError.about(f"fft.{function}", "n", n, "at least 0")
     return n
 
 

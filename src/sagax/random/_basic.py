@@ -71,11 +71,8 @@ def _float_layout(dtype: Any) -> tuple[int, int, Any, Any]:
     """The layout of numbers in [1, 2): random bits, bits to drop, the bits of 1.0, unsigned dtype."""
     info = ml_dtypes.finfo(dtype)
     if info.bits not in (8, 16, 32, 64):
-        raise DtypeError(
-            function="uniform",
-            argument="dtype",
-            got=dtypes.name(dtype),
-            expected="a float dtype of 8, 16, 32 or 64 bits",
+        raise DtypeError.about(
+            "uniform", "dtype", dtypes.name(dtype), "a float dtype of 8, 16, 32 or 64 bits"
         )
     unsigned = _UNSIGNED[dtype.itemsize]
     one = np.ones((), dtype).view(unsigned)[()]

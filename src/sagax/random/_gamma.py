@@ -454,7 +454,7 @@ def generalized_normal(
 def _scalar_exponent(function: str, argument: str, x: Any, dtype: Any) -> Any:
     x = parameter(function, argument, x, dtype)
     if x.shape:
-        raise ArgumentValueError(function=function, argument=argument, got=x, expected="a number")
+        raise ArgumentValueError.about(function, argument, x, "a number")
     return x
 
 

@@ -105,11 +105,8 @@ def _chosen_impl(function: str, impl: Any, dtype: Any) -> PRNGImpl:
     if dtype is None:
         return implementation_of(function, impl)
     if impl is not None:
-        raise ArgumentValueError(
-            function=function,
-            argument="dtype",
-            got=dtype,
-            expected="nothing when impl is given: it says the same thing",
+        raise ArgumentValueError.about(
+            function, "dtype", dtype, "nothing when impl is given: it says the same thing"
         )
     if not is_key_dtype(dtype):
         raise ArgumentError(

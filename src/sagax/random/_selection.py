@@ -484,9 +484,7 @@ def categorical(
         )
     axis = canonical_axis(axis, aval.ndim, name)
     if not aval.shape[axis]:
-        raise ArgumentValueError(
-            function=name, argument="logits", got=logits, expected="at least one category"
-        )
+        raise ArgumentValueError.about(name, "logits", logits, "at least one category")
     mode = gumbel_mode(name, mode)
     batch = (*aval.shape[:axis], *aval.shape[axis + 1 :])
     shape = batch_shape(name, shape, batch)

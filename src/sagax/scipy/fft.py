@@ -97,11 +97,8 @@ def _axes(function: str, x: Any, s: Any, axes: Any) -> list[tuple[int, int | Non
         axes = range(x.ndim) if s is None else range(x.ndim - len(s), x.ndim)
     sizes = [None] * len(axes) if s is None else list(s)
     if len(sizes) != len(axes):
-        raise ArgumentValueError(
-            function=f"scipy.fft.{function}",
-            argument="s",
-            expected=f"a size for each of the {len(axes)} axes",
-            got=tuple(sizes),
+        raise ArgumentValueError.about(
+            f"scipy.fft.{function}", "s", tuple(sizes), f"a size for each of the {len(axes)} axes"
         )
     return list(zip(axes, sizes))
 
@@ -110,9 +107,7 @@ def _along(transform: Any, x: Any, n: int | None, axis: int, norm: str | None) -
     x = snp.moveaxis(x, axis, -1)
     size = x.shape[-1] if n is None else n
     if size < 1:
-        raise ArgumentValueError(
-            function="scipy.fft", argument="n", expected="at least 1", got=size
-        )
+        raise ArgumentValueError.about("scipy.fft", "n", size, "at least 1")
     x = x[..., :size]
     if x.shape[-1] < size:
         x = snp.pad(x, [(0, 0)] * (x.ndim - 1) + [(0, size - x.shape[-1])])

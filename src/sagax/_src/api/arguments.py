@@ -166,12 +166,7 @@ def pick_all(
     """`argnums` of a call with `n` positional arguments, non-negative and all different."""
     places = [_pick(k, n, transform, fun, beyond) for k in values]
     if len(set(places)) != len(places):
-        raise ArgumentError(
-            function=transform,
-            argument="argnums",
-            got=values,
-            expected="positions without repetition",
-        )
+        raise ArgumentError.about(transform, "argnums", values, "positions without repetition")
     return places
 
 

@@ -44,11 +44,8 @@ class CompoundFactor(tuple):
 
     def __new__(cls, *factors: str) -> CompoundFactor:
         if len(factors) < 2:
-            raise ArgumentValueError(
-                function="CompoundFactor",
-                argument="factors",
-                got=factors,
-                expected="two factors or more",
+            raise ArgumentValueError.about(
+                "CompoundFactor", "factors", factors, "two factors or more"
             )
         return tuple.__new__(cls, factors)
 

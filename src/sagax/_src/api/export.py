@@ -219,9 +219,7 @@ class Exported:
         that are not registered (`register_pytree_node_serialization`).
         """
         if not isinstance(vjp_order, int) or isinstance(vjp_order, bool) or vjp_order < 0:
-            raise ArgumentValueError(
-                function="serialize", argument="vjp_order", got=vjp_order, expected="0, 1, 2, ..."
-            )
+            raise ArgumentValueError.about("serialize", "vjp_order", vjp_order, "0, 1, 2, ...")
         parts, current = [self._parts()], self
         for _ in range(vjp_order):
             current = current.vjp()
@@ -458,20 +456,14 @@ def _checked_platforms(platforms: Sequence[str] | None) -> tuple[str, ...]:
     if platforms is None:
         return (default_export_platform(),)
     if isinstance(platforms, str) or not all(isinstance(p, str) for p in platforms):
-        raise ArgumentError(
-            function="export",
-            argument="platforms",
-            got=platforms,
-            expected=f"a sequence of names, of {', '.join(_PLATFORMS)}",
+        raise ArgumentError.about(
+            "export", "platforms", platforms, f"a sequence of names, of {', '.join(_PLATFORMS)}"
         )
     names = tuple(dict.fromkeys({"gpu": "cuda"}.get(p, p) for p in platforms))
     unknown = [p for p in names if p not in _PLATFORMS]
     if unknown or not names:
-        raise ArgumentValueError(
-            function="export",
-            argument="platforms",
-            got=list(platforms),
-            expected=f"some of {', '.join(_PLATFORMS)}",
+        raise ArgumentValueError.about(
+            "export", "platforms", list(platforms), f"some of {', '.join(_PLATFORMS)}"
         )
     return names
 

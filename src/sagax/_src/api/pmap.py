@@ -76,11 +76,8 @@ def pmap(
     arguments.check_callable(fun, "pmap")
     for name, axes in (("in_axes", in_axes), ("out_axes", out_axes)):
         if not all(_is_int(a) for a in trees.leaves((axes,))):
-            raise ArgumentError(
-                function="pmap",
-                argument=name,
-                got=checks.shown(axes),
-                expected="an int, None, or a pytree of them",
+            raise ArgumentError.about(
+                "pmap", name, checks.shown(axes), "an int, None, or a pytree of them"
             )
     if isinstance(in_axes, list):
         in_axes = tuple(in_axes)
@@ -88,9 +85,7 @@ def pmap(
     if devices is not None:
         devices = tuple(devices)
         if not devices:
-            raise ArgumentValueError(
-                function="pmap", argument="devices", got="no devices", expected="at least one"
-            )
+            raise ArgumentValueError.about("pmap", "devices", "no devices", "at least one")
 
     @functools.wraps(fun, updated=())
     def whole(*args: Any, **kwargs: Any) -> Any:

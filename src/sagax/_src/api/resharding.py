@@ -136,11 +136,8 @@ def reshard(x: Any, out_shardings: Any) -> Any:
     found = []
     for leaf, sharding, path in zip(leaves, given, paths, strict=True):
         if sharding is None:
-            raise ArgumentError(
-                function="reshard",
-                argument="out_shardings",
-                got=None,
-                expected=f"a sharding or a PartitionSpec for {path}",
+            raise ArgumentError.about(
+                "reshard", "out_shardings", None, f"a sharding or a PartitionSpec for {path}"
             )
         named = _named(sharding, leaf, path, "reshard")
         if not isinstance(leaf, Tracer):

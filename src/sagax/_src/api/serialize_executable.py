@@ -164,11 +164,8 @@ def load(
         ("out_tree", out_tree, len(signature.out_avals)),
     ):
         if not isinstance(tree, trees.PyTreeDef) or tree.num_leaves != leaves:
-            raise ArgumentValueError(
-                function=_LOAD,
-                argument=argument,
-                got=tree,
-                expected=f"the structure that serialize returned, of {leaves} leaves",
+            raise ArgumentValueError.about(
+                _LOAD, argument, tree, f"the structure that serialize returned, of {leaves} leaves"
             )
     if device.platform == "cpu":
         xla.custom_calls.register_cpu_kernels()  # the program may call some

@@ -56,9 +56,7 @@ class ShapeDtypeStruct:
         **_: Any,
     ) -> None:
         if dtype is None:
-            raise ArgumentValueError(
-                function="ShapeDtypeStruct", argument="dtype", got=None, expected="a dtype"
-            )
+            raise ArgumentValueError.about("ShapeDtypeStruct", "dtype", None, "a dtype")
         self.aval = _struct_aval(shape, dtype, weak_type)
         self.sharding = sharding
         if sharding is not None and isinstance(sharding, Sharding):

@@ -225,12 +225,7 @@ def visualize_array_sharding(arr: Any, **kwargs: Any) -> None:
     └─────────┘
     """
     if not is_operand(arr):
-        raise ArgumentError(
-            function="visualize_array_sharding",
-            argument="arr",
-            got=kind_of(arr),
-            expected="an array",
-        )
+        raise ArgumentError.about("visualize_array_sharding", "arr", kind_of(arr), "an array")
     shape = aval_of(arr).shape
     inspect_array_sharding(arr, callback=lambda s: visualize_sharding(shape, s, **kwargs))
 

@@ -259,9 +259,7 @@ def _row_major(aval: Any, place: Sharding | None) -> Format:
 def _checked_dialect(dialect: Any, function: str) -> str:
     if dialect in (None, "stablehlo", "hlo"):
         return dialect or "stablehlo"
-    raise ArgumentValueError(
-        function=function, argument="dialect", got=repr(dialect), expected="'stablehlo' or 'hlo'"
-    )
+    raise ArgumentValueError.about(function, "dialect", repr(dialect), "'stablehlo' or 'hlo'")
 
 
 class CompiledStage(_Stage):

@@ -113,19 +113,11 @@ def ragged_all_to_all(
 def _check_operands(operand: Any, output: Any, *numbers: Any) -> None:
     x, y = aval_of(operand), aval_of(output)
     if x.ndim == 0 or y.ndim == 0 or not dims.same_shape(x.shape[1:], y.shape[1:]):
-        raise ShapeError(
-            function=_API_NAME,
-            argument="output",
-            got=y,
-            expected=f"the shape of operand, {x.shape}, but for its leading size",
+        raise ShapeError.about(
+            _API_NAME, "output", y, f"the shape of operand, {x.shape}, but for its leading size"
         )
     if x.dtype != y.dtype:
-        raise DtypeError(
-            function=_API_NAME,
-            argument="output",
-            got=y,
-            expected=f"dtype {dtypes.name(x.dtype)}, as operand",
-        )
+        raise DtypeError.about(_API_NAME, "output", y, f"dtype {dtypes.name(x.dtype)}, as operand")
     names = ("input_offsets", "send_sizes", "output_offsets", "recv_sizes")
     for name, value in zip(names, numbers, strict=True):
         aval = aval_of(value)

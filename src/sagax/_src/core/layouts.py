@@ -75,12 +75,8 @@ class Format(_Record):
 
     def __init__(self, layout: Layout | None = None, sharding: Any = None) -> None:
         if layout is not None and not isinstance(layout, Layout):
-            raise ArgumentError(
-                function="Format", argument="layout", got=layout, expected="a Layout, or None"
-            )
+            raise ArgumentError.about("Format", "layout", layout, "a Layout, or None")
         if sharding is not None and not isinstance(sharding, Sharding):
-            raise ArgumentError(
-                function="Format", argument="sharding", got=sharding, expected="a sharding, or None"
-            )
+            raise ArgumentError.about("Format", "sharding", sharding, "a sharding, or None")
         self.layout = layout
         self.sharding = sharding

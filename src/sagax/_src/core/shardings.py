@@ -215,11 +215,8 @@ class SingleDeviceSharding(Sharding):
 
     def __init__(self, device: Any, *, memory_kind: str | None = None) -> None:
         if not hasattr(device, "client"):
-            raise ArgumentError(
-                function="SingleDeviceSharding",
-                argument="device",
-                got=repr(device),
-                expected="a device from sagax.devices()",
+            raise ArgumentError.about(
+                "SingleDeviceSharding", "device", repr(device), "a device from sagax.devices()"
             )
         self._device = device
         self._memory_kind = checked_memory_kind(device, memory_kind)
@@ -391,11 +388,8 @@ _lock = threading.Lock()
 
 def _make(cls: type, mesh: Any, spec: Any, memory_kind: str | None) -> NamedSharding:
     if not isinstance(mesh, (Mesh, AbstractMesh)):
-        raise ArgumentError(
-            function="NamedSharding",
-            argument="mesh",
-            got=repr(mesh),
-            expected="a Mesh, such as sagax.make_mesh((8,), ('x',))",
+        raise ArgumentError.about(
+            "NamedSharding", "mesh", repr(mesh), "a Mesh, such as sagax.make_mesh((8,), ('x',))"
         )
     if not isinstance(spec, PartitionSpec):
         words = ", ".join(map(repr, spec)) if isinstance(spec, tuple) else repr(spec)

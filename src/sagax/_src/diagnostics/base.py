@@ -117,6 +117,11 @@ class SagaxError(Exception):
         self._context: tuple[str, ...] = ()
         self._explained: Diagnostic | None = None
 
+    @classmethod
+    def about(cls, function: Any, argument: Any, got: Any, expected: Any, **facts: Any) -> Self:
+        """Return the error about one argument of a function: what it got, and what it expected."""
+        return cls(function=function, argument=argument, got=got, expected=expected, **facts)
+
     def attach(self, **facts: Any) -> Self:
         """Add facts and return the error; known facts stay.
 

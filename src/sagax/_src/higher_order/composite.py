@@ -90,9 +90,7 @@ def composite(decomposition: Callable, name: str, version: int = 0) -> Callable:
             fix="put a namespace and a dot before it: 'my_namespace.my_operation'",
         )
     if isinstance(version, bool) or not isinstance(version, int):
-        raise ArgumentError(
-            function="composite", argument="version", got=repr(version), expected="an int"
-        )
+        raise ArgumentError.about("composite", "version", repr(version), "an int")
 
     def apply(*args: Any, **attributes: Any) -> Any:
         leaves, tree = operand_leaves("composite", "args", args)

@@ -582,12 +582,8 @@ def integer_pow(x: Any, y: int) -> Any:
     try:
         y = operator.index(y)
     except TypeError:
-        raise ArgumentError(
-            function="integer_pow",
-            argument="y",
-            got=y,
-            expected="an int",
-            fix="use pow for other exponents",
+        raise ArgumentError.about(
+            "integer_pow", "y", y, "an int", fix="use pow for other exponents"
         ) from None
     return integer_pow_p.bind(x, y=y)
 

@@ -155,7 +155,7 @@ def _(x: ShapedArray, y: ShapedArray, **params: Any) -> ShapedArray:
 def _check(conv: Convolution, x: ShapedArray, y: ShapedArray) -> None:
     same_dtypes(_NAME, [x, y])
     if dtypes.is_extended(x.dtype):
-        raise DtypeError(function=_NAME, argument="lhs", got=x, expected="numbers")
+        raise DtypeError.about(_NAME, "lhs", x, "numbers")
     if conv.preferred_element_type is not None:
         _check_preferred(x.dtype, conv.preferred_element_type)
     _, (o, i, *_), _ = conv.dimension_numbers
@@ -164,9 +164,7 @@ def _check(conv: Convolution, x: ShapedArray, y: ShapedArray) -> None:
     for argument in ("feature_group_count", "batch_group_count"):
         count = getattr(conv, argument)
         if not dims.is_dim(count) and count < 1:
-            raise ArgumentValueError(
-                function=_NAME, argument=argument, got=count, expected="at least 1"
-            )
+            raise ArgumentValueError.about(_NAME, argument, count, "at least 1")
     features, batches = conv.feature_group_count, conv.batch_group_count
     if not dims.same(features, 1) and not dims.same(batches, 1):
         raise ArgumentValueError(

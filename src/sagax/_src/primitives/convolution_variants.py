@@ -65,11 +65,8 @@ def conv_transpose(
     o, i, *spatial = numbers.rhs_spec
     factors = sizes_of(function, "strides", strides)
     if len(factors) != len(spatial):
-        raise ShapeError(
-            function=function,
-            argument="strides",
-            got=factors,
-            expected=f"{len(spatial)} entries, one for each spatial dimension",
+        raise ShapeError.about(
+            function, "strides", factors, f"{len(spatial)} entries, one for each spatial dimension"
         )
     dilation = (
         (1,) * len(spatial)
@@ -115,11 +112,8 @@ def _transposed_padding(
         return tuple([(k - 1 - lo, k - 1 - hi) for (lo, hi), k in zip(pairs, extents)])
     name = padding.upper()
     if name not in ("SAME", "VALID"):
-        raise ArgumentValueError(
-            function=function,
-            argument="padding",
-            got=repr(padding),
-            expected="'SAME', 'VALID', or pairs (low, high)",
+        raise ArgumentValueError.about(
+            function, "padding", repr(padding), "'SAME', 'VALID', or pairs (low, high)"
         )
     pairs = []
     for k, stride in zip(extents, strides):

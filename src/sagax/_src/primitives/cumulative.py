@@ -128,7 +128,7 @@ def _cumulative(
     @p.abstract
     def _(x: ShapedArray, *, axis: int, reverse: bool) -> ShapedArray:
         if not accepts.test(x.dtype):
-            raise DtypeError(function=name, argument="operand", got=x, expected=accepts.words)
+            raise DtypeError.about(name, "operand", x, accepts.words)
         return x
 
     @p.reference

@@ -140,11 +140,8 @@ class GatherDimensionNumbers(_Fields):
                 expected="an array of integers",
             )
         if not indices.ndim:
-            raise ShapeError(
-                function=function,
-                argument="indices",
-                got=indices,
-                expected="an array whose last dimension holds index vectors",
+            raise ShapeError.about(
+                function, "indices", indices, "an array whose last dimension holds index vectors"
             )
         out_ndim = len(self.offset_dims) + indices.ndim - 1
         ranges = {
@@ -342,9 +339,7 @@ def gather(
         GatherScatterMode.PROMISE_IN_BOUNDS if mode is None else GatherScatterMode.from_any(mode)
     )
     if parsed is GatherScatterMode.ONE_HOT:
-        raise ArgumentValueError(
-            function="gather", argument="mode", got=parsed, expected="a mode other than ONE_HOT"
-        )
+        raise ArgumentValueError.about("gather", "mode", parsed, "a mode other than ONE_HOT")
     if parsed is GatherScatterMode.FILL_OR_DROP:
         fill_value = _fill(fill_value, aval_of(operand).dtype)
     else:
@@ -382,9 +377,7 @@ def _fill(value: Any, dtype: Any) -> Any:
         )
     number = np.asarray(value)
     if number.ndim or not dtypes.is_numeric_dtype(number.dtype):
-        raise ArgumentError(
-            function="gather", argument="fill_value", got=value, expected="a number"
-        )
+        raise ArgumentError.about("gather", "fill_value", value, "a number")
     number = float(number) if dtypes.kind(number.dtype) == "f" else number.item()
     # one NaN like any other: as a parameter it must be equal to itself
     return math.nan if isinstance(number, float) and math.isnan(number) else number
@@ -665,9 +658,7 @@ def index_take(src: Any, idxs: Sequence[Any], axes: Sequence[int]) -> Any:
     vectors = concatenate([expand_dims(i, (1,)) for i in idxs], 1)
     dtype = aval_of(vectors).dtype
     if not dtype_predicates.is_integer(dtype):
-        raise DtypeError(
-            function="index_take", argument="idxs", got=dtypes.name(dtype), expected="integers"
-        )
+        raise DtypeError.about("index_take", "idxs", dtypes.name(dtype), "integers")
     if dims.is_static(shape):
         moduli = np.asarray([shape[a] for a in axes], dtype)[None, :]
     else:

@@ -184,9 +184,7 @@ def _(
         {"dimension_numbers": numbers, "precision": precision, "preferred_element_type": dtype},
     )
     if sizes.ndim == 0:
-        raise ShapeError(
-            function=function, argument="group_sizes", got=sizes, expected="at least one dimension"
-        )
+        raise ShapeError.about(function, "group_sizes", sizes, "at least one dimension")
     count = sizes.shape[-1]
     wanted = tuple(lhs.shape[d] for d in parts.outer)
     if sizes.ndim != 1 and not dims.same_shape(sizes.shape[:-1], wanted):

@@ -107,11 +107,8 @@ _implementations: dict[str, PRNGImpl] = {}
 def register_impl(impl: PRNGImpl) -> PRNGImpl:
     """Let `impl` be found by its name."""
     if impl.name in _implementations:
-        raise ArgumentValueError(
-            function="register_impl",
-            argument="impl",
-            got=repr(impl.name),
-            expected="a name that is not taken yet",
+        raise ArgumentValueError.about(
+            "register_impl", "impl", repr(impl.name), "a name that is not taken yet"
         )
     _implementations[impl.name] = impl
     return impl
@@ -181,9 +178,7 @@ random_seed_p = _on_keys("random_seed", shard_rule=shard_as_first)
 @random_seed_p.abstract
 def _(seeds: ShapedArray, *, impl: PRNGImpl) -> ShapedArray:
     if not dtype_predicates.is_integer(seeds.dtype):
-        raise DtypeError(
-            function="random_seed", argument="seeds", got=seeds, expected="an array of integers"
-        )
+        raise DtypeError.about("random_seed", "seeds", seeds, "an array of integers")
     return intern_aval(seeds.shape, key_dtype(impl), False, None)
 
 
@@ -216,9 +211,7 @@ def _(keys: ShapedArray, *, bit_width: int, shape: tuple) -> ShapedArray:
     _check_keys("random_bits", keys)
     dtype = OF_WIDTH.get(bit_width)
     if dtype is None:
-        raise ArgumentValueError(
-            function="random_bits", argument="bit_width", got=bit_width, expected="8, 16, 32 or 64"
-        )
+        raise ArgumentValueError.about("random_bits", "bit_width", bit_width, "8, 16, 32 or 64")
     return intern_aval((*keys.shape, *shape), dtype, False, None)
 
 
@@ -375,19 +368,13 @@ def rng_bit_generator(
     try:
         algorithm = RandomAlgorithm(algorithm)
     except ValueError:
-        raise ArgumentValueError(
-            function="rng_bit_generator",
-            argument="algorithm",
-            got=repr(algorithm),
-            expected="a member of lax.RandomAlgorithm",
+        raise ArgumentValueError.about(
+            "rng_bit_generator", "algorithm", repr(algorithm), "a member of lax.RandomAlgorithm"
         ) from None
     dtype = dtypes.requested_dtype(dtype, "rng_bit_generator")
     if dtype not in OF_WIDTH.values():
-        raise DtypeError(
-            function="rng_bit_generator",
-            argument="dtype",
-            got=dtypes.name(dtype),
-            expected="uint8, uint16, uint32 or uint64",
+        raise DtypeError.about(
+            "rng_bit_generator", "dtype", dtypes.name(dtype), "uint8, uint16, uint32 or uint64"
         )
     sizes = dims.canonical_shape(shape, "shape")
     state, bits = rng_bit_generator_p.bind(key, shape=sizes, dtype=dtype, algorithm=algorithm)

@@ -310,9 +310,7 @@ def _position(name: str, numpy: Any, direction: str) -> Primitive:
     def _(x: ShapedArray, *, axes: tuple, index_dtype: Any) -> ShapedArray:
         (axis,) = axes
         if not real.test(x.dtype):
-            raise DtypeError(
-                function=name, argument="operand", got=x, expected="real numbers or booleans"
-            )
+            raise DtypeError.about(name, "operand", x, "real numbers or booleans")
         if not dtype_predicates.is_integer(index_dtype):
             raise DtypeError(
                 f"{name} requires an integer index_dtype", function=name, argument="index_dtype", got=dtypes.name(index_dtype),
@@ -380,18 +378,12 @@ def _(*avals: ShapedArray, jaxpr: ClosedJaxpr, dimensions: tuple, computation: A
     values, inits = avals[: len(avals) // 2], avals[len(avals) // 2 :]
     for i, (x, init) in enumerate(zip(values, inits, strict=True)):
         if init.shape != () or init.dtype != x.dtype:
-            raise ShapeError(
-                function="reduce",
-                argument=f"init_values[{i}]",
-                got=init,
-                expected=f"a scalar of dtype {dtypes.name(x.dtype)}",
+            raise ShapeError.about(
+                "reduce", f"init_values[{i}]", init, f"a scalar of dtype {dtypes.name(x.dtype)}"
             )
         if not dims.same_shape(x.shape, values[0].shape):
-            raise ShapeError(
-                function="reduce",
-                argument=f"operands[{i}]",
-                got=x,
-                expected=f"shape {values[0].shape}, as operands[0]",
+            raise ShapeError.about(
+                "reduce", f"operands[{i}]", x, f"shape {values[0].shape}, as operands[0]"
             )
     shape = s.reduced_shape(values[0].shape, dimensions, "reduce")
     return [intern_aval(shape, x.dtype, x.weak_type, None) for x in values]

@@ -119,11 +119,8 @@ def round(x: Any, rounding_method: RoundingMethod = RoundingMethod.AWAY_FROM_ZER
     try:
         method = RoundingMethod(rounding_method)
     except ValueError:
-        raise ArgumentValueError(
-            function="round",
-            argument="rounding_method",
-            got=rounding_method,
-            expected="a RoundingMethod",
+        raise ArgumentValueError.about(
+            "round", "rounding_method", rounding_method, "a RoundingMethod"
         ) from None
     return round_p.bind(x, rounding_method=method)
 

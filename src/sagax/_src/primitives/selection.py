@@ -48,9 +48,7 @@ def select_n(which: Any, *cases: Any) -> Any:
     Array([0., 2., 1.], dtype=float32)
     """
     if not cases:
-        raise ArgumentValueError(
-            function="select_n", argument="cases", got="no case", expected="at least one"
-        )
+        raise ArgumentValueError.about("select_n", "cases", "no case", "at least one")
     return select_n_p.bind(which, *cases)
 
 
@@ -58,9 +56,7 @@ def select_n(which: Any, *cases: Any) -> Any:
 def _(which: ShapedArray, *cases: ShapedArray) -> ShapedArray:
     first = cases[0]
     if which.dtype != _BOOL and not dtype_predicates.is_integer(which.dtype):
-        raise DtypeError(
-            function="select_n", argument="which", got=which, expected="booleans or integers"
-        )
+        raise DtypeError.about("select_n", "which", which, "booleans or integers")
     if which.dtype == _BOOL and len(cases) > 2:
         raise ArgumentValueError(
             "a boolean chooses between two cases",
@@ -86,11 +82,8 @@ def _(which: ShapedArray, *cases: ShapedArray) -> ShapedArray:
                 fix="sagax.numpy.where broadcasts its operands",
             )
     if which.shape and not dims.same_shape(which.shape, first.shape):
-        raise ShapeError(
-            function="select_n",
-            argument="which",
-            got=which,
-            expected=f"a scalar or the shape of the cases, {first.shape}",
+        raise ShapeError.about(
+            "select_n", "which", which, f"a scalar or the shape of the cases, {first.shape}"
         )
     return intern_aval(first.shape, first.dtype, all(c.weak_type for c in cases), None)
 
@@ -214,12 +207,8 @@ def select(pred: Any, on_true: Any, on_false: Any) -> Any:
 def _check_select(pred: ShapedArray, on_true: ShapedArray, on_false: ShapedArray) -> None:
     """Raise what is wrong with the operands of `select`, by the names that they have there."""
     if pred.dtype != _BOOL and not dtype_predicates.is_integer(pred.dtype):
-        raise DtypeError(
-            function="select",
-            argument="pred",
-            got=pred,
-            expected="booleans",
-            fix="compare first, such as pred > 0",
+        raise DtypeError.about(
+            "select", "pred", pred, "booleans", fix="compare first, such as pred > 0"
         )
     if on_true.dtype != on_false.dtype:
         have = f"{dtypes.name(on_true.dtype)}, {dtypes.name(on_false.dtype)}"
@@ -358,11 +347,8 @@ def clamp(min: Any, x: Any, max: Any) -> Any:
         if bound_shape and not (
             len(bound_shape) == len(shape) and all(map(dims.same, bound_shape, shape))
         ):
-            raise ShapeError(
-                function="clamp",
-                argument=name,
-                got=bound_shape,
-                expected=f"a scalar or the shape of x, {shape}",
+            raise ShapeError.about(
+                "clamp", name, bound_shape, f"a scalar or the shape of x, {shape}"
             )
     return clamp_p.bind(low, x, high)
 

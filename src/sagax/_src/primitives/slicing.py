@@ -99,11 +99,8 @@ def sizes_of(function: str, argument: str, values: Any) -> tuple:
     try:
         return tuple([v if dims.is_dim(v) else v.__index__() for v in values])
     except (TypeError, AttributeError):
-        raise ArgumentError(
-            function=function,
-            argument=argument,
-            got=values,
-            expected="a sequence of ints known while tracing",
+        raise ArgumentError.about(
+            function, argument, values, "a sequence of ints known while tracing"
         ) from None
 
 
@@ -286,11 +283,8 @@ def pad(operand: Any, padding_value: Any, padding_config: Sequence[tuple[int, in
     for entry in padding_config:
         entry = sizes_of("pad", "padding_config", entry)
         if len(entry) != 3:
-            raise ArgumentValueError(
-                function="pad",
-                argument="padding_config",
-                got=entry,
-                expected="an entry (low, high, interior) for each dimension",
+            raise ArgumentValueError.about(
+                "pad", "padding_config", entry, "an entry (low, high, interior) for each dimension"
             )
         config.append(entry)
     return pad_p.bind(operand, padding_value, padding_config=tuple(config))
@@ -299,9 +293,7 @@ def pad(operand: Any, padding_value: Any, padding_config: Sequence[tuple[int, in
 @pad_p.abstract
 def _(x: ShapedArray, value: ShapedArray, *, padding_config: tuple) -> ShapedArray:
     if value.shape:
-        raise ArgumentValueError(
-            function="pad", argument="padding_value", got=value, expected="a scalar"
-        )
+        raise ArgumentValueError.about("pad", "padding_value", value, "a scalar")
     same_dtypes("pad", [x, value])
     if dtypes.is_extended(x.dtype):
         raise DtypeError(

@@ -40,11 +40,8 @@ sort_p = Primitive(
 def _(*avals: ShapedArray, dimension: int, is_stable: bool, num_keys: int) -> list:
     for i, a in enumerate(avals):
         if not dims.same_shape(a.shape, avals[0].shape):
-            raise ShapeError(
-                function="sort",
-                argument=f"operands[{i}]",
-                got=a,
-                expected=f"the shape of operands[0], {avals[0].shape}",
+            raise ShapeError.about(
+                "sort", f"operands[{i}]", a, f"the shape of operands[0], {avals[0].shape}"
             )
         if dtypes.is_extended(a.dtype):
             raise DtypeError(
@@ -250,7 +247,7 @@ def _(x: ShapedArray, *, k: Any, axis: int, is_stable: bool) -> list:
         or dtype_predicates.is_integer(x.dtype)
         or x.dtype == np.bool_
     ):
-        raise DtypeError(function="top_k", argument="operand", got=x, expected="real numbers")
+        raise DtypeError.about("top_k", "operand", x, "real numbers")
     size = x.shape[axis]
     if not dims.is_dim(size) and not dims.is_dim(k) and k > size:
         raise ArgumentValueError(
@@ -348,7 +345,7 @@ def top_k(operand: Any, k: int, *, axis: int = -1, is_stable: bool = True) -> li
         try:
             k = k.__index__()
         except AttributeError:
-            raise ArgumentError(function="top_k", argument="k", got=k, expected="an int") from None
+            raise ArgumentError.about("top_k", "k", k, "an int") from None
         if k < 0:
             raise ArgumentValueError(
                 f"k argument to top_k must be nonnegative, got {k}",
@@ -522,11 +519,8 @@ def _approx_k(
             expected=f"an int from 1 to {size}",
         )
     if not 0 < recall <= 1:
-        raise ArgumentValueError(
-            function=function,
-            argument="recall_target",
-            got=recall,
-            expected="a fraction above 0, up to 1",
+        raise ArgumentValueError.about(
+            function, "recall_target", recall, "a fraction above 0, up to 1"
         )
     return approx_top_k_p.bind(
         operand,

@@ -166,12 +166,8 @@ class Window:
                 continue
             for axis, entry in enumerate(entries):
                 if not dims.is_dim(entry) and entry < 1:
-                    raise ShapeError(
-                        function=function,
-                        argument=argument,
-                        path=f"[{axis}]",
-                        got=entry,
-                        expected="at least 1",
+                    raise ShapeError.about(
+                        function, argument, entry, "at least 1", path=f"[{axis}]"
                     )
         for axis, (size, padded) in enumerate(zip(shape, self.padded(shape))):
             if not dims.is_dim(padded) and padded < 0:
@@ -263,11 +259,8 @@ def named_padding(
     pairs = []
     for n, k, stride in zip(shape, window, strides):
         if not dims.is_dim(stride) and stride < 1:
-            raise ShapeError(
-                function=function,
-                argument="window_strides",
-                got=tuple(strides),
-                expected="strides of at least 1",
+            raise ShapeError.about(
+                function, "window_strides", tuple(strides), "strides of at least 1"
             )
         total = dims.non_negative((dims.ceil_div(n, stride) - 1) * stride + k - n)
         less = total // 2

@@ -216,11 +216,8 @@ def local_devices(
     if index is None:
         return list(found.local_devices)
     if not 0 <= index < process_count():
-        raise ArgumentValueError(
-            function="local_devices",
-            argument="process_index",
-            got=index,
-            expected=f"a process from 0 to {process_count() - 1}",
+        raise ArgumentValueError.about(
+            "local_devices", "process_index", index, f"a process from 0 to {process_count() - 1}"
         )
     return [d for d in found.devices if d.process_index == index]
 

@@ -48,11 +48,8 @@ def make_mesh(
             expected=f"a name for each of the {len(sizes)} sizes {sizes}",
         )
     if not all(isinstance(s, (int, np.integer)) and s > 0 for s in sizes):
-        raise ArgumentValueError(
-            function="make_mesh",
-            argument="axis_shapes",
-            got=repr(sizes),
-            expected="sizes of at least 1",
+        raise ArgumentValueError.about(
+            "make_mesh", "axis_shapes", repr(sizes), "sizes of at least 1"
         )
     found = list(known_devices.devices() if devices is None else devices)
     count = math.prod(sizes)

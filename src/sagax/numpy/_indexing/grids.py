@@ -46,9 +46,7 @@ def _range(name: str, s: slice) -> Array:
     ]
     if isinstance(step, complex):
         if stop is None:
-            raise ArgumentValueError(
-                function=name, argument="slice", got=str(s), expected="a stop, as in 0:1:5j"
-            )
+            raise ArgumentValueError.about(name, "slice", str(s), "a stop, as in 0:1:5j")
         return linspace(0 if start is None else start, stop, int(abs(step)))
     if stop is None:  # a single number is the stop, as in arange
         start, stop = 0, 0 if start is None else start
@@ -73,9 +71,7 @@ def _axes(name: str, index: Any) -> list:
     """Create the ranges of a tuple of slices, in one dtype."""
     for s in index:
         if not isinstance(s, slice):
-            raise ArgumentError(
-                function=name, argument="index", got=s, expected="slices, as in 0:3, 0:1:5j"
-            )
+            raise ArgumentError.about(name, "index", s, "slices, as in 0:3, 0:1:5j")
     return promote_dtypes(name, *[_range(name, s) for s in index]) if index else []
 
 
@@ -223,11 +219,8 @@ def ix_(*args: Any) -> tuple[Array, ...]:
     for k, arg in enumerate(args):
         x = as_array("ix_", arg, k)
         if x.ndim != 1:
-            raise ArgumentValueError(
-                function="ix_",
-                argument=f"at position {k}",
-                got=x,
-                expected="an array with one dimension",
+            raise ArgumentValueError.about(
+                "ix_", f"at position {k}", x, "an array with one dimension"
             )
         if x.dtype == np.bool_:
             fix = "pass the indices, such as jnp.nonzero(mask, size=n)[0]"

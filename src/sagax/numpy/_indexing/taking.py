@@ -75,9 +75,7 @@ def take(
     if mode == "raise":
         raise _no_raise("take")
     if mode not in (None, "fill", "clip", "wrap"):
-        raise ArgumentValueError(
-            function="take", argument="mode", got=repr(mode), expected="'fill', 'clip' or 'wrap'"
-        )
+        raise ArgumentValueError.about("take", "mode", repr(mode), "'fill', 'clip' or 'wrap'")
     a, aval = with_aval("take", a, 0)
     indices = _integers("take", indices, 1)
     if axis is None:
@@ -117,12 +115,8 @@ def _integers(function: str, x: Any, position: int) -> Any:
     if dtypes.is_extended(aval.dtype) or not (
         dtype_predicates.is_integer(aval.dtype) or aval.dtype == np.bool_
     ):
-        raise ArgumentValueError(
-            function=function,
-            argument="indices",
-            got=x,
-            expected="an array of integers",
-            fix="convert them with .astype(int)",
+        raise ArgumentValueError.about(
+            function, "indices", x, "an array of integers", fix="convert them with .astype(int)"
         )
     if aval.dtype == np.bool_:
         return convert(x, _INT32)
@@ -172,16 +166,11 @@ def take_along_axis(
     arr, aval = with_aval(function, arr, 0)
     indices, index_aval = with_aval(function, indices, 1)
     if dtypes.is_extended(index_aval.dtype) or not dtype_predicates.is_integer(index_aval.dtype):
-        raise DtypeError(
-            function=function, argument="indices", got=indices, expected="an array of integers"
-        )
+        raise DtypeError.about(function, "indices", indices, "an array of integers")
     if axis is None:
         if index_aval.ndim != 1:
-            raise ArgumentValueError(
-                function=function,
-                argument="indices",
-                got=indices,
-                expected="an array with one dimension, since axis is None",
+            raise ArgumentValueError.about(
+                function, "indices", indices, "an array with one dimension, since axis is None"
             )
         arr, k = reshape(arr, (aval.size,)), 0
         aval = aval_of(arr)

@@ -116,9 +116,7 @@ def matrix_power(a: Any, n: int) -> Array:
             "Last 2 dimensions of the array must be square", function="linalg.matrix_power", got=a
         )
     if not isinstance(n, (int, np.integer)):
-        raise ArgumentError(
-            function="linalg.matrix_power", argument="n", got=n, expected="an int: the exponent"
-        )
+        raise ArgumentError.about("linalg.matrix_power", "n", n, "an int: the exponent")
     n = int(n)
     if n == 0:
         return broadcast_to(eye(aval.shape[-1], dtype=aval.dtype), aval.shape)
@@ -415,9 +413,7 @@ def tensorinv(a: Any, ind: int = 2) -> Array:
     a = _base.as_array("linalg.tensorinv", a)
     ind = static_int("linalg.tensorinv", "ind", ind)
     if ind < 1:
-        raise ArgumentValueError(
-            function="linalg.tensorinv", argument="ind", got=ind, expected="a positive int"
-        )
+        raise ArgumentValueError.about("linalg.tensorinv", "ind", ind, "a positive int")
     first, last = a.shape[:ind], a.shape[ind:]
     if not dims.same(dims.size(first), dims.size(last)):
         raise ArgumentValueError(

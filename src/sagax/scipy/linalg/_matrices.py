@@ -21,9 +21,7 @@ def _vectors(function: str, argument: str, x: Any) -> Any:
     if x.ndim == 0:
         x = x[None]
     if x.shape[-1] == 0:
-        raise ArgumentValueError(
-            function=function, argument=argument, expected="at least one number", got=x
-        )
+        raise ArgumentValueError.about(function, argument, x, "at least one number")
     return x
 
 
@@ -98,7 +96,7 @@ def convolution_matrix(a: Any, n: int, mode: str = "full") -> Array:
     check_choice(function, "mode", mode, ("full", "valid", "same"))
     a = _vectors(function, "a", a)
     if n <= 0:
-        raise ArgumentValueError(function=function, argument="n", expected="at least 1", got=n)
+        raise ArgumentValueError.about(function, "n", n, "at least 1")
     m = a.shape[-1]
     column = snp.concatenate([a, snp.zeros_like(a, shape=(*a.shape[:-1], n - 1))], axis=-1)
     row = snp.zeros_like(a, shape=(*a.shape[:-1], n))
@@ -121,11 +119,8 @@ def companion(a: Any) -> Array:
     (a,) = _common.arrays("scipy.linalg.companion", a)
     n = a.shape[-1] if a.ndim else 0
     if n < 2:
-        raise ArgumentValueError(
-            function="scipy.linalg.companion",
-            argument="a",
-            expected="at least two coefficients",
-            got=a,
+        raise ArgumentValueError.about(
+            "scipy.linalg.companion", "a", a, "at least two coefficients"
         )
     below = snp.broadcast_to(snp.eye(n - 1, k=-1, dtype=a.dtype), (*a.shape[:-1], n - 1, n - 1))
     return below.at[..., 0, :].set(-a[..., 1:] / a[..., :1])
@@ -156,11 +151,8 @@ def fiedler_companion(a: Any) -> Array:
     (a,) = _common.arrays("scipy.linalg.fiedler_companion", a)
     n = a.shape[-1] - 1 if a.ndim else 0
     if n < 1:
-        raise ArgumentValueError(
-            function="scipy.linalg.fiedler_companion",
-            argument="a",
-            expected="at least two coefficients",
-            got=a,
+        raise ArgumentValueError.about(
+            "scipy.linalg.fiedler_companion", "a", a, "at least two coefficients"
         )
     a = a / a[..., :1]
     c = snp.zeros_like(a, shape=(*a.shape[:-1], n, n))

@@ -61,17 +61,12 @@ def _window(function: str, window: Any, nperseg: int | None, length: int) -> tup
     if isinstance(window, str | tuple):
         size = min(256 if nperseg is None else int(nperseg), length)
         if size < 1:
-            raise ArgumentValueError(
-                function=function, argument="nperseg", expected="a positive integer", got=nperseg
-            )
+            raise ArgumentValueError.about(function, "nperseg", nperseg, "a positive integer")
         return np.asarray(_scipy.get_window(window, size)), size
     values = np.asarray(window)
     if values.ndim != 1 or values.shape[0] > length:
-        raise ArgumentValueError(
-            function=function,
-            argument="window",
-            expected=f"a vector of at most {length} numbers",
-            got=f"shape {values.shape}",
+        raise ArgumentValueError.about(
+            function, "window", f"shape {values.shape}", f"a vector of at most {length} numbers"
         )
     if nperseg is not None and nperseg != values.shape[0]:
         raise ArgumentValueError(

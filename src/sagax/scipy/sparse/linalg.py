@@ -133,11 +133,8 @@ def _operator(function: str, name: str, a: Any) -> Operator:
         return a
     shape = snp.shape(a)
     if len(shape) != 2 or shape[0] != shape[1]:
-        raise ShapeError(
-            function=f"scipy.sparse.linalg.{function}",
-            argument=name,
-            expected="a linear function, or a square matrix",
-            got=a,
+        raise ShapeError.about(
+            f"scipy.sparse.linalg.{function}", name, a, "a linear function, or a square matrix"
         )
     return lambda x: snp.matmul(a, x)
 

@@ -284,9 +284,7 @@ def multigammaln(a: Any, d: Any) -> Array:
     try:
         d = operator.index(d)
     except TypeError:
-        raise ArgumentError(
-            function="multigammaln", argument="d", got=d, expected="an int"
-        ) from None
+        raise ArgumentError.about("multigammaln", "d", d, "an int") from None
     (a,) = promote_inexact("multigammaln", as_operand("multigammaln", a))
     found = gammaln(a)
     for k in range(1, d):
@@ -342,11 +340,9 @@ def bernoulli(n: int) -> Array:
     try:
         n = operator.index(n)
     except TypeError:
-        raise ArgumentError(function="bernoulli", argument="n", got=n, expected="an int") from None
+        raise ArgumentError.about("bernoulli", "n", n, "an int") from None
     if n < 0:
-        raise ArgumentValueError(
-            function="bernoulli", argument="n", got=n, expected="an int that is not negative"
-        )
+        raise ArgumentValueError.about("bernoulli", "n", n, "an int that is not negative")
     numbers = [Fraction(1)]
     for m in range(1, n + 1):
         if m > 1 and m % 2:

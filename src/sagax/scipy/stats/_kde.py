@@ -48,11 +48,8 @@ class gaussian_kde:  # the name of SciPy's class
             samples = samples.astype(float)
         d, n = samples.shape
         if n < 2:
-            raise ArgumentValueError(
-                function="gaussian_kde",
-                argument="dataset",
-                got=samples,
-                expected="at least two samples",
+            raise ArgumentValueError.about(
+                "gaussian_kde", "dataset", samples, "at least two samples"
             )
         self.dataset = samples
         if weights is None:
@@ -60,11 +57,8 @@ class gaussian_kde:  # the name of SciPy's class
         else:
             weights = _base.as_array("gaussian_kde", weights).astype(samples.dtype)
             if weights.shape != (n,):
-                raise ArgumentValueError(
-                    function="gaussian_kde",
-                    argument="weights",
-                    got=weights,
-                    expected=f"a number for each of the {n} samples",
+                raise ArgumentValueError.about(
+                    "gaussian_kde", "weights", weights, f"a number for each of the {n} samples"
                 )
             self.weights = weights / weights.sum()
         self.neff = 1 / (self.weights**2).sum()

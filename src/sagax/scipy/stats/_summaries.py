@@ -28,9 +28,7 @@ def _checked_policy(function: str, nan_policy: str) -> None:
             f"{function} has no nan_policy={nan_policy!r}",
             fix="leave it out: NaN then gives NaN; drop the NaN before, where values are concrete",
         )
-    raise ArgumentValueError(
-        function=function, argument="nan_policy", got=repr(nan_policy), expected="'propagate'"
-    )
+    raise ArgumentValueError.about(function, "nan_policy", repr(nan_policy), "'propagate'")
 
 
 def _along(f: Callable[[Array], Any], a: Array, axis: int | None, keepdims: bool = False) -> Any:
@@ -66,7 +64,7 @@ def mode(
 
     x = _base.as_array("mode", a)
     if not x.size:
-        raise ArgumentValueError(function="mode", argument="a", got=x, expected="some elements")
+        raise ArgumentValueError.about("mode", "a", x, "some elements")
     return ModeResult(*_along(one, x, axis, keepdims))
 
 

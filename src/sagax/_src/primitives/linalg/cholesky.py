@@ -165,9 +165,7 @@ def _(r: ShapedArray, w: ShapedArray) -> ShapedArray:
     check_same_dtype("cholesky_update", r_matrix=r, w_vector=w)
     check_same_stack("cholesky_update", (2, 1), r_matrix=r, w_vector=w)
     if dtype_predicates.is_complex(r.dtype):
-        raise DtypeError(
-            function="cholesky_update", argument="r_matrix", got=r, expected="real numbers"
-        )
+        raise DtypeError.about("cholesky_update", "r_matrix", r, "real numbers")
     return intern_aval(r.shape, r.dtype, r.weak_type and w.weak_type, None)
 
 
@@ -281,7 +279,7 @@ def _(a: ShapedArray, c: ShapedArray, *, alpha: float, beta: float) -> ShapedArr
     check_matrix(name, c, "c_matrix", square=True)
     check_same_dtype(name, a_matrix=a, c_matrix=c)
     if dtype_predicates.is_complex(a.dtype):
-        raise DtypeError(function=name, argument="a_matrix", got=a, expected="real numbers")
+        raise DtypeError.about(name, "a_matrix", a, "real numbers")
     if not dims.same(a.shape[-2], c.shape[-1]):
         raise ArgumentValueError(
             function=name,

@@ -157,9 +157,7 @@ hessenberg_p.samples = [
 def _check_nonempty(function: str, a: ShapedArray) -> None:
     check_matrix(function, a, "a", square=True)
     if a.shape[-1] == 0:
-        raise ArgumentValueError(
-            function=function, argument="a", got=a, expected="matrices of size 1 or more"
-        )
+        raise ArgumentValueError.about(function, "a", a, "matrices of size 1 or more")
 
 
 @hessenberg_p.abstract

@@ -76,14 +76,11 @@ def _(pivots: ShapedArray, *, permutation_size: Any) -> ShapedArray:
             expected="int32",
         )
     if pivots.ndim < 1:
-        raise ShapeError(function=name, argument="pivots", got=pivots, expected="shape (..., k)")
+        raise ShapeError.about(name, "pivots", pivots, "shape (..., k)")
     size = pivots.shape[-1]
     if not (dims.is_dim(size) or dims.is_dim(permutation_size)) and permutation_size < size:
-        raise ArgumentValueError(
-            function=name,
-            argument="permutation_size",
-            got=permutation_size,
-            expected=f"at least {size}, the number of pivots",
+        raise ArgumentValueError.about(
+            name, "permutation_size", permutation_size, f"at least {size}, the number of pivots"
         )
     return intern_aval((*pivots.shape[:-1], permutation_size), _I32, False, None)
 

@@ -65,9 +65,7 @@ def qdwh(
     aval = aval_of(x)
     check_matrix("qdwh", aval, "x")
     if aval.ndim != 2 or not dims.is_static(aval.shape) or aval.shape[0] < aval.shape[1]:
-        raise ArgumentValueError(
-            function="qdwh", argument="x", got=aval, expected="one matrix with m >= n rows"
-        )
+        raise ArgumentValueError.about("qdwh", "x", aval, "one matrix with m >= n rows")
     if dynamic_shape is not None:
         raise UnsupportedError(
             "a part of a matrix cannot be factored in place",
@@ -79,9 +77,7 @@ def qdwh(
         )
     limit = 10 if max_iterations is None else int(max_iterations)
     if limit < 1:
-        raise ArgumentValueError(
-            function="qdwh", argument="max_iterations", got=max_iterations, expected="at least 1"
-        )
+        raise ArgumentValueError.about("qdwh", "max_iterations", max_iterations, "at least 1")
     precision = float(np.finfo(dtype_predicates.real_part_dtype(aval.dtype)).eps)
     weights = _weights(precision if eps is None else float(eps), precision)[:limit]
     if 0 in aval.shape:

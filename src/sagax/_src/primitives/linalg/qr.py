@@ -119,11 +119,8 @@ def geqp3(a: Any, jpvt: Any) -> list[Any]:
 def _(a: ShapedArray, jpvt: ShapedArray) -> list:
     check_matrix("geqp3", a, "a")
     if jpvt.dtype != _I32 or not dims.same_shape(jpvt.shape, (*a.shape[:-2], a.shape[-1])):
-        raise ShapeError(
-            function="geqp3",
-            argument="jpvt",
-            got=jpvt,
-            expected=f"int32 of shape {(*a.shape[:-2], a.shape[-1])}",
+        raise ShapeError.about(
+            "geqp3", "jpvt", jpvt, f"int32 of shape {(*a.shape[:-2], a.shape[-1])}"
         )
     return [a, jpvt, of(a, dims.min_dim(*a.shape[-2:]))]
 
@@ -180,24 +177,14 @@ def _check_reflections(name: str, a: ShapedArray, taus: ShapedArray) -> None:
     check_same_dtype(name, a=a, taus=taus)
     m, n = a.shape[-2:]
     if not (dims.is_dim(m) or dims.is_dim(n)) and m < n:
-        raise ArgumentValueError(
-            function=name, argument="a", got=a, expected="at least as many rows as columns"
-        )
+        raise ArgumentValueError.about(name, "a", a, "at least as many rows as columns")
     if taus.ndim != a.ndim - 1:
-        raise ShapeError(
-            function=name,
-            argument="taus",
-            got=taus,
-            expected=f"shape {(*a.shape[:-2], 'k')}".replace("'k'", "k"),
+        raise ShapeError.about(
+            name, "taus", taus, f"shape {(*a.shape[:-2], 'k')}".replace("'k'", "k")
         )
     k = taus.shape[-1]
     if not (dims.is_dim(k) or dims.is_dim(n)) and k > n:
-        raise ArgumentValueError(
-            function=name,
-            argument="taus",
-            got=taus,
-            expected=f"at most {n} factors for a {a.shape}",
-        )
+        raise ArgumentValueError.about(name, "taus", taus, f"at most {n} factors for a {a.shape}")
     check_same_stack(name, (2, 1), a=a, taus=taus)
 
 

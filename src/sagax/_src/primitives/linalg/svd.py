@@ -85,11 +85,8 @@ def svd(
     ):
         subset_by_index = None
     if subset_by_index is not None and full_matrices and compute_uv:
-        raise ArgumentValueError(
-            function="svd",
-            argument="subset_by_index",
-            got=subset_by_index,
-            expected="None where full_matrices is set",
+        raise ArgumentValueError.about(
+            "svd", "subset_by_index", subset_by_index, "None where full_matrices is set"
         )
     out = svd_p.bind(
         x,
