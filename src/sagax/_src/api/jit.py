@@ -905,14 +905,3 @@ def jit(
             "jit", "device", kind_of(device), "a device from sagax.devices(), or None"
         )
     return JitFunction(fun, **options)
-
-
-__all__ = [
-    "JitFunction",
-    "ShapeDtypeStruct",
-    "clear_caches",
-    "is_shaped",
-    "jit",
-    "shaped",
-    "watch_calls",
-]

@@ -30,23 +30,10 @@ from sagax._src.higher_order.custom_derivative_primitives import (
     VjpRules,
     bind_closed,
     custom_jvp_p,
-    custom_lin_p,
     custom_vjp_p,
 )
 from sagax._src.primitives.makers import add_any_p
 from sagax._src.primitives.structural import convert, instantiate, zeros_of
-
-__all__ = [
-    "CustomVJPPrimal",
-    "SymbolicZero",
-    "custom_jvp",
-    "custom_jvp_p",
-    "custom_lin_p",
-    "custom_vjp",
-    "custom_vjp_p",
-    "custom_vjp_primal_tree_values",
-    "zero_from_primal",
-]
 
 
 class SymbolicZero:

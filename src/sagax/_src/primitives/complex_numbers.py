@@ -149,6 +149,3 @@ def conj(x: Any) -> Any:
     Array([1.-2.j, 3.+4.j], dtype=complex64)
     """
     return conj_p.bind(x, input_dtype=aval_of(x).dtype)
-
-
-__all__ = ["complex", "complex_p", "conj", "conj_p", "imag", "imag_p", "part", "real", "real_p"]

@@ -22,7 +22,7 @@ from sagax._src.lazy_import import lazy_imports
 from sagax._src.primitives import arithmetic as ar
 from sagax._src.primitives import comparison
 from sagax._src.primitives import structural as s
-from sagax._src.primitives.makers import Accepts, integer_or_bool, number, operands, real
+from sagax._src.primitives.makers import Accepts, integer_or_bool, number, real
 from sagax._src.primitives.resharding import with_out_sharding
 from sagax._src.primitives.shaping import concatenate
 from sagax._src.primitives.structural import batch_reduction, reduce_sum, reduce_sum_p
@@ -641,10 +641,3 @@ def argmin(operand: Any, axis: int, index_dtype: Any) -> Any:
     return argmin_p.bind(
         operand, axes=(axis,), index_dtype=dtype_predicates.requested(index_dtype, "argmin")
     )
-
-
-__all__ = [
-    "argmax", "argmax_p", "argmin", "argmin_p", "axes_of", "operands", "reduce", "reduce_and", "reduce_and_p", "reduce_max",
-    "reduce_max_p", "reduce_min", "reduce_min_p", "reduce_or", "reduce_or_p", "reduce_p", "reduce_prod", "reduce_prod_p",
-    "reduce_sum", "reduce_sum_p", "reduce_xor", "reduce_xor_p",
-]  # fmt: skip
