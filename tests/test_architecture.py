@@ -73,7 +73,7 @@ def imports_of(module: str, source: str, is_package: bool) -> tuple[Import, ...]
             elif isinstance(child, ast.ImportFrom):
                 names = _from_names(child, package)
                 yield Import(names, child.lineno, in_function, typing_only, lazy)
-            elif _holds_lazy_imports(child):
+            elif _declares_lazy_imports(child):
                 yield from visit(child, in_function, typing_only, True)
             else:
                 function = isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda)
@@ -84,12 +84,9 @@ def imports_of(module: str, source: str, is_package: bool) -> tuple[Import, ...]
     return tuple(visit(ast.parse(source), False, False, lazy_module))
 
 
-def _holds_lazy_imports(node: ast.AST) -> bool:
-    """Whether a node is a function under `lazy_imports`: what it imports is loaded on first use."""
-    match node:
-        case ast.FunctionDef(decorator_list=[ast.Name(id="lazy_imports")]):
-            return True
-    return False
+def _declares_lazy_imports(node: ast.AST) -> bool:
+    """Whether a node is `if TYPE_CHECKING or lazy_imports():`, whose imports load on first use."""
+    return isinstance(node, ast.If) and "lazy_imports" in ast.dump(node.test)
 
 
 def _from_names(node: ast.ImportFrom, package: str) -> tuple[str, ...]:
@@ -311,7 +308,7 @@ def small_house(**sources: str) -> House:
         "from .. import api",
         "try:\n    import sagax._src.api\nexcept ImportError:\n    pass",
         "def f():\n    import sagax._src.api",
-        "@lazy_imports\ndef _():\n    global api\n    from sagax._src import api",
+        "if TYPE_CHECKING or lazy_imports():\n    from sagax._src import api",
     ],
 )
 def test_an_upward_import_is_found(source):
@@ -336,7 +333,7 @@ def test_public_code_stands_above_src_and_below_the_entrances():
 
 
 def test_a_lazy_import_is_no_import_of_a_call_and_closes_no_cycle():
-    source = "@lazy_imports\ndef _():\n    global b\n    from sagax._src.core import b"
+    source = "if TYPE_CHECKING or lazy_imports():\n    from sagax._src.core import b"
     house = small_house(_src__core__a=source, _src__core__b="from sagax._src.core import a")
     assert imports_in_functions(house) == []
     assert cycles(house) == []

@@ -23,7 +23,7 @@ import sagax
 import sagax.numpy as snp
 import sagax.numpy._indexing as indexing
 from sagax import example_libraries, extend, interpreters, nn, random, scipy
-from sagax._src import trees, xla
+from sagax._src import lazy_import, trees, xla
 from sagax._src.core import dims
 from sagax._src.frozen_class import record
 from sagax._src.lazy_import import LazyMethod, lazy_imports
@@ -240,16 +240,16 @@ def slow_module(tmp_path, monkeypatch):
 def run_lazily(statements: str) -> dict[str, Any]:
     """The globals of a module that declares lazy imports."""
     namespace: dict[str, Any] = {"lazy_imports": lazy_imports}
-    exec(f"@lazy_imports\ndef _():\n{textwrap.indent(statements, '    ')}", namespace)
+    exec(f"if lazy_imports():\n{textwrap.indent(statements, '    ')}\nafter = 1", namespace)
     return namespace
 
 
 def test_a_lazy_module_is_loaded_by_its_first_use_and_takes_its_place(slow_module):
-    namespace = run_lazily("global slow_to_load\nimport slow_to_load")
+    namespace = run_lazily("import slow_to_load")
     assert slow_module not in sys.modules
     assert namespace["slow_to_load"].value == 42
     assert namespace["slow_to_load"] is sys.modules[slow_module]
-    again = run_lazily("global slow\nimport slow_to_load as slow")
+    again = run_lazily("import slow_to_load as slow")
     assert again["slow"] is sys.modules[slow_module]
 
 
@@ -257,18 +257,33 @@ def test_a_lazy_module_is_loaded_by_its_first_use_and_takes_its_place(slow_modul
     "statement", ["import xml.dom.minidom as m", "from xml.dom import minidom as m"]
 )
 def test_both_forms_of_import_statements_may_be_lazy(statement):
-    assert (
-        run_lazily(f"global m\n{statement}")["m"].parseString("<a/>").documentElement.tagName == "a"
-    )
+    assert run_lazily(f"{statement}")["m"].parseString("<a/>").documentElement.tagName == "a"
 
 
-def test_a_lazy_import_that_is_not_declared_global_is_an_error():
-    with pytest.raises(NameError, match="not declared global: html, json"):
-        run_lazily("import html, json")
+def test_every_form_of_import_statement_is_read_from_its_bytecode():
+    statements = """
+        import html
+        import html.parser
+        import xml.dom.minidom as dom
+        from email import message, policy as rules
+        from email.mime import text
+    """
+    filler = "\n".join(
+        f"name_{i} = {1000 + i}" for i in range(600)
+    )  # so that arguments are extended
+    for before in ("", '"A docstring."', filler):
+        code = compile(f"{before}\n{textwrap.dedent(statements)}\nafter = before = 7", "", "exec")
+        assert dict(lazy_import._import_statements(code)) == {
+            "html": "html",
+            "dom": "xml.dom.minidom",
+            "message": "email.message",
+            "rules": "email.policy",
+            "text": "email.mime.text",
+        }
 
 
 def test_threads_that_use_a_lazy_module_at_once_all_get_it_whole(slow_module):
-    slow = run_lazily("global slow\nimport slow_to_load as slow")["slow"]
+    slow = run_lazily("import slow_to_load as slow")["slow"]
     start, seen = threading.Barrier(16), []
 
     def use() -> None:
@@ -293,7 +308,7 @@ def test_a_lazy_module_and_an_import_that_need_each_other_do_not_wait_for_ever(
     )
     (tmp_path / "lazy_two.py").write_text("import time\ntime.sleep(0.05)\nimport lazy_one\n")
     monkeypatch.syspath_prepend(tmp_path)
-    one, seen = run_lazily("global lazy_one\nimport lazy_one")["lazy_one"], []
+    one, seen = run_lazily("import lazy_one")["lazy_one"], []
     threads = [
         threading.Thread(target=lambda: seen.append(one.value), daemon=True),
         threading.Thread(target=lambda: importlib.import_module("lazy_two"), daemon=True),
@@ -309,14 +324,14 @@ def test_a_lazy_module_and_an_import_that_need_each_other_do_not_wait_for_ever(
 
 def test_lazy_imports_leave_the_import_system_as_it_was(slow_module):
     before = builtins.__import__, list(sys.meta_path), set(sys.modules)
-    run_lazily("global slow\nimport slow_to_load as slow")
+    run_lazily("import slow_to_load as slow")
     assert (builtins.__import__, list(sys.meta_path), set(sys.modules)) == before
 
 
 def test_what_a_lazy_module_lacks_is_an_attribute_error(slow_module):
     with pytest.raises(AttributeError, match="nosuch"):
-        run_lazily("global slow\nimport slow_to_load as slow")["slow"].nosuch  # noqa: B018
-    missing = run_lazily("global missing\nimport no_such_module_at_all as missing")["missing"]
+        run_lazily("import slow_to_load as slow")["slow"].nosuch  # noqa: B018
+    missing = run_lazily("import no_such_module_at_all as missing")["missing"]
     with pytest.raises(ModuleNotFoundError, match="no_such_module_at_all"):
         missing.value  # noqa: B018
 
@@ -326,7 +341,7 @@ def test_a_lazy_method_stands_for_a_function_until_it_is_asked_for(tmp_path, mon
         "def twice(self, by=2):\n    'Twice.'\n    return self.value * by\n"
     )
     monkeypatch.syspath_prepend(tmp_path)
-    module = run_lazily("global m\nimport lazy_methods_of_test as m")["m"]
+    module = run_lazily("import lazy_methods_of_test as m")["m"]
 
     class Base:
         value = 21

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import sagax.numpy._methods as _methods
 from sagax._src import source_stacks
 from sagax._src.core import dims, trace, value
@@ -11,10 +13,7 @@ from sagax._src.lazy_import import lazy_imports
 from sagax._src.primitives import resharding, shaping
 from sagax._src.runtime import array, compile, eager
 
-
-@lazy_imports
-def _() -> None:
-    global device_put, lazy_masks
+if TYPE_CHECKING or lazy_imports():
     from sagax._src.higher_order import lazy_masks
     from sagax._src.runtime import device_put
 

@@ -1,10 +1,9 @@
 """Import modules lazily: load each when one of its attributes is first used.
 
 `import sagax` would otherwise load what few programs need: asyncio (it brings TLS), the compiler's
-passes, the transformations. Ordinary import statements say what is imported, so that type checkers and
-readers see it: those of a function under `lazy_imports`, and for the names of a package those of its
-module `_lazy_names`. Their code runs under an `__import__` that only notes what it is asked for, in
-the builtins given to `exec`: the import system, and so other threads, take no part.
+passes, the transformations. Ordinary import statements declare them, so that type checkers and readers
+see them: those under `if TYPE_CHECKING or lazy_imports():`, which are skipped, and for the names of a
+package those of its module `_lazy_names`, which never runs. Both are read from their bytecode.
 
 `importlib.util.LazyLoader` is no alternative: on Python 3.11 the first use by several threads raises
 AttributeError, on 3.13 its lock and the one of imports can wait for each other, and it takes 30
@@ -15,37 +14,46 @@ from __future__ import annotations
 
 import functools
 import importlib
+import opcode
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from types import CodeType
 from typing import Any
 
-
-class _Note:
-    """What an import statement asked for: a dotted path."""
-
-    __slots__ = ("path",)
-
-    def __init__(self, path: str) -> None:
-        self.path = path
-
-    def __getattr__(self, name: str) -> _Note:
-        return _Note(f"{self.path}.{name}")
+_EXTENDED_ARG = opcode.opmap["EXTENDED_ARG"]
+_IMPORT_NAME = opcode.opmap["IMPORT_NAME"]
+_IMPORT_FROM = opcode.opmap["IMPORT_FROM"]
+_LOAD_CONST = opcode.opmap["LOAD_CONST"]
+_STORE_NAME = opcode.opmap["STORE_NAME"]
+# The other instructions within import statements; 3.14 loads levels as small integers.
+_STACK = {opcode.opmap.get(name) for name in ("POP_TOP", "SWAP", "CACHE", "LOAD_SMALL_INT")}
 
 
-def _note(name: str, _globals: Any, _locals: Any, fromlist: Any, _level: int) -> _Note:
-    """Stand in for `__import__`; as that does, give the first package to `import a.b as c`."""
-    return _Note(name if fromlist else name.partition(".")[0])
+def _import_statements(code: CodeType, start: int = 0) -> Iterator[tuple[str, str]]:
+    """Yield the names that a run of import statements binds, with the dotted paths they stand for.
 
-
-_NOTING = {"__import__": _note}
-
-
-def _noted(statements: CodeType) -> dict[str, str]:
-    """The names that import statements bind, each with the dotted path of what it is."""
-    bound: dict[str, Any] = {"__builtins__": _NOTING}
-    exec(statements, bound)
-    return {name: note.path for name, note in bound.items() if type(note) is _Note}
+    The run is the first after the position `start` in the bytecode.
+    """
+    instructions, names = code.co_code, code.co_names
+    extension = 0
+    module = source = path = None
+    for at in range(start, len(instructions), 2):
+        operation, argument = instructions[at], instructions[at + 1] | extension
+        extension = argument << 8 if operation == _EXTENDED_ARG else 0
+        if operation == _LOAD_CONST:
+            source, path = code.co_consts[argument], None
+        elif operation == _IMPORT_NAME:
+            module = names[argument]
+            # `import a.b` binds `a`; `import a.b as c` and `from a import b` go on with IMPORT_FROM
+            path = module.partition(".")[0]
+            module = module if source else path
+        elif operation == _IMPORT_FROM and module:
+            path = f"{module}.{names[argument]}"
+            module = module if source else path
+        elif operation == _STORE_NAME and path:
+            yield names[argument], path
+        elif module and operation not in _STACK and operation != _EXTENDED_ARG:
+            return
 
 
 class _LazyModule:
@@ -66,22 +74,19 @@ class _LazyModule:
         return getattr(module, attribute)
 
 
-def lazy_imports(statements: Callable[[], None]) -> None:
-    """Run a function of import statements so that each module loads on first use.
+def lazy_imports() -> bool:
+    """Bind the names of the import statements that follow in the caller, and return False.
 
-    The function declares its names global. Each must be a module: a name from within one would
-    stay behind what stands for it.
+    Each name must stand for a module, which loads on first use.
 
-        @lazy_imports
-        def _() -> None:
-            global reroll
+        if TYPE_CHECKING or lazy_imports():
             from sagax._src.lowering import reroll
     """
-    code, namespace = statements.__code__, statements.__globals__
-    if code.co_varnames:
-        raise NameError(f"lazy imports that are not declared global: {', '.join(code.co_varnames)}")
-    for name, path in _noted(code).items():
+    frame = sys._getframe(1)
+    namespace = frame.f_globals
+    for name, path in _import_statements(frame.f_code, frame.f_lasti + 2):
         namespace[name] = sys.modules.get(path) or _LazyModule(path, namespace)
+    return False
 
 
 _OF_THE_FILE = ("TYPE_CHECKING", "annotations")  # what every such package imports for itself
@@ -102,7 +107,7 @@ def lazy_names(package: str) -> tuple[Callable[[str], Any], Callable[[], list[st
 
         module = f"{package}._lazy_names"
         loader: Any = importlib.util.find_spec(module).loader  # pyright: ignore[reportOptionalMemberAccess]
-        return _noted(loader.get_code(module))
+        return dict(_import_statements(loader.get_code(module)))
 
     def find(name: str) -> Any:
         if name == "__all__":

@@ -6,7 +6,7 @@ module `_ufunc` makes of some of them the objects of the public namespace that a
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -46,10 +46,7 @@ from sagax.numpy._base import (
 )
 from sagax.numpy._fused import fused, operation1, operation2
 
-
-@lazy_imports
-def _() -> None:
-    global loops, power_family
+if TYPE_CHECKING or lazy_imports():
     from sagax._src.higher_order import while_loop as loops
     from sagax._src.primitives import power as power_family
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import math
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -34,10 +34,7 @@ from sagax.numpy._base import as_operand, number
 from sagax.numpy._conversion import on_device, python_number, requested
 from sagax.numpy._fused import fused
 
-
-@lazy_imports
-def _() -> None:
-    global _elementary, _floats, slicing
+if TYPE_CHECKING or lazy_imports():
     from sagax._src.primitives import slicing
     from sagax.numpy import _elementary, _floats
 

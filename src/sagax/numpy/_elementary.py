@@ -6,7 +6,7 @@ Integers and booleans become floating point first; Python numbers give weakly ty
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import sagax.numpy._base as _base
 from sagax._src.core import dtypes
@@ -35,10 +35,7 @@ from sagax.numpy._arithmetic import remainder
 from sagax.numpy._base import dtype_of, operand_inexact, operands2_inexact, select
 from sagax.numpy._fused import fused, operation1, operation2
 
-
-@lazy_imports
-def _() -> None:
-    global bessel
+if TYPE_CHECKING or lazy_imports():
     from sagax._src.primitives.special import bessel
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -26,10 +26,7 @@ from sagax.numpy._creation import matrix_indices, ones
 from sagax.numpy._fused import fused_function
 from sagax.numpy._joining import stack
 
-
-@lazy_imports
-def _() -> None:
-    global _nonzero
+if TYPE_CHECKING or lazy_imports():
     from sagax.numpy import _nonzero
 
 

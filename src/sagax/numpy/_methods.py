@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -23,11 +23,7 @@ from sagax._src.primitives.shaping import unstack
 from sagax.numpy._arguments import UnsupportedArgumentError
 from sagax.numpy._array_api import __array_api_version__
 
-
-@lazy_imports
-def _() -> None:
-    global _choosing, _contraction, _cumulative, _elementary, _floats, _indexing, _joining
-    global _nonzero, _repeating, _sorting, casting
+if TYPE_CHECKING or lazy_imports():
     from sagax._src.primitives import casting
     from sagax.numpy import (
         _choosing,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -15,10 +15,7 @@ from sagax._src.diagnostics.errors import ArgumentError
 from sagax._src.lazy_import import LazyMethod, lazy_imports
 from sagax.numpy._conversion import astype
 
-
-@lazy_imports
-def _() -> None:
-    global _contraction, _floats
+if TYPE_CHECKING or lazy_imports():
     from sagax.numpy import _contraction, _floats
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import sagax.numpy._base as _base
 from sagax._src.core import dims, dtype_predicates, dtypes
@@ -19,10 +19,7 @@ from sagax.numpy._base import as_operand, dtype_of, operands2, promoted2
 from sagax.numpy._fused import fused, operation2, operation3
 from sagax.numpy._logic import truth
 
-
-@lazy_imports
-def _() -> None:
-    global _nonzero
+if TYPE_CHECKING or lazy_imports():
     from sagax.numpy import _nonzero
 
 

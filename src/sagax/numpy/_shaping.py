@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -29,10 +29,7 @@ from sagax.numpy._arguments import (
 )
 from sagax.numpy._fused import fused_function
 
-
-@lazy_imports
-def _() -> None:
-    global gathering, slicing
+if TYPE_CHECKING or lazy_imports():
     from sagax._src.primitives import gathering, slicing
 
 

@@ -6,7 +6,7 @@ import functools
 import math
 import warnings
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -28,10 +28,7 @@ from sagax._src.primitives.random_implementations import implementation, impleme
 from sagax._src.primitives.structural import broadcast_in_dim, convert, reduce_sum, reshape
 from sagax._src.runtime.array import ConcreteArray
 
-
-@lazy_imports
-def _() -> None:
-    global watch
+if TYPE_CHECKING or lazy_imports():
     from sagax._src.runtime.key_reuse import watch
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sagax._src import config, trees
 from sagax._src.api import arguments
@@ -18,10 +18,7 @@ from sagax._src.diagnostics.errors import ArgumentError, DtypeError
 from sagax._src.lazy_import import lazy_imports
 from sagax._src.primitives.structural import convert, instantiate
 
-
-@lazy_imports
-def _() -> None:
-    global linearize_transform, transpose_transform
+if TYPE_CHECKING or lazy_imports():
     from sagax._src.transforms import linearize as linearize_transform
     from sagax._src.transforms import transpose as transpose_transform
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -40,10 +40,7 @@ from sagax._src.lazy_import import lazy_imports
 from sagax._src.primitives.makers import scalar_like
 from sagax._src.primitives.structural import instantiate
 
-
-@lazy_imports
-def _() -> None:
-    global eager_transforms, jvp_transform, linearize_transform, transpose_transform
+if TYPE_CHECKING or lazy_imports():
     from sagax._src.api import eager_transforms
     from sagax._src.transforms import jvp as jvp_transform
     from sagax._src.transforms import linearize as linearize_transform

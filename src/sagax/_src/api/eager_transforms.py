@@ -14,7 +14,7 @@ import threading
 import types
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -35,10 +35,7 @@ from sagax._src.lazy_import import lazy_imports
 from sagax._src.runtime.array import ConcreteArray, as_array
 from sagax._src.runtime.call_paths import FAILURES
 
-
-@lazy_imports
-def _() -> None:
-    global purity
+if TYPE_CHECKING or lazy_imports():
     from sagax._src.function_analysis import purity
 
 

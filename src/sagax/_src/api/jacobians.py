@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -31,10 +31,7 @@ from sagax._src.primitives.shaping import broadcasted_iota, size_as_value
 from sagax._src.primitives.slicing import slice_in_dim
 from sagax._src.primitives.structural import convert, instantiate, reshape
 
-
-@lazy_imports
-def _() -> None:
-    global batch_transform, eager_transforms, jvp_transform
+if TYPE_CHECKING or lazy_imports():
     from sagax._src.api import eager_transforms
     from sagax._src.transforms import batch as batch_transform
     from sagax._src.transforms import jvp as jvp_transform

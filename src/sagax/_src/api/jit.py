@@ -12,7 +12,7 @@ import weakref
 from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
 from operator import itemgetter
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -38,11 +38,7 @@ from sagax._src.runtime.compile import Compiled, Lowered, divided_entry, placeme
 from sagax._src.runtime.placements import Placement, in_context
 from sagax._src.xla import Device
 
-
-@lazy_imports
-def _() -> None:
-    global compile_log, debug_nans, donation, free_variables, guards, jit_shardings, stages
-    global watch
+if TYPE_CHECKING or lazy_imports():
     from sagax._src.api import compile_log, donation, guards, jit_shardings, stages
     from sagax._src.function_analysis import free_variables
     from sagax._src.runtime import debug_nans

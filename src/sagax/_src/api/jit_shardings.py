@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sagax._src import config, trees
 from sagax._src.argument_checks.functions import kind_of
@@ -18,10 +18,7 @@ from sagax._src.runtime.array import ConcreteArray
 from sagax._src.runtime.compile import place_for, placement
 from sagax._src.runtime.placements import Placement, interned, mesh_of, named, typed
 
-
-@lazy_imports
-def _() -> None:
-    global device_put
+if TYPE_CHECKING or lazy_imports():
     from sagax._src.runtime import device_put
 
 

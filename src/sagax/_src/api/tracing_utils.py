@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sagax._src import source_stacks, trees
 from sagax._src.api import arguments
@@ -25,10 +25,7 @@ from sagax._src.runtime import eager, map_limit
 from sagax._src.runtime.array import ConcreteArray, block_all
 from sagax._src.source_stacks import written
 
-
-@lazy_imports
-def _() -> None:
-    global eager_transforms, jit_shardings, runtime_device_put, trace_cache
+if TYPE_CHECKING or lazy_imports():
     from sagax._src.api import eager_transforms, jit_shardings
     from sagax._src.higher_order import trace_cache
     from sagax._src.runtime import device_put as runtime_device_put

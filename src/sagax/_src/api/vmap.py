@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import operator
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sagax._src import trees
 from sagax._src.api import arguments
@@ -19,10 +19,7 @@ from sagax._src.diagnostics.errors import ArgumentError, ArgumentValueError
 from sagax._src.higher_order.float0_outputs import is_no_tangent, without_no_tangents
 from sagax._src.lazy_import import lazy_imports
 
-
-@lazy_imports
-def _() -> None:
-    global batch_transform, eager_transforms
+if TYPE_CHECKING or lazy_imports():
     from sagax._src.api import eager_transforms
     from sagax._src.transforms import batch as batch_transform
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sagax._src.core import memo_keys
 from sagax._src.core.effects import no_effects
@@ -12,10 +12,7 @@ from sagax._src.core.value import aval_of
 from sagax._src.lazy_import import lazy_imports
 from sagax._src.source_stacks import joined, written
 
-
-@lazy_imports
-def _() -> None:
-    global pretty_print
+if TYPE_CHECKING or lazy_imports():
     from sagax._src.core import pretty_print
 
 

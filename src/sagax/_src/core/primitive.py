@@ -32,7 +32,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from threading import get_ident
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sagax._src.core import avals
 from sagax._src.core.effects import no_effects
@@ -43,10 +43,7 @@ from sagax._src.diagnostics import errors
 from sagax._src.lazy_import import lazy_imports
 from sagax._src.source_stacks import capture
 
-
-@lazy_imports
-def _() -> None:
-    global sharding_rules
+if TYPE_CHECKING or lazy_imports():
     from sagax._src.core import sharding_rules
 
 

@@ -12,7 +12,7 @@ import math
 import threading
 import weakref
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -21,10 +21,7 @@ from sagax._src.core.meshes import UNCONSTRAINED, AbstractMesh, AxisType, Mesh, 
 from sagax._src.diagnostics.errors import ArgumentError, SagaxError
 from sagax._src.lazy_import import lazy_imports
 
-
-@lazy_imports
-def _() -> None:
-    global difflib
+if TYPE_CHECKING or lazy_imports():
     import difflib
 
 

@@ -11,7 +11,7 @@ import sys
 import threading
 from collections.abc import Sequence
 from contextvars import ContextVar
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -22,10 +22,7 @@ from sagax._src.diagnostics import errors, events
 from sagax._src.lazy_import import lazy_imports
 from sagax._src.source_stacks import written
 
-
-@lazy_imports
-def _() -> None:
-    global leaks
+if TYPE_CHECKING or lazy_imports():
     from sagax._src.diagnostics import leaks
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import Any, ClassVar, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
 
 from sagax._src.diagnostics.model import Diagnostic, Label, Span, Suggestion, Trust, type_text
 from sagax._src.diagnostics.provenance import (
@@ -17,10 +17,7 @@ from sagax._src.diagnostics.spans import is_user_file, user_span
 from sagax._src.lazy_import import lazy_imports
 from sagax._src.source_stacks import stack
 
-
-@lazy_imports
-def _() -> None:
-    global render
+if TYPE_CHECKING or lazy_imports():
     from sagax._src.diagnostics import render
 
 

@@ -50,7 +50,7 @@ classes pickle, as their text.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from sagax._src.diagnostics.base import Details, SagaxError, describe
 from sagax._src.diagnostics.keys import reuse_details
@@ -68,10 +68,7 @@ from sagax._src.diagnostics.spans import (
 )
 from sagax._src.lazy_import import lazy_imports
 
-
-@lazy_imports
-def _() -> None:
-    global leaks
+if TYPE_CHECKING or lazy_imports():
     from sagax._src.diagnostics import leaks
 
 

@@ -6,16 +6,13 @@ import os
 import sys
 import traceback
 from types import TracebackType
-from typing import TextIO
+from typing import TYPE_CHECKING, TextIO
 
 from sagax._src.diagnostics.base import SagaxError
 from sagax._src.diagnostics.boundary import hide_frames
 from sagax._src.lazy_import import lazy_imports
 
-
-@lazy_imports
-def _() -> None:
-    global render
+if TYPE_CHECKING or lazy_imports():
     from sagax._src.diagnostics import render
 
 

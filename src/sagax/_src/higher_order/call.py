@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sagax._src import config
 from sagax._src.core.families import HIGHER_ORDER, CotangentMask
@@ -21,10 +21,7 @@ from sagax._src.core.tangents import (
 from sagax._src.lazy_import import lazy_imports
 from sagax._src.transforms.prune import prune_program
 
-
-@lazy_imports
-def _() -> None:
-    global batch_transform, jvp_transform, linearize_transform, transpose_transform
+if TYPE_CHECKING or lazy_imports():
     from sagax._src.transforms import batch as batch_transform
     from sagax._src.transforms import jvp as jvp_transform
     from sagax._src.transforms import linearize as linearize_transform

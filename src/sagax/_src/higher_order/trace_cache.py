@@ -10,7 +10,7 @@ from __future__ import annotations
 import threading
 from collections import OrderedDict
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -22,10 +22,7 @@ from sagax._src.core.trace import Trace, axis_environment, state
 from sagax._src.function_analysis import identity
 from sagax._src.lazy_import import lazy_imports
 
-
-@lazy_imports
-def _() -> None:
-    global free_variables
+if TYPE_CHECKING or lazy_imports():
     from sagax._src.function_analysis import free_variables
 
 

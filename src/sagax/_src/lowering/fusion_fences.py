@@ -31,7 +31,7 @@ import functools
 import math
 from collections import Counter
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from sagax._src.core import dims, dtypes, memo_keys
 from sagax._src.core.families import Fusion, Recompute
@@ -43,10 +43,7 @@ from sagax._src.primitives.identities import optimization_barrier_p
 from sagax._src.primitives.structural import broadcast_in_dim_p
 from sagax._src.transforms.derived import derived
 
-
-@lazy_imports
-def _() -> None:
-    global slicing
+if TYPE_CHECKING or lazy_imports():
     from sagax._src.primitives import slicing
 
 

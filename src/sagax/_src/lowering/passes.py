@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from sagax._src import config, tuning, xla
 from sagax._src.core import memo_keys
 from sagax._src.core.jaxpr import Jaxpr
@@ -9,10 +11,7 @@ from sagax._src.lazy_import import lazy_imports
 from sagax._src.lowering.fusion_fences import LEAST_ELEMENTS, ONLY_LONG, fenced
 from sagax._src.lowering.map_subjaxprs import holds
 
-
-@lazy_imports
-def _() -> None:
-    global canonicalize_dots, flat_draws, reroll
+if TYPE_CHECKING or lazy_imports():
     from sagax._src.lowering import canonicalize_dots, flat_draws, reroll
 
 

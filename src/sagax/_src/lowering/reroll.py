@@ -16,7 +16,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -34,10 +34,7 @@ from sagax._src.primitives.structural import broadcast_in_dim_p, reshape_p, sque
 from sagax._src.transforms.derived import derived
 from sagax._src.transforms.prune import prune_jaxpr
 
-
-@lazy_imports
-def _() -> None:
-    global convolution, scanning
+if TYPE_CHECKING or lazy_imports():
     from sagax._src.higher_order import scan as scanning
     from sagax._src.primitives import convolution
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -27,10 +27,7 @@ from sagax._src.primitives.resharding import with_out_sharding
 from sagax._src.primitives.shaping import concatenate
 from sagax._src.primitives.structural import batch_reduction, reduce_sum, reduce_sum_p
 
-
-@lazy_imports
-def _() -> None:
-    global slicing
+if TYPE_CHECKING or lazy_imports():
     from sagax._src.primitives import slicing
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import builtins
 import functools
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -47,10 +47,7 @@ from sagax._src.primitives.structural import (
     zeros_of,
 )
 
-
-@lazy_imports
-def _() -> None:
-    global gathering, scattering
+if TYPE_CHECKING or lazy_imports():
     from sagax._src.primitives import gathering, scattering
 
 

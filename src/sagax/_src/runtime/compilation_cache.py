@@ -18,7 +18,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from sagax._src import config, tuning, xla
 from sagax._src.lazy_import import lazy_imports
@@ -26,10 +26,7 @@ from sagax._src.runtime import map_limit
 from sagax._src.runtime.compile_threads import aside
 from sagax._src.runtime.disk_store import Entry, Refused, Store, Summary
 
-
-@lazy_imports
-def _() -> None:
-    global hashlib
+if TYPE_CHECKING or lazy_imports():
     import hashlib
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from sagax._src import config, trees, xla
 from sagax._src.core.dispatch_keys import executable_key
@@ -34,10 +34,7 @@ from sagax._src.runtime.placements import (
 )
 from sagax._src.transforms.prune import prune_jaxpr, used_inputs
 
-
-@lazy_imports
-def _() -> None:
-    global compilation_cache, lowering, passes, token_lowering, watch
+if TYPE_CHECKING or lazy_imports():
     from sagax._src.lowering import effect_tokens as token_lowering
     from sagax._src.lowering import module as lowering
     from sagax._src.lowering import passes

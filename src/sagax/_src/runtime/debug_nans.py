@@ -8,7 +8,7 @@ result goes into the bad result of the program. What a `where` leaves out is the
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -21,10 +21,7 @@ from sagax._src.lazy_import import lazy_imports
 from sagax._src.runtime.array import ConcreteArray, as_array
 from sagax._src.source_stacks import origin
 
-
-@lazy_imports
-def _() -> None:
-    global shard_map
+if TYPE_CHECKING or lazy_imports():
     from sagax._src.higher_order import shard_map
 
 

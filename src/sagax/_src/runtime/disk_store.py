@@ -18,14 +18,11 @@ import stat
 import threading
 import time
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from sagax._src.lazy_import import lazy_imports
 
-
-@lazy_imports
-def _() -> None:
-    global hashlib, hmac, json
+if TYPE_CHECKING or lazy_imports():
     import hashlib
     import hmac
     import json

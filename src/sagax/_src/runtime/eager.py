@@ -12,7 +12,7 @@ import functools
 import operator
 import weakref
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -33,10 +33,7 @@ from sagax._src.runtime.compile import execute as run_compiled
 from sagax._src.runtime.placements import Placement, in_context, replicated
 from sagax._src.transforms.prune import prune_jaxpr
 
-
-@lazy_imports
-def _() -> None:
-    global arity_template, debug_nans, watch
+if TYPE_CHECKING or lazy_imports():
     from sagax._src.runtime import arity_template, debug_nans
     from sagax._src.runtime.key_reuse import watch
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sagax._src.core import memo_keys
 from sagax._src.core.avals import intern_aval
@@ -26,10 +26,7 @@ from sagax._src.primitives.resharding import reshard_p
 from sagax._src.primitives.structural import broadcast, moveaxis
 from sagax._src.transforms.derived import derived_program, run_composite
 
-
-@lazy_imports
-def _() -> None:
-    global random_bits
+if TYPE_CHECKING or lazy_imports():
     from sagax._src.primitives import random_bits
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any, NoReturn, TypeVar
+from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
 import sagax._src.trees.registry as registry
 from sagax._src import xla
@@ -16,10 +16,7 @@ from sagax._src.lazy_import import lazy_imports
 from sagax._src.trees.paths import KeyPath, as_leaf_test
 from sagax._src.trees.registry import PyTreeDef
 
-
-@lazy_imports
-def _() -> None:
-    global differences
+if TYPE_CHECKING or lazy_imports():
     from sagax._src.trees import differences
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import types
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sagax._src.lazy_import import lazy_imports
 from sagax._src.xla.callbacks import (
@@ -19,10 +19,7 @@ from sagax._src.xla.compile_options import compile_options, with_barriers_until_
 from sagax._src.xla.engine import EngineError, xla_client
 from sagax._src.xla.executable import Executable
 
-
-@lazy_imports
-def _() -> None:
-    global custom_calls, mlir
+if TYPE_CHECKING or lazy_imports():
     from sagax._src.xla import custom_calls, mlir
 
 

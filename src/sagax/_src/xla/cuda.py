@@ -6,7 +6,7 @@ import ctypes
 import functools
 import importlib
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import sagax._src.xla.cuda_wheels as cuda_wheels
 from sagax._src.lazy_import import lazy_imports
@@ -15,10 +15,7 @@ from sagax._src.xla.cuda_wheels import CudaPlugin
 from sagax._src.xla.custom_calls import register_kernel_module, register_target
 from sagax._src.xla.engine import EngineError, engine_version_text, xla_client
 
-
-@lazy_imports
-def _() -> None:
-    global profiler
+if TYPE_CHECKING or lazy_imports():
     from sagax._src.xla import profiler
 
 

@@ -5,7 +5,7 @@ No program is compiled for it, and none is looked up: an index costs about what 
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -18,10 +18,7 @@ from sagax._src.lazy_import import lazy_imports
 from sagax._src.runtime.array import ConcreteArray
 from sagax.numpy._indexing.parse import Index, IndexArray, Point, inside
 
-
-@lazy_imports
-def _() -> None:
-    global watch
+if TYPE_CHECKING or lazy_imports():
     from sagax._src.runtime.key_reuse import watch
 
 

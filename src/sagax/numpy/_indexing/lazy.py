@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sagax._src import config
 from sagax._src.core import dims, dtypes
@@ -14,10 +14,7 @@ from sagax._src.primitives.selection import select_n_p
 from sagax._src.primitives.shaping import broadcasted_iota
 from sagax._src.primitives.structural import broadcast_in_dim, reshape
 
-
-@lazy_imports
-def _() -> None:
-    global lazy_masks
+if TYPE_CHECKING or lazy_imports():
     from sagax._src.higher_order import lazy_masks
 
 

@@ -27,9 +27,7 @@ if TYPE_CHECKING:
     from concurrent.futures import Future
 
 
-@lazy_imports
-def _() -> None:
-    global asyncio, json, socket
+if TYPE_CHECKING or lazy_imports():
     import asyncio
     import json
     import socket

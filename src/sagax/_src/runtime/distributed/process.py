@@ -30,9 +30,7 @@ if TYPE_CHECKING:
     )
 
 
-@lazy_imports
-def _() -> None:
-    global coordination, queue, secrets, socket
+if TYPE_CHECKING or lazy_imports():
     import queue
     import secrets
     import socket
