@@ -31,7 +31,7 @@ MODULES = ["sagax"] + [
 ]
 
 
-# What the examples assume to be imported, as CONTRIBUTING.md says; they import other names themselves.
+# What the examples assume to be imported beside the module itself, as CONTRIBUTING.md says.
 ASSUMED = {
     "np": numpy,
     "sagax": sagax,
@@ -59,9 +59,10 @@ def test_examples(name):
     module = importlib.import_module(name)
     finder = Finder(exclude_empty=True)
     runner = doctest.DocTestRunner(optionflags=doctest.NORMALIZE_WHITESPACE, verbose=False)
+    assumed = {**ASSUMED, name.rpartition(".")[2]: module}
     failed = 0
     texts: list[str] = []
-    for test in finder.find(module, name, extraglobs=ASSUMED):
+    for test in finder.find(module, name, extraglobs=assumed):
         if test.examples:
             failed += runner.run(test, out=texts.append).failed
     assert failed == 0, "".join(texts)

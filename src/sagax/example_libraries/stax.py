@@ -36,7 +36,6 @@ Layer = tuple[Callable[..., Any], Callable[..., Any]]
 def Dense(out_dim: int, W_init: Any = None, b_init: Any = None) -> Layer:
     """Build a layer that multiplies by a matrix and adds a vector; parameters (W, b).
 
-    >>> from sagax.example_libraries import stax
     >>> init, apply = stax.Dense(3)
     >>> shape, (w, b) = init(sagax.random.key(0), (-1, 4))
     >>> w.shape, b.shape
@@ -69,7 +68,6 @@ def GeneralConv(
 
     `dimension_numbers` names the layouts, such as ("NHWC", "HWIO", "NHWC").
 
-    >>> from sagax.example_libraries import stax
     >>> init, apply = stax.GeneralConv(("NHWC", "HWIO", "NHWC"), 8, (3, 3), padding="SAME")
     >>> init(sagax.random.key(0), (1, 5, 5, 2))[0]
     (1, 5, 5, 8)
@@ -97,7 +95,6 @@ def GeneralConvTranspose(
 ) -> Layer:
     """Build a transposed convolution layer, which enlarges arrays.
 
-    >>> from sagax.example_libraries import stax
     >>> init, apply = stax.GeneralConvTranspose(("NHC", "HIO", "NHC"), 8, (3,), strides=(2,))
     >>> init(sagax.random.key(0), (1, 5, 2))[0]
     (1, 11, 8)
@@ -173,7 +170,6 @@ def BatchNorm(
 ) -> Layer:
     """Build a layer that standardizes by mean and deviation of the batch, then scales and shifts.
 
-    >>> from sagax.example_libraries import stax
     >>> init, apply = stax.BatchNorm(axis=0)
     >>> shape, params = init(sagax.random.key(0), (-1, 2))
     >>> apply(params, snp.array([[1.0, 2.0], [3.0, 2.0]])).round(3)
@@ -210,7 +206,6 @@ def _same_shape(rng: Any, input_shape: Sequence[int]) -> tuple:
 def elementwise(fun: Callable[..., Any], **fun_kwargs: Any) -> Layer:
     """Build a layer that applies a function elementwise.
 
-    >>> from sagax.example_libraries import stax
     >>> init, apply = stax.elementwise(snp.square)
     >>> float(apply((), 3.0))
     9.0
@@ -277,7 +272,6 @@ def MaxPool(
 
     `spec` names the dimensions, by default those of "NHWC".
 
-    >>> from sagax.example_libraries import stax
     >>> stax.MaxPool((2, 2), strides=(2, 2))[0](sagax.random.key(0), (1, 6, 6, 3))[0]
     (1, 3, 3, 3)
     """
@@ -292,7 +286,6 @@ def SumPool(
 ) -> Layer:
     """Build a layer of each window's sum.
 
-    >>> from sagax.example_libraries import stax
     >>> stax.SumPool((2,), strides=(2,))[0](sagax.random.key(0), (1, 6, 3))[0]
     (1, 3, 3)
     """
@@ -307,7 +300,6 @@ def AvgPool(
 ) -> Layer:
     """Build a layer of each window's mean, over what lies within the array.
 
-    >>> from sagax.example_libraries import stax
     >>> stax.AvgPool((2, 2), padding="SAME")[0](sagax.random.key(0), (1, 6, 6, 3))[0]
     (1, 6, 6, 3)
     """
@@ -330,7 +322,6 @@ def Dropout(rate: float, mode: str = "train") -> Layer:
     With a `mode` other than "train" it keeps all numbers. `apply` takes a key: `apply(params,
     inputs, rng=key)`.
 
-    >>> from sagax.example_libraries import stax
     >>> init, apply = stax.Dropout(0.5)
     >>> sorted({float(x) for x in apply((), snp.ones(64), rng=sagax.random.key(0))})
     [0.0, 2.0]
@@ -357,7 +348,6 @@ def Dropout(rate: float, mode: str = "train") -> Layer:
 def FanOut(num: int) -> Layer:
     """Build a layer that copies the input `num` times.
 
-    >>> from sagax.example_libraries import stax
     >>> stax.FanOut(2)[1]((), 3.0)
     [3.0, 3.0]
     """
@@ -380,7 +370,6 @@ FanInSum = _fan_in_sum()
 def FanInConcat(axis: int = -1) -> Layer:
     """Build a layer that joins the inputs along `axis`.
 
-    >>> from sagax.example_libraries import stax
     >>> stax.FanInConcat()[1]((), [np.ones((2, 3)), np.ones((2, 1))]).shape
     (2, 4)
     """
@@ -401,7 +390,6 @@ def _keys(rng: Any, n: int) -> Any:
 def serial(*layers: Layer) -> Layer:
     """Compose layers one after the other.
 
-    >>> from sagax.example_libraries import stax
     >>> init, apply = stax.serial(stax.Identity, stax.Exp)
     >>> float(apply([(), ()], 0.0))
     1.0
@@ -427,7 +415,6 @@ def serial(*layers: Layer) -> Layer:
 def parallel(*layers: Layer) -> Layer:
     """Compose layers side by side, each on the input of its index.
 
-    >>> from sagax.example_libraries import stax
     >>> init, apply = stax.parallel(stax.Identity, stax.Exp)
     >>> [float(x) for x in apply([(), ()], [5.0, 0.0])]
     [5.0, 1.0]
@@ -449,7 +436,6 @@ def parallel(*layers: Layer) -> Layer:
 def shape_dependent(make_layer: Callable[[Any], Layer]) -> Layer:
     """Build the layer that `make_layer` makes for the shape of the input.
 
-    >>> from sagax.example_libraries import stax
     >>> init, apply = stax.shape_dependent(lambda shape: stax.Dense(2 * shape[-1]))
     >>> init(sagax.random.key(0), (-1, 3))[0]
     (-1, 6)

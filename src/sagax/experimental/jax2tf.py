@@ -67,7 +67,6 @@ def convert(
 
     Raises ImportError when a converted function is called and TensorFlow is not installed.
 
-    >>> from sagax.experimental import jax2tf
     >>> f_tf = jax2tf.convert(snp.sin, polymorphic_shapes="b, ...")
     >>> f_tf.__name__
     'sin'

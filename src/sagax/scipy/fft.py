@@ -33,7 +33,6 @@ def dct(x: Any, type: int = 2, n: int | None = None, axis: int = -1, norm: Norm 
       n: the length to which the axis is cut or filled with zeros first.
       norm: None ("backward"), or "ortho" for an orthogonal transform.
 
-    >>> from sagax.scipy import fft
     >>> fft.dct(snp.ones(4))
     Array([8., 0., 0., 0.], dtype=float32)
     """
@@ -44,7 +43,6 @@ def dct(x: Any, type: int = 2, n: int | None = None, axis: int = -1, norm: Norm 
 def idct(x: Any, type: int = 2, n: int | None = None, axis: int = -1, norm: Norm = None) -> Array:
     """Compute the inverse of `dct`, with the same arguments.
 
-    >>> from sagax.scipy import fft
     >>> fft.idct(snp.array([8.0, 0.0, 0.0, 0.0]))
     Array([1., 1., 1., 1.], dtype=float32)
     """
@@ -57,7 +55,6 @@ def dctn(x: Any, type: int = 2, s: Sizes = None, axes: Axes = None, norm: Norm =
 
     By default all axes, or the last ones, as many as `s` has.
 
-    >>> from sagax.scipy import fft
     >>> fft.dctn(snp.ones((2, 2)))
     Array([[16.,  0.],
            [ 0.,  0.]], dtype=float32)
@@ -71,7 +68,6 @@ def dctn(x: Any, type: int = 2, s: Sizes = None, axes: Axes = None, norm: Norm =
 def idctn(x: Any, type: int = 2, s: Sizes = None, axes: Axes = None, norm: Norm = None) -> Array:
     """Compute the inverse of `dctn`, with the same arguments.
 
-    >>> from sagax.scipy import fft
     >>> fft.idctn(fft.dctn(snp.ones((2, 2))))
     Array([[1., 1.],
            [1., 1.]], dtype=float32)

@@ -52,7 +52,6 @@ def cg(
 
     Source: Hestenes and Stiefel, J. Res. Nat. Bur. Standards 49, 1952.
 
-    >>> from sagax.scipy.sparse import linalg
     >>> x, _ = linalg.cg(snp.array([[2.0, 0.0], [0.0, 4.0]]), snp.array([2.0, 2.0]))
     >>> x.round(4)
     Array([1. , 0.5], dtype=float32)
@@ -76,7 +75,6 @@ def bicgstab(
 
     Source: van der Vorst, SIAM J. Sci. Stat. Comput. 13, 1992.
 
-    >>> from sagax.scipy.sparse import linalg
     >>> x, _ = linalg.bicgstab(snp.array([[2.0, 1.0], [0.0, 4.0]]), snp.array([4.0, 8.0]))
     >>> x.round(4)
     Array([1., 2.], dtype=float32)
@@ -106,7 +104,6 @@ def gmres(
 
     Source: Saad and Schultz, SIAM J. Sci. Stat. Comput. 7, 1986.
 
-    >>> from sagax.scipy.sparse import linalg
     >>> x, _ = linalg.gmres(snp.array([[0.0, 1.0], [4.0, 0.0]]), snp.array([2.0, 4.0]))
     >>> x.round(4)
     Array([1., 2.], dtype=float32)
