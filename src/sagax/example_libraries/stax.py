@@ -227,7 +227,9 @@ Gelu = elementwise(nn.gelu)
 Identity: Layer = (_same_shape, lambda params, inputs, **kwargs: inputs)
 
 
-def _pooling(reducer: Any, initial: float, rescale: bool = False) -> Callable[..., Layer]:
+def _pooling(name: str, description: str, reducer: Any, initial: float, rescale: bool = False):
+    """Make a public function that builds layers of windows."""
+
     def pool(
         window_shape: Sequence[int],
         strides: Sequence[int] | None = None,
@@ -254,56 +256,20 @@ def _pooling(reducer: Any, initial: float, rescale: bool = False) -> Callable[..
 
         return init, lambda params, inputs, **kwargs: run(inputs)
 
-    return pool
-
-
-_max_pool = _pooling(lax.max, -math.inf)
-_sum_pool = _pooling(lax.add, 0.0)
-_avg_pool = _pooling(lax.add, 0.0, rescale=True)
-
-
-def MaxPool(
-    window_shape: Sequence[int],
-    strides: Sequence[int] | None = None,
-    padding: Any = "VALID",
-    spec: str | None = None,
-) -> Layer:
-    """Build a layer of each window's maximum.
+    pool.__name__ = pool.__qualname__ = name
+    pool.__doc__ = f"""Build a layer of each window's {description}.
 
     `spec` names the dimensions, by default those of "NHWC".
 
-    >>> stax.MaxPool((2, 2), strides=(2, 2))[0](sagax.random.key(0), (1, 6, 6, 3))[0]
+    >>> stax.{name}((2, 2), strides=(2, 2))[0](sagax.random.key(0), (1, 6, 6, 3))[0]
     (1, 3, 3, 3)
     """
-    return _max_pool(window_shape, strides, padding, spec)
+    return pool
 
 
-def SumPool(
-    window_shape: Sequence[int],
-    strides: Sequence[int] | None = None,
-    padding: Any = "VALID",
-    spec: str | None = None,
-) -> Layer:
-    """Build a layer of each window's sum.
-
-    >>> stax.SumPool((2,), strides=(2,))[0](sagax.random.key(0), (1, 6, 3))[0]
-    (1, 3, 3)
-    """
-    return _sum_pool(window_shape, strides, padding, spec)
-
-
-def AvgPool(
-    window_shape: Sequence[int],
-    strides: Sequence[int] | None = None,
-    padding: Any = "VALID",
-    spec: str | None = None,
-) -> Layer:
-    """Build a layer of each window's mean, over what lies within the array.
-
-    >>> stax.AvgPool((2, 2), padding="SAME")[0](sagax.random.key(0), (1, 6, 6, 3))[0]
-    (1, 6, 6, 3)
-    """
-    return _avg_pool(window_shape, strides, padding, spec)
+MaxPool = _pooling("MaxPool", "maximum", lax.max, -math.inf)
+SumPool = _pooling("SumPool", "sum", lax.add, 0.0)
+AvgPool = _pooling("AvgPool", "mean, over what lies within the array", lax.add, 0.0, rescale=True)
 
 
 def _flatten() -> Layer:

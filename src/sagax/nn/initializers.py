@@ -268,81 +268,41 @@ def variance_scaling(
     return init
 
 
-def glorot_uniform(
-    in_axis: Axes = -2, out_axis: Axes = -1, batch_axis: Axes = (), dtype: Any = None
-) -> Initializer:
-    """Build an initializer that draws uniform numbers with variance 1 / mean(fan-in, fan-out).
+def _scaled(name: str, scale: float, mode: str, distribution: str, variance: str, source: str = ""):
+    """Make the public function that calls `variance_scaling` with a scale, mode and distribution."""
 
-    Glorot and Bengio, Understanding the difficulty of training deep feedforward neural networks
-    (2010). Arguments as in `variance_scaling`.
+    def build(
+        in_axis: Axes = -2, out_axis: Axes = -1, batch_axis: Axes = (), dtype: Any = None
+    ) -> Initializer:
+        return variance_scaling(scale, mode, distribution, in_axis, out_axis, batch_axis, dtype)
 
-    >>> nn.initializers.glorot_uniform()(random.key(0), (2, 3)).shape
+    build.__name__ = build.__qualname__ = name
+    build.__doc__ = f"""Build an initializer that draws {distribution.replace("_", " ")} numbers with variance {variance}.
+
+    {source}Arguments as in `variance_scaling`.
+
+    >>> nn.initializers.{name}()(random.key(0), (2, 3)).shape
     (2, 3)
     """
-    return variance_scaling(1.0, "fan_avg", "uniform", in_axis, out_axis, batch_axis, dtype)
+    return build
 
 
-def glorot_normal(
-    in_axis: Axes = -2, out_axis: Axes = -1, batch_axis: Axes = (), dtype: Any = None
-) -> Initializer:
-    """Build an initializer that draws truncated normal numbers of variance as `glorot_uniform`.
+_GLOROT = (
+    "Glorot and Bengio, Understanding the difficulty of training deep feedforward networks (2010). "
+)
+_LECUN = "LeCun et al., Efficient BackProp (1998). "
+_HE = "For rectifiers: He et al., Delving deep into rectifiers (2015). "
 
-    >>> nn.initializers.glorot_normal()(random.key(0), (2, 3)).shape
-    (2, 3)
-    """
-    return variance_scaling(
-        1.0, "fan_avg", "truncated_normal", in_axis, out_axis, batch_axis, dtype
-    )
-
-
-def lecun_uniform(
-    in_axis: Axes = -2, out_axis: Axes = -1, batch_axis: Axes = (), dtype: Any = None
-) -> Initializer:
-    """Build an initializer that draws uniform numbers with variance 1 / fan-in.
-
-    LeCun et al., Efficient BackProp (1998). Arguments as in `variance_scaling`.
-
-    >>> nn.initializers.lecun_uniform()(random.key(0), (2, 3)).shape
-    (2, 3)
-    """
-    return variance_scaling(1.0, "fan_in", "uniform", in_axis, out_axis, batch_axis, dtype)
-
-
-def lecun_normal(
-    in_axis: Axes = -2, out_axis: Axes = -1, batch_axis: Axes = (), dtype: Any = None
-) -> Initializer:
-    """Build an initializer that draws truncated normal numbers with variance 1 / fan-in.
-
-    >>> nn.initializers.lecun_normal()(random.key(0), (2, 3)).shape
-    (2, 3)
-    """
-    return variance_scaling(1.0, "fan_in", "truncated_normal", in_axis, out_axis, batch_axis, dtype)
-
-
-def he_uniform(
-    in_axis: Axes = -2, out_axis: Axes = -1, batch_axis: Axes = (), dtype: Any = None
-) -> Initializer:
-    """Build an initializer that draws uniform numbers with variance 2 / fan-in, for rectifiers.
-
-    He et al., Delving deep into rectifiers (2015). Arguments as in `variance_scaling`.
-
-    >>> nn.initializers.he_uniform()(random.key(0), (2, 3)).shape
-    (2, 3)
-    """
-    return variance_scaling(2.0, "fan_in", "uniform", in_axis, out_axis, batch_axis, dtype)
-
-
-def he_normal(
-    in_axis: Axes = -2, out_axis: Axes = -1, batch_axis: Axes = (), dtype: Any = None
-) -> Initializer:
-    """Build an initializer that draws truncated normal numbers with variance 2 / fan-in.
-
-    >>> nn.initializers.he_normal()(random.key(0), (2, 3)).shape
-    (2, 3)
-    """
-    return variance_scaling(2.0, "fan_in", "truncated_normal", in_axis, out_axis, batch_axis, dtype)
-
-
+glorot_uniform = _scaled(
+    "glorot_uniform", 1.0, "fan_avg", "uniform", "1 / mean(fan-in, fan-out)", _GLOROT
+)
+glorot_normal = _scaled(
+    "glorot_normal", 1.0, "fan_avg", "truncated_normal", "1 / mean(fan-in, fan-out)", _GLOROT
+)
+lecun_uniform = _scaled("lecun_uniform", 1.0, "fan_in", "uniform", "1 / fan-in", _LECUN)
+lecun_normal = _scaled("lecun_normal", 1.0, "fan_in", "truncated_normal", "1 / fan-in", _LECUN)
+he_uniform = _scaled("he_uniform", 2.0, "fan_in", "uniform", "2 / fan-in", _HE)
+he_normal = _scaled("he_normal", 2.0, "fan_in", "truncated_normal", "2 / fan-in", _HE)
 xavier_uniform = glorot_uniform
 xavier_normal = glorot_normal
 kaiming_uniform = he_uniform
