@@ -129,6 +129,7 @@ UNFINISHED: dict[Rule, frozenset[str]] = {
         _src/higher_order/trace_bodies.py
         _src/higher_order/trace_cache.py
         _src/higher_order/while_loop.py
+        _src/lazy_import.py
         _src/lowering/builder.py
         _src/lowering/effect_tokens.py
         _src/lowering/flat_draws.py

@@ -7,13 +7,31 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from sagax._src.argument_checks import checks
-from sagax._src.argument_checks.argument_names import flatten_named, named_arguments, signature
-from sagax._src.argument_checks.argument_names import leaf_paths as leaf_paths
-from sagax._src.argument_checks.argument_names import positional_names as positional_names
+from sagax._src.argument_checks.argument_names import (
+    flatten_named,
+    leaf_paths,
+    named_arguments,
+    positional_names,
+    signature,
+)
 from sagax._src.argument_checks.functions import kind_of, unusable_leaf
 from sagax._src.core.value import Array, is_operand
 from sagax._src.diagnostics.boundary import function_name
 from sagax._src.diagnostics.errors import ArgumentError, ArgumentValueError, SagaxError, describe
+
+__all__ = [
+    "check_callable",
+    "check_operands",
+    "flatten_arguments",
+    "flatten_named",
+    "leaf_paths",
+    "named_arguments",
+    "pick_all",
+    "places_of",
+    "positional_names",
+    "signature",
+    "static_arguments",
+]
 
 _GIVES_NO_RESULT = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
 
@@ -148,7 +166,12 @@ def pick_all(
     """`argnums` of a call with `n` positional arguments, non-negative and all different."""
     places = [_pick(k, n, transform, fun, beyond) for k in values]
     if len(set(places)) != len(places):
-        raise ArgumentError.about(transform, "argnums", values, "positions without repetition")
+        raise ArgumentError(
+            function=transform,
+            argument="argnums",
+            got=values,
+            expected="positions without repetition",
+        )
     return places
 
 

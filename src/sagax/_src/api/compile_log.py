@@ -13,6 +13,8 @@ from sagax._src.diagnostics.boundary import function_code, function_name
 from sagax._src.diagnostics.spans import display_path
 from sagax._src.runtime.array import block_all
 
+__all__ = ["Seconds", "counters", "explain_compiles", "keep_programs", "record", "timed"]
+
 _MOST_FUNCTIONS = 512
 _MOST_SIGNATURES = 32
 _OFTEN = 5

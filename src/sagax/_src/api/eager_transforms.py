@@ -39,6 +39,8 @@ if TYPE_CHECKING or lazy_imports():
     from sagax._src.function_analysis import purity
 
 
+__all__ = ["applied", "clear", "derivative", "jitted_inside", "transformed"]
+
 _MOST_UNITS = 256
 _MOST_CHANGES = 5
 _MOST_SIGNATURES = 256

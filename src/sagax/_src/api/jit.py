@@ -897,7 +897,21 @@ def jit(
         )
     arguments.check_callable(fun, "jit")
     if device is not None and not hasattr(device, "client"):
-        raise ArgumentError.about(
-            "jit", "device", kind_of(device), "a device from sagax.devices(), or None"
+        raise ArgumentError(
+            function="jit",
+            argument="device",
+            got=kind_of(device),
+            expected="a device from sagax.devices(), or None",
         )
     return JitFunction(fun, **options)
+
+
+__all__ = [
+    "JitFunction",
+    "ShapeDtypeStruct",
+    "clear_caches",
+    "is_shaped",
+    "jit",
+    "shaped",
+    "watch_calls",
+]

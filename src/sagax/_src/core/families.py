@@ -247,3 +247,9 @@ OPAQUE = WHOLE.but(
     "done beside the program: on other devices, or outside of XLA",
     shard_rule=Default("its abstract rule says how results are divided"),
 )
+
+__all__ = [
+    "COMBINING", "EXACT", "EXPENSIVE", "FORMULA", "HIGHER_ORDER", "IDENTITY", "JOINING", "KEYS", "MATRICES", "MOVEMENT", "OPAQUE", "REDUCTION", "RULES", "SIMPLE", "SLOTS", "TRAITS",
+    "UNKNOWN", "UNTRACKED", "WHOLE", "CotangentMask", "Default", "Family", "Fusion", "Indices", "Recompute", "mask_all", "mask_beside", "mask_filled",
+    "matrix_size", "operand_size", "shard_as_first", "shard_elementwise", "shard_matrices", "shard_reduced", "shard_resized",
+]  # fmt: skip

@@ -449,3 +449,20 @@ else:
             yield
         finally:
             sys.settrace(before)
+
+
+__all__ = [
+    "MISSING",
+    "Instance",
+    "Link",
+    "Ran",
+    "Read",
+    "fetch",
+    "instance_of",
+    "is_value",
+    "outside",
+    "reused",
+    "reused_reads",
+    "running",
+    "same",
+]

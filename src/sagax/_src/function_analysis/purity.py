@@ -25,6 +25,8 @@ from sagax._src.core.value import Array
 from sagax._src.diagnostics.spans import is_sagax
 from sagax._src.function_analysis import bytecode, identity
 
+__all__ = ["Impure", "Reads", "check_class", "reads_of"]
+
 _MOST_FUNCTIONS = 64
 _PLAIN = frozenset((bool, int, float, complex, str, bytes, type(None), type(Ellipsis), range))
 _CONTAINERS = frozenset((list, dict, set))

@@ -608,3 +608,6 @@ def masks_over(trace: StageTrace) -> Generator[Callable[[Sequence[Any]], None], 
         raise refusal from error
     finally:
         masks.alive = False
+
+
+__all__ = ["MaskTrace", "lazy_fill", "lazy_view", "masks_over"]

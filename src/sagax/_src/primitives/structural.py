@@ -28,7 +28,7 @@ from sagax._src.core.families import (
 )
 from sagax._src.core.primitive import Primitive
 from sagax._src.core.samples import Sample, bf16, boolean, c64, f32, i8, i32, u8
-from sagax._src.core.tangents import Zero, is_zero
+from sagax._src.core.tangents import Linear, Zero, is_linear, is_zero
 from sagax._src.core.value import aval_of
 from sagax._src.diagnostics.errors import ArgumentError, ArgumentValueError, ShapeError
 from sagax._src.primitives.resharding import with_out_sharding
@@ -843,3 +843,33 @@ def unbroadcast(ct: Any, aval: Any) -> Any:
         if dims.same(w, 1) and not dims.same(h, 1)
     ]
     return reshape(reduce_sum(ct, axes), want)
+
+
+__all__ = [
+    "Linear",
+    "batch_reduction",
+    "broadcast",
+    "broadcast_in_dim",
+    "broadcast_in_dim_p",
+    "convert",
+    "convert_element_type",
+    "convert_element_type_p",
+    "expand_dims",
+    "full_of",
+    "instantiate",
+    "is_linear",
+    "linear_rules",
+    "moveaxis",
+    "real_p",
+    "reduce_sum",
+    "reduce_sum_p",
+    "reduced_shape",
+    "reshape",
+    "reshape_p",
+    "squeeze",
+    "squeeze_p",
+    "transpose",
+    "transpose_p",
+    "unbroadcast",
+    "zeros_of",
+]
