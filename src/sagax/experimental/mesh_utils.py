@@ -32,7 +32,7 @@ def create_device_mesh(
     CPUs and GPUs are taken in their order, those of one process side by side along the last axes.
     `contiguous_submeshes` and `allow_split_physical_axes` concern grids of TPUs and change nothing.
 
-    Raises ArgumentValueError if there are more or fewer devices than places.
+    Raises ArgumentValueError if there are more or fewer devices than positions.
 
     >>> mesh_utils.create_device_mesh((1, 1), sagax.devices()[:1]).shape
     (1, 1)

@@ -1,8 +1,7 @@
-"""Exponentials, logarithms, circular and hyperbolic functions and their inverses, element by element.
+"""Define elementwise exponentials, logarithms, trigonometric and hyperbolic functions and inverses.
 
-All take floating point or complex numbers and keep the dtype; the branches of complex logarithms and
-inverse functions are those of NumPy. Narrow floats are computed in float32 where several operations
-make up a function, and rounded once.
+All take floating point or complex numbers and preserve the dtype; complex logarithms and inverse functions have
+NumPy's branch cuts. Functions of several operations compute narrow floats in float32, and round once.
 """
 
 from __future__ import annotations
@@ -42,7 +41,7 @@ _LOG_2 = 0.6931471805599453
 
 
 def widened(numpy: Callable[..., Any]) -> Callable[..., Any]:
-    """The NumPy function `numpy` as a reference rule: in float32 for narrower floats, dtype kept."""
+    """Return a reference rule from a NumPy function: in float32 for narrower floats, dtype preserved."""
 
     def reference(*xs: np.ndarray, **_: Any) -> Any:
         dtype = xs[0].dtype
@@ -105,7 +104,7 @@ def _plain(
     )
 
 
-# (1 - x)(1 + x), in which derivatives keep their digits near the ends of [-1, 1] -----------------------
+# (1 - x)(1 + x), whose derivatives stay accurate near the ends of [-1, 1] -----------------------------
 
 one_minus_square_p = _plain(
     "one_minus_square",
@@ -121,7 +120,7 @@ def _one_minus_square(x: Number) -> Number:
 
 
 def one_minus_square(x: Any) -> Any:
-    """1 - x * x, element by element, without cancellation where `x` is near 1 or -1."""
+    """Return 1 - x * x, elementwise, without cancellation where `x` is near 1 or -1."""
     return one_minus_square_p.bind(x)
 
 
@@ -131,9 +130,9 @@ exp_p = _accurate("exp", np.exp, "exponential", lambda t, out, x, accuracy=None:
 
 
 def exp(x: Any, *, accuracy: Any = None) -> Any:
-    """e to the power `x`, element by element.
+    """Return e to the power `x`, elementwise.
 
-    `accuracy` asks for a `Tolerance` or an `AccuracyMode`, where the device offers a choice.
+    `accuracy` (a `Tolerance` or an `AccuracyMode`) selects an implementation on devices with several.
 
     >>> lax.exp(np.array([0.0, 1.0])).round(2)
     Array([1.  , 2.72], dtype=float32)
@@ -154,7 +153,7 @@ exp2_p = accurate_elementwise(
 
 @formula(exp2_p, widen=False)
 def _exp2(x: Number) -> Number:
-    """2**n e**((x - n) log 2) with n the integer nearest to x, so that powers of 2 are exact."""
+    """Return 2**n e**((x - n) log 2) with n the integer nearest to x, so that powers of 2 are exact."""
     if dtype_predicates.is_complex(x.value.dtype):
         return (x * _LOG_2).apply("exponential")
     whole = x.apply("round_nearest_even")
@@ -164,7 +163,7 @@ def _exp2(x: Number) -> Number:
 
 
 def exp2(x: Any, *, accuracy: Any = None) -> Any:
-    """2 to the power `x`, element by element; exact where `x` is an integer.
+    """Return 2 to the power `x`, elementwise; exact where `x` is an integer.
 
     `accuracy` is as in `exp`.
 
@@ -184,7 +183,7 @@ expm1_p = _accurate(
 
 
 def expm1(x: Any, *, accuracy: Any = None) -> Any:
-    """e to the power `x`, less 1, element by element; exact also for small `x`.
+    """Return e to the power `x`, minus 1, elementwise; accurate also for small `x`.
 
     `accuracy` is as in `exp`.
 
@@ -198,9 +197,9 @@ log_p = _accurate("log", np.log, "log", lambda t, out, x, accuracy=None: div(t, 
 
 
 def log(x: Any, *, accuracy: Any = None) -> Any:
-    """The natural logarithm of `x`, element by element: -inf at 0, NaN for negative real `x`.
+    """Return the natural logarithm of `x`, elementwise: -inf at 0, NaN for negative real `x`.
 
-    The derivative is 1 / x wherever `x` is. `accuracy` is as in `exp`.
+    The derivative is 1 / x for all x. `accuracy` is as in `exp`.
 
     >>> lax.log(np.array([1.0, 2.0])).round(4)
     Array([0.    , 0.6931], dtype=float32)
@@ -218,7 +217,7 @@ log1p_p = _accurate(
 
 
 def log1p(x: Any, *, accuracy: Any = None) -> Any:
-    """The natural logarithm of 1 + x, element by element; exact also for small `x`.
+    """Return the natural logarithm of 1 + x, elementwise; accurate also for small `x`.
 
     `accuracy` is as in `exp`.
 
@@ -238,7 +237,7 @@ logistic_p = _accurate(
 
 
 def logistic(x: Any, *, accuracy: Any = None) -> Any:
-    """The logistic function 1 / (1 + exp(-x)), element by element.
+    """Return the logistic function 1 / (1 + exp(-x)), elementwise.
 
     `accuracy` is as in `exp`.
 
@@ -267,9 +266,9 @@ cos_p = _accurate(
 
 
 def _zero_where_real_is_zero(p: Primitive, part: str) -> None:
-    """On the imaginary axis one part of the sine and cosine is zero, also where the other is infinite.
+    """Zero one part of the sine and cosine on the imaginary axis, even if the other part is infinite.
 
-    The engine multiplies zero with infinity there.
+    XLA multiplies zero with infinity there.
     """
     plain = p.rule("lower")
 
@@ -301,7 +300,7 @@ tan_p = _accurate(
 
 
 def sin(x: Any, *, accuracy: Any = None) -> Any:
-    """The sine of `x`, in radians, element by element. `accuracy` is as in `exp`.
+    """Return the sine of `x`, in radians, elementwise. `accuracy` is as in `exp`.
 
     >>> lax.sin(np.array([0.0, 1.0])).round(4)
     Array([0.    , 0.8415], dtype=float32)
@@ -310,7 +309,7 @@ def sin(x: Any, *, accuracy: Any = None) -> Any:
 
 
 def cos(x: Any, *, accuracy: Any = None) -> Any:
-    """The cosine of `x`, in radians, element by element. `accuracy` is as in `exp`.
+    """Return the cosine of `x`, in radians, elementwise. `accuracy` is as in `exp`.
 
     >>> lax.cos(np.array([0.0, 1.0])).round(4)
     Array([1.    , 0.5403], dtype=float32)
@@ -319,7 +318,7 @@ def cos(x: Any, *, accuracy: Any = None) -> Any:
 
 
 def tan(x: Any, *, accuracy: Any = None) -> Any:
-    """The tangent of `x`, in radians, element by element. `accuracy` is as in `exp`.
+    """Return the tangent of `x`, in radians, elementwise. `accuracy` is as in `exp`.
 
     >>> lax.tan(np.array([0.0, 0.5])).round(4)
     Array([0.    , 0.5463], dtype=float32)
@@ -361,7 +360,7 @@ def _asin(x: Number) -> Number:
 
 
 def asin(x: Any) -> Any:
-    """The angle in [-pi/2, pi/2] whose sine is `x`, element by element; NaN where |x| > 1.
+    """Return the angle in [-pi/2, pi/2] whose sine is `x`, elementwise; NaN where |x| > 1.
 
     >>> lax.asin(np.array([0.0, 1.0])).round(4)
     Array([0.    , 1.5708], dtype=float32)
@@ -370,7 +369,7 @@ def asin(x: Any) -> Any:
 
 
 def acos(x: Any) -> Any:
-    """The angle in [0, pi] whose cosine is `x`, element by element; NaN where |x| > 1.
+    """Return the angle in [0, pi] whose cosine is `x`, elementwise; NaN where |x| > 1.
 
     >>> lax.acos(np.array([1.0, -1.0])).round(4)
     Array([0.    , 3.1416], dtype=float32)
@@ -379,7 +378,7 @@ def acos(x: Any) -> Any:
 
 
 def atan(x: Any) -> Any:
-    """The angle in [-pi/2, pi/2] whose tangent is `x`, element by element.
+    """Return the angle in [-pi/2, pi/2] whose tangent is `x`, elementwise.
 
     >>> lax.atan(np.array([0.0, 1.0])).round(4)
     Array([0.    , 0.7854], dtype=float32)
@@ -415,9 +414,9 @@ lower_to(atan2_p, "atan2")
 
 
 def atan2(x: Any, y: Any) -> Any:
-    """The angle of the point with abscissa `y` and ordinate `x`: that of x / y in the right quadrant.
+    """Return the angle of the point with abscissa `y` and ordinate `x`: that of x / y in the right quadrant.
 
-    Element by element, in [-pi, pi]. Both derivatives at the origin are NaN: no angle is defined there.
+    Elementwise, in [-pi, pi]. Both derivatives at the origin are NaN: no angle is defined there.
 
     >>> lax.atan2(np.array([1.0, -1.0]), np.array([1.0, -1.0])).round(4)
     Array([ 0.7854, -2.3562], dtype=float32)
@@ -453,7 +452,7 @@ def _cosh(x: Number) -> Number:
 
 
 def sinh(x: Any) -> Any:
-    """The hyperbolic sine of `x`, element by element.
+    """Return the hyperbolic sine of `x`, elementwise.
 
     >>> lax.sinh(np.array([0.0, 1.0])).round(4)
     Array([0.    , 1.1752], dtype=float32)
@@ -462,7 +461,7 @@ def sinh(x: Any) -> Any:
 
 
 def cosh(x: Any) -> Any:
-    """The hyperbolic cosine of `x`, element by element.
+    """Return the hyperbolic cosine of `x`, elementwise.
 
     >>> lax.cosh(np.array([0.0, 1.0])).round(4)
     Array([1.    , 1.5431], dtype=float32)
@@ -471,7 +470,7 @@ def cosh(x: Any) -> Any:
 
 
 def tanh(x: Any, *, accuracy: Any = None) -> Any:
-    """The hyperbolic tangent of `x`, element by element. `accuracy` is as in `exp`.
+    """Return the hyperbolic tangent of `x`, elementwise. `accuracy` is as in `exp`.
 
     >>> lax.tanh(np.array([0.0, 1.0])).round(3)
     Array([0.   , 0.762], dtype=float32)
@@ -483,16 +482,16 @@ def tanh(x: Any, *, accuracy: Any = None) -> Any:
 
 
 def _inverse_hypotenuse(x: Any) -> Any:
-    """1 / sqrt(1 + x**2), where x**2 alone may overflow.
+    """Return 1 / sqrt(1 + x**2), where x**2 alone may overflow.
 
-    It is r / sqrt(r**2 + (r x)**2) for any r > 0, here one over |x| if that exceeds 1. The value does
-    not depend on r, so derivatives may well go through it.
+    It is r / sqrt(r**2 + (r x)**2) for any r > 0, here one over |x| if that exceeds 1. The value is
+    independent of r, so derivatives may pass through it.
     """
     dtype = aval_of(x).dtype
     largest = float(dtypes.finfo(dtype).max)
 
     def scale(size: Any) -> Any:
-        """1 / size between 1 and a number so small that r x is finite for all finite x."""
+        """Return 1 / size between 1 and a number so small that r x is finite for all finite x."""
         return div(1, clamp(1, size, 2 * largest**0.5))
 
     if not dtype_predicates.is_complex(dtype):
@@ -534,7 +533,7 @@ lower_to(atanh_p, "chlo.atanh", in_float32=True)
 
 
 def asinh(x: Any) -> Any:
-    """The number whose hyperbolic sine is `x`, element by element.
+    """Return the number whose hyperbolic sine is `x`, elementwise.
 
     >>> lax.asinh(np.array([0.0, 1.0])).round(4)
     Array([0.    , 0.8814], dtype=float32)
@@ -543,7 +542,7 @@ def asinh(x: Any) -> Any:
 
 
 def acosh(x: Any) -> Any:
-    """The number, not negative, whose hyperbolic cosine is `x`, element by element; NaN where x < 1.
+    """Return the nonnegative number whose hyperbolic cosine is `x`, elementwise; NaN where x < 1.
 
     >>> lax.acosh(np.array([1.0, 2.0])).round(3)
     Array([0.   , 1.317], dtype=float32)
@@ -552,7 +551,7 @@ def acosh(x: Any) -> Any:
 
 
 def atanh(x: Any) -> Any:
-    """The number whose hyperbolic tangent is `x`, element by element; NaN where |x| > 1.
+    """Return the number whose hyperbolic tangent is `x`, elementwise; NaN where |x| > 1.
 
     >>> lax.atanh(np.array([0.0, 0.5])).round(4)
     Array([0.    , 0.5493], dtype=float32)
