@@ -167,12 +167,7 @@ def pick_all(
     """Normalize `argnums` for `n` positional arguments: non-negative, without duplicates."""
     positions = [_pick(k, n, transform, fun, beyond) for k in values]
     if len(set(positions)) != len(positions):
-        raise ArgumentError(
-            function=transform,
-            argument="argnums",
-            got=values,
-            expected="positions without repetition",
-        )
+        raise ArgumentError.about(transform, "argnums", values, "positions without repetition")
     return positions
 
 

@@ -13,8 +13,6 @@ from sagax._src.diagnostics.boundary import function_code, function_name
 from sagax._src.diagnostics.spans import display_path
 from sagax._src.runtime.array import block_all
 
-__all__ = ["Seconds", "counters", "explain_compiles", "retain_jaxprs", "record", "timed"]
-
 _MAX_FUNCTIONS = 512
 _MAX_SIGNATURES = 32
 _ADVICE_FROM = 5

@@ -917,11 +917,8 @@ def jit(
         )
     arguments.check_callable(fun, "jit")
     if device is not None and not hasattr(device, "client"):
-        raise ArgumentError(
-            function="jit",
-            argument="device",
-            got=kind_of(device),
-            expected="a device from sagax.devices(), or None",
+        raise ArgumentError.about(
+            "jit", "device", kind_of(device), "a device from sagax.devices(), or None"
         )
     return JitFunction(fun, **options)
 

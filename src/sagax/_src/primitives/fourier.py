@@ -130,18 +130,11 @@ def _(x: ShapedArray, *, fft_type: FftType, fft_lengths: tuple) -> ShapedArray:
         )
     real = fft_type is FftType.RFFT
     if real == dtype_predicates.is_complex(x.dtype):
-        raise ArgumentValueError(
-            function="fft", argument="x", got=x, expected="real numbers" if real else "complex ones"
-        )
+        raise ArgumentValueError.about("fft", "x", x, "real numbers" if real else "complex ones")
     have = x.shape[x.ndim - rank :]
     inverse = fft_type is FftType.IRFFT
     if real and dims.same(fft_lengths[-1], 0):
-        raise ArgumentValueError(
-            function="fft",
-            argument="fft_lengths",
-            got=fft_lengths,
-            expected="lengths of at least 1",
-        )
+        raise ArgumentValueError.about("fft", "fft_lengths", fft_lengths, "lengths of at least 1")
     expected = _coefficients(fft_lengths) if inverse else fft_lengths
     if not dims.same_shape(have, expected):
         raise ArgumentValueError(

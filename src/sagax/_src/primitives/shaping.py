@@ -122,18 +122,10 @@ def concatenate(operands: Sequence[Any], dimension: int) -> Any:
     if not hasattr(operands, "aval"):
         operands = tuple(operands)
     elif aval_of(operands).ndim == 0:
-        raise ArgumentError(
-            function="concatenate",
-            argument="operands",
-            got=operands,
-            expected="a sequence of arrays",
-        )
+        raise ArgumentError.about("concatenate", "operands", operands, "a sequence of arrays")
     if len(operands) == 0:
-        raise ArgumentValueError(
-            function="concatenate",
-            argument="operands",
-            got="an empty sequence",
-            expected="at least one array",
+        raise ArgumentValueError.about(
+            "concatenate", "operands", "an empty sequence", "at least one array"
         )
     if len(operands) == 1 and hasattr(operands[0], "aval"):
         return operands[0]
@@ -343,11 +335,8 @@ def stack(operands: Sequence[Any], axis: int = 0) -> Any:
     """
     operands = tuple(operands)
     if not operands:
-        raise ArgumentValueError(
-            function="stack",
-            argument="operands",
-            got="an empty sequence",
-            expected="at least one array",
+        raise ArgumentValueError.about(
+            "stack", "operands", "an empty sequence", "at least one array"
         )
     return stack_p.bind(
         *operands, axis=canonical_axis(axis, aval_of(operands[0]).ndim + 1, "stack")
@@ -568,12 +557,8 @@ def rev(operand: Any, dimensions: Sequence[int]) -> Any:
     try:
         dimensions = tuple(int(d) for d in dimensions)
     except TypeError:
-        raise ArgumentError(
-            function="rev",
-            argument="dimensions",
-            got=dimensions,
-            expected="a sequence of ints",
-            fix="pass (axis,)",
+        raise ArgumentError.about(
+            "rev", "dimensions", dimensions, "a sequence of ints", fix="pass (axis,)"
         ) from None
     return rev_p.bind(operand, dimensions=dimensions)
 
@@ -769,17 +754,10 @@ def full(shape: Sequence[int], fill_value: Any, dtype: Any = None, *, sharding: 
 def _filling(function: str, value: Any, dtype: Any, weak_type: bool = False) -> Any:
     """Return the scalar `value` as `dtype`, in the cheapest form that preserves its weakness."""
     if np.ndim(value) if not hasattr(value, "aval") else value.ndim:
-        raise ArgumentError(
-            function=function, argument="fill_value", got=value, expected="a scalar"
-        )
+        raise ArgumentError.about(function, "fill_value", value, "a scalar")
     if dtype is None:
         if not is_operand(value):
-            raise ArgumentError(
-                function=function,
-                argument="fill_value",
-                got=value,
-                expected="a number or scalar array",
-            )
+            raise ArgumentError.about(function, "fill_value", value, "a number or scalar array")
         return value
     dtype = dtype_predicates.requested(dtype, function)
     if dtypes.is_extended(dtype) and type(value) is int:
@@ -790,9 +768,7 @@ def _filling(function: str, value: Any, dtype: Any, weak_type: bool = False) -> 
         return number_as(type(value), value, dtype)
     number = np.asarray(value)
     if not dtypes.is_numeric_dtype(number.dtype):
-        raise ArgumentError(
-            function=function, argument="fill_value", got=value, expected="a number"
-        )
+        raise ArgumentError.about(function, "fill_value", value, "a number")
     return dtype_predicates.convert_numpy(number, dtype)[()]
 
 
@@ -884,12 +860,8 @@ def broadcast_to_rank(x: Any, rank: int) -> Any:
     shape = aval_of(x).shape
     new = rank - len(shape)
     if new < 0:
-        raise ArgumentValueError(
-            function="broadcast_to_rank",
-            argument="rank",
-            got=rank,
-            expected=f"at least {len(shape)}, the rank of x",
-            x=x,
+        raise ArgumentValueError.about(
+            "broadcast_to_rank", "rank", rank, f"at least {len(shape)}, the rank of x", x=x
         )
     return broadcast_in_dim(x, (1,) * new + shape, tuple(range(new, rank)))
 
@@ -903,11 +875,8 @@ def broadcast_like(arr: Any, like_arr: Any) -> Any:
     """
     have, target = aval_of(arr).shape, aval_of(like_arr).shape
     if len(have) > len(target):
-        raise ArgumentValueError(
-            function="broadcast_like",
-            argument="arr",
-            got=f"shape {have}",
-            expected=f"a shape that broadcasts to {target}",
+        raise ArgumentValueError.about(
+            "broadcast_like", "arr", f"shape {have}", f"a shape that broadcasts to {target}"
         )
     return broadcast_in_dim(arr, target, tuple(range(len(target) - len(have), len(target))))
 

@@ -568,11 +568,8 @@ def expand_dims(array: Any, dimensions: Sequence[int]) -> Any:
     ndim = aval.ndim + len(dimensions)
     positions = {canonical_axis(d, ndim, "expand_dims", "dimensions") for d in dimensions}
     if len(positions) != len(dimensions):
-        raise ArgumentValueError(
-            function="expand_dims",
-            argument="dimensions",
-            got=tuple(dimensions),
-            expected="dimensions without repetition",
+        raise ArgumentValueError.about(
+            "expand_dims", "dimensions", tuple(dimensions), "dimensions without repetition"
         )
     sizes = iter(aval.shape)
     shape = tuple(1 if i in positions else next(sizes) for i in range(ndim))
@@ -619,16 +616,11 @@ def reduce_sum(operand: Any, axes: Sequence[int]) -> Any:
 def reduced_shape(shape: tuple, axes: tuple, function: str) -> tuple:
     """Return `shape` without `axes`, which must be distinct dimensions of it."""
     if len(set(axes)) != len(axes):
-        raise ArgumentValueError(
-            function=function, argument="axes", got=axes, expected="axes without repetition"
-        )
+        raise ArgumentValueError.about(function, "axes", axes, "axes without repetition")
     for a in axes:
         if not 0 <= a < len(shape):
-            raise ArgumentValueError(
-                function=function,
-                argument="axes",
-                got=axes,
-                expected=f"axes of an array of shape {shape}",
+            raise ArgumentValueError.about(
+                function, "axes", axes, f"axes of an array of shape {shape}"
             )
     return tuple([s for i, s in enumerate(shape) if i not in axes])
 
@@ -798,9 +790,7 @@ real_p.samples = [
 @real_p.abstract
 def _(x: ShapedArray) -> ShapedArray:
     if not dtype_predicates.is_complex(x.dtype):
-        raise ArgumentError(
-            function="real", argument="x", got=x, expected="an array of complex numbers"
-        )
+        raise ArgumentError.about("real", "x", x, "an array of complex numbers")
     return intern_aval(x.shape, dtype_predicates.real_part_dtype(x.dtype), x.weak_type, None)
 
 

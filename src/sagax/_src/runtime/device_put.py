@@ -285,12 +285,7 @@ def make_array_from_single_device_arrays(
     by_device: dict[Any, ConcreteArray] = {}
     for i, x in enumerate(arrays):
         if type(x) is not ConcreteArray or len(x.devices()) != 1:
-            raise ArgumentError(
-                function=name,
-                argument=f"arrays[{i}]",
-                got=x,
-                expected="an array on one device",
-            )
+            raise ArgumentError.about(name, f"arrays[{i}]", x, "an array on one device")
         if x.shape != target_sharding:
             raise ArgumentValueError(
                 function=name,
@@ -351,11 +346,8 @@ def make_array_from_process_local_data(
     else:
         shape = tuple(global_shape) if not isinstance(global_shape, int) else (global_shape,)
     if len(shape) != data.ndim:
-        raise ArgumentValueError(
-            function=name,
-            argument="global_shape",
-            got=shape,
-            expected=f"a shape of the rank of local_data, {data.ndim}",
+        raise ArgumentValueError.about(
+            name, "global_shape", shape, f"a shape of the rank of local_data, {data.ndim}"
         )
     tiles = sharding.tiles(data.ndim)
     local = [
