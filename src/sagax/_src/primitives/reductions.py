@@ -568,8 +568,6 @@ def _public(p: Primitive, what: str, example: str) -> Callable:
 
     `out_sharding` shards the result.
 
-    >>> from sagax import lax
-    >>> import numpy as np
     {example}
     """
     return function
